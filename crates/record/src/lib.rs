@@ -1,0 +1,17 @@
+//! The nouns that every room of wiregauge shares: what is to be measured (`plan`), one measured
+//! exchange (`sample`), what the samples of one point amount to (`summary`), and what it all ran on
+//! (`conditions`). Nothing here opens, measures, draws or stores.
+
+mod conditions;
+mod plan;
+mod point_summary;
+mod sample;
+mod summarise;
+
+pub use conditions::{Calibration, Conditions, Floor, HostState, LinkDetail, WakeUp};
+pub use plan::{Connect, HostLoad, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, Wait};
+pub use point_summary::{
+    BusLimit, Counts, Disturbance, Ending, PointSummary, ResourceUse, Responder, Throughput,
+};
+pub use sample::{Phase, Sample, Status};
+pub use summarise::Summariser;

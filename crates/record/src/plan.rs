@@ -1,0 +1,146 @@
+//! What is to be measured, resolved to the last default, so that a stored plan can be run again.
+
+use serde::{Deserialize, Serialize};
+
+/// What the two ends say to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// Bytes come back as they were sent; works with any echo server.
+    Echo,
+    /// The frames of docs/protocol.md: sizes that differ, device timestamps, integrity.
+    Wiregauge,
+}
+
+/// How often the link is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Connect {
+    /// One link for the whole run.
+    Once,
+    /// A new link for each exchange; connection, access and transfer time are kept apart.
+    Each,
+}
+
+/// When a point is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// After this many measured exchanges.
+    Count(u64),
+    /// After this many nanoseconds of measuring.
+    DurationNs(u64),
+}
+
+/// When an exchange is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Schedule {
+    /// As soon as fewer than `depth` are outstanding.
+    AsFastAsPossible,
+    /// One every so many nanoseconds. The schedule never slips: an exchange that starts late is
+    /// also charged from its intended start (no coordinated omission).
+    EveryNs(u64),
+}
+
+/// How the measuring thread waits for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wait {
+    /// Sleep in the read itself: one system call, but a wake-up in every RTT.
+    Block,
+    /// Sleep in `poll`, then read: what most event loops do.
+    Poll,
+    /// Never sleep: read again and again. Costs one core, shows the wire without the scheduler.
+    Spin,
+}
+
+/// Load made on this host while it measures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostLoad {
+    /// Threads that compute.
+    pub cpu: u32,
+    /// Threads that copy memory.
+    pub memory: u32,
+}
+
+/// What is asked of the host for the measuring thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostPlan {
+    /// SCHED_FIFO priority, 1 to 99.
+    pub priority: Option<u8>,
+    /// The processor that the measuring thread is kept on.
+    pub pin: Option<u32>,
+    /// Lock all memory so that no page fault falls into an exchange.
+    pub lock_memory: bool,
+    /// Load made while measuring.
+    pub load: HostLoad,
+}
+
+/// What only some link kinds understand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkOptions {
+    /// Baud rate of a serial line; `None` leaves the line as it is set.
+    pub baud: Option<u32>,
+    /// Acknowledge TCP segments at once (TCP_QUICKACK, renewed after each read).
+    pub quick_ack: bool,
+}
+
+/// One cell of the sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Point {
+    /// Position in the run, from 0.
+    pub index: u32,
+    /// Bytes of one request on the wire, header included.
+    pub out_bytes: u32,
+    /// Bytes of one response on the wire, header included.
+    pub in_bytes: u32,
+    /// Exchanges kept outstanding. The literature's queue length R is `depth - 1`.
+    pub depth: u32,
+}
+
+/// A whole run, before it is run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The link's address, such as `tcp://10.0.0.5:7700`.
+    pub address: String,
+    /// What the ends say.
+    pub protocol: Protocol,
+    /// How often the link is opened.
+    pub connect: Connect,
+    /// The sweep, in the order in which it runs.
+    pub points: Vec<Point>,
+    /// When each point is done.
+    pub limit: Limit,
+    /// Exchanges run and stored before the counted ones, at each point.
+    pub warmup: u64,
+    /// When an exchange is due.
+    pub schedule: Schedule,
+    /// After how many nanoseconds without an answer an exchange is lost.
+    pub timeout_ns: u64,
+    /// How many exchanges in a row may be lost before the link counts as failed.
+    pub give_up: u32,
+    /// How the measuring thread waits.
+    pub wait: Wait,
+    /// Limits in nanoseconds; the share of exchanges below each is reported.
+    pub below_ns: Vec<u64>,
+    /// Keep the bytes of every answer.
+    pub keep_data: bool,
+    /// Measure this host's own floor before and after.
+    pub calibrate: bool,
+    /// What is asked of the host.
+    pub host: HostPlan,
+    /// What is asked of the link.
+    pub link: LinkOptions,
+}
+
+impl Plan {
+    /// Exchanges that one point runs: the first (kept apart), the warm-up and the measured ones;
+    /// `None` when a duration limits it.
+    pub fn exchanges_per_point(&self) -> Option<u64> {
+        match self.limit {
+            Limit::Count(count) => Some(count.saturating_add(self.warmup).saturating_add(1)),
+            Limit::DurationNs(_) => None,
+        }
+    }
+}

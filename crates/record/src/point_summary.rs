@@ -1,0 +1,190 @@
+//! What the samples of one point amount to. Stored in `run.json`; every table and figure reads it.
+
+use crate::plan::Point;
+use serde::{Deserialize, Serialize};
+use wiregauge_stats::{Distribution, Mode, Share};
+
+/// How many exchanges ended how. `late` and `lost` exclude each other: a late answer is no loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Exchanges started in the measured phase.
+    pub exchanges: u64,
+    /// Right answers in time, reordered ones included: the n of the RTT statistics.
+    pub answered: u64,
+    /// No answer at all.
+    pub lost: u64,
+    /// The answer came after the timeout.
+    pub late: u64,
+    /// Answers that came again.
+    pub duplicated: u64,
+    /// Right answers that came after the answer to a later request.
+    pub reordered: u64,
+    /// Answers with a wrong byte.
+    pub corrupted: u64,
+    /// Bytes received that belong to no answer.
+    pub stray_bytes: u64,
+}
+
+impl Counts {
+    /// True when every exchange was answered once, right, in order and in time.
+    pub fn is_clean(&self) -> bool {
+        self.answered == self.exchanges
+            && self.duplicated == 0
+            && self.reordered == 0
+            && self.stray_bytes == 0
+    }
+}
+
+/// Bytes of whole, right exchanges over the measured time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Throughput {
+    /// Exchanges a second.
+    pub exchanges_s: f64,
+    /// Bytes a second from host to device.
+    pub out_bytes_s: f64,
+    /// Bytes a second from device to host.
+    pub in_bytes_s: f64,
+}
+
+/// What the medium can carry at best, and how much of it this point used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BusLimit {
+    /// Bytes a second.
+    pub bytes_s: f64,
+    /// True where both directions share the limit (USB), false where each has its own (UART).
+    pub shared: bool,
+    /// What the limit is and where it is written.
+    pub source: String,
+    /// Part of the limit that was used, 0 to 1.
+    pub used: f64,
+}
+
+/// What the device said of itself in answer to HELLO.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Responder {
+    /// Its name.
+    pub name: String,
+    /// Largest request frame in bytes.
+    pub max_out_bytes: u32,
+    /// Largest response frame in bytes.
+    pub max_in_bytes: u32,
+    /// Ticks a second of its clock; 0 without one.
+    pub tick_hz: u64,
+    /// Width of its tick counter in bits.
+    pub tick_bits: u32,
+    /// The bus that it says it is on: `low-speed`, `full-speed`, `high-speed`, `super-speed`.
+    pub bus: Option<String>,
+}
+
+/// What the measuring thread used of the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ResourceUse {
+    /// CPU time of the measuring thread a exchange, in nanoseconds.
+    pub cpu_ns_per_exchange: f64,
+    /// Times that it gave up the processor (it waited).
+    pub voluntary_switches: u64,
+    /// Times that the processor was taken from it.
+    pub involuntary_switches: u64,
+    /// Nanoseconds that it was ready to run but another ran.
+    pub run_delay_ns: u64,
+    /// Nanoseconds that the hypervisor took from this machine, summed over processors.
+    pub steal_ns: u64,
+    /// Page faults that needed no disk.
+    pub minor_faults: u64,
+}
+
+/// Why a point's figures deserve a second look. Points are flagged, never dropped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Disturbance {
+    /// The hypervisor took time from this machine.
+    Steal {
+        /// Part of the machine's time, 0 to 1.
+        share: f64,
+    },
+    /// The processor was taken from the measuring thread.
+    Preempted {
+        /// How often.
+        times: u64,
+        /// Nanoseconds that it waited to run.
+        waited_ns: u64,
+    },
+    /// Something else ran on the processor that the measuring thread is pinned to.
+    SharedProcessor {
+        /// Part of that processor's time, 0 to 1.
+        share: f64,
+    },
+    /// A clock watched in a spinning wait jumped: an interrupt, a hypervisor or an SMI.
+    ClockGap {
+        /// The longest, in nanoseconds.
+        longest_ns: u64,
+        /// How many of over 100 us.
+        times: u64,
+    },
+    /// The samples could not be written away as fast as they came, so the loop had to wait.
+    StorageTooSlow {
+        /// How often.
+        times: u64,
+    },
+}
+
+/// How a point ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "how")]
+pub enum Ending {
+    /// All of it was measured.
+    Complete,
+    /// The user stopped it; what was measured is here.
+    Interrupted,
+    /// The link failed; what was measured is here.
+    LinkFailed {
+        /// What was being done and what the system said.
+        error: String,
+    },
+}
+
+/// One point of the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointSummary {
+    /// Which.
+    pub point: Point,
+    /// How it ended.
+    pub ending: Ending,
+    /// How its exchanges ended.
+    pub counts: Counts,
+    /// Measured time in nanoseconds.
+    pub elapsed_ns: u64,
+    /// RTT of the first exchange in nanoseconds, kept apart; `None` if it was not answered right.
+    pub first_rtt_ns: Option<u64>,
+    /// Time that opening the link took before the first exchange, in nanoseconds.
+    pub open_ns: Option<u64>,
+    /// RTT in nanoseconds.
+    pub rtt: Option<Distribution>,
+    /// From the intended start to the last byte, in nanoseconds (with a schedule).
+    pub from_intended: Option<Distribution>,
+    /// TRT in nanoseconds.
+    pub trt: Option<Distribution>,
+    /// Share of the exchanges below each limit; an exchange without a right answer is not below.
+    /// With a schedule, counted from the intended start.
+    pub below: Vec<Share>,
+    /// The peaks of the RTT distribution.
+    pub modes: Vec<Mode>,
+    /// Mean number outstanding, counted at each start; compare with `point.depth`.
+    pub achieved_depth: f64,
+    /// Exchanges and bytes a second.
+    pub throughput: Throughput,
+    /// The physical limit of the link, where one is known.
+    pub limit: Option<BusLimit>,
+    /// Time in the device in nanoseconds, where it reports it.
+    pub device: Option<Distribution>,
+    /// Connection time in nanoseconds (`--connect each`).
+    pub connect: Option<Distribution>,
+    /// Start of sending to first byte in nanoseconds (`--connect each`).
+    pub access: Option<Distribution>,
+    /// First to last byte in nanoseconds (`--connect each`).
+    pub transfer: Option<Distribution>,
+    /// What the measuring thread used.
+    pub resources: ResourceUse,
+    /// Why the figures deserve a second look.
+    pub disturbances: Vec<Disturbance>,
+}

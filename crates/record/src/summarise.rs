@@ -1,0 +1,212 @@
+//! From samples to a point's summary, one sample at a time, in memory that does not grow with the
+//! length of the run (see `wiregauge_stats::Series`).
+
+use crate::plan::{Plan, Point, Schedule};
+use crate::point_summary::{Counts, Ending, PointSummary, ResourceUse, Throughput};
+use crate::sample::{Phase, Sample, Status};
+use crate::{Connect, Responder};
+use std::collections::BTreeMap;
+use wiregauge_stats::{Distribution, Series, Share};
+
+/// Takes the samples of one point in the order in which they ended.
+pub struct Summariser {
+    point: Point,
+    scheduled: bool,
+    connect_each: bool,
+    tick_bits: u32,
+    ns_per_tick: f64,
+    below_ns: Vec<u64>,
+    counts: Counts,
+    first_rtt_ns: Option<u64>,
+    rtt: Series,
+    from_intended: Series,
+    trt: Starts,
+    device: Series,
+    connect: Series,
+    access: Series,
+    transfer: Series,
+    outstanding: u64,
+    bytes_out: u64,
+    bytes_in: u64,
+    begin_ns: u64,
+    end_ns: u64,
+}
+
+impl Summariser {
+    /// A summariser for one point of a plan; `responder` tells the tick rate of device timestamps.
+    pub fn new(plan: &Plan, point: Point, responder: Option<&Responder>) -> Summariser {
+        let tick_hz = responder.map_or(0, |r| r.tick_hz);
+        Summariser {
+            point,
+            scheduled: matches!(plan.schedule, Schedule::EveryNs(_)),
+            connect_each: plan.connect == Connect::Each,
+            tick_bits: responder.map_or(64, |r| r.tick_bits),
+            ns_per_tick: if tick_hz == 0 { 0.0 } else { 1e9 / tick_hz as f64 },
+            below_ns: plan.below_ns.clone(),
+            counts: Counts::default(),
+            first_rtt_ns: None,
+            rtt: Series::new(),
+            from_intended: Series::new(),
+            trt: Starts::from_sequence(plan.warmup + 1),
+            device: Series::new(),
+            connect: Series::new(),
+            access: Series::new(),
+            transfer: Series::new(),
+            outstanding: 0,
+            bytes_out: 0,
+            bytes_in: 0,
+            begin_ns: u64::MAX,
+            end_ns: 0,
+        }
+    }
+
+    /// Takes one sample.
+    pub fn push(&mut self, sample: &Sample) {
+        if sample.phase != Phase::Measured {
+            if sample.phase == Phase::First && sample.status.is_timed() {
+                self.first_rtt_ns = Some(sample.rtt_ns);
+            }
+            return;
+        }
+        match sample.status {
+            Status::Late => {
+                self.counts.late += 1;
+                return;
+            }
+            Status::Duplicated => {
+                self.counts.duplicated += 1;
+                return;
+            }
+            Status::Lost => self.counts.lost += 1,
+            Status::Reordered => self.counts.reordered += 1,
+            Status::Corrupted => self.counts.corrupted += 1,
+            Status::Ok => {}
+        }
+        self.counts.exchanges += 1;
+        self.outstanding += u64::from(sample.outstanding);
+        self.begin_ns = self.begin_ns.min(sample.start_ns.saturating_sub(sample.connect_ns));
+        self.end_ns = self.end_ns.max(sample.start_ns + sample.rtt_ns);
+        self.trt.push(sample.sequence, sample.start_ns);
+        if sample.status.is_timed() {
+            self.take_times(sample);
+        }
+    }
+
+    fn take_times(&mut self, sample: &Sample) {
+        self.counts.answered += 1;
+        self.bytes_out += u64::from(sample.bytes_out);
+        self.bytes_in += u64::from(sample.bytes_in);
+        self.rtt.push(sample.rtt_ns);
+        if self.scheduled {
+            self.from_intended.push(sample.from_intended_ns());
+        }
+        if self.connect_each {
+            self.connect.push(sample.connect_ns);
+            self.access.push(sample.access_ns);
+            self.transfer.push(sample.transfer_ns());
+        }
+        if self.ns_per_tick > 0.0 {
+            let ticks = sample.device_ticks(self.tick_bits);
+            self.device.push((ticks as f64 * self.ns_per_tick).round() as u64);
+        }
+    }
+
+    /// The summary. `stray_bytes`, `open_ns` and `resources` come from the engine, which alone
+    /// sees them; the bus limit and the disturbances are added by whoever knows the link and host.
+    pub fn finish(
+        mut self,
+        ending: Ending,
+        stray_bytes: u64,
+        open_ns: Option<u64>,
+        resources: ResourceUse,
+    ) -> PointSummary {
+        // A late answer was first counted as lost.
+        self.counts.lost = self.counts.lost.saturating_sub(self.counts.late);
+        self.counts.stray_bytes = stray_bytes;
+        let elapsed_ns = self.end_ns.saturating_sub(self.begin_ns.min(self.end_ns));
+        let seconds = elapsed_ns as f64 / 1e9;
+        let rate = |amount: u64| if seconds > 0.0 { amount as f64 / seconds } else { 0.0 };
+        let throughput = Throughput {
+            exchanges_s: rate(self.counts.answered),
+            out_bytes_s: rate(self.bytes_out),
+            in_bytes_s: rate(self.bytes_in),
+        };
+        let deadline = if self.scheduled { &self.from_intended } else { &self.rtt };
+        let missed = self.counts.exchanges - self.counts.answered;
+        let below: Vec<Share> =
+            self.below_ns.iter().map(|&limit| deadline.share_below(limit, missed)).collect();
+        let exchanges = self.counts.exchanges;
+        PointSummary {
+            point: self.point,
+            ending,
+            counts: self.counts,
+            elapsed_ns,
+            first_rtt_ns: self.first_rtt_ns,
+            open_ns,
+            below,
+            modes: self.rtt.modes(),
+            rtt: self.rtt.distribution(),
+            from_intended: self.from_intended.distribution(),
+            trt: self.trt.finish(),
+            achieved_depth: if exchanges == 0 {
+                0.0
+            } else {
+                self.outstanding as f64 / exchanges as f64
+            },
+            throughput,
+            limit: None,
+            device: self.device.distribution(),
+            connect: self.connect.distribution(),
+            access: self.access.distribution(),
+            transfer: self.transfer.distribution(),
+            resources,
+            disturbances: Vec::new(),
+        }
+    }
+}
+
+/// TRT from start times that may come out of order: samples end in another order than they start.
+struct Starts {
+    series: Series,
+    /// The sequence number to be joined next.
+    next: u64,
+    last_start_ns: Option<u64>,
+    /// Starts whose predecessor has not ended yet; at most what one timeout can hold.
+    waiting: BTreeMap<u64, u64>,
+}
+
+impl Starts {
+    fn from_sequence(next: u64) -> Starts {
+        Starts { series: Series::new(), next, last_start_ns: None, waiting: BTreeMap::new() }
+    }
+
+    fn push(&mut self, sequence: u64, start_ns: u64) {
+        if sequence != self.next {
+            self.waiting.insert(sequence, start_ns);
+            return;
+        }
+        self.join(start_ns);
+        while let Some(start_ns) = self.waiting.remove(&self.next) {
+            self.join(start_ns);
+        }
+    }
+
+    fn join(&mut self, start_ns: u64) {
+        if let Some(before) = self.last_start_ns.replace(start_ns) {
+            self.series.push(start_ns.saturating_sub(before));
+        }
+        self.next += 1;
+    }
+
+    fn finish(mut self) -> Option<Distribution> {
+        // What is left follows a gap: exchanges that an interruption cut off before they ended.
+        for (sequence, start_ns) in std::mem::take(&mut self.waiting) {
+            if sequence != self.next {
+                self.last_start_ns = None;
+                self.next = sequence;
+            }
+            self.join(start_ns);
+        }
+        self.series.distribution()
+    }
+}
