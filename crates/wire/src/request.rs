@@ -1,0 +1,105 @@
+//! The header that a host sends.
+
+use crate::error::HeaderError;
+use crate::names::Kind;
+use crate::{MAX_FRAME, REQUEST_HEADER, VERSION, check};
+
+/// A request header. `out_payload` bytes of payload follow it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What is asked for.
+    pub kind: Kind,
+    /// The number that the response will repeat; it also decides the payload's pattern.
+    pub sequence: u32,
+    /// Bytes that follow this header.
+    pub out_payload: u32,
+    /// Size of the response frame asked for, its header included.
+    pub in_bytes: u32,
+}
+
+// Everything is little-endian.
+//
+//      0               1               2               3
+//      0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7
+//     +---------------+-------+-------+-------------------------------+
+//   0 |     0xA7      | kind  |version|            check              |
+//     +---------------+-------+-------+-------------------------------+
+//   4 |                           sequence                            |
+//     +---------------------------------------------------------------+
+//   8 |                         out_payload                           |
+//     +---------------------------------------------------------------+
+//  12 |                           in_bytes                            |
+//     +---------------------------------------------------------------+
+//  16 |                 payload, out_payload bytes ...
+//     +--------------------------------------------
+impl Request {
+    /// The first byte of every request.
+    pub const MAGIC: u8 = 0xA7;
+
+    /// Writes the header, its check included.
+    #[inline]
+    pub fn encode(&self, to: &mut [u8; REQUEST_HEADER]) {
+        to[0] = Self::MAGIC;
+        to[1] = VERSION << 4 | self.kind as u8;
+        to[2..4].fill(0);
+        to[4..8].copy_from_slice(&self.sequence.to_le_bytes());
+        to[8..12].copy_from_slice(&self.out_payload.to_le_bytes());
+        to[12..16].copy_from_slice(&self.in_bytes.to_le_bytes());
+        let check = check::of_header(to);
+        to[2..4].copy_from_slice(&check.to_le_bytes());
+    }
+
+    /// Reads the header at the start of `from`; what follows it is not looked at.
+    ///
+    /// `in_bytes` is not judged here: too large a wish is a true request, to be answered
+    /// [`Status::TooLarge`](crate::Status::TooLarge).
+    ///
+    /// # Errors
+    /// The first that applies, in the order of [`HeaderError`]'s variants.
+    #[inline]
+    pub fn decode(from: &[u8]) -> Result<Self, HeaderError> {
+        let Some(header) = from.first_chunk::<REQUEST_HEADER>() else {
+            return Err(HeaderError::Short);
+        };
+        let [
+            magic,
+            version_kind,
+            _,
+            _,
+            s0,
+            s1,
+            s2,
+            s3,
+            o0,
+            o1,
+            o2,
+            o3,
+            i0,
+            i1,
+            i2,
+            i3,
+        ] = *header;
+        if magic != Self::MAGIC {
+            return Err(HeaderError::Magic);
+        }
+        if !check::holds(header) {
+            return Err(HeaderError::Check);
+        }
+        if version_kind >> 4 != VERSION {
+            return Err(HeaderError::Version(version_kind >> 4));
+        }
+        let Some(kind) = Kind::from_number(version_kind & 0x0F) else {
+            return Err(HeaderError::Kind(version_kind & 0x0F));
+        };
+        let out_payload = u32::from_le_bytes([o0, o1, o2, o3]);
+        if out_payload > MAX_FRAME - REQUEST_HEADER as u32 {
+            return Err(HeaderError::Length(out_payload));
+        }
+        Ok(Self {
+            kind,
+            sequence: u32::from_le_bytes([s0, s1, s2, s3]),
+            out_payload,
+            in_bytes: u32::from_le_bytes([i0, i1, i2, i3]),
+        })
+    }
+}

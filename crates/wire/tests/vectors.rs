@@ -1,0 +1,340 @@
+//! Holds the crate to docs/vectors/v1.json, which an independent program wrote. Firmware is held to
+//! the same file.
+
+use std::fmt::Debug;
+
+use serde::Deserialize;
+use wiregauge_wire::{
+    Found, HELLO_REQUEST, HELLO_RESPONSE, Header, HeaderError, HelloReply, HelloRequest, Kind,
+    REQUEST_HEADER, RESPONSE_HEADER, Request, Response, Status, check_pattern, crc16, fill_pattern,
+    next_frame, next_frame_after,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Vectors {
+    protocol: String,
+    version: u8,
+    check: Vec<CheckCase>,
+    pattern: Vec<PatternCase>,
+    requests: Vec<RequestCase>,
+    responses: Vec<ResponseCase>,
+    hello_requests: Vec<HelloRequestCase>,
+    hello_replies: Vec<HelloReplyCase>,
+    invalid: Vec<InvalidCase>,
+    streams: Vec<StreamCase>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckCase {
+    bytes: String,
+    crc: u16,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PatternCase {
+    sequence: u32,
+    index: usize,
+    bytes: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestCase {
+    name: String,
+    kind: u8,
+    sequence: u32,
+    out_payload: u32,
+    in_bytes: u32,
+    header: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResponseCase {
+    name: String,
+    kind: u8,
+    sequence: u32,
+    in_payload: u32,
+    status: u16,
+    flags: u16,
+    rx_ticks: u64,
+    tx_ticks: u64,
+    header: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HelloRequestCase {
+    name: String,
+    sequence: u32,
+    token: String,
+    frame: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HelloReplyCase {
+    case: String,
+    sequence: u32,
+    min_version: u8,
+    max_version: u8,
+    tick_bits: u8,
+    bus: u8,
+    abilities: u32,
+    max_out: u32,
+    max_in: u32,
+    max_outstanding: u32,
+    tick_hz: u64,
+    name: String,
+    token: String,
+    frame: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InvalidCase {
+    name: String,
+    of: String,
+    header: String,
+    error: String,
+    number: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StreamCase {
+    name: String,
+    of: String,
+    max_frame: usize,
+    bytes: String,
+    frames: Vec<FrameCase>,
+    left: usize,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct FrameCase {
+    sequence: u32,
+    intact: bool,
+    skipped: usize,
+    payload: usize,
+}
+
+fn vectors() -> Vectors {
+    let text = include_str!("../../../docs/vectors/v1.json");
+    let vectors: Vectors = serde_json::from_str(text).expect("the vectors are as described");
+    assert_eq!(vectors.protocol, "wiregauge");
+    assert_eq!(vectors.version, wiregauge_wire::VERSION);
+    vectors
+}
+
+fn bytes_of(hex: &str) -> Vec<u8> {
+    assert!(hex.len().is_multiple_of(2), "{hex}");
+    (0..hex.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hexadecimal"))
+        .collect()
+}
+
+fn array_of<const N: usize>(hex: &str) -> [u8; N] {
+    bytes_of(hex).try_into().expect("of the right length")
+}
+
+#[test]
+fn checks() {
+    for case in vectors().check {
+        assert_eq!(crc16(&bytes_of(&case.bytes)), case.crc, "{}", case.bytes);
+    }
+}
+
+#[test]
+fn patterns() {
+    for case in vectors().pattern {
+        let expected = bytes_of(&case.bytes);
+        let mut payload = vec![0; case.index + expected.len()];
+        fill_pattern(case.sequence, &mut payload);
+        assert_eq!(payload[case.index..], expected, "{}", case.sequence);
+        assert_eq!(check_pattern(case.sequence, &payload), None);
+    }
+}
+
+#[test]
+fn requests_both_ways() {
+    for case in vectors().requests {
+        let request = Request {
+            kind: Kind::from_number(case.kind).expect("a kind"),
+            sequence: case.sequence,
+            out_payload: case.out_payload,
+            in_bytes: case.in_bytes,
+        };
+        let expected = array_of::<REQUEST_HEADER>(&case.header);
+        let mut header = [0xEE; REQUEST_HEADER];
+        request.encode(&mut header);
+        assert_eq!(header, expected, "{}", case.name);
+        assert_eq!(Request::decode(&expected), Ok(request), "{}", case.name);
+    }
+}
+
+#[test]
+fn responses_both_ways() {
+    for case in vectors().responses {
+        let response = Response {
+            kind: Kind::from_number(case.kind).expect("a kind"),
+            sequence: case.sequence,
+            in_payload: case.in_payload,
+            status: Status::from_number(case.status).expect("a status"),
+            flags: case.flags,
+            rx_ticks: case.rx_ticks,
+            tx_ticks: case.tx_ticks,
+        };
+        let expected = array_of::<RESPONSE_HEADER>(&case.header);
+        let mut header = [0xEE; RESPONSE_HEADER];
+        response.encode(&mut header);
+        assert_eq!(header, expected, "{}", case.name);
+        assert_eq!(Response::decode(&expected), Ok(response), "{}", case.name);
+    }
+}
+
+#[test]
+fn hello_requests_both_ways() {
+    for case in vectors().hello_requests {
+        let frame = array_of::<HELLO_REQUEST>(&case.frame);
+        let header = Request::decode(&frame).expect("a request");
+        assert_eq!(header.kind, Kind::Hello, "{}", case.name);
+        assert_eq!(header.sequence, case.sequence, "{}", case.name);
+        assert_eq!(header.in_bytes as usize, HELLO_RESPONSE, "{}", case.name);
+        let payload = &frame[REQUEST_HEADER..];
+        assert_eq!(payload.len(), header.out_payload as usize, "{}", case.name);
+        let token = array_of(&case.token);
+        let hello = HelloRequest { token };
+        assert_eq!(HelloRequest::decode(payload), Some(hello), "{}", case.name);
+        assert_eq!(hello.encode(), payload, "{}", case.name);
+    }
+}
+
+#[test]
+fn hello_replies_both_ways() {
+    for case in vectors().hello_replies {
+        let mut hello = HelloReply {
+            min_version: case.min_version,
+            max_version: case.max_version,
+            tick_bits: case.tick_bits,
+            bus: case.bus,
+            abilities: case.abilities,
+            max_out: case.max_out,
+            max_in: case.max_in,
+            max_outstanding: case.max_outstanding,
+            tick_hz: case.tick_hz,
+            name: [0; 32],
+            token: array_of(&case.token),
+        };
+        hello.set_name(&case.name);
+        let frame = array_of::<HELLO_RESPONSE>(&case.frame);
+        let header = Response::decode(&frame).expect("a response");
+        assert_eq!(header.kind, Kind::Hello, "{}", case.case);
+        assert_eq!(header.sequence, case.sequence, "{}", case.case);
+        let payload = &frame[RESPONSE_HEADER..];
+        assert_eq!(payload.len(), header.in_payload as usize, "{}", case.case);
+        assert_eq!(HelloReply::decode(payload), Some(hello), "{}", case.case);
+        assert_eq!(hello.encode(), payload, "{}", case.case);
+        assert_eq!(hello.name_str(), case.name, "{}", case.case);
+    }
+}
+
+#[test]
+fn invalid_headers_are_named_alike_everywhere() {
+    for case in vectors().invalid {
+        let header = bytes_of(&case.header);
+        let error = match case.of.as_str() {
+            "request" => Request::decode(&header).expect_err(&case.name),
+            "response" => Response::decode(&header).expect_err(&case.name),
+            other => panic!("{other}"),
+        };
+        let (name, number) = match error {
+            HeaderError::Short => ("short", None),
+            HeaderError::Magic => ("magic", None),
+            HeaderError::Check => ("check", None),
+            HeaderError::Version(number) => ("version", Some(number.into())),
+            HeaderError::Kind(number) => ("kind", Some(number.into())),
+            HeaderError::Status(number) => ("status", Some(number.into())),
+            HeaderError::Length(number) => ("length", Some(number)),
+            other => panic!("{other:?} has no vector"),
+        };
+        assert_eq!((name, number), (&*case.error, case.number), "{}", case.name);
+    }
+}
+
+#[test]
+fn streams_give_the_same_frames_however_they_are_cut() {
+    for case in vectors().streams {
+        let bytes = bytes_of(&case.bytes);
+        let found = |piece, hint| match case.of.as_str() {
+            "request" => receive::<Request>(&bytes, case.max_frame, piece, hint),
+            "response" => receive::<Response>(&bytes, case.max_frame, piece, hint),
+            other => panic!("{other}"),
+        };
+        for piece in 1..=bytes.len() {
+            for hint in [false, true] {
+                let (frames, left) = found(piece, hint);
+                assert_eq!(frames, case.frames, "{} in pieces of {piece}", case.name);
+                assert_eq!(left, case.left, "{} in pieces of {piece}", case.name);
+            }
+        }
+    }
+}
+
+/// A receiver, to which `bytes` come in pieces of `piece`.
+fn receive<H: Header + Debug>(
+    bytes: &[u8],
+    max_frame: usize,
+    piece: usize,
+    hint: bool,
+) -> (Vec<FrameCase>, usize) {
+    let mut frames = Vec::new();
+    let mut buffer = Vec::new();
+    let mut skipped = 0;
+    let mut seen = 0;
+    for arriving in bytes.chunks(piece) {
+        buffer.extend_from_slice(arriving);
+        loop {
+            let found = match hint {
+                true => next_frame_after::<H>(&buffer, max_frame, seen),
+                false => next_frame::<H>(&buffer, max_frame),
+            };
+            seen = 0;
+            match found {
+                Found::Incomplete { need } => {
+                    assert!(need > buffer.len());
+                    seen = buffer.len();
+                    break;
+                }
+                Found::Garbage { skip } => {
+                    assert!(skip > 0);
+                    skipped += skip;
+                    buffer.drain(..skip);
+                }
+                Found::Frame {
+                    skip,
+                    header,
+                    payload,
+                    end,
+                    intact,
+                } => {
+                    assert_eq!(payload.end, end);
+                    frames.push(FrameCase {
+                        sequence: header.sequence(),
+                        intact,
+                        skipped: skipped + skip,
+                        payload: payload.len(),
+                    });
+                    skipped = 0;
+                    buffer.drain(..end);
+                }
+            }
+        }
+    }
+    (frames, buffer.len())
+}
