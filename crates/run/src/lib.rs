@@ -1,1 +1,31 @@
-//! stub
+//! The run directory of wiregauge: written point by point, so that a crash, `kill -9` or a full
+//! disk loses at most the point in progress, and read back whole. The format is documented in
+//! docs/run-format.md; nothing here measures or computes statistics.
+
+#![forbid(unsafe_code)]
+
+mod columns;
+mod error;
+mod export;
+mod home;
+mod listing;
+mod point_writer;
+mod run;
+mod run_file;
+mod run_writer;
+mod sample_file;
+mod sample_reader;
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod testing;
+mod watched;
+
+pub use error::RunError;
+pub use export::{write_csv, write_json, write_parquet};
+pub use home::{new_run_dir, runs_home};
+pub use listing::{Listing, find, list};
+pub use point_writer::PointWriter;
+pub use run::Run;
+pub use run_file::{KIND, RunFile, SCHEMA, State};
+pub use run_writer::RunWriter;
+pub use sample_reader::SampleReader;

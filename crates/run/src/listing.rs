@@ -1,0 +1,166 @@
+//! The runs in one place: all of them, or the one that the user means.
+
+use crate::error::RunError;
+use crate::run::Run;
+use crate::run_file::FILE_NAME;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// One directory among the runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// Name of the directory.
+    pub name: String,
+    /// The directory.
+    pub dir: PathBuf,
+    /// When the run started, RFC 3339 in UTC; empty where it cannot be read.
+    pub started: String,
+    /// Address of the link; empty where it cannot be read.
+    pub address: String,
+    /// `complete`, `interrupted`, `failed`, `running or crashed`, or `unreadable`.
+    pub state: String,
+    /// Finished points.
+    pub points: usize,
+    /// Measured exchanges of all finished points.
+    pub exchanges: u64,
+    /// What was measured; empty where it cannot be read.
+    pub kind: String,
+    /// Why it cannot be read, or why the run failed.
+    pub problem: Option<String>,
+}
+
+impl Listing {
+    fn of(name: String, dir: PathBuf) -> Listing {
+        match Run::open(&dir) {
+            Ok(run) => Listing {
+                name,
+                dir,
+                state: run.file.state.describe().to_owned(),
+                points: run.file.points.len(),
+                exchanges: run.file.exchanges(),
+                problem: match run.file.state {
+                    crate::State::Failed { error } => Some(error),
+                    _ => None,
+                },
+                started: run.file.conditions.started,
+                address: run.file.plan.address,
+                kind: run.file.kind,
+            },
+            Err(error) => Listing {
+                name,
+                dir,
+                started: String::new(),
+                address: String::new(),
+                state: "unreadable".to_owned(),
+                points: 0,
+                exchanges: 0,
+                kind: String::new(),
+                problem: Some(error.to_string()),
+            },
+        }
+    }
+
+    /// True where the run could be opened.
+    pub fn is_readable(&self) -> bool {
+        !self.kind.is_empty()
+    }
+
+    /// Sorts by time. Names begin with the start too, only with hyphens for colons.
+    fn order(&self) -> (String, &str) {
+        let start = if self.started.is_empty() {
+            &self.name
+        } else {
+            &self.started
+        };
+        (start.replace(':', "-"), &self.name)
+    }
+}
+
+/// All directories in `home`, the newest last. What cannot be read is listed with its problem; a
+/// `home` that does not exist has no runs.
+pub fn list(home: &Path) -> Result<Vec<Listing>, RunError> {
+    let mut runs: Vec<Listing> = directories(home)?
+        .into_iter()
+        .map(|(name, dir)| Listing::of(name, dir))
+        .collect();
+    runs.sort_by(|a, b| a.order().cmp(&b.order()));
+    Ok(runs)
+}
+
+/// The run that `name` means: `last` for the newest readable one in `home`, the path of a run
+/// directory or of its `run.json`, the name of a run in `home`, or the beginning of only one name.
+pub fn find(home: &Path, name: &str) -> Result<Run, RunError> {
+    let not_found = || RunError::NotFound {
+        name: name.to_owned(),
+        home: home.to_owned(),
+    };
+    if name == "last" {
+        let newest = list(home)?.into_iter().rfind(Listing::is_readable);
+        return Run::open(&newest.ok_or_else(not_found)?.dir);
+    }
+    let path = Path::new(name);
+    if path.file_name().is_some_and(|file| file == FILE_NAME) && path.is_file() {
+        let parent = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        return Run::open(parent.unwrap_or(Path::new(".")));
+    }
+    let mut parts = path.components();
+    let plain = matches!(parts.next(), Some(Component::Normal(part)) if part == name);
+    if path.is_dir() && (!plain || path.join(FILE_NAME).exists()) {
+        return Run::open(path);
+    }
+    if !plain {
+        return Err(not_found());
+    }
+    let runs = directories(home)?;
+    if let Some((_, dir)) = runs.iter().find(|(run, _)| run == name) {
+        return Run::open(dir);
+    }
+    let mut candidates: Vec<_> = runs
+        .into_iter()
+        .filter(|(run, _)| run.starts_with(name))
+        .collect();
+    match candidates.as_slice() {
+        [(_, dir)] => Run::open(dir),
+        // The user's own directory, which only lacks a run: better said than "not found".
+        [] if path.is_dir() => Err(RunError::NotARun {
+            path: path.to_owned(),
+        }),
+        [] => Err(not_found()),
+        _ => {
+            candidates.sort();
+            let candidates = candidates.into_iter().map(|(run, _)| run).collect();
+            Err(RunError::Ambiguous {
+                name: name.to_owned(),
+                home: home.to_owned(),
+                candidates,
+            })
+        }
+    }
+}
+
+/// Names and paths of the directories in `home`; those that begin with a point stay hidden.
+fn directories(home: &Path) -> Result<Vec<(String, PathBuf)>, RunError> {
+    let entries = match fs::read_dir(home) {
+        Ok(entries) => entries,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) => return Err(RunError::io("list the runs in", home)(cause)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let dir = entry
+            .map_err(RunError::io("list the runs in", home))?
+            .path();
+        let name = dir
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if !name.starts_with('.') && dir.is_dir() {
+            found.push((name, dir));
+        }
+    }
+    Ok(found)
+}

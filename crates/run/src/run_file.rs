@@ -1,0 +1,218 @@
+//! `run.json`: what a run is, and how it is replaced on disk so that there is always a whole one.
+
+use crate::error::RunError;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use wiregauge_record::{Conditions, Plan, PointSummary};
+
+/// Version of the run format that this crate writes; it reads this one and all before it.
+pub const SCHEMA: u32 = 1;
+
+/// The kind of run that this version knows.
+pub const KIND: &str = "exchange";
+
+pub(crate) const FILE_NAME: &str = "run.json";
+
+/// No run comes near this; a larger file is not ours and is not loaded.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// How far a run has come.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It is being written, or its writer was killed.
+    Running,
+    /// All of it was measured.
+    Complete,
+    /// The user stopped it; what was measured is there.
+    Interrupted,
+    /// It could not go on; what was measured before is there.
+    Failed {
+        /// Why.
+        error: String,
+    },
+}
+
+impl State {
+    /// The state in words for a table. A run that is still marked as running may have been killed;
+    /// the directory cannot tell.
+    pub fn describe(&self) -> &'static str {
+        match self {
+            State::Running => "running or crashed",
+            State::Complete => "complete",
+            State::Interrupted => "interrupted",
+            State::Failed { .. } => "failed",
+        }
+    }
+}
+
+/// The contents of `run.json`.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+pub struct RunFile {
+    /// Version of the format; see [`SCHEMA`].
+    pub schema: u32,
+    /// What was measured; see [`KIND`].
+    pub kind: String,
+    /// How far it has come.
+    pub state: State,
+    /// What was to be measured.
+    pub plan: Plan,
+    /// What it ran on.
+    pub conditions: Conditions,
+    /// The points that were finished, in the order in which they ran.
+    pub points: Vec<PointSummary>,
+    /// What the user should know about the run as a whole.
+    pub warnings: Vec<String>,
+}
+
+/// What must be known before the rest can be understood.
+#[derive(Deserialize)]
+struct Header {
+    schema: u64,
+    #[serde(default)]
+    kind: String,
+}
+
+impl RunFile {
+    /// A run that has just begun.
+    pub(crate) fn new(plan: &Plan, conditions: &Conditions) -> RunFile {
+        RunFile {
+            schema: SCHEMA,
+            kind: KIND.to_owned(),
+            state: State::Running,
+            plan: plan.clone(),
+            conditions: conditions.clone(),
+            points: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Measured exchanges of all finished points.
+    pub fn exchanges(&self) -> u64 {
+        self.points
+            .iter()
+            .fold(0, |sum, p| sum.saturating_add(p.counts.exchanges))
+    }
+
+    /// Reads the `run.json` of a run directory.
+    pub(crate) fn read(dir: &Path) -> Result<RunFile, RunError> {
+        let path = dir.join(FILE_NAME);
+        let mut file = match File::open(&path) {
+            Ok(file) => file,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                fs::metadata(dir).map_err(RunError::io("open run", dir))?;
+                return Err(RunError::NotARun {
+                    path: dir.to_owned(),
+                });
+            }
+            Err(cause) if cause.kind() == io::ErrorKind::NotADirectory => {
+                return Err(RunError::NotARun {
+                    path: dir.to_owned(),
+                });
+            }
+            Err(cause) => return Err(RunError::io("read", &path)(cause)),
+        };
+        let bad = |problem: String| RunError::BadRunFile {
+            path: path.clone(),
+            problem,
+        };
+        let metadata = file.metadata().map_err(RunError::io("read", &path))?;
+        if !metadata.is_file() {
+            return Err(bad("it is not a file".to_owned()));
+        }
+        let mut text = Vec::new();
+        Read::by_ref(&mut file)
+            .take(MAX_BYTES + 1)
+            .read_to_end(&mut text)
+            .map_err(RunError::io("read", &path))?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(bad(format!(
+                "it is larger than {} MB",
+                MAX_BYTES / 1_000_000
+            )));
+        }
+        let header: Header = serde_json::from_slice(&text).map_err(|e| bad(e.to_string()))?;
+        if header.schema > u64::from(SCHEMA) {
+            return Err(RunError::NewerSchema {
+                path,
+                found: header.schema,
+                known: SCHEMA,
+            });
+        }
+        if header.schema == 0 {
+            return Err(bad("there is no run format 0".to_owned()));
+        }
+        if header.kind != KIND {
+            return Err(RunError::UnknownKind {
+                path,
+                kind: header.kind,
+            });
+        }
+        serde_json::from_slice(&text).map_err(|e| bad(e.to_string()))
+    }
+
+    /// Replaces the `run.json` of a run directory in one step: whatever happens, the old or the
+    /// new one is there, whole.
+    pub(crate) fn replace(&self, dir: &Path) -> Result<(), RunError> {
+        let path = dir.join(FILE_NAME);
+        let temporary = dir.join("run.json.tmp");
+        let result = write_and_sync(self, &temporary)
+            .map_err(RunError::io("write", &temporary))
+            .and_then(|()| rename_and_sync(&temporary, &path));
+        if result.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        result
+    }
+}
+
+/// Fails where `value` would not come back from JSON: a number that is not finite becomes `null`
+/// there, and then nothing of the file could be read again.
+pub(crate) fn check_storable<T>(what: &'static str, value: &T, dir: &Path) -> Result<(), RunError>
+where
+    T: Serialize + DeserializeOwned,
+{
+    let back = serde_json::to_vec(value).and_then(|text| serde_json::from_slice::<T>(&text));
+    match back {
+        Ok(_) => Ok(()),
+        Err(error) => Err(RunError::NotStorable {
+            what,
+            path: dir.join(FILE_NAME),
+            problem: error.to_string(),
+        }),
+    }
+}
+
+/// Renames within one file system and makes the new name last through a power failure.
+pub(crate) fn rename_and_sync(from: &Path, to: &Path) -> Result<(), RunError> {
+    fs::rename(from, to).map_err(RunError::io("rename to", to))?;
+    sync_directory_of(to).map_err(RunError::io("save the directory entry of", to))
+}
+
+fn write_and_sync(run: &RunFile, path: &PathBuf) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    serde_json::to_writer_pretty(&mut out, run)?;
+    out.write_all(b"\n")?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.sync_all()
+}
+
+#[cfg(unix)]
+fn sync_directory_of(path: &Path) -> io::Result<()> {
+    match path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+    {
+        Some(parent) => File::open(parent)?.sync_all(),
+        None => File::open(".")?.sync_all(),
+    }
+}
+
+/// Windows cannot open a directory for this and writes its entries through on its own.
+#[cfg(not(unix))]
+fn sync_directory_of(_path: &Path) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! Plans, summaries and samples to test with; used by the unit tests too.
+
+#![allow(dead_code)]
+
+use proptest::prelude::*;
+use wiregauge_record::{
+    Conditions, Connect, Counts, Ending, HostPlan, Limit, LinkOptions, Phase, Plan, Point,
+    PointSummary, Protocol, ResourceUse, Sample, Schedule, Status, Throughput, Wait,
+};
+
+pub fn point(index: u32) -> Point {
+    Point {
+        index,
+        out_bytes: 16,
+        in_bytes: 100 * (index + 1),
+        depth: 2,
+    }
+}
+
+pub fn plan(keep_data: bool) -> Plan {
+    Plan {
+        address: "tcp://127.0.0.1:7700".to_owned(),
+        protocol: Protocol::Wiregauge,
+        connect: Connect::Once,
+        points: (0..3).map(point).collect(),
+        limit: Limit::Count(100),
+        warmup: 1,
+        schedule: Schedule::AsFastAsPossible,
+        timeout_ns: 1_000_000_000,
+        give_up: 10,
+        wait: Wait::Block,
+        below_ns: vec![6_000_000],
+        keep_data,
+        calibrate: false,
+        host: HostPlan::default(),
+        link: LinkOptions::default(),
+    }
+}
+
+pub fn conditions() -> Conditions {
+    Conditions {
+        started: "2026-11-21T14:36:05Z".to_owned(),
+        command: vec!["wiregauge".to_owned(), "exchange".to_owned()],
+        version: "0.1.0".to_owned(),
+        ..Conditions::default()
+    }
+}
+
+pub fn summary(point: Point, exchanges: u64) -> PointSummary {
+    PointSummary {
+        point,
+        ending: Ending::Complete,
+        counts: Counts {
+            exchanges,
+            answered: exchanges,
+            ..Counts::default()
+        },
+        elapsed_ns: 123_456_789,
+        first_rtt_ns: Some(60_000),
+        open_ns: None,
+        rtt: None,
+        from_intended: None,
+        trt: None,
+        below: Vec::new(),
+        modes: Vec::new(),
+        achieved_depth: 0.1 + 0.2,
+        throughput: Throughput {
+            exchanges_s: 1.0 / 3.0,
+            out_bytes_s: 2.0e9 / 7.0,
+            in_bytes_s: 5e-324,
+        },
+        limit: None,
+        device: None,
+        connect: None,
+        access: None,
+        transfer: None,
+        resources: ResourceUse::default(),
+        disturbances: Vec::new(),
+    }
+}
+
+/// A sample such as a steady TCP link gives.
+pub fn sample(sequence: u64) -> Sample {
+    let noise = sequence.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 52;
+    let start_ns = sequence * 50_000 + noise;
+    Sample {
+        sequence,
+        intended_ns: start_ns,
+        start_ns,
+        rtt_ns: 45_000 + noise,
+        bytes_out: 16,
+        bytes_in: 100,
+        outstanding: 1,
+        phase: if sequence == 0 {
+            Phase::First
+        } else {
+            Phase::Measured
+        },
+        ..Sample::default()
+    }
+}
+
+/// Any integers, the extremes not least.
+pub fn any_sample() -> impl Strategy<Value = Sample> {
+    let wide = || prop_oneof![any::<u64>(), Just(0), Just(u64::MAX), 0..1_000_000_u64];
+    let narrow = || prop_oneof![any::<u32>(), Just(0), Just(u32::MAX)];
+    let names = (0..Status::ALL.len(), 0..3_u8);
+    let times = (
+        wide(),
+        wide(),
+        wide(),
+        wide(),
+        wide(),
+        wide(),
+        wide(),
+        wide(),
+    );
+    (times, (narrow(), narrow(), narrow()), names).prop_map(|(t, n, (status, phase))| Sample {
+        sequence: t.0,
+        intended_ns: t.1,
+        start_ns: t.2,
+        rtt_ns: t.3,
+        connect_ns: t.4,
+        access_ns: t.5,
+        device_rx_ticks: t.6,
+        device_tx_ticks: t.7,
+        bytes_out: n.0,
+        bytes_in: n.1,
+        outstanding: n.2,
+        status: Status::ALL[status],
+        phase: Phase::from_number(phase).expect("0 to 2 are phases"),
+    })
+}

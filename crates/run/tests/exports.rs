@@ -1,0 +1,183 @@
+//! A run handed to other programs.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{conditions, plan, point, sample, summary};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+use wiregauge_record::{Sample, Status};
+use wiregauge_run::{
+    Run, RunError, RunFile, RunWriter, State, write_csv, write_json, write_parquet,
+};
+
+/// A run of two points: two samples, one of them lost, and one sample.
+fn stored_run(home: &Path, keep_data: bool) -> Run {
+    let dir = home.join("run");
+    let mut run = RunWriter::create(&dir, &plan(keep_data), &conditions()).unwrap();
+    let odd = Sample {
+        sequence: 1,
+        intended_ns: 1_000_000,
+        start_ns: 1_000_999,
+        rtt_ns: u64::MAX,
+        connect_ns: 7,
+        access_ns: 1000,
+        bytes_out: 16,
+        bytes_in: 0,
+        outstanding: 4,
+        status: Status::Lost,
+        ..Sample::default()
+    };
+    for (index, samples) in [vec![sample(0), odd], vec![sample(5)]]
+        .into_iter()
+        .enumerate()
+    {
+        let point = point(index as u32);
+        let mut writer = run.begin_point(point).unwrap();
+        for sample in &samples {
+            writer
+                .push(
+                    sample,
+                    &[0x00, 0xAB, 0xFF][..sample.bytes_in.min(3) as usize],
+                )
+                .unwrap();
+        }
+        run.end_point(writer, summary(point, samples.len() as u64))
+            .unwrap();
+    }
+    run.finish(State::Complete).unwrap();
+    Run::open(&dir).unwrap()
+}
+
+#[test]
+fn csv_has_one_row_for_each_exchange() {
+    let home = tempfile::tempdir().unwrap();
+    let run = stored_run(home.path(), true);
+    let mut text = Vec::new();
+    assert_eq!(write_csv(&run, &mut text, true).unwrap(), 3);
+    let expected = "\
+point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,status,start_us,intended_us,connect_us,access_us,outstanding,data_hex
+0,2,0,first,45.000,16,100,ok,0.000,0.000,0.000,0.000,1,00abff
+0,2,1,measured,18446744073709551.615,16,0,lost,1000.999,1000.000,0.007,1.000,4,
+1,2,5,measured,45.369,16,100,ok,250.369,250.369,0.000,0.000,1,00abff
+";
+    assert_eq!(String::from_utf8(text).unwrap(), expected);
+    let mut short = Vec::new();
+    assert_eq!(write_csv(&run, &mut short, false).unwrap(), 3);
+    let short = String::from_utf8(short).unwrap();
+    assert!(
+        short.lines().all(|line| line.split(',').count() == 13),
+        "{short}"
+    );
+}
+
+#[test]
+fn data_that_was_not_kept_cannot_be_exported() {
+    let home = tempfile::tempdir().unwrap();
+    let run = stored_run(home.path(), false);
+    let error = write_csv(&run, &mut io::sink(), true).unwrap_err();
+    assert!(matches!(error, RunError::NoData { .. }), "{error}");
+}
+
+#[test]
+fn one_parquet_file_holds_all_points() {
+    let home = tempfile::tempdir().unwrap();
+    let run = stored_run(home.path(), true);
+    let path = home.path().join("all.parquet");
+    assert_eq!(write_parquet(&run, &path).unwrap(), 3);
+    let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+    let rows: Vec<_> = reader
+        .get_row_iter(None)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let names: Vec<_> = rows[0]
+        .get_column_iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let expected = [
+        "point",
+        "out_bytes_asked",
+        "in_bytes_asked",
+        "depth",
+        "sequence",
+        "phase",
+        "status",
+        "intended_ns",
+        "start_ns",
+        "rtt_ns",
+        "connect_ns",
+        "access_ns",
+        "device_rx_ticks",
+        "device_tx_ticks",
+        "bytes_out",
+        "bytes_in",
+        "outstanding",
+        "data",
+    ];
+    assert_eq!(names, expected);
+    let points: Vec<_> = rows.iter().map(|row| row.get_uint(0).unwrap()).collect();
+    assert_eq!(points, [0, 0, 1]);
+    assert_eq!(rows[2].get_uint(2).unwrap(), 200);
+    assert_eq!(rows[1].get_ulong(9).unwrap(), u64::MAX);
+    assert_eq!(rows[1].get_string(6).unwrap(), "lost");
+    assert_eq!(rows[2].get_bytes(17).unwrap().data(), [0x00, 0xAB, 0xFF]);
+}
+
+#[test]
+fn json_is_the_run_file() {
+    let home = tempfile::tempdir().unwrap();
+    let run = stored_run(home.path(), false);
+    let mut text = Vec::new();
+    write_json(&run, &mut text).unwrap();
+    assert_eq!(text, fs::read(run.dir.join("run.json")).unwrap());
+    assert_eq!(serde_json::from_slice::<RunFile>(&text).unwrap(), run.file);
+}
+
+/// A reader that has gone.
+struct Gone;
+
+impl Write for Gone {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn an_output_that_fails_keeps_its_kind() {
+    let home = tempfile::tempdir().unwrap();
+    let run = stored_run(home.path(), false);
+    for error in [
+        write_csv(&run, &mut Gone, false).unwrap_err(),
+        write_json(&run, &mut Gone).unwrap_err(),
+    ] {
+        assert_eq!(error.io_kind(), Some(io::ErrorKind::BrokenPipe), "{error}");
+    }
+}
+
+#[test]
+fn a_failed_parquet_export_leaves_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let run = stored_run(home.path(), false);
+    let path = home.path().join("nowhere/all.parquet");
+    assert_eq!(
+        write_parquet(&run, &path).unwrap_err().io_kind(),
+        Some(io::ErrorKind::NotFound)
+    );
+    fs::remove_file(run.dir.join("samples/point-0001.parquet")).unwrap();
+    let path = home.path().join("all.parquet");
+    let error = write_parquet(&run, &path).unwrap_err();
+    assert!(matches!(error, RunError::BadSamples { .. }), "{error}");
+    assert_eq!(
+        fs::read_dir(home.path()).unwrap().count(),
+        1,
+        "only the run is left"
+    );
+}

@@ -1,0 +1,265 @@
+//! A run from creation to end, and everything that can cut it short.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{conditions, plan, point, sample, summary};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use wiregauge_record::{Conditions, Point, PointSummary};
+use wiregauge_run::{KIND, PointWriter, Run, RunError, RunWriter, SCHEMA, State};
+
+const ROWS: u64 = 100;
+
+fn measure(run: &mut RunWriter, point: Point) -> Result<(), RunError> {
+    let mut writer = run.begin_point(point)?;
+    fill(&mut writer)?;
+    run.end_point(writer, summary(point, ROWS))
+}
+
+fn fill(writer: &mut PointWriter) -> Result<(), RunError> {
+    (0..ROWS).try_for_each(|i| writer.push(&sample(i), b"answer"))
+}
+
+fn new_run(home: &Path) -> RunWriter {
+    RunWriter::create(&home.join("a/run"), &plan(false), &conditions()).unwrap()
+}
+
+fn files(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_run_is_read_as_it_was_written() {
+    let home = tempfile::tempdir().unwrap();
+    let mut writer = new_run(home.path());
+    let dir = writer.dir().to_owned();
+    assert_eq!(Run::open(&dir).unwrap().file.state, State::Running);
+    for index in 0..3 {
+        measure(&mut writer, point(index)).unwrap();
+    }
+    writer.add_warning("the host was busy".to_owned());
+    let later = Conditions {
+        version: "later".to_owned(),
+        ..conditions()
+    };
+    writer.set_conditions(&later).unwrap();
+    writer.finish(State::Complete).unwrap();
+
+    let run = Run::open(&dir).unwrap();
+    assert_eq!(run.file, *writer.file());
+    assert_eq!((run.file.schema, run.file.kind.as_str()), (SCHEMA, KIND));
+    assert_eq!(run.file.state, State::Complete);
+    assert_eq!(run.file.plan, plan(false));
+    assert_eq!(run.file.conditions, later);
+    assert_eq!(run.file.warnings, ["the host was busy"]);
+    let expected: Vec<PointSummary> = (0..3).map(|i| summary(point(i), ROWS)).collect();
+    assert_eq!(run.file.points, expected, "to the last bit of every figure");
+    assert_eq!(run.file.exchanges(), 3 * ROWS);
+    assert_eq!(run.name(), "run");
+    for index in 0..3 {
+        let rows: Vec<_> = run.samples(index).unwrap().map(Result::unwrap).collect();
+        let expected: Vec<_> = (0..ROWS).map(|i| (sample(i), None)).collect();
+        assert_eq!(rows, expected);
+    }
+    assert_eq!(files(&dir), ["run.json", "samples"]);
+    let samples = [
+        "point-0000.parquet",
+        "point-0001.parquet",
+        "point-0002.parquet",
+    ];
+    assert_eq!(files(&dir.join("samples")), samples);
+}
+
+#[test]
+fn the_state_reads_as_plain_words_in_json() {
+    let home = tempfile::tempdir().unwrap();
+    let mut writer = new_run(home.path());
+    let state = |writer: &RunWriter| {
+        let text = fs::read(writer.dir().join("run.json")).unwrap();
+        serde_json::from_slice::<serde_json::Value>(&text).unwrap()["state"].clone()
+    };
+    assert_eq!(state(&writer), "running");
+    writer.finish(State::Interrupted).unwrap();
+    assert_eq!(state(&writer), "interrupted");
+    writer
+        .finish(State::Failed {
+            error: "gone".to_owned(),
+        })
+        .unwrap();
+    assert_eq!(state(&writer)["failed"]["error"], "gone");
+}
+
+#[test]
+fn samples_can_be_pushed_from_another_thread() {
+    let home = tempfile::tempdir().unwrap();
+    let mut run = RunWriter::create(&home.path().join("run"), &plan(true), &conditions()).unwrap();
+    let mut writer = run.begin_point(point(0)).unwrap();
+    let writer = std::thread::spawn(move || fill(&mut writer).map(|()| writer))
+        .join()
+        .unwrap();
+    run.end_point(writer.unwrap(), summary(point(0), ROWS))
+        .unwrap();
+    let read = Run::open(run.dir()).unwrap();
+    assert!(
+        read.samples(0)
+            .unwrap()
+            .all(|row| row.unwrap().1.as_deref() == Some(b"answer"))
+    );
+}
+
+#[test]
+fn a_crash_loses_only_the_point_in_progress() {
+    let home = tempfile::tempdir().unwrap();
+    let mut writer = new_run(home.path());
+    let dir = writer.dir().to_owned();
+    measure(&mut writer, point(0)).unwrap();
+    let mut in_progress = writer.begin_point(point(1)).unwrap();
+    fill(&mut in_progress).unwrap();
+    // What a killed process leaves: nothing is closed, nothing is finished.
+    std::mem::forget(in_progress);
+    std::mem::forget(writer);
+
+    let run = Run::open(&dir).unwrap();
+    assert_eq!(run.file.state, State::Running);
+    assert_eq!(run.file.points.len(), 1);
+    assert_eq!(run.samples(0).unwrap().count() as u64, ROWS);
+    assert!(dir.join("samples/point-0001.parquet.part").exists());
+    let error = run.samples(1).err().unwrap();
+    assert!(
+        matches!(
+            error,
+            RunError::NoSuchPoint {
+                point: 1,
+                points: 1,
+                ..
+            }
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_run_that_ends_early_leaves_no_unreadable_samples() {
+    let home = tempfile::tempdir().unwrap();
+    let mut writer = new_run(home.path());
+    drop(writer.begin_point(point(0)).unwrap());
+    writer.finish(State::Interrupted).unwrap();
+    assert!(files(&writer.dir().join("samples")).is_empty());
+}
+
+#[test]
+fn a_directory_in_use_is_not_touched() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("thesis.tex"), "years of work").unwrap();
+    let error = RunWriter::create(home.path(), &plan(false), &conditions())
+        .err()
+        .unwrap();
+    assert!(matches!(error, RunError::NotEmpty { .. }), "{error}");
+    assert_eq!(files(home.path()), ["thesis.tex"]);
+
+    let below_a_file = home.path().join("thesis.tex/run");
+    let error = RunWriter::create(&below_a_file, &plan(false), &conditions())
+        .err()
+        .unwrap();
+    assert_eq!(error.io_kind(), Some(ErrorKind::NotADirectory));
+    assert!(error.to_string().contains("thesis.tex/run"), "{error}");
+
+    let empty = tempfile::tempdir().unwrap();
+    RunWriter::create(empty.path(), &plan(false), &conditions()).unwrap();
+    let error = RunWriter::create(empty.path(), &plan(false), &conditions())
+        .err()
+        .unwrap();
+    assert!(matches!(error, RunError::NotEmpty { .. }), "{error}");
+}
+
+#[test]
+fn points_are_ended_with_their_own_samples_and_only_once() {
+    let home = tempfile::tempdir().unwrap();
+    let mut run = new_run(home.path());
+    let writer = run.begin_point(point(0)).unwrap();
+    let error = run.end_point(writer, summary(point(1), 0)).unwrap_err();
+    assert!(matches!(error, RunError::Misuse { .. }), "{error}");
+    measure(&mut run, point(0)).unwrap();
+    let error = run.begin_point(point(0)).err().unwrap();
+    assert!(matches!(error, RunError::Misuse { .. }), "{error}");
+}
+
+#[test]
+fn a_summary_that_json_cannot_hold_does_not_spoil_the_run() {
+    let home = tempfile::tempdir().unwrap();
+    let mut run = new_run(home.path());
+    measure(&mut run, point(0)).unwrap();
+    let mut writer = run.begin_point(point(1)).unwrap();
+    fill(&mut writer).unwrap();
+    let broken = PointSummary {
+        achieved_depth: f64::NAN,
+        ..summary(point(1), ROWS)
+    };
+    let error = run.end_point(writer, broken).unwrap_err();
+    assert!(matches!(error, RunError::NotStorable { .. }), "{error}");
+    run.finish(State::Failed {
+        error: error.to_string(),
+    })
+    .unwrap();
+    assert_eq!(Run::open(run.dir()).unwrap().file.points.len(), 1);
+}
+
+/// Puts a disk without a byte left in the place of a file that is about to be created.
+#[cfg(target_os = "linux")]
+fn fill_disk_at(path: PathBuf) {
+    std::os::unix::fs::symlink("/dev/full", path).unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_full_of_samples_keeps_the_finished_points() {
+    let home = tempfile::tempdir().unwrap();
+    let mut run = new_run(home.path());
+    measure(&mut run, point(0)).unwrap();
+    let before = fs::read(run.dir().join("run.json")).unwrap();
+    fill_disk_at(run.dir().join("samples/point-0001.parquet.part"));
+    let error = measure(&mut run, point(1)).unwrap_err();
+    assert_eq!(error.io_kind(), Some(ErrorKind::StorageFull));
+    let text = error.to_string();
+    assert!(text.contains("point-0001.parquet.part"), "{text}");
+    assert!(
+        text.contains("No space left on device (os error 28)"),
+        "{text}"
+    );
+    assert!(text.contains("WIREGAUGE_RUNS"), "{text}");
+    assert_eq!(std::io::Error::from(error).kind(), ErrorKind::StorageFull);
+    assert_eq!(fs::read(run.dir().join("run.json")).unwrap(), before);
+    run.finish(State::Failed { error: text }).unwrap();
+    assert_eq!(files(&run.dir().join("samples")), ["point-0000.parquet"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_too_full_for_the_summary_keeps_the_last_good_one() {
+    let home = tempfile::tempdir().unwrap();
+    let mut run = new_run(home.path());
+    measure(&mut run, point(0)).unwrap();
+    let before = fs::read(run.dir().join("run.json")).unwrap();
+    fill_disk_at(run.dir().join("run.json.tmp"));
+    let error = measure(&mut run, point(1)).unwrap_err();
+    assert_eq!(error.io_kind(), Some(ErrorKind::StorageFull));
+    assert_eq!(fs::read(run.dir().join("run.json")).unwrap(), before);
+    assert_eq!(files(run.dir()), ["run.json", "samples"]);
+
+    // Once there is space again, nothing is lost, not even that point.
+    run.finish(State::Failed {
+        error: error.to_string(),
+    })
+    .unwrap();
+    let run = Run::open(run.dir()).unwrap();
+    assert_eq!(run.file.points.len(), 2);
+    assert_eq!(run.samples(1).unwrap().count() as u64, ROWS);
+}

@@ -1,0 +1,156 @@
+//! Listing runs and finding the one that the user means.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{conditions, plan, point, summary};
+use std::fs;
+use std::path::Path;
+use wiregauge_record::Conditions;
+use wiregauge_run::{RunError, RunWriter, State, find, list};
+
+fn store(home: &Path, name: &str, started: &str, state: Option<State>) {
+    let conditions = Conditions {
+        started: started.to_owned(),
+        ..conditions()
+    };
+    let mut run = RunWriter::create(&home.join(name), &plan(false), &conditions).unwrap();
+    let writer = run.begin_point(point(0)).unwrap();
+    run.end_point(writer, summary(point(0), 50)).unwrap();
+    if let Some(state) = state {
+        run.finish(state).unwrap();
+    }
+}
+
+/// Four readable runs of 2026 and three directories that are none.
+fn some_runs(home: &Path) {
+    store(
+        home,
+        "2026-01-02T00-00-00Z-tcp",
+        "2026-01-02T00:00:00Z",
+        Some(State::Complete),
+    );
+    let failed = State::Failed {
+        error: "unplugged".to_owned(),
+    };
+    store(
+        home,
+        "2026-01-01T00-00-00Z-udp",
+        "2026-01-01T00:00:00Z",
+        Some(failed),
+    );
+    store(
+        home,
+        "my-board",
+        "2026-01-01T12:00:00Z",
+        Some(State::Interrupted),
+    );
+    store(home, "my-board-2", "2026-01-03T00:00:00Z", None);
+    fs::create_dir(home.join("empty")).unwrap();
+    fs::create_dir(home.join("broken")).unwrap();
+    fs::write(home.join("broken/run.json"), "{").unwrap();
+    fs::create_dir(home.join(".hidden")).unwrap();
+    fs::write(home.join("notes.txt"), "").unwrap();
+}
+
+#[test]
+fn runs_are_listed_newest_last_and_the_unreadable_with_their_problem() {
+    let home = tempfile::tempdir().unwrap();
+    some_runs(home.path());
+    let runs = list(home.path()).unwrap();
+    let seen: Vec<_> = runs
+        .iter()
+        .map(|run| (run.name.as_str(), run.state.as_str()))
+        .collect();
+    let expected = [
+        ("2026-01-01T00-00-00Z-udp", "failed"),
+        ("my-board", "interrupted"),
+        ("2026-01-02T00-00-00Z-tcp", "complete"),
+        ("my-board-2", "running or crashed"),
+        ("broken", "unreadable"),
+        ("empty", "unreadable"),
+    ];
+    assert_eq!(seen, expected);
+    assert_eq!(runs[0].problem.as_deref(), Some("unplugged"));
+    assert_eq!(runs[2].problem, None);
+    assert_eq!(
+        (runs[2].points, runs[2].exchanges, runs[2].kind.as_str()),
+        (1, 50, "exchange")
+    );
+    assert_eq!(runs[2].address, "tcp://127.0.0.1:7700");
+    assert_eq!(runs[2].started, "2026-01-02T00:00:00Z");
+    assert!(
+        runs[4]
+            .problem
+            .as_deref()
+            .unwrap()
+            .contains("broken/run.json")
+    );
+    assert!(runs[5].problem.as_deref().unwrap().contains("no run.json"));
+}
+
+#[test]
+fn a_home_that_does_not_exist_has_no_runs() {
+    let home = tempfile::tempdir().unwrap();
+    let nowhere = home.path().join("nowhere");
+    assert_eq!(list(&nowhere).unwrap(), []);
+    let error = find(&nowhere, "last").unwrap_err();
+    assert!(matches!(error, RunError::NotFound { .. }), "{error}");
+}
+
+#[test]
+fn a_run_is_found_by_every_name_it_has() {
+    let home = tempfile::tempdir().unwrap();
+    some_runs(home.path());
+    let found = |name: &str| find(home.path(), name).map(|run| run.name());
+    assert_eq!(found("last").unwrap(), "my-board-2");
+    assert_eq!(
+        found("my-board").unwrap(),
+        "my-board",
+        "a whole name beats a beginning"
+    );
+    assert_eq!(found("2026-01-02").unwrap(), "2026-01-02T00-00-00Z-tcp");
+    let path = home.path().join("my-board");
+    assert_eq!(found(path.to_str().unwrap()).unwrap(), "my-board");
+    assert_eq!(
+        found(path.join("run.json").to_str().unwrap()).unwrap(),
+        "my-board"
+    );
+    assert_eq!(found(&format!("{}/", path.display())).unwrap(), "my-board");
+}
+
+#[test]
+fn an_unclear_name_is_answered_with_the_candidates() {
+    let home = tempfile::tempdir().unwrap();
+    some_runs(home.path());
+    let error = find(home.path(), "2026").unwrap_err();
+    let RunError::Ambiguous { candidates, .. } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(
+        candidates,
+        &["2026-01-01T00-00-00Z-udp", "2026-01-02T00-00-00Z-tcp"]
+    );
+    assert!(
+        error
+            .to_string()
+            .contains("2026-01-01T00-00-00Z-udp, 2026-01-02"),
+        "{error}"
+    );
+
+    for name in ["nothing", "", "../nothing", "my-board/nothing"] {
+        let error = find(home.path(), name).unwrap_err();
+        assert!(
+            matches!(error, RunError::NotFound { .. }),
+            "{name}: {error}"
+        );
+        let text = error.to_string();
+        assert!(text.contains(home.path().to_str().unwrap()), "{text}");
+        assert!(text.contains("`wiregauge runs`"), "{text}");
+    }
+    let error = find(home.path(), "broken").unwrap_err();
+    assert!(matches!(error, RunError::BadRunFile { .. }), "{error}");
+    let error = find(home.path(), "empty").unwrap_err();
+    assert!(matches!(error, RunError::NotARun { .. }), "{error}");
+}
