@@ -1,1 +1,19 @@
-//! stub
+//! Statistics of response times: tails, confidence under dependence, modes. Knows nothing but
+//! numbers. `Series` takes them one by one; `docs/statistics.md` gives every formula and its source.
+
+#![forbid(unsafe_code)]
+
+mod blocks;
+mod comb;
+mod dependence;
+mod distribution;
+mod exact;
+mod interval;
+mod modes;
+mod moments;
+mod series;
+mod streaming;
+mod types;
+
+pub use series::Series;
+pub use types::{Distribution, Estimate, Mode, Share};

@@ -1,0 +1,86 @@
+//! From ordered samples to a `Distribution` and a `Share`: the same formulas whether every sample is
+//! held or only a histogram of them.
+
+use crate::dependence::Dependence;
+use crate::interval;
+use crate::types::{Distribution, Estimate, Share};
+
+/// What the formulas need to know of the samples.
+pub(crate) trait Samples {
+    fn n(&self) -> u64;
+    fn min(&self) -> u64;
+    fn max(&self) -> u64;
+    fn max3(&self) -> u64;
+    fn mean(&self) -> f64;
+    fn sd(&self) -> f64;
+    /// The sample of this rank, 1 to n.
+    fn at_rank(&self, rank: u64) -> f64;
+    /// The interval that the sample of this rank is known to lie in.
+    fn known_at_rank(&self, rank: u64) -> (f64, f64);
+    /// How many are strictly below `limit`.
+    fn below(&self, limit: u64) -> u64;
+    /// Dependence of the samples themselves, for the mean.
+    fn dependence(&self) -> Dependence;
+    /// Dependence of the series that is 1 where a sample is among the `rank` smallest, else 0.
+    fn dependence_at(&self, rank: u64) -> Dependence;
+    /// Relative resolution of `at_rank`.
+    fn resolution(&self) -> f64;
+}
+
+/// At least one sample.
+pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
+    let n = samples.n();
+    let (mean, sd) = (samples.mean(), samples.sd());
+    let quartile = |p: f64| samples.at_rank(interval::rank(n, p));
+    let dependence = samples.dependence();
+    let p50 = percentile(samples, 0.5);
+    let p99 = percentile(samples, 0.99);
+    Distribution {
+        n,
+        min: samples.min() as f64,
+        mean: interval::of_mean(n, mean, sd, dependence),
+        sd,
+        mean_plus_sd: mean + sd,
+        p50,
+        p90: percentile(samples, 0.9),
+        p99,
+        p999: percentile(samples, 0.999),
+        iqr: quartile(0.75) - quartile(0.25),
+        p99_minus_p50: p99.value - p50.value,
+        max3: samples.max3() as f64,
+        max: samples.max() as f64,
+        effective_n: n as f64 / dependence.tau,
+        resolution: samples.resolution(),
+    }
+}
+
+fn percentile(samples: &impl Samples, p: f64) -> Estimate {
+    let n = samples.n();
+    let rank = interval::rank(n, p);
+    let (low, high) = interval::ranks(n, p, samples.dependence_at(rank));
+    Estimate {
+        value: samples.at_rank(rank),
+        low: low.map(|rank| samples.known_at_rank(rank).0),
+        high: high.map(|rank| samples.known_at_rank(rank).1),
+    }
+}
+
+/// `missed` more that count as not below. Where they fell in time is not known, so they are taken
+/// to depend on their neighbours as the samples do.
+pub(crate) fn share_below(samples: &impl Samples, limit: u64, missed: u64) -> Share {
+    let n = samples.n() + missed;
+    let below = samples.below(limit);
+    let share = if n == 0 { 0.0 } else { below as f64 / n as f64 };
+    let dependence = if samples.n() == 0 {
+        Dependence::none(n)
+    } else {
+        samples.dependence_at(below)
+    };
+    let (low, high) = interval::of_share(n, share, dependence);
+    Share {
+        limit,
+        share,
+        low,
+        high,
+    }
+}

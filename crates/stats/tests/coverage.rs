@@ -1,0 +1,110 @@
+//! A 95 % interval must hold the truth about 95 times in 100, also where neighbours depend on each
+//! other; the interval for independent samples must be seen to fail there.
+
+mod common;
+
+use common::{Random, skewed_autoregression, truths};
+use wiregauge_stats::{Estimate, Series};
+
+const NAMES: [&str; 5] = ["mean", "p50", "p90", "p99", "p99.9"];
+
+/// How often each interval held the truth, in parts of one.
+struct Coverage {
+    ours: [f64; 5],
+    /// Mean -+ 1.96 sd / sqrt(n).
+    naive_mean: f64,
+    /// Mean width of the interval of the mean over that of the naive one.
+    widening: f64,
+}
+
+fn holds(estimate: Estimate, truth: f64) -> bool {
+    estimate.low.is_none_or(|low| low <= truth) && estimate.high.is_none_or(|high| truth <= high)
+}
+
+fn coverage(phi: f64, n: usize, seeds: u64, exact_limit: usize) -> Coverage {
+    let truths = truths();
+    let (mut ours, mut naive_mean, mut widening) = ([0.0; 5], 0.0, 0.0);
+    for seed in 0..seeds {
+        let mut series = Series::with_exact_limit(exact_limit);
+        let mut random = Random::new(seed);
+        skewed_autoregression(&mut random, phi, n)
+            .iter()
+            .for_each(|&value| series.push(value));
+        let d = series.distribution().expect("n is not 0");
+        let estimates = [d.mean, d.p50, d.p90, d.p99, d.p999];
+        for ((hit, estimate), truth) in ours.iter_mut().zip(estimates).zip(truths) {
+            *hit += f64::from(u8::from(holds(estimate, truth))) / seeds as f64;
+        }
+        let half = 1.96 * d.sd / (n as f64).sqrt();
+        let held = (d.mean.value - truths[0]).abs() <= half;
+        naive_mean += f64::from(u8::from(held)) / seeds as f64;
+        widening += (d.mean.high.expect("n is 8 or more") - d.mean.value) / half / seeds as f64;
+    }
+    Coverage {
+        ours,
+        naive_mean,
+        widening,
+    }
+}
+
+fn assert_covered(phi: f64, seeds: u64) -> Coverage {
+    let found = coverage(phi, 10_000, seeds, usize::MAX);
+    for (name, share) in NAMES.iter().zip(found.ours).take(4) {
+        assert!(share >= 0.88, "phi {phi}: {name} covered in {share}");
+    }
+    found
+}
+
+#[test]
+fn independent_samples_are_covered_without_waste() {
+    let found = assert_covered(0.0, 100);
+    assert!(found.widening < 1.3, "{}", found.widening);
+}
+
+#[test]
+fn weakly_dependent_samples_are_covered() {
+    assert_covered(0.5, 100);
+}
+
+#[test]
+fn strongly_dependent_samples_are_covered_where_the_naive_interval_fails() {
+    let found = assert_covered(0.9, 100);
+    assert!(
+        found.naive_mean < 0.6,
+        "naive interval covered in {}",
+        found.naive_mean
+    );
+}
+
+#[test]
+fn the_streaming_form_covers_too() {
+    let found = coverage(0.9, 50_000, 30, 20_000);
+    for (name, share) in NAMES.iter().zip(found.ours) {
+        assert!(share >= 0.83, "{name} covered in {share}");
+    }
+}
+
+/// The table in docs/statistics.md.
+#[test]
+#[ignore = "minutes; run in release"]
+fn table_of_coverage() {
+    let percent = |share: f64| format!("{:5.1} %", 100.0 * share);
+    for (n, limit) in [
+        (50, 4096),
+        (200, 4096),
+        (1_000, 4096),
+        (10_000, 10_000),
+        (200_000, 100_000),
+    ] {
+        for phi in [0.0, 0.5, 0.9] {
+            let found = coverage(phi, n, 1000, limit);
+            let ours: Vec<String> = found.ours.iter().map(|&share| percent(share)).collect();
+            println!(
+                "| {n} | {phi} | {} | {} | {:.1} |",
+                ours.join(" | "),
+                percent(found.naive_mean),
+                found.widening
+            );
+        }
+    }
+}
