@@ -1,1 +1,14 @@
-//! stub
+//! The measuring engine of wiregauge.
+//!
+//! Data goes one way: a plan (`wiregauge_record::Plan`) opens a [`link`], [`exchange`] measures over
+//! it and hands samples to a [`exchange::Sink`], which summarises and stores them. [`serve`] is the other end
+//! of the wire, [`host`] is this computer: its clock, its priorities, its load and its own floor.
+
+pub mod error;
+pub mod exchange;
+pub mod host;
+pub mod limits;
+pub mod link;
+pub mod serve;
+
+pub use error::{LinkError, LinkErrorKind};

@@ -1,0 +1,36 @@
+//! `wiregauge export`: a stored run for other programs.
+
+use crate::Outcome;
+use crate::args::ExportArgs;
+use anyhow::Context;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Runs the command.
+pub fn run(args: &ExportArgs) -> anyhow::Result<Outcome> {
+    let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
+    if let Some(path) = &args.csv {
+        let mut out = open(path)?;
+        // The kind is kept, so that `| head` is known as such.
+        wiregauge_run::write_csv(&run, &mut out, args.data).map_err(std::io::Error::from)?;
+        out.flush()?;
+    }
+    if let Some(path) = &args.json {
+        let mut out = open(path)?;
+        wiregauge_run::write_json(&run, &mut out).map_err(std::io::Error::from)?;
+        out.flush()?;
+    }
+    if let Some(path) = &args.parquet {
+        wiregauge_run::write_parquet(&run, path)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn open(path: &Path) -> anyhow::Result<Box<dyn Write>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(BufWriter::new(std::io::stdout().lock())));
+    }
+    let file = File::create(path).with_context(|| format!("creating {}", path.display()))?;
+    Ok(Box::new(BufWriter::new(file)))
+}

@@ -1,0 +1,56 @@
+//! `wiregauge runs`: what is stored.
+
+use crate::Outcome;
+use crate::args::RunsArgs;
+use crate::output::style::{HEADING, RESET};
+use crate::output::units::grouped;
+use comfy_table::{ContentArrangement, Table};
+use std::io::Write;
+
+/// Runs the command.
+pub fn run(args: &RunsArgs) -> anyhow::Result<Outcome> {
+    let home = wiregauge_run::runs_home();
+    let listings = wiregauge_run::list(&home)?;
+    let mut out = anstream::stdout().lock();
+    if args.json {
+        let rows: Vec<serde_json::Value> = listings
+            .iter()
+            .map(|run| {
+                serde_json::json!({
+                    "name": run.name, "dir": run.dir, "started": run.started, "kind": run.kind,
+                    "address": run.address, "state": run.state, "points": run.points,
+                    "exchanges": run.exchanges, "problem": run.problem,
+                })
+            })
+            .collect();
+        serde_json::to_writer_pretty(&mut out, &rows)?;
+        writeln!(out)?;
+        return Ok(Outcome::Done);
+    }
+    if listings.is_empty() {
+        writeln!(out, "no runs in {}", home.display())?;
+        return Ok(Outcome::Done);
+    }
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(["name", "address", "state", "points", "exchanges"]);
+    for run in &listings {
+        let exchanges = grouped(run.exchanges);
+        let points = run.points.to_string();
+        table.add_row([&run.name, &run.address, &run.state, &points, &exchanges]);
+    }
+    for at in [3, 4] {
+        if let Some(column) = table.column_mut(at) {
+            column.set_cell_alignment(comfy_table::CellAlignment::Right);
+        }
+    }
+    writeln!(out, "{HEADING}Runs in {}{RESET}, the newest last", home.display())?;
+    for line in table.to_string().lines() {
+        writeln!(out, " {}", line.trim_end())?;
+    }
+    for run in listings.iter().filter(|run| run.problem.is_some()) {
+        writeln!(out, "  {}: {}", run.name, run.problem.as_deref().unwrap_or_default())?;
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,83 @@
+//! `wiregauge serve`: be the device.
+
+use super::stop_flag;
+use crate::Outcome;
+use crate::args::{BusArg, ProtocolArg, ServeArgs};
+use crate::output::style::{CAUTION, RESET};
+use std::io::Write;
+use wiregauge::limits::Bus;
+use wiregauge::serve::{Character, Faults, Model, News, Serve, ServeAddress, serve};
+use wiregauge_record::Protocol;
+
+/// Runs the command.
+pub fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
+    let nanoseconds = |time: Option<std::time::Duration>| time.map_or(0, |t| t.as_nanos() as u64);
+    let model = Model {
+        service_ns: nanoseconds(args.service_time),
+        jitter_ns: nanoseconds(args.jitter),
+        bus: args.bus.map(|bus| match bus {
+            BusArg::FullSpeed => Bus::FullSpeed,
+            BusArg::HighSpeed => Bus::HighSpeed,
+        }),
+    };
+    let what = Serve {
+        address: ServeAddress::parse(&args.address)?,
+        character: Character {
+            protocol: match args.protocol {
+                ProtocolArg::Echo => Protocol::Echo,
+                ProtocolArg::Wiregauge => Protocol::Wiregauge,
+            },
+            name: args.name.clone().unwrap_or_else(|| name_of(model)),
+            // No frame is larger on the wire, and none smaller holds a HELLO.
+            max_frame: args.max_size.clamp(104, wiregauge_wire::MAX_FRAME),
+            model,
+            faults: Faults {
+                drop: args.drop,
+                corrupt: args.corrupt,
+                duplicate: args.duplicate,
+                reorder: args.reorder,
+                lose_byte: args.lose_byte,
+                insert_byte: args.insert_byte,
+                stall: args.stall,
+                disconnect_after: args.disconnect_after,
+            },
+            seed: args.seed,
+        },
+        max_clients: args.max_clients as usize,
+        baud: args.baud,
+    };
+    let stop = stop_flag()?;
+    let quiet = args.quiet;
+    let tell = move |news: News<'_>| match news {
+        News::Ready { address, remote } => {
+            // To standard output and at once, so that a script can wait for it and read it.
+            println!("serving {address}");
+            let _ = std::io::stdout().flush();
+            if remote {
+                anstream::eprintln!(
+                    "{CAUTION}note:{RESET} other hosts can reach this responder; \
+                     tcp://127.0.0.1 keeps it to this one"
+                );
+            }
+            if !quiet {
+                anstream::eprintln!("measure it with: wiregauge exchange {address}   (Ctrl-C ends)");
+            }
+        }
+        News::Came(peer) if !quiet => anstream::eprintln!("{peer} came"),
+        News::Left(peer) if !quiet => anstream::eprintln!("{peer} left"),
+        News::TurnedAway(peer) => {
+            anstream::eprintln!("{CAUTION}turned away:{RESET} {peer} (see --max-clients)");
+        }
+        News::Came(_) | News::Left(_) => {}
+    };
+    serve(&what, &stop, &tell)?;
+    Ok(Outcome::Done)
+}
+
+fn name_of(model: Model) -> String {
+    match model.bus {
+        Some(bus) => format!("modelled {} device", bus.name()),
+        None if model == Model::default() => "wiregauge serve".into(),
+        None => "modelled device".into(),
+    }
+}

@@ -1,0 +1,7 @@
+//! What the user sees: tables with units, warnings with remedies, progress.
+
+pub mod progress;
+pub mod style;
+pub mod tables;
+pub mod units;
+pub mod warnings;

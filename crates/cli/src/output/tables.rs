@@ -1,0 +1,354 @@
+//! A run as aligned tables with units. A figure that the samples cannot bound is marked, never shown
+//! as if it were sure.
+
+use super::units::{TimeUnit, grouped, percent, time};
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+use wiregauge_record::{Connect, Plan, PointSummary};
+use wiregauge_run::RunFile;
+use wiregauge_stats::{Distribution, Estimate};
+
+/// A titled table.
+pub struct Titled {
+    /// What it shows, and in which unit.
+    pub title: String,
+    table: Table,
+}
+
+impl Titled {
+    fn new(title: impl Into<String>, columns: &[&str]) -> Titled {
+        let mut table = Table::new();
+        table.load_style(comfy_table::presets::NOTHING);
+        table.set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(columns.to_vec());
+        Titled { title: title.into(), table }
+    }
+
+    fn row(&mut self, cells: Vec<String>) {
+        self.table.add_row(cells);
+    }
+
+    /// The table as text.
+    pub fn text(mut self) -> String {
+        for column in self.table.column_iter_mut() {
+            column.set_cell_alignment(CellAlignment::Right);
+            column.set_padding((0, 2));
+        }
+        let text = self.table.to_string();
+        text.lines().map(|line| format!("  {}\n", line.trim_end())).collect()
+    }
+}
+
+/// Every table of a run that has something to say.
+pub fn of_run(file: &RunFile, confidence: bool) -> Vec<Titled> {
+    let (plan, points) = (&file.plan, &file.points);
+    let mut tables = vec![times(points), rates(points)];
+    if confidence {
+        tables.push(intervals(points));
+    }
+    tables.extend(from_intended(points));
+    tables.extend(below(plan, points));
+    tables.extend(modes(points));
+    tables.extend(phases(plan, points));
+    tables.extend(device(points));
+    tables.extend(losses(points));
+    tables
+}
+
+fn typical(points: &[PointSummary], of: impl Fn(&PointSummary) -> Option<&Distribution>) -> TimeUnit {
+    let mut medians: Vec<f64> = points.iter().filter_map(|p| Some(of(p)?.p50.value)).collect();
+    medians.sort_by(f64::total_cmp);
+    TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0))
+}
+
+fn point_cells(point: &PointSummary) -> Vec<String> {
+    let p = point.point;
+    [p.out_bytes, p.in_bytes, p.depth].map(|value| value.to_string()).to_vec()
+}
+
+const POINT: [&str; 3] = ["OUT B", "IN B", "depth"];
+
+fn columns(rest: &[&'static str]) -> Vec<&'static str> {
+    POINT.iter().chain(rest).copied().collect()
+}
+
+/// A percentile; where more samples could still raise it without bound, it is only "at least".
+fn bounded(unit: TimeUnit, estimate: &Estimate) -> String {
+    let mark = if estimate.high.is_none() { ">=" } else { "" };
+    format!("{mark}{}", unit.show(estimate.value))
+}
+
+fn half_width(unit: TimeUnit, estimate: &Estimate) -> String {
+    match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) => format!("+-{}", unit.show((high - low) / 2.0)),
+        _ => "?".into(),
+    }
+}
+
+fn dashes(count: usize) -> Vec<String> {
+    vec!["-".to_string(); count]
+}
+
+fn times(points: &[PointSummary]) -> Titled {
+    let unit = typical(points, |p| p.rtt.as_ref());
+    let mut table = Titled::new(
+        format!("RTT in {}", unit.name()),
+        &columns(&[
+            "n", "min", "mean", "95 %", "SD", "mean+SD", "p50", "p90", "p99", "p99.9", "max3", "max",
+            "first",
+        ]),
+    );
+    for point in points {
+        let mut cells = point_cells(point);
+        cells.push(grouped(point.counts.answered));
+        match &point.rtt {
+            Some(rtt) => cells.extend([
+                unit.show(rtt.min),
+                unit.show(rtt.mean.value),
+                half_width(unit, &rtt.mean),
+                unit.show(rtt.sd),
+                unit.show(rtt.mean_plus_sd),
+                bounded(unit, &rtt.p50),
+                bounded(unit, &rtt.p90),
+                bounded(unit, &rtt.p99),
+                bounded(unit, &rtt.p999),
+                unit.show(rtt.max3),
+                unit.show(rtt.max),
+            ]),
+            None => cells.extend(dashes(11)),
+        }
+        cells.push(point.first_rtt_ns.map_or("-".into(), |first| unit.show(first as f64)));
+        table.row(cells);
+    }
+    table
+}
+
+fn rates(points: &[PointSummary]) -> Titled {
+    let unit = typical(points, |p| p.trt.as_ref());
+    let limit = points.iter().find_map(|p| p.limit.as_ref());
+    let title = match limit {
+        Some(limit) => format!(
+            "TRT in {}, throughput; the limit is {} B/s ({})",
+            unit.name(),
+            grouped(limit.bytes_s as u64),
+            limit.source
+        ),
+        None => format!("TRT in {}, throughput", unit.name()),
+    };
+    let mut names = columns(&[
+        "achieved", "R", "TRT", "95 %", "SD", "p99", "exchanges/s", "OUT kB/s", "IN kB/s",
+    ]);
+    if limit.is_some() {
+        names.push("of limit");
+    }
+    names.push("CPU us/exchange");
+    let mut table = Titled::new(title, &names);
+    for point in points {
+        let mut cells = point_cells(point);
+        cells.push(format!("{:.2}", point.achieved_depth));
+        cells.push((point.point.depth - 1).to_string());
+        match &point.trt {
+            Some(trt) => cells.extend([
+                unit.show(trt.mean.value),
+                half_width(unit, &trt.mean),
+                unit.show(trt.sd),
+                bounded(unit, &trt.p99),
+            ]),
+            None => cells.extend(dashes(4)),
+        }
+        cells.extend([
+            format!("{:.1}", point.throughput.exchanges_s),
+            format!("{:.2}", point.throughput.out_bytes_s / 1e3),
+            format!("{:.2}", point.throughput.in_bytes_s / 1e3),
+        ]);
+        if limit.is_some() {
+            cells.push(point.limit.as_ref().map_or("-".into(), |limit| percent(limit.used)));
+        }
+        cells.push(format!("{:.2}", point.resources.cpu_ns_per_exchange / 1e3));
+        table.row(cells);
+    }
+    table
+}
+
+fn intervals(points: &[PointSummary]) -> Titled {
+    let unit = typical(points, |p| p.rtt.as_ref());
+    let mut table = Titled::new(
+        format!("95 % confidence intervals of the RTT in {} (neighbours may depend)", unit.name()),
+        &columns(&["mean", "p50", "p90", "p99", "p99.9", "independent samples"]),
+    );
+    let interval = |estimate: &Estimate| {
+        let bound = |bound: Option<f64>| bound.map_or("?".into(), |value| unit.show(value));
+        format!("{} .. {}", bound(estimate.low), bound(estimate.high))
+    };
+    for point in points {
+        let mut cells = point_cells(point);
+        match &point.rtt {
+            Some(rtt) => {
+                cells.extend([&rtt.mean, &rtt.p50, &rtt.p90, &rtt.p99, &rtt.p999].map(interval));
+                cells.push(grouped(rtt.effective_n as u64));
+            }
+            None => cells.extend(dashes(6)),
+        }
+        table.row(cells);
+    }
+    table
+}
+
+fn from_intended(points: &[PointSummary]) -> Option<Titled> {
+    points.iter().find(|p| p.from_intended.is_some())?;
+    let unit = typical(points, |p| p.from_intended.as_ref());
+    let mut table = Titled::new(
+        format!("From the intended start to the last byte, in {}: what a schedule sees", unit.name()),
+        &columns(&["mean", "95 %", "p50", "p90", "p99", "p99.9", "max3", "max"]),
+    );
+    for point in points {
+        let mut cells = point_cells(point);
+        match &point.from_intended {
+            Some(times) => cells.extend([
+                unit.show(times.mean.value),
+                half_width(unit, &times.mean),
+                bounded(unit, &times.p50),
+                bounded(unit, &times.p90),
+                bounded(unit, &times.p99),
+                bounded(unit, &times.p999),
+                unit.show(times.max3),
+                unit.show(times.max),
+            ]),
+            None => cells.extend(dashes(8)),
+        }
+        table.row(cells);
+    }
+    Some(table)
+}
+
+fn below(plan: &Plan, points: &[PointSummary]) -> Option<Titled> {
+    if plan.below_ns.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = plan.below_ns.iter().map(|&ns| format!("< {}", time(ns as f64))).collect();
+    let mut columns: Vec<&str> = POINT.to_vec();
+    for name in &names {
+        columns.extend([name.as_str(), "95 %"]);
+    }
+    let mut table = Titled::new("Share of the exchanges below a limit (a lost one is not)", &columns);
+    for point in points {
+        let mut cells = point_cells(point);
+        for share in &point.below {
+            cells.push(percent(share.share));
+            cells.push(format!("{:.2} .. {:.2}", share.low * 100.0, share.high * 100.0));
+        }
+        table.row(cells);
+    }
+    Some(table)
+}
+
+fn modes(points: &[PointSummary]) -> Option<Titled> {
+    points.iter().find(|p| p.modes.len() > 1)?;
+    let unit = typical(points, |p| p.rtt.as_ref());
+    let mut table = Titled::new(
+        format!("Points whose RTT has more than one peak, in {}", unit.name()),
+        &columns(&["peaks: share at time (from .. to)"]),
+    );
+    for point in points.iter().filter(|p| p.modes.len() > 1) {
+        let mut cells = point_cells(point);
+        let peaks: Vec<String> = point
+            .modes
+            .iter()
+            .map(|mode| {
+                format!(
+                    "{} at {} ({} .. {})",
+                    percent(mode.share),
+                    unit.show(mode.peak),
+                    unit.show(mode.low),
+                    unit.show(mode.high)
+                )
+            })
+            .collect();
+        cells.push(peaks.join("; "));
+        table.row(cells);
+    }
+    Some(table)
+}
+
+fn phases(plan: &Plan, points: &[PointSummary]) -> Option<Titled> {
+    if plan.connect != Connect::Each {
+        return None;
+    }
+    let unit = typical(points, |p| p.connect.as_ref());
+    let mut table = Titled::new(
+        format!("Parts of an exchange in {}: connection, access (first byte), transfer", unit.name()),
+        &columns(&[
+            "connect p50", "p99", "mean", "access p50", "p99", "mean", "transfer p50", "p99", "mean",
+        ]),
+    );
+    for point in points {
+        let mut cells = point_cells(point);
+        for part in [&point.connect, &point.access, &point.transfer] {
+            match part {
+                Some(part) => cells.extend([
+                    bounded(unit, &part.p50),
+                    bounded(unit, &part.p99),
+                    unit.show(part.mean.value),
+                ]),
+                None => cells.extend(dashes(3)),
+            }
+        }
+        table.row(cells);
+    }
+    Some(table)
+}
+
+fn device(points: &[PointSummary]) -> Option<Titled> {
+    points.iter().find(|p| p.device.as_ref().is_some_and(|d| d.max > 0.0))?;
+    let unit = typical(points, |p| p.device.as_ref());
+    let mut table = Titled::new(
+        format!("Time in the device (its own clock) in {}; the rest of the RTT is host and wire", unit.name()),
+        &columns(&["mean", "95 %", "SD", "p50", "p99", "max", "of the RTT"]),
+    );
+    for point in points {
+        let mut cells = point_cells(point);
+        match (&point.device, &point.rtt) {
+            (Some(device), Some(rtt)) => cells.extend([
+                unit.show(device.mean.value),
+                half_width(unit, &device.mean),
+                unit.show(device.sd),
+                bounded(unit, &device.p50),
+                bounded(unit, &device.p99),
+                unit.show(device.max),
+                percent(device.mean.value / rtt.mean.value),
+            ]),
+            _ => cells.extend(dashes(7)),
+        }
+        table.row(cells);
+    }
+    Some(table)
+}
+
+fn losses(points: &[PointSummary]) -> Option<Titled> {
+    points.iter().find(|p| !p.counts.is_clean())?;
+    let mut table = Titled::new(
+        "Exchanges that went wrong (points without any are left out)",
+        &columns(&[
+            "exchanges", "answered", "lost", "late", "duplicated", "reordered", "corrupted",
+            "stray bytes",
+        ]),
+    );
+    for point in points.iter().filter(|p| !p.counts.is_clean()) {
+        let counts = &point.counts;
+        let mut cells = point_cells(point);
+        cells.extend(
+            [
+                counts.exchanges,
+                counts.answered,
+                counts.lost,
+                counts.late,
+                counts.duplicated,
+                counts.reordered,
+                counts.corrupted,
+                counts.stray_bytes,
+            ]
+            .map(grouped),
+        );
+        table.row(cells);
+    }
+    Some(table)
+}

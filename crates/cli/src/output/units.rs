@@ -1,0 +1,112 @@
+//! How values print themselves: times in a unit chosen once a table, rates in powers of ten.
+
+/// A unit of time for a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Microseconds.
+    Micro,
+    /// Milliseconds.
+    Milli,
+}
+
+impl TimeUnit {
+    /// The unit in which a typical value of this many nanoseconds reads well.
+    pub fn fitting(typical_ns: f64) -> TimeUnit {
+        if typical_ns >= 1e6 { TimeUnit::Milli } else { TimeUnit::Micro }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            TimeUnit::Micro => "us",
+            TimeUnit::Milli => "ms",
+        }
+    }
+
+    /// Nanoseconds as a number in this unit.
+    pub fn show(self, ns: f64) -> String {
+        let value = match self {
+            TimeUnit::Micro => ns / 1e3,
+            TimeUnit::Milli => ns / 1e6,
+        };
+        let decimals = match value.abs() {
+            v if v >= 1000.0 => 0,
+            v if v >= 100.0 => 1,
+            v if v >= 10.0 => 2,
+            _ => 3,
+        };
+        format!("{value:.decimals$}")
+    }
+}
+
+/// A single time with its unit.
+pub fn time(ns: f64) -> String {
+    if ns >= 1e9 {
+        format!("{:.3} s", ns / 1e9)
+    } else if ns >= 1e6 {
+        format!("{:.3} ms", ns / 1e6)
+    } else if ns >= 1e3 {
+        format!("{:.2} us", ns / 1e3)
+    } else {
+        format!("{ns:.0} ns")
+    }
+}
+
+/// Bytes a second, powers of ten.
+pub fn byte_rate(bytes_s: f64) -> String {
+    match bytes_s {
+        b if b >= 1e9 => format!("{:.2} GB/s", b / 1e9),
+        b if b >= 1e6 => format!("{:.2} MB/s", b / 1e6),
+        b if b >= 1e3 => format!("{:.2} kB/s", b / 1e3),
+        b => format!("{b:.0} B/s"),
+    }
+}
+
+/// A whole number with its thousands set off.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A part of 1 in percent.
+pub fn percent(part: f64) -> String {
+    // 99.996 % of the exchanges is not all of them.
+    let percent = part * 100.0;
+    if part < 1.0 && percent > 99.99 {
+        "> 99.99 %".into()
+    } else if part > 0.0 && percent < 0.01 {
+        "< 0.01 %".into()
+    } else {
+        format!("{percent:.2} %")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_rounded_to_all_or_nothing_only_if_it_is() {
+        assert_eq!(percent(1.0), "100.00 %");
+        assert_eq!(percent(0.99999), "> 99.99 %");
+        assert_eq!(percent(0.0), "0.00 %");
+        assert_eq!(percent(0.00001), "< 0.01 %");
+        assert_eq!(percent(0.25), "25.00 %");
+    }
+
+    #[test]
+    fn numbers_have_units_and_groups() {
+        assert_eq!(byte_rate(1_216_000.0), "1.22 MB/s");
+        assert_eq!(grouped(1_216_000), "1,216,000");
+        assert_eq!(grouped(12), "12");
+        assert_eq!(time(1_500.0), "1.50 us");
+        assert_eq!(TimeUnit::fitting(2e6).show(2_345_678.0), "2.346");
+    }
+}

@@ -1,0 +1,243 @@
+//! What keeps a figure from being trusted, and the remedy in the flags that the user is using.
+
+use super::units::{percent, time};
+use std::fmt;
+use wiregauge_record::{Disturbance, Ending, PointSummary, Schedule, Wait};
+use wiregauge_run::RunFile;
+
+/// A warning about a run or some of its points.
+pub enum Warning {
+    /// Exchanges were lost.
+    Lost { points: Vec<u32>, worst: f64 },
+    /// Answers had wrong bytes.
+    Corrupted { points: Vec<u32> },
+    /// The depth asked for was not reached.
+    Shallow { points: Vec<u32>, asked: u32, achieved: f64 },
+    /// Too few samples for a percentile.
+    FewSamples { points: Vec<u32>, fewest: u64 },
+    /// The schedule was not kept.
+    Behind { points: Vec<u32> },
+    /// The machine took time away.
+    Steal { points: Vec<u32>, worst: f64 },
+    /// The measuring thread was preempted.
+    Preempted { points: Vec<u32>, waited_ns: u64, pinned: bool, real_time: bool },
+    /// Somebody else on the pinned processor.
+    Shared { points: Vec<u32>, worst: f64 },
+    /// The clock jumped.
+    ClockGap { points: Vec<u32>, longest_ns: u64 },
+    /// The storage was too slow.
+    Storage { points: Vec<u32> },
+    /// The figures are near this host's own floor.
+    NearFloor { points: Vec<u32>, floor_ns: f64, wait: Wait },
+    /// A load ran.
+    Load { cpu: u32, memory: u32 },
+    /// A point is not whole.
+    Cut { points: Vec<u32> },
+}
+
+/// The warnings that a run deserves.
+pub fn of_run(file: &RunFile) -> Vec<Warning> {
+    let plan = &file.plan;
+    let mut warnings = Vec::new();
+    let indices = |keep: &dyn Fn(&PointSummary) -> bool| -> Vec<u32> {
+        file.points.iter().filter(|p| keep(p)).map(|p| p.point.index).collect()
+    };
+    let missing = |p: &PointSummary| (p.counts.lost + p.counts.late) as f64 / p.counts.exchanges.max(1) as f64;
+    let worst = |of: &dyn Fn(&PointSummary) -> f64| file.points.iter().map(of).fold(0.0, f64::max);
+    let mut add = |points: Vec<u32>, make: &dyn Fn(Vec<u32>) -> Warning| {
+        if !points.is_empty() {
+            warnings.push(make(points));
+        }
+    };
+    add(indices(&|p| missing(p) > 0.0), &|points| Warning::Lost { points, worst: worst(&missing) });
+    add(indices(&|p| p.counts.corrupted > 0), &|points| Warning::Corrupted { points });
+    add(indices(&|p| p.ending != Ending::Complete), &|points| Warning::Cut { points });
+    let scheduled = matches!(plan.schedule, Schedule::EveryNs(_));
+    // A schedule decides by itself how many are outstanding.
+    let shallow = |p: &PointSummary| {
+        !scheduled
+            && p.counts.exchanges > 10 * u64::from(p.point.depth)
+            && p.achieved_depth < 0.9 * f64::from(p.point.depth)
+    };
+    if let Some(first) = file.points.iter().find(|p| shallow(p)) {
+        add(indices(&shallow), &|points| Warning::Shallow {
+            points,
+            asked: first.point.depth,
+            achieved: first.achieved_depth,
+        });
+    }
+    let few = |p: &PointSummary| p.rtt.as_ref().is_some_and(|rtt| rtt.p99.high.is_none());
+    add(indices(&few), &|points| Warning::FewSamples {
+        points,
+        fewest: file.points.iter().filter(|p| few(p)).map(|p| p.counts.answered).min().unwrap_or(0),
+    });
+    let behind = |p: &PointSummary| match (&p.from_intended, &p.rtt) {
+        (Some(intended), Some(rtt)) => intended.p99.value > 2.0 * rtt.p99.value,
+        _ => false,
+    };
+    add(indices(&behind), &|points| Warning::Behind { points });
+    add_disturbances(file, &mut add);
+    let floor = |p: &PointSummary| -> Option<f64> {
+        let floors = &file.conditions.before.as_ref()?.floors;
+        let floor = floors.last().filter(|_| floors.len() > 1)?.rtt.p50.value;
+        (p.point.depth == 1 && p.rtt.as_ref()?.p50.value < 1.5 * floor).then_some(floor)
+    };
+    if let Some(floor_ns) = file.points.iter().find_map(floor) {
+        let wait = plan.wait;
+        add(indices(&|p| floor(p).is_some()), &|points| Warning::NearFloor { points, floor_ns, wait });
+    }
+    let load = plan.host.load;
+    if load.cpu + load.memory > 0 {
+        warnings.push(Warning::Load { cpu: load.cpu, memory: load.memory });
+    }
+    warnings
+}
+
+fn add_disturbances(file: &RunFile, add: &mut dyn FnMut(Vec<u32>, &dyn Fn(Vec<u32>) -> Warning)) {
+    let mut steal = (Vec::new(), 0.0_f64);
+    let mut preempted = (Vec::new(), 0);
+    let mut shared = (Vec::new(), 0.0_f64);
+    let mut gaps = (Vec::new(), 0);
+    let mut storage = Vec::new();
+    for point in &file.points {
+        let index = point.point.index;
+        for disturbance in &point.disturbances {
+            match *disturbance {
+                Disturbance::Steal { share } => {
+                    steal.0.push(index);
+                    steal.1 = steal.1.max(share);
+                }
+                Disturbance::Preempted { waited_ns, .. } => {
+                    preempted.0.push(index);
+                    preempted.1 = waited_ns.max(preempted.1);
+                }
+                Disturbance::SharedProcessor { share } => {
+                    shared.0.push(index);
+                    shared.1 = shared.1.max(share);
+                }
+                Disturbance::ClockGap { longest_ns, .. } => {
+                    gaps.0.push(index);
+                    gaps.1 = longest_ns.max(gaps.1);
+                }
+                Disturbance::StorageTooSlow { .. } => storage.push(index),
+            }
+        }
+    }
+    let host = &file.plan.host;
+    let (pinned, real_time) = (host.pin.is_some(), host.priority.is_some());
+    add(steal.0, &|points| Warning::Steal { points, worst: steal.1 });
+    add(preempted.0, &|points| Warning::Preempted { points, waited_ns: preempted.1, pinned, real_time });
+    add(shared.0, &|points| Warning::Shared { points, worst: shared.1 });
+    add(gaps.0, &|points| Warning::ClockGap { points, longest_ns: gaps.1 });
+    add(storage, &|points| Warning::Storage { points });
+}
+
+/// `point 3`, `points 1, 2 and 7`, `12 points`; numbered from 1 as the table's rows are.
+fn named(points: &[u32]) -> String {
+    match points {
+        [one] => format!("row {}", one + 1),
+        few if few.len() <= 4 => {
+            let names: Vec<String> = few.iter().map(|p| (p + 1).to_string()).collect();
+            format!("rows {}", names.join(", "))
+        }
+        many => format!("{} rows, from row {}", many.len(), many[0] + 1),
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::Lost { points, worst } => write!(
+                f,
+                "up to {} of the exchanges had no answer in time ({}). RTT figures are of those \
+                 that were answered; for all of them, a percentile above {} does not exist. \
+                 Try a lower --depth or --rate, or a longer --timeout.",
+                percent(*worst),
+                named(points),
+                percent(1.0 - worst)
+            ),
+            Warning::Corrupted { points } => write!(
+                f,
+                "answers came back with wrong bytes ({}): do not trust this link. Check cable, \
+                 --baud and the device's buffers.",
+                named(points)
+            ),
+            Warning::Shallow { points, asked, achieved } => write!(
+                f,
+                "depth {asked} was asked for, {achieved:.1} achieved ({}): a buffer on the way takes \
+                 no more. Smaller sizes, or read TRT as that of the achieved depth.",
+                named(points)
+            ),
+            Warning::FewSamples { points, fewest } => write!(
+                f,
+                "{fewest} exchanges are too few to bound the p99 from above ({}; marked >=). \
+                 For p99 take --count 1000 or more, for p99.9 --count 10000.",
+                named(points)
+            ),
+            Warning::Behind { points } => write!(
+                f,
+                "the schedule could not be kept ({}): exchanges waited for their predecessors. \
+                 Read the table from the intended start; try a higher --depth or a longer --interval.",
+                named(points)
+            ),
+            Warning::Steal { points, worst } => write!(
+                f,
+                "the hypervisor took up to {} of this machine's time ({}). Tails are this host's, \
+                 not the link's: measure on a real machine.",
+                percent(*worst),
+                named(points)
+            ),
+            Warning::Preempted { points, waited_ns, pinned, real_time } => {
+                write!(
+                    f,
+                    "other programs took the processor from the measuring thread, for up to {} a \
+                     point ({}).",
+                    time(*waited_ns as f64),
+                    named(points)
+                )?;
+                match (pinned, real_time) {
+                    (_, false) => write!(f, " Try --priority 50, or a quieter host."),
+                    (false, true) => write!(f, " Try --pin CPU."),
+                    (true, true) => write!(f, " Look for other real-time programs on that CPU."),
+                }
+            }
+            Warning::Shared { points, worst } => write!(
+                f,
+                "something else used {} of the processor that the measuring thread is pinned to \
+                 ({}). --pin another one.",
+                percent(*worst),
+                named(points)
+            ),
+            Warning::ClockGap { points, longest_ns } => write!(
+                f,
+                "a spinning thread saw the clock jump by up to {} ({}): an interrupt, the \
+                 hypervisor or the firmware. Tails near that are this host's.",
+                time(*longest_ns as f64),
+                named(points)
+            ),
+            Warning::Storage { points } => write!(
+                f,
+                "samples came faster than they could be stored, and the loop waited ({}). \
+                 Fewer exchanges, no --keep-data, or a faster disk.",
+                named(points)
+            ),
+            Warning::NearFloor { points, floor_ns, wait } => {
+                write!(
+                    f,
+                    "{} near this host's own floor of {} for this kind of link: the figures show \
+                     the host more than the device.",
+                    if points.len() == 1 { format!("{} is", named(points)) } else { format!("{} are", named(points)) },
+                    time(*floor_ns)
+                )?;
+                if *wait == Wait::Block { write!(f, " --wait spin lowers the floor.") } else { Ok(()) }
+            }
+            Warning::Load { cpu, memory } => write!(
+                f,
+                "measured under load made on purpose: {cpu} computing and {memory} copying threads."
+            ),
+            Warning::Cut { points } => {
+                write!(f, "not measured to its end ({}); what was measured is kept.", named(points))
+            }
+        }
+    }
+}

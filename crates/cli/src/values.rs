@@ -1,0 +1,284 @@
+//! The values of flags: sizes and lists of them, times, rates, faults, limits. Each parser says what
+//! it could not read and shows what it reads.
+
+use std::time::Duration;
+use wiregauge::serve::Often;
+use wiregauge_record::{HostLoad, PointSummary};
+
+/// A list of sizes or depths, in the order given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes(pub Vec<u32>);
+
+/// A number of exchanges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count(pub u64);
+
+/// The time between two starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Every(pub Duration);
+
+/// More points than this in a sweep are a slip of the keyboard.
+const MOST: usize = 10_000;
+
+/// `64`, `4k`, `1M`; k is 1024.
+pub fn size(text: &str) -> Result<u32, String> {
+    let wrong = || format!("`{text}` is no size in bytes (such as 64, 4k or 1M)");
+    let (digits, unit) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (&text[..text.len() - 1], 1 << 10),
+        Some(b'M') => (&text[..text.len() - 1], 1 << 20),
+        _ => (text, 1),
+    };
+    let number: u32 = digits.parse().map_err(|_| wrong())?;
+    number.checked_mul(unit).ok_or_else(wrong)
+}
+
+/// `48,100,500..8000:500,16k..64k`.
+pub fn sizes(text: &str) -> Result<Sizes, String> {
+    let mut list = Vec::new();
+    for part in text.split(',') {
+        let Some((from, rest)) = part.split_once("..") else {
+            list.push(size(part)?);
+            continue;
+        };
+        let (to, step) = match rest.split_once(':') {
+            Some((to, step)) => (to, Some(size(step)?)),
+            None => (rest, None),
+        };
+        let (from, to) = (size(from)?, size(to)?);
+        if from > to || from == 0 || step == Some(0) {
+            return Err(format!("`{part}` counts to nowhere (such as 500..8000:500 or 64..4k)"));
+        }
+        let mut at = Some(from);
+        while let Some(value) = at.filter(|&value| value <= to) {
+            list.push(value);
+            if list.len() > MOST {
+                return Err(format!("`{text}` has more than {MOST} values"));
+            }
+            at = match step {
+                Some(step) => value.checked_add(step),
+                None => value.checked_mul(2),
+            };
+        }
+    }
+    Ok(Sizes(list))
+}
+
+/// `1000`, `10k`, `100M`; k is 1000.
+pub fn count(text: &str) -> Result<Count, String> {
+    let wrong = || format!("`{text}` is no number of exchanges (such as 1000, 10k or 100M)");
+    let (digits, unit) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (&text[..text.len() - 1], 1_000),
+        Some(b'M') => (&text[..text.len() - 1], 1_000_000),
+        _ => (text, 1),
+    };
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    // Sequence numbers on the wire have 32 bits.
+    let count = number.checked_mul(unit).filter(|&count| count <= 4_000_000_000);
+    count.map(Count).ok_or_else(wrong)
+}
+
+/// `300ms`, `1.5s`, `40us`.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is no time (such as 300ms, 1.5s, 40us or 2min)");
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+    let number: f64 = text[..split].parse().map_err(|_| wrong())?;
+    let unit_ns = match &text[split..] {
+        "ns" => 1.0,
+        "us" | "µs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "min" => 60e9,
+        "h" => 3600e9,
+        _ => return Err(wrong()),
+    };
+    let ns = number * unit_ns;
+    // A year and more is a slip of the keyboard, and would not fit 64 bits of nanoseconds for long.
+    if !(1.0..=3.2e16).contains(&ns) {
+        return Err(format!("`{text}` is out of range (1 ns to a year)"));
+    }
+    Ok(Duration::from_nanos(ns.round() as u64))
+}
+
+/// Exchanges a second.
+pub fn rate(text: &str) -> Result<Every, String> {
+    let wrong = || format!("`{text}` is no rate (such as 1000 or 2.5k, a second)");
+    let (digits, unit) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1e3),
+        None => (text, 1.0),
+    };
+    let per_second: f64 = digits.parse::<f64>().map_err(|_| wrong())? * unit;
+    if !(1e-6..=1e8).contains(&per_second) {
+        return Err(wrong());
+    }
+    Ok(Every(Duration::from_nanos((1e9 / per_second).round() as u64)))
+}
+
+/// `cpu=4,memory=4`.
+pub fn host_load(text: &str) -> Result<HostLoad, String> {
+    let wrong = || format!("`{text}` is no load (such as cpu=4,memory=4)");
+    let mut load = HostLoad::default();
+    for part in text.split(',') {
+        let (name, number) = part.split_once('=').ok_or_else(wrong)?;
+        let number: u32 = number.parse().ok().filter(|&n| n <= 256).ok_or_else(wrong)?;
+        match name {
+            "cpu" => load.cpu = number,
+            "memory" => load.memory = number,
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(load)
+}
+
+/// `0.01`, `1%`, `every=100`.
+pub fn often(text: &str) -> Result<Often, String> {
+    let wrong = || format!("`{text}` does not say how often (such as 0.01, 1% or every=100)");
+    if let Some(number) = text.strip_prefix("every=") {
+        let number: u64 = number.parse().map_err(|_| wrong())?;
+        return if number == 0 { Err(wrong()) } else { Ok(Often::Every(number)) };
+    }
+    let chance: f64 = match text.strip_suffix('%') {
+        Some(percent) => percent.parse::<f64>().map_err(|_| wrong())? / 100.0,
+        None => text.parse().map_err(|_| wrong())?,
+    };
+    if (0.0..=1.0).contains(&chance) { Ok(Often::Chance(chance)) } else { Err(wrong()) }
+}
+
+/// `every=1000:400ms`.
+pub fn stall(text: &str) -> Result<(Often, u64), String> {
+    let (when, long) = text
+        .split_once(':')
+        .ok_or_else(|| format!("`{text}` is no stall (such as every=1000:400ms)"))?;
+    Ok((often(when)?, duration(long)?.as_nanos() as u64))
+}
+
+/// A limit that a run must keep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Requirement {
+    /// As it was written.
+    pub text: String,
+    figure: Figure,
+    most: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Figure {
+    Mean,
+    MeanPlusSd,
+    Sd,
+    P50,
+    P90,
+    P99,
+    P999,
+    Max3,
+    Max,
+    Trt,
+    Lost,
+}
+
+/// `p99<2ms`, `lost<0.1%`.
+pub fn requirement(text: &str) -> Result<Requirement, String> {
+    let wrong = |why: &str| {
+        format!(
+            "`{text}` is no limit: {why} (FIGURE<VALUE; figures are mean, sd, mean+sd, p50, p90, \
+             p99, p99.9, max3, max, trt and lost; such as p99<2ms or lost<0.1%)"
+        )
+    };
+    let (name, value) = text.split_once('<').ok_or_else(|| wrong("there is no `<` in it"))?;
+    let (name, value) = (name.trim(), value.trim());
+    let figure = match name {
+        "mean" => Figure::Mean,
+        "mean+sd" => Figure::MeanPlusSd,
+        "sd" => Figure::Sd,
+        "p50" => Figure::P50,
+        "p90" => Figure::P90,
+        "p99" => Figure::P99,
+        "p99.9" => Figure::P999,
+        "max3" => Figure::Max3,
+        "max" => Figure::Max,
+        "trt" => Figure::Trt,
+        "lost" => Figure::Lost,
+        _ => return Err(wrong("there is no such figure")),
+    };
+    let most = if figure == Figure::Lost {
+        let percent = value.strip_suffix('%').and_then(|percent| percent.parse::<f64>().ok());
+        percent.ok_or_else(|| wrong("a loss is given in %"))? / 100.0
+    } else {
+        duration(value).map_err(|why| wrong(&why))?.as_nanos() as f64
+    };
+    Ok(Requirement { text: text.to_string(), figure, most })
+}
+
+impl Requirement {
+    /// True if the point keeps it. A point without a right answer keeps no limit of time. With a
+    /// schedule, times count from the intended start.
+    pub fn is_kept_by(&self, point: &PointSummary) -> bool {
+        let counts = &point.counts;
+        if self.figure == Figure::Lost {
+            let missing = counts.exchanges - counts.answered;
+            return counts.exchanges > 0 && (missing as f64 / counts.exchanges as f64) < self.most;
+        }
+        let times = point.from_intended.as_ref().or(point.rtt.as_ref());
+        let times = if self.figure == Figure::Trt { point.trt.as_ref() } else { times };
+        let Some(times) = times else { return false };
+        let value = match self.figure {
+            Figure::Mean | Figure::Trt | Figure::Lost => times.mean.value,
+            Figure::MeanPlusSd => times.mean_plus_sd,
+            Figure::Sd => times.sd,
+            Figure::P50 => times.p50.value,
+            Figure::P90 => times.p90.value,
+            Figure::P99 => times.p99.value,
+            Figure::P999 => times.p999.value,
+            Figure::Max3 => times.max3,
+            Figure::Max => times.max,
+        };
+        value < self.most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_count_in_steps_or_by_doubling() {
+        assert_eq!(sizes("48,100").unwrap().0, [48, 100]);
+        assert_eq!(sizes("500..2000:500").unwrap().0, [500, 1000, 1500, 2000]);
+        assert_eq!(sizes("1k..5k").unwrap().0, [1024, 2048, 4096]);
+        assert_eq!(sizes("1..8,3").unwrap().0, [1, 2, 4, 8, 3]);
+    }
+
+    #[test]
+    fn a_list_that_ends_nowhere_is_refused() {
+        for text in ["", "5..1", "0..8", "1..9:0", "1..4000000000:1", "x", "1,,2", "9999999999"] {
+            assert!(sizes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_need_a_unit() {
+        assert_eq!(duration("1.5ms").unwrap(), Duration::from_micros(1500));
+        assert_eq!(duration("40us").unwrap(), Duration::from_micros(40));
+        for text in ["5", "ms", "-1s", "0s", "1e9s", "1 s"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn how_often_is_a_chance_or_a_count() {
+        assert_eq!(often("1%").unwrap(), Often::Chance(0.01));
+        assert_eq!(often("every=3").unwrap(), Often::Every(3));
+        for text in ["every=0", "2", "101%", "-0.1", "often"] {
+            assert!(often(text).is_err(), "{text}");
+        }
+        assert_eq!(stall("every=9:400ms").unwrap(), (Often::Every(9), 400_000_000));
+    }
+
+    #[test]
+    fn limits_name_a_figure_and_a_value() {
+        assert_eq!(requirement("p99.9 < 2ms").unwrap().most, 2e6);
+        assert_eq!(requirement("lost<0.1%").unwrap().most, 0.001);
+        for text in ["p98<2ms", "p99>2ms", "p99<2", "lost<2ms", "p99"] {
+            assert!(requirement(text).is_err(), "{text}");
+        }
+    }
+}

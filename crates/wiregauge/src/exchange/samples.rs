@@ -1,0 +1,153 @@
+//! Where the measuring thread puts its samples: a ring laid out and touched beforehand, emptied by
+//! another thread. Putting one there is a store to memory; no lock, no allocation, no system call.
+
+use rtrb::{Consumer, Producer, RingBuffer};
+use wiregauge_record::Sample;
+
+/// Samples held in memory at most: 84 MB. A longer point is emptied to the sink while it runs.
+pub const RING_SAMPLES: usize = 1 << 20;
+
+/// Bytes of kept answers held in memory at most.
+pub const RING_DATA: usize = 256 << 20;
+
+/// The measuring thread's end.
+pub struct SampleLog {
+    samples: Producer<Sample>,
+    data: Option<Producer<u8>>,
+    /// How often the ring was full, so that the loop had to wait for the storage.
+    pub stalls: u64,
+}
+
+/// The other end.
+pub struct SampleDrain {
+    samples: Consumer<Sample>,
+    data: Option<Consumer<u8>>,
+    scratch: Vec<u8>,
+}
+
+/// Makes a ring for `samples` samples (at most [`RING_SAMPLES`]), and for their answers of up to
+/// `data_bytes` each if those are kept. Touches every page of it.
+pub fn ring(samples: u64, data_bytes: Option<u32>) -> (SampleLog, SampleDrain) {
+    let data_bytes = data_bytes.map(|bytes| bytes as usize);
+    let held = RING_SAMPLES.min(usize::try_from(samples).unwrap_or(RING_SAMPLES)).max(1);
+    let held = match data_bytes {
+        Some(bytes) if bytes > 0 => held.min((RING_DATA / bytes).max(1)),
+        _ => held,
+    };
+    let (mut log, mut drain) = RingBuffer::new(held);
+    while log.push(Sample::default()).is_ok() {}
+    while drain.pop().is_ok() {}
+    let data = data_bytes.map(|bytes| {
+        let (mut log, mut drain) = RingBuffer::new((held * bytes).max(1));
+        while log.push(0).is_ok() {}
+        while drain.pop().is_ok() {}
+        (log, drain)
+    });
+    let (data_log, data_drain) = data.unzip();
+    (
+        SampleLog { samples: log, data: data_log, stalls: 0 },
+        SampleDrain { samples: drain, data: data_drain, scratch: Vec::new() },
+    )
+}
+
+impl SampleLog {
+    /// Puts one sample, and the bytes of its answer if those are kept.
+    #[inline]
+    pub fn push(&mut self, mut sample: Sample, answer: &[u8]) {
+        if let Some(data) = &mut self.data {
+            // The drain takes as many bytes as the sample says.
+            sample.bytes_in = answer.len() as u32;
+            let mut rest = answer;
+            while !rest.is_empty() {
+                let room = data.slots().min(rest.len());
+                if room == 0 {
+                    self.stalls += 1;
+                    std::thread::yield_now();
+                } else if let Ok(chunk) = data.write_chunk_uninit(room) {
+                    chunk.fill_from_iter(rest[..room].iter().copied());
+                    rest = &rest[room..];
+                }
+            }
+        }
+        let mut waited = false;
+        while let Err(rtrb::PushError::Full(back)) = self.samples.push(sample) {
+            sample = back;
+            waited = true;
+            std::thread::yield_now();
+        }
+        self.stalls += u64::from(waited);
+    }
+}
+
+impl SampleDrain {
+    /// Samples waiting.
+    pub fn waiting(&self) -> usize {
+        self.samples.slots()
+    }
+
+    /// True when the ring should be emptied although the point still runs.
+    pub fn is_pressing(&self) -> bool {
+        let full = self.samples.slots() * 2 >= self.samples.buffer().capacity();
+        let data = self.data.as_ref();
+        full || data.is_some_and(|data| data.slots() * 2 >= data.buffer().capacity())
+    }
+
+    /// Takes what is there. Stops at the first error of `take` and returns it.
+    pub fn take_all<E>(
+        &mut self,
+        mut take: impl FnMut(&Sample, &[u8]) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let mut taken = 0;
+        for _ in 0..self.samples.slots() {
+            let Ok(sample) = self.samples.pop() else { break };
+            self.scratch.clear();
+            if let Some(data) = &mut self.data
+                && let Ok(chunk) = data.read_chunk(sample.bytes_in as usize)
+            {
+                let (first, second) = chunk.as_slices();
+                self.scratch.extend_from_slice(first);
+                self.scratch.extend_from_slice(second);
+                chunk.commit_all();
+            }
+            take(&sample, &self.scratch)?;
+            taken += 1;
+        }
+        Ok(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_come_out_in_order_with_their_own_bytes_though_the_ring_is_short() {
+        let (mut log, mut drain) = ring(8, Some(4));
+        let writer = std::thread::spawn(move || {
+            for sequence in 0..1_000_u64 {
+                let answer = [sequence as u8; 3];
+                let length = (sequence % 4) as usize;
+                log.push(Sample { sequence, ..Sample::default() }, &answer[..length.min(3)]);
+            }
+        });
+        let mut next = 0;
+        while next < 1_000 {
+            drain
+                .take_all(|sample, answer| {
+                    assert_eq!(sample.sequence, next);
+                    assert!(answer.iter().all(|&byte| byte == next as u8));
+                    assert_eq!(answer.len() as u64, (next % 4).min(3));
+                    next += 1;
+                    Ok::<(), ()>(())
+                })
+                .unwrap();
+        }
+        writer.join().unwrap();
+    }
+
+    #[test]
+    fn a_long_point_is_held_in_bounded_memory() {
+        let (_, drain) = ring(100_000_000, None);
+        assert_eq!(drain.samples.buffer().capacity(), RING_SAMPLES);
+    }
+}

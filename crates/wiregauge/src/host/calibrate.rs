@@ -1,0 +1,100 @@
+//! This host's own floor, measured right before and after a run with the same loop that measures
+//! the device: what is below it is the host, not the wire.
+
+use super::clock::Clock;
+use crate::exchange::measure_here;
+use crate::link::{Address, Kind, Link};
+use std::time::Duration;
+use wiregauge_record::{
+    Calibration, Connect, Floor, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule,
+    Summariser, Wait, WakeUp,
+};
+use wiregauge_stats::Distribution;
+
+const EXCHANGES: u64 = 2_000;
+const BYTES: u32 = 64;
+const SLEEPS: usize = 50;
+const SPIN: Duration = Duration::from_millis(50);
+
+/// The links that the floor is measured over: none, and one to an echo on this host. Made before
+/// the calling thread is pinned or raised, because the echo's thread would inherit that.
+pub struct Calibrator {
+    links: Vec<(String, Box<dyn Link>, bool)>,
+    /// Numbers go on between two measurements over one link, as they do between points.
+    base: u64,
+}
+
+impl Calibrator {
+    /// Opens the links. What cannot be opened is left out.
+    pub fn new(kind: &'static Kind) -> Calibrator {
+        let null = Address::parse("null://")
+            .and_then(|address| address.open(&LinkOptions::default(), Duration::from_secs(1)));
+        let null = null.ok().map(|link| ("null link".to_string(), link, false));
+        let echo = kind.floor.and_then(|open| open().ok());
+        let echo = echo.map(|link| (format!("{} echo on this host", kind.scheme), link, kind.datagram));
+        Calibrator { links: null.into_iter().chain(echo).collect(), base: 0 }
+    }
+
+    /// Measures, waiting as the run does. Takes about a quarter of a second.
+    pub fn measure(&mut self, wait: Wait) -> Calibration {
+        let base = self.base;
+        self.base += 1 << 20;
+        let floors = self.links.iter_mut().filter_map(|(name, link, datagram)| {
+            let rtt = floor(link.as_mut(), *datagram, wait, base)?;
+            Some(Floor { name: name.clone(), bytes: BYTES, rtt })
+        });
+        Calibration { floors: floors.collect(), wake_up: wake_up() }
+    }
+}
+
+fn floor(link: &mut dyn Link, datagram: bool, wait: Wait, base: u64) -> Option<Distribution> {
+    let point = Point { index: 0, out_bytes: BYTES, in_bytes: BYTES, depth: 1 };
+    let plan = Plan {
+        address: "this host's own echo".into(),
+        protocol: Protocol::Echo,
+        connect: Connect::Once,
+        points: vec![point],
+        limit: Limit::Count(EXCHANGES),
+        warmup: 100,
+        schedule: Schedule::AsFastAsPossible,
+        timeout_ns: 200_000_000,
+        give_up: 1,
+        wait,
+        below_ns: Vec::new(),
+        keep_data: false,
+        calibrate: false,
+        host: HostPlan::default(),
+        link: LinkOptions::default(),
+    };
+    let mut summariser = Summariser::new(&plan, point, None);
+    let end = measure_here(link, datagram, &plan, point, base, |sample| summariser.push(sample));
+    summariser.finish(end.ending, end.stray_bytes, None, end.resources).rtt
+}
+
+fn wake_up() -> WakeUp {
+    let clock = Clock::start();
+    let mut delays: Vec<u64> = (0..SLEEPS)
+        .map(|_| {
+            let due = clock.now() + 1_000_000;
+            clock.sleep_until(due);
+            clock.now().saturating_sub(due)
+        })
+        .collect();
+    delays.sort_unstable();
+    let begin = clock.now();
+    let end = begin + SPIN.as_nanos() as u64;
+    let (mut last, mut longest, mut gaps) = (begin, 0, 0_u32);
+    while last < end {
+        let now = clock.now();
+        let gap = now - last;
+        longest = longest.max(gap);
+        gaps += u32::from(gap > 10_000);
+        last = now;
+    }
+    WakeUp {
+        delay_p50_ns: delays[SLEEPS / 2],
+        delay_max_ns: delays[SLEEPS - 1],
+        clock_gap_max_ns: longest,
+        clock_gaps_s: f64::from(gaps) / SPIN.as_secs_f64(),
+    }
+}

@@ -1,0 +1,152 @@
+//! What disturbed a point: the kernel's own accounts of the measuring thread, of its processor and
+//! of the hypervisor, read right before and right after. A disturbed point is flagged, not dropped.
+
+use rustix::param::clock_ticks_per_second;
+use std::fs;
+use wiregauge_record::{Disturbance, ResourceUse};
+
+/// A clock that stood still longer than this while nothing but the loop ran was disturbed.
+pub const CLOCK_GAP_NS: u64 = 100_000;
+
+/// Shares and counts below which the ordinary life of an operating system is not called a
+/// disturbance.
+const STEAL_SHARE: f64 = 0.005;
+const SHARED_SHARE: f64 = 0.05;
+const PREEMPTIONS_PER_SECOND: f64 = 5.0;
+
+/// The accounts at one moment, read by the measuring thread itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct Accounts {
+    cpu_ns: u64,
+    voluntary: u64,
+    involuntary: u64,
+    faults: u64,
+    run_delay_ns: u64,
+    steal_ns: u64,
+    pinned_busy_ns: u64,
+}
+
+/// Watches one point.
+pub struct Watch {
+    pinned: Option<u32>,
+    before: Accounts,
+}
+
+impl Watch {
+    /// Starts watching; called by the measuring thread.
+    pub fn start(pinned: Option<u32>) -> Watch {
+        Watch { pinned, before: read(pinned) }
+    }
+
+    /// What was used and what disturbed since the start, over `elapsed_ns` and so many exchanges.
+    pub fn finish(
+        &self,
+        elapsed_ns: u64,
+        exchanges: u64,
+        gaps: ClockGaps,
+    ) -> (ResourceUse, Vec<Disturbance>) {
+        let after = read(self.pinned);
+        let before = &self.before;
+        let cpu_ns = after.cpu_ns - before.cpu_ns;
+        let resources = ResourceUse {
+            cpu_ns_per_exchange: cpu_ns as f64 / exchanges.max(1) as f64,
+            voluntary_switches: after.voluntary - before.voluntary,
+            involuntary_switches: after.involuntary - before.involuntary,
+            run_delay_ns: after.run_delay_ns.saturating_sub(before.run_delay_ns),
+            steal_ns: after.steal_ns.saturating_sub(before.steal_ns),
+            minor_faults: after.faults - before.faults,
+        };
+        let mut disturbances = Vec::new();
+        let elapsed = elapsed_ns.max(1) as f64;
+        let processors = std::thread::available_parallelism().map_or(1, |n| n.get()) as f64;
+        let steal = resources.steal_ns as f64 / (elapsed * processors);
+        if steal > STEAL_SHARE {
+            disturbances.push(Disturbance::Steal { share: steal });
+        }
+        let per_second = resources.involuntary_switches as f64 * 1e9 / elapsed;
+        // Ready but not running for more than a thousandth of the time reaches into the p99.9.
+        let waited = resources.run_delay_ns as f64 / elapsed;
+        if resources.involuntary_switches > 1
+            && (per_second > PREEMPTIONS_PER_SECOND || waited > 1e-3)
+        {
+            disturbances.push(Disturbance::Preempted {
+                times: resources.involuntary_switches,
+                waited_ns: resources.run_delay_ns,
+            });
+        }
+        if self.pinned.is_some() {
+            let busy = after.pinned_busy_ns.saturating_sub(before.pinned_busy_ns);
+            let foreign = busy.saturating_sub(cpu_ns) as f64 / elapsed;
+            if foreign > SHARED_SHARE && busy > 3 * tick_ns() {
+                disturbances.push(Disturbance::SharedProcessor { share: foreign.min(1.0) });
+            }
+        }
+        if gaps.times > 0 {
+            disturbances
+                .push(Disturbance::ClockGap { longest_ns: gaps.longest_ns, times: gaps.times });
+        }
+        (resources, disturbances)
+    }
+}
+
+/// Gaps in the clock seen by a spinning wait.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClockGaps {
+    /// The longest.
+    pub longest_ns: u64,
+    /// How many of over [`CLOCK_GAP_NS`].
+    pub times: u64,
+}
+
+impl ClockGaps {
+    /// Takes the time between two reads of the clock.
+    #[inline]
+    pub fn take(&mut self, gap_ns: u64) {
+        if gap_ns > CLOCK_GAP_NS {
+            self.times += 1;
+            self.longest_ns = self.longest_ns.max(gap_ns);
+        }
+    }
+}
+
+fn read(pinned: Option<u32>) -> Accounts {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: getrusage fills the rusage at the pointer; all-zero is a valid one should it fail.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    // Unlike getrusage, which counts in ticks on some kernels, this clock counts in nanoseconds.
+    let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    // Fields: time on the processor, time ready but waiting for it, slices (proc(5), schedstat).
+    let run_delay_ns = fs::read_to_string("/proc/thread-self/schedstat")
+        .ok()
+        .and_then(|text| text.split_whitespace().nth(1)?.parse().ok())
+        .unwrap_or(0);
+    let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+    // Fields of a cpu line: user nice system idle iowait irq softirq steal (proc(5)), in ticks.
+    let fields = |name: &str| -> Vec<u64> {
+        stat.lines()
+            .find(|line| line.split_whitespace().next() == Some(name))
+            .map(|line| line.split_whitespace().skip(1).filter_map(|f| f.parse().ok()).collect())
+            .unwrap_or_default()
+    };
+    let pinned_busy_ns = pinned.map_or(0, |cpu| {
+        let fields = fields(&format!("cpu{cpu}"));
+        // Interrupts are left out: on a pinned processor they are the measured link's own.
+        fields.iter().take(3).sum::<u64>() * tick_ns()
+    });
+    Accounts {
+        cpu_ns: cpu.tv_sec as u64 * 1_000_000_000 + cpu.tv_nsec as u64,
+        voluntary: usage.ru_nvcsw as u64,
+        involuntary: usage.ru_nivcsw as u64,
+        faults: usage.ru_minflt as u64,
+        run_delay_ns,
+        steal_ns: fields("cpu").get(7).copied().unwrap_or(0) * tick_ns(),
+        pinned_busy_ns,
+    }
+}
+
+fn tick_ns() -> u64 {
+    1_000_000_000 / clock_ticks_per_second().max(1)
+}

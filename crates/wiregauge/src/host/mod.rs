@@ -1,0 +1,15 @@
+//! This computer: its clock, what is asked of it, what else it does, and its own floor.
+
+mod calibrate;
+mod clock;
+mod interference;
+mod load;
+mod scheduling;
+mod state;
+
+pub use calibrate::Calibrator;
+pub use clock::{Clock, sleep_until};
+pub use interference::{ClockGaps, Watch};
+pub use load::Load;
+pub use scheduling::{apply, keep_off, use_precise_timers};
+pub use state::host_state;

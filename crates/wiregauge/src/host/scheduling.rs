@@ -1,0 +1,113 @@
+//! What a run asks of the host for its measuring thread: real-time priority, one processor, locked
+//! memory. What the system refuses is an error that names the permission, never a silent no.
+
+use crate::error::{LinkError, LinkErrorKind};
+use rustix::mm::{MlockAllFlags, mlockall};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::io;
+use wiregauge_record::HostPlan;
+
+/// Applies the plan to the calling thread. Order matters: the priority comes last, so that nothing
+/// slow runs at it.
+pub fn apply(plan: &HostPlan) -> Result<(), LinkError> {
+    use_precise_timers();
+    if plan.lock_memory {
+        lock_memory()?;
+    }
+    if let Some(cpu) = plan.pin {
+        pin(cpu)?;
+    }
+    if let Some(priority) = plan.priority {
+        real_time(priority)?;
+    }
+    Ok(())
+}
+
+/// Lets timed sleeps of the calling thread end when they should: the kernel's default slack of
+/// 50 us (prctl(2), PR_SET_TIMERSLACK) would be seen in every schedule.
+pub fn use_precise_timers() {
+    // SAFETY: PR_SET_TIMERSLACK takes one integer and touches no memory of ours.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+}
+
+fn lock_memory() -> Result<(), LinkError> {
+    mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|error| {
+        LinkError::from_io("locking memory (--lock-memory)", &error.into()).hint(
+            "it needs CAP_IPC_LOCK, or a larger `memlock` in /etc/security/limits.conf (see ulimit -l)",
+        )
+    })
+}
+
+fn pin(cpu: u32) -> Result<(), LinkError> {
+    let doing = format!("keeping the measuring thread on processor {cpu} (--pin)");
+    let mut set = CpuSet::new();
+    let index = cpu as usize;
+    if index >= CpuSet::MAX_CPU {
+        return Err(LinkError::new(LinkErrorKind::Usage, doing, "there is no such processor"));
+    }
+    set.set(index);
+    sched_setaffinity(None, &set).map_err(|error| {
+        let allowed: Vec<String> = allowed().iter().map(u32::to_string).collect();
+        let said = match error {
+            rustix::io::Errno::INVAL => "this process may not use that processor".to_string(),
+            other => io::Error::from(other).to_string(),
+        };
+        LinkError::new(LinkErrorKind::Usage, doing, said)
+            .hint(format!("--pin with one of: {}", allowed.join(", ")))
+    })
+}
+
+/// Processors that the calling thread may run on.
+pub fn allowed() -> Vec<u32> {
+    let Ok(set) = sched_getaffinity(None) else { return Vec::new() };
+    (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect()
+}
+
+/// Keeps the calling thread off a processor, so that it is left to the measuring thread. Where
+/// there is no other one, nothing changes.
+pub fn keep_off(cpu: u32) {
+    let others: Vec<u32> = allowed().into_iter().filter(|&other| other != cpu).collect();
+    if others.is_empty() {
+        return;
+    }
+    let mut set = CpuSet::new();
+    for other in others {
+        set.set(other as usize);
+    }
+    let _ = sched_setaffinity(None, &set);
+}
+
+fn real_time(priority: u8) -> Result<(), LinkError> {
+    let parameter = libc::sched_param { sched_priority: priority.into() };
+    // SAFETY: the pointer is valid for the call; 0 means the calling thread.
+    let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameter) };
+    if result == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    Err(LinkError::from_io(
+        format!("asking for real-time priority {priority} (--priority, SCHED_FIFO)"),
+        &error,
+    )
+    .hint(
+        "it needs CAP_SYS_NICE (sudo setcap cap_sys_nice+ep $(which wiregauge)), \
+         or an `rtprio` of at least this in /etc/security/limits.conf",
+    ))
+}
+
+/// Policy and priority of the calling thread, in words.
+pub fn policy() -> String {
+    let mut parameter = libc::sched_param { sched_priority: 0 };
+    // SAFETY: both calls take 0 for the calling thread; the pointer is valid for the call.
+    let policy = unsafe {
+        libc::sched_getparam(0, &mut parameter);
+        libc::sched_getscheduler(0)
+    };
+    match policy {
+        libc::SCHED_FIFO => format!("SCHED_FIFO {}", parameter.sched_priority),
+        libc::SCHED_RR => format!("SCHED_RR {}", parameter.sched_priority),
+        libc::SCHED_BATCH => "SCHED_BATCH".into(),
+        libc::SCHED_IDLE => "SCHED_IDLE".into(),
+        _ => "SCHED_OTHER".into(),
+    }
+}

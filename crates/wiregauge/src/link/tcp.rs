@@ -1,0 +1,187 @@
+//! TCP, with Nagle's algorithm off (RFC 896 holds small segments back until the last one is
+//! acknowledged, which would put the peer's delayed acknowledgement into every RTT).
+
+use super::{Address, Kind, Link, PATIENCE, closed, socket};
+use crate::error::{LinkError, LinkErrorKind};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::net::sockopt::{self, Timeout};
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, ipproto};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::time::Duration;
+use wiregauge_record::{LinkDetail, LinkOptions};
+
+/// The kind.
+pub static KIND: Kind = Kind {
+    scheme: "tcp",
+    about: "a TCP connection, Nagle off",
+    example: "tcp://10.0.0.5:7700",
+    datagram: false,
+    max_bytes: wiregauge_wire::MAX_FRAME,
+    check: socket::check_host_port,
+    open,
+    floor: Some(floor),
+};
+
+struct Tcp {
+    fd: Option<OwnedFd>,
+    peer: SocketAddr,
+    timeout: Duration,
+    patience: Duration,
+    quick_ack: bool,
+}
+
+fn open(
+    address: &Address,
+    options: &LinkOptions,
+    timeout: Duration,
+) -> Result<Box<dyn Link>, LinkError> {
+    let doing = format!("connecting to {address}");
+    let peers = address.rest().to_socket_addrs().map_err(|error| {
+        LinkError::new(LinkErrorKind::Unreachable, &doing, error.to_string())
+            .hint("check the host name, or give the address in numbers")
+    })?;
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for peer in peers {
+        match connect(peer, timeout) {
+            Ok(fd) => {
+                let (patience, quick_ack) = (PATIENCE, options.quick_ack);
+                let mut link = Tcp { fd: Some(fd), peer, timeout, patience, quick_ack };
+                link.settle().map_err(|error| LinkError::from_io(&doing, &error))?;
+                return Ok(Box::new(link));
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(explain(address, &doing, &last, timeout))
+}
+
+fn explain(address: &Address, doing: &str, error: &io::Error, timeout: Duration) -> LinkError {
+    let link_error = LinkError::from_io(doing, error);
+    match link_error.kind() {
+        LinkErrorKind::Unreachable => link_error.hint(format!(
+            "is the responder running? on the device: wiregauge serve {address}"
+        )),
+        LinkErrorKind::Silent => LinkError::new(
+            LinkErrorKind::Silent,
+            doing,
+            format!("no answer within {timeout:?}"),
+        )
+        .hint("is the device on and in this network, and no firewall between? or a longer --timeout"),
+        _ => link_error,
+    }
+}
+
+fn connect(peer: SocketAddr, timeout: Duration) -> io::Result<OwnedFd> {
+    let family = if peer.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let fd = rustix::net::socket_with(
+        family,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        Some(ipproto::TCP),
+    )?;
+    sockopt::set_tcp_nodelay(&fd, true)?;
+    // Bounds the connect too (socket(7), SO_SNDTIMEO); sends never wait.
+    sockopt::set_socket_timeout(&fd, Timeout::Send, Some(timeout))?;
+    match rustix::net::connect(&fd, &peer) {
+        Ok(()) => Ok(fd),
+        Err(rustix::io::Errno::INPROGRESS | rustix::io::Errno::AGAIN) => {
+            Err(io::ErrorKind::TimedOut.into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Tcp {
+    fn fd(&self) -> io::Result<&OwnedFd> {
+        self.fd.as_ref().ok_or_else(closed)
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        socket::set_patience(self.fd()?, self.patience)?;
+        // Closing resets the connection: a normal close of ten thousand short connections would
+        // leave as many ports in TIME_WAIT (RFC 9293, 3.6.1) and run out of them.
+        sockopt::set_socket_linger(self.fd()?, Some(Duration::ZERO))?;
+        self.renew_quick_ack()
+    }
+
+    fn renew_quick_ack(&self) -> io::Result<()> {
+        if self.quick_ack {
+            // The kernel leaves this mode by itself (tcp(7)), so it is renewed after each read.
+            sockopt::set_tcp_quickack(self.fd()?, true)?;
+        }
+        Ok(())
+    }
+
+    fn receive_with(&mut self, into: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
+        let received = socket::receive(self.fd()?, into, flags, true)?;
+        self.renew_quick_ack()?;
+        Ok(received)
+    }
+}
+
+impl Link for Tcp {
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        socket::send(self.fd()?, bytes)
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.receive_with(into, RecvFlags::DONTWAIT)
+    }
+
+    fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.receive_with(into, RecvFlags::empty())
+    }
+
+    fn set_patience(&mut self, patience: Duration) -> io::Result<bool> {
+        self.patience = patience;
+        socket::set_patience(self.fd()?, patience)
+    }
+
+    fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {
+        socket::wait(self.fd()?.as_fd(), or_writable, at_most)
+    }
+
+    fn close(&mut self) {
+        self.fd = None;
+    }
+
+    fn reopen(&mut self) -> io::Result<()> {
+        self.fd = Some(connect(self.peer, self.timeout)?);
+        self.settle()
+    }
+
+    fn detail(&self) -> LinkDetail {
+        let mut settings = vec![
+            ("peer".into(), self.peer.to_string()),
+            ("Nagle".into(), "off".into()),
+            ("quick acknowledgement".into(), if self.quick_ack { "on" } else { "off" }.into()),
+        ];
+        if let Some(fd) = &self.fd {
+            socket::buffer_settings(fd, &mut settings);
+        }
+        LinkDetail { settings }
+    }
+}
+
+fn floor() -> io::Result<Box<dyn Link>> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let peer = listener.local_addr()?;
+    std::thread::spawn(move || -> io::Result<()> {
+        let (mut stream, _) = listener.accept()?;
+        stream.set_nodelay(true)?;
+        let mut buffer = [0; 4096];
+        loop {
+            let received = stream.read(&mut buffer)?;
+            if received == 0 {
+                return Ok(());
+            }
+            stream.write_all(&buffer[..received])?;
+        }
+    });
+    let timeout = Duration::from_secs(1);
+    let fd = connect(peer, timeout)?;
+    let mut link = Tcp { fd: Some(fd), peer, timeout, patience: PATIENCE, quick_ack: false };
+    link.settle()?;
+    Ok(Box::new(link))
+}

@@ -1,0 +1,228 @@
+//! Linux's ttys: raw mode, exclusive use, the driver's low-latency flag, and pseudo-terminals.
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{FlockOperation, Mode, OFlags, fcntl_getfl, fcntl_setfl, flock, open};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{
+    ControlModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, ioctl_tiocexcl,
+    ioctl_tiocnxcl, tcflush, tcgetattr, tcsetattr,
+};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+/// `ASYNC_LOW_LATENCY` of linux/tty_flags.h: the driver hands bytes on at once.
+const ASYNC_LOW_LATENCY: libc::c_int = 1 << 13;
+const TIOCGEXCL: libc::Ioctl = 0x8004_5440;
+
+/// A tty in raw mode for one user. Dropped, it is put back as it was.
+pub struct RawTty {
+    /// Never waits.
+    ready: OwnedFd,
+    /// Waits in the read, up to the tenths of a second set in VTIME. A second opening of the same
+    /// tty, because whether a call waits belongs to the opening (open(2)).
+    waiting: OwnedFd,
+    before: Termios,
+    low_latency: LowLatency,
+}
+
+/// What became of the wish for low latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LowLatency {
+    /// The driver does not know the flag.
+    Unknown,
+    /// It was set already.
+    WasOn,
+    /// It was switched on, and is switched off again at the end.
+    SwitchedOn,
+    /// The system refused to set it.
+    Refused,
+}
+
+/// Why a tty could not be had.
+#[derive(Debug)]
+pub enum TtyError {
+    /// The path is there but is no tty.
+    NotATty,
+    /// Another program holds it; the text says by which sign.
+    Busy(&'static str),
+    /// The baud rate was refused.
+    Baud(io::Error),
+    /// Anything else.
+    Io(io::Error),
+}
+
+impl From<io::Error> for TtyError {
+    fn from(error: io::Error) -> TtyError {
+        TtyError::Io(error)
+    }
+}
+
+impl From<rustix::io::Errno> for TtyError {
+    fn from(error: rustix::io::Errno) -> TtyError {
+        TtyError::Io(error.into())
+    }
+}
+
+impl RawTty {
+    /// Takes a tty for itself and makes it raw.
+    pub fn open(path: &Path, baud: Option<u32>) -> Result<RawTty, TtyError> {
+        // NONBLOCK: a modem line without carrier would hang in open otherwise.
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let open_it = || match open(path, flags, Mode::empty()) {
+            Err(rustix::io::Errno::BUSY) => Err(TtyError::Busy("exclusive use (TIOCEXCL)")),
+            other => other.map_err(TtyError::from),
+        };
+        let ready = open_it()?;
+        if !rustix::termios::isatty(&ready) {
+            return Err(TtyError::NotATty);
+        }
+        // Root may open an exclusive tty all the same, so the flag itself is asked for.
+        if is_exclusive(ready.as_fd()) {
+            return Err(TtyError::Busy("exclusive use (TIOCEXCL)"));
+        }
+        if flock(&ready, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(TtyError::Busy("a lock (flock)"));
+        }
+        let waiting = open_it()?;
+        fcntl_setfl(&waiting, fcntl_getfl(&waiting)? & !OFlags::NONBLOCK)?;
+        ioctl_tiocexcl(&ready)?;
+        let before = tcgetattr(&ready)?;
+        let mut tty = RawTty { ready, waiting, before, low_latency: LowLatency::Unknown };
+        tty.make_raw(baud)?;
+        tty.low_latency = set_low_latency(tty.ready.as_fd());
+        Ok(tty)
+    }
+
+    fn make_raw(&self, baud: Option<u32>) -> Result<(), TtyError> {
+        let mut raw = self.before.clone();
+        raw.make_raw();
+        raw.control_modes |= ControlModes::CLOCAL | ControlModes::CREAD;
+        // A read ends with the first bytes or after a tenth of a second (termios(3), MIN 0, TIME 1).
+        raw.special_codes[SpecialCodeIndex::VMIN] = 0;
+        raw.special_codes[SpecialCodeIndex::VTIME] = 1;
+        if let Some(baud) = baud {
+            raw.set_speed(baud).map_err(|error| TtyError::Baud(error.into()))?;
+        }
+        let set = tcsetattr(&self.ready, OptionalActions::Now, &raw);
+        if baud.is_some() {
+            set.map_err(|error| TtyError::Baud(error.into()))?;
+        } else {
+            set?;
+        }
+        self.discard()?;
+        Ok(())
+    }
+
+    /// Throws away what was received but not read, and what was written but not sent.
+    pub fn discard(&self) -> io::Result<()> {
+        Ok(tcflush(&self.ready, QueueSelector::IOFlush)?)
+    }
+
+    /// The opening that never waits.
+    pub fn ready(&self) -> BorrowedFd<'_> {
+        self.ready.as_fd()
+    }
+
+    /// The opening whose reads wait up to a tenth of a second.
+    pub fn waiting(&self) -> BorrowedFd<'_> {
+        self.waiting.as_fd()
+    }
+
+    /// What became of the wish for low latency.
+    pub fn low_latency(&self) -> LowLatency {
+        self.low_latency
+    }
+
+    /// The baud rate that the line is set to.
+    pub fn baud(&self) -> Option<u32> {
+        tcgetattr(&self.ready).ok().map(|termios| termios.output_speed())
+    }
+}
+
+impl Drop for RawTty {
+    fn drop(&mut self) {
+        // Bytes still on the way would be taken for input by whatever had the tty before.
+        let _ = self.discard();
+        if self.low_latency == LowLatency::SwitchedOn {
+            write_low_latency(self.ready.as_fd(), false);
+        }
+        let _ = tcsetattr(&self.ready, OptionalActions::Now, &self.before);
+        let _ = ioctl_tiocnxcl(&self.ready);
+    }
+}
+
+fn is_exclusive(fd: BorrowedFd<'_>) -> bool {
+    let mut exclusive: libc::c_int = 0;
+    // SAFETY: TIOCGEXCL writes one int to the pointer, which is valid for the call.
+    let result = unsafe { libc::ioctl(fd.as_raw_fd(), TIOCGEXCL, &mut exclusive) };
+    result == 0 && exclusive != 0
+}
+
+/// Mirrors `struct serial_struct` of linux/serial.h.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct SerialStruct {
+    kind: libc::c_int,
+    line: libc::c_int,
+    port: libc::c_uint,
+    irq: libc::c_int,
+    flags: libc::c_int,
+    xmit_fifo_size: libc::c_int,
+    custom_divisor: libc::c_int,
+    baud_base: libc::c_int,
+    close_delay: libc::c_ushort,
+    io_type: libc::c_char,
+    reserved_char: [libc::c_char; 1],
+    hub6: libc::c_int,
+    closing_wait: libc::c_ushort,
+    closing_wait2: libc::c_ushort,
+    iomem_base: *mut libc::c_uchar,
+    iomem_reg_shift: libc::c_ushort,
+    port_high: libc::c_uint,
+    iomap_base: libc::c_ulong,
+}
+
+fn serial_struct(fd: BorrowedFd<'_>) -> Option<SerialStruct> {
+    let mut serial = std::mem::MaybeUninit::<SerialStruct>::zeroed();
+    // SAFETY: TIOCGSERIAL fills a serial_struct at the pointer; all-zero is a valid value of it.
+    let result = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TIOCGSERIAL, serial.as_mut_ptr()) };
+    // SAFETY: zeroed above and, on success, filled by the kernel; every bit pattern is valid.
+    (result == 0).then(|| unsafe { serial.assume_init() })
+}
+
+fn write_low_latency(fd: BorrowedFd<'_>, on: bool) -> bool {
+    let Some(mut serial) = serial_struct(fd) else { return false };
+    if on {
+        serial.flags |= ASYNC_LOW_LATENCY;
+    } else {
+        serial.flags &= !ASYNC_LOW_LATENCY;
+    }
+    // SAFETY: TIOCSSERIAL reads a serial_struct from the pointer, which the kernel itself filled.
+    unsafe { libc::ioctl(fd.as_raw_fd(), libc::TIOCSSERIAL, &serial) == 0 }
+}
+
+fn set_low_latency(fd: BorrowedFd<'_>) -> LowLatency {
+    match serial_struct(fd) {
+        None => LowLatency::Unknown,
+        Some(serial) if serial.flags & ASYNC_LOW_LATENCY != 0 => LowLatency::WasOn,
+        Some(_) if !write_low_latency(fd, true) => LowLatency::Refused,
+        // A driver may accept the call and ignore the flag (cdc-acm does), so it is read back.
+        Some(_) => match serial_struct(fd) {
+            Some(serial) if serial.flags & ASYNC_LOW_LATENCY != 0 => LowLatency::SwitchedOn,
+            _ => LowLatency::Unknown,
+        },
+    }
+}
+
+/// Makes a pseudo-terminal in raw mode: the master, and the path of the tty that others open.
+pub fn open_pty() -> io::Result<(OwnedFd, PathBuf)> {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    grantpt(&master)?;
+    unlockpt(&master)?;
+    let mut termios = tcgetattr(&master)?;
+    termios.make_raw();
+    tcsetattr(&master, OptionalActions::Now, &termios)?;
+    let name = ptsname(&master, Vec::new())?;
+    Ok((master, PathBuf::from(name.to_string_lossy().into_owned())))
+}

@@ -1,0 +1,138 @@
+//! UDP: each send is one datagram, which may be lost, doubled or overtaken on the way.
+
+use super::{Address, Kind, Link, PATIENCE, closed, socket};
+use crate::error::{LinkError, LinkErrorKind};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::net::{RecvFlags, sockopt};
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+use wiregauge_record::{LinkDetail, LinkOptions};
+
+/// Payload of the largest UDP datagram over IPv4: 65,535 less 20 (RFC 791) less 8 (RFC 768).
+const MAX_DATAGRAM: u32 = 65_507;
+
+/// Asked of the system for received datagrams, so that depth does not turn into loss at once.
+const RECEIVE_BUFFER: usize = 4 << 20;
+
+/// The kind.
+pub static KIND: Kind = Kind {
+    scheme: "udp",
+    about: "UDP datagrams",
+    example: "udp://10.0.0.5:7",
+    datagram: true,
+    max_bytes: MAX_DATAGRAM,
+    check: socket::check_host_port,
+    open,
+    floor: Some(floor),
+};
+
+struct Udp {
+    fd: Option<OwnedFd>,
+    peer: SocketAddr,
+    patience: Duration,
+    /// Held by the link to this host's own echo, which ends when the link is gone.
+    _echo: Option<Arc<()>>,
+}
+
+fn open(
+    address: &Address,
+    _options: &LinkOptions,
+    _timeout: Duration,
+) -> Result<Box<dyn Link>, LinkError> {
+    let doing = format!("opening {address}");
+    let peer = address
+        .rest()
+        .to_socket_addrs()
+        .and_then(|mut peers| peers.next().ok_or(io::ErrorKind::NotFound.into()))
+        .map_err(|error| {
+            LinkError::new(LinkErrorKind::Unreachable, &doing, error.to_string())
+                .hint("check the host name, or give the address in numbers")
+        })?;
+    connect(peer, PATIENCE)
+        .map(|fd| Box::new(Udp::new(fd, peer)) as Box<dyn Link>)
+        .map_err(|error| LinkError::from_io(&doing, &error))
+}
+
+fn connect(peer: SocketAddr, patience: Duration) -> io::Result<OwnedFd> {
+    let any: SocketAddr =
+        if peer.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0u16; 8], 0).into() };
+    let socket = UdpSocket::bind(any)?;
+    socket.connect(peer)?;
+    let fd = OwnedFd::from(socket);
+    // The system may grant less; what it granted is kept with the run.
+    sockopt::set_socket_recv_buffer_size(&fd, RECEIVE_BUFFER)?;
+    socket::set_patience(&fd, patience)?;
+    Ok(fd)
+}
+
+impl Udp {
+    fn new(fd: OwnedFd, peer: SocketAddr) -> Udp {
+        Udp { fd: Some(fd), peer, patience: PATIENCE, _echo: None }
+    }
+
+    fn fd(&self) -> io::Result<&OwnedFd> {
+        self.fd.as_ref().ok_or_else(closed)
+    }
+}
+
+impl Link for Udp {
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        socket::send(self.fd()?, bytes)
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        socket::receive(self.fd()?, into, RecvFlags::DONTWAIT, false)
+    }
+
+    fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        socket::receive(self.fd()?, into, RecvFlags::empty(), false)
+    }
+
+    fn set_patience(&mut self, patience: Duration) -> io::Result<bool> {
+        self.patience = patience;
+        socket::set_patience(self.fd()?, patience)
+    }
+
+    fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {
+        socket::wait(self.fd()?.as_fd(), or_writable, at_most)
+    }
+
+    fn close(&mut self) {
+        self.fd = None;
+    }
+
+    fn reopen(&mut self) -> io::Result<()> {
+        self.fd = Some(connect(self.peer, self.patience)?);
+        Ok(())
+    }
+
+    fn detail(&self) -> LinkDetail {
+        let mut settings = vec![("peer".into(), self.peer.to_string())];
+        if let Some(fd) = &self.fd {
+            socket::buffer_settings(fd, &mut settings);
+        }
+        LinkDetail { settings }
+    }
+}
+
+fn floor() -> io::Result<Box<dyn Link>> {
+    let echo = UdpSocket::bind("127.0.0.1:0")?;
+    let peer = echo.local_addr()?;
+    // A datagram socket does not see its peer leave, so it looks up from time to time.
+    echo.set_read_timeout(Some(PATIENCE))?;
+    let alive = Arc::new(());
+    let asked = Arc::downgrade(&alive);
+    std::thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while asked.strong_count() > 0 {
+            if let Ok((received, from)) = echo.recv_from(&mut buffer) {
+                let _ = echo.send_to(&buffer[..received], from);
+            }
+        }
+    });
+    let mut link = Udp::new(connect(peer, PATIENCE)?, peer);
+    link._echo = Some(alive);
+    Ok(Box::new(link))
+}

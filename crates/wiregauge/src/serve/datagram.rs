@@ -1,0 +1,170 @@
+//! Serves any number of peers over UDP from one socket. An address that has not proved that it is
+//! its sender's own is never sent more bytes than came from it: otherwise a responder could be made
+//! to flood somebody else (RFC 8085, 3.1.10 and RFC 9000, 8.1 for the rule).
+
+use super::device::{Character, Device, Trust};
+use crate::host::Clock;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Addresses remembered as proved, and peers kept with a device of their own, at most.
+const PEERS: usize = 1024;
+
+/// A proof holds so long after the last request.
+const PROOF_NS: u64 = 60_000_000_000;
+
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The largest UDP payload.
+const DATAGRAM: usize = 65_536;
+
+struct Peer {
+    device: Device,
+    seen_ns: u64,
+}
+
+/// Serves until the stop flag is raised.
+pub fn serve(
+    socket: &UdpSocket,
+    character: &Character,
+    max_peers: usize,
+    clock: Clock,
+    stop: &AtomicBool,
+) -> io::Result<()> {
+    let secret = RandomState::new();
+    let mut peers: HashMap<SocketAddr, Peer> = HashMap::new();
+    let mut proved: HashMap<IpAddr, u64> = HashMap::new();
+    let mut buffer = vec![0; DATAGRAM];
+    let mut ready = Vec::new();
+    // Peers that owe answers; empty unless the device is modelled.
+    let mut owing: Vec<SocketAddr> = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        let due = owing.iter().filter_map(|at| peers.get(at)?.device.next_due_ns()).min();
+        let now = clock.now();
+        let left = due.map_or(LOOK, |due| Duration::from_nanos(due.saturating_sub(now))).min(LOOK);
+        if due.is_some() {
+            // The socket's own timeout counts in ticks of the kernel: too coarse for a model.
+            let fd = rustix::fd::AsFd::as_fd(socket);
+            crate::link::wait_readable(fd, left)?;
+        }
+        let received = match due {
+            Some(_) => receive_now(socket, &mut buffer),
+            None => socket.recv_from(&mut buffer),
+        };
+        match received {
+            Ok((length, from)) if may_be_answered(from) => {
+                let now = clock.now();
+                let bytes = &buffer[..length];
+                let token = secret.hash_one(from.ip()).to_le_bytes();
+                if Device::token_in(bytes) == Some(token) {
+                    make_room(&mut proved, now, |&seen| seen);
+                    proved.insert(from.ip(), now);
+                }
+                let trust = match proved.get_mut(&from.ip()) {
+                    Some(seen) if now.saturating_sub(*seen) < PROOF_NS => {
+                        *seen = now;
+                        Trust::Proved
+                    }
+                    _ => Trust::Unproved,
+                };
+                if peers.len() >= max_peers.min(PEERS) && !peers.contains_key(&from) {
+                    make_room_for(&mut peers, max_peers.min(PEERS));
+                }
+                let peer = peers.entry(from).or_insert_with(|| Peer {
+                    device: Device::new(character.clone()),
+                    seen_ns: now,
+                });
+                peer.seen_ns = now;
+                ready.clear();
+                peer.device.take_datagram(bytes, now, trust, &mut ready);
+                if Device::token_in(bytes).is_some() {
+                    write_token(&mut ready, token);
+                }
+                if !ready.is_empty() {
+                    send(socket, &ready, from)?;
+                }
+                if peer.device.next_due_ns().is_some() && !owing.contains(&from) {
+                    owing.push(from);
+                }
+            }
+            Ok(_) => {}
+            // A refused answer (ICMP) is the peer's affair, not the responder's end.
+            Err(error) if is_passing(&error) => {}
+            Err(error) => return Err(error),
+        }
+        let now = clock.now();
+        owing.retain(|at| {
+            let Some(peer) = peers.get_mut(at) else { return false };
+            while let Some(answer) = peer.device.pop_due(now) {
+                let _ = send(socket, &answer, *at);
+            }
+            peer.device.next_due_ns().is_some()
+        });
+    }
+    Ok(())
+}
+
+/// Requests from reserved ports are no measurement: they are how two echo services are set upon
+/// each other for ever.
+fn may_be_answered(from: SocketAddr) -> bool {
+    from.port() >= 1024
+}
+
+fn receive_now(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+    let flags = rustix::net::RecvFlags::DONTWAIT;
+    let (length, _, from) = rustix::net::recvfrom(socket, buffer, flags)?;
+    let from = from.and_then(|from| SocketAddr::try_from(from).ok());
+    from.map(|from| (length, from)).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+fn send(socket: &UdpSocket, answer: &[u8], to: SocketAddr) -> io::Result<()> {
+    match socket.send_to(answer, to) {
+        Ok(_) => Ok(()),
+        Err(error) if is_passing(&error) => Ok(()),
+        // An answer larger than a datagram cannot be sent; the peer sees a loss.
+        Err(error) if error.raw_os_error() == Some(libc::EMSGSIZE) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_passing(error: &io::Error) -> bool {
+    use io::ErrorKind as Kind;
+    matches!(
+        error.kind(),
+        Kind::WouldBlock | Kind::TimedOut | Kind::Interrupted | Kind::ConnectionRefused
+    )
+}
+
+/// The token stands in the last bytes of the answer to HELLO.
+fn write_token(answer: &mut [u8], token: [u8; 8]) {
+    if answer.len() == wiregauge_wire::HELLO_RESPONSE {
+        let at = answer.len() - token.len();
+        answer[at..].copy_from_slice(&token);
+    }
+}
+
+/// Forgets proofs that are over, and the oldest if that is not enough.
+fn make_room(proved: &mut HashMap<IpAddr, u64>, now: u64, seen: impl Fn(&u64) -> u64) {
+    if proved.len() < PEERS {
+        return;
+    }
+    proved.retain(|_, at| now.saturating_sub(seen(at)) < PROOF_NS);
+    if proved.len() >= PEERS {
+        let oldest = proved.iter().min_by_key(|(_, at)| **at).map(|(address, _)| *address);
+        oldest.map(|address| proved.remove(&address));
+    }
+}
+
+fn make_room_for(peers: &mut HashMap<SocketAddr, Peer>, most: usize) {
+    while peers.len() >= most {
+        let oldest = peers.iter().min_by_key(|(_, peer)| peer.seen_ns).map(|(at, _)| *at);
+        match oldest {
+            Some(at) => peers.remove(&at),
+            None => return,
+        };
+    }
+}

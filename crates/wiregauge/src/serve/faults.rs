@@ -1,0 +1,133 @@
+//! Faults on request: what a bad cable, a full buffer or a crashing firmware does, countable.
+
+/// How often something happens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Often {
+    /// At every so manieth exchange: 1 is each.
+    Every(u64),
+    /// With this probability at each exchange.
+    Chance(f64),
+}
+
+/// Which faults are made, and how often.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Faults {
+    /// The answer is not sent.
+    pub drop: Option<Often>,
+    /// A bit of the answer is wrong.
+    pub corrupt: Option<Often>,
+    /// The answer is sent twice.
+    pub duplicate: Option<Often>,
+    /// The answer is held back so that later ones overtake it.
+    pub reorder: Option<Often>,
+    /// A byte in the middle of the answer is missing.
+    pub lose_byte: Option<Often>,
+    /// A byte is added in the middle of the answer.
+    pub insert_byte: Option<Often>,
+    /// The device does nothing for so many nanoseconds.
+    pub stall: Option<(Often, u64)>,
+    /// The device is gone after so many exchanges.
+    pub disconnect_after: Option<u64>,
+}
+
+/// What happens to one answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fate {
+    /// See [`Faults`].
+    pub drop: bool,
+    /// See [`Faults`].
+    pub corrupt: bool,
+    /// See [`Faults`].
+    pub duplicate: bool,
+    /// See [`Faults`].
+    pub reorder: bool,
+    /// See [`Faults`].
+    pub lose_byte: bool,
+    /// See [`Faults`].
+    pub insert_byte: bool,
+    /// Nanoseconds that the device is held up.
+    pub stall_ns: u64,
+}
+
+/// Draws the fate of one exchange after the other.
+pub struct Fates {
+    faults: Faults,
+    exchanges: u64,
+    random: fastrand::Rng,
+}
+
+impl Fates {
+    /// Fates for a device that has seen no exchange yet.
+    pub fn new(faults: Faults, seed: u64) -> Fates {
+        Fates { faults, exchanges: 0, random: fastrand::Rng::with_seed(seed) }
+    }
+
+    /// True if the device is gone.
+    pub fn is_gone(&self) -> bool {
+        self.faults.disconnect_after.is_some_and(|after| self.exchanges >= after)
+    }
+
+    /// The fate of the next exchange.
+    pub fn next(&mut self) -> Fate {
+        self.exchanges += 1;
+        let faults = self.faults;
+        Fate {
+            drop: self.strikes(faults.drop),
+            corrupt: self.strikes(faults.corrupt),
+            duplicate: self.strikes(faults.duplicate),
+            reorder: self.strikes(faults.reorder),
+            lose_byte: self.strikes(faults.lose_byte),
+            insert_byte: self.strikes(faults.insert_byte),
+            stall_ns: match faults.stall {
+                Some((often, stall_ns)) if self.strikes(Some(often)) => stall_ns,
+                _ => 0,
+            },
+        }
+    }
+
+    fn strikes(&mut self, often: Option<Often>) -> bool {
+        match often {
+            None => false,
+            Some(Often::Every(count)) => self.exchanges.is_multiple_of(count.max(1)),
+            Some(Often::Chance(chance)) => self.random.f64() < chance,
+        }
+    }
+}
+
+impl Fate {
+    /// Does to the bytes of an answer what is to happen to them.
+    pub fn mangle(self, answer: &mut Vec<u8>) {
+        if let (true, Some(last)) = (self.corrupt, answer.last_mut()) {
+            *last ^= 0x10;
+        }
+        let middle = answer.len() / 2;
+        if self.lose_byte && !answer.is_empty() {
+            answer.remove(middle);
+        }
+        if self.insert_byte {
+            answer.insert(middle, 0xff);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fifth_strikes_at_five_and_ten_only() {
+        let faults = Faults { drop: Some(Often::Every(5)), ..Faults::default() };
+        let mut fates = Fates::new(faults, 1);
+        let struck: Vec<usize> =
+            (1..=10).filter(|_| fates.next().drop).collect();
+        assert_eq!(struck, [5, 10]);
+    }
+
+    #[test]
+    fn a_chance_strikes_about_as_often_as_it_says() {
+        let faults = Faults { drop: Some(Often::Chance(0.1)), ..Faults::default() };
+        let mut fates = Fates::new(faults, 1);
+        let struck = (0..10_000).filter(|_| fates.next().drop).count();
+        assert!((800..1200).contains(&struck), "{struck}");
+    }
+}

@@ -1,0 +1,15 @@
+//! The other end of the wire: a responder on TCP, UDP, Unix sockets, a tty or a pseudo-terminal
+//! that it makes. Plain, it answers as fast as it can; with a model or faults it behaves like a
+//! device.
+
+mod datagram;
+mod device;
+mod faults;
+mod listen;
+mod model;
+mod stream;
+
+pub use device::Character;
+pub use faults::{Faults, Often};
+pub use listen::{News, Serve, ServeAddress, serve};
+pub use model::{Model, ModelledDevice, Passage};
