@@ -33,25 +33,35 @@ pub enum Command {
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(Box<ServeArgs>),
     /// Show a stored run as tables.
-    #[command(after_help = "Examples:\n  wiregauge show last\n  wiregauge show 2026-11-21T14 --json | jq .points[0].rtt")]
+    #[command(
+        after_help = "Examples:\n  wiregauge show last\n  wiregauge show 2026-11-21T14 --json | jq .points[0].rtt"
+    )]
     Show(ShowArgs),
     /// List the stored runs.
-    #[command(after_help = "Examples:\n  wiregauge runs\n  WIREGAUGE_RUNS=./runs wiregauge runs --json")]
+    #[command(
+        after_help = "Examples:\n  wiregauge runs\n  WIREGAUGE_RUNS=./runs wiregauge runs --json"
+    )]
     Runs(RunsArgs),
     /// Write a stored run as CSV, Parquet or JSON.
-    #[command(after_help = "Examples:\n  wiregauge export last --csv echo.csv\n  wiregauge export last --parquet all.parquet\n  wiregauge export last --json -")]
+    #[command(
+        after_help = "Examples:\n  wiregauge export last --csv echo.csv\n  wiregauge export last --parquet all.parquet\n  wiregauge export last --json -"
+    )]
     Export(ExportArgs),
     /// Show the point of it all in half a minute, with no hardware.
     #[command(after_help = "Example:\n  wiregauge demo")]
     Demo(DemoArgs),
     /// Print a completion script for a shell.
-    #[command(after_help = "Example:\n  wiregauge completions bash > ~/.local/share/bash-completion/completions/wiregauge")]
+    #[command(
+        after_help = "Example:\n  wiregauge completions bash > ~/.local/share/bash-completion/completions/wiregauge"
+    )]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
     },
     /// Write the man pages into a directory.
-    #[command(after_help = "Example:\n  wiregauge man ~/.local/share/man/man1 && man wiregauge-exchange")]
+    #[command(
+        after_help = "Example:\n  wiregauge man ~/.local/share/man/man1 && man wiregauge-exchange"
+    )]
     Man {
         /// The directory; made if it is not there.
         directory: PathBuf,
@@ -209,7 +219,12 @@ pub struct ExchangeArgs {
     #[arg(long, help_heading = "Result")]
     pub keep_data: bool,
     /// Store the run in this directory [default: a new one among the stored runs].
-    #[arg(long, value_name = "DIR", conflicts_with = "no_store", help_heading = "Result")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "no_store",
+        help_heading = "Result"
+    )]
     pub store: Option<PathBuf>,
     /// Do not store the run.
     #[arg(long, help_heading = "Result")]

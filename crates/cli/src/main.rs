@@ -37,7 +37,11 @@ fn main() -> ExitCode {
             if broken_pipe {
                 return ExitCode::SUCCESS;
             }
-            anstream::eprintln!("{}error:{} {error:#}", output::style::BAD, output::style::RESET);
+            anstream::eprintln!(
+                "{}error:{} {error:#}",
+                output::style::BAD,
+                output::style::RESET
+            );
             ExitCode::from(code_of(&error))
         }
     }

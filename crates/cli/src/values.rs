@@ -46,7 +46,9 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
         };
         let (from, to) = (size(from)?, size(to)?);
         if from > to || from == 0 || step == Some(0) {
-            return Err(format!("`{part}` counts to nowhere (such as 500..8000:500 or 64..4k)"));
+            return Err(format!(
+                "`{part}` counts to nowhere (such as 500..8000:500 or 64..4k)"
+            ));
         }
         let mut at = Some(from);
         while let Some(value) = at.filter(|&value| value <= to) {
@@ -73,14 +75,18 @@ pub fn count(text: &str) -> Result<Count, String> {
     };
     let number: u64 = digits.parse().map_err(|_| wrong())?;
     // Sequence numbers on the wire have 32 bits.
-    let count = number.checked_mul(unit).filter(|&count| count <= 4_000_000_000);
+    let count = number
+        .checked_mul(unit)
+        .filter(|&count| count <= 4_000_000_000);
     count.map(Count).ok_or_else(wrong)
 }
 
 /// `300ms`, `1.5s`, `40us`.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is no time (such as 300ms, 1.5s, 40us or 2min)");
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+    let split = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .ok_or_else(wrong)?;
     let number: f64 = text[..split].parse().map_err(|_| wrong())?;
     let unit_ns = match &text[split..] {
         "ns" => 1.0,
@@ -110,7 +116,9 @@ pub fn rate(text: &str) -> Result<Every, String> {
     if !(1e-6..=1e8).contains(&per_second) {
         return Err(wrong());
     }
-    Ok(Every(Duration::from_nanos((1e9 / per_second).round() as u64)))
+    Ok(Every(Duration::from_nanos(
+        (1e9 / per_second).round() as u64
+    )))
 }
 
 /// `cpu=4,memory=4`.
@@ -119,7 +127,11 @@ pub fn host_load(text: &str) -> Result<HostLoad, String> {
     let mut load = HostLoad::default();
     for part in text.split(',') {
         let (name, number) = part.split_once('=').ok_or_else(wrong)?;
-        let number: u32 = number.parse().ok().filter(|&n| n <= 256).ok_or_else(wrong)?;
+        let number: u32 = number
+            .parse()
+            .ok()
+            .filter(|&n| n <= 256)
+            .ok_or_else(wrong)?;
         match name {
             "cpu" => load.cpu = number,
             "memory" => load.memory = number,
@@ -134,13 +146,21 @@ pub fn often(text: &str) -> Result<Often, String> {
     let wrong = || format!("`{text}` does not say how often (such as 0.01, 1% or every=100)");
     if let Some(number) = text.strip_prefix("every=") {
         let number: u64 = number.parse().map_err(|_| wrong())?;
-        return if number == 0 { Err(wrong()) } else { Ok(Often::Every(number)) };
+        return if number == 0 {
+            Err(wrong())
+        } else {
+            Ok(Often::Every(number))
+        };
     }
     let chance: f64 = match text.strip_suffix('%') {
         Some(percent) => percent.parse::<f64>().map_err(|_| wrong())? / 100.0,
         None => text.parse().map_err(|_| wrong())?,
     };
-    if (0.0..=1.0).contains(&chance) { Ok(Often::Chance(chance)) } else { Err(wrong()) }
+    if (0.0..=1.0).contains(&chance) {
+        Ok(Often::Chance(chance))
+    } else {
+        Err(wrong())
+    }
 }
 
 /// `every=1000:400ms`.
@@ -183,7 +203,9 @@ pub fn requirement(text: &str) -> Result<Requirement, String> {
              p99, p99.9, max3, max, trt and lost; such as p99<2ms or lost<0.1%)"
         )
     };
-    let (name, value) = text.split_once('<').ok_or_else(|| wrong("there is no `<` in it"))?;
+    let (name, value) = text
+        .split_once('<')
+        .ok_or_else(|| wrong("there is no `<` in it"))?;
     let (name, value) = (name.trim(), value.trim());
     let figure = match name {
         "mean" => Figure::Mean,
@@ -200,12 +222,18 @@ pub fn requirement(text: &str) -> Result<Requirement, String> {
         _ => return Err(wrong("there is no such figure")),
     };
     let most = if figure == Figure::Lost {
-        let percent = value.strip_suffix('%').and_then(|percent| percent.parse::<f64>().ok());
+        let percent = value
+            .strip_suffix('%')
+            .and_then(|percent| percent.parse::<f64>().ok());
         percent.ok_or_else(|| wrong("a loss is given in %"))? / 100.0
     } else {
         duration(value).map_err(|why| wrong(&why))?.as_nanos() as f64
     };
-    Ok(Requirement { text: text.to_string(), figure, most })
+    Ok(Requirement {
+        text: text.to_string(),
+        figure,
+        most,
+    })
 }
 
 impl Requirement {
@@ -218,7 +246,11 @@ impl Requirement {
             return counts.exchanges > 0 && (missing as f64 / counts.exchanges as f64) < self.most;
         }
         let times = point.from_intended.as_ref().or(point.rtt.as_ref());
-        let times = if self.figure == Figure::Trt { point.trt.as_ref() } else { times };
+        let times = if self.figure == Figure::Trt {
+            point.trt.as_ref()
+        } else {
+            times
+        };
         let Some(times) = times else { return false };
         let value = match self.figure {
             Figure::Mean | Figure::Trt | Figure::Lost => times.mean.value,
@@ -249,7 +281,16 @@ mod tests {
 
     #[test]
     fn a_list_that_ends_nowhere_is_refused() {
-        for text in ["", "5..1", "0..8", "1..9:0", "1..4000000000:1", "x", "1,,2", "9999999999"] {
+        for text in [
+            "",
+            "5..1",
+            "0..8",
+            "1..9:0",
+            "1..4000000000:1",
+            "x",
+            "1,,2",
+            "9999999999",
+        ] {
             assert!(sizes(text).is_err(), "{text}");
         }
     }
@@ -270,7 +311,10 @@ mod tests {
         for text in ["every=0", "2", "101%", "-0.1", "often"] {
             assert!(often(text).is_err(), "{text}");
         }
-        assert_eq!(stall("every=9:400ms").unwrap(), (Often::Every(9), 400_000_000));
+        assert_eq!(
+            stall("every=9:400ms").unwrap(),
+            (Often::Every(9), 400_000_000)
+        );
     }
 
     #[test]

@@ -9,7 +9,9 @@ mod sample;
 mod summarise;
 
 pub use conditions::{Calibration, Conditions, Floor, HostState, LinkDetail, WakeUp};
-pub use plan::{Connect, HostLoad, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, Wait};
+pub use plan::{
+    Connect, HostLoad, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, Wait,
+};
 pub use point_summary::{
     BusLimit, Counts, Disturbance, Ending, PointSummary, ResourceUse, Responder, Throughput,
 };

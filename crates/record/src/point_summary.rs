@@ -169,7 +169,8 @@ pub struct PointSummary {
     pub below: Vec<Share>,
     /// The peaks of the RTT distribution.
     pub modes: Vec<Mode>,
-    /// Mean number outstanding, counted at each start; compare with `point.depth`.
+    /// Mean number outstanding over the measured time; compare with `point.depth`. What is missing
+    /// is time in which the host, or a full buffer, kept the wire waiting.
     pub achieved_depth: f64,
     /// Exchanges and bytes a second.
     pub throughput: Throughput,

@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 /// How an exchange ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Status {
@@ -25,8 +27,14 @@ pub enum Status {
 
 impl Status {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Status; 6] =
-        [Status::Ok, Status::Lost, Status::Late, Status::Duplicated, Status::Reordered, Status::Corrupted];
+    pub const ALL: [Status; 6] = [
+        Status::Ok,
+        Status::Lost,
+        Status::Late,
+        Status::Duplicated,
+        Status::Reordered,
+        Status::Corrupted,
+    ];
 
     /// The name used in CSV files and tables.
     pub fn name(self) -> &'static str {
@@ -82,7 +90,9 @@ impl Phase {
 
     /// The phase of this number, if there is one.
     pub fn from_number(number: u8) -> Option<Phase> {
-        [Phase::First, Phase::WarmUp, Phase::Measured].get(usize::from(number)).copied()
+        [Phase::First, Phase::WarmUp, Phase::Measured]
+            .get(usize::from(number))
+            .copied()
     }
 }
 
@@ -134,7 +144,11 @@ impl Sample {
 
     /// Ticks that the request stayed in the device; the tick counter may have wrapped once.
     pub fn device_ticks(&self, tick_bits: u32) -> u64 {
-        let mask = if tick_bits >= 64 { u64::MAX } else { (1 << tick_bits) - 1 };
+        let mask = if tick_bits >= 64 {
+            u64::MAX
+        } else {
+            (1 << tick_bits) - 1
+        };
         self.device_tx_ticks.wrapping_sub(self.device_rx_ticks) & mask
     }
 }

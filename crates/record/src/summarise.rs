@@ -25,7 +25,8 @@ pub struct Summariser {
     connect: Series,
     access: Series,
     transfer: Series,
-    outstanding: u64,
+    /// Nanoseconds under way, summed over the exchanges.
+    under_way_ns: u128,
     bytes_out: u64,
     bytes_in: u64,
     begin_ns: u64,
@@ -41,7 +42,11 @@ impl Summariser {
             scheduled: matches!(plan.schedule, Schedule::EveryNs(_)),
             connect_each: plan.connect == Connect::Each,
             tick_bits: responder.map_or(64, |r| r.tick_bits),
-            ns_per_tick: if tick_hz == 0 { 0.0 } else { 1e9 / tick_hz as f64 },
+            ns_per_tick: if tick_hz == 0 {
+                0.0
+            } else {
+                1e9 / tick_hz as f64
+            },
             below_ns: plan.below_ns.clone(),
             counts: Counts::default(),
             first_rtt_ns: None,
@@ -52,7 +57,7 @@ impl Summariser {
             connect: Series::new(),
             access: Series::new(),
             transfer: Series::new(),
-            outstanding: 0,
+            under_way_ns: 0,
             bytes_out: 0,
             bytes_in: 0,
             begin_ns: u64::MAX,
@@ -83,8 +88,10 @@ impl Summariser {
             Status::Ok => {}
         }
         self.counts.exchanges += 1;
-        self.outstanding += u64::from(sample.outstanding);
-        self.begin_ns = self.begin_ns.min(sample.start_ns.saturating_sub(sample.connect_ns));
+        self.under_way_ns += u128::from(sample.rtt_ns);
+        self.begin_ns = self
+            .begin_ns
+            .min(sample.start_ns.saturating_sub(sample.connect_ns));
         self.end_ns = self.end_ns.max(sample.start_ns + sample.rtt_ns);
         self.trt.push(sample.sequence, sample.start_ns);
         if sample.status.is_timed() {
@@ -107,7 +114,8 @@ impl Summariser {
         }
         if self.ns_per_tick > 0.0 {
             let ticks = sample.device_ticks(self.tick_bits);
-            self.device.push((ticks as f64 * self.ns_per_tick).round() as u64);
+            self.device
+                .push((ticks as f64 * self.ns_per_tick).round() as u64);
         }
     }
 
@@ -125,17 +133,29 @@ impl Summariser {
         self.counts.stray_bytes = stray_bytes;
         let elapsed_ns = self.end_ns.saturating_sub(self.begin_ns.min(self.end_ns));
         let seconds = elapsed_ns as f64 / 1e9;
-        let rate = |amount: u64| if seconds > 0.0 { amount as f64 / seconds } else { 0.0 };
+        let rate = |amount: u64| {
+            if seconds > 0.0 {
+                amount as f64 / seconds
+            } else {
+                0.0
+            }
+        };
         let throughput = Throughput {
             exchanges_s: rate(self.counts.answered),
             out_bytes_s: rate(self.bytes_out),
             in_bytes_s: rate(self.bytes_in),
         };
-        let deadline = if self.scheduled { &self.from_intended } else { &self.rtt };
+        let deadline = if self.scheduled {
+            &self.from_intended
+        } else {
+            &self.rtt
+        };
         let missed = self.counts.exchanges - self.counts.answered;
-        let below: Vec<Share> =
-            self.below_ns.iter().map(|&limit| deadline.share_below(limit, missed)).collect();
-        let exchanges = self.counts.exchanges;
+        let below: Vec<Share> = self
+            .below_ns
+            .iter()
+            .map(|&limit| deadline.share_below(limit, missed))
+            .collect();
         PointSummary {
             point: self.point,
             ending,
@@ -148,11 +168,8 @@ impl Summariser {
             rtt: self.rtt.distribution(),
             from_intended: self.from_intended.distribution(),
             trt: self.trt.finish(),
-            achieved_depth: if exchanges == 0 {
-                0.0
-            } else {
-                self.outstanding as f64 / exchanges as f64
-            },
+            // Little's law (Operations Research 9, 1961): mean number under way.
+            achieved_depth: self.under_way_ns as f64 / elapsed_ns.max(1) as f64,
             throughput,
             limit: None,
             device: self.device.distribution(),
@@ -177,7 +194,12 @@ struct Starts {
 
 impl Starts {
     fn from_sequence(next: u64) -> Starts {
-        Starts { series: Series::new(), next, last_start_ns: None, waiting: BTreeMap::new() }
+        Starts {
+            series: Series::new(),
+            next,
+            last_start_ns: None,
+            waiting: BTreeMap::new(),
+        }
     }
 
     fn push(&mut self, sequence: u64, start_ns: u64) {

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod blocks;
+mod coarse;
 mod comb;
 mod dependence;
 mod distribution;

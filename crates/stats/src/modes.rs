@@ -6,6 +6,7 @@
 //! both a narrow peak and a heavy tail (Loftsgaarden & Quesenberry 1965). The samples are cut at
 //! the deepest valley that noise does not explain, at any scale k, then each part again.
 
+use crate::coarse;
 use crate::comb::{self, Cell};
 use crate::types::Mode;
 
@@ -48,6 +49,7 @@ pub(crate) fn find(cells: impl Iterator<Item = Cell> + Clone, n: u64) -> Vec<Mod
         cut(&points, 0, points.y.len(), fewest, &mut cuts);
     }
     cuts.sort_unstable();
+    coarse::join(&points.y, &mut cuts);
     let mut modes: Vec<Mode> = cuts
         .windows(2)
         .map(|w| describe(&points, w[0], w[1]))

@@ -45,7 +45,13 @@ impl LinkError {
         doing: impl Into<String>,
         said: impl Into<String>,
     ) -> LinkError {
-        LinkError { kind, doing: doing.into(), said: said.into(), hint: None, os_code: None }
+        LinkError {
+            kind,
+            doing: doing.into(),
+            said: said.into(),
+            hint: None,
+            os_code: None,
+        }
     }
 
     /// A failure that the system reported.
@@ -65,7 +71,10 @@ impl LinkError {
             | io::ErrorKind::ConnectionAborted => LinkErrorKind::Vanished,
             _ => LinkErrorKind::Io,
         };
-        LinkError { os_code: error.raw_os_error(), ..LinkError::new(kind, doing, error.to_string()) }
+        LinkError {
+            os_code: error.raw_os_error(),
+            ..LinkError::new(kind, doing, error.to_string())
+        }
     }
 
     /// Adds what to try.

@@ -53,7 +53,9 @@ impl Bus {
 
     /// The bus of this name.
     pub fn from_name(name: &str) -> Option<Bus> {
-        [Bus::FullSpeed, Bus::HighSpeed].into_iter().find(|bus| bus.name() == name)
+        [Bus::FullSpeed, Bus::HighSpeed]
+            .into_iter()
+            .find(|bus| bus.name() == name)
     }
 
     /// Its limit for bulk transfers.
@@ -101,7 +103,9 @@ pub fn of_tty(path: &Path, baud: Option<u32>) -> Option<BusLimit> {
 
 /// Where the USB device behind a tty hangs and how fast it is; empty for anything else.
 pub fn usb_settings_of_tty(path: &Path) -> Vec<(String, String)> {
-    let Some(name) = tty_name(path) else { return Vec::new() };
+    let Some(name) = tty_name(path) else {
+        return Vec::new();
+    };
     let mut settings = Vec::new();
     if let Some(driver) = fs::canonicalize(format!("/sys/class/tty/{name}/device/driver"))
         .ok()
@@ -126,7 +130,11 @@ pub fn usb_settings_of_tty(path: &Path) -> Vec<(String, String)> {
 
 fn tty_name(path: &Path) -> Option<String> {
     let real = fs::canonicalize(path).ok()?;
-    let name = real.strip_prefix("/dev").ok()?.to_string_lossy().into_owned();
+    let name = real
+        .strip_prefix("/dev")
+        .ok()?
+        .to_string_lossy()
+        .into_owned();
     (!name.contains('/')).then_some(name)
 }
 
@@ -136,7 +144,9 @@ fn usb_attribute(tty: &str, attribute: &str) -> Option<String> {
     while node.starts_with("/sys/devices") {
         // Only a USB device, no interface or hub port, has both of these.
         if node.join("idVendor").exists() {
-            return fs::read_to_string(node.join(attribute)).ok().map(|s| s.trim().to_string());
+            return fs::read_to_string(node.join(attribute))
+                .ok()
+                .map(|s| s.trim().to_string());
         }
         node.pop();
     }

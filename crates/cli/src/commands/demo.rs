@@ -25,10 +25,18 @@ impl Responder {
             .stdout(Stdio::piped())
             .spawn()
             .context("starting a responder")?;
-        let output = process.stdout.take().context("reading from the responder")?;
-        let mut responder = Responder { process, address: String::new() };
+        let output = process
+            .stdout
+            .take()
+            .context("reading from the responder")?;
+        let mut responder = Responder {
+            process,
+            address: String::new(),
+        };
         let mut line = String::new();
-        BufReader::new(output).read_line(&mut line).context("reading from the responder")?;
+        BufReader::new(output)
+            .read_line(&mut line)
+            .context("reading from the responder")?;
         match line.trim().strip_prefix("serving ") {
             Some(address) => responder.address = address.to_string(),
             None => bail!("the responder did not start: serve {}", arguments.join(" ")),
@@ -53,7 +61,16 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
     let device = ["pty:", "--bus", "full-speed", "--service-time", "700us"];
     type_this(&format!("wiregauge serve {}", device.join(" ")));
     let responder = Responder::start(&binary, &device)?;
-    let sweep = ["--out", "16", "--in", "48,500,2000,8000", "--depth", "1,2,4", "--count", "400"];
+    let sweep = [
+        "--out",
+        "16",
+        "--in",
+        "48,500,2000,8000",
+        "--depth",
+        "1,2,4",
+        "--duration",
+        "1400ms",
+    ];
     let board = measure(&binary, &home, &responder.address, &sweep)?;
     drop(responder);
     lesson(&board);
@@ -62,10 +79,23 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
     let device = ["tcp://127.0.0.1:0"];
     type_this(&format!("wiregauge serve {}", device.join(" ")));
     let responder = Responder::start(&binary, &device)?;
-    let sweep = ["--out", "16", "--in", "48,1000,8000", "--depth", "1,4,16", "--count", "10000"];
+    let sweep = [
+        "--out",
+        "16",
+        "--in",
+        "48,1000,8000",
+        "--depth",
+        "1,4,16",
+        "--count",
+        "10000",
+    ];
     measure(&binary, &home, &responder.address, &sweep)?;
     drop(responder);
 
+    anstream::println!(
+        "\nBoth runs are stored in {} with every sample.",
+        home.display()
+    );
     say("Next, for a device of your own");
     for line in [
         "wiregauge exchange serial:///dev/ttyACM0 --protocol echo --out 64 --depth 1,2,4",
@@ -101,11 +131,18 @@ fn lesson(run: &Run) {
     let trt = |in_bytes: u32, depth: u32| {
         let mut points = run.file.points.iter();
         let point = points.find(|p| p.point.in_bytes == in_bytes && p.point.depth == depth)?;
-        Some((point.trt.as_ref()?.mean.value, point.limit.as_ref().map_or(0.0, |l| l.used)))
+        Some((
+            point.trt.as_ref()?.mean.value,
+            point.limit.as_ref().map_or(0.0, |l| l.used),
+        ))
     };
-    let (Some(one), Some(two), Some(four), Some(large_one), Some(large_four)) =
-        (trt(48, 1), trt(48, 2), trt(48, 4), trt(8000, 1), trt(8000, 4))
-    else {
+    let (Some(one), Some(two), Some(four), Some(large_one), Some(large_four)) = (
+        trt(48, 1),
+        trt(48, 2),
+        trt(48, 4),
+        trt(8000, 1),
+        trt(8000, 4),
+    ) else {
         return;
     };
     anstream::println!(

@@ -19,11 +19,17 @@ pub fn run(args: &ExchangeArgs) -> anyhow::Result<Outcome> {
     exchange::check(&plan)?;
     // A file that cannot be written is better known before the run than after it.
     let csv = match &args.csv {
-        Some(path) => Some(File::create(path).with_context(|| format!("creating {}", path.display()))?),
+        Some(path) => {
+            Some(File::create(path).with_context(|| format!("creating {}", path.display()))?)
+        }
         None => None,
     };
     // Not stored means: in a directory that is gone afterwards.
-    let passing = if args.no_store { Some(tempfile::tempdir().context("making a directory")?) } else { None };
+    let passing = if args.no_store {
+        Some(tempfile::tempdir().context("making a directory")?)
+    } else {
+        None
+    };
     let dir = match (&passing, &args.store) {
         (Some(passing), _) => passing.path().join("run"),
         (None, Some(dir)) => dir.clone(),
@@ -36,8 +42,12 @@ pub fn run(args: &ExchangeArgs) -> anyhow::Result<Outcome> {
     let state = match &result {
         Ok(true) => State::Complete,
         Ok(false) => State::Interrupted,
-        Err(RunError::Link(error)) => State::Failed { error: error.to_string() },
-        Err(RunError::Sink(error)) => State::Failed { error: error.to_string() },
+        Err(RunError::Link(error)) => State::Failed {
+            error: error.to_string(),
+        },
+        Err(RunError::Sink(error)) => State::Failed {
+            error: error.to_string(),
+        },
     };
     let finished = recorder.finish(state);
     if recorder.file().points.is_empty() && result.is_err() && passing.is_none() {
@@ -49,7 +59,7 @@ pub fn run(args: &ExchangeArgs) -> anyhow::Result<Outcome> {
             write_csv(&dir, file, args.keep_data).map_err(StorageFailed)?;
         }
         if passing.is_none() && !args.look.quiet && !args.look.json {
-            anstream::eprintln!("\nstored in {}", recorder.dir().display());
+            anstream::println!("\nstored in {}", recorder.dir().display());
         }
     }
     match result {

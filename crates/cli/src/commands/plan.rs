@@ -44,7 +44,11 @@ pub fn of_exchange(args: &ExchangeArgs) -> Plan {
             WaitArg::Poll => Wait::Poll,
             WaitArg::Spin => Wait::Spin,
         },
-        below_ns: args.below.iter().map(|limit| limit.as_nanos() as u64).collect(),
+        below_ns: args
+            .below
+            .iter()
+            .map(|limit| limit.as_nanos() as u64)
+            .collect(),
         keep_data: args.keep_data,
         calibrate: !args.no_calibration,
         host: HostPlan {
@@ -53,7 +57,10 @@ pub fn of_exchange(args: &ExchangeArgs) -> Plan {
             lock_memory: args.lock_memory,
             load: args.host_load.unwrap_or_default(),
         },
-        link: LinkOptions { baud: args.baud, quick_ack: args.quick_ack },
+        link: LinkOptions {
+            baud: args.baud,
+            quick_ack: args.quick_ack,
+        },
     }
 }
 
@@ -64,14 +71,17 @@ fn points(args: &ExchangeArgs, protocol: Protocol) -> Vec<Point> {
     let sizes: Vec<(u32, u32)> = match protocol {
         Protocol::Wiregauge => {
             let (out, in_) = (out.unwrap_or(vec![16]), in_.unwrap_or(vec![48]));
-            out.iter().flat_map(|&out| in_.iter().map(move |&in_| (out, in_))).collect()
+            out.iter()
+                .flat_map(|&out| in_.iter().map(move |&in_| (out, in_)))
+                .collect()
         }
         // What an echo sends back is what it got. Where both lists are given, they must agree;
         // the engine refuses pairs that do not.
         Protocol::Echo => match (out, in_) {
-            (Some(out), Some(in_)) if out != in_ => {
-                out.iter().flat_map(|&out| in_.iter().map(move |&in_| (out, in_))).collect()
-            }
+            (Some(out), Some(in_)) if out != in_ => out
+                .iter()
+                .flat_map(|&out| in_.iter().map(move |&in_| (out, in_)))
+                .collect(),
             (Some(both), _) | (None, Some(both)) => both.into_iter().map(|b| (b, b)).collect(),
             (None, None) => vec![(64, 64)],
         },
@@ -79,7 +89,11 @@ fn points(args: &ExchangeArgs, protocol: Protocol) -> Vec<Point> {
     let depths = &args.depth.0;
     sizes
         .iter()
-        .flat_map(|&(out_bytes, in_bytes)| depths.iter().map(move |&depth| (out_bytes, in_bytes, depth)))
+        .flat_map(|&(out_bytes, in_bytes)| {
+            depths
+                .iter()
+                .map(move |&depth| (out_bytes, in_bytes, depth))
+        })
         .enumerate()
         .map(|(index, (out_bytes, in_bytes, depth))| Point {
             index: index as u32,

@@ -66,18 +66,31 @@ fn header(out: &mut impl Write, file: &RunFile) -> std::io::Result<()> {
     if host.kernel.is_empty() {
         return Ok(());
     }
-    write!(out, "  host {}: {}, {} processors", host.name, host.cpu, host.processors)?;
+    write!(
+        out,
+        "  host {}: {}, {} processors",
+        host.name, host.cpu, host.processors
+    )?;
     if host.hypervisor {
         write!(out, " (virtual machine)")?;
     }
     let wait = format!("{:?}", plan.wait).to_lowercase();
-    writeln!(out, ", {}, waits by {wait}, load {:.2}", host.policy, host.load[0])
+    writeln!(
+        out,
+        ", {}, waits by {wait}, load {:.2}",
+        host.policy, host.load[0]
+    )
 }
 
 fn floors(out: &mut impl Write, file: &RunFile) -> std::io::Result<()> {
     let conditions = &file.conditions;
-    let (Some(before), after) = (&conditions.before, &conditions.after) else { return Ok(()) };
-    writeln!(out, "\n{HEADING}This host without the device{RESET} (before / after the run)")?;
+    let (Some(before), after) = (&conditions.before, &conditions.after) else {
+        return Ok(());
+    };
+    writeln!(
+        out,
+        "\n{HEADING}This host without the device{RESET} (before / after the run)"
+    )?;
     for (at, floor) in before.floors.iter().enumerate() {
         let later = after.as_ref().and_then(|after| after.floors.get(at));
         let pair = |of: &dyn Fn(&wiregauge_record::Floor) -> f64| {
@@ -95,7 +108,9 @@ fn floors(out: &mut impl Write, file: &RunFile) -> std::io::Result<()> {
         )?;
     }
     let pair = |of: &dyn Fn(&Calibration) -> u64| {
-        let later = after.as_ref().map_or("-".into(), |after| time(of(after) as f64));
+        let later = after
+            .as_ref()
+            .map_or("-".into(), |after| time(of(after) as f64));
         format!("{} / {later}", time(of(before) as f64))
     };
     writeln!(

@@ -20,13 +20,20 @@ impl Recorder {
     /// A run in `dir`.
     pub fn new(dir: &Path, plan: &Plan, progress: Progress) -> io::Result<Recorder> {
         let conditions = Conditions {
-            started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            started: jiff::Timestamp::now()
+                .strftime("%Y-%m-%dT%H:%M:%SZ")
+                .to_string(),
             command: std::env::args().collect(),
             version: env!("CARGO_PKG_VERSION").to_string(),
             ..Conditions::default()
         };
         let writer = RunWriter::create(dir, plan, &conditions)?;
-        Ok(Recorder { writer, point: None, conditions, progress })
+        Ok(Recorder {
+            writer,
+            point: None,
+            conditions,
+            progress,
+        })
     }
 
     /// Closes the run.

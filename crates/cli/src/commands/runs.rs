@@ -45,12 +45,21 @@ pub fn run(args: &RunsArgs) -> anyhow::Result<Outcome> {
             column.set_cell_alignment(comfy_table::CellAlignment::Right);
         }
     }
-    writeln!(out, "{HEADING}Runs in {}{RESET}, the newest last", home.display())?;
+    writeln!(
+        out,
+        "{HEADING}Runs in {}{RESET}, the newest last",
+        home.display()
+    )?;
     for line in table.to_string().lines() {
         writeln!(out, " {}", line.trim_end())?;
     }
     for run in listings.iter().filter(|run| run.problem.is_some()) {
-        writeln!(out, "  {}: {}", run.name, run.problem.as_deref().unwrap_or_default())?;
+        writeln!(
+            out,
+            "  {}: {}",
+            run.name,
+            run.problem.as_deref().unwrap_or_default()
+        )?;
     }
     Ok(Outcome::Done)
 }

@@ -60,7 +60,9 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
                 );
             }
             if !quiet {
-                anstream::eprintln!("measure it with: wiregauge exchange {address}   (Ctrl-C ends)");
+                anstream::eprintln!(
+                    "measure it with: wiregauge exchange {address}   (Ctrl-C ends)"
+                );
             }
         }
         News::Came(peer) if !quiet => anstream::eprintln!("{peer} came"),

@@ -9,8 +9,8 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<Outcome> {
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
     printed::print(&run.file, args.look)?;
     if !args.look.json && !args.look.quiet {
-        anstream::eprintln!("\nstored in {}", run.dir.display());
-        anstream::eprintln!("measured with: {}", run.file.conditions.command.join(" "));
+        anstream::println!("\nstored in {}", run.dir.display());
+        anstream::println!("measured with: {}", run.file.conditions.command.join(" "));
     }
     Ok(Outcome::Done)
 }

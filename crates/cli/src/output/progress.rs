@@ -24,8 +24,11 @@ const PARTS: u64 = 1000;
 impl Progress {
     /// A bar for a plan; hidden if asked to, and where standard error is no terminal.
     pub fn new(plan: &Plan, hidden: bool) -> Progress {
-        let target =
-            if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
+        let target = if hidden {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(8)
+        };
         let points = plan.points.len().max(1);
         let bar = ProgressBar::with_draw_target(Some(PARTS * points as u64), target);
         let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}  {eta} left");
@@ -36,7 +39,12 @@ impl Progress {
             Limit::Count(_) => Extent::Exchanges(plan.exchanges_per_point().unwrap_or(1)),
             Limit::DurationNs(ns) => Extent::Time(Duration::from_nanos(ns)),
         };
-        Progress { bar, points, at: 0, per_point }
+        Progress {
+            bar,
+            points,
+            at: 0,
+            per_point,
+        }
     }
 
     /// A point begins.

@@ -20,7 +20,10 @@ impl Titled {
         table.load_style(comfy_table::presets::NOTHING);
         table.set_content_arrangement(ContentArrangement::Disabled);
         table.set_header(columns.to_vec());
-        Titled { title: title.into(), table }
+        Titled {
+            title: title.into(),
+            table,
+        }
     }
 
     fn row(&mut self, cells: Vec<String>) {
@@ -34,7 +37,9 @@ impl Titled {
             column.set_padding((0, 2));
         }
         let text = self.table.to_string();
-        text.lines().map(|line| format!("  {}\n", line.trim_end())).collect()
+        text.lines()
+            .map(|line| format!("  {}\n", line.trim_end()))
+            .collect()
     }
 }
 
@@ -54,15 +59,23 @@ pub fn of_run(file: &RunFile, confidence: bool) -> Vec<Titled> {
     tables
 }
 
-fn typical(points: &[PointSummary], of: impl Fn(&PointSummary) -> Option<&Distribution>) -> TimeUnit {
-    let mut medians: Vec<f64> = points.iter().filter_map(|p| Some(of(p)?.p50.value)).collect();
+fn typical(
+    points: &[PointSummary],
+    of: impl Fn(&PointSummary) -> Option<&Distribution>,
+) -> TimeUnit {
+    let mut medians: Vec<f64> = points
+        .iter()
+        .filter_map(|p| Some(of(p)?.p50.value))
+        .collect();
     medians.sort_by(f64::total_cmp);
     TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0))
 }
 
 fn point_cells(point: &PointSummary) -> Vec<String> {
     let p = point.point;
-    [p.out_bytes, p.in_bytes, p.depth].map(|value| value.to_string()).to_vec()
+    [p.out_bytes, p.in_bytes, p.depth]
+        .map(|value| value.to_string())
+        .to_vec()
 }
 
 const POINT: [&str; 3] = ["OUT B", "IN B", "depth"];
@@ -93,8 +106,8 @@ fn times(points: &[PointSummary]) -> Titled {
     let mut table = Titled::new(
         format!("RTT in {}", unit.name()),
         &columns(&[
-            "n", "min", "mean", "95 %", "SD", "mean+SD", "p50", "p90", "p99", "p99.9", "max3", "max",
-            "first",
+            "n", "min", "mean", "95 %", "SD", "mean+SD", "p50", "p90", "p99", "p99.9", "max3",
+            "max", "first",
         ]),
     );
     for point in points {
@@ -116,7 +129,11 @@ fn times(points: &[PointSummary]) -> Titled {
             ]),
             None => cells.extend(dashes(11)),
         }
-        cells.push(point.first_rtt_ns.map_or("-".into(), |first| unit.show(first as f64)));
+        cells.push(
+            point
+                .first_rtt_ns
+                .map_or("-".into(), |first| unit.show(first as f64)),
+        );
         table.row(cells);
     }
     table
@@ -135,7 +152,15 @@ fn rates(points: &[PointSummary]) -> Titled {
         None => format!("TRT in {}, throughput", unit.name()),
     };
     let mut names = columns(&[
-        "achieved", "R", "TRT", "95 %", "SD", "p99", "exchanges/s", "OUT kB/s", "IN kB/s",
+        "achieved",
+        "R",
+        "TRT",
+        "95 %",
+        "SD",
+        "p99",
+        "exchanges/s",
+        "OUT kB/s",
+        "IN kB/s",
     ]);
     if limit.is_some() {
         names.push("of limit");
@@ -161,7 +186,12 @@ fn rates(points: &[PointSummary]) -> Titled {
             format!("{:.2}", point.throughput.in_bytes_s / 1e3),
         ]);
         if limit.is_some() {
-            cells.push(point.limit.as_ref().map_or("-".into(), |limit| percent(limit.used)));
+            cells.push(
+                point
+                    .limit
+                    .as_ref()
+                    .map_or("-".into(), |limit| percent(limit.used)),
+            );
         }
         cells.push(format!("{:.2}", point.resources.cpu_ns_per_exchange / 1e3));
         table.row(cells);
@@ -172,7 +202,10 @@ fn rates(points: &[PointSummary]) -> Titled {
 fn intervals(points: &[PointSummary]) -> Titled {
     let unit = typical(points, |p| p.rtt.as_ref());
     let mut table = Titled::new(
-        format!("95 % confidence intervals of the RTT in {} (neighbours may depend)", unit.name()),
+        format!(
+            "95 % confidence intervals of the RTT in {} (neighbours may depend)",
+            unit.name()
+        ),
         &columns(&["mean", "p50", "p90", "p99", "p99.9", "independent samples"]),
     );
     let interval = |estimate: &Estimate| {
@@ -197,7 +230,10 @@ fn from_intended(points: &[PointSummary]) -> Option<Titled> {
     points.iter().find(|p| p.from_intended.is_some())?;
     let unit = typical(points, |p| p.from_intended.as_ref());
     let mut table = Titled::new(
-        format!("From the intended start to the last byte, in {}: what a schedule sees", unit.name()),
+        format!(
+            "From the intended start to the last byte, in {}: what a schedule sees",
+            unit.name()
+        ),
         &columns(&["mean", "95 %", "p50", "p90", "p99", "p99.9", "max3", "max"]),
     );
     for point in points {
@@ -224,17 +260,28 @@ fn below(plan: &Plan, points: &[PointSummary]) -> Option<Titled> {
     if plan.below_ns.is_empty() {
         return None;
     }
-    let names: Vec<String> = plan.below_ns.iter().map(|&ns| format!("< {}", time(ns as f64))).collect();
+    let names: Vec<String> = plan
+        .below_ns
+        .iter()
+        .map(|&ns| format!("< {}", time(ns as f64)))
+        .collect();
     let mut columns: Vec<&str> = POINT.to_vec();
     for name in &names {
         columns.extend([name.as_str(), "95 %"]);
     }
-    let mut table = Titled::new("Share of the exchanges below a limit (a lost one is not)", &columns);
+    let mut table = Titled::new(
+        "Share of the exchanges below a limit (a lost one is not)",
+        &columns,
+    );
     for point in points {
         let mut cells = point_cells(point);
         for share in &point.below {
             cells.push(percent(share.share));
-            cells.push(format!("{:.2} .. {:.2}", share.low * 100.0, share.high * 100.0));
+            cells.push(format!(
+                "{:.2} .. {:.2}",
+                share.low * 100.0,
+                share.high * 100.0
+            ));
         }
         table.row(cells);
     }
@@ -245,7 +292,10 @@ fn modes(points: &[PointSummary]) -> Option<Titled> {
     points.iter().find(|p| p.modes.len() > 1)?;
     let unit = typical(points, |p| p.rtt.as_ref());
     let mut table = Titled::new(
-        format!("Points whose RTT has more than one peak, in {}", unit.name()),
+        format!(
+            "Points whose RTT has more than one peak, in {}",
+            unit.name()
+        ),
         &columns(&["peaks: share at time (from .. to)"]),
     );
     for point in points.iter().filter(|p| p.modes.len() > 1) {
@@ -275,9 +325,20 @@ fn phases(plan: &Plan, points: &[PointSummary]) -> Option<Titled> {
     }
     let unit = typical(points, |p| p.connect.as_ref());
     let mut table = Titled::new(
-        format!("Parts of an exchange in {}: connection, access (first byte), transfer", unit.name()),
+        format!(
+            "Parts of an exchange in {}: connection, access (first byte), transfer",
+            unit.name()
+        ),
         &columns(&[
-            "connect p50", "p99", "mean", "access p50", "p99", "mean", "transfer p50", "p99", "mean",
+            "connect p50",
+            "p99",
+            "mean",
+            "access p50",
+            "p99",
+            "mean",
+            "transfer p50",
+            "p99",
+            "mean",
         ]),
     );
     for point in points {
@@ -298,10 +359,15 @@ fn phases(plan: &Plan, points: &[PointSummary]) -> Option<Titled> {
 }
 
 fn device(points: &[PointSummary]) -> Option<Titled> {
-    points.iter().find(|p| p.device.as_ref().is_some_and(|d| d.max > 0.0))?;
+    points
+        .iter()
+        .find(|p| p.device.as_ref().is_some_and(|d| d.max > 0.0))?;
     let unit = typical(points, |p| p.device.as_ref());
     let mut table = Titled::new(
-        format!("Time in the device (its own clock) in {}; the rest of the RTT is host and wire", unit.name()),
+        format!(
+            "Time in the device (its own clock) in {}; the rest of the RTT is host and wire",
+            unit.name()
+        ),
         &columns(&["mean", "95 %", "SD", "p50", "p99", "max", "of the RTT"]),
     );
     for point in points {
@@ -328,7 +394,13 @@ fn losses(points: &[PointSummary]) -> Option<Titled> {
     let mut table = Titled::new(
         "Exchanges that went wrong (points without any are left out)",
         &columns(&[
-            "exchanges", "answered", "lost", "late", "duplicated", "reordered", "corrupted",
+            "exchanges",
+            "answered",
+            "lost",
+            "late",
+            "duplicated",
+            "reordered",
+            "corrupted",
             "stray bytes",
         ]),
     );

@@ -12,7 +12,11 @@ pub enum TimeUnit {
 impl TimeUnit {
     /// The unit in which a typical value of this many nanoseconds reads well.
     pub fn fitting(typical_ns: f64) -> TimeUnit {
-        if typical_ns >= 1e6 { TimeUnit::Milli } else { TimeUnit::Micro }
+        if typical_ns >= 1e6 {
+            TimeUnit::Milli
+        } else {
+            TimeUnit::Micro
+        }
     }
 
     /// Its name.
@@ -49,16 +53,6 @@ pub fn time(ns: f64) -> String {
         format!("{:.2} us", ns / 1e3)
     } else {
         format!("{ns:.0} ns")
-    }
-}
-
-/// Bytes a second, powers of ten.
-pub fn byte_rate(bytes_s: f64) -> String {
-    match bytes_s {
-        b if b >= 1e9 => format!("{:.2} GB/s", b / 1e9),
-        b if b >= 1e6 => format!("{:.2} MB/s", b / 1e6),
-        b if b >= 1e3 => format!("{:.2} kB/s", b / 1e3),
-        b => format!("{b:.0} B/s"),
     }
 }
 
@@ -103,7 +97,6 @@ mod tests {
 
     #[test]
     fn numbers_have_units_and_groups() {
-        assert_eq!(byte_rate(1_216_000.0), "1.22 MB/s");
         assert_eq!(grouped(1_216_000), "1,216,000");
         assert_eq!(grouped(12), "12");
         assert_eq!(time(1_500.0), "1.50 us");

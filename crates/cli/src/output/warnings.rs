@@ -12,7 +12,11 @@ pub enum Warning {
     /// Answers had wrong bytes.
     Corrupted { points: Vec<u32> },
     /// The depth asked for was not reached.
-    Shallow { points: Vec<u32>, asked: u32, achieved: f64 },
+    Shallow {
+        points: Vec<u32>,
+        asked: u32,
+        achieved: f64,
+    },
     /// Too few samples for a percentile.
     FewSamples { points: Vec<u32>, fewest: u64 },
     /// The schedule was not kept.
@@ -20,7 +24,12 @@ pub enum Warning {
     /// The machine took time away.
     Steal { points: Vec<u32>, worst: f64 },
     /// The measuring thread was preempted.
-    Preempted { points: Vec<u32>, waited_ns: u64, pinned: bool, real_time: bool },
+    Preempted {
+        points: Vec<u32>,
+        waited_ns: u64,
+        pinned: bool,
+        real_time: bool,
+    },
     /// Somebody else on the pinned processor.
     Shared { points: Vec<u32>, worst: f64 },
     /// The clock jumped.
@@ -28,7 +37,11 @@ pub enum Warning {
     /// The storage was too slow.
     Storage { points: Vec<u32> },
     /// The figures are near this host's own floor.
-    NearFloor { points: Vec<u32>, floor_ns: f64, wait: Wait },
+    NearFloor {
+        points: Vec<u32>,
+        floor_ns: f64,
+        wait: Wait,
+    },
     /// A load ran.
     Load { cpu: u32, memory: u32 },
     /// A point is not whole.
@@ -40,24 +53,38 @@ pub fn of_run(file: &RunFile) -> Vec<Warning> {
     let plan = &file.plan;
     let mut warnings = Vec::new();
     let indices = |keep: &dyn Fn(&PointSummary) -> bool| -> Vec<u32> {
-        file.points.iter().filter(|p| keep(p)).map(|p| p.point.index).collect()
+        file.points
+            .iter()
+            .filter(|p| keep(p))
+            .map(|p| p.point.index)
+            .collect()
     };
-    let missing = |p: &PointSummary| (p.counts.lost + p.counts.late) as f64 / p.counts.exchanges.max(1) as f64;
+    let missing = |p: &PointSummary| {
+        (p.counts.lost + p.counts.late) as f64 / p.counts.exchanges.max(1) as f64
+    };
     let worst = |of: &dyn Fn(&PointSummary) -> f64| file.points.iter().map(of).fold(0.0, f64::max);
     let mut add = |points: Vec<u32>, make: &dyn Fn(Vec<u32>) -> Warning| {
         if !points.is_empty() {
             warnings.push(make(points));
         }
     };
-    add(indices(&|p| missing(p) > 0.0), &|points| Warning::Lost { points, worst: worst(&missing) });
-    add(indices(&|p| p.counts.corrupted > 0), &|points| Warning::Corrupted { points });
-    add(indices(&|p| p.ending != Ending::Complete), &|points| Warning::Cut { points });
+    add(indices(&|p| missing(p) > 0.0), &|points| Warning::Lost {
+        points,
+        worst: worst(&missing),
+    });
+    add(indices(&|p| p.counts.corrupted > 0), &|points| {
+        Warning::Corrupted { points }
+    });
+    add(indices(&|p| p.ending != Ending::Complete), &|points| {
+        Warning::Cut { points }
+    });
     let scheduled = matches!(plan.schedule, Schedule::EveryNs(_));
     // A schedule decides by itself how many are outstanding.
     let shallow = |p: &PointSummary| {
         !scheduled
             && p.counts.exchanges > 10 * u64::from(p.point.depth)
-            && p.achieved_depth < 0.9 * f64::from(p.point.depth)
+            && p.point.depth > 1
+            && p.achieved_depth < 0.8 * f64::from(p.point.depth)
     };
     if let Some(first) = file.points.iter().find(|p| shallow(p)) {
         add(indices(&shallow), &|points| Warning::Shallow {
@@ -69,7 +96,13 @@ pub fn of_run(file: &RunFile) -> Vec<Warning> {
     let few = |p: &PointSummary| p.rtt.as_ref().is_some_and(|rtt| rtt.p99.high.is_none());
     add(indices(&few), &|points| Warning::FewSamples {
         points,
-        fewest: file.points.iter().filter(|p| few(p)).map(|p| p.counts.answered).min().unwrap_or(0),
+        fewest: file
+            .points
+            .iter()
+            .filter(|p| few(p))
+            .map(|p| p.counts.answered)
+            .min()
+            .unwrap_or(0),
     });
     let behind = |p: &PointSummary| match (&p.from_intended, &p.rtt) {
         (Some(intended), Some(rtt)) => intended.p99.value > 2.0 * rtt.p99.value,
@@ -84,11 +117,20 @@ pub fn of_run(file: &RunFile) -> Vec<Warning> {
     };
     if let Some(floor_ns) = file.points.iter().find_map(floor) {
         let wait = plan.wait;
-        add(indices(&|p| floor(p).is_some()), &|points| Warning::NearFloor { points, floor_ns, wait });
+        add(indices(&|p| floor(p).is_some()), &|points| {
+            Warning::NearFloor {
+                points,
+                floor_ns,
+                wait,
+            }
+        });
     }
     let load = plan.host.load;
     if load.cpu + load.memory > 0 {
-        warnings.push(Warning::Load { cpu: load.cpu, memory: load.memory });
+        warnings.push(Warning::Load {
+            cpu: load.cpu,
+            memory: load.memory,
+        });
     }
     warnings
 }
@@ -125,10 +167,24 @@ fn add_disturbances(file: &RunFile, add: &mut dyn FnMut(Vec<u32>, &dyn Fn(Vec<u3
     }
     let host = &file.plan.host;
     let (pinned, real_time) = (host.pin.is_some(), host.priority.is_some());
-    add(steal.0, &|points| Warning::Steal { points, worst: steal.1 });
-    add(preempted.0, &|points| Warning::Preempted { points, waited_ns: preempted.1, pinned, real_time });
-    add(shared.0, &|points| Warning::Shared { points, worst: shared.1 });
-    add(gaps.0, &|points| Warning::ClockGap { points, longest_ns: gaps.1 });
+    add(steal.0, &|points| Warning::Steal {
+        points,
+        worst: steal.1,
+    });
+    add(preempted.0, &|points| Warning::Preempted {
+        points,
+        waited_ns: preempted.1,
+        pinned,
+        real_time,
+    });
+    add(shared.0, &|points| Warning::Shared {
+        points,
+        worst: shared.1,
+    });
+    add(gaps.0, &|points| Warning::ClockGap {
+        points,
+        longest_ns: gaps.1,
+    });
     add(storage, &|points| Warning::Storage { points });
 }
 
@@ -162,10 +218,15 @@ impl fmt::Display for Warning {
                  --baud and the device's buffers.",
                 named(points)
             ),
-            Warning::Shallow { points, asked, achieved } => write!(
+            Warning::Shallow {
+                points,
+                asked,
+                achieved,
+            } => write!(
                 f,
-                "depth {asked} was asked for, {achieved:.1} achieved ({}): a buffer on the way takes \
-                 no more. Smaller sizes, or read TRT as that of the achieved depth.",
+                "depth {asked} was asked for, {achieved:.1} achieved ({}): the host, or a full buffer on \
+                 the way, kept the wire waiting. Read TRT as that of the achieved depth; try \
+                 --wait spin, or smaller sizes.",
                 named(points)
             ),
             Warning::FewSamples { points, fewest } => write!(
@@ -187,7 +248,12 @@ impl fmt::Display for Warning {
                 percent(*worst),
                 named(points)
             ),
-            Warning::Preempted { points, waited_ns, pinned, real_time } => {
+            Warning::Preempted {
+                points,
+                waited_ns,
+                pinned,
+                real_time,
+            } => {
                 write!(
                     f,
                     "other programs took the processor from the measuring thread, for up to {} a \
@@ -221,22 +287,38 @@ impl fmt::Display for Warning {
                  Fewer exchanges, no --keep-data, or a faster disk.",
                 named(points)
             ),
-            Warning::NearFloor { points, floor_ns, wait } => {
+            Warning::NearFloor {
+                points,
+                floor_ns,
+                wait,
+            } => {
                 write!(
                     f,
                     "{} near this host's own floor of {} for this kind of link: the figures show \
                      the host more than the device.",
-                    if points.len() == 1 { format!("{} is", named(points)) } else { format!("{} are", named(points)) },
+                    if points.len() == 1 {
+                        format!("{} is", named(points))
+                    } else {
+                        format!("{} are", named(points))
+                    },
                     time(*floor_ns)
                 )?;
-                if *wait == Wait::Block { write!(f, " --wait spin lowers the floor.") } else { Ok(()) }
+                if *wait == Wait::Block {
+                    write!(f, " --wait spin lowers the floor.")
+                } else {
+                    Ok(())
+                }
             }
             Warning::Load { cpu, memory } => write!(
                 f,
                 "measured under load made on purpose: {cpu} computing and {memory} copying threads."
             ),
             Warning::Cut { points } => {
-                write!(f, "not measured to its end ({}); what was measured is kept.", named(points))
+                write!(
+                    f,
+                    "not measured to its end ({}); what was measured is kept.",
+                    named(points)
+                )
             }
         }
     }

@@ -75,7 +75,12 @@ pub struct Framed {
 impl Framed {
     /// The protocol for answers of `in_bytes`.
     pub fn new(base: u64, in_bytes: u32, datagram: bool) -> Framed {
-        Framed { base, in_bytes, datagram, seen: 0 }
+        Framed {
+            base,
+            in_bytes,
+            datagram,
+            seen: 0,
+        }
     }
 }
 
@@ -83,7 +88,11 @@ impl Framed {
 fn nearest(ending: u64, bits: u32, near: u64) -> Option<u64> {
     let span = 1_u64 << bits;
     let forward = ending.wrapping_sub(near) & (span - 1);
-    if forward < span / 2 { Some(near + forward) } else { (near + forward).checked_sub(span) }
+    if forward < span / 2 {
+        Some(near + forward)
+    } else {
+        (near + forward).checked_sub(span)
+    }
 }
 
 impl Codec for Framed {
@@ -115,7 +124,13 @@ impl Codec for Framed {
             Found::Frame { header, .. } if header.status != wire::Status::Ok => {
                 Step::Refused(header.status)
             }
-            Found::Frame { skip, header, end, intact, .. } => {
+            Found::Frame {
+                skip,
+                header,
+                end,
+                intact,
+                ..
+            } => {
                 let wire_sequence = u64::from(header.sequence);
                 let sequence = nearest(wire_sequence, 32, self.base + expect.oldest)
                     .and_then(|sequence| sequence.checked_sub(self.base));
@@ -161,7 +176,11 @@ pub struct EchoStream {
 impl EchoStream {
     /// The protocol for echoes of `bytes`.
     pub fn new(base: u64, bytes: u32) -> EchoStream {
-        EchoStream { base, bytes: bytes as usize, place: 0 }
+        EchoStream {
+            base,
+            bytes: bytes as usize,
+            place: 0,
+        }
     }
 }
 
@@ -207,7 +226,10 @@ pub struct EchoDatagram {
 impl EchoDatagram {
     /// The protocol for echoes of `bytes`.
     pub fn new(base: u64, bytes: u32) -> EchoDatagram {
-        EchoDatagram { base, bytes: bytes as usize }
+        EchoDatagram {
+            base,
+            bytes: bytes as usize,
+        }
     }
 }
 
@@ -233,7 +255,14 @@ impl Codec for EchoDatagram {
             None if intact => None,
             _ => Some(expect.oldest),
         };
-        Step::Answer(Answer { skip: 0, end: bytes.len(), sequence, intact, rx_ticks: 0, tx_ticks: 0 })
+        Step::Answer(Answer {
+            skip: 0,
+            end: bytes.len(),
+            sequence,
+            intact,
+            rx_ticks: 0,
+            tx_ticks: 0,
+        })
     }
 }
 
@@ -241,7 +270,10 @@ impl Codec for EchoDatagram {
 mod tests {
     use super::*;
 
-    const EXPECT: Expect = Expect { oldest: 300, next: 310 };
+    const EXPECT: Expect = Expect {
+        oldest: 300,
+        next: 310,
+    };
 
     #[test]
     fn the_nearest_number_is_found_on_both_sides() {
@@ -257,7 +289,9 @@ mod tests {
             for sequence in 300..310 {
                 let mut bytes = vec![0; size as usize];
                 codec.request(sequence, &mut bytes);
-                let Step::Answer(answer) = codec.next(&bytes, EXPECT) else { panic!() };
+                let Step::Answer(answer) = codec.next(&bytes, EXPECT) else {
+                    panic!()
+                };
                 assert_eq!((answer.sequence, answer.intact), (Some(sequence), true));
             }
         }
@@ -272,7 +306,9 @@ mod tests {
                 codec.settled(305);
                 codec.request(305, &mut bytes);
                 bytes[wrong] ^= 0x40;
-                let Step::Answer(answer) = codec.next(&bytes, EXPECT) else { panic!() };
+                let Step::Answer(answer) = codec.next(&bytes, EXPECT) else {
+                    panic!()
+                };
                 assert!(!answer.intact, "byte {wrong} of {size}");
             }
         }
@@ -296,7 +332,9 @@ mod tests {
         let mut bytes = [0; 32];
         response.encode(&mut bytes);
         let mut now = Framed::new(2_000, 32, false);
-        let Step::Answer(answer) = now.next(&bytes, Expect { oldest: 0, next: 1 }) else { panic!() };
+        let Step::Answer(answer) = now.next(&bytes, Expect { oldest: 0, next: 1 }) else {
+            panic!()
+        };
         assert_eq!(answer.sequence, None);
     }
 }

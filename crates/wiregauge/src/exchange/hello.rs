@@ -60,7 +60,11 @@ fn accept(reply: &HelloReply, address: &str) -> Result<Responder, LinkError> {
         name: reply.name_str().to_string(),
         max_out_bytes: reply.max_out,
         max_in_bytes: reply.max_in,
-        tick_hz: if reply.abilities & wire::abilities::TIMESTAMPS == 0 { 0 } else { reply.tick_hz },
+        tick_hz: if reply.abilities & wire::abilities::TIMESTAMPS == 0 {
+            0
+        } else {
+            reply.tick_hz
+        },
         tick_bits: u32::from(reply.tick_bits),
         bus: match reply.bus {
             1 => Some("low-speed".into()),
@@ -124,7 +128,12 @@ fn ask(
                 Found::Garbage { skip } => {
                     seen.extend(bytes.drain(..skip.max(1)));
                 }
-                Found::Frame { header, payload, end, .. } => {
+                Found::Frame {
+                    header,
+                    payload,
+                    end,
+                    ..
+                } => {
                     let ours = header.kind == wire::Kind::Hello && header.sequence == sequence;
                     let reply = HelloReply::decode(&bytes[payload]).filter(|_| ours);
                     if reply.is_some() {
@@ -153,7 +162,11 @@ fn no_hello(address: &str, seen: &[u8], timeout: Duration) -> LinkError {
              for a serial line: the right --baud",
         );
     }
-    let shown: Vec<String> = seen.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let shown: Vec<String> = seen
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     LinkError::new(
         LinkErrorKind::Rubbish,
         doing,

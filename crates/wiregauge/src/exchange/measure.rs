@@ -123,9 +123,18 @@ impl<'a, C: Codec> Loop<'a, C> {
             log,
             clock: Clock::start(),
             window: Window::new(point.depth),
-            output: Output { bytes: vec![0xff; BATCH + size], size, staged: 0, sent: 0 },
+            output: Output {
+                bytes: vec![0xff; BATCH + size],
+                size,
+                staged: 0,
+                sent: 0,
+            },
             // Filled with something other than zero so that every page is there before the start.
-            input: Input { bytes: vec![0xff; INPUT + 2 * answer], start: 0, end: 0 },
+            input: Input {
+                bytes: vec![0xff; INPUT + 2 * answer],
+                start: 0,
+                end: 0,
+            },
             total: plan.exchanges_per_point().unwrap_or(u64::MAX),
             deadline_ns: None,
             schedule_zero_ns: None,
@@ -156,14 +165,20 @@ impl<'a, C: Codec> Loop<'a, C> {
     /// True when the point is complete, false when it was stopped.
     fn measure(&mut self) -> Result<bool, LinkError> {
         let patience = Duration::from_nanos(self.plan.timeout_ns).min(PATIENCE);
-        self.patient = self.link.set_patience(patience).map_err(|e| self.failed(&e))?;
+        self.patient = self
+            .link
+            .set_patience(patience)
+            .map_err(|e| self.failed(&e))?;
         while self.window.next() < self.total || self.window.waiting() > 0 {
             if self.stop.load(Ordering::Relaxed) {
                 return Ok(false);
             }
             self.stage()?;
             self.send()?;
-            if self.window.waiting() == 0 && self.output.is_empty() && self.settle_until_ns.is_none() {
+            if self.window.waiting() == 0
+                && self.output.is_empty()
+                && self.settle_until_ns.is_none()
+            {
                 self.sleep_until_due();
                 continue;
             }
@@ -314,12 +329,14 @@ impl<'a, C: Codec> Loop<'a, C> {
         let blocked = !self.output.is_empty();
         // Where another exchange could start before an answer comes, sleeping in the receive would
         // make it late.
-        let due = if self.has_place() { self.due_ns(self.next_to_stage()) } else { None };
+        let due = if self.has_place() {
+            self.due_ns(self.next_to_stage())
+        } else {
+            None
+        };
         let simple = !blocked && due.is_none() && self.settle_until_ns.is_none() && self.patient;
         let received = match self.plan.wait {
-            Wait::Block if simple => {
-                self.link.receive_blocking(self.input.space(self.datagram))
-            }
+            Wait::Block if simple => self.link.receive_blocking(self.input.space(self.datagram)),
             Wait::Block | Wait::Poll => {
                 let at_most = self.longest_wait(due);
                 let waited = self.link.wait(blocked, at_most);
@@ -352,15 +369,23 @@ impl<'a, C: Codec> Loop<'a, C> {
     /// stop flag should be looked at.
     fn longest_wait(&self, due: Option<u64>) -> Duration {
         let now = self.clock.now();
-        let lost = self.window.oldest_start_ns().map(|start| start + self.plan.timeout_ns);
-        let until = [due, lost, self.settle_until_ns].into_iter().flatten().min();
+        let lost = self
+            .window
+            .oldest_start_ns()
+            .map(|start| start + self.plan.timeout_ns);
+        let until = [due, lost, self.settle_until_ns]
+            .into_iter()
+            .flatten()
+            .min();
         let left = until.map_or(u64::MAX, |until| until.saturating_sub(now).max(1));
         Duration::from_nanos(left).min(PATIENCE)
     }
 
     /// Nothing is outstanding: waits for the next start.
     fn sleep_until_due(&mut self) {
-        let Some(due) = self.due_ns(self.next_to_stage()) else { return };
+        let Some(due) = self.due_ns(self.next_to_stage()) else {
+            return;
+        };
         let now = self.clock.now();
         if due <= now {
             return;
@@ -373,7 +398,8 @@ impl<'a, C: Codec> Loop<'a, C> {
                 last = now;
             }
         } else {
-            self.clock.sleep_until(due.min(now + PATIENCE.as_nanos() as u64));
+            self.clock
+                .sleep_until(due.min(now + PATIENCE.as_nanos() as u64));
         }
     }
 
@@ -387,7 +413,10 @@ impl<'a, C: Codec> Loop<'a, C> {
             self.window.first_byte(now);
         }
         while self.input.start < self.input.end {
-            let expect = Expect { oldest: self.window.oldest(), next: self.window.next() };
+            let expect = Expect {
+                oldest: self.window.oldest(),
+                next: self.window.next(),
+            };
             let bytes = &self.input.bytes[self.input.start..self.input.end];
             match self.codec.next(bytes, expect) {
                 Step::More => break,
@@ -418,8 +447,9 @@ impl<'a, C: Codec> Loop<'a, C> {
     fn finish(&mut self, answer: Answer, now: u64) {
         self.sights.stray_bytes += answer.skip as u64;
         let length = (answer.end - answer.skip) as u32;
-        let finished =
-            answer.sequence.map_or(Finished::Unknown, |sequence| self.window.finish(sequence));
+        let finished = answer
+            .sequence
+            .map_or(Finished::Unknown, |sequence| self.window.finish(sequence));
         let (slot, status) = match finished {
             Finished::Unknown => {
                 self.sights.stray_bytes += u64::from(length);
@@ -444,11 +474,21 @@ impl<'a, C: Codec> Loop<'a, C> {
                 self.answered_once = true;
                 (slot, Status::Late)
             }
-            Finished::Again(slot) => (Slot { start_ns: now, ..slot }, Status::Duplicated),
+            Finished::Again(slot) => (
+                Slot {
+                    start_ns: now,
+                    ..slot
+                },
+                Status::Duplicated,
+            ),
         };
         let sample = Sample {
             sequence: slot.sequence,
-            intended_ns: if status == Status::Duplicated { now } else { slot.intended_ns },
+            intended_ns: if status == Status::Duplicated {
+                now
+            } else {
+                slot.intended_ns
+            },
             start_ns: slot.start_ns,
             rtt_ns: now - slot.start_ns,
             connect_ns: slot.connect_ns,
@@ -462,7 +502,10 @@ impl<'a, C: Codec> Loop<'a, C> {
             phase: slot.phase,
         };
         let begin = self.input.start + answer.skip;
-        self.log.push(sample, &self.input.bytes[begin..self.input.start + answer.end]);
+        self.log.push(
+            sample,
+            &self.input.bytes[begin..self.input.start + answer.end],
+        );
     }
 
     /// Gives up what has waited longer than the timeout.
@@ -553,13 +596,21 @@ impl<'a, C: Codec> Loop<'a, C> {
         loop {
             let now = self.clock.now();
             let missing = self.window.missing() > 0;
-            let until = begin + if missing { self.plan.timeout_ns } else { LINGER_NS };
+            let until = begin
+                + if missing {
+                    self.plan.timeout_ns
+                } else {
+                    LINGER_NS
+                };
             if now >= until || self.stop.load(Ordering::Relaxed) {
                 break;
             }
             let at_most = Duration::from_nanos(until - now).min(PATIENCE);
             let into = self.input.space(self.datagram);
-            let received = self.link.wait(false, at_most).and_then(|()| self.link.receive(into));
+            let received = self
+                .link
+                .wait(false, at_most)
+                .and_then(|()| self.link.receive(into));
             let Ok(received) = received else { break };
             let now = self.clock.now();
             if self.understand(received, now).is_err() {
@@ -599,8 +650,11 @@ impl<'a, C: Codec> Loop<'a, C> {
     }
 
     fn failed(&self, error: &io::Error) -> LinkError {
-        let doing =
-            format!("exchange {} with {}", self.window.next().saturating_sub(1), self.plan.address);
+        let doing = format!(
+            "exchange {} with {}",
+            self.window.next().saturating_sub(1),
+            self.plan.address
+        );
         let error = LinkError::from_io(doing, error);
         match error.kind() {
             LinkErrorKind::Vanished => {
@@ -618,7 +672,10 @@ impl<'a, C: Codec> Loop<'a, C> {
         let timeout = Duration::from_nanos(self.plan.timeout_ns);
         let said = match &self.trouble {
             Some(error) => format!("the last {} exchanges failed; {error}", self.lost_in_a_row),
-            None => format!("none to the last {} exchanges, {timeout:?} each", self.lost_in_a_row),
+            None => format!(
+                "none to the last {} exchanges, {timeout:?} each",
+                self.lost_in_a_row
+            ),
         };
         let hint = if self.answered_once {
             "is the device still alive? a longer --timeout, or a higher --give-up"
@@ -632,14 +689,21 @@ impl<'a, C: Codec> Loop<'a, C> {
         LinkError::new(
             LinkErrorKind::Silent,
             format!("sending to {}", self.plan.address),
-            format!("the device took {} of {} bytes and then no more", self.output.sent, self.output.size),
+            format!(
+                "the device took {} of {} bytes and then no more",
+                self.output.sent, self.output.size
+            ),
         )
         .hint("is its program still reading?")
     }
 
     fn refused(&self, status: wiregauge_wire::Status) -> LinkError {
         use wiregauge_wire::Status as Wire;
-        let Point { out_bytes, in_bytes, .. } = self.point;
+        let Point {
+            out_bytes,
+            in_bytes,
+            ..
+        } = self.point;
         let (said, hint) = match status {
             Wire::TooLarge => (
                 format!("it refuses --out {out_bytes} --in {in_bytes}: over its limit"),
@@ -653,9 +717,17 @@ impl<'a, C: Codec> Loop<'a, C> {
                 "it speaks another version of the protocol".into(),
                 "the same version of wiregauge at both ends",
             ),
-            _ => ("it does not know exchanges".into(), "--protocol echo, if it echoes"),
+            _ => (
+                "it does not know exchanges".into(),
+                "--protocol echo, if it echoes",
+            ),
         };
-        LinkError::new(LinkErrorKind::Usage, format!("asking {}", self.plan.address), said).hint(hint)
+        LinkError::new(
+            LinkErrorKind::Usage,
+            format!("asking {}", self.plan.address),
+            said,
+        )
+        .hint(hint)
     }
 }
 
@@ -682,7 +754,11 @@ impl Output {
 
     /// What the system has not taken; of datagrams, one.
     fn unsent(&self, datagram: bool) -> &[u8] {
-        let end = if datagram { self.sent + self.size } else { self.staged };
+        let end = if datagram {
+            self.sent + self.size
+        } else {
+            self.staged
+        };
         &self.bytes[self.sent..end]
     }
 

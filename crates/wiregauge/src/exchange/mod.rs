@@ -129,7 +129,12 @@ pub fn run(plan: &Plan, stop: &AtomicBool, sink: &mut dyn Sink) -> Result<bool, 
             Limit::Count(_) => plan.exchanges_per_point().unwrap_or(u64::MAX),
             Limit::DurationNs(_) => u64::MAX,
         };
-        let widest = plan.points.iter().map(|point| point.in_bytes).max().unwrap_or(0);
+        let widest = plan
+            .points
+            .iter()
+            .map(|point| point.in_bytes)
+            .max()
+            .unwrap_or(0);
         // Further rows (late, duplicated) need a little room too.
         let room = longest.saturating_add(longest / 8).saturating_add(64);
         let (log, drain) = samples::ring(room, plan.keep_data.then_some(widest));
@@ -138,7 +143,9 @@ pub fn run(plan: &Plan, stop: &AtomicBool, sink: &mut dyn Sink) -> Result<bool, 
         let (address, halt) = (&address, &halt);
         let measuring = std::thread::Builder::new()
             .name("measure".into())
-            .spawn_scoped(scope, move || measuring_thread(plan, address, log, halt, &say, &may_go))
+            .spawn_scoped(scope, move || {
+                measuring_thread(plan, address, log, halt, &say, &may_go)
+            })
             .map_err(|error| LinkError::from_io("starting the measuring thread", &error))?;
         if let Some(cpu) = plan.host.pin {
             host::keep_off(cpu);
@@ -147,7 +154,11 @@ pub fn run(plan: &Plan, stop: &AtomicBool, sink: &mut dyn Sink) -> Result<bool, 
         halt.store(true, Ordering::Relaxed);
         drop((go, words));
         let measured = measuring.join().unwrap_or_else(|_| {
-            Err(LinkError::new(LinkErrorKind::Io, "measuring", "the measuring thread panicked"))
+            Err(LinkError::new(
+                LinkErrorKind::Io,
+                "measuring",
+                "the measuring thread panicked",
+            ))
         });
         drop(load);
         match (outcome, measured) {
@@ -181,7 +192,9 @@ fn take(
             Err(mpsc::RecvTimeoutError::Disconnected) => return None,
         }
     };
-    let Some(Word::Opened(opened, limit, open_ns)) = word(words) else { return Ok(()) };
+    let Some(Word::Opened(opened, limit, open_ns)) = word(words) else {
+        return Ok(());
+    };
     sink.opened(&opened)?;
     let responder = opened.responder;
     for &point in &plan.points {
@@ -208,13 +221,22 @@ fn take(
                 })?;
             }
             let waiting = drain.waiting() as u64;
-            sink.progress(Progress { ended: ended + waiting, elapsed: begun.elapsed() });
+            sink.progress(Progress {
+                ended: ended + waiting,
+                elapsed: begun.elapsed(),
+            });
         };
         drain.take_all(|sample, data| {
             summariser.push(sample);
             sink.sample(sample, data)
         })?;
-        let PointEnd { ending, stray_bytes, resources, disturbances, error } = *end;
+        let PointEnd {
+            ending,
+            stray_bytes,
+            resources,
+            disturbances,
+            error,
+        } = *end;
         let opening = (point.index == 0).then_some(open_ns);
         let mut summary = summariser.finish(ending, stray_bytes, opening, resources);
         summary.disturbances = disturbances;
@@ -238,7 +260,10 @@ fn used(limit: BusLimit, summary: &PointSummary) -> BusLimit {
     } else {
         rate.out_bytes_s.max(rate.in_bytes_s)
     };
-    BusLimit { used: carried / limit.bytes_s, ..limit }
+    BusLimit {
+        used: carried / limit.bytes_s,
+        ..limit
+    }
 }
 
 /// The measuring thread: opens, introduces itself, and measures a point at each `may_go`.
@@ -267,13 +292,17 @@ fn measuring_thread(
             Some(responder)
         }
     };
-    let said = responder.as_ref().and_then(|r| Bus::from_name(r.bus.as_deref()?));
+    let said = responder
+        .as_ref()
+        .and_then(|r| Bus::from_name(r.bus.as_deref()?));
     let limit = link.limit().or(said.map(Bus::limit));
     let opened = Opened {
         host: host::host_state(plan.host.lock_memory),
         link: link.detail(),
         responder,
-        calibration: calibrator.as_mut().map(|calibrator| calibrator.measure(plan.wait)),
+        calibration: calibrator
+            .as_mut()
+            .map(|calibrator| calibrator.measure(plan.wait)),
     };
     if plan.connect == Connect::Each {
         link.close();
@@ -299,7 +328,9 @@ fn measuring_thread(
         }
     }
     if may_go.recv().is_ok() && !halt.load(Ordering::Relaxed) {
-        let after = calibrator.as_mut().map(|calibrator| calibrator.measure(plan.wait));
+        let after = calibrator
+            .as_mut()
+            .map(|calibrator| calibrator.measure(plan.wait));
         let _ = say.send(Word::Calibrated(after));
     }
     Ok(())
@@ -341,12 +372,24 @@ fn measure_point(
     let (ending, error) = match end {
         LoopEnd::Complete => (Ending::Complete, None),
         LoopEnd::Stopped => (Ending::Interrupted, None),
-        LoopEnd::Failed(error) => {
-            (Ending::LinkFailed { error: error.to_string() }, Some(error))
-        }
+        LoopEnd::Failed(error) => (
+            Ending::LinkFailed {
+                error: error.to_string(),
+            },
+            Some(error),
+        ),
     };
     let stray_bytes = sights.stray_bytes;
-    (PointEnd { ending, error, stray_bytes, resources, disturbances }, sights.exchanges)
+    (
+        PointEnd {
+            ending,
+            error,
+            stray_bytes,
+            resources,
+            disturbances,
+        },
+        sights.exchanges,
+    )
 }
 
 /// Measures one point on an open link in the calling thread, and hands over its samples at the end.
@@ -381,14 +424,25 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
         return refuse("the null link only echoes".into(), "--protocol echo");
     }
     for point in &plan.points {
-        let Point { out_bytes, in_bytes, depth, .. } = *point;
+        let Point {
+            out_bytes,
+            in_bytes,
+            depth,
+            ..
+        } = *point;
         if out_bytes == 0 || in_bytes == 0 {
-            return refuse("a size of 0 bytes cannot be exchanged".into(), "sizes from 1");
+            return refuse(
+                "a size of 0 bytes cannot be exchanged".into(),
+                "sizes from 1",
+            );
         }
         let largest = out_bytes.max(in_bytes);
         if largest > kind.max_bytes {
             return refuse(
-                format!("{largest} B is more than the {} B that {} carries", kind.max_bytes, kind.scheme),
+                format!(
+                    "{largest} B is more than the {} B that {} carries",
+                    kind.max_bytes, kind.scheme
+                ),
                 "smaller sizes",
             );
         }
@@ -433,7 +487,10 @@ fn check_sizes(plan: &Plan, responder: &Responder) -> Result<(), LinkError> {
                 return Err(LinkError::new(
                     LinkErrorKind::Usage,
                     format!("planning exchanges with {}", plan.address),
-                    format!("{flag} {asked} is over the device's limit ({})", responder.name),
+                    format!(
+                        "{flag} {asked} is over the device's limit ({})",
+                        responder.name
+                    ),
                 )
                 .hint(format!("{flag} up to {most}")));
             }

@@ -29,7 +29,9 @@ pub struct SampleDrain {
 /// `data_bytes` each if those are kept. Touches every page of it.
 pub fn ring(samples: u64, data_bytes: Option<u32>) -> (SampleLog, SampleDrain) {
     let data_bytes = data_bytes.map(|bytes| bytes as usize);
-    let held = RING_SAMPLES.min(usize::try_from(samples).unwrap_or(RING_SAMPLES)).max(1);
+    let held = RING_SAMPLES
+        .min(usize::try_from(samples).unwrap_or(RING_SAMPLES))
+        .max(1);
     let held = match data_bytes {
         Some(bytes) if bytes > 0 => held.min((RING_DATA / bytes).max(1)),
         _ => held,
@@ -45,8 +47,16 @@ pub fn ring(samples: u64, data_bytes: Option<u32>) -> (SampleLog, SampleDrain) {
     });
     let (data_log, data_drain) = data.unzip();
     (
-        SampleLog { samples: log, data: data_log, stalls: 0 },
-        SampleDrain { samples: drain, data: data_drain, scratch: Vec::new() },
+        SampleLog {
+            samples: log,
+            data: data_log,
+            stalls: 0,
+        },
+        SampleDrain {
+            samples: drain,
+            data: data_drain,
+            scratch: Vec::new(),
+        },
     )
 }
 
@@ -99,7 +109,9 @@ impl SampleDrain {
     ) -> Result<u64, E> {
         let mut taken = 0;
         for _ in 0..self.samples.slots() {
-            let Ok(sample) = self.samples.pop() else { break };
+            let Ok(sample) = self.samples.pop() else {
+                break;
+            };
             self.scratch.clear();
             if let Some(data) = &mut self.data
                 && let Ok(chunk) = data.read_chunk(sample.bytes_in as usize)
@@ -127,7 +139,13 @@ mod tests {
             for sequence in 0..1_000_u64 {
                 let answer = [sequence as u8; 3];
                 let length = (sequence % 4) as usize;
-                log.push(Sample { sequence, ..Sample::default() }, &answer[..length.min(3)]);
+                log.push(
+                    Sample {
+                        sequence,
+                        ..Sample::default()
+                    },
+                    &answer[..length.min(3)],
+                );
             }
         });
         let mut next = 0;

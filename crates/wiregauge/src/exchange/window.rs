@@ -62,7 +62,11 @@ pub struct Window {
 impl Window {
     /// A window for so many outstanding.
     pub fn new(depth: u32) -> Window {
-        let span = if depth == 1 { 1 } else { SPAN.max(4 * (depth as usize).next_power_of_two()) };
+        let span = if depth == 1 {
+            1
+        } else {
+            SPAN.max(4 * (depth as usize).next_power_of_two())
+        };
         Window {
             slots: vec![Slot::default(); span].into_boxed_slice(),
             head: 0,
@@ -135,16 +139,28 @@ impl Window {
             self.slots[index].waiting = false;
             self.waiting -= 1;
             self.advance();
-            let status = if sequence < self.answered_to { Status::Reordered } else { Status::Ok };
+            let status = if sequence < self.answered_to {
+                Status::Reordered
+            } else {
+                Status::Ok
+            };
             self.answered_to = self.answered_to.max(sequence + 1);
             return Finished::InTime(slot, status);
         }
-        match self.given_up.iter_mut().find(|slot| slot.waiting && slot.sequence == sequence) {
+        match self
+            .given_up
+            .iter_mut()
+            .find(|slot| slot.waiting && slot.sequence == sequence)
+        {
             Some(slot) => {
                 slot.waiting = false;
                 Finished::Late(*slot)
             }
-            None => Finished::Again(Slot { sequence, phase: slot.phase, ..Slot::default() }),
+            None => Finished::Again(Slot {
+                sequence,
+                phase: slot.phase,
+                ..Slot::default()
+            }),
         }
     }
 
@@ -188,7 +204,10 @@ mod tests {
     fn started(depth: u32, count: u64) -> Window {
         let mut window = Window::new(depth);
         for at in 0..count {
-            window.start(Slot { start_ns: at, ..Slot::default() });
+            window.start(Slot {
+                start_ns: at,
+                ..Slot::default()
+            });
         }
         window
     }
@@ -197,7 +216,10 @@ mod tests {
     fn an_answer_that_overtakes_another_leaves_the_other_reordered() {
         let mut window = started(2, 2);
         assert!(matches!(window.finish(1), Finished::InTime(_, Status::Ok)));
-        assert!(matches!(window.finish(0), Finished::InTime(_, Status::Reordered)));
+        assert!(matches!(
+            window.finish(0),
+            Finished::InTime(_, Status::Reordered)
+        ));
         assert_eq!(window.waiting(), 0);
     }
 

@@ -31,8 +31,17 @@ impl Calibrator {
             .and_then(|address| address.open(&LinkOptions::default(), Duration::from_secs(1)));
         let null = null.ok().map(|link| ("null link".to_string(), link, false));
         let echo = kind.floor.and_then(|open| open().ok());
-        let echo = echo.map(|link| (format!("{} echo on this host", kind.scheme), link, kind.datagram));
-        Calibrator { links: null.into_iter().chain(echo).collect(), base: 0 }
+        let echo = echo.map(|link| {
+            (
+                format!("{} echo on this host", kind.scheme),
+                link,
+                kind.datagram,
+            )
+        });
+        Calibrator {
+            links: null.into_iter().chain(echo).collect(),
+            base: 0,
+        }
     }
 
     /// Measures, waiting as the run does. Takes about a quarter of a second.
@@ -41,14 +50,26 @@ impl Calibrator {
         self.base += 1 << 20;
         let floors = self.links.iter_mut().filter_map(|(name, link, datagram)| {
             let rtt = floor(link.as_mut(), *datagram, wait, base)?;
-            Some(Floor { name: name.clone(), bytes: BYTES, rtt })
+            Some(Floor {
+                name: name.clone(),
+                bytes: BYTES,
+                rtt,
+            })
         });
-        Calibration { floors: floors.collect(), wake_up: wake_up() }
+        Calibration {
+            floors: floors.collect(),
+            wake_up: wake_up(),
+        }
     }
 }
 
 fn floor(link: &mut dyn Link, datagram: bool, wait: Wait, base: u64) -> Option<Distribution> {
-    let point = Point { index: 0, out_bytes: BYTES, in_bytes: BYTES, depth: 1 };
+    let point = Point {
+        index: 0,
+        out_bytes: BYTES,
+        in_bytes: BYTES,
+        depth: 1,
+    };
     let plan = Plan {
         address: "this host's own echo".into(),
         protocol: Protocol::Echo,
@@ -67,8 +88,12 @@ fn floor(link: &mut dyn Link, datagram: bool, wait: Wait, base: u64) -> Option<D
         link: LinkOptions::default(),
     };
     let mut summariser = Summariser::new(&plan, point, None);
-    let end = measure_here(link, datagram, &plan, point, base, |sample| summariser.push(sample));
-    summariser.finish(end.ending, end.stray_bytes, None, end.resources).rtt
+    let end = measure_here(link, datagram, &plan, point, base, |sample| {
+        summariser.push(sample)
+    });
+    summariser
+        .finish(end.ending, end.stray_bytes, None, end.resources)
+        .rtt
 }
 
 fn wake_up() -> WakeUp {

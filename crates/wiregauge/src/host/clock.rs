@@ -12,7 +12,9 @@ pub struct Clock {
 impl Clock {
     /// A clock that reads zero now.
     pub fn start() -> Clock {
-        Clock { zero_ns: monotonic_ns() }
+        Clock {
+            zero_ns: monotonic_ns(),
+        }
     }
 
     /// Nanoseconds since its start.

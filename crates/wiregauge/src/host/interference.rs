@@ -12,7 +12,8 @@ pub const CLOCK_GAP_NS: u64 = 100_000;
 /// disturbance.
 const STEAL_SHARE: f64 = 0.005;
 const SHARED_SHARE: f64 = 0.05;
-const PREEMPTIONS_PER_SECOND: f64 = 5.0;
+const PREEMPTIONS_PER_SECOND: f64 = 20.0;
+const WAITED_SHARE: f64 = 0.01;
 
 /// The accounts at one moment, read by the measuring thread itself.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +36,10 @@ pub struct Watch {
 impl Watch {
     /// Starts watching; called by the measuring thread.
     pub fn start(pinned: Option<u32>) -> Watch {
-        Watch { pinned, before: read(pinned) }
+        Watch {
+            pinned,
+            before: read(pinned),
+        }
     }
 
     /// What was used and what disturbed since the start, over `elapsed_ns` and so many exchanges.
@@ -64,11 +68,8 @@ impl Watch {
             disturbances.push(Disturbance::Steal { share: steal });
         }
         let per_second = resources.involuntary_switches as f64 * 1e9 / elapsed;
-        // Ready but not running for more than a thousandth of the time reaches into the p99.9.
         let waited = resources.run_delay_ns as f64 / elapsed;
-        if resources.involuntary_switches > 1
-            && (per_second > PREEMPTIONS_PER_SECOND || waited > 1e-3)
-        {
+        if per_second > PREEMPTIONS_PER_SECOND && waited > WAITED_SHARE {
             disturbances.push(Disturbance::Preempted {
                 times: resources.involuntary_switches,
                 waited_ns: resources.run_delay_ns,
@@ -78,12 +79,16 @@ impl Watch {
             let busy = after.pinned_busy_ns.saturating_sub(before.pinned_busy_ns);
             let foreign = busy.saturating_sub(cpu_ns) as f64 / elapsed;
             if foreign > SHARED_SHARE && busy > 3 * tick_ns() {
-                disturbances.push(Disturbance::SharedProcessor { share: foreign.min(1.0) });
+                disturbances.push(Disturbance::SharedProcessor {
+                    share: foreign.min(1.0),
+                });
             }
         }
         if gaps.times > 0 {
-            disturbances
-                .push(Disturbance::ClockGap { longest_ns: gaps.longest_ns, times: gaps.times });
+            disturbances.push(Disturbance::ClockGap {
+                longest_ns: gaps.longest_ns,
+                times: gaps.times,
+            });
         }
         (resources, disturbances)
     }
@@ -128,7 +133,12 @@ fn read(pinned: Option<u32>) -> Accounts {
     let fields = |name: &str| -> Vec<u64> {
         stat.lines()
             .find(|line| line.split_whitespace().next() == Some(name))
-            .map(|line| line.split_whitespace().skip(1).filter_map(|f| f.parse().ok()).collect())
+            .map(|line| {
+                line.split_whitespace()
+                    .skip(1)
+                    .filter_map(|f| f.parse().ok())
+                    .collect()
+            })
             .unwrap_or_default()
     };
     let pinned_busy_ns = pinned.map_or(0, |cpu| {

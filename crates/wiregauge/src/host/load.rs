@@ -46,7 +46,11 @@ fn compute(stop: &AtomicBool) {
     let mut state = 1_u64;
     while !stop.load(Ordering::Relaxed) {
         for _ in 0..10_000 {
-            state = black_box(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+            state = black_box(
+                state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1),
+            );
         }
     }
 }

@@ -43,7 +43,11 @@ fn pin(cpu: u32) -> Result<(), LinkError> {
     let mut set = CpuSet::new();
     let index = cpu as usize;
     if index >= CpuSet::MAX_CPU {
-        return Err(LinkError::new(LinkErrorKind::Usage, doing, "there is no such processor"));
+        return Err(LinkError::new(
+            LinkErrorKind::Usage,
+            doing,
+            "there is no such processor",
+        ));
     }
     set.set(index);
     sched_setaffinity(None, &set).map_err(|error| {
@@ -59,14 +63,22 @@ fn pin(cpu: u32) -> Result<(), LinkError> {
 
 /// Processors that the calling thread may run on.
 pub fn allowed() -> Vec<u32> {
-    let Ok(set) = sched_getaffinity(None) else { return Vec::new() };
-    (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect()
+    let Ok(set) = sched_getaffinity(None) else {
+        return Vec::new();
+    };
+    (0..CpuSet::MAX_CPU)
+        .filter(|&cpu| set.is_set(cpu))
+        .map(|cpu| cpu as u32)
+        .collect()
 }
 
 /// Keeps the calling thread off a processor, so that it is left to the measuring thread. Where
 /// there is no other one, nothing changes.
 pub fn keep_off(cpu: u32) {
-    let others: Vec<u32> = allowed().into_iter().filter(|&other| other != cpu).collect();
+    let others: Vec<u32> = allowed()
+        .into_iter()
+        .filter(|&other| other != cpu)
+        .collect();
     if others.is_empty() {
         return;
     }
@@ -78,7 +90,9 @@ pub fn keep_off(cpu: u32) {
 }
 
 fn real_time(priority: u8) -> Result<(), LinkError> {
-    let parameter = libc::sched_param { sched_priority: priority.into() };
+    let parameter = libc::sched_param {
+        sched_priority: priority.into(),
+    };
     // SAFETY: the pointer is valid for the call; 0 means the calling thread.
     let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameter) };
     if result == 0 {

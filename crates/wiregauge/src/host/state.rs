@@ -29,7 +29,10 @@ pub fn host_state(memory_locked: bool) -> HostState {
 }
 
 fn line(path: &str) -> Option<String> {
-    fs::read_to_string(path).ok().map(|text| text.trim().to_string()).filter(|s| !s.is_empty())
+    fs::read_to_string(path)
+        .ok()
+        .map(|text| text.trim().to_string())
+        .filter(|s| !s.is_empty())
 }
 
 fn kernel() -> String {

@@ -22,8 +22,13 @@ use wiregauge_record::{BusLimit, LinkDetail, LinkOptions};
 pub const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Every kind of link.
-pub static KINDS: &[&Kind] =
-    &[&tcp::KIND, &udp::KIND, &unix::KIND, &serial::KIND, &null::KIND];
+pub static KINDS: &[&Kind] = &[
+    &tcp::KIND,
+    &udp::KIND,
+    &unix::KIND,
+    &serial::KIND,
+    &null::KIND,
+];
 
 /// A kind of link: how it is named, opened, and compared with this host's own floor.
 pub struct Kind {
@@ -96,10 +101,19 @@ impl Address {
     /// Reads an address. An unknown scheme is answered with the known ones.
     pub fn parse(text: &str) -> Result<Address, LinkError> {
         let usage = |said: String| {
-            LinkError::new(LinkErrorKind::Usage, format!("reading the address `{text}`"), said)
+            LinkError::new(
+                LinkErrorKind::Usage,
+                format!("reading the address `{text}`"),
+                said,
+            )
         };
-        let examples =
-            || KINDS.iter().map(|kind| kind.example).collect::<Vec<_>>().join("  ");
+        let examples = || {
+            KINDS
+                .iter()
+                .map(|kind| kind.example)
+                .collect::<Vec<_>>()
+                .join("  ")
+        };
         let Some((scheme, rest)) = text.split_once("://") else {
             let hint = if text.starts_with("/dev/") {
                 format!("a serial line is written serial://{text}")
@@ -114,7 +128,10 @@ impl Address {
         };
         (kind.check)(rest)
             .map_err(|said| usage(said).hint(format!("for example {}", kind.example)))?;
-        Ok(Address { kind, rest: rest.to_string() })
+        Ok(Address {
+            kind,
+            rest: rest.to_string(),
+        })
     }
 
     /// Its kind.
@@ -160,7 +177,12 @@ mod tests {
 
     #[test]
     fn an_address_prints_as_it_was_written() {
-        for text in ["tcp://127.0.0.1:7700", "udp://[::1]:7", "unix:///run/x", "null://"] {
+        for text in [
+            "tcp://127.0.0.1:7700",
+            "udp://[::1]:7",
+            "unix:///run/x",
+            "null://",
+        ] {
             assert_eq!(Address::parse(text).unwrap().to_string(), text);
         }
     }
@@ -170,7 +192,10 @@ mod tests {
         let error = Address::parse("carrier-pigeon://roof").unwrap_err();
         assert_eq!(error.kind(), LinkErrorKind::Usage);
         let text = error.to_string();
-        assert!(text.contains("carrier-pigeon") && text.contains("tcp://"), "{text}");
+        assert!(
+            text.contains("carrier-pigeon") && text.contains("tcp://"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -188,7 +213,10 @@ mod tests {
     #[test]
     fn every_example_is_an_address_of_its_kind() {
         for kind in KINDS {
-            assert_eq!(Address::parse(kind.example).unwrap().kind().scheme, kind.scheme);
+            assert_eq!(
+                Address::parse(kind.example).unwrap().kind().scheme,
+                kind.scheme
+            );
         }
     }
 }

@@ -15,7 +15,13 @@ pub static KIND: Kind = Kind {
     example: "null://",
     datagram: false,
     max_bytes: CAPACITY as u32,
-    check: |rest| if rest.is_empty() { Ok(()) } else { Err("nothing follows null://".into()) },
+    check: |rest| {
+        if rest.is_empty() {
+            Ok(())
+        } else {
+            Err("nothing follows null://".into())
+        }
+    },
     open: |_: &Address, _: &LinkOptions, _: Duration| -> Result<Box<dyn Link>, LinkError> {
         Ok(Box::new(Null::new()))
     },
@@ -29,7 +35,10 @@ struct Null {
 
 impl Null {
     fn new() -> Null {
-        Null { bytes: Vec::with_capacity(CAPACITY), taken: 0 }
+        Null {
+            bytes: Vec::with_capacity(CAPACITY),
+            taken: 0,
+        }
     }
 }
 

@@ -18,7 +18,13 @@ pub static KIND: Kind = Kind {
     example: "serial:///dev/ttyACM0",
     datagram: false,
     max_bytes: wiregauge_wire::MAX_FRAME,
-    check: |rest| if rest.is_empty() { Err("it has no path".into()) } else { Ok(()) },
+    check: |rest| {
+        if rest.is_empty() {
+            Err("it has no path".into())
+        } else {
+            Ok(())
+        }
+    },
     open,
     floor: Some(floor),
 };
@@ -36,7 +42,11 @@ fn open(
 ) -> Result<Box<dyn Link>, LinkError> {
     let path = PathBuf::from(address.rest());
     match RawTty::open(&path, options.baud) {
-        Ok(tty) => Ok(Box::new(Serial { tty: Some(tty), path, baud: options.baud })),
+        Ok(tty) => Ok(Box::new(Serial {
+            tty: Some(tty),
+            path,
+            baud: options.baud,
+        })),
         Err(error) => Err(explain(address, &path, error, options.baud)),
     }
 }
@@ -44,16 +54,21 @@ fn open(
 fn explain(address: &Address, path: &Path, error: TtyError, baud: Option<u32>) -> LinkError {
     let doing = format!("opening {address}");
     match error {
-        TtyError::NotATty => {
-            LinkError::new(LinkErrorKind::Usage, doing, format!("{} is no tty", path.display()))
-                .hint("serial lines are called /dev/ttyACM0, /dev/ttyUSB0, /dev/ttyS0 or /dev/pts/N")
-        }
+        TtyError::NotATty => LinkError::new(
+            LinkErrorKind::Usage,
+            doing,
+            format!("{} is no tty", path.display()),
+        )
+        .hint("serial lines are called /dev/ttyACM0, /dev/ttyUSB0, /dev/ttyS0 or /dev/pts/N"),
         TtyError::Busy(sign) => LinkError::new(
             LinkErrorKind::Busy,
             doing,
             format!("another program uses it: it holds {sign}"),
         )
-        .hint(format!("find it with: fuser -v {}; ModemManager is a frequent one", path.display())),
+        .hint(format!(
+            "find it with: fuser -v {}; ModemManager is a frequent one",
+            path.display()
+        )),
         TtyError::Baud(error) => {
             let baud = baud.unwrap_or_default();
             LinkError::new(
@@ -86,11 +101,20 @@ impl Serial {
     fn nothing_read(&self) -> io::Result<usize> {
         let tty = self.tty()?;
         let mut fds = [PollFd::from_borrowed_fd(tty.ready(), PollFlags::IN)];
-        match poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+        match poll(
+            &mut fds,
+            Some(&Timespec {
+                tv_sec: 0,
+                tv_nsec: 0,
+            }),
+        ) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+        if fds[0]
+            .revents()
+            .intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
+        {
             return Err(closed());
         }
         Ok(0)
@@ -141,11 +165,13 @@ impl Link for Serial {
     }
 
     fn reopen(&mut self) -> io::Result<()> {
-        self.tty = Some(RawTty::open(&self.path, self.baud).map_err(|error| match error {
-            TtyError::Io(error) | TtyError::Baud(error) => error,
-            TtyError::Busy(_) => io::ErrorKind::ResourceBusy.into(),
-            TtyError::NotATty => io::ErrorKind::InvalidInput.into(),
-        })?);
+        self.tty = Some(
+            RawTty::open(&self.path, self.baud).map_err(|error| match error {
+                TtyError::Io(error) | TtyError::Baud(error) => error,
+                TtyError::Busy(_) => io::ErrorKind::ResourceBusy.into(),
+                TtyError::NotATty => io::ErrorKind::InvalidInput.into(),
+            })?,
+        );
         Ok(())
     }
 
@@ -176,7 +202,9 @@ fn floor() -> io::Result<Box<dyn Link>> {
     let tty = match RawTty::open(&path, None) {
         Ok(tty) => tty,
         Err(TtyError::Io(error) | TtyError::Baud(error)) => return Err(error),
-        Err(TtyError::Busy(_) | TtyError::NotATty) => return Err(io::ErrorKind::ResourceBusy.into()),
+        Err(TtyError::Busy(_) | TtyError::NotATty) => {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
     };
     std::thread::spawn(move || -> io::Result<()> {
         let mut buffer = [0; 4096];
@@ -189,5 +217,9 @@ fn floor() -> io::Result<Box<dyn Link>> {
             }
         }
     });
-    Ok(Box::new(Serial { tty: Some(tty), path, baud: None }))
+    Ok(Box::new(Serial {
+        tty: Some(tty),
+        path,
+        baud: None,
+    }))
 }

@@ -72,7 +72,11 @@ impl PtyMaster {
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
         let tty = rustix::fs::open(&path, flags, Mode::empty())?;
         fcntl_setfl(&master, fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
-        Ok(PtyMaster { master, _tty: tty, path })
+        Ok(PtyMaster {
+            master,
+            _tty: tty,
+            path,
+        })
     }
 
     /// The tty that others open.

@@ -32,7 +32,11 @@ pub fn receive(fd: &OwnedFd, into: &mut [u8], flags: RecvFlags, stream: bool) ->
 
 /// Lets blocking receives on it end after `patience`.
 pub fn set_patience(fd: &OwnedFd, patience: Duration) -> io::Result<bool> {
-    sockopt::set_socket_timeout(fd, Timeout::Recv, Some(patience.max(Duration::from_micros(1))))?;
+    sockopt::set_socket_timeout(
+        fd,
+        Timeout::Recv,
+        Some(patience.max(Duration::from_micros(1))),
+    )?;
     Ok(true)
 }
 
@@ -73,5 +77,7 @@ pub fn check_host_port(rest: &str) -> Result<(), String> {
     if host.contains(':') && !(host.starts_with('[') && host.ends_with(']')) {
         return Err("an IPv6 host is written in brackets".into());
     }
-    port.parse::<u16>().map(drop).map_err(|_| format!("`{port}` is no port (0 to 65535)"))
+    port.parse::<u16>()
+        .map(drop)
+        .map_err(|_| format!("`{port}` is no port (0 to 65535)"))
 }

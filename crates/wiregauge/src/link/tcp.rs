@@ -46,8 +46,15 @@ fn open(
         match connect(peer, timeout) {
             Ok(fd) => {
                 let (patience, quick_ack) = (PATIENCE, options.quick_ack);
-                let mut link = Tcp { fd: Some(fd), peer, timeout, patience, quick_ack };
-                link.settle().map_err(|error| LinkError::from_io(&doing, &error))?;
+                let mut link = Tcp {
+                    fd: Some(fd),
+                    peer,
+                    timeout,
+                    patience,
+                    quick_ack,
+                };
+                link.settle()
+                    .map_err(|error| LinkError::from_io(&doing, &error))?;
                 return Ok(Box::new(link));
             }
             Err(error) => last = error,
@@ -67,13 +74,19 @@ fn explain(address: &Address, doing: &str, error: &io::Error, timeout: Duration)
             doing,
             format!("no answer within {timeout:?}"),
         )
-        .hint("is the device on and in this network, and no firewall between? or a longer --timeout"),
+        .hint(
+            "is the device on and in this network, and no firewall between? or a longer --timeout",
+        ),
         _ => link_error,
     }
 }
 
 fn connect(peer: SocketAddr, timeout: Duration) -> io::Result<OwnedFd> {
-    let family = if peer.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let family = if peer.is_ipv4() {
+        AddressFamily::INET
+    } else {
+        AddressFamily::INET6
+    };
     let fd = rustix::net::socket_with(
         family,
         SocketType::STREAM,
@@ -155,7 +168,10 @@ impl Link for Tcp {
         let mut settings = vec![
             ("peer".into(), self.peer.to_string()),
             ("Nagle".into(), "off".into()),
-            ("quick acknowledgement".into(), if self.quick_ack { "on" } else { "off" }.into()),
+            (
+                "quick acknowledgement".into(),
+                if self.quick_ack { "on" } else { "off" }.into(),
+            ),
         ];
         if let Some(fd) = &self.fd {
             socket::buffer_settings(fd, &mut settings);
@@ -181,7 +197,13 @@ fn floor() -> io::Result<Box<dyn Link>> {
     });
     let timeout = Duration::from_secs(1);
     let fd = connect(peer, timeout)?;
-    let mut link = Tcp { fd: Some(fd), peer, timeout, patience: PATIENCE, quick_ack: false };
+    let mut link = Tcp {
+        fd: Some(fd),
+        peer,
+        timeout,
+        patience: PATIENCE,
+        quick_ack: false,
+    };
     link.settle()?;
     Ok(Box::new(link))
 }

@@ -88,7 +88,12 @@ impl RawTty {
         fcntl_setfl(&waiting, fcntl_getfl(&waiting)? & !OFlags::NONBLOCK)?;
         ioctl_tiocexcl(&ready)?;
         let before = tcgetattr(&ready)?;
-        let mut tty = RawTty { ready, waiting, before, low_latency: LowLatency::Unknown };
+        let mut tty = RawTty {
+            ready,
+            waiting,
+            before,
+            low_latency: LowLatency::Unknown,
+        };
         tty.make_raw(baud)?;
         tty.low_latency = set_low_latency(tty.ready.as_fd());
         Ok(tty)
@@ -102,7 +107,8 @@ impl RawTty {
         raw.special_codes[SpecialCodeIndex::VMIN] = 0;
         raw.special_codes[SpecialCodeIndex::VTIME] = 1;
         if let Some(baud) = baud {
-            raw.set_speed(baud).map_err(|error| TtyError::Baud(error.into()))?;
+            raw.set_speed(baud)
+                .map_err(|error| TtyError::Baud(error.into()))?;
         }
         let set = tcsetattr(&self.ready, OptionalActions::Now, &raw);
         if baud.is_some() {
@@ -136,7 +142,9 @@ impl RawTty {
 
     /// The baud rate that the line is set to.
     pub fn baud(&self) -> Option<u32> {
-        tcgetattr(&self.ready).ok().map(|termios| termios.output_speed())
+        tcgetattr(&self.ready)
+            .ok()
+            .map(|termios| termios.output_speed())
     }
 }
 
@@ -192,7 +200,9 @@ fn serial_struct(fd: BorrowedFd<'_>) -> Option<SerialStruct> {
 }
 
 fn write_low_latency(fd: BorrowedFd<'_>, on: bool) -> bool {
-    let Some(mut serial) = serial_struct(fd) else { return false };
+    let Some(mut serial) = serial_struct(fd) else {
+        return false;
+    };
     if on {
         serial.flags |= ASYNC_LOW_LATENCY;
     } else {

@@ -56,8 +56,11 @@ fn open(
 }
 
 fn connect(peer: SocketAddr, patience: Duration) -> io::Result<OwnedFd> {
-    let any: SocketAddr =
-        if peer.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0u16; 8], 0).into() };
+    let any: SocketAddr = if peer.is_ipv4() {
+        ([0, 0, 0, 0], 0).into()
+    } else {
+        ([0u16; 8], 0).into()
+    };
     let socket = UdpSocket::bind(any)?;
     socket.connect(peer)?;
     let fd = OwnedFd::from(socket);
@@ -69,7 +72,12 @@ fn connect(peer: SocketAddr, patience: Duration) -> io::Result<OwnedFd> {
 
 impl Udp {
     fn new(fd: OwnedFd, peer: SocketAddr) -> Udp {
-        Udp { fd: Some(fd), peer, patience: PATIENCE, _echo: None }
+        Udp {
+            fd: Some(fd),
+            peer,
+            patience: PATIENCE,
+            _echo: None,
+        }
     }
 
     fn fd(&self) -> io::Result<&OwnedFd> {

@@ -48,8 +48,9 @@ fn open(
         Err(error) => {
             let error = LinkError::from_io(doing, &error);
             Err(match error.kind() {
-                LinkErrorKind::NotFound | LinkErrorKind::Unreachable => error
-                    .hint(format!("is the responder running? start one: wiregauge serve {address}")),
+                LinkErrorKind::NotFound | LinkErrorKind::Unreachable => error.hint(format!(
+                    "is the responder running? start one: wiregauge serve {address}"
+                )),
                 _ => error,
             })
         }
@@ -60,7 +61,11 @@ impl Unix {
     fn connect(path: PathBuf, patience: Duration) -> io::Result<Unix> {
         let fd = OwnedFd::from(UnixStream::connect(&path)?);
         socket::set_patience(&fd, patience)?;
-        Ok(Unix { fd: Some(fd), path, patience })
+        Ok(Unix {
+            fd: Some(fd),
+            path,
+            patience,
+        })
     }
 
     fn fd(&self) -> io::Result<&OwnedFd> {
@@ -124,5 +129,9 @@ fn floor() -> io::Result<Box<dyn Link>> {
     });
     let fd = OwnedFd::from(near);
     socket::set_patience(&fd, PATIENCE)?;
-    Ok(Box::new(Unix { fd: Some(fd), path: PathBuf::new(), patience: PATIENCE }))
+    Ok(Box::new(Unix {
+        fd: Some(fd),
+        path: PathBuf::new(),
+        patience: PATIENCE,
+    }))
 }

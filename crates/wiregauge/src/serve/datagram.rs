@@ -43,9 +43,14 @@ pub fn serve(
     // Peers that owe answers; empty unless the device is modelled.
     let mut owing: Vec<SocketAddr> = Vec::new();
     while !stop.load(Ordering::Relaxed) {
-        let due = owing.iter().filter_map(|at| peers.get(at)?.device.next_due_ns()).min();
+        let due = owing
+            .iter()
+            .filter_map(|at| peers.get(at)?.device.next_due_ns())
+            .min();
         let now = clock.now();
-        let left = due.map_or(LOOK, |due| Duration::from_nanos(due.saturating_sub(now))).min(LOOK);
+        let left = due
+            .map_or(LOOK, |due| Duration::from_nanos(due.saturating_sub(now)))
+            .min(LOOK);
         if due.is_some() {
             // The socket's own timeout counts in ticks of the kernel: too coarse for a model.
             let fd = rustix::fd::AsFd::as_fd(socket);
@@ -75,7 +80,7 @@ pub fn serve(
                     make_room_for(&mut peers, max_peers.min(PEERS));
                 }
                 let peer = peers.entry(from).or_insert_with(|| Peer {
-                    device: Device::new(character.clone()),
+                    device: Device::new(character.clone(), clock),
                     seen_ns: now,
                 });
                 peer.seen_ns = now;
@@ -98,7 +103,9 @@ pub fn serve(
         }
         let now = clock.now();
         owing.retain(|at| {
-            let Some(peer) = peers.get_mut(at) else { return false };
+            let Some(peer) = peers.get_mut(at) else {
+                return false;
+            };
             while let Some(answer) = peer.device.pop_due(now) {
                 let _ = send(socket, &answer, *at);
             }
@@ -118,7 +125,8 @@ fn receive_now(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<(usize, Sock
     let flags = rustix::net::RecvFlags::DONTWAIT;
     let (length, _, from) = rustix::net::recvfrom(socket, buffer, flags)?;
     let from = from.and_then(|from| SocketAddr::try_from(from).ok());
-    from.map(|from| (length, from)).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    from.map(|from| (length, from))
+        .ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 fn send(socket: &UdpSocket, answer: &[u8], to: SocketAddr) -> io::Result<()> {
@@ -154,14 +162,20 @@ fn make_room(proved: &mut HashMap<IpAddr, u64>, now: u64, seen: impl Fn(&u64) ->
     }
     proved.retain(|_, at| now.saturating_sub(seen(at)) < PROOF_NS);
     if proved.len() >= PEERS {
-        let oldest = proved.iter().min_by_key(|(_, at)| **at).map(|(address, _)| *address);
+        let oldest = proved
+            .iter()
+            .min_by_key(|(_, at)| **at)
+            .map(|(address, _)| *address);
         oldest.map(|address| proved.remove(&address));
     }
 }
 
 fn make_room_for(peers: &mut HashMap<SocketAddr, Peer>, most: usize) {
     while peers.len() >= most {
-        let oldest = peers.iter().min_by_key(|(_, peer)| peer.seen_ns).map(|(at, _)| *at);
+        let oldest = peers
+            .iter()
+            .min_by_key(|(_, peer)| peer.seen_ns)
+            .map(|(at, _)| *at);
         match oldest {
             Some(at) => peers.remove(&at),
             None => return,

@@ -3,6 +3,7 @@
 
 use super::faults::{Fate, Fates, Faults};
 use super::model::{Model, ModelledDevice};
+use crate::host::Clock;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use wiregauge_record::Protocol;
@@ -43,6 +44,7 @@ struct Reply {
 /// One device, seen by one peer.
 pub struct Device {
     character: Character,
+    clock: Clock,
     modelled: Option<ModelledDevice>,
     fates: Option<Fates>,
     later: BinaryHeap<Reverse<Reply>>,
@@ -63,14 +65,15 @@ pub enum Trust {
 }
 
 impl Device {
-    /// A device at rest.
-    pub fn new(character: Character) -> Device {
+    /// A device at rest, whose own clock is `clock`.
+    pub fn new(character: Character, clock: Clock) -> Device {
         let (model, faults, seed) = (character.model, character.faults, character.seed);
         Device {
             modelled: (model != Model::default() || faults.stall.is_some())
                 .then(|| ModelledDevice::new(model, seed)),
             fates: (faults != Faults::default()).then(|| Fates::new(faults, seed ^ 0x5eed)),
             character,
+            clock,
             later: BinaryHeap::new(),
             held: 0,
             order: 0,
@@ -95,20 +98,29 @@ impl Device {
             if self.held + ready.len() >= HELD || self.has_left() {
                 return 0;
             }
-            self.answer(bytes.len(), now_ns, ready, |_, to| to.extend_from_slice(bytes));
+            self.answer(bytes.len(), now_ns, ready, |to| to.extend_from_slice(bytes));
             return bytes.len();
         }
         let mut used = 0;
         while used < bytes.len() && self.held + ready.len() < HELD && !self.has_left() {
             let rest = &bytes[used..];
-            let (most, seen) = (self.character.max_frame as usize, std::mem::take(&mut self.seen));
+            let (most, seen) = (
+                self.character.max_frame as usize,
+                std::mem::take(&mut self.seen),
+            );
             match wire::next_frame_after::<Request>(rest, most, seen) {
                 Found::Incomplete { .. } => {
                     self.seen = rest.len();
                     break;
                 }
                 Found::Garbage { skip } => used += skip.max(1),
-                Found::Frame { header, payload, end, intact, .. } => {
+                Found::Frame {
+                    header,
+                    payload,
+                    end,
+                    intact,
+                    ..
+                } => {
                     let payload = &rest[payload];
                     self.take_request(&header, payload, intact, now_ns, Trust::Proved, ready);
                     used += end.max(1);
@@ -124,11 +136,16 @@ impl Device {
             return;
         }
         if self.character.protocol == Protocol::Echo {
-            self.answer(bytes.len(), now_ns, ready, |_, to| to.extend_from_slice(bytes));
+            self.answer(bytes.len(), now_ns, ready, |to| to.extend_from_slice(bytes));
             return;
         }
-        if let Found::Frame { header, payload, intact, skip: 0, .. } =
-            wire::next_frame::<Request>(bytes, self.character.max_frame as usize)
+        if let Found::Frame {
+            header,
+            payload,
+            intact,
+            skip: 0,
+            ..
+        } = wire::next_frame::<Request>(bytes, self.character.max_frame as usize)
         {
             self.take_request(&header, &bytes[payload], intact, now_ns, trust, ready);
         }
@@ -137,7 +154,9 @@ impl Device {
     /// The token in a HELLO, if the datagram is one.
     pub fn token_in(bytes: &[u8]) -> Option<[u8; 8]> {
         match wire::next_frame::<Request>(bytes, wire::HELLO_REQUEST) {
-            Found::Frame { header, payload, .. } if header.kind == Kind::Hello => {
+            Found::Frame {
+                header, payload, ..
+            } if header.kind == Kind::Hello => {
                 HelloRequest::decode(&bytes[payload]).map(|hello| hello.token)
             }
             _ => None,
@@ -171,7 +190,11 @@ impl Device {
             sequence: request.sequence,
             in_payload: 0,
             status,
-            flags: if intact { 0 } else { wire::flags::OUT_CORRUPTED },
+            flags: if intact {
+                0
+            } else {
+                wire::flags::OUT_CORRUPTED
+            },
             rx_ticks: now_ns,
             tx_ticks: now_ns,
         };
@@ -182,35 +205,39 @@ impl Device {
             return;
         }
         let in_payload = in_bytes - wire::RESPONSE_HEADER;
-        self.answer(out_bytes, now_ns, ready, |times, to| {
-            let (rx_ticks, tx_ticks) = times.unwrap_or((now_ns, now_ns));
-            let in_payload_32 = in_payload as u32;
-            put_header(&Response { in_payload: in_payload_32, rx_ticks, tx_ticks, ..response }, to);
+        let clock = self.clock;
+        self.answer(out_bytes, now_ns, ready, |to| {
             let begin = to.len();
-            to.resize(begin + in_payload, 0);
-            wire::fill_pattern(response.sequence, &mut to[begin..]);
+            to.resize(begin + in_bytes, 0);
+            let (header, payload) = to[begin..].split_at_mut(wire::RESPONSE_HEADER);
+            wire::fill_pattern(response.sequence, payload);
+            Response {
+                in_payload: in_payload as u32,
+                tx_ticks: clock.now(),
+                ..response
+            }
+            .encode(header.try_into().expect("split at the header's size"));
         });
     }
 
-    /// Composes an answer by `compose` (given the times of arrival and readiness if the device is
-    /// modelled) and sends it on its way: at once, later, twice or never.
+    /// Composes an answer and sends it on its way: at once, later, twice or never.
     fn answer(
         &mut self,
         out_bytes: usize,
         now_ns: u64,
         ready: &mut Vec<u8>,
-        compose: impl FnOnce(Option<(u64, u64)>, &mut Vec<u8>),
+        compose: impl FnOnce(&mut Vec<u8>),
     ) {
         if self.modelled.is_none() && self.fates.is_none() {
-            compose(None, ready);
+            compose(ready);
             return;
         }
         let fate = self.fates.as_mut().map_or(Fate::default(), Fates::next);
-        // The model wants to know the size before the answer can tell its times: both headers are
-        // of one size, so the answer is composed first and its header written again.
+        // The model must know the answer's size before the answer can tell the model's times, so
+        // its header is written again below.
         let mut bytes = std::mem::take(&mut self.scratch);
         bytes.clear();
-        compose(None, &mut bytes);
+        compose(&mut bytes);
         let mut due_ns = now_ns;
         if let Some(device) = &mut self.modelled {
             let in_bytes = bytes.len() as u64;
@@ -232,19 +259,28 @@ impl Device {
             due_ns += REORDER_NS;
         }
         fate.mangle(&mut bytes);
-        let copies = if fate.drop { 0 } else { 1 + usize::from(fate.duplicate) };
+        let copies = if fate.drop {
+            0
+        } else {
+            1 + usize::from(fate.duplicate)
+        };
         for _ in 0..copies {
             self.order += 1;
             self.held += bytes.len();
-            self.later.push(Reverse(Reply { due_ns, order: self.order, bytes: bytes.clone() }));
+            self.later.push(Reverse(Reply {
+                due_ns,
+                order: self.order,
+                bytes: bytes.clone(),
+            }));
         }
         self.scratch = bytes;
-        let _ = ready;
     }
 
     fn hello(&self, request: &Request, payload: &[u8], now_ns: u64, ready: &mut Vec<u8>) {
         // A short HELLO could make a responder send more than it got.
-        let Some(hello) = HelloRequest::decode(payload) else { return };
+        let Some(hello) = HelloRequest::decode(payload) else {
+            return;
+        };
         let max = self.character.max_frame;
         let mut reply = HelloReply {
             min_version: wire::VERSION,

@@ -59,12 +59,18 @@ pub struct Fates {
 impl Fates {
     /// Fates for a device that has seen no exchange yet.
     pub fn new(faults: Faults, seed: u64) -> Fates {
-        Fates { faults, exchanges: 0, random: fastrand::Rng::with_seed(seed) }
+        Fates {
+            faults,
+            exchanges: 0,
+            random: fastrand::Rng::with_seed(seed),
+        }
     }
 
     /// True if the device is gone.
     pub fn is_gone(&self) -> bool {
-        self.faults.disconnect_after.is_some_and(|after| self.exchanges >= after)
+        self.faults
+            .disconnect_after
+            .is_some_and(|after| self.exchanges >= after)
     }
 
     /// The fate of the next exchange.
@@ -116,16 +122,21 @@ mod tests {
 
     #[test]
     fn every_fifth_strikes_at_five_and_ten_only() {
-        let faults = Faults { drop: Some(Often::Every(5)), ..Faults::default() };
+        let faults = Faults {
+            drop: Some(Often::Every(5)),
+            ..Faults::default()
+        };
         let mut fates = Fates::new(faults, 1);
-        let struck: Vec<usize> =
-            (1..=10).filter(|_| fates.next().drop).collect();
+        let struck: Vec<usize> = (1..=10).filter(|_| fates.next().drop).collect();
         assert_eq!(struck, [5, 10]);
     }
 
     #[test]
     fn a_chance_strikes_about_as_often_as_it_says() {
-        let faults = Faults { drop: Some(Often::Chance(0.1)), ..Faults::default() };
+        let faults = Faults {
+            drop: Some(Often::Chance(0.1)),
+            ..Faults::default()
+        };
         let mut fates = Fates::new(faults, 1);
         let struck = (0..10_000).filter(|_| fates.next().drop).count();
         assert!((800..1200).contains(&struck), "{struck}");

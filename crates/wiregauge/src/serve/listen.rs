@@ -106,7 +106,9 @@ pub fn serve(
                 stream.set_nodelay(true)?;
                 Ok((OwnedFd::from(stream), peer.to_string()))
             };
-            listener.set_nonblocking(true).map_err(|e| failed(rest, &e))?;
+            listener
+                .set_nonblocking(true)
+                .map_err(|e| failed(rest, &e))?;
             accept_all(what, &listener, accept, clock, stop, news).map_err(|e| failed(rest, &e))
         }
         ServeAddress::Unix(path) => serve_unix(what, path, clock, stop, news),
@@ -115,7 +117,9 @@ pub fn serve(
             let local = socket.local_addr().map_err(|e| failed(rest, &e))?;
             // Enough for the depths that clients ask for; the system may grant less.
             let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&socket, 4 << 20);
-            socket.set_read_timeout(Some(LOOK)).map_err(|e| failed(rest, &e))?;
+            socket
+                .set_read_timeout(Some(LOOK))
+                .map_err(|e| failed(rest, &e))?;
             ready(news, "udp", local);
             host::use_precise_timers();
             datagram::serve(&socket, &what.character, what.max_clients, clock, stop)
@@ -123,23 +127,29 @@ pub fn serve(
         }
         ServeAddress::Serial(path) => {
             let address = format!("serial://{}", path.display());
-            let options = LinkOptions { baud: what.baud, quick_ack: false };
+            let options = LinkOptions {
+                baud: what.baud,
+                quick_ack: false,
+            };
             let mut link = Address::parse(&address)?.open(&options, LOOK)?;
-            news(News::Ready { address: &address, remote: false });
+            news(News::Ready {
+                address: &address,
+                remote: false,
+            });
             serve_one(link.as_mut(), what, clock, stop).map_err(|e| failed(&address, &e))
         }
         ServeAddress::Pty(link_path) => serve_pty(what, link_path.as_deref(), clock, stop, news),
     }
 }
 
-fn serve_one(
-    link: &mut dyn Link,
-    what: &Serve,
-    clock: Clock,
-    stop: &AtomicBool,
-) -> io::Result<()> {
+fn serve_one(link: &mut dyn Link, what: &Serve, clock: Clock, stop: &AtomicBool) -> io::Result<()> {
     host::use_precise_timers();
-    stream::serve(link, &mut Device::new(what.character.clone()), clock, stop)
+    stream::serve(
+        link,
+        &mut Device::new(what.character.clone(), clock),
+        clock,
+        stop,
+    )
 }
 
 fn bind<T>(
@@ -179,7 +189,10 @@ fn ready(news: &(dyn Fn(News<'_>) + Sync), scheme: &str, local: SocketAddr) {
         IpAddr::V4(ip) => !ip.is_loopback(),
         IpAddr::V6(ip) => !ip.is_loopback(),
     };
-    news(News::Ready { address: &format!("{scheme}://{local}"), remote });
+    news(News::Ready {
+        address: &format!("{scheme}://{local}"),
+        remote,
+    });
 }
 
 fn accept_all(
@@ -243,9 +256,19 @@ fn serve_unix(
             _ => explained,
         }
     })?;
-    news(News::Ready { address: &address, remote: false });
-    listener.set_nonblocking(true).map_err(|e| failed(&address, &e))?;
-    let accept = || Ok((OwnedFd::from(listener.accept()?.0), "a local program".to_string()));
+    news(News::Ready {
+        address: &address,
+        remote: false,
+    });
+    listener
+        .set_nonblocking(true)
+        .map_err(|e| failed(&address, &e))?;
+    let accept = || {
+        Ok((
+            OwnedFd::from(listener.accept()?.0),
+            "a local program".to_string(),
+        ))
+    };
     let served = accept_all(what, &listener, accept, clock, stop, news);
     let _ = std::fs::remove_file(path);
     served.map_err(|e| failed(&address, &e))
@@ -267,14 +290,20 @@ fn serve_pty(
                 let _ = std::fs::remove_file(link);
             }
             std::os::unix::fs::symlink(master.path(), link).map_err(|error| {
-                failed(&format!("a pseudo-terminal named {}", link.display()), &error)
-                    .hint("another name, or remove what stands there")
+                failed(
+                    &format!("a pseudo-terminal named {}", link.display()),
+                    &error,
+                )
+                .hint("another name, or remove what stands there")
             })?;
             link.to_path_buf()
         }
     };
     let address = format!("serial://{}", name.display());
-    news(News::Ready { address: &address, remote: false });
+    news(News::Ready {
+        address: &address,
+        remote: false,
+    });
     let served = serve_one(&mut master, what, clock, stop);
     if let Some(link) = link_path {
         let _ = std::fs::remove_file(link);

@@ -63,7 +63,11 @@ impl ModelledDevice {
             Some(bus) => bus.carry_in(ready_ns, in_bytes),
             None => ready_ns,
         };
-        Passage { arrived_ns, ready_ns, delivered_ns }
+        Passage {
+            arrived_ns,
+            ready_ns,
+            delivered_ns,
+        }
     }
 }
 
@@ -82,7 +86,11 @@ struct BusTime {
 
 impl BusTime {
     fn new(bus: Bus) -> BusTime {
-        BusTime { bus, first_frame: 0, taken: VecDeque::new() }
+        BusTime {
+            bus,
+            first_frame: 0,
+            taken: VecDeque::new(),
+        }
     }
 
     fn carry_out(&mut self, now_ns: u64, bytes: u64) -> u64 {
@@ -170,7 +178,11 @@ mod tests {
     }
 
     fn full_speed(service_ns: u64) -> Model {
-        Model { service_ns, jitter_ns: 0, bus: Some(Bus::FullSpeed) }
+        Model {
+            service_ns,
+            jitter_ns: 0,
+            bus: Some(Bus::FullSpeed),
+        }
     }
 
     #[test]
@@ -191,7 +203,10 @@ mod tests {
     #[test]
     fn large_packages_saturate_the_bus_but_never_exceed_it() {
         for bus in [Bus::FullSpeed, Bus::HighSpeed] {
-            let model = Model { bus: Some(bus), ..Model::default() };
+            let model = Model {
+                bus: Some(bus),
+                ..Model::default()
+            };
             for in_bytes in [2_000, 8_000, 60_000] {
                 let trt = mean_trt(model, 16, in_bytes, 16);
                 let used = (in_bytes + 16) as f64 * 1e9 / trt / bus.bytes_per_second() as f64;
@@ -203,10 +218,15 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_passages_to_the_bit() {
-        let model = Model { jitter_ns: 300_000, ..full_speed(100_000) };
+        let model = Model {
+            jitter_ns: 300_000,
+            ..full_speed(100_000)
+        };
         let run = |seed| {
             let mut device = ModelledDevice::new(model, seed);
-            (0..500).map(|n| device.pass(n * 400_000, 16, 100, 0)).collect::<Vec<_>>()
+            (0..500)
+                .map(|n| device.pass(n * 400_000, 16, 100, 0))
+                .collect::<Vec<_>>()
         };
         assert_eq!(run(7), run(7));
         assert_ne!(run(7), run(8));
