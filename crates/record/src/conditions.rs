@@ -13,7 +13,7 @@ pub struct HostState {
     pub kernel: String,
     /// Processor model.
     pub cpu: String,
-    /// Processors that this process may use.
+    /// Processors that are online.
     pub processors: u32,
     /// The kernel's clock source.
     pub clock_source: String,

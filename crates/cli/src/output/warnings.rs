@@ -18,7 +18,11 @@ pub enum Warning {
         achieved: f64,
     },
     /// Too few samples for a percentile.
-    FewSamples { points: Vec<u32>, fewest: u64 },
+    FewSamples {
+        points: Vec<u32>,
+        fewest: u64,
+        worth: f64,
+    },
     /// The schedule was not kept.
     Behind { points: Vec<u32> },
     /// The machine took time away.
@@ -94,16 +98,19 @@ pub fn of_run(file: &RunFile) -> Vec<Warning> {
         });
     }
     let few = |p: &PointSummary| p.rtt.as_ref().is_some_and(|rtt| rtt.p99.high.is_none());
-    add(indices(&few), &|points| Warning::FewSamples {
-        points,
-        fewest: file
-            .points
-            .iter()
-            .filter(|p| few(p))
-            .map(|p| p.counts.answered)
-            .min()
-            .unwrap_or(0),
-    });
+    let scarcest = file
+        .points
+        .iter()
+        .filter(|p| few(p))
+        .filter_map(|p| Some((p.counts.answered, p.rtt.as_ref()?.effective_n)))
+        .min_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some((fewest, worth)) = scarcest {
+        add(indices(&few), &|points| Warning::FewSamples {
+            points,
+            fewest,
+            worth,
+        });
+    }
     let behind = |p: &PointSummary| match (&p.from_intended, &p.rtt) {
         (Some(intended), Some(rtt)) => intended.p99.value > 2.0 * rtt.p99.value,
         _ => false,
@@ -229,10 +236,15 @@ impl fmt::Display for Warning {
                  --wait spin, or smaller sizes.",
                 named(points)
             ),
-            Warning::FewSamples { points, fewest } => write!(
+            Warning::FewSamples {
+                points,
+                fewest,
+                worth,
+            } => write!(
                 f,
-                "{fewest} exchanges are too few to bound the p99 from above ({}; marked >=). \
-                 For p99 take --count 1000 or more, for p99.9 --count 10000.",
+                "the p99 cannot be bounded from above ({}; marked >=): {fewest} exchanges, worth \
+                 about {worth:.0} independent ones because neighbours depend on each other, are \
+                 too few. For p99 take --count 1000 or more, for p99.9 --count 10000.",
                 named(points)
             ),
             Warning::Behind { points } => write!(

@@ -302,7 +302,8 @@ impl<'a, C: Codec> Loop<'a, C> {
                 && let Limit::DurationNs(duration) = self.plan.limit
                 && self.window.next() > self.plan.warmup + 1
             {
-                self.deadline_ns = Some(now + duration);
+                let begin = self.due_ns(self.plan.warmup + 1).unwrap_or(now);
+                self.deadline_ns = Some(begin + duration);
             }
         }
         Ok(())

@@ -62,7 +62,7 @@ impl Watch {
         };
         let mut disturbances = Vec::new();
         let elapsed = elapsed_ns.max(1) as f64;
-        let processors = std::thread::available_parallelism().map_or(1, |n| n.get()) as f64;
+        let processors = f64::from(super::state::processors());
         let steal = resources.steal_ns as f64 / (elapsed * processors);
         if steal > STEAL_SHARE {
             disturbances.push(Disturbance::Steal { share: steal });

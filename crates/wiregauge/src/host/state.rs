@@ -14,7 +14,7 @@ pub fn host_state(memory_locked: bool) -> HostState {
         cpu: cpu_field(&cpuinfo, "model name")
             .or_else(|| cpu_field(&cpuinfo, "Model"))
             .unwrap_or_else(|| std::env::consts::ARCH.to_string()),
-        processors: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+        processors: processors(),
         clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource")
             .unwrap_or_default(),
         governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
@@ -26,6 +26,13 @@ pub fn host_state(memory_locked: bool) -> HostState {
         memory_locked,
         rt_runtime_us: line("/proc/sys/kernel/sched_rt_runtime_us").and_then(|s| s.parse().ok()),
     }
+}
+
+/// Processors that are online, whether or not this thread may use them.
+pub fn processors() -> u32 {
+    // SAFETY: sysconf takes a number and touches no memory of ours.
+    let online = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+    u32::try_from(online).unwrap_or(1).max(1)
 }
 
 fn line(path: &str) -> Option<String> {

@@ -148,7 +148,11 @@ impl Link for Tcp {
 
     fn set_patience(&mut self, patience: Duration) -> io::Result<bool> {
         self.patience = patience;
-        socket::set_patience(self.fd()?, patience)
+        match &self.fd {
+            Some(fd) => socket::set_patience(fd, patience),
+            // Kept for when it is opened again.
+            None => Ok(true),
+        }
     }
 
     fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {

@@ -1,0 +1,133 @@
+//! What every test needs: a desk of its own with an own place for runs, the real binary, responders
+//! and other servers that are gone when the test is, and a bound on the time of everything.
+
+// Each test file is a program of its own and uses a part of this.
+#![allow(dead_code, unused_imports)]
+
+mod background;
+mod run;
+mod servers;
+
+pub use background::{Background, Ended};
+pub use run::{Row, Run};
+pub use servers::{EchoTty, Server};
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Nothing in these tests takes nearly so long; what does, hangs, and is killed.
+pub const BOUND: Duration = Duration::from_secs(30);
+
+/// The program under test.
+pub const WIREGAUGE: &str = env!("CARGO_BIN_EXE_wiregauge");
+
+/// A temporary directory with the stored runs of one test and whatever else it writes.
+pub struct Desk {
+    dir: TempDir,
+}
+
+impl Desk {
+    /// An empty desk.
+    pub fn new() -> Desk {
+        // Short, because the path of a Unix socket has at most 107 bytes.
+        let dir = tempfile::Builder::new().prefix("wg").tempdir();
+        Desk {
+            dir: dir.expect("a temporary directory"),
+        }
+    }
+
+    /// A path on the desk.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// The same as text, to stand in an address or among arguments.
+    pub fn text(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    /// Where the runs of this test are stored.
+    pub fn runs(&self) -> PathBuf {
+        self.path("runs")
+    }
+
+    /// Names of the stored runs.
+    pub fn stored(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.runs()) else {
+            return Vec::new();
+        };
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        names
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    /// The program with these arguments, separated by blanks; bounded in time.
+    pub fn wiregauge(&self, arguments: &str) -> assert_cmd::Command {
+        let mut command = assert_cmd::Command::from_std(self.command(arguments));
+        command.timeout(BOUND);
+        command
+    }
+
+    /// The same, to be started in the background.
+    pub fn command(&self, arguments: &str) -> Command {
+        self.command_of(WIREGAUGE, arguments.split_whitespace())
+    }
+
+    /// Any program with the surroundings of this desk.
+    pub fn command_of<S: AsRef<OsStr>>(
+        &self,
+        program: impl AsRef<OsStr>,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .env("WIREGAUGE_RUNS", self.runs())
+            .env_remove("CLICOLOR_FORCE")
+            .env("TERM", "xterm-256color")
+            .current_dir(self.dir.path());
+        command
+    }
+
+    /// `wiregauge serve` with these arguments.
+    pub fn serve(&self, arguments: &str) -> Server {
+        Server::wiregauge(self.command(&format!("serve {arguments}")))
+    }
+
+    /// Measures, which must succeed, and gives the run with all its rows.
+    pub fn measure(&self, address: &str, flags: &str) -> Run {
+        let (run, ended) = self.try_measure(address, flags);
+        assert_eq!(ended.code, Some(0), "{ended}");
+        run
+    }
+
+    /// Measures, and gives the run and how the program ended. There must be a run to give.
+    pub fn try_measure(&self, address: &str, flags: &str) -> (Run, Ended) {
+        let csv = tempfile::NamedTempFile::new_in(self.dir.path()).expect("a file for the rows");
+        let flags = format!("{flags} --no-calibration --json --csv");
+        let mut command = self.command(&format!("exchange {address} {flags}"));
+        command.arg(csv.path());
+        let ended = Background::start(&mut command).ended();
+        (Run::read(&ended, csv.path()), ended)
+    }
+}
+
+/// Makes everything under a directory readable for other users of this machine.
+pub fn open_to_all(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = if path.is_dir() { 0o755 } else { 0o644 };
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("permissions");
+}
+
+/// Waits until something is so; fails if it never is.
+pub fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begin = std::time::Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < BOUND, "it never came to be that {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
