@@ -2,22 +2,18 @@
 //! clock that make an RTT stand only the system calls of the exchange. Nothing in here allocates,
 //! locks or prints once `run` has begun.
 
+use super::buffers::{Input, Output};
 use super::codec::{Answer, Codec, Expect, Step};
+use super::failures;
 use super::samples::SampleLog;
 use super::window::{Finished, Slot, Window};
-use crate::error::{LinkError, LinkErrorKind};
+use crate::error::LinkError;
 use crate::host::{Clock, ClockGaps};
 use crate::link::{Link, PATIENCE};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wiregauge_record::{Connect, Limit, Phase, Plan, Point, Sample, Schedule, Status, Wait};
-
-/// Requests are handed over together up to this many bytes, beyond the one that crosses it.
-const BATCH: usize = 256 << 10;
-
-/// Room for received bytes beyond two whole answers.
-const INPUT: usize = 256 << 10;
 
 /// Tries of a spinning wait between two looks at the clock and at the stop flag.
 const SPINS: u32 = 64;
@@ -86,21 +82,6 @@ pub struct Loop<'a, C> {
     sights: Sights,
 }
 
-/// Requests staged but not yet taken by the system; all of one size.
-struct Output {
-    bytes: Vec<u8>,
-    size: usize,
-    staged: usize,
-    sent: usize,
-}
-
-/// Bytes received but not yet understood.
-struct Input {
-    bytes: Vec<u8>,
-    start: usize,
-    end: usize,
-}
-
 impl<'a, C: Codec> Loop<'a, C> {
     /// Lays everything out.
     pub fn new(
@@ -112,7 +93,6 @@ impl<'a, C: Codec> Loop<'a, C> {
         stop: &'a AtomicBool,
         log: &'a mut SampleLog,
     ) -> Self {
-        let (size, answer) = (point.out_bytes as usize, point.in_bytes as usize);
         Loop {
             link,
             codec,
@@ -123,18 +103,8 @@ impl<'a, C: Codec> Loop<'a, C> {
             log,
             clock: Clock::start(),
             window: Window::new(point.depth),
-            output: Output {
-                bytes: vec![0xff; BATCH + size],
-                size,
-                staged: 0,
-                sent: 0,
-            },
-            // Filled with something other than zero so that every page is there before the start.
-            input: Input {
-                bytes: vec![0xff; INPUT + 2 * answer],
-                start: 0,
-                end: 0,
-            },
+            output: Output::new(point.out_bytes),
+            input: Input::new(point.in_bytes),
             total: plan.exchanges_per_point().unwrap_or(u64::MAX),
             deadline_ns: None,
             schedule_zero_ns: None,
@@ -168,7 +138,7 @@ impl<'a, C: Codec> Loop<'a, C> {
         self.patient = self
             .link
             .set_patience(patience)
-            .map_err(|e| self.failed(&e))?;
+            .map_err(|e| failures::broken(self.plan, self.window.next(), &e))?;
         while self.window.next() < self.total || self.window.waiting() > 0 {
             if self.stop.load(Ordering::Relaxed) {
                 return Ok(false);
@@ -287,7 +257,7 @@ impl<'a, C: Codec> Loop<'a, C> {
                 let stuck = now.saturating_sub(self.last_sent_ns);
                 let patience = self.plan.timeout_ns.saturating_mul(2);
                 if self.window.waiting() == 0 && self.last_sent_ns > 0 && stuck > patience {
-                    return Err(self.takes_nothing());
+                    return Err(failures::takes_nothing(self.plan, self.output.part_taken()));
                 }
                 if self.last_sent_ns == 0 {
                     self.last_sent_ns = now;
@@ -409,38 +379,35 @@ impl<'a, C: Codec> Loop<'a, C> {
         if received == 0 {
             return Ok(());
         }
-        self.input.end += received;
+        self.input.received(received);
         if self.plan.connect == Connect::Each {
             self.window.first_byte(now);
         }
-        while self.input.start < self.input.end {
+        while !self.input.bytes().is_empty() {
             let expect = Expect {
                 oldest: self.window.oldest(),
                 next: self.window.next(),
             };
-            let bytes = &self.input.bytes[self.input.start..self.input.end];
-            match self.codec.next(bytes, expect) {
+            match self.codec.next(self.input.bytes(), expect) {
                 Step::More => break,
                 Step::Stray(count) => {
                     self.sights.stray_bytes += count as u64;
-                    self.input.start += count.max(1);
+                    self.input.drop_front(count.max(1));
                 }
                 Step::Answer(answer) => {
                     self.finish(answer, now);
-                    self.input.start += answer.end.max(1);
+                    self.input.drop_front(answer.end.max(1));
                 }
-                Step::Refused(status) => return Err(self.refused(status)),
+                Step::Refused(status) => {
+                    return Err(failures::refused(self.plan, self.point, status));
+                }
             }
         }
         if self.datagram {
             // What is left of a datagram has no continuation.
-            self.sights.stray_bytes += (self.input.end - self.input.start) as u64;
-            self.input.clear();
+            self.sights.stray_bytes += self.input.drop_all();
         } else if let Some(until) = &mut self.settle_until_ns {
             *until = now + SETTLE_NS.max(self.plan.timeout_ns.min(10 * SETTLE_NS));
-        }
-        if self.input.start == self.input.end {
-            self.input.clear();
         }
         Ok(())
     }
@@ -502,11 +469,8 @@ impl<'a, C: Codec> Loop<'a, C> {
             status,
             phase: slot.phase,
         };
-        let begin = self.input.start + answer.skip;
-        self.log.push(
-            sample,
-            &self.input.bytes[begin..self.input.start + answer.end],
-        );
+        self.log
+            .push(sample, &self.input.bytes()[answer.skip..answer.end]);
     }
 
     /// Gives up what has waited longer than the timeout.
@@ -550,7 +514,13 @@ impl<'a, C: Codec> Loop<'a, C> {
             false => self.plan.give_up.min(NEVER_ANSWERED),
         };
         if self.lost_in_a_row >= u64::from(patience) * u64::from(self.point.depth) {
-            return Err(self.silent());
+            let (row, trouble) = (self.lost_in_a_row, self.trouble.as_ref());
+            return Err(failures::silent(
+                self.plan,
+                row,
+                trouble,
+                self.answered_once,
+            ));
         }
         Ok(())
     }
@@ -573,13 +543,12 @@ impl<'a, C: Codec> Loop<'a, C> {
     fn settle(&mut self, now: u64) {
         if self.settle_until_ns.is_some_and(|until| now >= until) && self.window.waiting() == 0 {
             self.settle_until_ns = None;
-            self.sights.stray_bytes += (self.input.end - self.input.start) as u64;
-            self.input.clear();
+            self.sights.stray_bytes += self.input.drop_all();
             self.codec.settled(self.window.next());
         } else if self.settle_until_ns.is_some()
             && self.window.missing() == 0
             && self.window.waiting() == 0
-            && self.input.start == self.input.end
+            && self.input.bytes().is_empty()
             && self.settles_a_loss
         {
             // Every answer that was missing has come after all: the place is known again.
@@ -618,7 +587,7 @@ impl<'a, C: Codec> Loop<'a, C> {
                 break;
             }
         }
-        self.sights.stray_bytes += (self.input.end - self.input.start) as u64;
+        self.sights.stray_bytes += self.input.drop_all();
     }
 
     /// A datagram that was refused (ICMP) or a connection of one exchange that broke is a lost
@@ -643,159 +612,10 @@ impl<'a, C: Codec> Loop<'a, C> {
         }
         // What is under way will not come back: it is lost, and the samples say so.
         let now = self.clock.now();
-        let failed = self.failed(&error);
+        let failed = failures::broken(self.plan, self.window.next(), &error);
         while let Some(slot) = self.window.give_up_oldest() {
             let _ = self.lose(slot, now);
         }
         Err(failed)
-    }
-
-    fn failed(&self, error: &io::Error) -> LinkError {
-        let doing = format!(
-            "exchange {} with {}",
-            self.window.next().saturating_sub(1),
-            self.plan.address
-        );
-        let error = LinkError::from_io(doing, error);
-        match error.kind() {
-            LinkErrorKind::Vanished => {
-                error.hint("was the device unplugged or reset, or its program restarted?")
-            }
-            LinkErrorKind::Unreachable => {
-                error.hint("is the responder running? on the device: wiregauge serve ADDRESS")
-            }
-            _ => error,
-        }
-    }
-
-    fn silent(&self) -> LinkError {
-        let doing = format!("waiting for an answer from {}", self.plan.address);
-        let timeout = Duration::from_nanos(self.plan.timeout_ns);
-        let said = match &self.trouble {
-            Some(error) => format!("the last {} exchanges failed; {error}", self.lost_in_a_row),
-            None => format!(
-                "none to the last {} exchanges, {timeout:?} each",
-                self.lost_in_a_row
-            ),
-        };
-        let hint = if self.answered_once {
-            "is the device still alive? a longer --timeout, or a higher --give-up"
-        } else {
-            "does anything answer there, at this size? a longer --timeout, or the other --protocol"
-        };
-        LinkError::new(LinkErrorKind::Silent, doing, said).hint(hint)
-    }
-
-    fn takes_nothing(&self) -> LinkError {
-        LinkError::new(
-            LinkErrorKind::Silent,
-            format!("sending to {}", self.plan.address),
-            format!(
-                "the device took {} of {} bytes and then no more",
-                self.output.sent, self.output.size
-            ),
-        )
-        .hint("is its program still reading?")
-    }
-
-    fn refused(&self, status: wiregauge_wire::Status) -> LinkError {
-        use wiregauge_wire::Status as Wire;
-        let Point {
-            out_bytes,
-            in_bytes,
-            ..
-        } = self.point;
-        let (said, hint) = match status {
-            Wire::TooLarge => (
-                format!("it refuses --out {out_bytes} --in {in_bytes}: over its limit"),
-                "smaller sizes",
-            ),
-            Wire::Unproven => (
-                "it does not answer more than it was sent before this address is proved".into(),
-                "run again: the proof may have expired while the host was held up",
-            ),
-            Wire::Version => (
-                "it speaks another version of the protocol".into(),
-                "the same version of wiregauge at both ends",
-            ),
-            _ => (
-                "it does not know exchanges".into(),
-                "--protocol echo, if it echoes",
-            ),
-        };
-        LinkError::new(
-            LinkErrorKind::Usage,
-            format!("asking {}", self.plan.address),
-            said,
-        )
-        .hint(hint)
-    }
-}
-
-impl Output {
-    fn is_empty(&self) -> bool {
-        self.staged == self.sent
-    }
-
-    fn has_room(&self) -> bool {
-        self.staged + self.size <= self.bytes.len()
-    }
-
-    /// Staged requests of which no byte has been taken.
-    fn not_started(&self) -> usize {
-        (self.staged / self.size) - self.sent.div_ceil(self.size)
-    }
-
-    /// Room for one more request.
-    fn stage(&mut self) -> &mut [u8] {
-        let begin = self.staged;
-        self.staged += self.size;
-        &mut self.bytes[begin..self.staged]
-    }
-
-    /// What the system has not taken; of datagrams, one.
-    fn unsent(&self, datagram: bool) -> &[u8] {
-        let end = if datagram {
-            self.sent + self.size
-        } else {
-            self.staged
-        };
-        &self.bytes[self.sent..end]
-    }
-
-    /// Notes that the system took so many bytes; returns how many requests began with them.
-    fn take(&mut self, count: usize) -> usize {
-        let before = self.sent.div_ceil(self.size);
-        self.sent += count;
-        let begun = self.sent.div_ceil(self.size) - before;
-        if self.is_empty() {
-            self.clear();
-        }
-        begun
-    }
-
-    fn clear(&mut self) {
-        self.staged = 0;
-        self.sent = 0;
-    }
-}
-
-impl Input {
-    /// Room for more bytes behind those that are there. A stream's are moved to the front when the
-    /// room becomes short; a datagram always finds the whole.
-    fn space(&mut self, datagram: bool) -> &mut [u8] {
-        if datagram {
-            self.clear();
-        } else if self.bytes.len() - self.end < self.bytes.len() / 2 {
-            self.bytes.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
-        }
-        &mut self.bytes[self.end..]
-    }
-
-    fn clear(&mut self) {
-        self.start = 0;
-        self.end = 0;
     }
 }

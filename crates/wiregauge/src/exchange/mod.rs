@@ -1,13 +1,19 @@
 //! Measures a plan: one thread measures, the caller's thread takes the samples away, point by
 //! point, and between points nothing measures.
 
+mod buffers;
+mod check;
 mod codec;
+mod failures;
 mod hello;
 mod measure;
 mod samples;
+mod sink;
 mod window;
 
+pub use check::check;
 pub use samples::RING_SAMPLES;
+pub use sink::{Opened, Progress, RunError, Sink};
 
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::{self, Calibrator, Load, Watch};
@@ -21,80 +27,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 use wiregauge_record::{
-    BusLimit, Calibration, Connect, Disturbance, Ending, HostState, Limit, LinkDetail, Plan, Point,
-    PointSummary, Protocol, ResourceUse, Responder, Sample, Summariser,
+    BusLimit, Calibration, Connect, Disturbance, Ending, Limit, Plan, Point, PointSummary,
+    Protocol, ResourceUse, Sample, Summariser,
 };
 
 /// How often the caller's thread looks after a point that runs.
 const LOOK: Duration = Duration::from_millis(50);
-
-/// What is known once the link is open.
-#[derive(Clone, Debug)]
-pub struct Opened {
-    /// The host, and the measuring thread as it will measure.
-    pub host: HostState,
-    /// The link.
-    pub link: LinkDetail,
-    /// The device, if it speaks the wiregauge protocol.
-    pub responder: Option<Responder>,
-    /// This host's floor before the first point.
-    pub calibration: Option<Calibration>,
-}
-
-/// How far a point is.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Exchanges that ended.
-    pub ended: u64,
-    /// Time since the point began.
-    pub elapsed: Duration,
-}
-
-/// Takes what a run yields, in this order: `opened`, then for each point `begin_point`, its samples
-/// (with `progress` between), `end_point`; then `calibrated_after`. An error ends the run.
-pub trait Sink {
-    /// The link is open and the device has introduced itself.
-    fn opened(&mut self, _opened: &Opened) -> io::Result<()> {
-        Ok(())
-    }
-    /// A point begins.
-    fn begin_point(&mut self, _point: Point) -> io::Result<()> {
-        Ok(())
-    }
-    /// The point goes on. Called every 50 ms or so, never by the measuring thread.
-    fn progress(&mut self, _progress: Progress) {}
-    /// One sample, in the order in which they ended; `data` holds the answer if it is kept.
-    fn sample(&mut self, sample: &Sample, data: &[u8]) -> io::Result<()>;
-    /// The point has ended.
-    fn end_point(&mut self, _summary: PointSummary) -> io::Result<()> {
-        Ok(())
-    }
-    /// This host's floor after the last point.
-    fn calibrated_after(&mut self, _calibration: Calibration) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Why a run did not come to its end.
-#[derive(Debug)]
-pub enum RunError {
-    /// The link or the host.
-    Link(LinkError),
-    /// The sink.
-    Sink(io::Error),
-}
-
-impl From<io::Error> for RunError {
-    fn from(error: io::Error) -> RunError {
-        RunError::Sink(error)
-    }
-}
-
-impl From<LinkError> for RunError {
-    fn from(error: LinkError) -> RunError {
-        RunError::Link(error)
-    }
-}
 
 /// What one point's loop leaves behind.
 pub struct PointEnd {
@@ -288,7 +226,7 @@ fn measuring_thread(
         Protocol::Echo => None,
         Protocol::Wiregauge => {
             let responder = hello::hello(link.as_mut(), &plan.address, datagram, timeout)?;
-            check_sizes(plan, &responder)?;
+            check::check_sizes(plan, &responder)?;
             Some(responder)
         }
     };
@@ -410,91 +348,4 @@ pub(crate) fn measure_here(
         Ok::<(), ()>(())
     });
     end
-}
-
-/// Refuses what cannot be measured, before anything is opened.
-pub fn check(plan: &Plan) -> Result<Address, LinkError> {
-    let address = Address::parse(&plan.address)?;
-    let kind = address.kind();
-    let refuse = |said: String, hint: &str| {
-        let doing = format!("planning exchanges with {address}");
-        Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint))
-    };
-    if kind.scheme == "null" && plan.protocol == Protocol::Wiregauge {
-        return refuse("the null link only echoes".into(), "--protocol echo");
-    }
-    for point in &plan.points {
-        let Point {
-            out_bytes,
-            in_bytes,
-            depth,
-            ..
-        } = *point;
-        if out_bytes == 0 || in_bytes == 0 {
-            return refuse(
-                "a size of 0 bytes cannot be exchanged".into(),
-                "sizes from 1",
-            );
-        }
-        let largest = out_bytes.max(in_bytes);
-        if largest > kind.max_bytes {
-            return refuse(
-                format!(
-                    "{largest} B is more than the {} B that {} carries",
-                    kind.max_bytes, kind.scheme
-                ),
-                "smaller sizes",
-            );
-        }
-        match plan.protocol {
-            Protocol::Echo if out_bytes != in_bytes => {
-                return refuse(
-                    format!("an echo cannot answer {out_bytes} B with {in_bytes} B"),
-                    "equal sizes (only --out), or --protocol wiregauge",
-                );
-            }
-            Protocol::Wiregauge
-                if (out_bytes as usize) < wiregauge_wire::REQUEST_HEADER
-                    || (in_bytes as usize) < wiregauge_wire::RESPONSE_HEADER =>
-            {
-                return refuse(
-                    format!("--out {out_bytes} --in {in_bytes} leaves no room for the headers"),
-                    "--out from 16 and --in from 32, or --protocol echo for smaller sizes",
-                );
-            }
-            _ => {}
-        }
-        if depth == 0 {
-            return refuse("a depth of 0 exchanges nothing".into(), "--depth from 1");
-        }
-        if depth > 1 && plan.connect == Connect::Each {
-            return refuse(
-                "a link opened for each exchange has one outstanding".into(),
-                "--depth 1, or --connect once",
-            );
-        }
-    }
-    Ok(address)
-}
-
-fn check_sizes(plan: &Plan, responder: &Responder) -> Result<(), LinkError> {
-    for point in &plan.points {
-        for (flag, asked, most) in [
-            ("--out", point.out_bytes, responder.max_out_bytes),
-            ("--in", point.in_bytes, responder.max_in_bytes),
-        ] {
-            if asked > most {
-                return Err(LinkError::new(
-                    LinkErrorKind::Usage,
-                    format!("planning exchanges with {}", plan.address),
-                    format!(
-                        "{flag} {asked} is over the device's limit ({})",
-                        responder.name
-                    ),
-                )
-                .hint(format!("{flag} up to {most}")));
-            }
-        }
-    }
-    Ok(())
 }

@@ -45,10 +45,16 @@ pub struct Kind {
     /// Checks the part behind `://`; the error says what is wrong with it.
     pub check: fn(&str) -> Result<(), String>,
     /// Opens it.
-    pub open: fn(&Address, &LinkOptions, Duration) -> Result<Box<dyn Link>, LinkError>,
+    pub open: Open,
     /// Opens one to an echo on this same host, for self-calibration; `None` where there is none.
-    pub floor: Option<fn() -> io::Result<Box<dyn Link>>>,
+    pub floor: Option<OpenFloor>,
 }
+
+/// Opens a link to an address; the time bounds the opening where the system would wait longer.
+pub type Open = fn(&Address, &LinkOptions, Duration) -> Result<Box<dyn Link>, LinkError>;
+
+/// Opens a link to an echo on this same host.
+pub type OpenFloor = fn() -> io::Result<Box<dyn Link>>;
 
 /// One opened way to one device. Called from one thread. Nothing here allocates once it is open.
 pub trait Link: Send {

@@ -1,0 +1,76 @@
+//! Who takes what a run yields.
+
+use crate::error::LinkError;
+use std::io;
+use std::time::Duration;
+use wiregauge_record::{
+    Calibration, HostState, LinkDetail, Point, PointSummary, Responder, Sample,
+};
+
+/// What is known once the link is open.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// The host, and the measuring thread as it will measure.
+    pub host: HostState,
+    /// The link.
+    pub link: LinkDetail,
+    /// The device, if it speaks the wiregauge protocol.
+    pub responder: Option<Responder>,
+    /// This host's floor before the first point.
+    pub calibration: Option<Calibration>,
+}
+
+/// How far a point is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Exchanges that ended.
+    pub ended: u64,
+    /// Time since the point began.
+    pub elapsed: Duration,
+}
+
+/// Takes what a run yields, in this order: `opened`, then for each point `begin_point`, its samples
+/// (with `progress` between), `end_point`; then `calibrated_after`. An error ends the run.
+pub trait Sink {
+    /// The link is open and the device has introduced itself.
+    fn opened(&mut self, _opened: &Opened) -> io::Result<()> {
+        Ok(())
+    }
+    /// A point begins.
+    fn begin_point(&mut self, _point: Point) -> io::Result<()> {
+        Ok(())
+    }
+    /// The point goes on. Called every 50 ms or so, never by the measuring thread.
+    fn progress(&mut self, _progress: Progress) {}
+    /// One sample, in the order in which they ended; `data` holds the answer if it is kept.
+    fn sample(&mut self, sample: &Sample, data: &[u8]) -> io::Result<()>;
+    /// The point has ended.
+    fn end_point(&mut self, _summary: PointSummary) -> io::Result<()> {
+        Ok(())
+    }
+    /// This host's floor after the last point.
+    fn calibrated_after(&mut self, _calibration: Calibration) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Why a run did not come to its end.
+#[derive(Debug)]
+pub enum RunError {
+    /// The link or the host.
+    Link(LinkError),
+    /// The sink.
+    Sink(io::Error),
+}
+
+impl From<io::Error> for RunError {
+    fn from(error: io::Error) -> RunError {
+        RunError::Sink(error)
+    }
+}
+
+impl From<LinkError> for RunError {
+    fn from(error: LinkError) -> RunError {
+        RunError::Link(error)
+    }
+}
