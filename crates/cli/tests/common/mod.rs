@@ -9,7 +9,7 @@ mod run;
 mod servers;
 
 pub use background::{Background, Ended};
-pub use run::{Row, Run};
+pub use run::{Row, Run, rows};
 pub use servers::{EchoTty, Server};
 
 use std::ffi::OsStr;
