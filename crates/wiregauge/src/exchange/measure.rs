@@ -437,6 +437,12 @@ impl<'a, C: Codec> Loop<'a, C> {
                     (slot, Status::Corrupted)
                 }
             }
+            Finished::Late(_) | Finished::Again(_) if !answer.intact => {
+                // What is left of a damaged answer answers nothing: the exchange stays lost.
+                self.lost_in_a_row = 0;
+                self.sights.stray_bytes += u64::from(length);
+                return;
+            }
             Finished::Late(slot) => {
                 self.lost_in_a_row = 0;
                 self.answered_once = true;

@@ -6,6 +6,8 @@ mod check;
 mod codec;
 mod failures;
 mod hello;
+#[cfg(test)]
+mod loop_tests;
 mod measure;
 mod samples;
 mod sink;

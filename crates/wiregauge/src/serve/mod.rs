@@ -10,6 +10,8 @@ mod model;
 mod stream;
 
 pub use device::Character;
+#[cfg(test)]
+pub(crate) use device::Device;
 pub use faults::{Faults, Often};
 pub use listen::{News, Serve, ServeAddress, serve};
 pub use model::{Model, ModelledDevice, Passage};
