@@ -12,7 +12,8 @@ use wiregauge_run::{RunFile, State};
 pub fn print(file: &RunFile, look: Look) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     if look.json {
-        serde_json::to_writer_pretty(&mut out, file)?;
+        // The kind is kept, so that `| head` is known as such.
+        serde_json::to_writer_pretty(&mut out, file).map_err(std::io::Error::from)?;
         writeln!(out)?;
         return Ok(());
     }

@@ -23,7 +23,7 @@ pub fn run(args: &RunsArgs) -> anyhow::Result<Outcome> {
                 })
             })
             .collect();
-        serde_json::to_writer_pretty(&mut out, &rows)?;
+        serde_json::to_writer_pretty(&mut out, &rows).map_err(std::io::Error::from)?;
         writeln!(out)?;
         return Ok(Outcome::Done);
     }

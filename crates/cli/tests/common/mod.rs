@@ -5,10 +5,12 @@
 #![allow(dead_code, unused_imports)]
 
 mod background;
+mod frames;
 mod run;
 mod servers;
 
 pub use background::{Background, Ended};
+pub use frames::request;
 pub use run::{Row, Run, rows};
 pub use servers::{EchoTty, Server};
 
@@ -91,6 +93,19 @@ impl Desk {
             .env("TERM", "xterm-256color")
             .current_dir(self.dir.path());
         command
+    }
+
+    /// Standard output of a command that must succeed.
+    #[track_caller]
+    pub fn output(&self, arguments: &str) -> String {
+        let done = self.wiregauge(arguments).assert().success();
+        String::from_utf8_lossy(&done.get_output().stdout).into_owned()
+    }
+
+    /// The same, read as JSON.
+    #[track_caller]
+    pub fn json(&self, arguments: &str) -> serde_json::Value {
+        serde_json::from_str(&self.output(arguments)).expect("JSON")
     }
 
     /// `wiregauge serve` with these arguments.

@@ -45,8 +45,8 @@ impl Server {
             let whole = stderr
                 .split_inclusive('\n')
                 .filter(|line| line.ends_with('\n'));
-            let rest = whole.filter_map(|line| Some(line.split_once(ready)?.1.trim()));
-            rest.last().map(&address)
+            let mut rest = whole.filter_map(|line| Some(line.split_once(ready)?.1.trim()));
+            rest.next_back().map(&address)
         });
         Server { process, address }
     }

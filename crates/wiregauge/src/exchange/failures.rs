@@ -55,6 +55,16 @@ pub fn takes_nothing(plan: &Plan, (taken, size): (usize, usize)) -> LinkError {
     .hint("is its program still reading?")
 }
 
+/// The device sends on and on what nobody asked for.
+pub fn never_silent(plan: &Plan) -> LinkError {
+    LinkError::new(
+        LinkErrorKind::Rubbish,
+        format!("waiting until {} has nothing more to say", plan.address),
+        "it sends without end what it was not asked for",
+    )
+    .hint("is it an echo? for a serial line: the right --baud")
+}
+
 /// The device answered that it will not do it.
 pub fn refused(plan: &Plan, point: Point, status: wiregauge_wire::Status) -> LinkError {
     use wiregauge_wire::Status as Wire;

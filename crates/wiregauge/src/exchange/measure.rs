@@ -75,6 +75,8 @@ pub struct Loop<'a, C> {
     /// Until when the line must be silent, and whether because of a loss.
     settle_until_ns: Option<u64>,
     settles_a_loss: bool,
+    /// When the settling that goes on began.
+    settles_since_ns: u64,
     last_sent_ns: u64,
     connect_ns: u64,
     /// What the system said of an exchange that could not be made.
@@ -114,6 +116,7 @@ impl<'a, C: Codec> Loop<'a, C> {
             lost_in_a_row: 0,
             settle_until_ns: None,
             settles_a_loss: false,
+            settles_since_ns: 0,
             last_sent_ns: 0,
             connect_ns: 0,
             trouble: None,
@@ -156,7 +159,7 @@ impl<'a, C: Codec> Loop<'a, C> {
             let now = self.clock.now();
             self.understand(received, now)?;
             self.expire(now)?;
-            self.settle(now);
+            self.settle(now)?;
             if self.plan.connect == Connect::Each && self.window.waiting() == 0 {
                 self.link.close();
             }
@@ -541,12 +544,17 @@ impl<'a, C: Codec> Loop<'a, C> {
 
     fn begin_settling(&mut self, now: u64, silence_ns: u64) {
         if self.codec.must_settle() && !self.datagram && self.plan.connect == Connect::Once {
+            if self.settle_until_ns.is_none() {
+                self.settles_since_ns = now;
+            }
             self.settle_until_ns = Some(now + silence_ns);
         }
     }
 
-    /// Ends the settling once nothing is outstanding and the line has been silent.
-    fn settle(&mut self, now: u64) {
+    /// Ends the settling once nothing is outstanding and the line has been silent. A device that
+    /// talks without end never lets it be.
+    fn settle(&mut self, now: u64) -> Result<(), LinkError> {
+        let patience = self.plan.timeout_ns.max(SETTLE_NS) * u64::from(self.plan.give_up.max(10));
         if self.settle_until_ns.is_some_and(|until| now >= until) && self.window.waiting() == 0 {
             self.settle_until_ns = None;
             self.sights.stray_bytes += self.input.drop_all();
@@ -559,7 +567,10 @@ impl<'a, C: Codec> Loop<'a, C> {
         {
             // Every answer that was missing has come after all: the place is known again.
             self.settle_until_ns = None;
+        } else if self.settle_until_ns.is_some() && now - self.settles_since_ns > patience {
+            return Err(failures::never_silent(self.plan));
         }
+        Ok(())
     }
 
     /// Takes stragglers of this point: late and doubled answers. Errors no longer matter.

@@ -39,25 +39,21 @@ fn lock_memory() -> Result<(), LinkError> {
 }
 
 fn pin(cpu: u32) -> Result<(), LinkError> {
-    let doing = format!("keeping the measuring thread on processor {cpu} (--pin)");
+    let refused = |said: String| {
+        let allowed: Vec<String> = allowed().iter().map(u32::to_string).collect();
+        let doing = format!("keeping the measuring thread on processor {cpu} (--pin)");
+        LinkError::new(LinkErrorKind::Usage, doing, said)
+            .hint(format!("--pin with one of: {}", allowed.join(", ")))
+    };
     let mut set = CpuSet::new();
     let index = cpu as usize;
     if index >= CpuSet::MAX_CPU {
-        return Err(LinkError::new(
-            LinkErrorKind::Usage,
-            doing,
-            "there is no such processor",
-        ));
+        return Err(refused("there is no such processor".into()));
     }
     set.set(index);
-    sched_setaffinity(None, &set).map_err(|error| {
-        let allowed: Vec<String> = allowed().iter().map(u32::to_string).collect();
-        let said = match error {
-            rustix::io::Errno::INVAL => "this process may not use that processor".to_string(),
-            other => io::Error::from(other).to_string(),
-        };
-        LinkError::new(LinkErrorKind::Usage, doing, said)
-            .hint(format!("--pin with one of: {}", allowed.join(", ")))
+    sched_setaffinity(None, &set).map_err(|error| match error {
+        rustix::io::Errno::INVAL => refused("this process may not use that processor".into()),
+        other => refused(io::Error::from(other).to_string()),
     })
 }
 

@@ -173,15 +173,19 @@ impl Device {
         ready: &mut Vec<u8>,
     ) {
         let out_bytes = wire::REQUEST_HEADER + payload.len();
-        let in_bytes = request.in_bytes as usize;
+        // A request for less is one for the header alone.
+        let in_bytes = (request.in_bytes as usize).max(wire::RESPONSE_HEADER);
         let status = match request.kind {
             Kind::Hello => {
                 self.hello(request, payload, now_ns, ready);
                 return;
             }
             Kind::Exchange if request.in_bytes > self.character.max_frame => Status::TooLarge,
-            Kind::Exchange if in_bytes < wire::RESPONSE_HEADER => Status::TooLarge,
-            Kind::Exchange if trust == Trust::Unproved && in_bytes > out_bytes => Status::Unproven,
+            Kind::Exchange
+                if trust == Trust::Unproved && self.most_sent_for(in_bytes) > out_bytes =>
+            {
+                Status::Unproven
+            }
             Kind::Exchange => Status::Ok,
             _ => Status::Unsupported,
         };
@@ -218,6 +222,13 @@ impl Device {
             }
             .encode(header.try_into().expect("split at the header's size"));
         });
+    }
+
+    /// Bytes that may go out for an answer of so many, with the faults that add to it.
+    fn most_sent_for(&self, in_bytes: usize) -> usize {
+        let faults = self.character.faults;
+        let once = in_bytes + usize::from(faults.insert_byte.is_some());
+        once * (1 + usize::from(faults.duplicate.is_some()))
     }
 
     /// Composes an answer and sends it on its way: at once, later, twice or never.

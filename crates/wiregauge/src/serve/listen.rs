@@ -9,6 +9,7 @@ use crate::link::{Accepted, Address, Link, PtyMaster};
 use rustix::fd::OwnedFd;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -243,8 +244,10 @@ fn serve_unix(
     news: &(dyn Fn(News<'_>) + Sync),
 ) -> Result<(), LinkError> {
     let address = format!("unix://{}", path.display());
-    // A socket file outlives a responder that was killed; one that nobody answers is removed.
-    if let Err(error) = UnixStream::connect(path)
+    // A socket file outlives a responder that was killed; one that nobody answers is removed. A
+    // plain file refuses a connection just the same and must stay.
+    if std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket())
+        && let Err(error) = UnixStream::connect(path)
         && error.kind() == io::ErrorKind::ConnectionRefused
     {
         let _ = std::fs::remove_file(path);

@@ -1,0 +1,119 @@
+# What is done here, in one word each. `make` alone lists them; each does its own set-up.
+# GNU make, Linux.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+# Behind what is there: a Rust that was just installed is found, one that is preferred stays so.
+export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+WIREGAUGE := $(TARGET)/release/wiregauge
+# Cargo's own progress is for people; a log gets the result only.
+QUIET := $(shell [ -t 2 ] || echo --quiet)
+FUZZ_SECONDS ?= 10
+FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
+
+.PHONY: help demo build install setup test test-all simulations fuzz bench docs clean \
+  lint lint-format lint-rust lint-documentation lint-scripts
+
+help: ## List these targets.
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
+	  || sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' $(MAKEFILE_LIST)
+
+demo: ## Build, then measure a modelled device and a TCP responder. No hardware needed; half a minute.
+	@scripts/setup demo
+	@$(MAKE) build
+	@$(WIREGAUGE) demo
+
+build: ## Build target/release/wiregauge.
+	@echo "building wiregauge (release; some minutes the first time)"
+	@cargo build --release --locked $(QUIET)
+
+install: build ## Install wiregauge, its man pages and bash completion under PREFIX (default: ~/.local).
+	@PREFIX="$(or $(PREFIX),$(HOME)/.local)"; \
+	  install -D $(WIREGAUGE) "$$PREFIX/bin/wiregauge"; \
+	  $(WIREGAUGE) man "$$PREFIX/share/man/man1"; \
+	  mkdir -p "$$PREFIX/share/bash-completion/completions"; \
+	  $(WIREGAUGE) completions bash > "$$PREFIX/share/bash-completion/completions/wiregauge"; \
+	  echo "installed $$PREFIX/bin/wiregauge"
+
+setup: ## Install what the tests need.
+	@scripts/setup test
+
+test: ## Run the tests, after what set-up they need.
+	@scripts/setup test
+	@echo "building the tests"
+	@cargo test --workspace --locked --no-run $(QUIET)
+	@echo "running the tests"
+	@cargo test --workspace --locked --quiet --no-fail-fast
+	@echo "comparing the test vectors with what makes them"
+	@python3 docs/vectors/make.py --check
+
+test-all: ## Run what takes longer: simulations, fuzzing, the bench once over, links of the pages.
+	@scripts/setup all
+	@$(MAKE) docs
+	@$(MAKE) simulations
+	@$(MAKE) fuzz
+	@if [ -f bench/run.py ]; then $(MAKE) bench BENCH_FLAGS=--quick; fi
+
+# The packages that have tests kept out for their length: the others need not be built for them.
+LONG_TESTS = $(shell grep -rl '#\[ignore' crates --include='*.rs' | cut -d / -f 2 | sort -u \
+  | while read -r room; do sed -n '0,/^name/s/^name = "\(.*\)"/-p \1/p' crates/$$room/Cargo.toml; done)
+
+simulations: ## Run the tests that are kept out of `make test` for their length.
+	@echo "building the simulations (release)"
+	@cargo test $(LONG_TESTS) --release --locked --no-run $(QUIET)
+	@echo "running the simulations (some minutes)"
+	@cargo test $(LONG_TESTS) --release --locked --quiet --no-fail-fast -- --ignored --test-threads 1
+
+lint: lint-format lint-rust lint-documentation lint-scripts ## Check formatting, lints, API documentation, scripts and Python.
+
+lint-format:
+	@scripts/setup lint
+	@echo "checking formatting"
+	@cargo fmt --all --check
+	@cargo fmt --check --manifest-path fuzz/Cargo.toml
+
+lint-rust:
+	@scripts/setup lint
+	@echo "checking lints"
+	@cargo clippy --workspace --all-targets --locked $(QUIET) -- -D warnings
+
+lint-documentation:
+	@scripts/setup lint
+	@echo "checking the API documentation"
+	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked $(QUIET)
+
+lint-scripts:
+	@scripts/setup lint
+	@echo "checking scripts"
+	@shellcheck scripts/setup .ci/run
+	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
+	  docs/vectors scripts/check-docs $(wildcard bench)
+
+fuzz: ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.
+	@scripts/setup fuzz
+	@echo "building the fuzz targets"
+	@cd fuzz && CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz cargo +nightly fuzz build $(QUIET)
+	@for target in $(FUZZ_TARGETS); do \
+	  echo "fuzzing $$target for $(FUZZ_SECONDS) s"; \
+	  log=$$(mktemp); \
+	  (cd fuzz && CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz cargo +nightly fuzz run $$target -- \
+	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048) > $$log 2>&1 \
+	    || { tail -n 40 $$log; rm -f $$log; exit 1; }; \
+	  tail -n 1 $$log; rm -f $$log; \
+	done
+
+bench: build ## Compare with a C floor and with other tools, interleaved (BENCH_FLAGS=--quick: once over).
+	@scripts/setup bench
+	@WIREGAUGE=$(abspath $(WIREGAUGE)) python3 bench/run.py $(BENCH_FLAGS)
+
+docs: build ## Check that links and flags named in the pages exist.
+	@echo "checking the pages"
+	@python3 scripts/check-docs $(WIREGAUGE)
+
+clean: ## Remove what was built.
+	@cargo clean $(QUIET)
+	@rm -rf fuzz/target fuzz/corpus fuzz/artifacts .venv

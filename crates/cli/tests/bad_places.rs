@@ -1,0 +1,376 @@
+//! What the system does not give: a run to read, a place to write, a port, a permission.
+
+mod common;
+
+use common::{Background, Desk, Ended, WIREGAUGE, open_to_all, until};
+use predicates::prelude::*;
+use predicates::str::contains;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+#[test]
+fn a_run_that_is_not_there_is_told_where_it_was_looked_for() {
+    let desk = Desk::new();
+    for command in ["show", "export --csv"] {
+        let (command, flags) = command.split_once(' ').unwrap_or((command, ""));
+        for run in ["last", "2019", "/no/such/run"] {
+            desk.wiregauge(&format!("{command} {run} {flags}"))
+                .assert()
+                .code(2)
+                .stdout("")
+                .stderr(contains(run).and(contains("wiregauge runs")));
+        }
+    }
+}
+
+#[test]
+fn a_foreign_directory_is_no_run() {
+    let desk = Desk::new();
+    let foreign = desk.path("foreign");
+    std::fs::create_dir(&foreign).expect("a directory");
+    std::fs::write(foreign.join("photo.jpg"), "not a run").expect("a file");
+    let show = format!("show {}", foreign.display());
+    let names_it = contains(foreign.display().to_string());
+    desk.wiregauge(&show)
+        .assert()
+        .code(2)
+        .stderr(contains("no run.json").and(names_it));
+}
+
+#[test]
+fn a_directory_with_something_in_it_is_not_written_to() {
+    let desk = Desk::new();
+    let foreign = desk.path("foreign");
+    std::fs::create_dir(&foreign).expect("a directory");
+    std::fs::write(foreign.join("photo.jpg"), "precious").expect("a file");
+    let store = format!("exchange null:// --count 5 --store {}", foreign.display());
+    desk.wiregauge(&store)
+        .assert()
+        .code(3)
+        .stderr(contains("not empty").and(contains(foreign.display().to_string())));
+    let left = std::fs::read_dir(&foreign).expect("it is there").count();
+    assert_eq!(left, 1);
+}
+
+/// A stored run, and the path of its `run.json`.
+fn stored_run(desk: &Desk) -> std::path::PathBuf {
+    desk.measure("null://", "--count 20");
+    desk.runs().join(&desk.stored()[0]).join("run.json")
+}
+
+#[test]
+fn a_broken_run_is_told_which_file_is_broken_and_how() {
+    let desk = Desk::new();
+    let file = stored_run(&desk);
+    let whole = std::fs::read_to_string(&file).expect("run.json");
+    let newer = whole.replacen("\"schema\": 1", "\"schema\": 9", 1);
+    let kind = whole.replacen("\"kind\": \"exchange\"", "\"kind\": \"divination\"", 1);
+    for (text, says) in [
+        ("", "damaged"),
+        ("{", "damaged"),
+        ("[1, 2]", "damaged"),
+        ("{\"schema\": 1, \"kind\": \"exchange\"}", "damaged"),
+        (&whole[..whole.len() / 2], "damaged"),
+        (&newer, "run format 9"),
+        (&kind, "divination"),
+    ] {
+        std::fs::write(&file, text).expect("written");
+        let path = file.parent().expect("a directory").display().to_string();
+        desk.wiregauge(&format!("show {path}"))
+            .assert()
+            .code(2)
+            .stdout("")
+            .stderr(contains(&path).and(contains(says)));
+        // One broken run does not hide the others.
+        desk.wiregauge("runs")
+            .assert()
+            .success()
+            .stdout(contains("unreadable"));
+    }
+    std::fs::write(&file, &whole).expect("written");
+    desk.wiregauge("show last").assert().success();
+}
+
+#[test]
+fn samples_that_are_gone_or_cut_short_do_not_hide_the_summary() {
+    let desk = Desk::new();
+    let file = stored_run(&desk);
+    let samples = file.with_file_name("samples").join("point-0000.parquet");
+    let whole = std::fs::read(&samples).expect("the samples");
+    for bytes in [&whole[..whole.len() / 2], b"", b"PAR1"] {
+        std::fs::write(&samples, bytes).expect("written");
+        desk.wiregauge("show last").assert().success();
+        desk.wiregauge("export last --csv")
+            .assert()
+            .code(2)
+            .stderr(contains("point-0000.parquet"));
+    }
+    std::fs::remove_file(&samples).expect("removed");
+    desk.wiregauge("export last --csv")
+        .assert()
+        .code(2)
+        .stderr(contains("point-0000.parquet"));
+}
+
+#[test]
+fn data_that_was_not_kept_cannot_be_exported() {
+    let desk = Desk::new();
+    stored_run(&desk);
+    desk.wiregauge("export last --csv --data")
+        .assert()
+        .code(2)
+        .stderr(contains("--keep-data"));
+}
+
+#[test]
+fn a_beginning_of_several_names_is_answered_with_all_of_them() {
+    let desk = Desk::new();
+    for name in ["board-1", "board-2"] {
+        let store = desk.runs().join(name);
+        let exchange = "exchange null:// --count 5 --no-calibration --quiet --store";
+        let mut command = desk.wiregauge(exchange);
+        command.arg(&store).assert().success();
+    }
+    desk.wiregauge("show board")
+        .assert()
+        .code(2)
+        .stderr(contains("board-1, board-2"));
+}
+
+#[test]
+fn an_address_in_use_is_told_for_every_kind_of_server() {
+    let desk = Desk::new();
+    let socket = format!("unix://{}", desk.text("socket"));
+    for address in ["tcp://:0", "udp://:0", socket.as_str()] {
+        let first = desk.serve(address);
+        desk.wiregauge(&format!("serve {}", first.address))
+            .assert()
+            .code(3)
+            .stdout("")
+            .stderr(contains(&first.address).and(contains("try: ")));
+        // The first one is none the worse for it.
+        desk.measure(&first.address, "--count 3").is_clean();
+    }
+}
+
+#[test]
+fn the_socket_of_a_responder_that_was_killed_is_taken_over() {
+    let desk = Desk::new();
+    let address = format!("unix://{}", desk.text("socket"));
+    let first = desk.serve(&address);
+    first.process.signal(rustix::process::Signal::KILL);
+    first.process.ended();
+    assert!(desk.path("socket").exists());
+    let second = desk.serve(&address);
+    desk.measure(&second.address, "--count 3").is_clean();
+}
+
+#[test]
+fn a_file_is_never_replaced_by_a_socket_or_a_pty() {
+    let desk = Desk::new();
+    std::fs::write(desk.path("precious"), "precious").expect("a file");
+    for scheme in ["unix://", "pty:"] {
+        desk.wiregauge(&format!("serve {scheme}{}", desk.text("precious")))
+            .assert()
+            .code(3)
+            .stderr(contains("precious"));
+        let text = std::fs::read_to_string(desk.path("precious")).expect("the file");
+        assert_eq!(text, "precious");
+    }
+}
+
+#[test]
+fn what_cannot_be_served_is_answered_with_what_can() {
+    let desk = Desk::new();
+    desk.wiregauge("serve null://")
+        .assert()
+        .code(2)
+        .stderr(contains("pty:"));
+    desk.wiregauge("serve tcp://192.0.2.1:0")
+        .assert()
+        .code(3)
+        .stderr(contains("192.0.2.1").and(contains("try: ")));
+}
+
+/// Runs the program with files of at most so many kilobytes, as a disk that is nearly full.
+fn with_room_for(desk: &Desk, kilobytes: u32, arguments: &str) -> Ended {
+    // `ulimit -f` counts blocks of 512 bytes (POSIX); beyond it, and with the signal ignored,
+    // writes fail as on a full disk.
+    let blocks = 2 * kilobytes;
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec {WIREGAUGE} {arguments}");
+    Background::start(&mut desk.command_of("sh", ["-c", script.as_str()])).ended()
+}
+
+#[test]
+fn a_full_disk_ends_the_run_and_keeps_the_points_before() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    // The samples of the first point fit; the kept answers of the second do not.
+    let flags = "--in 48,20000 --count 200 --keep-data --no-calibration";
+    let exchange = format!("exchange {} {flags}", server.address);
+    let ended = with_room_for(&desk, 64, &exchange);
+    assert_eq!(ended.code, Some(3), "{ended}");
+    assert!(ended.stderr.contains("File too large"), "{ended}");
+    assert!(ended.stderr.contains("point-0001"), "{ended}");
+    let listed = desk.wiregauge("runs --json").output().expect("it runs");
+    let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    assert_eq!(listed[0]["state"], "failed", "{listed}");
+    assert_eq!(listed[0]["points"], 1, "{listed}");
+    let exported = desk.wiregauge("export last --csv").assert().success();
+    let text = String::from_utf8_lossy(&exported.get_output().stdout).into_owned();
+    assert_eq!(common::rows(&text).len(), 201);
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start_leaves_nothing_behind() {
+    let desk = Desk::new();
+    let ended = with_room_for(&desk, 0, "exchange null:// --count 5 --no-calibration");
+    assert_eq!(ended.code, Some(3), "{ended}");
+    assert!(ended.stderr.contains("File too large"), "{ended}");
+    assert_eq!(desk.stored(), Vec::<String>::new());
+}
+
+#[test]
+fn a_csv_file_that_cannot_be_written_is_told_before_or_after_but_never_passed_over() {
+    let desk = Desk::new();
+    let exchange = "exchange null:// --count 5 --no-calibration --csv";
+    desk.wiregauge(&format!("{exchange} {}/no/such/dir.csv", desk.text("")))
+        .assert()
+        .failure()
+        .stderr(contains("dir.csv"));
+    assert_eq!(desk.stored(), Vec::<String>::new());
+    desk.wiregauge(&format!("{exchange} /dev/full"))
+        .assert()
+        .code(3)
+        .stderr(contains("No space left"));
+    // The run itself is there all the same.
+    desk.wiregauge("export last --csv /dev/full")
+        .assert()
+        .failure()
+        .stderr(contains("No space left"));
+    desk.wiregauge("show last").assert().success();
+}
+
+#[test]
+fn a_processor_that_does_not_exist_is_answered_with_those_that_do() {
+    let desk = Desk::new();
+    for cpu in ["1000", "100000"] {
+        desk.wiregauge(&format!("exchange null:// --count 5 --pin {cpu}"))
+            .assert()
+            .code(2)
+            .stderr(contains(cpu).and(contains("try: --pin with one of")));
+    }
+}
+
+/// Runs the program as a user without any right: as it is, or as `nobody` if this is root.
+fn as_nobody(desk: &Desk, arguments: &str) -> Ended {
+    open_to_all(&desk.path(""));
+    let runs = desk.path("");
+    // What is built need not be where others may look.
+    let program = desk.path("wiregauge");
+    if !program.exists() {
+        std::fs::copy(WIREGAUGE, &program).expect("a copy of the program");
+    }
+    let mut command = if rustix::process::getuid().is_root() {
+        let mut command = desk.command_of(
+            "setpriv",
+            [
+                "--reuid=65534",
+                "--regid=65534",
+                "--clear-groups",
+                "--inh-caps=-all",
+            ],
+        );
+        command.arg(&program);
+        command
+    } else {
+        desk.command_of(&program, [] as [&str; 0])
+    };
+    command.args(arguments.split_whitespace());
+    command.env("WIREGAUGE_RUNS", runs.join("nobody"));
+    Background::start(&mut command).ended()
+}
+
+#[test]
+fn a_priority_that_is_refused_names_the_permission() {
+    let desk = Desk::new();
+    let ended = as_nobody(&desk, "exchange null:// --count 5 --priority 50 --no-store");
+    assert_eq!(ended.code, Some(3), "{ended}");
+    assert!(ended.stderr.contains("CAP_SYS_NICE"), "{ended}");
+    assert!(ended.stderr.contains("try: "), "{ended}");
+}
+
+#[test]
+fn a_tty_without_permission_names_the_group_to_join() {
+    let desk = Desk::new();
+    let tty = common::EchoTty::new(false);
+    let path = tty.address().replace("serial://", "");
+    let closed = std::fs::Permissions::from_mode(0o000);
+    std::fs::set_permissions(&path, closed).expect("permissions");
+    let ended = as_nobody(&desk, &format!("exchange serial://{path} --no-store"));
+    assert_eq!(ended.code, Some(3), "{ended}");
+    assert!(ended.stderr.contains(&path), "{ended}");
+    assert!(ended.stderr.contains("dialout"), "{ended}");
+}
+
+#[test]
+fn a_place_that_may_not_be_written_to_is_named() {
+    let desk = Desk::new();
+    let closed = desk.path("closed");
+    std::fs::create_dir(&closed).expect("a directory");
+    let mode = std::fs::Permissions::from_mode(0o555);
+    std::fs::set_permissions(&closed, mode).expect("permissions");
+    let store = format!(
+        "exchange null:// --count 5 --store {}/run",
+        closed.display()
+    );
+    let ended = as_nobody(&desk, &store);
+    assert_eq!(ended.code, Some(3), "{ended}");
+    assert!(ended.stderr.contains("closed"), "{ended}");
+    assert!(ended.stderr.contains("ermission denied"), "{ended}");
+}
+
+#[test]
+fn a_low_port_names_the_permission_where_the_system_keeps_them() {
+    let first = std::fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start");
+    if first.is_ok_and(|first| first.trim() == "0") {
+        eprintln!("not tested: this system gives every port to everyone");
+        return;
+    }
+    let desk = Desk::new();
+    let ended = as_nobody(&desk, "serve tcp://127.0.0.1:1");
+    assert_eq!(ended.code, Some(3), "{ended}");
+    assert!(ended.stderr.contains("CAP_NET_BIND_SERVICE"), "{ended}");
+}
+
+#[test]
+fn locked_memory_that_is_refused_names_the_permission() {
+    let desk = Desk::new();
+    let nobody = Path::new("/proc/self/limits");
+    let limits = std::fs::read_to_string(nobody).unwrap_or_default();
+    let unlimited = limits
+        .lines()
+        .any(|line| line.starts_with("Max locked memory") && line.contains("unlimited"));
+    if unlimited {
+        eprintln!("not tested: this system lets everyone lock all memory");
+        return;
+    }
+    let ended = as_nobody(&desk, "exchange null:// --count 5 --lock-memory --no-store");
+    assert_eq!(ended.code, Some(3), "{ended}");
+    assert!(ended.stderr.contains("CAP_IPC_LOCK"), "{ended}");
+}
+
+#[test]
+fn a_run_home_that_is_a_file_is_told() {
+    let desk = Desk::new();
+    std::fs::write(desk.runs(), "a file").expect("a file");
+    desk.wiregauge("runs")
+        .assert()
+        .code(2)
+        .stderr(contains("runs"));
+    desk.wiregauge("exchange null:// --count 5 --no-calibration")
+        .assert()
+        .code(3)
+        .stderr(contains("runs"));
+    until("the file is still there", || desk.runs().is_file());
+}

@@ -1,0 +1,346 @@
+//! The fault matrix: every fault that a responder can make, on every kind of link. The counts are
+//! exact, no exchange is missing from the rows, and nothing hangs.
+//!
+//! A responder counts the exchanges that it sees from 1, HELLO left out; a point numbers them from
+//! 0. So `every=50` strikes the sequence numbers 49, 99, 149 and 199 of a first point, of which the
+//! measured ones are 1 to COUNT.
+
+mod common;
+
+use common::{Desk, Run};
+
+/// Measured exchanges; with the first one, 201 in all.
+const COUNT: u64 = 200;
+const STRUCK: [u64; 4] = [49, 99, 149, 199];
+
+const EVERY_KIND: [&str; 4] = ["tcp", "udp", "unix", "pty"];
+const STREAMS: [&str; 3] = ["tcp", "unix", "pty"];
+
+/// Measures over a link of this kind with a responder that makes these faults.
+fn measure(kind: &str, faults: &str, flags: &str) -> Run {
+    let desk = Desk::new();
+    let address = match kind {
+        "unix" => format!("unix://{}", desk.text("socket")),
+        "pty" => "pty:".to_string(),
+        _ => format!("{kind}://:0"),
+    };
+    let server = desk.serve(&format!("{address} {faults}"));
+    let mut flags = format!("--count {COUNT} {flags}");
+    for (flag, value) in [("--in", "100"), ("--timeout", "100ms")] {
+        if !flags.contains(flag) {
+            flags.push_str(&format!(" {flag} {value}"));
+        }
+    }
+    let run = desk.measure(&server.address, &flags);
+    run.accounts_for_every_exchange();
+    assert_eq!(run.counts().exchanges, COUNT, "{kind} {faults}");
+    let further = run.counts().late + run.counts().duplicated;
+    assert_eq!(
+        run.rows.len() as u64,
+        1 + COUNT + further,
+        "{kind} {faults}"
+    );
+    run
+}
+
+/// Counts of everything that can go wrong, to compare at one go.
+fn wrong(run: &Run) -> [u64; 5] {
+    let counts = run.counts();
+    [
+        counts.lost,
+        counts.late,
+        counts.duplicated,
+        counts.reordered,
+        counts.corrupted,
+    ]
+}
+
+#[test]
+fn a_dropped_answer_is_lost_and_nothing_else() {
+    for kind in EVERY_KIND {
+        let run = measure(kind, "--drop every=50", "");
+        assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
+        assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
+        assert_eq!(run.counts().answered, COUNT - 4, "{kind}");
+        // A timeout never counts as a fast answer: the row says how long was waited.
+        assert!(
+            run.with_status("lost")
+                .iter()
+                .all(|row| row.rtt_us >= 100_000.0 && row.bytes_received == 0)
+        );
+        assert_eq!(run.point().rtt.as_ref().map(|rtt| rtt.n), Some(COUNT - 4));
+    }
+}
+
+#[test]
+fn a_dropped_answer_is_told_from_its_neighbours_at_depth() {
+    for kind in EVERY_KIND {
+        let run = measure(kind, "--drop every=50", "--depth 8");
+        assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
+        assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
+    }
+}
+
+#[test]
+fn a_changed_bit_in_the_payload_is_a_corrupted_answer() {
+    for kind in EVERY_KIND {
+        for depth in ["--depth 1", "--depth 8"] {
+            let run = measure(kind, "--corrupt every=50", depth);
+            assert_eq!(wrong(&run), [0, 0, 0, 0, 4], "{kind} {depth}");
+            assert_eq!(run.sequences_of("corrupted"), STRUCK, "{kind} {depth}");
+            assert_eq!(run.counts().answered, COUNT - 4);
+        }
+    }
+}
+
+#[test]
+fn a_changed_bit_in_the_header_costs_that_answer_alone() {
+    for kind in EVERY_KIND {
+        // Answers of 32 B are a header and nothing else.
+        let run = measure(kind, "--corrupt every=50", "--in 32");
+        assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
+        assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
+        assert_eq!(run.counts().stray_bytes, 4 * 32, "{kind}");
+    }
+}
+
+#[test]
+fn a_doubled_answer_is_counted_beside_its_exchange() {
+    for kind in EVERY_KIND {
+        for depth in ["--depth 1", "--depth 8"] {
+            let run = measure(kind, "--duplicate every=50", depth);
+            assert_eq!(wrong(&run), [0, 0, 4, 0, 0], "{kind} {depth}");
+            assert_eq!(run.sequences_of("duplicated"), STRUCK, "{kind} {depth}");
+            assert_eq!(run.counts().answered, COUNT, "{kind} {depth}");
+        }
+    }
+}
+
+#[test]
+fn a_doubled_last_answer_is_waited_for() {
+    for kind in EVERY_KIND {
+        // Of 201 exchanges, only the last is the 201st.
+        let run = measure(kind, "--duplicate every=201", "");
+        assert_eq!(wrong(&run), [0, 0, 1, 0, 0], "{kind}");
+        assert_eq!(run.sequences_of("duplicated"), [200], "{kind}");
+    }
+}
+
+#[test]
+fn an_overtaken_answer_is_right_but_reordered() {
+    for kind in EVERY_KIND {
+        let run = measure(kind, "--reorder every=50", "--depth 8 --timeout 1s");
+        let counts = run.counts();
+        assert_eq!(counts.answered, COUNT, "{kind}: {counts:?}");
+        // A host that is held up by 5 ms at the wrong moment sends nothing that could overtake.
+        assert!((2..=4).contains(&counts.reordered), "{kind}: {counts:?}");
+        let reordered = run.sequences_of("reordered");
+        assert!(
+            reordered.iter().all(|sequence| STRUCK.contains(sequence)),
+            "{kind}: {reordered:?}"
+        );
+    }
+}
+
+#[test]
+fn alone_an_answer_that_is_held_back_cannot_be_overtaken() {
+    for kind in EVERY_KIND {
+        let run = measure(kind, "--reorder every=50", "--timeout 1s");
+        assert_eq!(wrong(&run), [0; 5], "{kind}");
+    }
+}
+
+#[test]
+fn a_byte_lost_in_a_stream_costs_one_exchange() {
+    for kind in STREAMS {
+        for depth in ["--depth 1", "--depth 8"] {
+            let run = measure(kind, "--lose-byte every=50", depth);
+            let counts = run.counts();
+            assert_eq!(counts.answered, COUNT - 4, "{kind} {depth}: {counts:?}");
+            let missing: Vec<u64> = (1..=COUNT)
+                .filter(|sequence| !run.sequences_of("ok").contains(sequence))
+                .collect();
+            assert_eq!(missing, STRUCK, "{kind} {depth}");
+            assert_eq!(counts.duplicated + counts.reordered, 0, "{kind} {depth}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_answer_does_not_become_a_late_one() {
+    for kind in STREAMS {
+        let run = measure(kind, "--lose-byte every=50", "");
+        assert_eq!(run.counts().late, 0, "{kind}: {:?}", run.counts());
+    }
+}
+
+#[test]
+fn a_byte_inserted_in_a_stream_costs_one_exchange() {
+    for kind in STREAMS {
+        for depth in ["--depth 1", "--depth 8"] {
+            let run = measure(kind, "--insert-byte every=50", depth);
+            assert_eq!(wrong(&run), [0, 0, 0, 0, 4], "{kind} {depth}");
+            assert_eq!(run.sequences_of("corrupted"), STRUCK, "{kind} {depth}");
+            // The byte pushed out at the end belongs to nothing.
+            assert_eq!(run.counts().stray_bytes, 4, "{kind} {depth}");
+        }
+    }
+}
+
+#[test]
+fn a_datagram_that_is_too_short_or_too_long_is_no_answer() {
+    for faults in ["--lose-byte every=50", "--insert-byte every=50"] {
+        let run = measure("udp", faults, "");
+        let counts = run.counts();
+        assert_eq!(counts.answered, COUNT - 4, "{faults}: {counts:?}");
+        assert_eq!(counts.lost + counts.corrupted, 4, "{faults}: {counts:?}");
+    }
+}
+
+#[test]
+fn a_stall_is_slow_but_loses_nothing() {
+    for kind in EVERY_KIND {
+        let run = measure(kind, "--stall every=50:40ms", "--timeout 5s");
+        assert_eq!(wrong(&run), [0; 5], "{kind}");
+        let held_up: Vec<u64> = run
+            .rows
+            .iter()
+            .filter(|row| row.rtt_us >= 40_000.0)
+            .map(|row| row.sequence)
+            .collect();
+        assert!(
+            STRUCK.iter().all(|sequence| held_up.contains(sequence)),
+            "{kind}: {held_up:?}"
+        );
+    }
+}
+
+#[test]
+fn a_stall_longer_than_the_timeout_makes_late_answers_not_lost_ones() {
+    for kind in EVERY_KIND {
+        let run = measure(kind, "--stall every=150:250ms", "");
+        let counts = run.counts();
+        assert_eq!(counts.lost, 0, "{kind}: {counts:?}");
+        // The one that stalled, and those that were sent into the stall and given up in it.
+        assert!((1..=4).contains(&counts.late), "{kind}: {counts:?}");
+        assert_eq!(counts.answered, COUNT - counts.late, "{kind}: {counts:?}");
+        let late = run.sequences_of("late");
+        assert_eq!(late[0], 149, "{kind}: {late:?}");
+        // Each has two rows: given up, and then answered after all, with the time that it took.
+        assert_eq!(run.sequences_of("lost"), late, "{kind}");
+        let row = run.with_status("late")[0];
+        assert!(
+            row.rtt_us >= 240_000.0 && row.bytes_received == 100,
+            "{row:?}"
+        );
+    }
+}
+
+#[test]
+fn a_late_last_answer_is_waited_for() {
+    for kind in EVERY_KIND {
+        let run = measure(kind, "--stall every=201:150ms", "");
+        assert_eq!(wrong(&run), [0, 1, 0, 0, 0], "{kind}");
+    }
+}
+
+#[test]
+fn an_echo_that_is_dropped_is_lost_over_datagrams_and_over_a_stream() {
+    for kind in EVERY_KIND {
+        let run = measure(
+            kind,
+            "--protocol echo --drop every=50",
+            "--protocol echo --out 100",
+        );
+        assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
+        assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
+    }
+}
+
+#[test]
+fn an_echo_that_is_changed_is_corrupted() {
+    for kind in EVERY_KIND {
+        let run = measure(
+            kind,
+            "--protocol echo --corrupt every=50",
+            "--protocol echo --out 100",
+        );
+        assert_eq!(wrong(&run), [0, 0, 0, 0, 4], "{kind}");
+        assert_eq!(run.sequences_of("corrupted"), STRUCK, "{kind}");
+    }
+}
+
+#[test]
+fn an_echo_that_is_doubled_is_seen() {
+    for kind in EVERY_KIND {
+        let run = measure(
+            kind,
+            "--protocol echo --duplicate every=50",
+            "--protocol echo --out 100",
+        );
+        assert_eq!(run.counts().answered, COUNT, "{kind}");
+        if kind == "udp" {
+            assert_eq!(wrong(&run), [0, 0, 4, 0, 0]);
+        } else {
+            // Nothing in a stream of echoes says which request it belongs to.
+            assert_eq!(run.counts().stray_bytes, 400, "{kind}");
+        }
+    }
+}
+
+#[test]
+fn an_echo_of_a_single_byte_is_told_from_its_neighbours_after_a_loss() {
+    for kind in EVERY_KIND {
+        let run = measure(
+            kind,
+            "--protocol echo --drop every=50",
+            "--protocol echo --out 1 --in 1",
+        );
+        assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
+        assert_eq!(run.counts().answered, COUNT - 4, "{kind}");
+    }
+}
+
+#[test]
+fn a_late_echo_does_not_pass_for_the_answer_to_the_next_request() {
+    for kind in EVERY_KIND {
+        let run = measure(
+            kind,
+            "--protocol echo --stall every=150:150ms",
+            "--protocol echo --out 100",
+        );
+        let counts = run.counts();
+        assert!(counts.late >= 1, "{kind}: {counts:?}");
+        assert_eq!(counts.lost + counts.corrupted, 0, "{kind}: {counts:?}");
+        assert_eq!(counts.answered, COUNT - counts.late, "{kind}: {counts:?}");
+    }
+}
+
+#[test]
+fn an_echo_later_than_the_line_was_waited_for_is_never_taken_for_a_right_answer() {
+    for kind in EVERY_KIND {
+        let run = measure(
+            kind,
+            "--protocol echo --stall every=150:350ms",
+            "--protocol echo --out 100",
+        );
+        let counts = run.counts();
+        assert!(!run.sequences_of("ok").contains(&149), "{kind}: {counts:?}");
+        assert!(counts.answered >= COUNT - 5, "{kind}: {counts:?}");
+    }
+}
+
+#[test]
+fn all_faults_at_once_still_leave_every_exchange_accounted_for() {
+    for kind in EVERY_KIND {
+        let faults = "--drop 2% --corrupt 2% --duplicate 2% --reorder 2% --seed 7";
+        let streams = "--lose-byte 2% --insert-byte 2%";
+        let faults = match kind {
+            "udp" => faults.to_string(),
+            _ => format!("{faults} {streams}"),
+        };
+        let run = measure(kind, &faults, "--depth 8 --in 300 --out 200");
+        assert!(run.counts().answered > COUNT / 2, "{:?}", run.counts());
+        assert!(run.counts().answered < COUNT, "{:?}", run.counts());
+    }
+}

@@ -1,0 +1,160 @@
+//! What the program says of itself: help with examples, completions, man pages, version.
+
+mod common;
+
+use common::Desk;
+use predicates::prelude::*;
+use predicates::str::contains;
+
+const COMMANDS: [&str; 8] = [
+    "exchange",
+    "serve",
+    "show",
+    "runs",
+    "export",
+    "demo",
+    "completions",
+    "man",
+];
+
+#[test]
+fn the_help_of_every_command_has_an_example_that_begins_with_it() {
+    let desk = Desk::new();
+    let listed = desk.wiregauge("help").assert().success();
+    let listed = String::from_utf8_lossy(&listed.get_output().stdout).into_owned();
+    for command in COMMANDS {
+        assert!(listed.contains(command), "{command}: {listed}");
+        for help in [format!("help {command}"), format!("{command} --help")] {
+            desk.wiregauge(&help)
+                .assert()
+                .success()
+                .stdout(contains("Example").and(contains(format!("wiregauge {command}"))));
+        }
+    }
+}
+
+#[test]
+fn no_command_is_left_out_of_these_tests() {
+    let desk = Desk::new();
+    let help = desk.wiregauge("help").assert().success();
+    let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+    let section = help.split("Commands:").nth(1).expect("a list of commands");
+    let section = section.split("\n\n").next().unwrap_or_default();
+    let names = section
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help");
+    for name in names {
+        assert!(COMMANDS.contains(&name), "{name} has no test");
+    }
+}
+
+#[test]
+fn the_examples_of_exchange_and_serve_are_ones_that_the_program_reads() {
+    let desk = Desk::new();
+    let mut read = 0;
+    for command in ["exchange", "serve"] {
+        let help = desk
+            .wiregauge(&format!("help {command}"))
+            .assert()
+            .success();
+        let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+        let begin = format!("wiregauge {command} ");
+        for line in help
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix(&begin))
+        {
+            let arguments = line.split('#').next().unwrap_or_default().replace('\'', "");
+            if arguments.trim().is_empty() || arguments.starts_with('[') {
+                continue;
+            }
+            // With one flag more, that there is not: it is the only thing to complain of.
+            desk.wiregauge(&format!("{command} {arguments} --no-such-flag"))
+                .assert()
+                .code(2)
+                .stderr(contains("unexpected argument '--no-such-flag'"));
+            read += 1;
+        }
+    }
+    assert!(read >= 8, "only {read} examples found");
+}
+
+#[test]
+fn completions_are_generated_for_every_shell() {
+    let desk = Desk::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        desk.wiregauge(&format!("completions {shell}"))
+            .assert()
+            .success()
+            .stdout(contains("wiregauge").and(contains("no-calibration")));
+    }
+    desk.wiregauge("completions abacus").assert().code(2);
+}
+
+#[test]
+fn bash_reads_its_completions() {
+    let desk = Desk::new();
+    let done = desk.wiregauge("completions bash").assert().success();
+    let script = desk.path("completions.bash");
+    std::fs::write(&script, &done.get_output().stdout).expect("written");
+    let read = desk.command_of("bash", ["-n"]).arg(&script).output();
+    let read = read.expect("bash runs");
+    assert!(read.status.success(), "{read:?}");
+}
+
+#[test]
+fn a_man_page_is_generated_for_every_command() {
+    let desk = Desk::new();
+    let pages = desk.path("man/man1");
+    desk.wiregauge(&format!("man {}", pages.display()))
+        .assert()
+        .success();
+    for command in COMMANDS {
+        let page = pages.join(format!("wiregauge-{command}.1"));
+        let text = std::fs::read_to_string(&page).unwrap_or_else(|_| panic!("no {page:?}"));
+        assert!(text.contains(".TH"), "{text}");
+    }
+    let all = std::fs::read_to_string(pages.join("wiregauge.1")).expect("the main page");
+    assert!(all.contains("Exit codes") || all.contains("EXIT"), "{all}");
+    std::fs::write(desk.path("file"), "a file").expect("a file");
+    desk.wiregauge(&format!("man {}/man1", desk.text("file")))
+        .assert()
+        .failure()
+        .stderr(contains("man1"));
+}
+
+#[test]
+fn the_exit_codes_are_documented() {
+    let desk = Desk::new();
+    desk.wiregauge("--help")
+        .assert()
+        .success()
+        .stdout(contains("Exit codes").and(contains("130")));
+}
+
+#[test]
+fn without_a_command_the_program_shows_its_help() {
+    let desk = Desk::new();
+    desk.wiregauge("")
+        .assert()
+        .code(2)
+        .stderr(contains("Usage").and(contains("exchange")));
+    desk.wiregauge("--version")
+        .assert()
+        .success()
+        .stdout(contains(env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn a_mistyped_command_or_flag_is_answered_with_the_right_one() {
+    let desk = Desk::new();
+    desk.wiregauge("exchagne null://")
+        .assert()
+        .code(2)
+        .stderr(contains("exchange"));
+    desk.wiregauge("exchange null:// --dept 4")
+        .assert()
+        .code(2)
+        .stderr(contains("--depth"));
+}

@@ -1,0 +1,194 @@
+//! A run once it is measured: stored, found, listed, exported.
+
+mod common;
+
+use common::{Desk, rows};
+use predicates::prelude::*;
+use predicates::str::{contains, starts_with};
+use serde_json::Value;
+
+const QUICK: &str = "exchange null:// --count 40 --no-calibration";
+
+#[test]
+fn a_stored_run_is_found_by_name_by_its_beginning_by_path_and_as_the_last() {
+    let desk = Desk::new();
+    desk.output(QUICK);
+    let name = desk.stored().remove(0);
+    let dir = desk.runs().join(&name);
+    let file = dir.join("run.json");
+    for run in [
+        name.as_str(),
+        &name[..12],
+        "last",
+        &dir.display().to_string(),
+        &file.display().to_string(),
+    ] {
+        let shown = desk.output(&format!("show {run}"));
+        assert!(shown.contains("null://"), "{run}: {shown}");
+    }
+}
+
+#[test]
+fn the_last_run_is_the_newest() {
+    let desk = Desk::new();
+    for (name, count) in [("b-older", 30), ("a-newer", 31)] {
+        // Names that sort the other way round; starts are told apart by the second.
+        let store = format!(
+            "--count {count} --store {}",
+            desk.runs().join(name).display()
+        );
+        desk.output(&format!("exchange null:// --no-calibration {store}"));
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+    }
+    let last = desk.json("show last --json");
+    assert_eq!(last["points"][0]["counts"]["exchanges"], 31);
+}
+
+#[test]
+fn a_run_shown_again_has_the_tables_that_it_had_when_it_was_measured() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let exchange = format!("exchange {} --count 50 --quiet", server.address);
+    let measured = desk.output(&format!("{exchange} --no-calibration --in 48,500"));
+    assert_eq!(desk.output("show last --quiet"), measured);
+}
+
+#[test]
+fn the_list_of_runs_tells_what_each_is() {
+    let desk = Desk::new();
+    assert!(desk.output("runs").contains("no runs in "));
+    assert_eq!(desk.json("runs --json"), Value::Array(Vec::new()));
+    desk.output(&format!("{QUICK} --out 1,2,3"));
+    let name = desk.stored().remove(0);
+    let listed = desk.json("runs --json");
+    assert_eq!(listed[0]["name"], name.as_str());
+    assert_eq!(listed[0]["address"], "null://");
+    assert_eq!(listed[0]["state"], "complete");
+    assert_eq!(
+        (&listed[0]["points"], &listed[0]["exchanges"]),
+        (&3.into(), &120.into())
+    );
+    let text = desk.output("runs");
+    assert!(text.contains(&name) && text.contains("complete"), "{text}");
+}
+
+#[test]
+fn csv_has_one_row_for_each_exchange() {
+    let desk = Desk::new();
+    let csv = desk.path("rows.csv");
+    desk.output(&format!(
+        "{QUICK} --out 8,16 --depth 1,2 --csv {}",
+        csv.display()
+    ));
+    let text = std::fs::read_to_string(&csv).expect("the file");
+    let header = text.lines().next().expect("a header");
+    assert_eq!(
+        header,
+        "point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,status,start_us,\
+         intended_us,connect_us,access_us,outstanding"
+    );
+    assert_eq!(rows(&text).len(), 4 * 41);
+    // The same from the store, to a file and to standard output.
+    assert_eq!(desk.output("export last --csv"), text);
+    assert_eq!(desk.output("export last --csv -"), text);
+    let again = desk.path("again.csv");
+    desk.output(&format!("export last --csv {}", again.display()));
+    assert_eq!(std::fs::read_to_string(again).expect("the file"), text);
+}
+
+#[test]
+fn kept_data_are_the_bytes_of_each_answer() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --protocol echo --corrupt every=10");
+    let flags = "--protocol echo --out 20 --count 30 --keep-data";
+    let run = desk.measure(&server.address, flags);
+    run.accounts_for_every_exchange();
+    assert_eq!(run.counts().corrupted, 3);
+    for row in &run.rows {
+        let data = row.data_hex.as_deref().expect("a column of data");
+        assert_eq!(data.len(), 2 * row.bytes_received as usize, "{row:?}");
+        // The number of the exchange stands first in its request and came back with it.
+        assert!(
+            data.starts_with(&format!("{:02x}", row.sequence)),
+            "{row:?}"
+        );
+    }
+    // A changed bit is the last byte's here: the pattern, but for one bit.
+    let byte = |row: &common::Row| {
+        let data = row.data_hex.as_deref().unwrap_or_default();
+        u8::from_str_radix(&data[38..], 16).expect("hexadecimal")
+    };
+    let pattern = |sequence: u64| ((sequence + 19) % 251) as u8;
+    for row in run.with_status("corrupted") {
+        assert_eq!(
+            (byte(row) ^ pattern(row.sequence)).count_ones(),
+            1,
+            "{row:?}"
+        );
+    }
+    for row in run.with_status("ok") {
+        assert_eq!(byte(row), pattern(row.sequence), "{row:?}");
+    }
+    let exported = desk.output("export last --csv --data");
+    assert_eq!(rows(&exported).len(), run.rows.len());
+}
+
+#[test]
+fn parquet_has_its_magic_at_both_ends_and_json_goes_to_a_file_too() {
+    let desk = Desk::new();
+    desk.output(QUICK);
+    let (parquet, file) = (desk.path("all.parquet"), desk.path("run.json"));
+    for (flag, path) in [("--parquet", &parquet), ("--json", &file)] {
+        desk.wiregauge(&format!("export last {flag} {}", path.display()))
+            .assert()
+            .success()
+            .stdout("");
+    }
+    let bytes = std::fs::read(&parquet).expect("the file");
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    let text = std::fs::read_to_string(&file).expect("the file");
+    let run: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(run["points"][0]["counts"]["exchanges"], 40);
+    desk.wiregauge("export last")
+        .assert()
+        .code(2)
+        .stderr(contains("--parquet").and(contains("--csv")));
+}
+
+#[test]
+fn a_run_may_be_stored_anywhere_or_nowhere() {
+    let desk = Desk::new();
+    let there = desk.path("some/where");
+    desk.output(&format!("{QUICK} --store {}", there.display()));
+    assert!(there.join("run.json").is_file());
+    let text = desk.output(&format!("{QUICK} --no-store"));
+    assert!(!text.contains("stored in"), "{text}");
+    assert_eq!(desk.stored(), Vec::<String>::new());
+    desk.wiregauge(&format!("{QUICK} --no-store --store x"))
+        .assert()
+        .code(2);
+}
+
+#[test]
+fn runs_in_the_same_second_do_not_mix() {
+    let desk = Desk::new();
+    for _ in 0..3 {
+        desk.output(QUICK);
+    }
+    assert_eq!(desk.stored().len(), 3);
+}
+
+#[test]
+fn a_run_can_be_moved_and_read_where_it_is() {
+    let desk = Desk::new();
+    desk.output(QUICK);
+    let name = desk.stored().remove(0);
+    let moved = desk.path("moved");
+    std::fs::rename(desk.runs().join(&name), &moved).expect("moved");
+    let csv = desk.output(&format!("export {} --csv", moved.display()));
+    assert_eq!(rows(&csv).len(), 41);
+    desk.wiregauge(&format!("show {}", moved.display()))
+        .assert()
+        .success()
+        .stdout(starts_with("null://"));
+}

@@ -1,0 +1,54 @@
+//! What a user types as an address, of a device or to serve on.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wiregauge::LinkErrorKind;
+use wiregauge::link::Address;
+use wiregauge::serve::ServeAddress;
+
+/// Most typed addresses begin so; from raw bytes the fuzzer would not soon find it.
+const BEGINNINGS: [&str; 8] = [
+    "",
+    "tcp://",
+    "udp://",
+    "unix://",
+    "serial://",
+    "null://",
+    "pty:",
+    "tcp://[",
+];
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((first, rest)) = bytes.split_first() else {
+        return;
+    };
+    let Ok(rest) = std::str::from_utf8(rest) else {
+        return;
+    };
+    let text = format!(
+        "{}{rest}",
+        BEGINNINGS[usize::from(*first) % BEGINNINGS.len()]
+    );
+    match Address::parse(&text) {
+        Ok(address) => {
+            assert_eq!(address.to_string(), text);
+            assert_eq!(
+                Address::parse(&text).map(|again| again.to_string()).ok(),
+                Some(text.clone())
+            );
+        }
+        // Whatever is wrong with it, the user is told so and told what to type instead.
+        Err(error) => {
+            assert_eq!(error.kind(), LinkErrorKind::Usage);
+            assert!(error.to_string().contains("try: "), "{error}");
+        }
+    }
+    match ServeAddress::parse(&text) {
+        Ok(ServeAddress::Pty(path)) => {
+            assert!(text.starts_with("pty:"));
+            assert!(path.is_none_or(|path| !path.as_os_str().is_empty()));
+        }
+        Ok(served) => assert_eq!(ServeAddress::parse(&text).ok(), Some(served)),
+        Err(error) => assert_eq!(error.kind(), LinkErrorKind::Usage),
+    }
+});
