@@ -96,7 +96,7 @@ lint-scripts:
 fuzz: ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.
 	@scripts/setup fuzz
 	@echo "building the fuzz targets"
-	@cd fuzz && CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz cargo +nightly fuzz build $(QUIET)
+	@cd fuzz && CARGO_TERM_QUIET=$(if $(QUIET),true,false) CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz cargo +nightly fuzz build
 	@for target in $(FUZZ_TARGETS); do \
 	  echo "fuzzing $$target for $(FUZZ_SECONDS) s"; \
 	  log=$$(mktemp); \

@@ -269,7 +269,10 @@ fn as_nobody(desk: &Desk, arguments: &str) -> Ended {
     // What is built need not be where others may look.
     let program = desk.path("wiregauge");
     if !program.exists() {
-        std::fs::copy(WIREGAUGE, &program).expect("a copy of the program");
+        // By a program of its own: a file that this one has open for writing could not be started
+        // by its other threads.
+        let mut copy = desk.command_of("cp", [Path::new(WIREGAUGE), &program]);
+        assert!(copy.status().is_ok_and(|status| status.success()));
     }
     let mut command = if rustix::process::getuid().is_root() {
         let mut command = desk.command_of(

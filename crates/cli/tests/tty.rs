@@ -3,6 +3,8 @@
 mod common;
 
 use common::{Background, Desk, EchoTty};
+use predicates::prelude::*;
+use predicates::str::contains;
 use rustix::process::Signal;
 
 #[test]
@@ -77,21 +79,12 @@ fn a_tty_in_use_is_refused_and_its_user_goes_on_undisturbed() {
     let exchange = format!("exchange {} --no-calibration", server.address);
     let mut command = desk.command(&format!("{exchange} --interval 1ms --count 1500 --json"));
     let user = Background::start(&mut command);
-    common::until("the first run has begun", || !desk.stored().is_empty());
-    common::until("the first run has the tty", || {
-        let second = desk.wiregauge(&format!("{exchange} --count 1")).output();
-        let second = second.expect("it runs");
-        let stderr = String::from_utf8_lossy(&second.stderr).into_owned();
-        match second.status.code() {
-            Some(3) => {
-                assert!(stderr.contains(&server.address), "{stderr}");
-                assert!(stderr.contains("another program uses it"), "{stderr}");
-                assert!(stderr.contains("try: "), "{stderr}");
-                true
-            }
-            _ => false,
-        }
-    });
+    common::until("the first run has the tty", || desk.measures());
+    desk.wiregauge(&format!("{exchange} --count 1"))
+        .assert()
+        .code(3)
+        .stderr(contains(&server.address).and(contains("another program uses it")))
+        .stderr(contains("try: "));
     let ended = user.ended();
     assert_eq!(ended.code, Some(0), "{ended}");
 }

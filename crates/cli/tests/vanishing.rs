@@ -90,15 +90,7 @@ fn a_responder_that_is_killed_in_mid_run_ends_the_run_with_what_it_has() {
         let flags = "--interval 1ms --count 1M --timeout 100ms --no-calibration";
         let mut command = desk.command(&format!("exchange {} {flags} --json", server.address));
         let run = Background::start(&mut command);
-        until("the run has begun", || {
-            let names = desk.stored();
-            names.iter().any(|name| {
-                desk.runs()
-                    .join(name)
-                    .join("samples/point-0000.parquet.part")
-                    .exists()
-            })
-        });
+        until("the run has begun", || desk.measures());
         std::thread::sleep(std::time::Duration::from_millis(200));
         server.process.signal(Signal::KILL);
         let ended = run.ended();
@@ -132,7 +124,7 @@ fn with_a_connection_for_each_exchange_a_refused_one_ends_the_run() {
     let flags = "--connect each --interval 2ms --count 1M --timeout 100ms --no-calibration";
     let mut command = desk.command(&format!("exchange {} {flags} --json", server.address));
     let run = Background::start(&mut command);
-    until("the run has begun", || !desk.stored().is_empty());
+    until("the run has begun", || desk.measures());
     std::thread::sleep(std::time::Duration::from_millis(200));
     server.process.signal(Signal::KILL);
     let ended = run.ended();

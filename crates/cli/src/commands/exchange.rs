@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use wiregauge::exchange::{self, RunError};
-use wiregauge_run::{Run, State};
+use wiregauge_run::{Run, RunFile, State};
 
 /// Runs the command.
 pub fn run(args: &ExchangeArgs) -> anyhow::Result<Outcome> {
@@ -50,9 +50,12 @@ pub fn run(args: &ExchangeArgs) -> anyhow::Result<Outcome> {
         },
     };
     let finished = recorder.finish(state);
-    if recorder.file().points.is_empty() && result.is_err() && passing.is_none() {
+    if result.is_err() && is_empty(recorder.file()) {
         // Nothing was measured: an empty run among the stored ones would only be in the way.
-        remove_empty(recorder.dir());
+        remove(recorder.dir());
+        args.csv
+            .iter()
+            .for_each(|path| drop(std::fs::remove_file(path)));
     } else {
         printed::print(recorder.file(), args.look)?;
         if let Some(file) = csv {
@@ -79,10 +82,17 @@ fn write_csv(dir: &Path, file: File, with_data: bool) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Removes a run directory without points: `run.json` and the empty directory of samples.
-fn remove_empty(dir: &Path) {
+/// True if no exchange was answered and none was measured.
+fn is_empty(file: &RunFile) -> bool {
+    file.points
+        .iter()
+        .all(|point| point.counts.exchanges == 0 && point.first_rtt_ns.is_none())
+}
+
+/// Removes what a run wrote into a directory that was empty before.
+fn remove(dir: &Path) {
     let _ = std::fs::remove_file(dir.join("run.json"));
-    let _ = std::fs::remove_dir(dir.join("samples"));
+    let _ = std::fs::remove_dir_all(dir.join("samples"));
     let _ = std::fs::remove_dir(dir);
 }
 

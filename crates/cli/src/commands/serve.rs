@@ -56,7 +56,7 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
             if remote {
                 anstream::eprintln!(
                     "{CAUTION}note:{RESET} other hosts can reach this responder; \
-                     tcp://127.0.0.1 keeps it to this one"
+                     127.0.0.1 in place of the host keeps it to this one"
                 );
             }
             if !quiet {

@@ -242,10 +242,16 @@ impl fmt::Display for Warning {
                 worth,
             } => write!(
                 f,
-                "the p99 cannot be bounded from above ({}; marked >=): {fewest} exchanges, worth \
-                 about {worth:.0} independent ones because neighbours depend on each other, are \
-                 too few. For p99 take --count 1000 or more, for p99.9 --count 10000.",
-                named(points)
+                "the p99 cannot be bounded from above ({}; marked >=): {fewest} exchanges{} are too \
+                 few. For p99 take --count 1000 or more, for p99.9 --count 10000.",
+                named(points),
+                match worth.round() {
+                    worth if worth < *fewest as f64 => format!(
+                        ", worth about {worth} independent ones because neighbours depend on each \
+                         other,"
+                    ),
+                    _ => String::new(),
+                }
             ),
             Warning::Behind { points } => write!(
                 f,

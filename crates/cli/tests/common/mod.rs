@@ -67,6 +67,15 @@ impl Desk {
             .collect()
     }
 
+    /// True once a run has begun its first point: the link is open.
+    pub fn measures(&self) -> bool {
+        let begun = |name: String| {
+            let samples = self.runs().join(name).join("samples");
+            samples.join("point-0000.parquet.part").exists()
+        };
+        self.stored().into_iter().any(begun)
+    }
+
     /// The program with these arguments, separated by blanks; bounded in time.
     pub fn wiregauge(&self, arguments: &str) -> assert_cmd::Command {
         let mut command = assert_cmd::Command::from_std(self.command(arguments));

@@ -84,6 +84,28 @@ impl Framed {
     }
 }
 
+impl Framed {
+    fn sequence_of(&self, header: &Response, expect: Expect) -> Option<u64> {
+        nearest(u64::from(header.sequence), 32, self.base + expect.oldest)
+            .and_then(|sequence| sequence.checked_sub(self.base))
+    }
+
+    /// A datagram has no continuation: one that ends too soon is a damaged answer.
+    fn cut_short(&self, bytes: &[u8], expect: Expect) -> Step {
+        match Response::decode(bytes) {
+            Ok(header) => Step::Answer(Answer {
+                skip: 0,
+                end: bytes.len(),
+                sequence: self.sequence_of(&header, expect),
+                intact: false,
+                rx_ticks: header.rx_ticks,
+                tx_ticks: header.tx_ticks,
+            }),
+            Err(_) => Step::Stray(bytes.len()),
+        }
+    }
+}
+
 /// The number nearest to `near` that ends in the given `bits` lowest bits.
 fn nearest(ending: u64, bits: u32, near: u64) -> Option<u64> {
     let span = 1_u64 << bits;
@@ -112,9 +134,9 @@ impl Codec for Framed {
     fn next(&mut self, bytes: &[u8], expect: Expect) -> Step {
         let seen = std::mem::take(&mut self.seen);
         match wire::next_frame_after::<Response>(bytes, wire::MAX_FRAME as usize, seen) {
+            Found::Incomplete { .. } if self.datagram => self.cut_short(bytes, expect),
             Found::Incomplete { .. } => {
-                // A datagram has no continuation; what comes next is another one.
-                self.seen = if self.datagram { 0 } else { bytes.len() };
+                self.seen = bytes.len();
                 Step::More
             }
             Found::Garbage { skip } => Step::Stray(skip),
@@ -131,9 +153,7 @@ impl Codec for Framed {
                 intact,
                 ..
             } => {
-                let wire_sequence = u64::from(header.sequence);
-                let sequence = nearest(wire_sequence, 32, self.base + expect.oldest)
-                    .and_then(|sequence| sequence.checked_sub(self.base));
+                let sequence = self.sequence_of(&header, expect);
                 let whole = Response::SIZE + header.payload_len() == self.in_bytes as usize;
                 let request_intact = header.flags & wire::flags::OUT_CORRUPTED == 0;
                 Step::Answer(Answer {

@@ -162,6 +162,15 @@ fn no_hello(address: &str, seen: &[u8], timeout: Duration) -> LinkError {
              for a serial line: the right --baud",
         );
     }
+    // The magic byte of a request comes back only from an echo.
+    if seen[0] == Request::MAGIC {
+        return LinkError::new(
+            LinkErrorKind::Rubbish,
+            doing,
+            "it sends back what it gets: it is an echo",
+        )
+        .hint("--protocol echo");
+    }
     let shown: Vec<String> = seen
         .iter()
         .take(16)

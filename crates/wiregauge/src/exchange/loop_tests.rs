@@ -89,7 +89,7 @@ impl Link for Memory {
         self.receive(into)
     }
 
-    fn set_patience(&mut self, _patience: Duration) -> io::Result<bool> {
+    fn set_patience(&mut self, _patience: Option<Duration>) -> io::Result<bool> {
         Ok(true)
     }
 
@@ -109,6 +109,7 @@ fn measure(
     protocol: Protocol,
     point: Point,
     count: u64,
+    timeout: Duration,
 ) -> (PointSummary, Vec<Sample>) {
     let plan = Plan {
         address: "memory".into(),
@@ -118,7 +119,7 @@ fn measure(
         limit: Limit::Count(count),
         warmup: 3,
         schedule: Schedule::AsFastAsPossible,
-        timeout_ns: 20_000_000,
+        timeout_ns: timeout.as_nanos() as u64,
         give_up: 10,
         wait: Wait::Poll,
         below_ns: Vec::new(),
@@ -134,7 +135,7 @@ fn measure(
         stray_bytes,
         resources,
         ..
-    } = measure_here(&mut link, false, &plan, point, 0, |sample| {
+    } = measure_here(&mut link, false, &plan, point, |sample| {
         summariser.push(sample);
         samples.push(*sample);
     });
@@ -171,7 +172,7 @@ proptest! {
         let in_bytes = if echo { out_bytes } else { in_bytes };
         let point = Point { index: 0, out_bytes, in_bytes, depth };
         let link = Memory::new(protocol, Faults::default(), room.max(out_bytes as usize / 50), seed);
-        let (summary, samples) = measure(link, protocol, point, 60);
+        let (summary, samples) = measure(link, protocol, point, 60, Duration::from_secs(20));
         prop_assert_eq!(&summary.ending, &Ending::Complete);
         prop_assert!(summary.counts.is_clean(), "{:?}", summary.counts);
         prop_assert_eq!(summary.counts.answered, 60);
@@ -196,19 +197,20 @@ proptest! {
         };
         let point = Point { index: 0, out_bytes: 40, in_bytes: 300, depth };
         let link = Memory::new(Protocol::Wiregauge, faults, room, seed);
-        let (summary, samples) = measure(link, Protocol::Wiregauge, point, 100);
+        let (summary, samples) = measure(link, Protocol::Wiregauge, point, 100, Duration::from_millis(20));
         prop_assert_eq!(&summary.ending, &Ending::Complete);
         assert_accounted(&samples, 104);
         // The responder counts all 104 exchanges, the summary the last 100.
         let struck = 104 / every;
-        let wrong = samples
-            .iter()
-            .filter(|sample| sample.status.is_first_row() && !sample.status.is_timed())
-            .count() as u64;
-        // One lost byte may make two frames unreadable once in 251 cuts (docs/protocol.md).
-        prop_assert!((struck..=struck + 2).contains(&wrong), "{wrong} of {struck}");
-        if fault == 0 {
-            prop_assert_eq!(samples.iter().filter(|s| s.status == Status::Lost).count() as u64, struck);
+        let of = |wanted: Status| samples.iter().filter(|s| s.status == wanted).count() as u64;
+        // A busy machine may add a loss of its own, but corrupts nothing.
+        prop_assert!(of(Status::Lost) + of(Status::Corrupted) >= struck);
+        // One lost byte makes two frames unreadable once in 251 cuts (docs/protocol.md).
+        prop_assert!(of(Status::Corrupted) <= struck + 2);
+        match fault {
+            0 => prop_assert!(of(Status::Lost) >= struck && of(Status::Corrupted) == 0),
+            1 => prop_assert_eq!(of(Status::Corrupted), struck),
+            _ => {}
         }
     }
 }

@@ -8,7 +8,7 @@ use super::failures;
 use super::samples::SampleLog;
 use super::window::{Finished, Slot, Window};
 use crate::error::LinkError;
-use crate::host::{Clock, ClockGaps};
+use crate::host::{Clock, ClockGaps, Sleeper};
 use crate::link::{Link, PATIENCE};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +26,15 @@ const LINGER_NS: u64 = 5_000_000;
 
 /// Losses in a row, for each exchange outstanding, at which a link that never answered has failed.
 const NEVER_ANSWERED: u32 = 3;
+
+/// How the loop is told something while it runs.
+#[derive(Clone, Copy)]
+pub struct Ears<'a> {
+    /// Raised when it is to stop.
+    pub stop: &'a AtomicBool,
+    /// By which another thread wakes it from a receive; without one, receives time out.
+    pub sleeper: Option<&'a Sleeper>,
+}
 
 /// How the loop ended.
 pub enum LoopEnd {
@@ -55,7 +64,7 @@ pub struct Loop<'a, C> {
     plan: &'a Plan,
     point: Point,
     datagram: bool,
-    stop: &'a AtomicBool,
+    ears: Ears<'a>,
     log: &'a mut SampleLog,
     clock: Clock,
     window: Window,
@@ -92,7 +101,7 @@ impl<'a, C: Codec> Loop<'a, C> {
         codec: C,
         plan: &'a Plan,
         point: Point,
-        stop: &'a AtomicBool,
+        ears: Ears<'a>,
         log: &'a mut SampleLog,
     ) -> Self {
         Loop {
@@ -101,7 +110,7 @@ impl<'a, C: Codec> Loop<'a, C> {
             plan,
             point,
             datagram,
-            stop,
+            ears,
             log,
             clock: Clock::start(),
             window: Window::new(point.depth),
@@ -124,6 +133,11 @@ impl<'a, C: Codec> Loop<'a, C> {
         }
     }
 
+    /// The processor that the loop is kept on.
+    pub fn pinned(&self) -> Option<u32> {
+        self.plan.host.pin
+    }
+
     /// Measures the point.
     pub fn run(mut self) -> (LoopEnd, Sights) {
         let end = match self.measure() {
@@ -137,13 +151,16 @@ impl<'a, C: Codec> Loop<'a, C> {
 
     /// True when the point is complete, false when it was stopped.
     fn measure(&mut self) -> Result<bool, LinkError> {
-        let patience = Duration::from_nanos(self.plan.timeout_ns).min(PATIENCE);
+        let timeout = Duration::from_nanos(self.plan.timeout_ns);
+        // Who is woken from outside within a moment needs a timer only for a short timeout.
+        let is_woken = self.ears.sleeper.is_some() && timeout >= 2 * PATIENCE;
+        let patience = (!is_woken).then(|| timeout.min(PATIENCE));
         self.patient = self
             .link
             .set_patience(patience)
             .map_err(|e| failures::broken(self.plan, self.window.next(), &e))?;
         while self.window.next() < self.total || self.window.waiting() > 0 {
-            if self.stop.load(Ordering::Relaxed) {
+            if self.ears.stop.load(Ordering::Relaxed) {
                 return Ok(false);
             }
             self.stage()?;
@@ -310,7 +327,13 @@ impl<'a, C: Codec> Loop<'a, C> {
         };
         let simple = !blocked && due.is_none() && self.settle_until_ns.is_none() && self.patient;
         let received = match self.plan.wait {
-            Wait::Block if simple => self.link.receive_blocking(self.input.space(self.datagram)),
+            Wait::Block if simple => {
+                let into = self.input.space(self.datagram);
+                match self.ears.sleeper {
+                    Some(sleeper) => sleeper.sleeps(|| self.link.receive_blocking(into)),
+                    None => self.link.receive_blocking(into),
+                }
+            }
             Wait::Block | Wait::Poll => {
                 let at_most = self.longest_wait(due);
                 let waited = self.link.wait(blocked, at_most);
@@ -366,14 +389,14 @@ impl<'a, C: Codec> Loop<'a, C> {
         }
         if self.plan.wait == Wait::Spin {
             let mut last = now;
-            while last < due && !self.stop.load(Ordering::Relaxed) {
+            while last < due && !self.ears.stop.load(Ordering::Relaxed) {
                 let now = self.clock.now();
                 self.sights.gaps.take(now - last);
                 last = now;
             }
         } else {
-            self.clock
-                .sleep_until(due.min(now + PATIENCE.as_nanos() as u64));
+            // Ends early on the signal that comes with a stop.
+            self.clock.sleep_until(due);
         }
     }
 
@@ -589,7 +612,7 @@ impl<'a, C: Codec> Loop<'a, C> {
                 } else {
                     LINGER_NS
                 };
-            if now >= until || self.stop.load(Ordering::Relaxed) {
+            if now >= until || self.ears.stop.load(Ordering::Relaxed) {
                 break;
             }
             let at_most = Duration::from_nanos(until - now).min(PATIENCE);

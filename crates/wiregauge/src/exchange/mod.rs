@@ -18,16 +18,16 @@ pub use samples::RING_SAMPLES;
 pub use sink::{Opened, Progress, RunError, Sink};
 
 use crate::error::{LinkError, LinkErrorKind};
-use crate::host::{self, Calibrator, Load, Watch};
+use crate::host::{self, Heeding, Load, Sleeper, Watch};
 use crate::limits::Bus;
-use crate::link::{Address, Link};
-use codec::{EchoDatagram, EchoStream, Framed};
-use measure::{Loop, LoopEnd, Sights};
+use crate::link::{Address, Kind, Link};
+use codec::{Codec, EchoDatagram, EchoStream, Framed};
+use measure::{Ears, Loop, LoopEnd, Sights};
 use samples::{SampleDrain, SampleLog};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wiregauge_record::{
     BusLimit, Calibration, Connect, Disturbance, Ending, Limit, Plan, Point, PointSummary,
     Protocol, ResourceUse, Sample, Summariser,
@@ -54,14 +54,19 @@ pub struct PointEnd {
 enum Word {
     Opened(Box<Opened>, Option<BusLimit>, u64),
     PointEnded(Box<PointEnd>),
-    Calibrated(Option<Calibration>),
 }
 
 /// Measures the plan. Returns whether it ran to its end (true) or was stopped by the flag (false).
 /// A failure after the link was open has first delivered every sample taken.
 pub fn run(plan: &Plan, stop: &AtomicBool, sink: &mut dyn Sink) -> Result<bool, RunError> {
     let address = check(plan)?;
-    let halt = AtomicBool::new(false);
+    let (halt, sleeper, _heeding) = (AtomicBool::new(false), Sleeper::default(), Heeding::begin());
+    let watch = Watcher {
+        plan,
+        stop,
+        halt: &halt,
+        sleeper: &sleeper,
+    };
     std::thread::scope(|scope| {
         // The load's threads are made before any priority is raised.
         let load = Load::start(plan.host.load);
@@ -80,19 +85,26 @@ pub fn run(plan: &Plan, stop: &AtomicBool, sink: &mut dyn Sink) -> Result<bool, 
         let (log, drain) = samples::ring(room, plan.keep_data.then_some(widest));
         let (say, words) = mpsc::channel();
         let (go, may_go) = mpsc::channel();
-        let (address, halt) = (&address, &halt);
+        let (address, halt, sleeper) = (&address, &halt, &sleeper);
         let measuring = std::thread::Builder::new()
             .name("measure".into())
             .spawn_scoped(scope, move || {
-                measuring_thread(plan, address, log, halt, &say, &may_go)
+                sleeper.here();
+                let measured = measuring_thread(plan, address, log, (halt, sleeper), &say, &may_go);
+                sleeper.gone();
+                measured
             })
             .map_err(|error| LinkError::from_io("starting the measuring thread", &error))?;
         if let Some(cpu) = plan.host.pin {
             host::keep_off(cpu);
         }
-        let outcome = take(plan, stop, halt, &words, &go, drain, sink);
+        let outcome = watch.take(address.kind(), &words, &go, drain, sink);
         halt.store(true, Ordering::Relaxed);
         drop((go, words));
+        while !measuring.is_finished() {
+            sleeper.wake();
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let measured = measuring.join().unwrap_or_else(|_| {
             Err(LinkError::new(
                 LinkErrorKind::Io,
@@ -109,88 +121,115 @@ pub fn run(plan: &Plan, stop: &AtomicBool, sink: &mut dyn Sink) -> Result<bool, 
     })
 }
 
-/// The caller's side: samples, progress, summaries.
-fn take(
-    plan: &Plan,
-    stop: &AtomicBool,
-    halt: &AtomicBool,
-    words: &mpsc::Receiver<Word>,
-    go: &mpsc::Sender<()>,
-    mut drain: SampleDrain,
-    sink: &mut dyn Sink,
-) -> io::Result<()> {
-    let heed = || {
-        if stop.load(Ordering::Relaxed) {
-            halt.store(true, Ordering::Relaxed);
+/// The caller's side: looks after the measuring thread, takes its samples, summarises them.
+struct Watcher<'a> {
+    plan: &'a Plan,
+    stop: &'a AtomicBool,
+    halt: &'a AtomicBool,
+    sleeper: &'a Sleeper,
+}
+
+impl Watcher<'_> {
+    /// Waits a moment for a word. `Ok(None)` if none came, `Err` if none will ever come.
+    fn listen(&self, words: &mpsc::Receiver<Word>) -> Result<Option<Word>, ()> {
+        if self.stop.load(Ordering::Relaxed) {
+            self.halt.store(true, Ordering::Relaxed);
+            self.sleeper.wake();
         }
-    };
-    let word = |words: &mpsc::Receiver<Word>| loop {
-        heed();
         match words.recv_timeout(LOOK) {
-            Ok(word) => return Some(word),
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
-            Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+            Ok(word) => Ok(Some(word)),
+            Err(mpsc::RecvTimeoutError::Timeout) => Ok(None),
+            Err(mpsc::RecvTimeoutError::Disconnected) => Err(()),
         }
-    };
-    let Some(Word::Opened(opened, limit, open_ns)) = word(words) else {
-        return Ok(());
-    };
-    sink.opened(&opened)?;
-    let responder = opened.responder;
-    for &point in &plan.points {
-        heed();
-        if halt.load(Ordering::Relaxed) {
-            break;
+    }
+
+    /// A stopped run measures no floor.
+    fn floor(&self, kind: &'static Kind) -> Option<Calibration> {
+        let wanted = self.plan.calibrate && !self.stop.load(Ordering::Relaxed);
+        wanted.then(|| host::calibrate(kind, self.plan.wait, &self.plan.host))?
+    }
+
+    fn take(
+        &self,
+        kind: &'static Kind,
+        words: &mpsc::Receiver<Word>,
+        go: &mpsc::Sender<()>,
+        mut drain: SampleDrain,
+        sink: &mut dyn Sink,
+    ) -> io::Result<()> {
+        let (mut opened, limit, open_ns) = loop {
+            match self.listen(words) {
+                Ok(Some(Word::Opened(opened, limit, open_ns))) => break (opened, limit, open_ns),
+                Ok(_) => {}
+                Err(()) => return Ok(()),
+            }
+        };
+        opened.calibration = self.floor(kind);
+        sink.opened(&opened)?;
+        let responder = opened.responder;
+        for &point in &self.plan.points {
+            if self.stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            sink.begin_point(point)?;
+            let mut summariser = Summariser::new(self.plan, point, responder.as_ref());
+            let _ = go.send(());
+            let Some(end) = self.take_point(words, &mut drain, &mut summariser, sink)? else {
+                return Ok(());
+            };
+            let opening = (point.index == 0).then_some(open_ns);
+            let mut summary =
+                summariser.finish(end.ending, end.stray_bytes, opening, end.resources);
+            summary.disturbances = end.disturbances;
+            summary.limit = limit.clone().map(|limit| used(limit, &summary));
+            sink.end_point(summary)?;
+            if end.error.is_some() {
+                return Ok(());
+            }
         }
-        sink.begin_point(point)?;
-        let mut summariser = Summariser::new(plan, point, responder.as_ref());
-        let begun = std::time::Instant::now();
-        let mut ended = 0;
-        let _ = go.send(());
-        let end = loop {
-            heed();
-            match words.recv_timeout(LOOK) {
-                Ok(Word::PointEnded(end)) => break end,
-                Ok(_) | Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
+        match self.floor(kind) {
+            Some(calibration) => sink.calibrated_after(calibration),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the samples of one point until it ends; `None` if the measuring thread is gone.
+    fn take_point(
+        &self,
+        words: &mpsc::Receiver<Word>,
+        drain: &mut SampleDrain,
+        summariser: &mut Summariser,
+        sink: &mut dyn Sink,
+    ) -> io::Result<Option<PointEnd>> {
+        let begun = Instant::now();
+        let (mut taken, mut moved_to) = (0, 0);
+        let mut take = |drain: &mut SampleDrain, sink: &mut dyn Sink| {
+            drain.take_all(|sample, data| {
+                summariser.push(sample);
+                sink.sample(sample, data)
+            })
+        };
+        loop {
+            match self.listen(words) {
+                Ok(Some(Word::PointEnded(end))) => {
+                    take(drain, sink)?;
+                    return Ok(Some(*end));
+                }
+                Ok(_) => {}
+                Err(()) => return Ok(None),
             }
             if drain.is_pressing() {
-                ended += drain.take_all(|sample, data| {
-                    summariser.push(sample);
-                    sink.sample(sample, data)
-                })?;
+                taken += take(drain, sink)?;
             }
-            let waiting = drain.waiting() as u64;
-            sink.progress(Progress {
-                ended: ended + waiting,
-                elapsed: begun.elapsed(),
-            });
-        };
-        drain.take_all(|sample, data| {
-            summariser.push(sample);
-            sink.sample(sample, data)
-        })?;
-        let PointEnd {
-            ending,
-            stray_bytes,
-            resources,
-            disturbances,
-            error,
-        } = *end;
-        let opening = (point.index == 0).then_some(open_ns);
-        let mut summary = summariser.finish(ending, stray_bytes, opening, resources);
-        summary.disturbances = disturbances;
-        summary.limit = limit.clone().map(|limit| used(limit, &summary));
-        sink.end_point(summary)?;
-        if error.is_some() {
-            return Ok(());
+            let ended = taken + drain.waiting() as u64;
+            if ended == moved_to {
+                self.sleeper.wake_from_receive();
+            }
+            moved_to = ended;
+            let elapsed = begun.elapsed();
+            sink.progress(Progress { ended, elapsed });
         }
     }
-    let _ = go.send(());
-    if let Some(Word::Calibrated(Some(calibration))) = word(words) {
-        sink.calibrated_after(calibration)?;
-    }
-    Ok(())
 }
 
 fn used(limit: BusLimit, summary: &PointSummary) -> BusLimit {
@@ -211,15 +250,13 @@ fn measuring_thread(
     plan: &Plan,
     address: &Address,
     mut log: SampleLog,
-    halt: &AtomicBool,
+    (halt, sleeper): (&AtomicBool, &Sleeper),
     say: &mpsc::Sender<Word>,
     may_go: &mpsc::Receiver<()>,
 ) -> Result<(), LinkError> {
     let timeout = Duration::from_nanos(plan.timeout_ns);
     let datagram = address.kind().datagram;
-    // Its echo threads must not inherit what is asked of this one.
-    let calibrator = plan.calibrate.then(|| Calibrator::new(address.kind()));
-    let mut calibrator = calibrator;
+    host::own_descriptors();
     host::apply(&plan.host)?;
     let clock = host::Clock::start();
     let mut link = address.open(&plan.link, timeout)?;
@@ -240,21 +277,23 @@ fn measuring_thread(
         host: host::host_state(plan.host.lock_memory),
         link: link.detail(),
         responder,
-        calibration: calibrator
-            .as_mut()
-            .map(|calibrator| calibrator.measure(plan.wait)),
+        calibration: None,
     };
     if plan.connect == Connect::Each {
         link.close();
     }
     let _ = say.send(Word::Opened(Box::new(opened), limit, open_ns));
+    let ears = Ears {
+        stop: halt,
+        sleeper: Some(sleeper),
+    };
     let mut base = 0;
     for &point in &plan.points {
         if may_go.recv().is_err() {
             return Ok(());
         }
         let (end, started) =
-            measure_point(link.as_mut(), datagram, plan, point, base, halt, &mut log);
+            measure_point(link.as_mut(), datagram, plan, point, base, ears, &mut log);
         // Far enough that no number of this point is near one of the next.
         base += started + (1 << 16);
         let error = end.error.clone();
@@ -267,12 +306,6 @@ fn measuring_thread(
             return Ok(());
         }
     }
-    if may_go.recv().is_ok() && !halt.load(Ordering::Relaxed) {
-        let after = calibrator
-            .as_mut()
-            .map(|calibrator| calibrator.measure(plan.wait));
-        let _ = say.send(Word::Calibrated(after));
-    }
     Ok(())
 }
 
@@ -283,28 +316,25 @@ fn measure_point(
     plan: &Plan,
     point: Point,
     base: u64,
-    stop: &AtomicBool,
+    ears: Ears<'_>,
     log: &mut SampleLog,
 ) -> (PointEnd, u64) {
     let stalls_before = log.stalls;
-    let watch = Watch::start(plan.host.pin);
-    let begun = host::Clock::start();
     let out = point.out_bytes;
-    let (end, sights): (LoopEnd, Sights) = match (plan.protocol, datagram) {
+    let (end, sights, resources, mut disturbances) = match (plan.protocol, datagram) {
         (Protocol::Wiregauge, _) => {
             let codec = Framed::new(base, point.in_bytes, datagram);
-            Loop::new(link, datagram, codec, plan, point, stop, log).run()
+            watched(Loop::new(link, datagram, codec, plan, point, ears, log))
         }
         (Protocol::Echo, false) => {
             let codec = EchoStream::new(base, out);
-            Loop::new(link, datagram, codec, plan, point, stop, log).run()
+            watched(Loop::new(link, datagram, codec, plan, point, ears, log))
         }
         (Protocol::Echo, true) => {
             let codec = EchoDatagram::new(base, out);
-            Loop::new(link, datagram, codec, plan, point, stop, log).run()
+            watched(Loop::new(link, datagram, codec, plan, point, ears, log))
         }
     };
-    let (resources, mut disturbances) = watch.finish(begun.now(), sights.exchanges, sights.gaps);
     let stalls = log.stalls - stalls_before;
     if stalls > 0 {
         disturbances.push(Disturbance::StorageTooSlow { times: stalls });
@@ -332,19 +362,31 @@ fn measure_point(
     )
 }
 
+/// Runs a loop that is laid out, and keeps the kernel's accounts of just that.
+fn watched<C: Codec>(ready: Loop<'_, C>) -> (LoopEnd, Sights, ResourceUse, Vec<Disturbance>) {
+    let watch = Watch::start(ready.pinned());
+    let begun = host::Clock::start();
+    let (end, sights) = ready.run();
+    let (resources, disturbances) = watch.finish(begun.now(), sights.exchanges, sights.gaps);
+    (end, sights, resources, disturbances)
+}
+
 /// Measures one point on an open link in the calling thread, and hands over its samples at the end.
 pub(crate) fn measure_here(
     link: &mut dyn Link,
     datagram: bool,
     plan: &Plan,
     point: Point,
-    base: u64,
     mut take: impl FnMut(&Sample),
 ) -> PointEnd {
     let exchanges = plan.exchanges_per_point().unwrap_or(0);
     let (mut log, mut drain) = samples::ring(2 * exchanges + 64, None);
     let stop = AtomicBool::new(false);
-    let (end, _) = measure_point(link, datagram, plan, point, base, &stop, &mut log);
+    let ears = Ears {
+        stop: &stop,
+        sleeper: None,
+    };
+    let (end, _) = measure_point(link, datagram, plan, point, 0, ears, &mut log);
     let _ = drain.take_all(|sample, _| {
         take(sample);
         Ok::<(), ()>(())

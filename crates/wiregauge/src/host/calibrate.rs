@@ -2,6 +2,7 @@
 //! the device: what is below it is the host, not the wire.
 
 use super::clock::Clock;
+use super::scheduling::apply;
 use crate::exchange::measure_here;
 use crate::link::{Address, Kind, Link};
 use std::time::Duration;
@@ -16,54 +17,44 @@ const BYTES: u32 = 64;
 const SLEEPS: usize = 50;
 const SPIN: Duration = Duration::from_millis(50);
 
-/// The links that the floor is measured over: none, and one to an echo on this host. Made before
-/// the calling thread is pinned or raised, because the echo's thread would inherit that.
-pub struct Calibrator {
-    links: Vec<(String, Box<dyn Link>, bool)>,
-    /// Numbers go on between two measurements over one link, as they do between points.
-    base: u64,
+/// Measures the floor for a kind of link in a thread of its own, with what is asked of the host and
+/// waiting as the run does. Takes about a quarter of a second. A floor that cannot be measured is
+/// left out.
+pub fn calibrate(kind: &'static Kind, wait: Wait, plan: &HostPlan) -> Option<Calibration> {
+    std::thread::scope(|scope| scope.spawn(|| measure(kind, wait, plan)).join().ok())
 }
 
-impl Calibrator {
-    /// Opens the links. What cannot be opened is left out.
-    pub fn new(kind: &'static Kind) -> Calibrator {
-        let null = Address::parse("null://")
-            .and_then(|address| address.open(&LinkOptions::default(), Duration::from_secs(1)));
-        let null = null.ok().map(|link| ("null link".to_string(), link, false));
-        let echo = kind.floor.and_then(|open| open().ok());
-        let echo = echo.map(|link| {
-            (
-                format!("{} echo on this host", kind.scheme),
-                link,
-                kind.datagram,
-            )
-        });
-        Calibrator {
-            links: null.into_iter().chain(echo).collect(),
-            base: 0,
-        }
-    }
-
-    /// Measures, waiting as the run does. Takes about a quarter of a second.
-    pub fn measure(&mut self, wait: Wait) -> Calibration {
-        let base = self.base;
-        self.base += 1 << 20;
-        let floors = self.links.iter_mut().filter_map(|(name, link, datagram)| {
-            let rtt = floor(link.as_mut(), *datagram, wait, base)?;
-            Some(Floor {
-                name: name.clone(),
+fn measure(kind: &'static Kind, wait: Wait, plan: &HostPlan) -> Calibration {
+    let null = Address::parse("null://")
+        .and_then(|address| address.open(&LinkOptions::default(), Duration::from_secs(1)));
+    // Before the thread is pinned or raised: the echo's thread would inherit that.
+    let echo = kind.floor.and_then(|open| open().ok());
+    // What the system refuses was reported by the measuring thread.
+    let _ = apply(plan);
+    let mut floors = Vec::new();
+    let echo_name = format!("{} echo on this host", kind.scheme);
+    let links = [
+        (null.ok(), "null link".to_string(), false),
+        (echo, echo_name, kind.datagram),
+    ];
+    for (link, name, datagram) in links {
+        if let Some(mut link) = link
+            && let Some(rtt) = floor(link.as_mut(), datagram, wait)
+        {
+            floors.push(Floor {
+                name,
                 bytes: BYTES,
                 rtt,
-            })
-        });
-        Calibration {
-            floors: floors.collect(),
-            wake_up: wake_up(),
+            });
         }
+    }
+    Calibration {
+        floors,
+        wake_up: wake_up(),
     }
 }
 
-fn floor(link: &mut dyn Link, datagram: bool, wait: Wait, base: u64) -> Option<Distribution> {
+fn floor(link: &mut dyn Link, datagram: bool, wait: Wait) -> Option<Distribution> {
     let point = Point {
         index: 0,
         out_bytes: BYTES,
@@ -88,7 +79,7 @@ fn floor(link: &mut dyn Link, datagram: bool, wait: Wait, base: u64) -> Option<D
         link: LinkOptions::default(),
     };
     let mut summariser = Summariser::new(&plan, point, None);
-    let end = measure_here(link, datagram, &plan, point, base, |sample| {
+    let end = measure_here(link, datagram, &plan, point, |sample| {
         summariser.push(sample)
     });
     summariser

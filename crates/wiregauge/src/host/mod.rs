@@ -4,12 +4,14 @@ mod calibrate;
 mod clock;
 mod interference;
 mod load;
+mod nudge;
 mod scheduling;
 mod state;
 
-pub use calibrate::Calibrator;
+pub use calibrate::calibrate;
 pub use clock::{Clock, sleep_until};
 pub use interference::{ClockGaps, Watch};
 pub use load::Load;
+pub use nudge::{Heeding, Sleeper, own_descriptors};
 pub use scheduling::{apply, keep_off, use_precise_timers};
 pub use state::host_state;

@@ -18,7 +18,7 @@ use std::io;
 use std::time::Duration;
 use wiregauge_record::{BusLimit, LinkDetail, LinkOptions};
 
-/// How long a blocking receive may sleep before it looks up, so that a stop is heeded.
+/// How long a sleep may last before it looks up, so that a stop is heeded.
 pub const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Every kind of link.
@@ -66,14 +66,15 @@ pub trait Link: Send {
     /// error of kind `UnexpectedEof`.
     fn receive(&mut self, into: &mut [u8]) -> io::Result<usize>;
 
-    /// Receives, sleeping in the system call until there is something or the patience set by
-    /// [`Link::set_patience`] is over; then 0.
+    /// Receives, sleeping in the system call until there is something, a signal comes, or the
+    /// patience set by [`Link::set_patience`] is over; in the last two cases 0.
     fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize>;
 
-    /// How long `receive_blocking` sleeps at most. Returns false where the kind cannot wait that
-    /// short a time in the call itself (a tty counts tenths of seconds): then [`Link::wait`] must
-    /// be used.
-    fn set_patience(&mut self, patience: Duration) -> io::Result<bool>;
+    /// How long `receive_blocking` sleeps at most; at first [`PATIENCE`]. `None` lets it sleep
+    /// until a signal comes and spares the kernel a timer for each receive. Returns false where
+    /// the kind cannot wait that short a time in the call itself (a tty counts tenths of seconds):
+    /// then [`Link::wait`] must be used.
+    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool>;
 
     /// Sleeps until there is something to receive, or (with `or_writable`) until more can be sent,
     /// or for `at_most`.

@@ -65,7 +65,7 @@ impl Link for Null {
         self.receive(into)
     }
 
-    fn set_patience(&mut self, _patience: Duration) -> io::Result<bool> {
+    fn set_patience(&mut self, _patience: Option<Duration>) -> io::Result<bool> {
         Ok(true)
     }
 

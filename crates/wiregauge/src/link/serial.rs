@@ -151,9 +151,9 @@ impl Link for Serial {
         }
     }
 
-    fn set_patience(&mut self, patience: Duration) -> io::Result<bool> {
+    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
         // VTIME counts tenths of a second and is set to one.
-        Ok(patience >= PATIENCE)
+        Ok(patience.is_none_or(|patience| patience >= PATIENCE))
     }
 
     fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {

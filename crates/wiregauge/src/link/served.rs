@@ -24,7 +24,7 @@ impl Accepted {
     /// Takes it over.
     pub fn new(fd: OwnedFd) -> io::Result<Accepted> {
         // An accepted socket is in blocking mode on Linux whatever its listener's mode (accept(2)).
-        socket::set_patience(&fd, PATIENCE)?;
+        socket::set_patience(&fd, Some(PATIENCE))?;
         Ok(Accepted { fd })
     }
 }
@@ -42,7 +42,7 @@ impl Link for Accepted {
         socket::receive(&self.fd, into, RecvFlags::empty(), true)
     }
 
-    fn set_patience(&mut self, patience: Duration) -> io::Result<bool> {
+    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
         socket::set_patience(&self.fd, patience)
     }
 
@@ -114,7 +114,7 @@ impl Link for PtyMaster {
         }
     }
 
-    fn set_patience(&mut self, _patience: Duration) -> io::Result<bool> {
+    fn set_patience(&mut self, _patience: Option<Duration>) -> io::Result<bool> {
         Ok(false)
     }
 

@@ -31,12 +31,9 @@ pub fn receive(fd: &OwnedFd, into: &mut [u8], flags: RecvFlags, stream: bool) ->
 }
 
 /// Lets blocking receives on it end after `patience`.
-pub fn set_patience(fd: &OwnedFd, patience: Duration) -> io::Result<bool> {
-    sockopt::set_socket_timeout(
-        fd,
-        Timeout::Recv,
-        Some(patience.max(Duration::from_micros(1))),
-    )?;
+pub fn set_patience(fd: &OwnedFd, patience: Option<Duration>) -> io::Result<bool> {
+    let patience = patience.map(|patience| patience.max(Duration::from_micros(1)));
+    sockopt::set_socket_timeout(fd, Timeout::Recv, patience)?;
     Ok(true)
 }
 

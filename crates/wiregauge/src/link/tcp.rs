@@ -3,12 +3,14 @@
 
 use super::{Address, Kind, Link, PATIENCE, closed, socket};
 use crate::error::{LinkError, LinkErrorKind};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, ipproto};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wiregauge_record::{LinkDetail, LinkOptions};
 
 /// The kind.
@@ -27,7 +29,7 @@ struct Tcp {
     fd: Option<OwnedFd>,
     peer: SocketAddr,
     timeout: Duration,
-    patience: Duration,
+    patience: Option<Duration>,
     quick_ack: bool,
 }
 
@@ -43,9 +45,9 @@ fn open(
     })?;
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for peer in peers {
-        match connect(peer, timeout) {
+        match connect(peer, timeout, Bound::Kernel) {
             Ok(fd) => {
-                let (patience, quick_ack) = (PATIENCE, options.quick_ack);
+                let (patience, quick_ack) = (Some(PATIENCE), options.quick_ack);
                 let mut link = Tcp {
                     fd: Some(fd),
                     peer,
@@ -81,7 +83,16 @@ fn explain(address: &Address, doing: &str, error: &io::Error, timeout: Duration)
     }
 }
 
-fn connect(peer: SocketAddr, timeout: Duration) -> io::Result<OwnedFd> {
+/// What ends a connect to a peer that does not answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    /// A timeout of the socket (socket(7), SO_SNDTIMEO), which costs a system call.
+    Kernel,
+    /// A signal, after which the rest of the time is waited in poll.
+    Signal,
+}
+
+fn connect(peer: SocketAddr, timeout: Duration, bound: Bound) -> io::Result<OwnedFd> {
     let family = if peer.is_ipv4() {
         AddressFamily::INET
     } else {
@@ -94,14 +105,38 @@ fn connect(peer: SocketAddr, timeout: Duration) -> io::Result<OwnedFd> {
         Some(ipproto::TCP),
     )?;
     sockopt::set_tcp_nodelay(&fd, true)?;
-    // Bounds the connect too (socket(7), SO_SNDTIMEO); sends never wait.
-    sockopt::set_socket_timeout(&fd, Timeout::Send, Some(timeout))?;
+    if bound == Bound::Kernel {
+        sockopt::set_socket_timeout(&fd, Timeout::Send, Some(timeout))?;
+    }
     match rustix::net::connect(&fd, &peer) {
         Ok(()) => Ok(fd),
-        Err(rustix::io::Errno::INPROGRESS | rustix::io::Errno::AGAIN) => {
-            Err(io::ErrorKind::TimedOut.into())
-        }
+        Err(Errno::INTR) => finish_connect(fd, timeout),
+        Err(Errno::INPROGRESS | Errno::AGAIN) => Err(io::ErrorKind::TimedOut.into()),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// An interrupted connect goes on by itself (connect(2)); its end is seen by poll.
+fn finish_connect(fd: OwnedFd, timeout: Duration) -> io::Result<OwnedFd> {
+    let begun = Instant::now();
+    loop {
+        let left = timeout.saturating_sub(begun.elapsed());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let mut fds = [PollFd::new(&fd, PollFlags::OUT)];
+        let wait = Timespec {
+            tv_sec: left.as_secs() as i64,
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        match poll(&mut fds, Some(&wait)) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => {
+                sockopt::socket_error(&fd)??;
+                return Ok(fd);
+            }
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 
@@ -111,7 +146,9 @@ impl Tcp {
     }
 
     fn settle(&mut self) -> io::Result<()> {
-        socket::set_patience(self.fd()?, self.patience)?;
+        if self.patience.is_some() {
+            socket::set_patience(self.fd()?, self.patience)?;
+        }
         // Closing resets the connection: a normal close of ten thousand short connections would
         // leave as many ports in TIME_WAIT (RFC 9293, 3.6.1) and run out of them.
         sockopt::set_socket_linger(self.fd()?, Some(Duration::ZERO))?;
@@ -146,7 +183,7 @@ impl Link for Tcp {
         self.receive_with(into, RecvFlags::empty())
     }
 
-    fn set_patience(&mut self, patience: Duration) -> io::Result<bool> {
+    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
         self.patience = patience;
         match &self.fd {
             Some(fd) => socket::set_patience(fd, patience),
@@ -164,7 +201,12 @@ impl Link for Tcp {
     }
 
     fn reopen(&mut self) -> io::Result<()> {
-        self.fd = Some(connect(self.peer, self.timeout)?);
+        let bound = if self.patience.is_some() {
+            Bound::Kernel
+        } else {
+            Bound::Signal
+        };
+        self.fd = Some(connect(self.peer, self.timeout, bound)?);
         self.settle()
     }
 
@@ -200,12 +242,12 @@ fn floor() -> io::Result<Box<dyn Link>> {
         }
     });
     let timeout = Duration::from_secs(1);
-    let fd = connect(peer, timeout)?;
+    let fd = connect(peer, timeout, Bound::Kernel)?;
     let mut link = Tcp {
         fd: Some(fd),
         peer,
         timeout,
-        patience: PATIENCE,
+        patience: Some(PATIENCE),
         quick_ack: false,
     };
     link.settle()?;

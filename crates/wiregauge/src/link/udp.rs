@@ -31,7 +31,7 @@ pub static KIND: Kind = Kind {
 struct Udp {
     fd: Option<OwnedFd>,
     peer: SocketAddr,
-    patience: Duration,
+    patience: Option<Duration>,
     /// Held by the link to this host's own echo, which ends when the link is gone.
     _echo: Option<Arc<()>>,
 }
@@ -50,12 +50,12 @@ fn open(
             LinkError::new(LinkErrorKind::Unreachable, &doing, error.to_string())
                 .hint("check the host name, or give the address in numbers")
         })?;
-    connect(peer, PATIENCE)
+    connect(peer, Some(PATIENCE))
         .map(|fd| Box::new(Udp::new(fd, peer)) as Box<dyn Link>)
         .map_err(|error| LinkError::from_io(&doing, &error))
 }
 
-fn connect(peer: SocketAddr, patience: Duration) -> io::Result<OwnedFd> {
+fn connect(peer: SocketAddr, patience: Option<Duration>) -> io::Result<OwnedFd> {
     let any: SocketAddr = if peer.is_ipv4() {
         ([0, 0, 0, 0], 0).into()
     } else {
@@ -66,7 +66,9 @@ fn connect(peer: SocketAddr, patience: Duration) -> io::Result<OwnedFd> {
     let fd = OwnedFd::from(socket);
     // The system may grant less; what it granted is kept with the run.
     sockopt::set_socket_recv_buffer_size(&fd, RECEIVE_BUFFER)?;
-    socket::set_patience(&fd, patience)?;
+    if patience.is_some() {
+        socket::set_patience(&fd, patience)?;
+    }
     Ok(fd)
 }
 
@@ -75,7 +77,7 @@ impl Udp {
         Udp {
             fd: Some(fd),
             peer,
-            patience: PATIENCE,
+            patience: Some(PATIENCE),
             _echo: None,
         }
     }
@@ -98,7 +100,7 @@ impl Link for Udp {
         socket::receive(self.fd()?, into, RecvFlags::empty(), false)
     }
 
-    fn set_patience(&mut self, patience: Duration) -> io::Result<bool> {
+    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
         self.patience = patience;
         match &self.fd {
             Some(fd) => socket::set_patience(fd, patience),
@@ -144,7 +146,7 @@ fn floor() -> io::Result<Box<dyn Link>> {
             }
         }
     });
-    let mut link = Udp::new(connect(peer, PATIENCE)?, peer);
+    let mut link = Udp::new(connect(peer, Some(PATIENCE))?, peer);
     link._echo = Some(alive);
     Ok(Box::new(link))
 }

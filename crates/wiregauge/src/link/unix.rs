@@ -25,7 +25,7 @@ pub static KIND: Kind = Kind {
 struct Unix {
     fd: Option<OwnedFd>,
     path: PathBuf,
-    patience: Duration,
+    patience: Option<Duration>,
 }
 
 fn check(rest: &str) -> Result<(), String> {
@@ -43,7 +43,7 @@ fn open(
     _timeout: Duration,
 ) -> Result<Box<dyn Link>, LinkError> {
     let doing = format!("connecting to {address}");
-    match Unix::connect(PathBuf::from(address.rest()), PATIENCE) {
+    match Unix::connect(PathBuf::from(address.rest()), Some(PATIENCE)) {
         Ok(link) => Ok(Box::new(link)),
         Err(error) => {
             let error = LinkError::from_io(doing, &error);
@@ -58,7 +58,7 @@ fn open(
 }
 
 impl Unix {
-    fn connect(path: PathBuf, patience: Duration) -> io::Result<Unix> {
+    fn connect(path: PathBuf, patience: Option<Duration>) -> io::Result<Unix> {
         let fd = OwnedFd::from(UnixStream::connect(&path)?);
         socket::set_patience(&fd, patience)?;
         Ok(Unix {
@@ -86,7 +86,7 @@ impl Link for Unix {
         socket::receive(self.fd()?, into, RecvFlags::empty(), true)
     }
 
-    fn set_patience(&mut self, patience: Duration) -> io::Result<bool> {
+    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
         self.patience = patience;
         match &self.fd {
             Some(fd) => socket::set_patience(fd, patience),
@@ -105,7 +105,9 @@ impl Link for Unix {
 
     fn reopen(&mut self) -> io::Result<()> {
         let fd = OwnedFd::from(UnixStream::connect(&self.path)?);
-        socket::set_patience(&fd, self.patience)?;
+        if self.patience.is_some() {
+            socket::set_patience(&fd, self.patience)?;
+        }
         self.fd = Some(fd);
         Ok(())
     }
@@ -132,10 +134,10 @@ fn floor() -> io::Result<Box<dyn Link>> {
         }
     });
     let fd = OwnedFd::from(near);
-    socket::set_patience(&fd, PATIENCE)?;
+    socket::set_patience(&fd, Some(PATIENCE))?;
     Ok(Box::new(Unix {
         fd: Some(fd),
         path: PathBuf::new(),
-        patience: PATIENCE,
+        patience: Some(PATIENCE),
     }))
 }

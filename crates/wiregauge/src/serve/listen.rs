@@ -43,7 +43,8 @@ impl ServeAddress {
         }
         // Without a host: this host only.
         let text = text.replacen("://:", "://127.0.0.1:", 1);
-        let address = Address::parse(&text)?;
+        let hint = "tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH";
+        let address = Address::parse(&text).map_err(|error| error.hint(hint))?;
         let rest = address.rest().to_string();
         match address.kind().scheme {
             "tcp" => Ok(ServeAddress::Tcp(rest)),
@@ -55,7 +56,7 @@ impl ServeAddress {
                 format!("serving {address}"),
                 format!("nothing can be served on `{scheme}`"),
             )
-            .hint("tcp://, udp://, unix://, serial:// or pty:")),
+            .hint(hint)),
         }
     }
 }
