@@ -69,7 +69,10 @@ impl Link for Null {
         Ok(true)
     }
 
-    fn wait(&mut self, _or_writable: bool, _at_most: Duration) -> io::Result<()> {
+    fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {
+        if self.bytes.is_empty() && !or_writable {
+            std::thread::sleep(at_most);
+        }
         Ok(())
     }
 
