@@ -223,10 +223,12 @@ fn a_device_that_talks_without_end_does_not_hold_the_program_up() {
 fn an_echo_that_talks_without_end_does_not_hold_the_program_up() {
     let desk = Desk::new();
     let address = tcp_device(|mut client| while client.write_all(&[0x55; 4096]).is_ok() {});
-    let flags = "--protocol echo --count 20 --timeout 100ms";
-    let (run, ended) = desk.try_measure(&address, flags);
-    assert_eq!(run.counts().answered, 0, "{ended}");
-    assert_eq!(ended.code, Some(3), "{ended}");
+    let flags = "--protocol echo --count 20 --timeout 100ms --no-calibration";
+    desk.wiregauge(&format!("exchange {address} {flags}"))
+        .assert()
+        .code(3)
+        .stderr(contains(&address).and(contains("without end")))
+        .stderr(contains("try: "));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! point, and between points nothing measures.
 
 mod buffers;
+mod calibrate;
 mod check;
 mod codec;
 mod failures;
@@ -146,7 +147,7 @@ impl Watcher<'_> {
     /// A stopped run measures no floor.
     fn floor(&self, kind: &'static Kind) -> Option<Calibration> {
         let wanted = self.plan.calibrate && !self.stop.load(Ordering::Relaxed);
-        wanted.then(|| host::calibrate(kind, self.plan.wait, &self.plan.host))?
+        wanted.then(|| calibrate::calibrate(kind, self.plan.wait, &self.plan.host))?
     }
 
     fn take(

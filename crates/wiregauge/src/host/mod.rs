@@ -1,6 +1,5 @@
-//! This computer: its clock, what is asked of it, what else it does, and its own floor.
+//! This computer: its clock, what is asked of it, and what else it does.
 
-mod calibrate;
 mod clock;
 mod interference;
 mod load;
@@ -8,7 +7,6 @@ mod nudge;
 mod scheduling;
 mod state;
 
-pub use calibrate::calibrate;
 pub use clock::{Clock, sleep_until};
 pub use interference::{ClockGaps, Watch};
 pub use load::Load;

@@ -9,7 +9,7 @@ mod tty;
 mod udp;
 mod unix;
 
-pub use served::{Accepted, PtyMaster, wait_readable};
+pub use served::{PtyMaster, accepted, wait_readable};
 pub use tty::{RawTty, open_pty};
 
 use crate::error::{LinkError, LinkErrorKind};

@@ -1,13 +1,14 @@
 //! The responder's end of a stream, under the same trait as the host's: an accepted socket, or the
 //! master of a pseudo-terminal. Neither can be opened again.
 
-use super::{Link, PATIENCE, closed, open_pty, socket};
+use super::socket::{self, Opener, SocketLink};
+use super::{Link, PATIENCE, closed, open_pty};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
-use rustix::net::RecvFlags;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// Sleeps until `fd` is readable, at most so long.
@@ -15,45 +16,27 @@ pub fn wait_readable(fd: BorrowedFd<'_>, at_most: Duration) -> io::Result<()> {
     socket::wait(fd, false, at_most)
 }
 
-/// A stream socket that was accepted.
-pub struct Accepted {
-    fd: OwnedFd,
+/// A stream socket that was accepted, as a link that cannot be opened again.
+pub fn accepted(fd: OwnedFd) -> io::Result<SocketLink<Once>> {
+    SocketLink::open(Once {
+        fd: Mutex::new(Some(fd)),
+    })
 }
 
-impl Accepted {
-    /// Takes it over.
-    pub fn new(fd: OwnedFd) -> io::Result<Accepted> {
+/// A socket that is there already; it can be had once.
+pub struct Once {
+    fd: Mutex<Option<OwnedFd>>,
+}
+
+impl Opener for Once {
+    const STREAM: bool = true;
+
+    fn connect(&self, patience: Option<Duration>) -> io::Result<OwnedFd> {
         // An accepted socket is in blocking mode on Linux whatever its listener's mode (accept(2)).
-        socket::set_patience(&fd, Some(PATIENCE))?;
-        Ok(Accepted { fd })
-    }
-}
-
-impl Link for Accepted {
-    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        socket::send(&self.fd, bytes)
-    }
-
-    fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        socket::receive(&self.fd, into, RecvFlags::DONTWAIT, true)
-    }
-
-    fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        socket::receive(&self.fd, into, RecvFlags::empty(), true)
-    }
-
-    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
-        socket::set_patience(&self.fd, patience)
-    }
-
-    fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {
-        socket::wait(self.fd.as_fd(), or_writable, at_most)
-    }
-
-    fn close(&mut self) {}
-
-    fn reopen(&mut self) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
+        let fd = self.fd.lock().ok().and_then(|mut fd| fd.take());
+        let fd = fd.ok_or_else(closed)?;
+        socket::set_patience(&fd, patience)?;
+        Ok(fd)
     }
 }
 

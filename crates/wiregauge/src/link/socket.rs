@@ -1,7 +1,7 @@
 //! What TCP, UDP and Unix sockets share: one system call a send and one a receive. The descriptor
 //! stays in blocking mode; a call that must not wait says so by its flag, so no mode is switched.
 
-use super::closed;
+use super::{Link, PATIENCE, closed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -9,32 +9,116 @@ use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{RecvFlags, SendFlags};
 use std::io;
 use std::time::Duration;
+use wiregauge_record::LinkDetail;
 
-/// Sends what fits now; 0 if nothing does.
-pub fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
-    match rustix::net::send(fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
-        Ok(sent) => Ok(sent),
-        // NOBUFS: the interface's own queue is full; it empties as EAGAIN's does.
-        Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => Ok(0),
-        Err(error) => Err(error.into()),
+/// What one kind of socket adds to what all share.
+pub trait Opener: Send {
+    /// True if an empty read means the end, as it does for streams but not for datagrams.
+    const STREAM: bool;
+
+    /// A new socket connected to the device, in blocking mode; receives on it end after `patience`.
+    fn connect(&self, patience: Option<Duration>) -> io::Result<OwnedFd>;
+
+    /// What the kind does after each receive.
+    fn received(&self, _fd: &OwnedFd) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Settings worth keeping with the run.
+    fn settings(&self) -> Vec<(String, String)> {
+        Vec::new()
     }
 }
 
-/// Receives; 0 if there was nothing (yet). `stream` tells whether an empty read means the end.
-pub fn receive(fd: &OwnedFd, into: &mut [u8], flags: RecvFlags, stream: bool) -> io::Result<usize> {
-    match rustix::net::recv(fd, &mut *into, flags) {
-        Ok((0, _)) if stream && !into.is_empty() => Err(closed()),
-        Ok((received, _)) => Ok(received),
-        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-        Err(error) => Err(error.into()),
+/// A link over a socket.
+pub struct SocketLink<O> {
+    fd: Option<OwnedFd>,
+    patience: Option<Duration>,
+    opener: O,
+}
+
+impl<O: Opener> SocketLink<O> {
+    /// Opens it for the first time.
+    pub fn open(opener: O) -> io::Result<SocketLink<O>> {
+        let patience = Some(PATIENCE);
+        let fd = Some(opener.connect(patience)?);
+        Ok(SocketLink {
+            fd,
+            patience,
+            opener,
+        })
+    }
+
+    fn fd(&self) -> io::Result<&OwnedFd> {
+        self.fd.as_ref().ok_or_else(closed)
+    }
+
+    fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
+        let fd = self.fd()?;
+        let received = match rustix::net::recv(fd, &mut *into, flags) {
+            Ok((0, _)) if O::STREAM && !into.is_empty() => return Err(closed()),
+            Ok((received, _)) => received,
+            Err(Errno::AGAIN | Errno::INTR) => return Ok(0),
+            Err(error) => return Err(error.into()),
+        };
+        self.opener.received(fd)?;
+        Ok(received)
     }
 }
 
-/// Lets blocking receives on it end after `patience`.
-pub fn set_patience(fd: &OwnedFd, patience: Option<Duration>) -> io::Result<bool> {
+impl<O: Opener> Link for SocketLink<O> {
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match rustix::net::send(self.fd()?, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+            Ok(sent) => Ok(sent),
+            // NOBUFS: the interface's own queue is full; it empties as EAGAIN's does.
+            Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => Ok(0),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.receive_with(into, RecvFlags::DONTWAIT)
+    }
+
+    fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.receive_with(into, RecvFlags::empty())
+    }
+
+    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
+        self.patience = patience;
+        // A closed one takes it when it is opened again.
+        self.fd
+            .iter()
+            .try_for_each(|fd| set_patience(fd, patience))?;
+        Ok(true)
+    }
+
+    fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {
+        wait(self.fd()?.as_fd(), or_writable, at_most)
+    }
+
+    fn close(&mut self) {
+        self.fd = None;
+    }
+
+    fn reopen(&mut self) -> io::Result<()> {
+        self.fd = Some(self.opener.connect(self.patience)?);
+        Ok(())
+    }
+
+    fn detail(&self) -> LinkDetail {
+        let mut settings = self.opener.settings();
+        if let Some(fd) = &self.fd {
+            buffer_settings(fd, &mut settings);
+        }
+        LinkDetail { settings }
+    }
+}
+
+/// Lets blocking receives end after `patience`, or never. A new socket's never do.
+pub fn set_patience(fd: &OwnedFd, patience: Option<Duration>) -> io::Result<()> {
     let patience = patience.map(|patience| patience.max(Duration::from_micros(1)));
-    sockopt::set_socket_timeout(fd, Timeout::Recv, patience)?;
-    Ok(true)
+    Ok(sockopt::set_socket_timeout(fd, Timeout::Recv, patience)?)
 }
 
 /// Sleeps until the descriptor is readable (or writable, if asked), at most so long.
@@ -54,7 +138,7 @@ pub fn wait(fd: BorrowedFd<'_>, or_writable: bool, at_most: Duration) -> io::Res
 }
 
 /// Buffer sizes that the system gave, as settings to keep with the run.
-pub fn buffer_settings(fd: impl AsFd, settings: &mut Vec<(String, String)>) {
+fn buffer_settings(fd: impl AsFd, settings: &mut Vec<(String, String)>) {
     if let Ok(bytes) = sockopt::socket_send_buffer_size(fd.as_fd()) {
         settings.push(("send buffer (B)".into(), bytes.to_string()));
     }

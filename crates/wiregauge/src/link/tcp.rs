@@ -1,17 +1,18 @@
 //! TCP, with Nagle's algorithm off (RFC 896 holds small segments back until the last one is
 //! acknowledged, which would put the peer's delayed acknowledgement into every RTT).
 
-use super::{Address, Kind, Link, PATIENCE, closed, socket};
+use super::socket::{self, Opener, SocketLink};
+use super::{Address, Kind, Link};
 use crate::error::{LinkError, LinkErrorKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
-use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, ipproto};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::time::{Duration, Instant};
-use wiregauge_record::{LinkDetail, LinkOptions};
+use wiregauge_record::LinkOptions;
 
 /// The kind.
 pub static KIND: Kind = Kind {
@@ -26,11 +27,46 @@ pub static KIND: Kind = Kind {
 };
 
 struct Tcp {
-    fd: Option<OwnedFd>,
     peer: SocketAddr,
     timeout: Duration,
-    patience: Option<Duration>,
     quick_ack: bool,
+}
+
+impl Opener for Tcp {
+    const STREAM: bool = true;
+
+    fn connect(&self, patience: Option<Duration>) -> io::Result<OwnedFd> {
+        let bound = match patience {
+            Some(_) => Bound::Kernel,
+            None => Bound::Signal,
+        };
+        let fd = connect(self.peer, self.timeout, bound)?;
+        if patience.is_some() {
+            socket::set_patience(&fd, patience)?;
+        }
+        // Closing resets the connection: a normal close of ten thousand short connections would
+        // leave as many ports in TIME_WAIT (RFC 9293, 3.6.1) and run out of them.
+        sockopt::set_socket_linger(&fd, Some(Duration::ZERO))?;
+        self.received(&fd)?;
+        Ok(fd)
+    }
+
+    fn received(&self, fd: &OwnedFd) -> io::Result<()> {
+        if self.quick_ack {
+            // The kernel leaves this mode by itself (tcp(7)), so it is renewed after each read.
+            sockopt::set_tcp_quickack(fd, true)?;
+        }
+        Ok(())
+    }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        let quick_ack = if self.quick_ack { "on" } else { "off" };
+        vec![
+            ("peer".into(), self.peer.to_string()),
+            ("Nagle".into(), "off".into()),
+            ("quick acknowledgement".into(), quick_ack.into()),
+        ]
+    }
 }
 
 fn open(
@@ -44,21 +80,14 @@ fn open(
             .hint("check the host name, or give the address in numbers")
     })?;
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let quick_ack = options.quick_ack;
     for peer in peers {
-        match connect(peer, timeout, Bound::Kernel) {
-            Ok(fd) => {
-                let (patience, quick_ack) = (Some(PATIENCE), options.quick_ack);
-                let mut link = Tcp {
-                    fd: Some(fd),
-                    peer,
-                    timeout,
-                    patience,
-                    quick_ack,
-                };
-                link.settle()
-                    .map_err(|error| LinkError::from_io(&doing, &error))?;
-                return Ok(Box::new(link));
-            }
+        match SocketLink::open(Tcp {
+            peer,
+            timeout,
+            quick_ack,
+        }) {
+            Ok(link) => return Ok(Box::new(link)),
             Err(error) => last = error,
         }
     }
@@ -140,92 +169,6 @@ fn finish_connect(fd: OwnedFd, timeout: Duration) -> io::Result<OwnedFd> {
     }
 }
 
-impl Tcp {
-    fn fd(&self) -> io::Result<&OwnedFd> {
-        self.fd.as_ref().ok_or_else(closed)
-    }
-
-    fn settle(&mut self) -> io::Result<()> {
-        if self.patience.is_some() {
-            socket::set_patience(self.fd()?, self.patience)?;
-        }
-        // Closing resets the connection: a normal close of ten thousand short connections would
-        // leave as many ports in TIME_WAIT (RFC 9293, 3.6.1) and run out of them.
-        sockopt::set_socket_linger(self.fd()?, Some(Duration::ZERO))?;
-        self.renew_quick_ack()
-    }
-
-    fn renew_quick_ack(&self) -> io::Result<()> {
-        if self.quick_ack {
-            // The kernel leaves this mode by itself (tcp(7)), so it is renewed after each read.
-            sockopt::set_tcp_quickack(self.fd()?, true)?;
-        }
-        Ok(())
-    }
-
-    fn receive_with(&mut self, into: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
-        let received = socket::receive(self.fd()?, into, flags, true)?;
-        self.renew_quick_ack()?;
-        Ok(received)
-    }
-}
-
-impl Link for Tcp {
-    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        socket::send(self.fd()?, bytes)
-    }
-
-    fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.receive_with(into, RecvFlags::DONTWAIT)
-    }
-
-    fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.receive_with(into, RecvFlags::empty())
-    }
-
-    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
-        self.patience = patience;
-        match &self.fd {
-            Some(fd) => socket::set_patience(fd, patience),
-            // Kept for when it is opened again.
-            None => Ok(true),
-        }
-    }
-
-    fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {
-        socket::wait(self.fd()?.as_fd(), or_writable, at_most)
-    }
-
-    fn close(&mut self) {
-        self.fd = None;
-    }
-
-    fn reopen(&mut self) -> io::Result<()> {
-        let bound = if self.patience.is_some() {
-            Bound::Kernel
-        } else {
-            Bound::Signal
-        };
-        self.fd = Some(connect(self.peer, self.timeout, bound)?);
-        self.settle()
-    }
-
-    fn detail(&self) -> LinkDetail {
-        let mut settings = vec![
-            ("peer".into(), self.peer.to_string()),
-            ("Nagle".into(), "off".into()),
-            (
-                "quick acknowledgement".into(),
-                if self.quick_ack { "on" } else { "off" }.into(),
-            ),
-        ];
-        if let Some(fd) = &self.fd {
-            socket::buffer_settings(fd, &mut settings);
-        }
-        LinkDetail { settings }
-    }
-}
-
 fn floor() -> io::Result<Box<dyn Link>> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let peer = listener.local_addr()?;
@@ -241,15 +184,9 @@ fn floor() -> io::Result<Box<dyn Link>> {
             stream.write_all(&buffer[..received])?;
         }
     });
-    let timeout = Duration::from_secs(1);
-    let fd = connect(peer, timeout, Bound::Kernel)?;
-    let mut link = Tcp {
-        fd: Some(fd),
+    Ok(Box::new(SocketLink::open(Tcp {
         peer,
-        timeout,
-        patience: Some(PATIENCE),
+        timeout: Duration::from_secs(1),
         quick_ack: false,
-    };
-    link.settle()?;
-    Ok(Box::new(link))
+    })?))
 }

@@ -1,14 +1,15 @@
 //! UDP: each send is one datagram, which may be lost, doubled or overtaken on the way.
 
-use super::{Address, Kind, Link, PATIENCE, closed, socket};
+use super::socket::{self, Opener, SocketLink};
+use super::{Address, Kind, Link, PATIENCE};
 use crate::error::{LinkError, LinkErrorKind};
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::net::{RecvFlags, sockopt};
+use rustix::fd::OwnedFd;
+use rustix::net::sockopt;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
-use wiregauge_record::{LinkDetail, LinkOptions};
+use wiregauge_record::LinkOptions;
 
 /// Payload of the largest UDP datagram over IPv4: 65,535 less 20 (RFC 791) less 8 (RFC 768).
 const MAX_DATAGRAM: u32 = 65_507;
@@ -29,11 +30,34 @@ pub static KIND: Kind = Kind {
 };
 
 struct Udp {
-    fd: Option<OwnedFd>,
     peer: SocketAddr,
-    patience: Option<Duration>,
     /// Held by the link to this host's own echo, which ends when the link is gone.
     _echo: Option<Arc<()>>,
+}
+
+impl Opener for Udp {
+    const STREAM: bool = false;
+
+    fn connect(&self, patience: Option<Duration>) -> io::Result<OwnedFd> {
+        let any: SocketAddr = if self.peer.is_ipv4() {
+            ([0, 0, 0, 0], 0).into()
+        } else {
+            ([0u16; 8], 0).into()
+        };
+        let socket = UdpSocket::bind(any)?;
+        socket.connect(self.peer)?;
+        let fd = OwnedFd::from(socket);
+        // The system may grant less; what it granted is kept with the run.
+        sockopt::set_socket_recv_buffer_size(&fd, RECEIVE_BUFFER)?;
+        if patience.is_some() {
+            socket::set_patience(&fd, patience)?;
+        }
+        Ok(fd)
+    }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        vec![("peer".into(), self.peer.to_string())]
+    }
 }
 
 fn open(
@@ -50,85 +74,9 @@ fn open(
             LinkError::new(LinkErrorKind::Unreachable, &doing, error.to_string())
                 .hint("check the host name, or give the address in numbers")
         })?;
-    connect(peer, Some(PATIENCE))
-        .map(|fd| Box::new(Udp::new(fd, peer)) as Box<dyn Link>)
-        .map_err(|error| LinkError::from_io(&doing, &error))
-}
-
-fn connect(peer: SocketAddr, patience: Option<Duration>) -> io::Result<OwnedFd> {
-    let any: SocketAddr = if peer.is_ipv4() {
-        ([0, 0, 0, 0], 0).into()
-    } else {
-        ([0u16; 8], 0).into()
-    };
-    let socket = UdpSocket::bind(any)?;
-    socket.connect(peer)?;
-    let fd = OwnedFd::from(socket);
-    // The system may grant less; what it granted is kept with the run.
-    sockopt::set_socket_recv_buffer_size(&fd, RECEIVE_BUFFER)?;
-    if patience.is_some() {
-        socket::set_patience(&fd, patience)?;
-    }
-    Ok(fd)
-}
-
-impl Udp {
-    fn new(fd: OwnedFd, peer: SocketAddr) -> Udp {
-        Udp {
-            fd: Some(fd),
-            peer,
-            patience: Some(PATIENCE),
-            _echo: None,
-        }
-    }
-
-    fn fd(&self) -> io::Result<&OwnedFd> {
-        self.fd.as_ref().ok_or_else(closed)
-    }
-}
-
-impl Link for Udp {
-    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        socket::send(self.fd()?, bytes)
-    }
-
-    fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        socket::receive(self.fd()?, into, RecvFlags::DONTWAIT, false)
-    }
-
-    fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        socket::receive(self.fd()?, into, RecvFlags::empty(), false)
-    }
-
-    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
-        self.patience = patience;
-        match &self.fd {
-            Some(fd) => socket::set_patience(fd, patience),
-            // Kept for when it is opened again.
-            None => Ok(true),
-        }
-    }
-
-    fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {
-        socket::wait(self.fd()?.as_fd(), or_writable, at_most)
-    }
-
-    fn close(&mut self) {
-        self.fd = None;
-    }
-
-    fn reopen(&mut self) -> io::Result<()> {
-        self.fd = Some(connect(self.peer, self.patience)?);
-        Ok(())
-    }
-
-    fn detail(&self) -> LinkDetail {
-        let mut settings = vec![("peer".into(), self.peer.to_string())];
-        if let Some(fd) = &self.fd {
-            socket::buffer_settings(fd, &mut settings);
-        }
-        LinkDetail { settings }
-    }
+    let link = SocketLink::open(Udp { peer, _echo: None });
+    let link = link.map_err(|error| LinkError::from_io(&doing, &error))?;
+    Ok(Box::new(link))
 }
 
 fn floor() -> io::Result<Box<dyn Link>> {
@@ -146,7 +94,6 @@ fn floor() -> io::Result<Box<dyn Link>> {
             }
         }
     });
-    let mut link = Udp::new(connect(peer, Some(PATIENCE))?, peer);
-    link._echo = Some(alive);
-    Ok(Box::new(link))
+    let _echo = Some(alive);
+    Ok(Box::new(SocketLink::open(Udp { peer, _echo })?))
 }

@@ -1,14 +1,14 @@
 //! Unix stream sockets: the wire between two programs on one host.
 
-use super::{Address, Kind, Link, PATIENCE, closed, socket};
+use super::socket::{self, Opener, SocketLink};
+use super::{Address, Kind, Link, accepted};
 use crate::error::{LinkError, LinkErrorKind};
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::net::RecvFlags;
+use rustix::fd::OwnedFd;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
-use wiregauge_record::{LinkDetail, LinkOptions};
+use wiregauge_record::LinkOptions;
 
 /// The kind.
 pub static KIND: Kind = Kind {
@@ -23,9 +23,19 @@ pub static KIND: Kind = Kind {
 };
 
 struct Unix {
-    fd: Option<OwnedFd>,
     path: PathBuf,
-    patience: Option<Duration>,
+}
+
+impl Opener for Unix {
+    const STREAM: bool = true;
+
+    fn connect(&self, patience: Option<Duration>) -> io::Result<OwnedFd> {
+        let fd = OwnedFd::from(UnixStream::connect(&self.path)?);
+        if patience.is_some() {
+            socket::set_patience(&fd, patience)?;
+        }
+        Ok(fd)
+    }
 }
 
 fn check(rest: &str) -> Result<(), String> {
@@ -43,7 +53,8 @@ fn open(
     _timeout: Duration,
 ) -> Result<Box<dyn Link>, LinkError> {
     let doing = format!("connecting to {address}");
-    match Unix::connect(PathBuf::from(address.rest()), Some(PATIENCE)) {
+    let path = PathBuf::from(address.rest());
+    match SocketLink::open(Unix { path }) {
         Ok(link) => Ok(Box::new(link)),
         Err(error) => {
             let error = LinkError::from_io(doing, &error);
@@ -54,70 +65,6 @@ fn open(
                 _ => error,
             })
         }
-    }
-}
-
-impl Unix {
-    fn connect(path: PathBuf, patience: Option<Duration>) -> io::Result<Unix> {
-        let fd = OwnedFd::from(UnixStream::connect(&path)?);
-        socket::set_patience(&fd, patience)?;
-        Ok(Unix {
-            fd: Some(fd),
-            path,
-            patience,
-        })
-    }
-
-    fn fd(&self) -> io::Result<&OwnedFd> {
-        self.fd.as_ref().ok_or_else(closed)
-    }
-}
-
-impl Link for Unix {
-    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        socket::send(self.fd()?, bytes)
-    }
-
-    fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        socket::receive(self.fd()?, into, RecvFlags::DONTWAIT, true)
-    }
-
-    fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        socket::receive(self.fd()?, into, RecvFlags::empty(), true)
-    }
-
-    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
-        self.patience = patience;
-        match &self.fd {
-            Some(fd) => socket::set_patience(fd, patience),
-            // Kept for when it is opened again.
-            None => Ok(true),
-        }
-    }
-
-    fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {
-        socket::wait(self.fd()?.as_fd(), or_writable, at_most)
-    }
-
-    fn close(&mut self) {
-        self.fd = None;
-    }
-
-    fn reopen(&mut self) -> io::Result<()> {
-        let fd = OwnedFd::from(UnixStream::connect(&self.path)?);
-        if self.patience.is_some() {
-            socket::set_patience(&fd, self.patience)?;
-        }
-        self.fd = Some(fd);
-        Ok(())
-    }
-
-    fn detail(&self) -> LinkDetail {
-        let mut settings = Vec::new();
-        if let Some(fd) = &self.fd {
-            socket::buffer_settings(fd, &mut settings);
-        }
-        LinkDetail { settings }
     }
 }
 
@@ -133,11 +80,5 @@ fn floor() -> io::Result<Box<dyn Link>> {
             far.write_all(&buffer[..received])?;
         }
     });
-    let fd = OwnedFd::from(near);
-    socket::set_patience(&fd, Some(PATIENCE))?;
-    Ok(Box::new(Unix {
-        fd: Some(fd),
-        path: PathBuf::new(),
-        patience: Some(PATIENCE),
-    }))
+    Ok(Box::new(accepted(OwnedFd::from(near))?))
 }

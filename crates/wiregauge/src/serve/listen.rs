@@ -5,7 +5,7 @@ use super::device::{Character, Device};
 use super::{datagram, stream};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::{self, Clock};
-use crate::link::{Accepted, Address, Link, PtyMaster};
+use crate::link::{Address, Link, PtyMaster, accepted};
 use rustix::fd::OwnedFd;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};
@@ -223,7 +223,7 @@ fn accept_all(
             let served = std::thread::Builder::new().spawn_scoped(scope, move || {
                 news(News::Came(&peer));
                 // How a client leaves is no failure of the responder.
-                if let Ok(mut link) = Accepted::new(fd) {
+                if let Ok(mut link) = accepted(fd) {
                     let _ = serve_one(&mut link, what, clock, stop);
                 }
                 clients.fetch_sub(1, Ordering::Relaxed);

@@ -1,9 +1,8 @@
 //! This host's own floor, measured right before and after a run with the same loop that measures
 //! the device: what is below it is the host, not the wire.
 
-use super::clock::Clock;
-use super::scheduling::apply;
-use crate::exchange::measure_here;
+use super::measure_here;
+use crate::host::{self, Clock};
 use crate::link::{Address, Kind, Link};
 use std::time::Duration;
 use wiregauge_record::{
@@ -30,7 +29,7 @@ fn measure(kind: &'static Kind, wait: Wait, plan: &HostPlan) -> Calibration {
     // Before the thread is pinned or raised: the echo's thread would inherit that.
     let echo = kind.floor.and_then(|open| open().ok());
     // What the system refuses was reported by the measuring thread.
-    let _ = apply(plan);
+    let _ = host::apply(plan);
     let mut floors = Vec::new();
     let echo_name = format!("{} echo on this host", kind.scheme);
     let links = [
