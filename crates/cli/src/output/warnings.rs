@@ -142,7 +142,10 @@ pub fn of_run(file: &RunFile) -> Vec<Warning> {
     warnings
 }
 
-fn add_disturbances(file: &RunFile, add: &mut dyn FnMut(Vec<u32>, &dyn Fn(Vec<u32>) -> Warning)) {
+/// Adds a warning about some points, made from their indices, if there are any.
+type Add<'a> = &'a mut dyn FnMut(Vec<u32>, &dyn Fn(Vec<u32>) -> Warning);
+
+fn add_disturbances(file: &RunFile, add: Add<'_>) {
     let mut steal = (Vec::new(), 0.0_f64);
     let mut preempted = (Vec::new(), 0);
     let mut shared = (Vec::new(), 0.0_f64);

@@ -350,6 +350,10 @@ impl<'a, C: Codec> Loop<'a, C> {
 
     fn spin(&mut self) -> io::Result<usize> {
         let into = self.input.space(self.datagram);
+        let received = self.link.receive(into)?;
+        if received > 0 {
+            return Ok(received);
+        }
         let before = self.clock.now();
         for _ in 0..SPINS {
             let received = self.link.receive(into)?;
