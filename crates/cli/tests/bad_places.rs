@@ -219,6 +219,10 @@ fn a_full_disk_ends_the_run_and_keeps_the_points_before() {
     let exported = desk.wiregauge("export last --csv").assert().success();
     let text = String::from_utf8_lossy(&exported.get_output().stdout).into_owned();
     assert_eq!(common::rows(&text).len(), 201);
+    // The samples that could not be completed do not keep the disk full.
+    let samples = desk.runs().join(&desk.stored()[0]).join("samples");
+    let left = std::fs::read_dir(samples).expect("the samples").count();
+    assert_eq!(left, 1);
 }
 
 #[test]
