@@ -331,7 +331,7 @@ pub struct RunsArgs {
 
 /// `wiregauge export`.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("format").required(true).args(["csv", "parquet", "json"]))]
+#[command(group = clap::ArgGroup::new("format").required(true).multiple(true).args(["csv", "parquet", "json"]))]
 pub struct ExportArgs {
     /// A directory, a name (or its beginning) of a stored run, or `last`.
     pub run: String,

@@ -5,10 +5,15 @@ use crate::Outcome;
 use crate::args::DemoArgs;
 use crate::output::style::{HEADING, RESET, TYPE};
 use anyhow::{Context, bail};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use wiregauge_run::Run;
+
+/// Prints a line; a reader that has seen enough is an error, not a panic.
+macro_rules! tell {
+    ($($what:tt)*) => { writeln!(anstream::stdout(), $($what)*)? };
+}
 
 /// A responder that is gone when this is dropped.
 struct Responder {
@@ -57,46 +62,28 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
     let binary = std::env::current_exe().context("finding this program")?;
     let home = args.store.clone().unwrap_or_else(wiregauge_run::runs_home);
 
-    say("1. A modelled microcontroller on full-speed USB, 700 us of work for each request");
+    say("1. A modelled microcontroller on full-speed USB, 700 us of work for each request")?;
     let device = ["pty:", "--bus", "full-speed", "--service-time", "700us"];
-    type_this(&format!("wiregauge serve {}", device.join(" ")));
+    type_this(&format!("wiregauge serve {}", device.join(" ")))?;
     let responder = Responder::start(&binary, &device)?;
-    let sweep = [
-        "--out",
-        "16",
-        "--in",
-        "48,500,2000,8000",
-        "--depth",
-        "1,2,4",
-        "--duration",
-        "1400ms",
-    ];
-    let board = measure(&binary, &home, &responder.address, &sweep)?;
+    let sweep = "--out 16 --in 48,500,2000,8000 --depth 1,2,4 --duration 1400ms";
+    let board = measure(&binary, &home, &responder.address, sweep)?;
     drop(responder);
-    lesson(&board);
+    lesson(&board)?;
 
-    say("2. A TCP responder on this host");
+    say("2. A TCP responder on this host")?;
     let device = ["tcp://127.0.0.1:0"];
-    type_this(&format!("wiregauge serve {}", device.join(" ")));
+    type_this(&format!("wiregauge serve {}", device.join(" ")))?;
     let responder = Responder::start(&binary, &device)?;
-    let sweep = [
-        "--out",
-        "16",
-        "--in",
-        "48,1000,8000",
-        "--depth",
-        "1,4,16",
-        "--count",
-        "10000",
-    ];
-    measure(&binary, &home, &responder.address, &sweep)?;
+    let sweep = "--out 16 --in 48,1000,8000 --depth 1,4,16 --count 10000";
+    measure(&binary, &home, &responder.address, sweep)?;
     drop(responder);
 
-    anstream::println!(
+    tell!(
         "\nBoth runs are stored in {} with every sample.",
         home.display()
     );
-    say("Next, for a device of your own");
+    say("Next, for a device of your own")?;
     for line in [
         "wiregauge exchange serial:///dev/ttyACM0 --protocol echo --out 64 --depth 1,2,4",
         "wiregauge exchange tcp://DEVICE:7 --protocol echo --out 1..1k --connect each",
@@ -104,18 +91,18 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
         "wiregauge show last --confidence      wiregauge runs      wiregauge export last --csv",
         "wiregauge help exchange",
     ] {
-        type_this(line);
+        type_this(line)?;
     }
     Ok(Outcome::Done)
 }
 
-fn measure(binary: &Path, home: &Path, address: &str, sweep: &[&str]) -> anyhow::Result<Run> {
+fn measure(binary: &Path, home: &Path, address: &str, sweep: &str) -> anyhow::Result<Run> {
     let dir: PathBuf = wiregauge_run::new_run_dir(home, address);
-    type_this(&format!("wiregauge exchange {address} {}", sweep.join(" ")));
-    println!();
+    type_this(&format!("wiregauge exchange {address} {sweep}"))?;
+    tell!("");
     let status = Command::new(binary)
         .args(["exchange", address])
-        .args(sweep)
+        .args(sweep.split(' '))
         .arg("--store")
         .arg(&dir)
         .status()
@@ -127,7 +114,7 @@ fn measure(binary: &Path, home: &Path, address: &str, sweep: &[&str]) -> anyhow:
 }
 
 /// Says what the table shows, from the figures in it.
-fn lesson(run: &Run) {
+fn lesson(run: &Run) -> std::io::Result<()> {
     let trt = |in_bytes: u32, depth: u32| {
         let mut points = run.file.points.iter();
         let point = points.find(|p| p.point.in_bytes == in_bytes && p.point.depth == depth)?;
@@ -143,9 +130,9 @@ fn lesson(run: &Run) {
         trt(8000, 1),
         trt(8000, 4),
     ) else {
-        return;
+        return Ok(());
     };
-    anstream::println!(
+    tell!(
         "\n{HEADING}What it shows:{RESET} with 48 B answers, keeping 2 requests outstanding repeats {:.1} times\n\
          as often, 4 of them {:.1} times. With 8000 B answers the bus is the limit: {:.0} % of it at\n\
          depth 1, {:.0} % at depth 4.",
@@ -154,12 +141,18 @@ fn lesson(run: &Run) {
         large_one.1 * 100.0,
         large_four.1 * 100.0
     );
+    Ok(())
 }
 
-fn say(text: &str) {
-    anstream::println!("\n{HEADING}{text}{RESET}");
+fn say(text: &str) -> std::io::Result<()> {
+    tell!(
+        "
+{HEADING}{text}{RESET}"
+    );
+    Ok(())
 }
 
-fn type_this(command: &str) {
-    anstream::println!("  {TYPE}$ {command}{RESET}");
+fn type_this(command: &str) -> std::io::Result<()> {
+    tell!("  {TYPE}$ {command}{RESET}");
+    Ok(())
 }

@@ -62,7 +62,12 @@ pub fn run(args: &ExchangeArgs) -> anyhow::Result<Outcome> {
             write_csv(&dir, file, args.keep_data).map_err(StorageFailed)?;
         }
         if passing.is_none() && !args.look.quiet && !args.look.json {
-            anstream::println!("\nstored in {}", recorder.dir().display());
+            // A reader that has seen enough (`| head`) is no failure.
+            let _ = writeln!(
+                anstream::stdout(),
+                "\nstored in {}",
+                recorder.dir().display()
+            );
         }
     }
     match result {

@@ -104,6 +104,12 @@ impl Device {
         let mut used = 0;
         while used < bytes.len() && self.held + ready.len() < HELD && !self.has_left() {
             let rest = &bytes[used..];
+            if let Some(request) = self.oversized(rest) {
+                self.refuse(&request, Status::TooLarge, now_ns, ready);
+                // What follows the header is noise, and skipped as such.
+                used += wire::REQUEST_HEADER;
+                continue;
+            }
             let (most, seen) = (
                 self.character.max_frame as usize,
                 std::mem::take(&mut self.seen),
@@ -163,6 +169,26 @@ impl Device {
         }
     }
 
+    /// A request at the front whose size alone is over the limit: nobody waits for its payload.
+    fn oversized(&self, bytes: &[u8]) -> Option<Request> {
+        let request = Request::decode(bytes).ok()?;
+        let size = wire::REQUEST_HEADER as u64 + u64::from(request.out_payload);
+        (size > u64::from(self.character.max_frame)).then_some(request)
+    }
+
+    fn refuse(&self, request: &Request, status: Status, now_ns: u64, ready: &mut Vec<u8>) {
+        let response = Response {
+            kind: request.kind,
+            sequence: request.sequence,
+            in_payload: 0,
+            status,
+            flags: 0,
+            rx_ticks: now_ns,
+            tx_ticks: now_ns,
+        };
+        put_header(&response, ready);
+    }
+
     fn take_request(
         &mut self,
         request: &Request,
@@ -189,6 +215,12 @@ impl Device {
             Kind::Exchange => Status::Ok,
             _ => Status::Unsupported,
         };
+        if status != Status::Ok {
+            if trust == Trust::Proved || out_bytes >= wire::RESPONSE_HEADER {
+                self.refuse(request, status, now_ns, ready);
+            }
+            return;
+        }
         let response = Response {
             kind: request.kind,
             sequence: request.sequence,
@@ -202,12 +234,6 @@ impl Device {
             rx_ticks: now_ns,
             tx_ticks: now_ns,
         };
-        if status != Status::Ok {
-            if trust == Trust::Proved || out_bytes >= wire::RESPONSE_HEADER {
-                put_header(&response, ready);
-            }
-            return;
-        }
         let in_payload = in_bytes - wire::RESPONSE_HEADER;
         let clock = self.clock;
         self.answer(out_bytes, now_ns, ready, |to| {
