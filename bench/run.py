@@ -716,7 +716,9 @@ def main() -> int:
         results = {"about": about, "goals": found, "stall": stalls,
                    "cases": [{"key": case.key, "title": case.title, "unit": case.unit,
                               "rows": case.rows, "notes": case.notes} for case in cases]}
-        (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+        # Commands are kept as they can be repeated in any checkout.
+        text = json.dumps(results, indent=1).replace(f"{ROOT}/", "")
+        (out / "results.json").write_text(text + "\n")
         (out / "table.md").write_text(as_markdown(parts, found, about))
     print(as_text(parts, found))
     if out:

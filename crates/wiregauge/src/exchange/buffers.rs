@@ -57,14 +57,10 @@ impl Output {
         &mut self.bytes[begin..self.staged]
     }
 
-    /// What the system has not taken; of datagrams, one.
-    pub fn unsent(&self, datagram: bool) -> &[u8] {
-        let end = if datagram {
-            self.sent + self.size
-        } else {
-            self.staged
-        };
-        &self.bytes[self.sent..end]
+    /// What the system has not taken, up to the end of `most` requests.
+    pub fn unsent(&self, most: usize) -> &[u8] {
+        let end = (self.sent / self.size + most) * self.size;
+        &self.bytes[self.sent..end.min(self.staged)]
     }
 
     /// Notes that the system took so many bytes; returns how many requests began with them.

@@ -15,6 +15,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wiregauge_record::{Connect, Limit, Phase, Plan, Point, Sample, Schedule, Status, Wait};
 
+/// Part of the depth that is handed over in one call at most. All in one would make host and device
+/// take turns, each asleep while the other works; one by one costs a system call each (bench/ has
+/// the figures).
+const TOGETHER: u32 = 8;
+
 /// Tries of a spinning wait between two looks at the clock and at the stop flag.
 const SPINS: u32 = 64;
 
@@ -26,6 +31,10 @@ const LINGER_NS: u64 = 5_000_000;
 
 /// Losses in a row, for each exchange outstanding, at which a link that never answered has failed.
 const NEVER_ANSWERED: u32 = 3;
+
+fn together(depth: u32) -> usize {
+    (depth / TOGETHER).max(1) as usize
+}
 
 /// How the loop is told something while it runs.
 #[derive(Clone, Copy)]
@@ -64,6 +73,8 @@ pub struct Loop<'a, C> {
     plan: &'a Plan,
     point: Point,
     datagram: bool,
+    /// Requests handed over in one call at most.
+    together: usize,
     ears: Ears<'a>,
     log: &'a mut SampleLog,
     clock: Clock,
@@ -110,6 +121,7 @@ impl<'a, C: Codec> Loop<'a, C> {
             plan,
             point,
             datagram,
+            together: if datagram { 1 } else { together(point.depth) },
             ears,
             log,
             clock: Clock::start(),
@@ -269,7 +281,7 @@ impl<'a, C: Codec> Loop<'a, C> {
     fn send(&mut self) -> Result<(), LinkError> {
         while !self.output.is_empty() {
             let now = self.clock.now();
-            let sent = match self.link.send(self.output.unsent(self.datagram)) {
+            let sent = match self.link.send(self.output.unsent(self.together)) {
                 Ok(sent) => sent,
                 Err(error) => self.tolerate(error)?,
             };
