@@ -66,7 +66,7 @@ pub fn serve(
                 let bytes = &buffer[..length];
                 let token = secret.hash_one(from.ip()).to_le_bytes();
                 if Device::token_in(bytes) == Some(token) {
-                    make_room(&mut proved, now, |&seen| seen);
+                    make_room(&mut proved, now);
                     proved.insert(from.ip(), now);
                 }
                 let trust = match proved.get_mut(&from.ip()) {
@@ -156,11 +156,11 @@ fn write_token(answer: &mut [u8], token: [u8; 8]) {
 }
 
 /// Forgets proofs that are over, and the oldest if that is not enough.
-fn make_room(proved: &mut HashMap<IpAddr, u64>, now: u64, seen: impl Fn(&u64) -> u64) {
+fn make_room(proved: &mut HashMap<IpAddr, u64>, now: u64) {
     if proved.len() < PEERS {
         return;
     }
-    proved.retain(|_, at| now.saturating_sub(seen(at)) < PROOF_NS);
+    proved.retain(|_, seen| now.saturating_sub(*seen) < PROOF_NS);
     if proved.len() >= PEERS {
         let oldest = proved
             .iter()
