@@ -11,7 +11,8 @@ use wiregauge_stats::{Distribution, Series, Share};
 /// Takes the samples of one point in the order in which they ended.
 pub struct Summariser {
     point: Point,
-    scheduled: bool,
+    /// Time between two starts, with a schedule.
+    every_ns: Option<u64>,
     connect_each: bool,
     tick_bits: u32,
     ns_per_tick: f64,
@@ -39,7 +40,10 @@ impl Summariser {
         let tick_hz = responder.map_or(0, |r| r.tick_hz);
         Summariser {
             point,
-            scheduled: matches!(plan.schedule, Schedule::EveryNs(_)),
+            every_ns: match plan.schedule {
+                Schedule::EveryNs(every) => Some(every),
+                Schedule::AsFastAsPossible => None,
+            },
             connect_each: plan.connect == Connect::Each,
             tick_bits: responder.map_or(64, |r| r.tick_bits),
             ns_per_tick: if tick_hz == 0 {
@@ -92,7 +96,9 @@ impl Summariser {
         self.begin_ns = self
             .begin_ns
             .min(sample.start_ns.saturating_sub(sample.connect_ns));
-        self.end_ns = self.end_ns.max(sample.start_ns + sample.rtt_ns);
+        // With a schedule, the last exchange takes up its whole period, as every other one does.
+        let takes = sample.rtt_ns.max(self.every_ns.unwrap_or(0));
+        self.end_ns = self.end_ns.max(sample.start_ns + takes);
         self.trt.push(sample.sequence, sample.start_ns);
         if sample.status.is_timed() {
             self.take_times(sample);
@@ -104,7 +110,7 @@ impl Summariser {
         self.bytes_out += u64::from(sample.bytes_out);
         self.bytes_in += u64::from(sample.bytes_in);
         self.rtt.push(sample.rtt_ns);
-        if self.scheduled {
+        if self.every_ns.is_some() {
             self.from_intended.push(sample.from_intended_ns());
         }
         if self.connect_each {
@@ -145,7 +151,7 @@ impl Summariser {
             out_bytes_s: rate(self.bytes_out),
             in_bytes_s: rate(self.bytes_in),
         };
-        let deadline = if self.scheduled {
+        let deadline = if self.every_ns.is_some() {
             &self.from_intended
         } else {
             &self.rtt

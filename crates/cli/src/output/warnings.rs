@@ -111,8 +111,11 @@ pub fn of_run(file: &RunFile) -> Vec<Warning> {
             worth,
         });
     }
-    let behind = |p: &PointSummary| match (&p.from_intended, &p.rtt) {
-        (Some(intended), Some(rtt)) => intended.p99.value > 2.0 * rtt.p99.value,
+    // A whole period late: less is the delay of a timer.
+    let behind = |p: &PointSummary| match (plan.schedule, &p.from_intended, &p.rtt) {
+        (Schedule::EveryNs(every), Some(intended), Some(rtt)) => {
+            intended.p99.value - rtt.p99.value > every as f64
+        }
         _ => false,
     };
     add(indices(&behind), &|points| Warning::Behind { points });

@@ -154,7 +154,10 @@ impl Codec for Framed {
                 ..
             } => {
                 let sequence = self.sequence_of(&header, expect);
-                let whole = Response::SIZE + header.payload_len() == self.in_bytes as usize;
+                // A datagram is one answer, however much of it a frame accounts for.
+                let end = if self.datagram { bytes.len() } else { end };
+                let whole = end - skip == self.in_bytes as usize
+                    && Response::SIZE + header.payload_len() == self.in_bytes as usize;
                 let request_intact = header.flags & wire::flags::OUT_CORRUPTED == 0;
                 Step::Answer(Answer {
                     skip,

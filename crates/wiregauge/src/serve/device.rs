@@ -150,8 +150,9 @@ impl Device {
             payload,
             intact,
             skip: 0,
-            ..
+            end,
         } = wire::next_frame::<Request>(bytes, self.character.max_frame as usize)
+            && end == bytes.len()
         {
             self.take_request(&header, &bytes[payload], intact, now_ns, trust, ready);
         }
