@@ -50,13 +50,16 @@ class Failed(Exception):
 
 
 class Processes:
-    """Every process that this run starts, each in a session of its own, ended with the run."""
+    """Every process that this run starts, each in a process group of its own, ended with the run.
+
+    All stay in one session: between sessions the kernel shares out the processor first
+    (sched_autogroup, sched(7)), and that would be measured on one core."""
 
     def __init__(self) -> None:
         self.running: list[subprocess.Popen] = []
 
     def start(self, command: list[str], **options) -> subprocess.Popen:
-        process = subprocess.Popen(command, start_new_session=True, text=True, **options)
+        process = subprocess.Popen(command, preexec_fn=os.setpgrp, text=True, **options)
         self.running.append(process)
         return process
 
