@@ -288,6 +288,9 @@ fn below(plan: &Plan, points: &[PointSummary]) -> Option<Titled> {
     Some(table)
 }
 
+/// Peaks shown of one point; all of them are in the JSON.
+const PEAKS: usize = 3;
+
 fn modes(points: &[PointSummary]) -> Option<Titled> {
     points.iter().find(|p| p.modes.len() > 1)?;
     let unit = typical(points, |p| p.rtt.as_ref());
@@ -300,8 +303,11 @@ fn modes(points: &[PointSummary]) -> Option<Titled> {
     );
     for point in points.iter().filter(|p| p.modes.len() > 1) {
         let mut cells = point_cells(point);
-        let peaks: Vec<String> = point
-            .modes
+        let mut largest = point.modes.clone();
+        largest.sort_by(|a, b| b.share.total_cmp(&a.share));
+        largest.truncate(PEAKS);
+        largest.sort_by(|a, b| a.peak.total_cmp(&b.peak));
+        let mut peaks: Vec<String> = largest
             .iter()
             .map(|mode| {
                 format!(
@@ -313,6 +319,9 @@ fn modes(points: &[PointSummary]) -> Option<Titled> {
                 )
             })
             .collect();
+        if point.modes.len() > PEAKS {
+            peaks.push(format!("{} smaller", point.modes.len() - PEAKS));
+        }
         cells.push(peaks.join("; "));
         table.row(cells);
     }
