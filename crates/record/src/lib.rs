@@ -6,7 +6,10 @@ mod conditions;
 mod plan;
 mod point_summary;
 mod sample;
+mod stream_plan;
+mod stream_summary;
 mod summarise;
+mod transfer;
 
 pub use conditions::{Calibration, Conditions, Floor, HostState, LinkDetail, WakeUp};
 pub use plan::{
@@ -16,4 +19,7 @@ pub use point_summary::{
     BusLimit, Counts, Disturbance, Ending, PointSummary, ResourceUse, Responder, Throughput,
 };
 pub use sample::{Phase, Sample, Status};
+pub use stream_plan::{Direction, StreamPlan, StreamPoint, Way};
+pub use stream_summary::{BufferNeed, ByteCounts, DeviceCount, FlowSummary, StreamSummary};
 pub use summarise::Summariser;
+pub use transfer::{Transfer, TransferStatus};

@@ -1,5 +1,6 @@
 //! A link is one opened way to one device. A kind of link is one file here and one line in [`KINDS`].
 
+mod flow;
 mod null;
 mod serial;
 mod served;
@@ -9,6 +10,7 @@ mod tty;
 mod udp;
 mod unix;
 
+pub use flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
 pub use served::{PtyMaster, accepted, wait_readable};
 pub use tty::{RawTty, open_pty};
 
@@ -85,6 +87,16 @@ pub trait Link: Send {
 
     /// Opens the closed link again to the same device.
     fn reopen(&mut self) -> io::Result<()>;
+
+    /// Both directions for a stream of this shape. The link must be open and at rest: nothing sent
+    /// that is not answered. An error of kind `Unsupported` says why the link cannot do it (more
+    /// than one transfer at once on a socket).
+    fn flows(&mut self, _shape: FlowShape) -> io::Result<Flows<'_>> {
+        Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this kind of link cannot stream",
+        ))
+    }
 
     /// Settings worth keeping with the run.
     fn detail(&self) -> LinkDetail {

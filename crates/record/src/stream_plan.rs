@@ -1,0 +1,115 @@
+//! What a stream run is to measure: data that flows without waiting for answers, in transfers of
+//! one size, so many of them submitted at once.
+
+use crate::plan::{HostPlan, LinkOptions};
+use serde::{Deserialize, Serialize};
+
+/// Which way the data flows, seen from the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// Device to host.
+    In,
+    /// Host to device.
+    Out,
+    /// Both at once.
+    Both,
+}
+
+impl Direction {
+    /// The name used in options, tables and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::In => "in",
+            Direction::Out => "out",
+            Direction::Both => "both",
+        }
+    }
+
+    /// The single ways that it is made of.
+    pub fn ways(self) -> &'static [Way] {
+        match self {
+            Direction::In => &[Way::In],
+            Direction::Out => &[Way::Out],
+            Direction::Both => &[Way::In, Way::Out],
+        }
+    }
+}
+
+/// One way of flowing.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum Way {
+    /// Device to host.
+    #[default]
+    In = 0,
+    /// Host to device.
+    Out = 1,
+}
+
+impl Way {
+    /// The name used in tables and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::In => "in",
+            Way::Out => "out",
+        }
+    }
+
+    /// The way of this number, if there is one.
+    pub fn from_number(number: u8) -> Option<Way> {
+        [Way::In, Way::Out].get(usize::from(number)).copied()
+    }
+}
+
+/// One cell of the matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamPoint {
+    /// Position in the run, from 0.
+    pub index: u32,
+    /// Which way.
+    pub direction: Direction,
+    /// Bytes of one transfer.
+    pub transfer_bytes: u32,
+    /// Transfers submitted at once. 1 is synchronous: each is waited for before the next.
+    pub queue: u32,
+    /// Which of the plan's links, from 0.
+    #[serde(default)]
+    pub link: u32,
+    /// True if the other links of the plan stream at the same time.
+    #[serde(default)]
+    pub together: bool,
+}
+
+/// A whole stream run, before it is run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StreamPlan {
+    /// The link's address.
+    pub address: String,
+    /// Addresses of further links that are measured alone and then together with the first.
+    #[serde(default)]
+    pub more_links: Vec<String>,
+    /// The matrix, in the order in which it runs.
+    pub points: Vec<StreamPoint>,
+    /// How long each point is measured, in nanoseconds, start-up excluded.
+    pub duration_ns: u64,
+    /// Start-up left out of the rates at each point, in nanoseconds: buffers fill at a rate that
+    /// the wire does not have.
+    pub settle_ns: u64,
+    /// Compare every received byte with the pattern. Without it, bytes are only counted.
+    pub check: bool,
+    /// After how many nanoseconds without a completed transfer the link has failed.
+    pub timeout_ns: u64,
+    /// Constant rates, in bytes a second, for which the buffer that the device needs is computed.
+    pub rates_bytes_s: Vec<u64>,
+    /// Loss probability that those buffers are also computed for: the part of the gaps that may
+    /// overflow it.
+    pub loss: f64,
+    /// What is asked of the host.
+    pub host: HostPlan,
+    /// What is asked of the link.
+    pub link: LinkOptions,
+}

@@ -1,0 +1,130 @@
+//! What the transfers of one stream point amount to. Stored in `run.json` of a stream run.
+
+use crate::point_summary::{BusLimit, Disturbance, Ending, ResourceUse};
+use crate::stream_plan::{StreamPoint, Way};
+use serde::{Deserialize, Serialize};
+use wiregauge_stats::{Distribution, Estimate};
+
+/// What became of the bytes of a stream, told by the pattern that codes their position.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ByteCounts {
+    /// Bytes that the sending end handed over, from the start of the point to its end.
+    pub sent: u64,
+    /// Bytes that the receiving end took.
+    pub received: u64,
+    /// Bytes sent that never came.
+    pub lost: u64,
+    /// Bytes that came again.
+    pub duplicated: u64,
+    /// Bytes that came changed.
+    pub corrupted: u64,
+    /// Bytes that belong nowhere: inserted ones, or a stretch too short to be placed.
+    pub stray: u64,
+}
+
+impl ByteCounts {
+    /// True when every byte that was sent came once, right.
+    pub fn is_clean(&self) -> bool {
+        self.sent == self.received
+            && self.lost == 0
+            && self.duplicated == 0
+            && self.corrupted == 0
+            && self.stray == 0
+    }
+}
+
+/// What the device counted by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceCount {
+    /// Bytes that it sent or received.
+    pub bytes: u64,
+    /// Its reads or writes that carried them.
+    pub transfers: u64,
+    /// Times that it could not take or give data in time.
+    pub overruns: u64,
+    /// Its own time from the first byte to the last, in nanoseconds; 0 without a clock.
+    pub elapsed_ns: u64,
+}
+
+/// The buffer that a device must have so that, at a constant rate, nothing is lost while the host
+/// does not look (docs/statistics.md has the method and its formula).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BufferNeed {
+    /// The constant rate, in bytes a second.
+    pub rate_bytes_s: u64,
+    /// False if the link was slower than the rate: then no buffer is large enough.
+    pub sustained: bool,
+    /// Bytes that had to be held at the worst moment of this run.
+    pub worst_bytes: u64,
+    /// The loss probability that `for_loss_bytes` is for: the part of the transfers that find the
+    /// buffer full.
+    pub loss: f64,
+    /// Bytes for that probability, with a confidence interval; `None` if this run is too short to
+    /// tell.
+    pub for_loss_bytes: Option<Estimate>,
+    /// True if the estimate reaches beyond what was observed.
+    pub extrapolated: bool,
+    /// The smallest loss probability that this run can vouch for without extrapolation, at 95 %.
+    pub observable_loss: f64,
+}
+
+/// One way of one point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowSummary {
+    /// Which way.
+    pub way: Way,
+    /// Transfers of the measured part.
+    pub transfers: u64,
+    /// Bytes of the measured part, as the host counted them.
+    pub bytes: u64,
+    /// Transfers that found the endpoint stalled.
+    pub stalls: u64,
+    /// Bytes a second over the measured part, with an interval from its blocks of time.
+    pub rate: Option<Estimate>,
+    /// Bytes of each whole second (or tenth of a second, if the point is shorter than 3 s) of the
+    /// measured part.
+    pub rate_bytes_s: Vec<f64>,
+    /// Length of one entry of `rate_bytes_s`, in nanoseconds.
+    pub rate_step_ns: u64,
+    /// What became of the bytes, both ends compared.
+    pub counts: ByteCounts,
+    /// What the device counted; `None` if it did not answer.
+    pub device: Option<DeviceCount>,
+    /// Submission to completion, in nanoseconds.
+    pub transfer_time: Option<Distribution>,
+    /// Completion to completion, in nanoseconds.
+    pub gap: Option<Distribution>,
+    /// Completion of a transfer to the next submission into its place, in nanoseconds: the time in
+    /// which the application held the place back.
+    pub host_gap: Option<Distribution>,
+    /// Application to USB stack and back: transfer time less URB time, in nanoseconds (usbmon).
+    pub stack_time: Option<Distribution>,
+    /// URB submission to giveback, in nanoseconds: device, bus and host controller (usbmon).
+    pub urb_time: Option<Distribution>,
+    /// Mean number of transfers pending; compare with the point's queue.
+    pub achieved_queue: f64,
+    /// The buffer that the device needs, for each of the plan's rates.
+    pub buffers: Vec<BufferNeed>,
+    /// CPU time of the measuring thread and, where the link has one, of its helper, in nanoseconds
+    /// a megabyte (1,000,000 B).
+    pub cpu_ns_per_mb: f64,
+    /// The physical limit of the link, where one is known.
+    pub limit: Option<BusLimit>,
+}
+
+/// One point of a stream run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StreamSummary {
+    /// Which.
+    pub point: StreamPoint,
+    /// How it ended.
+    pub ending: Ending,
+    /// Measured time in nanoseconds, start-up excluded.
+    pub elapsed_ns: u64,
+    /// Each way of it.
+    pub flows: Vec<FlowSummary>,
+    /// What the measuring threads used, for both ways together.
+    pub resources: ResourceUse,
+    /// Why the figures deserve a second look.
+    pub disturbances: Vec<Disturbance>,
+}
