@@ -265,3 +265,83 @@ fn maximum(of: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     }
     at_a.max(at_b)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Quantiles of a generalised Pareto distribution, descending, as excesses are.
+    fn quantiles(shape: f64, scale: f64, n: usize) -> Vec<f64> {
+        let p = |i: usize| (i as f64 + 0.5) / n as f64;
+        (0..n)
+            .map(|i| scale * (p(i).powf(-shape) - 1.0) / shape)
+            .collect()
+    }
+
+    #[test]
+    fn a_fit_finds_what_the_excesses_follow() {
+        for shape in [-0.2, 0.01, 0.3, 0.7] {
+            let fit = Pareto::fit(&quantiles(shape, 50.0, 2000)).unwrap();
+            assert!((fit.shape - shape).abs() < 0.05, "{shape}: {fit:?}");
+            assert!((fit.scale / 50.0 - 1.0).abs() < 0.1, "{shape}: {fit:?}");
+        }
+    }
+
+    #[test]
+    fn an_interval_holds_its_value_and_narrows_with_what_is_independent() {
+        let excesses = quantiles(0.1, 50.0, 1000);
+        let fit = Pareto::fit(&excesses).unwrap();
+        let value = fit.level(1000.0);
+        let width = |independent: f64| {
+            let (low, high) = fit.interval(&excesses, 1000.0, independent);
+            assert!(low < value && value < high, "{low} {value} {high}");
+            high / low
+        };
+        assert!(width(1000.0) < width(100.0));
+        assert!(width(100.0) < width(40.0));
+    }
+
+    #[test]
+    fn the_largest_are_kept_whatever_the_order_and_the_length() {
+        let n = 10 * MOST as u64;
+        // An odd factor permutes the numbers below a power of two.
+        let scattered = |i: u64| (i * 48_271) % n.next_power_of_two();
+        let orders: [&dyn Fn(u64) -> u64; 3] = [&|i| i + 1, &|i| n - i, &scattered];
+        for order in orders {
+            let mut tail = Tail::default();
+            let mut all: Vec<u64> = (0..n).map(order).collect();
+            all.iter().for_each(|&value| tail.push(value, value));
+            assert!(tail.peaks.len() <= MOST);
+            all.sort_unstable_by_key(|&value| std::cmp::Reverse(value));
+            let peaks = tail.peaks();
+            assert!(peaks.largest.len() >= MOST / 2 - 1);
+            let kept: Vec<u64> = peaks.largest.iter().map(|peak| peak.value).collect();
+            assert_eq!(kept, all[..kept.len()]);
+        }
+    }
+
+    #[test]
+    fn one_long_cluster_is_one_event() {
+        let peaks = |cluster: &dyn Fn(u64) -> u64| -> Vec<Peak> {
+            let peak = |i| Peak {
+                value: i,
+                cluster: cluster(i),
+            };
+            (0..100).map(peak).collect()
+        };
+        assert_eq!(effective(&peaks(&|i| i)), 100.0);
+        assert_eq!(effective(&peaks(&|_| 0)), 1.0);
+        assert_eq!(effective(&peaks(&|i| i / 10)), 10.0);
+        // Ninety in one, ten alone.
+        let uneven = effective(&peaks(&|i| i.max(89)));
+        assert!((uneven - 10_000.0 / 8110.0).abs() < 1e-9, "{uneven}");
+        assert_eq!(effective(&[]), 0.0);
+    }
+
+    #[test]
+    fn equal_values_have_no_tail() {
+        let mut tail = Tail::default();
+        (0..10_000).for_each(|i| tail.push(5, i));
+        assert_eq!(tail.peaks().beyond(1e-6, 1.0), None);
+    }
+}

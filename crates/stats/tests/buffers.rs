@@ -174,7 +174,7 @@ const MODELS: [Model; 5] = [
 fn assert_covered(gaps: Gaps) {
     let model = Model { gaps, load: 0.0 };
     for (loss, beyond) in [(0.01, false), (1e-4, true), (1e-5, true)] {
-        let found = coverage(model, 10_000, loss, 60);
+        let found = coverage(model, 10_000, loss, 200);
         assert_eq!(found.told, 1.0, "{model:?} at {loss}");
         assert_eq!(found.extrapolated > 0.5, beyond, "{model:?} at {loss}");
         assert!(
