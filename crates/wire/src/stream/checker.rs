@@ -18,8 +18,10 @@ const NEAR: u64 = 1 << 24;
 /// After so many bytes the words repeat.
 const PERIOD_BITS: u32 = 34;
 
-/// Bytes kept that are not decided upon: no less than a header or a run has.
-const KEPT: usize = 64;
+/// Bytes kept that are not decided upon.
+const KEPT: usize = 96;
+/// Of those so many when they are full: no less than a header and a run before it.
+const KEPT_ON: usize = 64;
 
 /// What became of the bytes of a stream. Bytes that are not decided upon are not in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -194,8 +196,8 @@ impl StreamChecker {
         self.undecided += 1;
         self.since_frame += 1;
         if self.kept == KEPT {
-            self.held.copy_within(KEPT / 2.., 0);
-            self.kept = KEPT / 2;
+            self.held.copy_within(KEPT - KEPT_ON.., 0);
+            self.kept = KEPT_ON;
         }
         self.held[self.kept] = byte;
         self.kept += 1;
@@ -210,7 +212,7 @@ impl StreamChecker {
     /// A frame whose header ends with the last byte held. It may have begun among the bytes before
     /// the first wrong one, which agreed with the pattern by chance and can be made again from it.
     fn frame_ends_here<H: Header>(&mut self) -> Option<H> {
-        const { assert!(H::SIZE <= KEPT / 2) };
+        const { assert!(H::SIZE + FAR_RUN <= KEPT_ON) };
         if self.since_frame < H::SIZE as u64 {
             return None;
         }
