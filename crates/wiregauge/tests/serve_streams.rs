@@ -130,16 +130,15 @@ impl Host {
         self.say(kind, sequence, &order.encode());
     }
 
-    /// Sends what waits and takes what comes, the stream and one answer; true if anything moved.
-    fn turn(&mut self) -> Option<(Response, Vec<u8>)> {
+    /// Sends what waits and takes what comes: the stream, and an answer that is whole.
+    fn turn(&mut self, pouring: bool) -> Option<(Response, Vec<u8>)> {
         // An empty datagram would be one, too.
         if !self.out.is_empty() {
             let sent = self.link.send(&self.out).unwrap();
             self.out.drain(..sent);
         }
-        self.link
-            .wait(!self.out.is_empty(), Duration::from_millis(5))
-            .unwrap();
+        let more = pouring || !self.out.is_empty();
+        self.link.wait(more, Duration::from_millis(5)).unwrap();
         let mut buffer = vec![0; 64 << 10];
         let length = self.link.receive(&mut buffer).unwrap();
         let mut bytes = &buffer[..length];
@@ -177,7 +176,7 @@ impl Host {
                 self.out.clone_from(&said);
                 tries += 1;
             }
-            if let Some((header, payload)) = self.turn()
+            if let Some((header, payload)) = self.turn(false)
                 && header.sequence == sequence
             {
                 return (header, payload);
@@ -207,7 +206,7 @@ impl Host {
                 wire::fill_stream(position, &mut self.out);
                 position += 8192;
             }
-            assert!(self.turn().is_none());
+            assert!(self.turn(true).is_none());
         }
         position
     }
@@ -216,7 +215,7 @@ impl Host {
     fn listen(&mut self, long: Duration) {
         let begin = Instant::now();
         while begin.elapsed() < long {
-            assert!(self.turn().is_none());
+            assert!(self.turn(false).is_none());
         }
     }
 }
