@@ -1,6 +1,8 @@
-//! Serves one peer over a byte stream until it leaves.
+//! Serves one peer over a byte stream until it leaves. What it holds is bounded: a peer that does not
+//! take what is sent to it is not read from, and no data is made for it.
 
 use super::device::Device;
+use super::streams::Pull;
 use crate::host::Clock;
 use crate::link::Link;
 use std::io;
@@ -13,8 +15,15 @@ const READ: usize = 64 << 10;
 /// How long a wait lasts at most before the stop flag is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// How long it waits at first for a peer that takes nothing. Not as long as [`LOOK`]: a
+/// pseudo-terminal does not always tell that there is room again.
+const NUDGE: Duration = Duration::from_millis(1);
+
 /// How long a device that holds as many answers as it may waits before it looks again.
 const FULL: Duration = Duration::from_micros(200);
+
+/// How often a source that could go on sending looks for requests.
+const SOURCE_LOOK_NS: u64 = 500_000;
 
 /// Serves until the peer leaves, the device disconnects itself, or the stop flag is raised.
 pub fn serve(
@@ -27,6 +36,8 @@ pub fn serve(
     let mut ready: Vec<u8> = Vec::new();
     let mut sent = 0;
     let mut buffer = vec![0; READ];
+    let mut looked_ns = 0;
+    let mut nudge = NUDGE;
     while !stop.load(Ordering::Relaxed) {
         if device.next_due_ns().is_some() {
             let now = clock.now();
@@ -34,14 +45,39 @@ pub fn serve(
                 ready.extend_from_slice(&answer);
             }
         }
+        // One transfer of a source is one write, and it is made when the one before is written.
+        let mut source_due = None;
+        if let (true, Some(room)) = (ready.is_empty(), device.source_bytes()) {
+            let now = clock.now();
+            if let Pull::NextAt(at) = device.pull(now, room, &mut ready) {
+                source_due = Some(at);
+            }
+        }
         if sent < ready.len() {
-            sent += link.send(&ready[sent..])?;
+            let taken = link.send(&ready[sent..])?;
+            sent += taken;
+            nudge = match taken {
+                0 => (2 * nudge).min(LOOK),
+                _ => NUDGE,
+            };
         }
         if sent == ready.len() {
+            // What was left of a transfer has gone: the next one may be due at once.
+            let go_on = !ready.is_empty() && source_due.is_none();
             ready.clear();
             sent = 0;
             if device.is_gone() {
                 return Ok(());
+            }
+            if go_on && device.source_bytes().is_some() {
+                continue;
+            }
+            if let Some(at) = source_due {
+                let now = clock.now();
+                if at <= now && now - looked_ns < SOURCE_LOOK_NS {
+                    continue;
+                }
+                looked_ns = now;
             }
         }
         if !input.is_empty() && device.has_room(ready.len()) {
@@ -50,18 +86,32 @@ pub fn serve(
                 continue;
             }
         }
-        let due = device.next_due_ns();
+        let due = [
+            device.next_due_ns(),
+            source_due.filter(|_| ready.is_empty()),
+        ];
+        let due = due.into_iter().flatten().min();
         let received = if !device.has_room(ready.len()) {
             // Reading on would hold ever more: the peer must take its answers first.
             std::thread::sleep(FULL);
+            0
+        } else if let Some(left) = full_for(device, clock) {
+            // A sink that is slower than its peer leaves the data where it is.
+            let due = due.map_or(LOOK, |due| Duration::from_nanos(due - due.min(clock.now())));
+            let most = if ready.is_empty() { LOOK } else { FULL };
+            std::thread::sleep(left.min(due).min(most));
+            0
+        } else if device.full_until_ns() > 0 && input.len() >= READ {
+            // It takes some again since it was asked: first what is here.
             0
         } else if due.is_none() && ready.is_empty() {
             link.receive_blocking(&mut buffer)?
         } else {
             let now = clock.now();
             let left = due.map_or(LOOK, |due| Duration::from_nanos(due.saturating_sub(now)));
+            let most = if ready.is_empty() { LOOK } else { nudge };
             if !left.is_zero() {
-                link.wait(!ready.is_empty(), left.min(LOOK))?;
+                link.wait(!ready.is_empty(), left.min(most))?;
             }
             link.receive(&mut buffer)?
         };
@@ -78,6 +128,15 @@ pub fn serve(
         }
     }
     Ok(())
+}
+
+/// How long the device takes no data, if it does not.
+fn full_for(device: &Device, clock: Clock) -> Option<Duration> {
+    match device.full_until_ns() {
+        0 => None,
+        until => until.checked_sub(clock.now()).filter(|left| *left > 0),
+    }
+    .map(Duration::from_nanos)
 }
 
 fn take(device: &mut Device, input: &mut Vec<u8>, now: u64, ready: &mut Vec<u8>) {
