@@ -91,7 +91,7 @@ lint-scripts:
 	@echo "checking scripts"
 	@shellcheck scripts/setup .ci/run lab/guest/* lab/plans/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
-	  docs/vectors scripts/check-docs $(wildcard bench) lab lab/run
+	  docs/vectors scripts/check-docs $(wildcard bench) lab lab/run lab/devices
 
 fuzz: ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.
 	@scripts/setup fuzz

@@ -1,3 +1,4 @@
+#!/bin/sh
 # The kernel's ACM gadget on dummy_hcd at high speed: sizes x depth, tty on both ends.
 #: modules dummy_hcd usb_f_acm cdc_acm
 . /lib.sh

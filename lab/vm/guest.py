@@ -10,6 +10,9 @@ import tempfile
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from vm import initramfs
@@ -23,11 +26,22 @@ DISK_BYTES = 256 << 20
 DISK_MODULES = ["virtio_pci", "virtio_blk"]
 # How many lines of the console are shown when the guest fails.
 TAIL = 40
-# Host controllers of QEMU on the PCI bus, each with the name of its USB bus.
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A USB host controller of QEMU on the PCI bus."""
+
+    device: str
+    module: str
+    # The fastest that it can do up to USB 2.0.
+    speed: str
+
+
 CONTROLLERS = {
-    "uhci": ("piix3-usb-uhci,id=usb", ["uhci_hcd"]),
-    "ehci": ("usb-ehci,id=usb", ["ehci_pci"]),
-    "xhci": ("qemu-xhci,id=usb", ["xhci_pci"]),
+    "uhci": Controller("piix3-usb-uhci", "uhci_hcd", "full"),
+    "ehci": Controller("usb-ehci", "ehci_pci", "high"),
+    "xhci": Controller("qemu-xhci", "xhci_pci", "high"),
 }
 
 
@@ -71,23 +85,52 @@ def run(
         "plan.sh": head.encode() + plan.path.read_bytes(),
         "bin/wiregauge": program.read_bytes(),
     }
-    extra: list[str] = []
     modules = list(plan.modules)
-    if controller in CONTROLLERS:
-        device, needed = CONTROLLERS[controller]
-        extra += ["-device", device]
-        modules += needed
+    chosen = CONTROLLERS.get(controller or "")
+    if chosen:
+        modules.append(chosen.module)
     with tempfile.TemporaryDirectory(prefix="wiregauge-lab-") as temporary:
         place = Path(temporary)
         archive, disk = place / "initramfs", place / "disk"
         archive.write_bytes(initramfs.make(kernel, modules, DISK_MODULES, plan.parameters, files))
         with disk.open("wb") as file:
             file.truncate(DISK_BYTES)
-        command = command_line(plan, kernel, archive, disk, seed) + extra
-        boot(command, plan.name, results / "console.txt", timeout, show)
+        command = command_line(plan, kernel, archive, disk, seed)
+        if chosen:
+            command += ["-device", f"{chosen.device},id=usb"]
+        with device_beside(plan, chosen, place / "usb", program) as words:
+            boot(command + words, plan.name, results / "console.txt", timeout, show)
         with tarfile.open(disk) as out:
             out.extractall(results, filter="data") if hasattr(tarfile, "data_filter") else out.extractall(results)
     return results
+
+
+@contextmanager
+def device_beside(plan: Plan, controller: Controller | None, place: Path, program: Path) -> Iterator[list[str]]:
+    """Runs the plan's device on the host, if it has one; gives QEMU's words for it."""
+    if not plan.device:
+        yield []
+        return
+    if not controller:
+        raise Trouble(f"plan {plan.name}: a device needs one of the controllers {', '.join(CONTROLLERS)}")
+    script, function = plan.device
+    command = [sys.executable, ROOT / "lab/devices" / script, "--speed", controller.speed, "--function", function, place, program]
+    device = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    try:
+        for _ in range(250):
+            if place.exists():
+                break
+            time.sleep(0.02)
+        else:
+            raise Trouble(f"plan {plan.name}: {script} did not start")
+        yield ["-chardev", f"socket,id=device,path={place}", "-device", "usb-redir,bus=usb.0,chardev=device"]
+    finally:
+        device.terminate()
+        try:
+            device.wait(5)
+        except subprocess.TimeoutExpired:
+            device.kill()
+            device.wait()
 
 
 def boot(command: list[str], name: str, console: Path, timeout: float, show: bool) -> None:

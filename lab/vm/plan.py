@@ -6,9 +6,9 @@ Lines `#: KEY VALUES` are read here, the rest in the guest:
     #: parameters dummy_hcd.num=2    parameters of modules
     #: controllers uhci ehci         what --controller may choose; the first is the default
     #: clock real                    real time, because sockets of the host take part [virtual]
-    #: device usbredir.py full cdc   a program of lab/devices, run on the host beside the guest
+    #: device usbredir.py cdc        a program of lab/devices, run on the host beside the guest, and its function
     #: kernel rt                     the kernel unless --kernel says otherwise [std]
-    #: timeout 120                   seconds of real time [300]
+    #: timeout 120                   seconds of real time [120]
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def read(folder: Path, name: str) -> Plan:
         device=head.get("device", []),
         real_time=head.get("clock", ["virtual"]) == ["real"],
         kernel=head.get("kernel", ["std"])[0],
-        timeout=float(head.get("timeout", ["300"])[0]),
+        timeout=float(head.get("timeout", ["120"])[0]),
     )
 
 
