@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from vm import initramfs
+from vm import initramfs, peer
 from vm.kernel import Kernel
 from vm.places import ROOT, RUNS
 from vm.plan import Plan
@@ -85,6 +85,8 @@ def run(
         "plan.sh": head.encode() + plan.path.read_bytes(),
         "bin/wiregauge": program.read_bytes(),
     }
+    for source in plan.peers:
+        files.update(peer.files(source))
     modules = list(plan.modules)
     chosen = CONTROLLERS.get(controller or "")
     if chosen:

@@ -7,6 +7,7 @@ Lines `#: KEY VALUES` are read here, the rest in the guest:
     #: controllers uhci ehci         what --controller may choose; the first is the default
     #: clock real                    real time, because sockets of the host take part [virtual]
     #: device usbredir.py cdc        a program of lab/devices, run on the host beside the guest, and its function
+    #: peer bench/usb/x.c            a C program that is compiled and put into the guest as `x`
     #: kernel rt                     the kernel unless --kernel says otherwise [std]
     #: timeout 120                   seconds of real time [120]
 """
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from vm.trouble import Trouble
 
-KEYS = ("modules", "parameters", "controllers", "clock", "device", "kernel", "timeout")
+KEYS = ("modules", "parameters", "controllers", "clock", "device", "peer", "kernel", "timeout")
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Plan:
     parameters: list[str]
     controllers: list[str]
     device: list[str]
+    peers: list[str]
     real_time: bool
     kernel: str
     timeout: float
@@ -68,6 +70,7 @@ def read(folder: Path, name: str) -> Plan:
         parameters=head.get("parameters", []),
         controllers=head.get("controllers", []),
         device=head.get("device", []),
+        peers=head.get("peer", []),
         real_time=head.get("clock", ["virtual"]) == ["real"],
         kernel=head.get("kernel", ["std"])[0],
         timeout=float(head.get("timeout", ["120"])[0]),
