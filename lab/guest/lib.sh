@@ -54,3 +54,15 @@ gadget() {
     done
     find /sys/class/udc -mindepth 1 -maxdepth 1 | head -n 1 | xargs -r basename >"$g/UDC"
 }
+
+# usb_there VENDOR PRODUCT: true if a device of these numbers is configured.
+usb_there() {
+    for found in /sys/bus/usb/devices/*; do
+        [ "$(cat "$found/idVendor" 2>/dev/null):$(cat "$found/idProduct" 2>/dev/null)" = "$1:$2" ] || continue
+        [ -n "$(cat "$found/bConfigurationValue")" ] && return
+    done
+    return 1
+}
+
+# wait_usb VENDOR PRODUCT: waits for such a device.
+wait_usb() { wait_for 20 "USB device $1:$2" usb_there "$@"; }
