@@ -7,7 +7,7 @@ mod nudge;
 mod scheduling;
 mod state;
 
-pub use clock::{Clock, sleep_until};
+pub use clock::{Clock, sleep_until, thread_cpu_ns};
 pub use interference::{ClockGaps, Watch};
 pub use load::Load;
 pub use nudge::{Heeding, Sleeper, own_descriptors};
