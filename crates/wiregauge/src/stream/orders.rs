@@ -90,6 +90,11 @@ impl Orders {
         }
     }
 
+    /// Number of the order whose answer is the last.
+    pub fn last_end(&self) -> Option<u32> {
+        self.ends.last().map(|order| order.sequence)
+    }
+
     /// Number of the order whose answer lets the stream begin.
     pub fn last_start(&self) -> u32 {
         self.starts.last().map_or(0, |order| order.sequence)

@@ -40,6 +40,8 @@ pub struct Received {
     pub cpu_ns: u64,
     /// Bytes of the measured part.
     pub measured_bytes: u64,
+    /// Transfers with data.
+    pub transfers: u64,
 }
 
 impl Receive<'_, '_> {
@@ -63,6 +65,7 @@ impl Receive<'_, '_> {
             counts: self.check.then_some(counts),
             cpu_ns,
             measured_bytes,
+            transfers: self.rows.as_ref().map_or(0, Rows::count),
         }
     }
 
@@ -73,7 +76,6 @@ impl Receive<'_, '_> {
         let mut submitted = vec![(0_u64, 0_u32); self.queue];
         let (mut next, mut oldest) = (0_usize, 0_usize);
         let mut last_ns = 0;
-        // Datagrams that are on their way when the report comes are waited for, but not long.
         while !(talk.is_done() || talk.is_broken()) {
             while flow.pending() < self.queue {
                 let submit_ns = talk.clock.now();

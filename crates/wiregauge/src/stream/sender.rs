@@ -59,6 +59,8 @@ pub struct Sent {
     pub cpu_ns: u64,
     /// Bytes of the measured part.
     pub measured_bytes: u64,
+    /// Transfers with data.
+    pub transfers: u64,
 }
 
 /// A transfer that pends.
@@ -106,6 +108,7 @@ impl Send<'_, '_> {
         if let Some(rows) = &self.rows {
             sent.cpu_ns = rows.cpu_ns(|| pipe.flow.helper_cpu_ns());
             sent.measured_bytes = rows.bytes;
+            sent.transfers = rows.count();
         }
         sent
     }

@@ -27,6 +27,8 @@ pub struct Talk<'a> {
     halt: &'a AtomicBool,
     /// Number of the order whose answer begins the stream.
     go_sequence: u32,
+    /// Number of the order whose answer is the last thing that the device says.
+    last_sequence: Option<u32>,
     go_ns: AtomicU64,
     ending: AtomicBool,
     done: AtomicBool,
@@ -38,12 +40,14 @@ pub struct Talk<'a> {
 }
 
 impl<'a> Talk<'a> {
-    /// For a point that begins with the answer to the order `go_sequence`.
-    pub fn new(halt: &'a AtomicBool, go_sequence: u32) -> Talk<'a> {
+    /// For a point that begins with the answer to the order `go_sequence`, and after whose answer to
+    /// the order `last_sequence` nothing more can come.
+    pub fn new(halt: &'a AtomicBool, go_sequence: u32, last_sequence: Option<u32>) -> Talk<'a> {
         Talk {
             clock: Clock::start(),
             halt,
             go_sequence,
+            last_sequence,
             go_ns: AtomicU64::new(0),
             ending: AtomicBool::new(false),
             done: AtomicBool::new(false),
@@ -135,6 +139,9 @@ impl<'a> Talk<'a> {
             && answer.header.status == wiregauge_wire::Status::Ok
         {
             self.go();
+        }
+        if Some(answer.header.sequence) == self.last_sequence {
+            self.finish();
         }
         let mut answers = locked(&self.answers);
         if answers.len() < ANSWERS {
