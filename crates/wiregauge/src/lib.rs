@@ -9,6 +9,7 @@ pub mod exchange;
 pub mod host;
 pub mod limits;
 pub mod link;
+pub mod nodes;
 mod ring;
 pub mod serve;
 pub mod stream;

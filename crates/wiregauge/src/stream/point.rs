@@ -15,8 +15,8 @@ use crate::ring::Log;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use wiregauge_record::{
-    ByteCounts, DeviceCount, Disturbance, Ending, ResourceUse, Responder, StreamPlan, StreamPoint,
-    Transfer, Way,
+    BusLimit, ByteCounts, Disturbance, Ending, FlowFacts, ResourceUse, Responder, StreamPlan,
+    StreamPoint, Transfer, Way,
 };
 
 /// What is the same for every point of a run.
@@ -27,6 +27,8 @@ pub struct Setting<'a> {
     pub datagram: bool,
     /// The device; `None` where there is none to order.
     pub responder: Option<&'a Responder>,
+    /// What the link can carry.
+    pub limit: Option<&'a BusLimit>,
     /// The user wants an end.
     pub halt: &'a AtomicBool,
 }
@@ -45,18 +47,6 @@ impl Logs {
     }
 }
 
-/// One way of a point that is over.
-pub struct WayEnd {
-    /// Which.
-    pub way: Way,
-    /// Both ends compared.
-    pub counts: ByteCounts,
-    /// The device's own count.
-    pub device: Option<DeviceCount>,
-    /// Processor time of the measured part over its bytes, in nanoseconds a megabyte.
-    pub cpu_ns_per_mb: f64,
-}
-
 /// A point that is over.
 pub struct PointEnd {
     /// How it ended.
@@ -64,7 +54,9 @@ pub struct PointEnd {
     /// The failure, if it failed.
     pub error: Option<LinkError>,
     /// Each way of it.
-    pub ways: Vec<WayEnd>,
+    pub ways: Vec<FlowFacts>,
+    /// When the measuring ended, in nanoseconds since the stream began.
+    pub end_ns: u64,
     /// What the measuring threads used.
     pub resources: ResourceUse,
     /// What disturbed them.
@@ -203,10 +195,10 @@ fn put_together(
     let sent = sent.map(|watched| watched.value).unwrap_or_default();
     let ways = point.direction.ways().iter().map(|&way| {
         let report = sent.reports[way as usize];
-        let (counts, cpu_ns, bytes) = match way {
+        let (counts, cpu_ns) = match way {
             Way::In => {
                 let counts = tally::of_in(&received, report.as_ref());
-                (counts, received.cpu_ns, received.measured_bytes)
+                (counts, received.cpu_ns)
             }
             Way::Out if !has_device => {
                 let counts = ByteCounts {
@@ -214,21 +206,23 @@ fn put_together(
                     received: sent.bytes,
                     ..ByteCounts::default()
                 };
-                (counts, sent.cpu_ns, sent.measured_bytes)
+                (counts, sent.cpu_ns)
             }
             Way::Out => {
                 let counts = tally::of_out(sent.bytes, report.as_ref());
-                (counts, sent.cpu_ns, sent.measured_bytes)
+                (counts, sent.cpu_ns)
             }
         };
-        WayEnd {
+        FlowFacts {
             way,
             counts,
             device: report.map(|report| tally::of_device(&report, setting.responder)),
-            cpu_ns_per_mb: cpu_ns as f64 * 1e6 / bytes.max(1) as f64,
+            cpu_ns,
+            limit: setting.limit.cloned(),
         }
     });
     let ways = ways.collect();
+    let whole_ns = setting.plan.settle_ns + setting.plan.duration_ns;
     let error = talk.failure();
     let ending = match &error {
         Some(error) => Ending::LinkFailed {
@@ -241,6 +235,7 @@ fn put_together(
         ending,
         error,
         ways,
+        end_ns: sent.lasted_ns.min(whole_ns),
         resources,
         disturbances,
     }
@@ -283,6 +278,7 @@ fn failed(error: LinkError) -> PointEnd {
         },
         error: Some(error),
         ways: Vec::new(),
+        end_ns: 0,
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }

@@ -38,8 +38,6 @@ pub struct Received {
     pub counts: Option<StreamCounts>,
     /// Processor time of the measured part.
     pub cpu_ns: u64,
-    /// Bytes of the measured part.
-    pub measured_bytes: u64,
     /// Transfers with data.
     pub transfers: u64,
 }
@@ -53,18 +51,16 @@ impl Receive<'_, '_> {
             self.talk.fail(LinkError::from_io(doing, &error));
         }
         // What an unplugged device leaves pending cannot be had.
-        let _ = flow.cancel(&mut |bytes| drop(sorter.take(bytes)));
+        let _ = flow.cancel(&mut |bytes| {
+            sorter.take(bytes);
+        });
         let helper = || flow.helper_cpu_ns();
-        let (cpu_ns, measured_bytes) = match &self.rows {
-            Some(rows) => (rows.cpu_ns(helper), rows.bytes),
-            None => (0, 0),
-        };
+        let cpu_ns = self.rows.as_ref().map_or(0, |rows| rows.cpu_ns(helper));
         let (bytes, counts) = sorter.finish();
         Received {
             bytes,
             counts: self.check.then_some(counts),
             cpu_ns,
-            measured_bytes,
             transfers: self.rows.as_ref().map_or(0, Rows::count),
         }
     }

@@ -37,8 +37,6 @@ pub struct Rows<'a> {
     count: u64,
     cpu_from_ns: Option<u64>,
     cpu_to_ns: Option<u64>,
-    /// Bytes of the measured part.
-    pub bytes: u64,
 }
 
 impl<'a> Rows<'a> {
@@ -51,7 +49,6 @@ impl<'a> Rows<'a> {
             count: 0,
             cpu_from_ns: None,
             cpu_to_ns: None,
-            bytes: 0,
         }
     }
 
@@ -76,9 +73,6 @@ impl<'a> Rows<'a> {
             Phase::Measured
         };
         let phase = if self.count == 0 { Phase::First } else { phase };
-        if phase == Phase::Measured {
-            self.bytes += u64::from(row.bytes);
-        }
         self.log.push(Transfer {
             sequence: self.count,
             submit_ns: row.submit_ns,

@@ -57,8 +57,8 @@ pub struct Sent {
     pub reports: [Option<StreamReport>; 2],
     /// Processor time of the measured part.
     pub cpu_ns: u64,
-    /// Bytes of the measured part.
-    pub measured_bytes: u64,
+    /// How long the stream lasted, in nanoseconds.
+    pub lasted_ns: u64,
     /// Transfers with data.
     pub transfers: u64,
 }
@@ -96,6 +96,8 @@ impl Send<'_, '_> {
             if let Err(error) = self.stream(&mut pipe) {
                 self.fail(&error);
             }
+            let gone_ns = self.talk.gone_ns();
+            sent.lasted_ns = gone_ns.map_or(0, |gone_ns| self.talk.clock.now() - gone_ns);
             self.drain(&mut pipe);
             self.end(&mut pipe, &mut sent);
         }
@@ -107,7 +109,6 @@ impl Send<'_, '_> {
         sent.bytes = pipe.handed_over;
         if let Some(rows) = &self.rows {
             sent.cpu_ns = rows.cpu_ns(|| pipe.flow.helper_cpu_ns());
-            sent.measured_bytes = rows.bytes;
             sent.transfers = rows.count();
         }
         sent
