@@ -90,8 +90,14 @@ pub fn parse(text: &str) -> Result<StreamLimit, String> {
         (0.0..=100.0).contains(&number).then_some(number / 100.0)
     };
     let (figure, value) = match figure {
-        Figure::Rate => (figure, values::byte_rate(value).map_err(|why| wrong(&why))?.0 as f64),
-        Figure::Used => (figure, share(value).ok_or_else(|| wrong("it is given in %"))?),
+        Figure::Rate => (
+            figure,
+            values::byte_rate(value).map_err(|why| wrong(&why))?.0 as f64,
+        ),
+        Figure::Used => (
+            figure,
+            share(value).ok_or_else(|| wrong("it is given in %"))?,
+        ),
         Figure::Time(..) => {
             let time = values::duration(value).map_err(|why| wrong(&why))?;
             (figure, time.as_nanos() as f64)
@@ -219,12 +225,24 @@ mod tests {
         assert_eq!(limit.figure, Figure::Time(Times::Gap, Part::P999));
         assert_eq!((limit.way, limit.value), (None, 5e6));
         assert_eq!(parse("lost=0").unwrap().figure, Figure::Count(Count::Lost));
-        assert_eq!(parse("lost<0.1%").unwrap().figure, Figure::Share(Count::Lost));
+        assert_eq!(
+            parse("lost<0.1%").unwrap().figure,
+            Figure::Share(Count::Lost)
+        );
     }
 
     #[test]
     fn what_is_no_limit_is_refused() {
-        for text in ["rate", "rate>1", "gap<5ms", "gap.p98<5ms", "used>5", "stalls<1%", "up.rate>1MB/s", "lost=-1"] {
+        for text in [
+            "rate",
+            "rate>1",
+            "gap<5ms",
+            "gap.p98<5ms",
+            "used>5",
+            "stalls<1%",
+            "up.rate>1MB/s",
+            "lost=-1",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

@@ -134,9 +134,8 @@ pub trait Divisible: Sized {
 impl Divisible for StreamPlan {
     fn part(&self, turn: &Turn<'_>) -> StreamPlan {
         let mut part = self.clone();
-        let mine = |link: u32, together| {
-            link as usize == turn.link && together == turn.gate.is_some()
-        };
+        let mine =
+            |link: u32, together| link as usize == turn.link && together == turn.gate.is_some();
         part.address = self.links().nth(turn.link).unwrap_or_default().to_string();
         part.more_links.clear();
         part.points.retain(|point| mine(point.link, point.together));
@@ -147,9 +146,8 @@ impl Divisible for StreamPlan {
 impl Divisible for Plan {
     fn part(&self, turn: &Turn<'_>) -> Plan {
         let mut part = self.clone();
-        let mine = |link: u32, together| {
-            link as usize == turn.link && together == turn.gate.is_some()
-        };
+        let mine =
+            |link: u32, together| link as usize == turn.link && together == turn.gate.is_some();
         part.address = self.links().nth(turn.link).unwrap_or_default().to_string();
         part.more_links.clear();
         part.points.retain(|point| mine(point.link, point.together));

@@ -8,7 +8,7 @@ mod stream;
 pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
 pub use serve::{BusArg, ServeArgs};
 pub use shared::{HostArgs, KeepArgs, Look, ProtocolArg};
-pub use stream::{DirectionArg, StreamArgs};
+pub use stream::StreamArgs;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;

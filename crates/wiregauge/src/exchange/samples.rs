@@ -95,7 +95,8 @@ impl SampleDrain {
     /// True when the ring should be emptied although the point still runs.
     pub fn is_pressing(&self) -> bool {
         let data = self.data.as_ref();
-        self.samples.is_pressing() || data.is_some_and(|data| data.slots() * 2 >= data.buffer().capacity())
+        self.samples.is_pressing()
+            || data.is_some_and(|data| data.slots() * 2 >= data.buffer().capacity())
     }
 
     /// Takes what is there. Stops at the first error of `take` and returns it.

@@ -1,8 +1,8 @@
 //! Flows over a descriptor: a transfer is one write or one read, and the system queues by itself.
 //! Both directions use the link at once, so nothing here changes it.
 
-use super::flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
 use super::PATIENCE;
+use super::flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
 use rustix::event::PollFlags;
 use std::io;
 use std::time::{Duration, Instant};

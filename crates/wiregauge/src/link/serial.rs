@@ -1,7 +1,7 @@
 //! Serial lines: any tty or pseudo-terminal, in raw mode, for one user, put back as it was.
 
-use super::tty::{LowLatency, RawTty, TtyError, open_pty};
 use super::descriptor_flow::{self, Ends};
+use super::tty::{LowLatency, RawTty, TtyError, open_pty};
 use super::{Address, FlowShape, Flows, Kind, Link, PATIENCE, closed, socket};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::limits;

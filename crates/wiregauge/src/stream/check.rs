@@ -22,7 +22,10 @@ pub fn check(plan: &StreamPlan) -> Result<Vec<Address>, LinkError> {
         for point in &plan.points {
             let bytes = point.transfer_bytes;
             if bytes == 0 {
-                return refuse("a transfer of 0 bytes carries nothing".into(), "--transfer from 1");
+                return refuse(
+                    "a transfer of 0 bytes carries nothing".into(),
+                    "--transfer from 1",
+                );
             }
             if bytes > kind.max_bytes {
                 return refuse(
@@ -38,18 +41,17 @@ pub fn check(plan: &StreamPlan) -> Result<Vec<Address>, LinkError> {
             }
         }
         if plan.duration_ns == 0 {
-            return refuse("nothing can be measured in no time".into(), "a longer --duration");
+            return refuse(
+                "nothing can be measured in no time".into(),
+                "a longer --duration",
+            );
         }
     }
     Ok(addresses)
 }
 
 /// Refuses a device that cannot do what is planned.
-pub(super) fn check_abilities(
-    plan: &StreamPlan,
-    name: &str,
-    able: u32,
-) -> Result<(), LinkError> {
+pub(super) fn check_abilities(plan: &StreamPlan, name: &str, able: u32) -> Result<(), LinkError> {
     let lacks = |way: Way| match way {
         Way::In => able & abilities::SOURCE == 0,
         Way::Out => able & abilities::SINK == 0,
@@ -100,11 +102,16 @@ pub(super) fn shape_refused(address: &str, shape: FlowShape, error: &io::Error) 
     let doing = format!("preparing transfers of {bytes} B, {queue} at once, with {address}");
     match error.kind() {
         io::ErrorKind::Unsupported => {
-            let hint = if queue > 1 { "--queue 1" } else { "another kind of link" };
+            let hint = if queue > 1 {
+                "--queue 1"
+            } else {
+                "another kind of link"
+            };
             LinkError::new(LinkErrorKind::Usage, doing, error.to_string()).hint(hint)
         }
-        io::ErrorKind::OutOfMemory => LinkError::from_io(doing, error)
-            .hint("smaller transfers, or a shorter queue"),
+        io::ErrorKind::OutOfMemory => {
+            LinkError::from_io(doing, error).hint("smaller transfers, or a shorter queue")
+        }
         _ => LinkError::from_io(doing, error),
     }
 }

@@ -160,8 +160,7 @@ impl Watcher<'_> {
             let Some(end) = self.take_point(words, &mut drains, &mut summariser, sink)? else {
                 return Ok(());
             };
-            let mut summary =
-                summariser.finish(end.ending, end.end_ns, &end.ways, end.resources);
+            let mut summary = summariser.finish(end.ending, end.end_ns, &end.ways, end.resources);
             summary.disturbances = end.disturbances;
             sink.end_point(summary)?;
             if end.error.is_some() {

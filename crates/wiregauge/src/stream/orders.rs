@@ -111,7 +111,12 @@ mod tests {
         let ways = |orders: &[Order]| orders.iter().map(|o| o.way).collect::<Vec<_>>();
         assert_eq!(ways(&orders.starts), [Way::Out, Way::In]);
         assert_eq!(ways(&orders.ends), [Way::In, Way::Out]);
-        let mut numbers: Vec<u32> = orders.starts.iter().chain(&orders.ends).map(|o| o.sequence).collect();
+        let mut numbers: Vec<u32> = orders
+            .starts
+            .iter()
+            .chain(&orders.ends)
+            .map(|o| o.sequence)
+            .collect();
         numbers.dedup();
         assert_eq!(numbers.len(), 4);
         assert_eq!(orders.last_start(), orders.starts[1].sequence);

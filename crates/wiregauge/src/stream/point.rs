@@ -6,8 +6,8 @@ use super::orders::Orders;
 use super::receiver::{Receive, Received};
 use super::rows::{Rows, Window};
 use super::sender::{Send, Sent};
-use super::tally;
 use super::talk::Talk;
+use super::tally;
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::{ClockGaps, Watch};
 use crate::link::Link;
@@ -90,7 +90,10 @@ pub fn stream_point(
     let orders = has_device.then(|| Orders::new(point.direction, point.transfer_bytes, sequence));
     let go = orders.as_ref().map_or(0, Orders::last_start);
     // Datagrams may overtake each other, so that some may come after the last answer.
-    let last = orders.as_ref().and_then(Orders::last_end).filter(|_| !setting.datagram);
+    let last = orders
+        .as_ref()
+        .and_then(Orders::last_end)
+        .filter(|_| !setting.datagram);
     let talk = Talk::new(setting.halt, go, last);
     let window = Window {
         from_ns: plan.settle_ns,
@@ -177,7 +180,10 @@ fn put_together(
         for disturbance in disturbed {
             // What concerns the machine both threads have seen.
             let kind = std::mem::discriminant(disturbance);
-            if !disturbances.iter().any(|d| std::mem::discriminant(d) == kind) {
+            if !disturbances
+                .iter()
+                .any(|d| std::mem::discriminant(d) == kind)
+            {
                 disturbances.push(disturbance.clone());
             }
         }
@@ -242,11 +248,7 @@ fn put_together(
 }
 
 /// Runs what one thread does, and keeps the kernel's accounts of just that.
-fn watched<T>(
-    pinned: Option<u32>,
-    talk: &Talk<'_>,
-    run: impl FnOnce() -> (T, u64),
-) -> Watched<T> {
+fn watched<T>(pinned: Option<u32>, talk: &Talk<'_>, run: impl FnOnce() -> (T, u64)) -> Watched<T> {
     let watch = Watch::start(pinned);
     let begun = talk.clock.now();
     let (value, transfers) = run();

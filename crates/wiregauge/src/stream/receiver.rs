@@ -7,7 +7,9 @@ use crate::link::{Flow, ORDER_BYTES, PATIENCE};
 use std::io;
 use std::time::Duration;
 use wiregauge_record::TransferStatus;
-use wiregauge_wire::{Header, Response, STREAM_FRAME, StreamChecker, StreamCounts, StreamReport, Taken};
+use wiregauge_wire::{
+    Header, Response, STREAM_FRAME, StreamChecker, StreamCounts, StreamReport, Taken,
+};
 
 /// What the receiver is told.
 pub struct Receive<'a, 'b> {

@@ -239,7 +239,11 @@ impl Send<'_, '_> {
                 return Ok(());
             }
             if self.rows.is_some() && now.saturating_sub(pipe.last_ns) > timeout_ns {
-                talk.fail(silent(self.address, self.timeout, "it took no whole transfer"));
+                talk.fail(silent(
+                    self.address,
+                    self.timeout,
+                    "it took no whole transfer",
+                ));
             }
             if let Some(order) = source.filter(|_| now > keep_alive_ns)
                 && pipe.flow.pending() < self.queue
@@ -278,12 +282,22 @@ impl Send<'_, '_> {
     fn drain(&mut self, pipe: &mut Pipe<'_>) {
         let talk = self.talk;
         let begun = talk.clock.now();
-        let most = |halted: bool| if halted { SHORT.min(self.timeout) } else { self.timeout };
+        let most = |halted: bool| {
+            if halted {
+                SHORT.min(self.timeout)
+            } else {
+                self.timeout
+            }
+        };
         while pipe.flow.pending() > 0 && !talk.is_broken() {
             let since = talk.clock.now().saturating_sub(begun.max(pipe.last_ns));
             if since > most(talk.halted()).as_nanos() as u64 {
                 if !talk.halted() {
-                    talk.fail(silent(self.address, self.timeout, "it took no whole transfer"));
+                    talk.fail(silent(
+                        self.address,
+                        self.timeout,
+                        "it took no whole transfer",
+                    ));
                 }
                 return;
             }
@@ -407,7 +421,10 @@ fn refused(address: &str, order: &Order, status: Status) -> LinkError {
         Status::TooLarge => LinkError::new(
             LinkErrorKind::Usage,
             doing,
-            format!("transfers of {} B are over the device's limit", order.transfer_bytes),
+            format!(
+                "transfers of {} B are over the device's limit",
+                order.transfer_bytes
+            ),
         )
         .hint("a smaller --transfer"),
         Status::Unsupported => LinkError::new(

@@ -160,9 +160,7 @@ impl<'a> Talk<'a> {
                 !self.is_broken() && !answers.iter().any(|a| a.header.sequence == sequence)
             })
             .unwrap_or_else(PoisonError::into_inner);
-        let at = answers
-            .iter()
-            .position(|a| a.header.sequence == sequence)?;
+        let at = answers.iter().position(|a| a.header.sequence == sequence)?;
         Some(answers.swap_remove(at))
     }
 
