@@ -66,3 +66,9 @@ usb_there() {
 
 # wait_usb VENDOR PRODUCT: waits for such a device.
 wait_usb() { wait_for 20 "USB device $1:$2" usb_there "$@"; }
+
+# end_background: ends the last server and waits until it has cleaned up.
+end_background() {
+    kill -INT "$background"
+    wait "$background" || true
+}
