@@ -1,11 +1,13 @@
 //! Every flag, declared once: parser, help, completions and man page come from here.
 
+mod devices;
 mod exchange;
 mod gadget;
 mod serve;
 mod shared;
 mod stream;
 
+pub use devices::DevicesArgs;
 pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
 pub use serve::{BusArg, ServeArgs};
 pub use shared::{HostArgs, KeepArgs, Look, ProtocolArg};
@@ -59,6 +61,9 @@ pub enum Command {
         after_help = "Examples:\n  wiregauge export last --csv echo.csv\n  wiregauge export last --parquet all.parquet\n  wiregauge export last --json -"
     )]
     Export(ExportArgs),
+    /// List the USB devices, serial ports and network responders that could be measured.
+    #[command(after_help = devices::EXAMPLES)]
+    Devices(DevicesArgs),
     /// Show the point of it all in half a minute, with no hardware.
     #[command(after_help = "Example:\n  wiregauge demo")]
     Demo(DemoArgs),

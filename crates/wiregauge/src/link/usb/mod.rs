@@ -29,9 +29,31 @@ use crate::error::LinkError;
 use address::{TransferKind, UsbAddress};
 use claim::Claim;
 use link::UsbLink;
+use nusb::descriptors::ConfigurationDescriptor;
 use nusb::transfer::{Bulk, Interrupt};
 use std::time::Duration;
 use wiregauge_record::LinkOptions;
+
+/// The interface of a device that a link would use, from its descriptors in sysfs; `None` if it has
+/// none that is made to be talked to.
+pub(crate) fn could_use(node: &sysfs::Node) -> Option<u8> {
+    let bytes = node.descriptors()?;
+    let active: u8 = node.attribute("bConfigurationValue")?.parse().ok()?;
+    let mut rest = bytes.get(DEVICE_DESCRIPTOR..)?;
+    while let Some(configuration) = ConfigurationDescriptor::new(rest) {
+        if configuration.configuration_value() == active {
+            let facts = choose::facts(&configuration);
+            return choose::choose(&facts, &Default::default())
+                .ok()
+                .map(|choice| choice.interface);
+        }
+        rest = &rest[configuration.as_bytes().len()..];
+    }
+    None
+}
+
+/// Length of the device descriptor that precedes the configurations, USB 2.0, table 9-8.
+const DEVICE_DESCRIPTOR: usize = 18;
 
 /// Name of the library's thread.
 const HELPER: &str = "nusb-events";

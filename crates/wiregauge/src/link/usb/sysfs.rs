@@ -28,6 +28,11 @@ impl Node {
         Some(text.trim().to_string()).filter(|text| !text.is_empty())
     }
 
+    /// Its descriptors as the kernel read them: the device's, then each configuration's.
+    pub fn descriptors(&self) -> Option<Vec<u8>> {
+        fs::read(self.0.join("descriptors")).ok()
+    }
+
     /// The drivers of its interfaces by number, those without a driver left out.
     pub fn drivers(&self) -> Vec<(u8, String)> {
         let Ok(entries) = fs::read_dir(&self.0) else {
@@ -91,14 +96,6 @@ pub fn hubs(name: &str) -> Vec<String> {
         .collect()
 }
 
-/// Bus and ports in words.
-pub fn path_in_words(name: &str) -> String {
-    match name.split_once('-') {
-        Some((bus, ports)) => format!("bus {bus}, port {}", ports.replace('.', " > ")),
-        None => name.to_string(),
-    }
-}
-
 /// Megabytes that all usbfs transfers of the system may hold together; 0 is no limit.
 pub fn usbfs_memory_mb() -> Option<u64> {
     fs::read_to_string("/sys/module/usbcore/parameters/usbfs_memory_mb")
@@ -138,10 +135,5 @@ mod tests {
     fn the_hubs_on_the_way_follow_from_the_name() {
         assert_eq!(hubs("3-1"), Vec::<String>::new());
         assert_eq!(hubs("3-1.4.2"), ["3-1", "3-1.4"]);
-    }
-
-    #[test]
-    fn a_path_is_told_in_words() {
-        assert_eq!(path_in_words("3-1.4"), "bus 3, port 1 > 4");
     }
 }
