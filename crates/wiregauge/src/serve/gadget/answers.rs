@@ -104,3 +104,80 @@ impl Answers {
 fn stream(_device: &mut Device, _now_ns: u64, _to: &mut Vec<u8>) -> bool {
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Clock;
+    use crate::serve::{Character, Faults, Model, Often};
+
+    const PACKET: usize = 512;
+
+    fn device(faults: Faults) -> Device {
+        let character = Character {
+            protocol: Protocol::Wiregauge,
+            name: "board".into(),
+            max_frame: 1 << 20,
+            model: Model::default(),
+            faults,
+            seed: 1,
+        };
+        Device::new(character, Clock::start())
+    }
+
+    /// What goes out for requests of these sizes, as the lengths of transfers.
+    fn transfers(faults: Faults, in_bytes: &[u32]) -> Vec<usize> {
+        let mut device = device(faults);
+        let mut answers = Answers::new(PACKET, Protocol::Wiregauge);
+        for (sequence, &in_bytes) in in_bytes.iter().enumerate() {
+            let mut request = [0; wire::REQUEST_HEADER];
+            wire::Request {
+                kind: wire::Kind::Exchange,
+                sequence: sequence as u32,
+                out_payload: 0,
+                in_bytes,
+            }
+            .encode(&mut request);
+            device.take_stream(&request, 0, answers.ready());
+        }
+        let mut lengths = Vec::new();
+        let mut transfer = Vec::new();
+        while answers.next(&mut device, u64::MAX, &mut transfer) {
+            lengths.push(transfer.len());
+            transfer.clear();
+        }
+        assert_eq!(answers.waiting(), 0);
+        lengths
+    }
+
+    #[test]
+    fn one_answer_is_one_transfer_even_if_several_wait() {
+        assert_eq!(transfers(Faults::default(), &[48, 100, 32]), [48, 100, 32]);
+    }
+
+    #[test]
+    fn an_answer_that_fills_its_last_packet_is_followed_by_an_empty_one() {
+        assert_eq!(
+            transfers(Faults::default(), &[512, 48, 1024]),
+            [512, 0, 48, 1024, 0]
+        );
+    }
+
+    #[test]
+    fn a_long_answer_is_cut_where_the_host_cannot_see_it() {
+        assert_eq!(
+            transfers(Faults::default(), &[150_000, 131_072]),
+            [PIECE, PIECE, 150_000 - 2 * PIECE, PIECE, PIECE, 0]
+        );
+    }
+
+    #[test]
+    fn an_answer_with_a_fault_is_one_transfer_of_what_is_left_of_it() {
+        let faults = Faults {
+            lose_byte: Some(Often::Every(1)),
+            duplicate: Some(Often::Every(1)),
+            ..Faults::default()
+        };
+        assert_eq!(transfers(faults, &[513, 48]), [512, 0, 512, 0, 47, 47]);
+    }
+}
