@@ -8,6 +8,7 @@ mod faults;
 mod listen;
 mod model;
 mod stream;
+mod usb_virtual;
 
 pub use device::Character;
 #[cfg(test)]
@@ -15,3 +16,4 @@ pub(crate) use device::Device;
 pub use faults::{Faults, Often};
 pub use listen::{News, Serve, ServeAddress, serve};
 pub use model::{Model, ModelledDevice, Passage};
+pub use usb_virtual::{Function, UsbVirtual, serve_usb_virtual};
