@@ -1,5 +1,7 @@
 //! Every flag, declared once: parser, help, completions and man page come from here.
 
+mod gadget;
+
 use crate::values::{self, Count, Every, Requirement, Sizes};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -29,7 +31,7 @@ pub enum Command {
     /// Measure request and response with a device: RTT, jitter, TRT, throughput, losses.
     #[command(after_help = EXCHANGE_EXAMPLES)]
     Exchange(Box<ExchangeArgs>),
-    /// Be the device: answer on TCP, UDP, a Unix socket, a tty or a pseudo-terminal.
+    /// Be the device: answer on TCP, UDP, a Unix socket, a tty, a pseudo-terminal or a USB port.
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(Box<ServeArgs>),
     /// Show a stored run as tables.
@@ -93,6 +95,7 @@ Examples:
   wiregauge serve udp://0.0.0.0:7700                  # from other hosts too
   wiregauge serve pty:/tmp/board --bus full-speed --service-time 700us
   wiregauge serve tcp://:0 --drop 1% --stall every=1000:400ms --seed 7
+  sudo wiregauge serve usb-gadget --function bulk,acm # this Linux becomes a USB device
 
 Without a host the address is this host's loopback; port 0 takes any free one. OFTEN is a
 probability (0.01 or 1%) or every=N.";
@@ -251,7 +254,8 @@ pub struct Look {
 /// `wiregauge serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Where: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH
+    /// Where: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH,
+    /// usb-gadget
     pub address: String,
     /// What to speak.
     #[arg(long, value_enum, default_value = "wiregauge")]
@@ -306,9 +310,16 @@ pub struct ServeArgs {
     /// Seed of all that is random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Load the device while it serves: threads that compute, threads that copy memory.
+    #[arg(long, value_name = "cpu=N,memory=N", value_parser = values::host_load)]
+    pub device_load: Option<wiregauge_record::HostLoad>,
     /// Do not tell of clients that come and leave.
     #[arg(long, short)]
     pub quiet: bool,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub gadget: gadget::GadgetArgs,
 }
 
 /// `wiregauge show`.

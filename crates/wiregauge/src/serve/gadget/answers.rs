@@ -1,0 +1,106 @@
+//! What a device has to send, cut into IN transfers.
+//!
+//! One answer is one transfer (docs/protocol.md, "USB bulk"): a host sees its end by a packet that
+//! is not full, so an answer that fills its last packet is followed by a packet of length zero, and
+//! a host that asked for more does not wait. Answers are not put together into one transfer: a host
+//! may ask for exactly one, and what comes with it would not fit its buffer. Transfers of a stream
+//! have no such end; their size is the order's.
+
+use super::super::device::Device;
+use wiregauge_record::Protocol;
+use wiregauge_wire as wire;
+
+/// The most bytes handed to the kernel at once, which needs them in one piece of its memory. A
+/// multiple of every packet size, so that a host does not see where a longer answer is cut.
+pub const PIECE: usize = 64 << 10;
+
+/// Answers on their way out.
+pub struct Answers {
+    packet: usize,
+    framed: bool,
+    /// Whole answers; those before `sent` are gone.
+    ready: Vec<u8>,
+    sent: usize,
+    /// Bytes of the answer at `sent` that are not gone.
+    left: usize,
+    /// The last one filled its last packet.
+    owes_end: bool,
+}
+
+impl Answers {
+    /// None yet. `packet` is the packet size of the endpoint.
+    pub fn new(packet: usize, protocol: Protocol) -> Answers {
+        Answers {
+            packet,
+            framed: protocol == Protocol::Wiregauge,
+            ready: Vec::new(),
+            sent: 0,
+            left: 0,
+            owes_end: false,
+        }
+    }
+
+    /// Where the device puts answers that are due at once.
+    pub fn ready(&mut self) -> &mut Vec<u8> {
+        &mut self.ready
+    }
+
+    /// Bytes that wait.
+    pub fn waiting(&self) -> usize {
+        self.ready.len() - self.sent
+    }
+
+    /// True if the last answer is not ended yet.
+    pub fn owes_end(&self) -> bool {
+        self.owes_end
+    }
+
+    /// Puts the next transfer into `to`; false if there is none now. An empty one is the packet of
+    /// length zero.
+    pub fn next(&mut self, device: &mut Device, now_ns: u64, to: &mut Vec<u8>) -> bool {
+        if std::mem::take(&mut self.owes_end) {
+            return true;
+        }
+        if self.sent == self.ready.len() {
+            self.ready.clear();
+            self.sent = 0;
+            match device.pop_due(now_ns) {
+                Some(answer) if !answer.is_empty() => {
+                    // Faults may have cut or lengthened it: it is one answer, whatever it says.
+                    self.left = answer.len();
+                    self.ready = answer;
+                }
+                _ => return stream(device, now_ns, to),
+            }
+        }
+        if self.left == 0 {
+            self.left = self.first_answer();
+        }
+        if self.sent == 0 && self.left == self.ready.len() && self.left <= PIECE {
+            std::mem::swap(to, &mut self.ready);
+            self.left = 0;
+        } else {
+            let piece = self.left.min(PIECE);
+            to.extend_from_slice(&self.ready[self.sent..self.sent + piece]);
+            self.sent += piece;
+            self.left -= piece;
+        }
+        self.owes_end = self.left == 0 && to.len().is_multiple_of(self.packet);
+        true
+    }
+
+    fn first_answer(&self) -> usize {
+        let waiting = &self.ready[self.sent..];
+        if !self.framed {
+            return waiting.len();
+        }
+        wire::Response::decode(waiting).map_or(waiting.len(), |response| {
+            (wire::RESPONSE_HEADER + response.in_payload as usize).min(waiting.len())
+        })
+    }
+}
+
+/// One transfer of a SOURCE stream, if one is due.
+fn stream(_device: &mut Device, _now_ns: u64, _to: &mut Vec<u8>) -> bool {
+    false
+}
