@@ -1,6 +1,7 @@
 //! Every flag, declared once: parser, help, completions and man page come from here.
 
 mod gadget;
+mod usb_virtual;
 
 use crate::values::{self, Count, Every, Requirement, Sizes};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -96,6 +97,7 @@ Examples:
   wiregauge serve pty:/tmp/board --bus full-speed --service-time 700us
   wiregauge serve tcp://:0 --drop 1% --stall every=1000:400ms --seed 7
   sudo wiregauge serve usb-gadget --function bulk,acm # this Linux becomes a USB device
+  sudo wiregauge serve usb-virtual --speed full       # a USB device without hardware, on this Linux
 
 Without a host the address is this host's loopback; port 0 takes any free one. OFTEN is a
 probability (0.01 or 1%) or every=N.";
@@ -255,7 +257,7 @@ pub struct Look {
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// Where: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH,
-    /// usb-gadget
+    /// usb-gadget, usb-virtual
     pub address: String,
     /// What to speak.
     #[arg(long, value_enum, default_value = "wiregauge")]
@@ -320,6 +322,9 @@ pub struct ServeArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub gadget: gadget::GadgetArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub usb_virtual: usb_virtual::VirtualArgs,
 }
 
 /// `wiregauge show`.

@@ -1,5 +1,5 @@
 //! The other end of the wire: a responder on TCP, UDP, Unix sockets, a tty, a pseudo-terminal
-//! that it makes, or a USB port of this Linux. Plain, it answers as fast as it can; with a model or
+//! that it makes, a USB port of this Linux, or a virtual USB device. Plain, it answers as fast as it can; with a model or
 //! faults it behaves like a device.
 
 mod datagram;
@@ -9,7 +9,7 @@ pub mod gadget;
 mod listen;
 mod model;
 mod stream;
-mod usb_virtual;
+pub mod usb_virtual;
 
 pub use device::Character;
 #[cfg(test)]
@@ -17,4 +17,3 @@ pub(crate) use device::Device;
 pub use faults::{Faults, Often};
 pub use listen::{News, Serve, ServeAddress, serve};
 pub use model::{Model, ModelledDevice, Passage};
-pub use usb_virtual::{Function, UsbVirtual, serve_usb_virtual};

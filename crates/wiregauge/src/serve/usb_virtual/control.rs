@@ -1,8 +1,10 @@
 //! Requests on endpoint 0: the standard ones of USB 2.0, 9.4, and those of a serial port (PSTN 1.2,
 //! 6.3). What is not known is stalled.
 
-use super::descriptors::{Function, Identity};
+use super::descriptors::Identity;
 use crate::limits::Bus;
+use crate::serve::gadget::Function;
+use std::collections::HashMap;
 
 /// What a request is answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +22,8 @@ pub enum Answer {
 pub enum Effect {
     /// Nothing.
     None,
-    /// The function begins anew: what it had to send is thrown away.
-    Reset(Function),
+    /// This one of the functions begins anew: what it had to send is thrown away.
+    Reset(usize),
     /// All functions do.
     ResetAll,
     /// What stands at this endpoint address is thrown away.
@@ -32,11 +34,27 @@ pub enum Effect {
 #[derive(Debug, Default)]
 pub struct Control {
     configuration: u8,
-    /// 115,200 baud, 8 data bits, 1 stop bit, no parity, until the host says otherwise.
-    line_coding: Option<[u8; 7]>,
-    ready: bool,
+    /// Of the serial ports, by function.
+    ports: HashMap<usize, Port>,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Port {
+    line_coding: [u8; 7],
+    /// DTR: a program has it open.
+    opened: bool,
+}
+
+impl Default for Port {
+    fn default() -> Port {
+        Port {
+            line_coding: DEFAULT_CODING,
+            opened: false,
+        }
+    }
+}
+
+/// 115,200 baud, 1 stop bit, no parity, 8 data bits.
 const DEFAULT_CODING: [u8; 7] = [0x00, 0xc2, 0x01, 0x00, 0x00, 0x00, 0x08];
 
 // bmRequestType (USB 2.0, table 9-2).
@@ -67,8 +85,13 @@ impl Control {
     pub fn answer(&mut self, identity: &Identity, setup: [u8; 8], data: &[u8]) -> Answer {
         let value = u16::from_le_bytes([setup[2], setup[3]]);
         let index = u16::from_le_bytes([setup[4], setup[5]]);
-        let interface = index < u16::from(identity.interface_count());
-        let serial = identity.functions.contains(&Function::Acm);
+        let interface = index as u8;
+        let function = identity.function_of(interface);
+        let is_port = function.is_some_and(|at| identity.functions[at] == Function::Acm);
+        let port = match function {
+            Some(at) if is_port => Some(self.ports.entry(at).or_default()),
+            _ => None,
+        };
         let answer = match (setup[0], setup[1]) {
             (FROM_DEVICE, GET_DESCRIPTOR) => descriptor(identity, value),
             // Self-powered (USB 2.0, figure 9-4).
@@ -79,31 +102,34 @@ impl Control {
                 self.configuration = value as u8;
                 Some(Answer::Done(Effect::ResetAll))
             }
-            (FROM_INTERFACE, GET_INTERFACE) if interface => Some(Answer::Data(vec![0])),
-            (TO_INTERFACE, SET_INTERFACE) if interface && value == 0 => {
-                Some(Answer::Done(Effect::None))
+            (FROM_INTERFACE, GET_INTERFACE) if function.is_some() => Some(Answer::Data(vec![0])),
+            (TO_INTERFACE, SET_INTERFACE) if value == 0 => {
+                function.map(|at| Answer::Done(Effect::Reset(at)))
             }
             (TO_ENDPOINT, CLEAR_FEATURE) if value == 0 => {
                 Some(Answer::Done(Effect::ClearHalt(index as u8)))
             }
-            (CLASS_TO_INTERFACE, SET_LINE_CODING) if serial => data.try_into().ok().map(|coding| {
-                self.line_coding = Some(coding);
-                Answer::Done(Effect::None)
-            }),
-            (CLASS_FROM_INTERFACE, GET_LINE_CODING) if serial => Some(Answer::Data(
-                self.line_coding.unwrap_or(DEFAULT_CODING).to_vec(),
-            )),
-            (CLASS_TO_INTERFACE, SET_CONTROL_LINE_STATE) if serial => {
-                let was_ready = std::mem::replace(&mut self.ready, value & 1 != 0);
-                // A program that opens the port raises DTR, and is a new peer.
-                let opened = self.ready && !was_ready;
-                Some(Answer::Done(if opened {
-                    Effect::Reset(Function::Acm)
-                } else {
-                    Effect::None
-                }))
+            (CLASS_TO_INTERFACE, SET_LINE_CODING) => {
+                port.zip(data.try_into().ok()).map(|(port, coding)| {
+                    port.line_coding = coding;
+                    Answer::Done(Effect::None)
+                })
             }
-            (CLASS_TO_INTERFACE, SEND_BREAK) if serial => Some(Answer::Done(Effect::None)),
+            (CLASS_FROM_INTERFACE, GET_LINE_CODING) => {
+                port.map(|port| Answer::Data(port.line_coding.to_vec()))
+            }
+            (CLASS_TO_INTERFACE, SET_CONTROL_LINE_STATE) => {
+                port.zip(function).map(|(port, function)| {
+                    let was_open = std::mem::replace(&mut port.opened, value & 1 != 0);
+                    // A program that opens the port raises DTR, and is a new peer.
+                    Answer::Done(if port.opened && !was_open {
+                        Effect::Reset(function)
+                    } else {
+                        Effect::None
+                    })
+                })
+            }
+            (CLASS_TO_INTERFACE, SEND_BREAK) => port.map(|_| Answer::Done(Effect::None)),
             _ => None,
         };
         match answer {
@@ -176,7 +202,7 @@ mod tests {
         let device = identity(&[Function::Acm]);
         let mut control = Control::default();
         let raise = [0x21, 0x22, 3, 0, 0, 0, 0, 0];
-        let reset = Answer::Done(Effect::Reset(Function::Acm));
+        let reset = Answer::Done(Effect::Reset(0));
         assert_eq!(control.answer(&device, raise, &[]), reset);
         assert_eq!(
             control.answer(&device, raise, &[]),

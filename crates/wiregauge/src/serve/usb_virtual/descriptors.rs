@@ -1,39 +1,16 @@
 //! What the virtual device says that it is. Tables, from which the bytes of USB 2.0, chapter 9, and
 //! of the CDC specification (CDC 1.2 and PSTN 1.2) are made; nothing is decided here.
 
+use crate::bus::Direction;
 use crate::limits::Bus;
+use crate::serve::gadget::Function;
 
-/// A function that the device can have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Function {
-    /// A serial port: CDC-ACM.
-    Acm,
-    /// Bulk and interrupt endpoints of the vendor's own.
-    Bulk,
-}
-
-impl Function {
-    /// The name used in options.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Function::Acm => "acm",
-            Function::Bulk => "bulk",
-        }
-    }
-
-    /// The function of this name.
-    pub fn from_name(name: &str) -> Option<Function> {
-        [Function::Acm, Function::Bulk]
-            .into_iter()
-            .find(|function| function.name() == name)
-    }
-
-    /// Its interfaces.
-    pub const fn interfaces(self) -> &'static [Interface] {
-        match self {
-            Function::Acm => ACM,
-            Function::Bulk => BULK,
-        }
+/// The interfaces of a function.
+pub const fn interfaces_of(function: Function) -> &'static [Interface] {
+    match function {
+        Function::Acm => ACM,
+        Function::Bulk => BULK,
+        Function::Interrupt => INTERRUPT,
     }
 }
 
@@ -62,8 +39,10 @@ pub enum Item {
 /// An endpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint {
-    /// Number, with 0x80 for IN.
-    pub address: u8,
+    /// Its number within the function, from 0; numbers are given to functions one after the other.
+    pub number: u8,
+    /// Which way.
+    pub direction: Direction,
     /// How it is asked.
     pub kind: EndpointKind,
     /// What it carries.
@@ -141,7 +120,8 @@ const ACM: &[Interface] = &[
             I(1),
         ],
         endpoints: &[Endpoint {
-            address: 0x81,
+            number: 0,
+            direction: Direction::In,
             kind: NOTIFY,
             carries: Carries::Nothing,
         }],
@@ -152,12 +132,14 @@ const ACM: &[Interface] = &[
         extra: &[],
         endpoints: &[
             Endpoint {
-                address: 0x82,
+                number: 1,
+                direction: Direction::In,
                 kind: EndpointKind::Bulk,
                 carries: Carries::Frames,
             },
             Endpoint {
-                address: 0x02,
+                number: 1,
+                direction: Direction::Out,
                 kind: EndpointKind::Bulk,
                 carries: Carries::Frames,
             },
@@ -167,26 +149,38 @@ const ACM: &[Interface] = &[
 
 const BULK: &[Interface] = &[Interface {
     class: [0xff, 0x00, 0x00],
-    name: "wiregauge responder",
+    name: "wiregauge bulk",
     extra: &[],
     endpoints: &[
         Endpoint {
-            address: 0x84,
+            number: 0,
+            direction: Direction::In,
             kind: EndpointKind::Bulk,
             carries: Carries::Frames,
         },
         Endpoint {
-            address: 0x04,
+            number: 0,
+            direction: Direction::Out,
             kind: EndpointKind::Bulk,
             carries: Carries::Frames,
         },
+    ],
+}];
+
+const INTERRUPT: &[Interface] = &[Interface {
+    class: [0xff, 0x00, 0x00],
+    name: "wiregauge interrupt",
+    extra: &[],
+    endpoints: &[
         Endpoint {
-            address: 0x85,
+            number: 0,
+            direction: Direction::In,
             kind: SWIFT,
             carries: Carries::Frames,
         },
         Endpoint {
-            address: 0x05,
+            number: 0,
+            direction: Direction::Out,
             kind: SWIFT,
             carries: Carries::Frames,
         },
@@ -246,7 +240,7 @@ impl Identity {
     /// A function of several interfaces needs an association, and says so in the device's class
     /// (USB ECN "Interface Association Descriptors", 9-Z).
     fn class(&self) -> [u8; 3] {
-        let associated = self.functions.iter().any(|f| f.interfaces().len() > 1);
+        let associated = self.functions.iter().any(|f| interfaces_of(*f).len() > 1);
         if associated {
             [0xef, 0x02, 0x01]
         } else {
@@ -259,8 +253,9 @@ impl Identity {
     pub fn configuration(&self, kind: u8, speed: Bus) -> Vec<u8> {
         let mut bytes = vec![9, kind, 0, 0, self.interface_count(), 1, 0, 0xc0, 0];
         let mut number = 0;
-        for function in &self.functions {
-            let interfaces = function.interfaces();
+        let mut endpoints = self.endpoints();
+        for &function in &self.functions {
+            let interfaces = interfaces_of(function);
             let first = number;
             if interfaces.len() > 1 {
                 bytes.extend([8, 11, first, interfaces.len() as u8]);
@@ -275,8 +270,8 @@ impl Identity {
                     Item::Byte(byte) => *byte,
                     Item::Interface(offset) => first + offset,
                 }));
-                for endpoint in interface.endpoints {
-                    endpoint.put(speed, &mut bytes);
+                for placed in endpoints.by_ref().take(interface.endpoints.len()) {
+                    placed.put(speed, &mut bytes);
                 }
                 number += 1;
             }
@@ -293,7 +288,7 @@ impl Identity {
             return Some(ENGLISH.to_vec());
         }
         let interface = |at: u8| {
-            let all = self.functions.iter().flat_map(|f| f.interfaces());
+            let all = self.functions.iter().flat_map(|f| interfaces_of(*f));
             all.map(|interface| interface.name).nth(usize::from(at))
         };
         let text = match index {
@@ -313,21 +308,71 @@ impl Identity {
     pub fn interface_count(&self) -> u8 {
         self.functions
             .iter()
-            .map(|f| f.interfaces().len() as u8)
+            .map(|f| interfaces_of(*f).len() as u8)
             .sum()
     }
 
-    /// All endpoints, with the function that each belongs to.
-    pub fn endpoints(&self) -> impl Iterator<Item = (Function, &'static Endpoint)> + '_ {
-        self.functions.iter().flat_map(|&function| {
-            let interfaces = function.interfaces().iter();
-            interfaces.flat_map(move |interface| {
-                interface
-                    .endpoints
+    /// Which of the functions an interface belongs to.
+    pub fn function_of(&self, interface: u8) -> Option<usize> {
+        let mut first_after = 0;
+        self.functions.iter().position(|f| {
+            first_after += interfaces_of(*f).len() as u8;
+            interface < first_after
+        })
+    }
+
+    /// All endpoints in the order of their interfaces.
+    pub fn endpoints(&self) -> impl Iterator<Item = Placed> + '_ {
+        // Number 0 is the control endpoint.
+        let mut next = 1;
+        let functions = self.functions.iter().enumerate();
+        functions.flat_map(move |(function, kind)| {
+            let all = || {
+                interfaces_of(*kind)
                     .iter()
-                    .map(move |endpoint| (function, endpoint))
+                    .flat_map(|interface| interface.endpoints)
+            };
+            let first = next;
+            next += all().map(|endpoint| endpoint.number + 1).max().unwrap_or(0);
+            all().map(move |endpoint| Placed {
+                function,
+                number: first + endpoint.number,
+                endpoint,
             })
         })
+    }
+
+    /// True if there are endpoint numbers for all functions: USB 2.0, 5.3.1.2 has fifteen.
+    pub fn fits(&self) -> bool {
+        self.endpoints().all(|placed| placed.number <= 15)
+    }
+}
+
+/// An endpoint of a device.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    /// Which of the functions it belongs to.
+    pub function: usize,
+    /// Its number, 1 to 15.
+    pub number: u8,
+    /// What it is.
+    pub endpoint: &'static Endpoint,
+}
+
+impl Placed {
+    /// Its descriptor (USB 2.0, table 9-13).
+    fn put(&self, speed: Bus, to: &mut Vec<u8>) {
+        let (attributes, interval) = match (self.endpoint.kind, speed) {
+            (EndpointKind::Bulk, _) => (2, 0),
+            (EndpointKind::Interrupt { full, .. }, Bus::FullSpeed) => (3, full),
+            (EndpointKind::Interrupt { high, .. }, Bus::HighSpeed) => (3, high),
+        };
+        let address = match self.endpoint.direction {
+            Direction::In => 0x80 | self.number,
+            Direction::Out => self.number,
+        };
+        let [low, high] = self.endpoint.packet_bytes(speed).to_le_bytes();
+        to.extend([7, 5, address, attributes, low, high, interval]);
     }
 }
 
@@ -352,17 +397,6 @@ impl Endpoint {
             }
         }
     }
-
-    /// Its descriptor (USB 2.0, table 9-13).
-    fn put(&self, speed: Bus, to: &mut Vec<u8>) {
-        let (attributes, interval) = match (self.kind, speed) {
-            (EndpointKind::Bulk, _) => (2, 0),
-            (EndpointKind::Interrupt { full, .. }, Bus::FullSpeed) => (3, full),
-            (EndpointKind::Interrupt { high, .. }, Bus::HighSpeed) => (3, high),
-        };
-        let [low, high] = self.packet_bytes(speed).to_le_bytes();
-        to.extend([7, 5, self.address, attributes, low, high, interval]);
-    }
 }
 
 #[cfg(test)]
@@ -381,11 +415,17 @@ mod tests {
         }
     }
 
-    const SETS: [&[Function]; 4] = [
+    const SETS: [&[Function]; 5] = [
         &[Function::Acm],
         &[Function::Bulk],
         &[Function::Bulk, Function::Acm],
         &[Function::Acm, Function::Bulk],
+        &[
+            Function::Bulk,
+            Function::Interrupt,
+            Function::Acm,
+            Function::Acm,
+        ],
     ];
 
     /// Takes a configuration apart as a host does: by the length byte of each descriptor.
@@ -419,6 +459,7 @@ mod tests {
                 assert_eq!(endpoints.len(), usize::from(said));
                 let addresses: HashSet<u8> = endpoints.iter().map(|e| e[2]).collect();
                 assert_eq!(addresses.len(), endpoints.len());
+                assert!(device.fits());
             }
         }
     }
@@ -444,6 +485,17 @@ mod tests {
             let association = parts.iter().find(|p| p[1] == 11).unwrap();
             assert_eq!(association[2..4], [first, 2]);
         }
+    }
+
+    #[test]
+    fn an_interface_is_known_by_its_function_and_fifteen_endpoints_are_the_most() {
+        let device = identity(Bus::FullSpeed, SETS[4]);
+        let functions: Vec<_> = (0..7).map(|at| device.function_of(at)).collect();
+        let expected = [0, 1, 2, 2, 3, 3].map(Some);
+        assert_eq!(functions[..6], expected);
+        assert_eq!(functions[6], None);
+        assert!(identity(Bus::FullSpeed, &[Function::Bulk; 15]).fits());
+        assert!(!identity(Bus::FullSpeed, &[Function::Acm; 8]).fits());
     }
 
     #[test]

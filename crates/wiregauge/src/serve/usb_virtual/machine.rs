@@ -2,7 +2,7 @@
 //! with the time when the host is to be told. No socket and no clock here.
 
 use super::control::{Answer, Control, Effect};
-use super::descriptors::{Carries, Function, Identity};
+use super::descriptors::{Carries, Identity};
 use super::usbip::{self, Command, Submit};
 use crate::bus::{BusTiming, Carried, DeviceTiming, Direction, PipeId, PipeSpec, Step, Traffic};
 use crate::host::Clock;
@@ -44,7 +44,7 @@ struct Node {
 
 /// An OUT and an IN endpoint with a responder between them.
 struct Pair {
-    function: Function,
+    function: usize,
     out: PipeId,
     to_host: PipeId,
     device: Device,
@@ -83,24 +83,24 @@ impl Machine {
         let number = self.nodes.len();
         let mut endpoints = HashMap::new();
         let mut pairs = Vec::new();
-        for (_, endpoint) in identity.endpoints() {
-            let direction = direction_of(endpoint.address);
+        for placed in identity.endpoints() {
+            let (endpoint, direction) = (placed.endpoint, placed.endpoint.direction);
             let pipe = self.traffic.add(PipeSpec {
                 direction,
                 packet_bytes: u64::from(endpoint.packet_bytes(identity.speed)),
                 device: timing,
                 interval_ns: endpoint.interval_ns(identity.speed),
             });
-            endpoints.insert((endpoint.address & 0xf, direction == Direction::In), pipe);
+            endpoints.insert((placed.number, direction == Direction::In), pipe);
         }
-        for (function, endpoint) in identity.endpoints() {
-            if endpoint.carries != Carries::Frames
-                || direction_of(endpoint.address) == Direction::In
+        for placed in identity.endpoints() {
+            if placed.endpoint.carries != Carries::Frames
+                || placed.endpoint.direction == Direction::In
             {
                 continue;
             }
-            let address = endpoint.address & 0xf;
-            let (out, to_host) = (endpoints[&(address, false)], endpoints[&(address, true)]);
+            let out = endpoints[&(placed.number, false)];
+            let to_host = endpoints[&(placed.number, true)];
             let place = Place {
                 node: number,
                 pair: pairs.len(),
@@ -108,7 +108,7 @@ impl Machine {
             self.pipes.insert(out, place);
             self.pipes.insert(to_host, place);
             pairs.push(Pair {
-                function,
+                function: placed.function,
                 out,
                 to_host,
                 device: Device::on_bus(character.clone(), self.clock, identity.speed),
@@ -211,7 +211,7 @@ impl Machine {
     fn take_effect(&mut self, number: usize, effect: Effect) {
         let node = &mut self.nodes[number];
         let halted = match effect {
-            Effect::ClearHalt(address) if direction_of(address) == Direction::In => {
+            Effect::ClearHalt(address) if address & 0x80 != 0 => {
                 node.endpoints.get(&(address & 0xf, true)).copied()
             }
             _ => None,
@@ -378,14 +378,6 @@ impl Pair {
             self.sending.pop_front();
             self.sent = 0;
         }
-    }
-}
-
-fn direction_of(address: u8) -> Direction {
-    if address & 0x80 != 0 {
-        Direction::In
-    } else {
-        Direction::Out
     }
 }
 

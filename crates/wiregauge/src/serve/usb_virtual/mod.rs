@@ -13,10 +13,8 @@ mod machine;
 mod usbip;
 mod vhci;
 
-pub use descriptors::Function;
-
-use super::device::Character;
-use super::listen::News;
+use super::gadget::Function;
+use super::listen::{News, Serve};
 use crate::bus::{BusTiming, DeviceTiming};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::{self, Clock};
@@ -42,11 +40,9 @@ const DRIVER: Duration = Duration::from_secs(5);
 /// Bytes read at once.
 const READ: usize = 64 << 10;
 
-/// What to serve.
-#[derive(Clone, Debug)]
-pub struct UsbVirtual {
-    /// How each responder behaves.
-    pub character: Character,
+/// What devices, on what bus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VirtualPlan {
     /// Speed of the devices.
     pub speed: Bus,
     /// The bus that all of them share.
@@ -57,10 +53,28 @@ pub struct UsbVirtual {
     pub devices: u32,
     /// What each can do.
     pub functions: Vec<Function>,
-    /// idVendor and idProduct.
-    pub id: (u16, u16),
+    /// Vendor's number.
+    pub vendor: u16,
+    /// Product's number.
+    pub product: u16,
     /// Serial number; with several devices theirs end in -1, -2 and so on.
     pub serial: String,
+}
+
+impl Default for VirtualPlan {
+    fn default() -> VirtualPlan {
+        VirtualPlan {
+            speed: Bus::FullSpeed,
+            bus: BusTiming::of(Bus::FullSpeed),
+            device: DeviceTiming::default(),
+            devices: 1,
+            functions: vec![Function::Acm, Function::Bulk],
+            // The Linux Foundation's numbers for a composite gadget.
+            vendor: 0x1d6b,
+            product: 0x0104,
+            serial: "virtual".into(),
+        }
+    }
 }
 
 struct Plug {
@@ -73,31 +87,40 @@ struct Plug {
 }
 
 /// Serves until the stop flag is raised or every device is gone.
-pub fn serve_usb_virtual(
-    what: &UsbVirtual,
+pub fn serve(
+    plan: &VirtualPlan,
+    what: &Serve,
+    clock: Clock,
     stop: &AtomicBool,
     news: &(dyn Fn(News<'_>) + Sync),
 ) -> Result<(), LinkError> {
-    let clock = Clock::start();
-    let mut machine = Machine::new(what.bus, clock);
+    let mut machine = Machine::new(plan.bus, clock);
     let mut plugs = Vec::new();
-    for number in 1..=what.devices.max(1) {
-        let serial = match what.devices {
-            0 | 1 => what.serial.clone(),
-            _ => format!("{}-{number}", what.serial),
+    for number in 1..=plan.devices.max(1) {
+        let serial = match plan.devices {
+            0 | 1 => plan.serial.clone(),
+            _ => format!("{}-{number}", plan.serial),
         };
-        let port = Port::attach(what.speed, number)?;
-        let made_nonblocking = port.socket().set_nonblocking(true);
-        made_nonblocking.map_err(|error| failed(&serial, &error))?;
         let identity = Identity {
-            vendor: what.id.0,
-            product: what.id.1,
+            vendor: plan.vendor,
+            product: plan.product,
             name: what.character.name.clone(),
             serial: serial.clone(),
-            speed: what.speed,
-            functions: what.functions.clone(),
+            speed: plan.speed,
+            functions: plan.functions.clone(),
         };
-        machine.add(identity, what.character.clone(), what.device);
+        if !identity.fits() {
+            return Err(LinkError::new(
+                LinkErrorKind::Usage,
+                "making a virtual USB device",
+                "a device has fifteen endpoint numbers: these functions need more",
+            )
+            .hint("fewer of --function (acm needs two numbers, bulk and interrupt one each)"));
+        }
+        let port = Port::attach(plan.speed, number)?;
+        let made_nonblocking = port.socket().set_nonblocking(true);
+        made_nonblocking.map_err(|error| failed(&serial, &error))?;
+        machine.add(identity, what.character.clone(), plan.device);
         plugs.push(Plug {
             port: Some(port),
             serial,
@@ -124,7 +147,7 @@ pub fn serve_usb_virtual(
         if announcing && now >= look_up_ns {
             look_up_ns = now + LOOK_UP.as_nanos() as u64;
             for plug in plugs.iter_mut().filter(|plug| !plug.announced) {
-                plug.announced = announce(what, plug, now, news);
+                plug.announced = announce(plan, plug, now, news);
             }
         }
         let next = machine
@@ -247,13 +270,22 @@ fn wait(plugs: &[Plug], machine: &mut Machine, nanoseconds: u64) -> io::Result<(
 }
 
 /// Tells where a device can be reached, as soon as it can; true when all is said.
-fn announce(what: &UsbVirtual, plug: &Plug, now_ns: u64, news: &(dyn Fn(News<'_>) + Sync)) -> bool {
+fn announce(
+    plan: &VirtualPlan,
+    plug: &Plug,
+    now_ns: u64,
+    news: &(dyn Fn(News<'_>) + Sync),
+) -> bool {
     let Some(device) = plug.port.as_ref().and_then(Port::device) else {
         return plug.port.is_none();
     };
-    let has_serial_port = what.functions.contains(&Function::Acm);
-    let tty = vhci::tty_of(&device);
-    if has_serial_port && tty.is_none() && now_ns < DRIVER.as_nanos() as u64 {
+    let ports = plan
+        .functions
+        .iter()
+        .filter(|f| **f == Function::Acm)
+        .count();
+    let ttys = vhci::ttys_of(&device);
+    if ttys.len() < ports && now_ns < DRIVER.as_nanos() as u64 {
         return false;
     }
     let tell = |address: &str| {
@@ -262,11 +294,11 @@ fn announce(what: &UsbVirtual, plug: &Plug, now_ns: u64, news: &(dyn Fn(News<'_>
             remote: false,
         });
     };
-    if let Some(tty) = tty.filter(|_| has_serial_port) {
+    for tty in &ttys {
         tell(&format!("serial:///dev/{tty}"));
     }
-    if what.functions.contains(&Function::Bulk) {
-        let (vendor, product) = what.id;
+    if ports < plan.functions.len() {
+        let (vendor, product) = (plan.vendor, plan.product);
         tell(&format!("usb://{vendor:04x}:{product:04x}/{}", plug.serial));
     }
     true

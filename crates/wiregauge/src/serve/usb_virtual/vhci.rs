@@ -127,14 +127,20 @@ impl Drop for Port {
     }
 }
 
-/// The tty that the kernel made for the device's serial port.
-pub fn tty_of(device: &Path) -> Option<String> {
-    let interfaces = fs::read_dir(device).ok()?.flatten();
-    interfaces
+/// The ttys that the kernel made for the device's serial ports, in order.
+pub fn ttys_of(device: &Path) -> Vec<String> {
+    let Ok(interfaces) = fs::read_dir(device) else {
+        return Vec::new();
+    };
+    let mut ttys: Vec<String> = interfaces
+        .flatten()
         .filter_map(|interface| fs::read_dir(interface.path().join("tty")).ok())
         .flat_map(|ttys| ttys.flatten())
         .map(|tty| tty.file_name().to_string_lossy().into_owned())
-        .find(|name| Path::new("/dev").join(name).exists())
+        .filter(|name| Path::new("/dev").join(name).exists())
+        .collect();
+    ttys.sort();
+    ttys
 }
 
 /// All ports of all controllers: `status`, `status.1` and so on.
