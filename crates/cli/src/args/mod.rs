@@ -6,6 +6,7 @@ mod gadget;
 mod serve;
 mod shared;
 mod stream;
+mod usb_virtual;
 
 pub use devices::DevicesArgs;
 pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
