@@ -322,7 +322,7 @@ fn measure_point(
     ears: Ears<'_>,
     log: &mut SampleLog,
 ) -> (PointEnd, u64) {
-    let stalls_before = log.stalls;
+    let stalls_before = log.stalls();
     let halts_before = link.stalls();
     let out = point.out_bytes;
     let (end, sights, resources, mut disturbances) = match (plan.protocol, datagram) {
@@ -339,7 +339,7 @@ fn measure_point(
             watched(Loop::new(link, datagram, codec, plan, point, ears, log))
         }
     };
-    let stalls = log.stalls - stalls_before;
+    let stalls = log.stalls() - stalls_before;
     if stalls > 0 {
         disturbances.push(Disturbance::StorageTooSlow { times: stalls });
     }

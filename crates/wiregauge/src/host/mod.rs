@@ -10,7 +10,7 @@ mod scheduling;
 mod state;
 
 pub use bell::{Bell, Woken};
-pub use clock::{Clock, sleep_until};
+pub use clock::{Clock, sleep_until, thread_cpu_ns};
 pub use helper::Helper;
 pub use interference::{ClockGaps, Watch};
 pub use load::Load;
