@@ -12,7 +12,9 @@ mod summarise;
 mod summarise_stream;
 mod transfer;
 
-pub use conditions::{Calibration, Conditions, Floor, HostState, LinkDetail, WakeUp};
+pub use conditions::{
+    Calibration, Conditions, Floor, HostState, LinkConditions, LinkDetail, WakeUp,
+};
 pub use plan::{
     Connect, HostLoad, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, Wait,
 };
