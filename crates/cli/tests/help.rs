@@ -14,6 +14,7 @@ const COMMANDS: [&str; 9] = [
     "runs",
     "export",
     "demo",
+    "devices",
     "completions",
     "man",
 ];

@@ -1,10 +1,14 @@
 //! Every flag, declared once: parser, help, completions and man page come from here.
 
+mod devices;
 mod exchange;
+mod gadget;
 mod serve;
 mod shared;
 mod stream;
+mod usb_virtual;
 
+pub use devices::DevicesArgs;
 pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
 pub use serve::{BusArg, ServeArgs};
 pub use shared::{HostArgs, KeepArgs, Look, ProtocolArg};
@@ -40,7 +44,7 @@ pub enum Command {
     /// Measure data that flows without waiting for answers: rates, losses, gaps, buffers.
     #[command(after_help = stream::EXAMPLES)]
     Stream(Box<StreamArgs>),
-    /// Be the device: answer on TCP, UDP, a Unix socket, a tty or a pseudo-terminal.
+    /// Be the device: answer on TCP, UDP, a Unix socket, a tty, a pseudo-terminal or a USB port.
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),
     /// Show a stored run as tables.
@@ -58,6 +62,9 @@ pub enum Command {
         after_help = "Examples:\n  wiregauge export last --csv echo.csv\n  wiregauge export last --parquet all.parquet\n  wiregauge export last --json -"
     )]
     Export(ExportArgs),
+    /// List the USB devices, serial ports and network responders that could be measured.
+    #[command(after_help = devices::EXAMPLES)]
+    Devices(DevicesArgs),
     /// Show the point of it all in half a minute, with no hardware.
     #[command(after_help = "Example:\n  wiregauge demo")]
     Demo(DemoArgs),

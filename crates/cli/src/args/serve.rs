@@ -1,6 +1,8 @@
 //! The flags of `wiregauge serve`.
 
 use super::ProtocolArg;
+use super::gadget::GadgetArgs;
+use super::usb_virtual::VirtualArgs;
 use crate::values;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
@@ -12,6 +14,8 @@ Examples:
   wiregauge serve udp://0.0.0.0:7700                  # from other hosts too
   wiregauge serve pty:/tmp/board --bus full-speed --service-time 700us
   wiregauge serve tcp://:0 --drop 1% --stall every=1000:400ms --seed 7
+  sudo wiregauge serve usb-gadget --function bulk,acm # this Linux becomes a USB device
+  sudo wiregauge serve usb-virtual --speed full       # a USB device without hardware, on this Linux
 
 Without a host the address is this host's loopback; port 0 takes any free one. OFTEN is a
 probability (0.01 or 1%) or every=N.";
@@ -28,7 +32,8 @@ pub enum BusArg {
 /// `wiregauge serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Where: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH
+    /// Where: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH,
+    /// usb-gadget, usb-virtual
     pub address: String,
     /// What to speak.
     #[arg(long, value_enum, default_value = "wiregauge")]
@@ -83,7 +88,17 @@ pub struct ServeArgs {
     /// Seed of all that is random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Load the device while it serves: threads that compute, threads that copy memory.
+    #[arg(long, value_name = "cpu=N,memory=N", value_parser = values::host_load)]
+    pub device_load: Option<wiregauge_record::HostLoad>,
     /// Do not tell of clients that come and leave.
     #[arg(long, short)]
     pub quiet: bool,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub gadget: GadgetArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub usb_virtual: VirtualArgs,
 }

@@ -40,6 +40,8 @@ pub enum Warning {
     ClockGap { points: Vec<u32>, longest_ns: u64 },
     /// The storage was too slow.
     Storage { points: Vec<u32> },
+    /// An endpoint stalled and was cleared.
+    Stalled { points: Vec<u32>, times: u64 },
     /// The figures are near this host's own floor.
     NearFloor {
         points: Vec<u32>,
@@ -174,6 +176,7 @@ fn add_disturbances<'a>(
     let mut shared = (Vec::new(), 0.0_f64);
     let mut gaps = (Vec::new(), 0);
     let mut storage = Vec::new();
+    let mut stalled = (Vec::new(), 0);
     for (index, disturbances) in rows {
         for disturbance in disturbances {
             match *disturbance {
@@ -194,6 +197,10 @@ fn add_disturbances<'a>(
                     gaps.1 = longest_ns.max(gaps.1);
                 }
                 Disturbance::StorageTooSlow { .. } => storage.push(index),
+                Disturbance::EndpointStalled { times } => {
+                    stalled.0.push(index);
+                    stalled.1 += times;
+                }
             }
         }
     }
@@ -217,6 +224,10 @@ fn add_disturbances<'a>(
         longest_ns: gaps.1,
     });
     add(storage, &|points| Warning::Storage { points });
+    add(stalled.0, &|points| Warning::Stalled {
+        points,
+        times: stalled.1,
+    });
 }
 
 /// `point 3`, `points 1, 2 and 7`, `12 points`; numbered from 1 as the table's rows are.
@@ -321,6 +332,12 @@ impl fmt::Display for Warning {
                 "a spinning thread saw the clock jump by up to {} ({}): an interrupt, the \
                  hypervisor or the firmware. Tails near that are this host's.",
                 time(*longest_ns as f64),
+                named(points)
+            ),
+            Warning::Stalled { points, times } => write!(
+                f,
+                "the device stalled an endpoint {times} times ({}); it was cleared each time, and what \
+                 was under way is lost. The device refuses what it was sent: check sizes and --protocol.",
                 named(points)
             ),
             Warning::Storage { points } => write!(
