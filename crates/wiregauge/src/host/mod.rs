@@ -6,6 +6,8 @@ mod load;
 mod nudge;
 mod scheduling;
 mod state;
+mod urb;
+mod usbmon;
 
 pub use clock::{Clock, sleep_until};
 pub use interference::{ClockGaps, Watch};
@@ -13,3 +15,5 @@ pub use load::Load;
 pub use nudge::{Heeding, Sleeper, own_descriptors};
 pub use scheduling::{apply, keep_off, use_precise_timers};
 pub use state::host_state;
+pub use urb::{UrbMatcher, UrbTimes};
+pub use usbmon::{Finished, Losses, UsbMon};
