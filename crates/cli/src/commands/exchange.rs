@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use wiregauge::exchange::{self, RunError};
-use wiregauge_run::{Run, RunFile, State};
+use wiregauge_run::{Exchange, Run, RunFile, State};
 
 /// Runs the command.
 pub fn run(args: &ExchangeArgs) -> anyhow::Result<Outcome> {
@@ -83,7 +83,7 @@ pub fn run(args: &ExchangeArgs) -> anyhow::Result<Outcome> {
 
 fn write_csv(dir: &Path, file: File, with_data: bool) -> std::io::Result<()> {
     let mut out = BufWriter::new(file);
-    wiregauge_run::write_csv(&Run::open(dir)?, &mut out, with_data)?;
+    wiregauge_run::write_csv(&Run::<Exchange>::open(dir)?, &mut out, with_data)?;
     out.flush()
 }
 

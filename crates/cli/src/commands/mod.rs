@@ -4,7 +4,7 @@ mod demo;
 mod exchange;
 mod export;
 mod plan;
-mod printed;
+pub mod printed;
 mod recorder;
 mod runs;
 mod serve;

@@ -28,6 +28,7 @@ pub fn of_exchange(args: &ExchangeArgs) -> Plan {
     };
     Plan {
         address: args.address.clone(),
+        more_links: Vec::new(),
         protocol,
         connect: match args.connect {
             ConnectArg::Once => Connect::Once,
@@ -100,6 +101,8 @@ fn points(args: &ExchangeArgs, protocol: Protocol) -> Vec<Point> {
             out_bytes,
             in_bytes,
             depth,
+            link: 0,
+            together: false,
         })
         .collect()
 }
