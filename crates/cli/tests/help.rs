@@ -6,8 +6,9 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 9] = [
     "exchange",
+    "explain",
     "serve",
     "show",
     "runs",

@@ -9,6 +9,8 @@ use wiregauge_record::{Conditions, Plan, Point, PointSummary, Schedule};
 const MOST: f64 = 0.5;
 const BEHIND: f64 = 0.75;
 const FULL: f64 = 0.90;
+/// A device that needs this part of the TRT has no time left.
+const BUSY: f64 = 0.80;
 const GAIN: f64 = 1.25;
 const TRY_DEPTH: u32 = 4;
 
@@ -67,6 +69,13 @@ pub enum ExchangeVerdict {
     Device {
         /// Its part, 0 to 1.
         share: f64,
+    },
+    /// Enough are outstanding, and the device needs nearly the whole TRT for each by itself.
+    DeviceBusy {
+        /// The shortest time that it needed, in nanoseconds.
+        needs_ns: f64,
+        /// Start to start, in nanoseconds.
+        trt_ns: f64,
     },
     /// One at a time, and more at a time were faster in this run.
     Waiting {
@@ -164,7 +173,8 @@ fn verdict(
         let deeper = points.iter().filter(|other| {
             let there = other.point;
             let sizes = there.out_bytes == point.out_bytes && there.in_bytes == point.in_bytes;
-            sizes && there.depth > 1
+            let links = there.link == point.link && there.together == point.together;
+            sizes && links && there.depth > 1
         });
         let rates = deeper.map(|other| (other.point.depth, other.throughput.exchanges_s));
         let fastest = rates.max_by(|a, b| a.1.total_cmp(&b.1));
@@ -187,6 +197,12 @@ fn verdict(
             achieved: split.achieved_depth,
             depth: point.depth,
         };
+    }
+    // Requests that wait inside the device count as its time; the shortest one hardly waited. More
+    // than the TRT would mean that the device works on several at once.
+    let needs_ns = summary.device.as_ref().map_or(0.0, |device| device.min);
+    if (BUSY..=1.05).contains(&(needs_ns / trt_ns.max(1.0))) {
+        return ExchangeVerdict::DeviceBusy { needs_ns, trt_ns };
     }
     match device {
         Some(share) if share >= MOST => ExchangeVerdict::Device { share },
@@ -215,6 +231,12 @@ impl fmt::Display for ExchangeVerdict {
                 "the device limits: {} of the RTT is its own time, requests that wait inside it \
                  included",
                 percent(*share)
+            ),
+            ExchangeVerdict::DeviceBusy { needs_ns, trt_ns } => write!(
+                f,
+                "the device limits: it needs at least {} of the {} from start to start itself",
+                time(*needs_ns),
+                time(*trt_ns)
             ),
             ExchangeVerdict::Waiting { depth, faster } => write!(
                 f,

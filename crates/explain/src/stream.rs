@@ -92,11 +92,12 @@ fn split(plan: &StreamPlan, summary: &StreamSummary, flow: &FlowSummary) -> Flow
         _ => (None, mean(&flow.transfer_time)),
     };
     let application_ns = mean(&flow.host_gap);
+    let link = plan.links().nth(point.link as usize);
     let parts = [application_ns, stack_ns, device_bus_ns];
     FlowSplit {
         point,
         way: flow.way,
-        queued: address(plan, point.link).starts_with("usb:"),
+        queued: link.is_some_and(|address| address.starts_with("usb:")),
         transfers: flow.transfers,
         application_ns,
         stack_ns,
@@ -110,16 +111,6 @@ fn split(plan: &StreamPlan, summary: &StreamSummary, flow: &FlowSummary) -> Flow
             .map_or_else(|| per_second(flow.bytes, summary.elapsed_ns), |r| r.value),
         verdict: Verdict::Nothing,
         words: String::new(),
-    }
-}
-
-fn address(plan: &StreamPlan, link: u32) -> &str {
-    match link {
-        0 => &plan.address,
-        more => plan
-            .more_links
-            .get(more as usize - 1)
-            .map_or("", String::as_str),
     }
 }
 

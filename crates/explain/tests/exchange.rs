@@ -66,6 +66,23 @@ fn an_idle_device_at_depth_1_is_worth_a_deeper_try_or_its_measured_gain() {
 }
 
 #[test]
+fn a_device_that_is_busy_from_start_to_start_limits_however_long_the_rtt() {
+    // 4 outstanding every 250 us, of which the device computes 230 us.
+    let split = &explain(&[exchange_point(4, 1_000.0, Some(230.0))])[0];
+    assert!(
+        split.words.contains("230 us of the 250 us"),
+        "{}",
+        split.words
+    );
+    // More than the TRT: several at once, so that does not tell who limits.
+    let split = &explain(&[exchange_point(4, 1_000.0, Some(400.0))])[0];
+    assert!(matches!(
+        split.verdict,
+        ExchangeVerdict::SlowestStage { .. }
+    ));
+}
+
+#[test]
 fn a_depth_that_is_not_reached_is_the_host() {
     let mut point = exchange_point(8, 300.0, Some(10.0));
     point.achieved_depth = 2.1;

@@ -2,6 +2,7 @@
 
 mod demo;
 mod exchange;
+mod explain;
 mod export;
 mod plan;
 pub mod printed;
@@ -36,6 +37,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Exchange(args) => exchange::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Runs(args) => runs::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Demo(args) => demo::run(&args),

@@ -106,6 +106,7 @@ pub fn stream_point(times: &Times) -> StreamSummary {
 pub fn plan() -> Plan {
     Plan {
         address: "serial:///dev/ttyACM0".into(),
+        more_links: Vec::new(),
         protocol: Protocol::Wiregauge,
         connect: Connect::Once,
         points: Vec::new(),
@@ -133,6 +134,8 @@ pub fn exchange_point(depth: u32, rtt_us: f64, device_us: Option<f64>) -> PointS
             out_bytes: 16,
             in_bytes: 48,
             depth,
+            link: 0,
+            together: false,
         },
         ending: Ending::Complete,
         counts: Counts {
