@@ -136,6 +136,17 @@ mod tests {
     }
 
     #[test]
+    fn the_published_ladder_of_a_musb_device_gives_the_gap_that_its_analyzer_saw() {
+        // Ott, ELCE 2014: asynchronous IN on a BeagleBone Black, 15, 82 and 211 Mbit/s. His analyzer
+        // lost 39 us between two transfers and 6.6 us between two packets of one: 32.4 us more.
+        let points = [(64.0, 15e6), (512.0, 82e6), (65536.0, 211e6)]
+            .map(|(bytes, bits_s)| (bytes, bytes * 8.0 / bits_s * 1e9));
+        let fit = line(&points).unwrap();
+        assert!((30_000.0..34_000.0).contains(&fit.0), "{fit:?}");
+        assert!(worst(&points, fit).0 < 0.05, "{fit:?}");
+    }
+
+    #[test]
     fn two_sizes_make_no_fit_however_often_they_were_measured() {
         assert_eq!(line(&[(64.0, 1.0), (512.0, 2.0), (512.0, 2.1)]), None);
     }

@@ -15,5 +15,5 @@ pub use load::Load;
 pub use nudge::{Heeding, Sleeper, own_descriptors};
 pub use scheduling::{apply, keep_off, use_precise_timers};
 pub use state::host_state;
-pub use urb::{UrbMatcher, UrbTimes};
+pub use urb::{UrbMatcher, UrbTimes, UsbPlace};
 pub use usbmon::{Finished, Losses, UsbMon};

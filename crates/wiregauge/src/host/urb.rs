@@ -21,6 +21,19 @@ pub struct UrbTimes {
     pub length: u32,
 }
 
+/// Where a link's device is on USB and what it talks to there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UsbPlace {
+    /// Bus, as in /dev/usbmonN.
+    pub bus: u16,
+    /// Address on it.
+    pub address: u8,
+    /// Endpoint of IN transfers.
+    pub in_endpoint: u8,
+    /// Endpoint of OUT transfers.
+    pub out_endpoint: u8,
+}
+
 /// Two readings of different clocks may be out of order by so much: the resolution of usbmon and
 /// what the conversion of its clock is uncertain by.
 const SLACK_NS: u64 = 2_000;
@@ -46,10 +59,10 @@ pub struct UrbMatcher {
 }
 
 impl UrbMatcher {
-    /// For one pair of endpoints.
-    pub fn new(in_endpoint: u8, out_endpoint: u8) -> UrbMatcher {
+    /// For the endpoints of a link.
+    pub fn new(place: UsbPlace) -> UrbMatcher {
         UrbMatcher {
-            endpoints: [in_endpoint | 0x80, out_endpoint & 0x7f],
+            endpoints: [place.in_endpoint | 0x80, place.out_endpoint & 0x7f],
             waiting: [VecDeque::new(), VecDeque::new()],
             zero_ns: 0,
             matched: 0,
@@ -86,7 +99,11 @@ impl UrbMatcher {
             Way::In => 0,
             Way::Out => 1,
         };
-        let begin = (self.zero_ns + transfer.submit_ns).saturating_sub(SLACK_NS);
+        let begin = match transfer.submit_ns {
+            // It was pending before the point's clock began.
+            0 => 0,
+            submit_ns => (self.zero_ns + submit_ns).saturating_sub(SLACK_NS),
+        };
         let end = self.zero_ns + transfer.complete_ns + SLACK_NS;
         let waiting = &mut self.waiting[way];
         while let Some(&urb) = waiting.front() {
@@ -152,7 +169,12 @@ mod tests {
     }
 
     fn matcher(urbs: &[UrbTimes]) -> UrbMatcher {
-        let mut matcher = UrbMatcher::new(0x81, 0x02);
+        let mut matcher = UrbMatcher::new(UsbPlace {
+            bus: 1,
+            address: 5,
+            in_endpoint: 0x81,
+            out_endpoint: 0x02,
+        });
         matcher.begin_point(ZERO);
         urbs.iter().for_each(|&urb| matcher.push(urb));
         matcher
@@ -217,6 +239,16 @@ mod tests {
         let mut taken = transfer(Way::In, 10, 22, 64);
         assert!(matcher.take_for(&mut taken));
         assert_eq!(taken.urb_submit_ns, 13_000);
+    }
+
+    #[test]
+    fn a_transfer_that_was_pending_before_the_point_began_has_its_urb() {
+        let mut early = urb(0x81, 0, 20, 64);
+        early.submit_ns -= 50_000;
+        let mut matcher = matcher(&[early]);
+        let mut pending = transfer(Way::In, 0, 22, 64);
+        assert!(matcher.take_for(&mut pending));
+        assert_eq!(pending.urb_complete_ns, 20_000);
     }
 
     #[test]
