@@ -30,6 +30,7 @@ mod names;
 mod pattern;
 mod request;
 mod response;
+mod stream;
 
 pub use check::crc16;
 pub use error::HeaderError;
@@ -39,6 +40,10 @@ pub use names::{Kind, Status, abilities, bus, flags};
 pub use pattern::{PATTERN_PERIOD, check_pattern, fill_pattern};
 pub use request::Request;
 pub use response::Response;
+pub use stream::{
+    STREAM_FRAME, STREAM_ORDER, STREAM_REPORT, StreamChecker, StreamCounts, StreamOrder,
+    StreamReport, Taken, Verb, fill_stream,
+};
 
 /// The version of the protocol that this crate speaks.
 pub const VERSION: u8 = 1;

@@ -7,9 +7,9 @@ pub enum Kind {
     Hello = 0,
     /// One request, one response, each of the size that the host chose.
     Exchange = 1,
-    /// Reserved for a continuous stream from host to device.
+    /// Begins or ends a continuous stream from host to device.
     Sink = 2,
-    /// Reserved for a continuous stream from device to host.
+    /// Begins or ends a continuous stream from device to host.
     Source = 3,
 }
 

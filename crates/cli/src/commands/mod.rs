@@ -4,12 +4,14 @@ mod demo;
 mod exchange;
 mod explain;
 mod export;
+mod measure;
 mod plan;
 pub mod printed;
 mod recorder;
 mod runs;
 mod serve;
 mod show;
+mod stream;
 
 use crate::Outcome;
 use crate::args::{Arguments, Command};
@@ -35,6 +37,7 @@ impl std::error::Error for StorageFailed {}
 pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     match arguments.command {
         Command::Exchange(args) => exchange::run(&args),
+        Command::Stream(args) => stream::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Explain(args) => explain::run(&args),

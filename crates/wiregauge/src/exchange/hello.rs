@@ -20,6 +20,16 @@ pub fn hello(
     datagram: bool,
     timeout: Duration,
 ) -> Result<Responder, LinkError> {
+    Ok(hello_and_abilities(link, address, datagram, timeout)?.0)
+}
+
+/// Asks the device who it is and what it can do (bits of [`wire::abilities`]).
+pub fn hello_and_abilities(
+    link: &mut dyn Link,
+    address: &str,
+    datagram: bool,
+    timeout: Duration,
+) -> Result<(Responder, u32), LinkError> {
     let failed = |error: &std::io::Error| {
         LinkError::from_io(format!("saying HELLO to {address}"), error)
             .hint("is the responder running? on the device: wiregauge serve ADDRESS")
@@ -42,7 +52,7 @@ pub fn hello(
     Err(no_hello(address, &seen, timeout))
 }
 
-fn accept(reply: &HelloReply, address: &str) -> Result<Responder, LinkError> {
+fn accept(reply: &HelloReply, address: &str) -> Result<(Responder, u32), LinkError> {
     if !(reply.min_version..=reply.max_version).contains(&wire::VERSION) {
         return Err(LinkError::new(
             LinkErrorKind::Rubbish,
@@ -56,7 +66,7 @@ fn accept(reply: &HelloReply, address: &str) -> Result<Responder, LinkError> {
         )
         .hint("the same version of wiregauge at both ends"));
     }
-    Ok(Responder {
+    let responder = Responder {
         name: reply.name_str().to_string(),
         max_out_bytes: reply.max_out,
         max_in_bytes: reply.max_in,
@@ -73,7 +83,8 @@ fn accept(reply: &HelloReply, address: &str) -> Result<Responder, LinkError> {
             4 => Some("super-speed".into()),
             _ => None,
         },
-    })
+    };
+    Ok((responder, reply.abilities))
 }
 
 /// Throws away what the device said before it was asked.

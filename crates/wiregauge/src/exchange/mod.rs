@@ -6,7 +6,7 @@ mod calibrate;
 mod check;
 mod codec;
 mod failures;
-mod hello;
+pub(crate) mod hello;
 #[cfg(test)]
 mod loop_tests;
 mod measure;
@@ -320,7 +320,7 @@ fn measure_point(
     ears: Ears<'_>,
     log: &mut SampleLog,
 ) -> (PointEnd, u64) {
-    let stalls_before = log.stalls;
+    let stalls_before = log.stalls();
     let out = point.out_bytes;
     let (end, sights, resources, mut disturbances) = match (plan.protocol, datagram) {
         (Protocol::Wiregauge, _) => {
@@ -336,7 +336,7 @@ fn measure_point(
             watched(Loop::new(link, datagram, codec, plan, point, ears, log))
         }
     };
-    let stalls = log.stalls - stalls_before;
+    let stalls = log.stalls() - stalls_before;
     if stalls > 0 {
         disturbances.push(Disturbance::StorageTooSlow { times: stalls });
     }

@@ -9,7 +9,7 @@ mod state;
 mod urb;
 mod usbmon;
 
-pub use clock::{Clock, sleep_until};
+pub use clock::{Clock, sleep_until, thread_cpu_ns};
 pub use interference::{ClockGaps, Watch};
 pub use load::Load;
 pub use nudge::{Heeding, Sleeper, own_descriptors};

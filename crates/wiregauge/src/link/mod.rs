@@ -1,5 +1,6 @@
 //! A link is one opened way to one device. A kind of link is one file here and one line in [`KINDS`].
 
+mod descriptor_flow;
 mod flow;
 mod null;
 mod serial;
@@ -96,6 +97,12 @@ pub trait Link: Send {
             io::ErrorKind::Unsupported,
             "this kind of link cannot stream",
         ))
+    }
+
+    /// False where nothing is at the other end that could be asked: then a stream begins without
+    /// orders, OUT is swallowed, and IN is the pattern from its beginning.
+    fn has_device(&self) -> bool {
+        true
     }
 
     /// Settings worth keeping with the run.
