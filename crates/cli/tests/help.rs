@@ -6,7 +6,7 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "exchange",
     "explain",
     "serve",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 9] = [
     "runs",
     "export",
     "demo",
+    "devices",
     "completions",
     "man",
 ];

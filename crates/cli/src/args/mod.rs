@@ -63,6 +63,9 @@ pub enum Command {
         after_help = "Examples:\n  wiregauge export last --csv echo.csv\n  wiregauge export last --parquet all.parquet\n  wiregauge export last --json -"
     )]
     Export(ExportArgs),
+    /// List the USB devices, serial ports and network responders that could be measured.
+    #[command(after_help = DEVICES_EXAMPLES)]
+    Devices(DevicesArgs),
     /// Show the point of it all in half a minute, with no hardware.
     #[command(after_help = "Example:\n  wiregauge demo")]
     Demo(DemoArgs),
@@ -82,6 +85,29 @@ pub enum Command {
         /// The directory; made if it is not there.
         directory: PathBuf,
     },
+}
+
+const DEVICES_EXAMPLES: &str = "\
+Examples:
+  wiregauge devices
+  wiregauge devices --probe                           # opens each and asks it for its name
+  wiregauge devices --json | jq -r '.usb[].address'
+
+Opening a serial port resets some boards (Arduino), and a probe sends 104 bytes to whatever is behind
+it: leave instruments unplugged that do not like that. USB devices with a kernel driver are not asked.";
+
+/// Arguments of `devices`.
+#[derive(Debug, Args)]
+pub struct DevicesArgs {
+    /// Ask each device that could be a responder for its name.
+    ///
+    /// Opens every serial port and every USB device that no driver holds, and tries port 7700 of this
+    /// host, its gateway and the neighbours that it already talks to; address ranges are never searched.
+    #[arg(long)]
+    pub probe: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `wiregauge show`.

@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod demo;
+mod devices;
 mod exchange;
 mod explain;
 mod export;
@@ -43,6 +44,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Explain(args) => explain::run(&args),
         Command::Runs(args) => runs::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Devices(args) => devices::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Completions { shell } => {
             let mut command = Arguments::command();

@@ -257,7 +257,9 @@ fn measuring_thread(
 ) -> Result<(), LinkError> {
     let timeout = Duration::from_nanos(plan.timeout_ns);
     let datagram = address.kind().datagram;
-    host::own_descriptors();
+    if !address.kind().helped {
+        host::own_descriptors();
+    }
     host::apply(&plan.host)?;
     let clock = host::Clock::start();
     let mut link = address.open(&plan.link, timeout)?;
@@ -321,6 +323,7 @@ fn measure_point(
     log: &mut SampleLog,
 ) -> (PointEnd, u64) {
     let stalls_before = log.stalls();
+    let halts_before = link.stalls();
     let out = point.out_bytes;
     let (end, sights, resources, mut disturbances) = match (plan.protocol, datagram) {
         (Protocol::Wiregauge, _) => {
@@ -339,6 +342,10 @@ fn measure_point(
     let stalls = log.stalls() - stalls_before;
     if stalls > 0 {
         disturbances.push(Disturbance::StorageTooSlow { times: stalls });
+    }
+    let halts = link.stalls() - halts_before;
+    if halts > 0 {
+        disturbances.push(Disturbance::EndpointStalled { times: halts });
     }
     let (ending, error) = match end {
         LoopEnd::Complete => (Ending::Complete, None),

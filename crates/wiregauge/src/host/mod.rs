@@ -1,6 +1,8 @@
 //! This computer: its clock, what is asked of it, and what else it does.
 
+mod bell;
 mod clock;
+mod helper;
 mod interference;
 mod load;
 mod nudge;
@@ -9,7 +11,9 @@ mod state;
 mod urb;
 mod usbmon;
 
+pub use bell::{Bell, Woken};
 pub use clock::{Clock, sleep_until, thread_cpu_ns};
+pub use helper::Helper;
 pub use interference::{ClockGaps, Watch};
 pub use load::Load;
 pub use nudge::{Heeding, Sleeper, own_descriptors};

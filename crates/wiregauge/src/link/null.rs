@@ -27,6 +27,7 @@ pub static KIND: Kind = Kind {
         Ok(Box::new(Null::new()))
     },
     floor: None,
+    helped: false,
 };
 
 struct Null {

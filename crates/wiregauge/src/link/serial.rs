@@ -28,6 +28,7 @@ pub static KIND: Kind = Kind {
     },
     open,
     floor: Some(floor),
+    helped: false,
 };
 
 struct Serial {
