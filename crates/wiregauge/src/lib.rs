@@ -4,6 +4,7 @@
 //! measures over it and hands samples to a sink, which summarises and stores them. [`serve`] is the other end
 //! of the wire, [`host`] is this computer: its clock, its priorities, its load and its own floor.
 
+pub mod bus;
 pub mod devices;
 pub mod error;
 pub mod exchange;

@@ -20,16 +20,6 @@ pub fn hello(
     datagram: bool,
     timeout: Duration,
 ) -> Result<Responder, LinkError> {
-    Ok(hello_and_abilities(link, address, datagram, timeout)?.0)
-}
-
-/// Asks the device who it is and what it can do (bits of [`wire::abilities`]).
-pub fn hello_and_abilities(
-    link: &mut dyn Link,
-    address: &str,
-    datagram: bool,
-    timeout: Duration,
-) -> Result<(Responder, u32), LinkError> {
     let failed = |error: &std::io::Error| {
         LinkError::from_io(format!("saying HELLO to {address}"), error)
             .hint("is the responder running? on the device: wiregauge serve ADDRESS")
@@ -52,7 +42,7 @@ pub fn hello_and_abilities(
     Err(no_hello(address, &seen, timeout))
 }
 
-fn accept(reply: &HelloReply, address: &str) -> Result<(Responder, u32), LinkError> {
+fn accept(reply: &HelloReply, address: &str) -> Result<Responder, LinkError> {
     if !(reply.min_version..=reply.max_version).contains(&wire::VERSION) {
         return Err(LinkError::new(
             LinkErrorKind::Rubbish,
@@ -66,7 +56,7 @@ fn accept(reply: &HelloReply, address: &str) -> Result<(Responder, u32), LinkErr
         )
         .hint("the same version of wiregauge at both ends"));
     }
-    let responder = Responder {
+    Ok(Responder {
         name: reply.name_str().to_string(),
         max_out_bytes: reply.max_out,
         max_in_bytes: reply.max_in,
@@ -83,8 +73,8 @@ fn accept(reply: &HelloReply, address: &str) -> Result<(Responder, u32), LinkErr
             4 => Some("super-speed".into()),
             _ => None,
         },
-    };
-    Ok((responder, reply.abilities))
+        abilities: reply.abilities,
+    })
 }
 
 /// Throws away what the device said before it was asked.

@@ -8,6 +8,9 @@ mod faults;
 mod listen;
 mod model;
 mod stream;
+mod streams;
+#[cfg(test)]
+mod streams_tests;
 
 pub use device::Character;
 #[cfg(test)]
@@ -15,3 +18,4 @@ pub(crate) use device::Device;
 pub use faults::{Faults, Often};
 pub use listen::{News, Serve, ServeAddress, serve};
 pub use model::{Model, ModelledDevice, Passage};
+pub use streams::Pull;

@@ -1,8 +1,12 @@
 //! A modelled device, so that every effect of size and depth can be seen without hardware: how long
 //! it computes, and how a USB bus carries its packets. Virtual time only; nothing here waits.
 
+use crate::bus::{BusTiming, Calendar, Pickup};
 use crate::limits::Bus;
-use std::collections::VecDeque;
+
+/// So much of the past can still be made use of by a stream: its responder may have been woken late,
+/// or the host may have been held up, while a device would have gone on.
+pub(super) const LATE_NS: u64 = 20_000_000;
 
 /// What is modelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,13 +56,7 @@ impl ModelledDevice {
             Some(bus) => bus.carry_out(now_ns, out_bytes),
             None => now_ns,
         };
-        let jitter = match self.model.jitter_ns {
-            0 => 0,
-            most => self.random.u64(0..=most),
-        };
-        let begin = arrived_ns.max(self.free_ns);
-        let ready_ns = begin + stall_ns + self.model.service_ns + jitter;
-        self.free_ns = ready_ns;
+        let ready_ns = self.compute(arrived_ns, stall_ns);
         let delivered_ns = match &mut self.bus {
             Some(bus) => bus.carry_in(ready_ns, in_bytes),
             None => ready_ns,
@@ -69,87 +67,133 @@ impl ModelledDevice {
             delivered_ns,
         }
     }
+
+    /// Lets it compute once, not before `from_ns`; returns when it is done.
+    pub fn compute(&mut self, from_ns: u64, stall_ns: u64) -> u64 {
+        let jitter = match self.model.jitter_ns {
+            0 => 0,
+            most => self.random.u64(0..=most),
+        };
+        let begin = from_ns.max(self.free_ns);
+        self.free_ns = begin + stall_ns + self.model.service_ns + jitter;
+        self.free_ns
+    }
+
+    /// Lets an answer pass that needs no computing; returns when the host has it.
+    pub fn answer(&mut self, ready_ns: u64, bytes: u64) -> u64 {
+        match &mut self.bus {
+            Some(bus) => bus.carry_in(ready_ns, bytes),
+            None => ready_ns,
+        }
+    }
+
+    /// The wire, for data that needs no computing before it is carried.
+    pub(super) fn bus(&mut self) -> Option<&mut BusTime> {
+        self.bus.as_mut()
+    }
+
+    /// How far ahead of the clock a stream is planned: far enough that none of the bus is left
+    /// unused, near enough that both directions get their share of it.
+    pub(super) fn lead_ns(&self) -> u64 {
+        match &self.bus {
+            Some(bus) => 2 * bus.frame_ns(),
+            None => self.model.service_ns,
+        }
+    }
 }
 
-/// The time of a USB bus in frames (full speed) or microframes (high speed), each with as many
-/// slots as the specification lets it carry bulk packets.
+/// The bus between one device and one host, whose transfers pass one after the other.
 ///
-/// Simplified as a host controller behaves: what is handed over during one frame is carried from
-/// the next one on; a device that has its answer ready is asked for it again and again, so the
-/// answer takes the next free slots; the host is told at the end of the frame.
-struct BusTime {
-    bus: Bus,
-    first_frame: u64,
-    /// A bit for each taken slot, from `first_frame` on.
-    taken: VecDeque<u32>,
+/// Simplified as a host controller behaves: a device that has its answer ready is asked for it
+/// again and again, so the answer takes the next free times; the host is told at the end of the
+/// frame. When a request is carried, its answer is promised its place ahead; what is carried later
+/// finds the gaps.
+pub(super) struct BusTime {
+    calendar: Calendar,
+    out_free_ns: u64,
+    in_free_ns: u64,
+    /// Nothing is carried before; what was, is forgotten.
+    forgotten_ns: u64,
 }
 
 impl BusTime {
     fn new(bus: Bus) -> BusTime {
         BusTime {
-            bus,
-            first_frame: 0,
-            taken: VecDeque::new(),
+            calendar: Calendar::new(BusTiming::of(bus)),
+            out_free_ns: 0,
+            in_free_ns: 0,
+            forgotten_ns: 0,
         }
     }
 
+    fn forget_before(&mut self, now_ns: u64) {
+        self.calendar.forget_before(now_ns);
+        self.forgotten_ns = self.forgotten_ns.max(now_ns);
+    }
+
+    /// When the host controller sees what the host hands over now, if it was idle.
+    pub(super) fn seen_ns(&self, now_ns: u64) -> u64 {
+        match self.calendar.timing().pickup {
+            Pickup::AtOnce => now_ns,
+            Pickup::NextFrame => self.calendar.timing().next_frame(now_ns),
+        }
+    }
+
+    /// Bytes of one packet at most.
+    pub(super) fn packet_bytes(&self) -> u64 {
+        self.calendar.timing().packet_bytes
+    }
+
+    /// Length of a frame or microframe.
+    pub(super) fn frame_ns(&self) -> u64 {
+        self.calendar.timing().frame_ns
+    }
+
+    /// Bytes of one frame at most.
+    pub(super) fn frame_bytes(&self) -> u64 {
+        self.calendar.timing().quota_bytes
+    }
+
+    /// When the host is told of what ended at `end_ns`.
+    pub(super) fn told_ns(&self, end_ns: u64) -> u64 {
+        self.calendar.timing().told_ns(end_ns)
+    }
+
+    /// Carries one packet of a stream, not before `from_ns`; returns its end. `from_ns` may lie a
+    /// little before `now_ns`: a responder that was woken late makes up for it.
+    pub(super) fn carry_packet(&mut self, now_ns: u64, from_ns: u64, bytes: u64) -> u64 {
+        self.forget_before(now_ns.saturating_sub(LATE_NS));
+        let begin_ns = self.calendar.find(from_ns.max(self.forgotten_ns), bytes);
+        self.calendar.take(begin_ns, bytes)
+    }
+
+    /// Carries a transfer that the host hands over now; returns when the device has it.
     fn carry_out(&mut self, now_ns: u64, bytes: u64) -> u64 {
-        let frame = now_ns / self.bus.frame_ns();
-        // Frames gone by are never asked for again.
-        while self.first_frame < frame {
-            self.taken.pop_front();
-            self.first_frame += 1;
-            if self.taken.is_empty() {
-                self.first_frame = frame;
-            }
-        }
-        let (frame, slot) = self.take((frame + 1) * self.bus.frame_ns(), self.packets(bytes));
-        frame * self.bus.frame_ns() + (slot + 1) * self.slot_ns()
+        self.forget_before(now_ns);
+        let seen_ns = self.seen_ns(now_ns);
+        self.out_free_ns = self.carry(seen_ns.max(self.out_free_ns), bytes);
+        self.out_free_ns
     }
 
+    /// Carries a transfer that the device has ready; returns when the host is told of it.
     fn carry_in(&mut self, ready_ns: u64, bytes: u64) -> u64 {
-        let (frame, _) = self.take(ready_ns, self.packets(bytes));
-        (frame + 1) * self.bus.frame_ns()
+        self.in_free_ns = self.carry(ready_ns.max(self.in_free_ns), bytes);
+        self.calendar.timing().told_ns(self.in_free_ns)
     }
 
     /// A transfer that is a multiple of the packet size is closed by a packet of length zero
-    /// (USB 2.0, 5.8.3), which takes a slot too.
-    fn packets(&self, bytes: u64) -> u64 {
-        bytes / self.bus.packet_bytes() + 1
-    }
-
-    fn slot_ns(&self) -> u64 {
-        self.bus.frame_ns() / self.bus.packets_per_frame()
-    }
-
-    /// Takes so many free slots that begin at `from_ns` or later; returns the last one.
-    fn take(&mut self, from_ns: u64, packets: u64) -> (u64, u64) {
-        let slots = self.bus.packets_per_frame();
-        let mut frame = (from_ns / self.bus.frame_ns()).max(self.first_frame);
-        let mut slot = if frame * self.bus.frame_ns() >= from_ns {
-            0
-        } else {
-            (from_ns % self.bus.frame_ns()).div_ceil(self.slot_ns())
-        };
-        let mut left = packets;
+    /// (USB 2.0, 5.8.3), which takes its time too.
+    fn carry(&mut self, from_ns: u64, bytes: u64) -> u64 {
+        let most = self.calendar.timing().packet_bytes;
+        let (mut at_ns, mut left) = (from_ns, bytes);
         loop {
-            if slot >= slots {
-                frame += 1;
-                slot = 0;
+            let packet = left.min(most);
+            let begin_ns = self.calendar.find(at_ns, packet);
+            at_ns = self.calendar.take(begin_ns, packet);
+            left -= packet;
+            if packet < most {
+                return at_ns;
             }
-            let index = (frame - self.first_frame) as usize;
-            if index >= self.taken.len() {
-                self.taken.resize(index + 1, 0);
-            }
-            let mask = 1 << slot;
-            if self.taken[index] & mask == 0 {
-                self.taken[index] |= mask;
-                left -= 1;
-                if left == 0 {
-                    return (frame, slot);
-                }
-            }
-            slot += 1;
         }
     }
 }
@@ -157,6 +201,7 @@ impl BusTime {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::VecDeque;
 
     const MS: u64 = 1_000_000;
 
@@ -209,10 +254,7 @@ mod tests {
             };
             for in_bytes in [2_000, 8_000, 60_000] {
                 let trt = mean_trt(model, 16, in_bytes, 16);
-                // One packet of the request, and those of the answer, the last one short.
-                let packets = 1.0 + (in_bytes / bus.packet_bytes() + 1) as f64;
-                let most = bus.packets_per_frame() as f64 / bus.frame_ns() as f64;
-                let used = packets / trt / most;
+                let used = (16 + in_bytes) as f64 / trt * 1e9 / bus.bytes_per_second() as f64;
                 // The ends of the counted time are no whole frames.
                 assert!(used <= 1.001, "{bus:?} {in_bytes} B: {used}");
                 assert!(used > 0.95, "{bus:?} {in_bytes} B: {used}");

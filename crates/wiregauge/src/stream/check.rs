@@ -4,7 +4,7 @@
 use crate::error::{LinkError, LinkErrorKind};
 use crate::link::{Address, FlowShape, Link};
 use std::io;
-use wiregauge_record::{StreamPlan, StreamPoint, Way};
+use wiregauge_record::{Responder, StreamPlan, StreamPoint, Way};
 use wiregauge_wire::abilities;
 
 /// Refuses what cannot be streamed, before anything is opened.
@@ -51,7 +51,8 @@ pub fn check(plan: &StreamPlan) -> Result<Vec<Address>, LinkError> {
 }
 
 /// Refuses a device that cannot do what is planned.
-pub(super) fn check_abilities(plan: &StreamPlan, name: &str, able: u32) -> Result<(), LinkError> {
+pub(super) fn check_abilities(plan: &StreamPlan, responder: &Responder) -> Result<(), LinkError> {
+    let (name, able) = (&responder.name, responder.abilities);
     let lacks = |way: Way| match way {
         Way::In => able & abilities::SOURCE == 0,
         Way::Out => able & abilities::SINK == 0,

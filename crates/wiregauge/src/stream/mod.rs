@@ -15,7 +15,7 @@ pub use check::check;
 pub use sink::{StreamProgress, StreamSink};
 
 use crate::error::{LinkError, LinkErrorKind};
-use crate::exchange::hello::hello_and_abilities;
+use crate::exchange::hello::hello;
 use crate::exchange::{Opened, RunError};
 use crate::host::{self, Load};
 use crate::limits::Bus;
@@ -227,9 +227,8 @@ fn measuring_thread(
     host::apply(&plan.host)?;
     let mut link = address.open(&plan.link, timeout)?;
     let responder = if link.has_device() {
-        let (responder, able) =
-            hello_and_abilities(link.as_mut(), &plan.address, datagram, timeout)?;
-        check::check_abilities(plan, &responder.name, able)?;
+        let responder = hello(link.as_mut(), &plan.address, datagram, timeout)?;
+        check::check_abilities(plan, &responder)?;
         Some(responder)
     } else {
         None

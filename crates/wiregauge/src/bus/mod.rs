@@ -1,0 +1,13 @@
+//! A USB bus in virtual time: which packet of whom is carried when. Nothing here waits, reads a
+//! clock or holds data; the same packets at the same times give the same result to the bit. Shared
+//! by `serve --bus`, by `serve usb-virtual` and by the tables of docs/models.md.
+
+mod calendar;
+mod profiles;
+mod timing;
+mod traffic;
+
+pub use calendar::Calendar;
+pub use profiles::{PROFILES, Profile};
+pub use timing::{BusTiming, DeviceTiming, HostTiming, NakRetry, Pickup, PipeTiming};
+pub use traffic::{Carried, Direction, PipeId, PipeSpec, Step, Traffic};
