@@ -1,6 +1,7 @@
 //! Every flag, declared once: parser, help, completions and man page come from here.
 
 mod exchange;
+mod gadget;
 mod serve;
 mod shared;
 mod stream;
@@ -40,7 +41,7 @@ pub enum Command {
     /// Measure data that flows without waiting for answers: rates, losses, gaps, buffers.
     #[command(after_help = stream::EXAMPLES)]
     Stream(Box<StreamArgs>),
-    /// Be the device: answer on TCP, UDP, a Unix socket, a tty or a pseudo-terminal.
+    /// Be the device: answer on TCP, UDP, a Unix socket, a tty, a pseudo-terminal or a USB port.
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),
     /// Show a stored run as tables.

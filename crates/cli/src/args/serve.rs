@@ -12,6 +12,7 @@ Examples:
   wiregauge serve udp://0.0.0.0:7700                  # from other hosts too
   wiregauge serve pty:/tmp/board --bus full-speed --service-time 700us
   wiregauge serve tcp://:0 --drop 1% --stall every=1000:400ms --seed 7
+  sudo wiregauge serve usb-gadget --function bulk,acm # this Linux becomes a USB device
 
 Without a host the address is this host's loopback; port 0 takes any free one. OFTEN is a
 probability (0.01 or 1%) or every=N.";
@@ -28,7 +29,8 @@ pub enum BusArg {
 /// `wiregauge serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Where: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH
+    /// Where: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH,
+    /// usb-gadget
     pub address: String,
     /// What to speak.
     #[arg(long, value_enum, default_value = "wiregauge")]
@@ -83,7 +85,14 @@ pub struct ServeArgs {
     /// Seed of all that is random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Load the device while it serves: threads that compute, threads that copy memory.
+    #[arg(long, value_name = "cpu=N,memory=N", value_parser = values::host_load)]
+    pub device_load: Option<wiregauge_record::HostLoad>,
     /// Do not tell of clients that come and leave.
     #[arg(long, short)]
     pub quiet: bool,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub gadget: super::gadget::GadgetArgs,
 }

@@ -5,6 +5,7 @@ use crate::Outcome;
 use crate::args::{BusArg, ProtocolArg, ServeArgs};
 use crate::output::style::{CAUTION, RESET};
 use std::io::Write;
+use wiregauge::host::Load;
 use wiregauge::limits::Bus;
 use wiregauge::serve::{Character, Faults, Model, News, Serve, ServeAddress, serve};
 use wiregauge_record::Protocol;
@@ -20,8 +21,14 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
             BusArg::HighSpeed => Bus::HighSpeed,
         }),
     };
+    let mut address = ServeAddress::parse(&args.address)?;
+    match (&mut address, args.gadget.given()) {
+        (ServeAddress::UsbGadget(plan), _) => **plan = args.gadget.plan(),
+        (_, Some(flag)) => anyhow::bail!("{flag} is for `wiregauge serve usb-gadget`"),
+        _ => {}
+    }
     let what = Serve {
-        address: ServeAddress::parse(&args.address)?,
+        address,
         character: Character {
             protocol: match args.protocol {
                 ProtocolArg::Echo => Protocol::Echo,
@@ -48,6 +55,7 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
     };
     let stop = stop_flag()?;
     let quiet = args.quiet;
+    let gadget = matches!(what.address, ServeAddress::UsbGadget(_));
     let tell = move |news: News<'_>| match news {
         News::Ready { address, remote } => {
             // To standard output and at once, so that a script can wait for it and read it.
@@ -60,9 +68,8 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
                 );
             }
             if !quiet {
-                anstream::eprintln!(
-                    "measure it with: wiregauge exchange {address}   (Ctrl-C ends)"
-                );
+                let hint = how_to_measure(address, gadget);
+                anstream::eprintln!("{hint}   (Ctrl-C ends)");
             }
         }
         News::Came(peer) if !quiet => anstream::eprintln!("{peer} came"),
@@ -72,8 +79,22 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
         }
         News::Came(_) | News::Left(_) => {}
     };
-    serve(&what, &stop, &tell)?;
+    let load = args.device_load.map(Load::start);
+    let served = serve(&what, &stop, &tell);
+    drop(load);
+    served?;
     Ok(Outcome::Done)
+}
+
+fn how_to_measure(address: &str, gadget: bool) -> String {
+    if gadget && address.starts_with("serial:") {
+        // What the host calls its end is the host's business.
+        return "measure it from the host with: wiregauge exchange serial:///dev/ttyACM0 \
+                (or the number that it got there)"
+            .into();
+    }
+    let from = if gadget { " from the host" } else { "" };
+    format!("measure it{from} with: wiregauge exchange {address}")
 }
 
 fn name_of(model: Model) -> String {

@@ -2,7 +2,8 @@
 //! thread, up to a bound.
 
 use super::device::{Character, Device};
-use super::{datagram, stream};
+use super::gadget::GadgetPlan;
+use super::{datagram, gadget, stream};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::{self, Clock};
 use crate::link::{Address, Link, PtyMaster, accepted};
@@ -32,18 +33,23 @@ pub enum ServeAddress {
     Serial(PathBuf),
     /// `pty:` or `pty:PATH`: a pseudo-terminal made for this, with a link at PATH to its name.
     Pty(Option<PathBuf>),
+    /// `usb-gadget`: this Linux becomes a USB device.
+    UsbGadget(Box<GadgetPlan>),
 }
 
 impl ServeAddress {
     /// Reads an address.
     pub fn parse(text: &str) -> Result<ServeAddress, LinkError> {
+        if text == "usb-gadget" {
+            return Ok(ServeAddress::UsbGadget(Box::default()));
+        }
         if let Some(path) = text.strip_prefix("pty:") {
             let path = path.trim_start_matches("//");
             return Ok(ServeAddress::Pty((!path.is_empty()).then(|| path.into())));
         }
         // Without a host: this host only.
         let text = text.replacen("://:", "://127.0.0.1:", 1);
-        let hint = "tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH";
+        let hint = "tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH, usb-gadget";
         let address = Address::parse(&text).map_err(|error| error.hint(hint))?;
         let rest = address.rest().to_string();
         match address.kind().scheme {
@@ -141,10 +147,16 @@ pub fn serve(
             serve_one(link.as_mut(), what, clock, stop).map_err(|e| failed(&address, &e))
         }
         ServeAddress::Pty(link_path) => serve_pty(what, link_path.as_deref(), clock, stop, news),
+        ServeAddress::UsbGadget(plan) => gadget::serve(plan, what, clock, stop, news),
     }
 }
 
-fn serve_one(link: &mut dyn Link, what: &Serve, clock: Clock, stop: &AtomicBool) -> io::Result<()> {
+pub(super) fn serve_one(
+    link: &mut dyn Link,
+    what: &Serve,
+    clock: Clock,
+    stop: &AtomicBool,
+) -> io::Result<()> {
     host::use_precise_timers();
     stream::serve(
         link,

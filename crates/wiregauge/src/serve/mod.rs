@@ -1,10 +1,11 @@
-//! The other end of the wire: a responder on TCP, UDP, Unix sockets, a tty or a pseudo-terminal
-//! that it makes. Plain, it answers as fast as it can; with a model or faults it behaves like a
-//! device.
+//! The other end of the wire: a responder on TCP, UDP, Unix sockets, a tty, a pseudo-terminal
+//! that it makes, or a USB port of this Linux. Plain, it answers as fast as it can; with a model or
+//! faults it behaves like a device.
 
 mod datagram;
 mod device;
 mod faults;
+pub mod gadget;
 mod listen;
 mod model;
 mod stream;

@@ -1,0 +1,87 @@
+//! The flags of `serve usb-gadget`.
+
+use clap::{Args, ValueEnum};
+use wiregauge::serve::gadget::{Function, GadgetPlan, Speed, Transfers, parse_usb_id};
+
+/// `--speed`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SpeedArg {
+    /// 12 Mbit/s.
+    Full,
+    /// 480 Mbit/s.
+    High,
+    /// 5 Gbit/s.
+    Super,
+}
+
+/// What is read from `--function`.
+#[derive(Clone, Debug)]
+pub struct Functions(pub Vec<Function>);
+
+fn functions(text: &str) -> Result<Functions, String> {
+    Function::parse_list(text).map(Functions)
+}
+
+/// `wiregauge serve usb-gadget`.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "USB gadget")]
+pub struct GadgetArgs {
+    /// Its functions: bulk or interrupt (a vendor interface with an endpoint each way), acm (a
+    /// serial port); bulk=N for several [default: bulk,acm].
+    #[arg(long, value_name = "LIST", value_parser = functions)]
+    pub function: Option<Functions>,
+    /// The device controller [default: the first that is free].
+    #[arg(long, value_name = "NAME")]
+    pub udc: Option<String>,
+    /// Vendor's and product's number [default: 1d6b:0104].
+    #[arg(long, value_name = "VID:PID", value_parser = parse_usb_id)]
+    pub usb_id: Option<(u16, u16)>,
+    /// Serial number [default: this computer's name].
+    #[arg(long, value_name = "TEXT")]
+    pub serial: Option<String>,
+    /// The highest speed offered [default: the controller's].
+    #[arg(long, value_enum)]
+    pub speed: Option<SpeedArg>,
+    /// How transfers are handed to the kernel: queued=N at once in each direction, or sync, one
+    /// after the other, to show what that costs [default: queued=16].
+    #[arg(long, value_name = "HOW", value_parser = Transfers::parse)]
+    pub transfers: Option<Transfers>,
+}
+
+impl GadgetArgs {
+    /// A flag that was given, if there is one.
+    pub fn given(&self) -> Option<&'static str> {
+        [
+            (self.function.is_some(), "--function"),
+            (self.udc.is_some(), "--udc"),
+            (self.usb_id.is_some(), "--usb-id"),
+            (self.serial.is_some(), "--serial"),
+            (self.speed.is_some(), "--speed"),
+            (self.transfers.is_some(), "--transfers"),
+        ]
+        .into_iter()
+        .find_map(|(given, name)| given.then_some(name))
+    }
+
+    /// The device that they describe.
+    pub fn plan(&self) -> GadgetPlan {
+        let default = GadgetPlan::default();
+        let (vendor, product) = self.usb_id.unwrap_or((default.vendor, default.product));
+        GadgetPlan {
+            functions: self
+                .function
+                .clone()
+                .map_or(default.functions, |functions| functions.0),
+            udc: self.udc.clone(),
+            vendor,
+            product,
+            serial: self.serial.clone(),
+            speed: self.speed.map(|speed| match speed {
+                SpeedArg::Full => Speed::Full,
+                SpeedArg::High => Speed::High,
+                SpeedArg::Super => Speed::Super,
+            }),
+            transfers: self.transfers.unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! FunctionFS: the descriptors that are written to endpoint 0 before anything else, the events that
+//! come from there, and the endpoints' files (Documentation/usb/functionfs.rst, linux/usb/functionfs.h).
+//!
+//! Written here and not by the `usb-gadget` crate, which leaves the packet size of full-speed
+//! endpoints zero for the kernel to fill in: it does so for bulk endpoints only.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::{Errno, read, write};
+use rustix::ioctl::{Getter, ioctl, opcode};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What an interface's two endpoints are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Endpoints {
+    /// Bulk IN and OUT.
+    Bulk,
+    /// Interrupt IN and OUT, polled as often as the bus can.
+    Interrupt,
+}
+
+const DESCRIPTORS_MAGIC_V2: u32 = 3;
+const STRINGS_MAGIC: u32 = 2;
+/// Descriptors for full, high and super speed follow.
+const ALL_SPEEDS: u32 = 1 | 2 | 4;
+const INTERFACE: u8 = 4;
+const ENDPOINT: u8 = 5;
+const SUPER_SPEED_COMPANION: u8 = 0x30;
+const VENDOR_CLASS: u8 = 0xff;
+const ENGLISH: u16 = 0x0409;
+
+/// Packet sizes at full, high and super speed (USB 2.0, 5.7.3 and 5.8.3; USB 3.2, 9.6.7). Interrupt
+/// packets at high speed could be 1024 B, which not every controller's memory can hold.
+const PACKETS: [u16; 3] = [64, 512, 1024];
+
+/// Packets in a burst at super speed, less one: the most that may be asked for.
+const BURST: u8 = 15;
+
+/// What is written to endpoint 0 first: all interfaces at all speeds.
+fn descriptors(pairs: &[Endpoints]) -> Vec<u8> {
+    let mut body = Vec::new();
+    let per_speed = 3 * pairs.len() as u32;
+    for count in [per_speed, per_speed, per_speed + 2 * pairs.len() as u32] {
+        body.extend_from_slice(&count.to_le_bytes());
+    }
+    for (speed, packet) in PACKETS.into_iter().enumerate() {
+        for (index, &pair) in pairs.iter().enumerate() {
+            let name = match pair {
+                Endpoints::Bulk => 1,
+                Endpoints::Interrupt => 2,
+            };
+            let number = index as u8;
+            body.extend_from_slice(&[9, INTERFACE, number, 0, 2, VENDOR_CLASS, 0, 0, name]);
+            // The addresses are FunctionFS's own names; the controller gives the real ones.
+            for address in [0x80 | (number + 1), number + 1] {
+                let [low, high] = packet.to_le_bytes();
+                // Interval 1: every frame or microframe.
+                let (attributes, interval) = match pair {
+                    Endpoints::Bulk => (2, 0),
+                    Endpoints::Interrupt => (3, 1),
+                };
+                body.extend_from_slice(&[7, ENDPOINT, address, attributes, low, high, interval]);
+                if speed == 2 {
+                    let (burst, [low, high]) = match pair {
+                        Endpoints::Bulk => (BURST, [0, 0]),
+                        Endpoints::Interrupt => (0, packet.to_le_bytes()),
+                    };
+                    body.extend_from_slice(&[6, SUPER_SPEED_COMPANION, burst, 0, low, high]);
+                }
+            }
+        }
+    }
+    let mut all = Vec::with_capacity(12 + body.len());
+    for word in [DESCRIPTORS_MAGIC_V2, 12 + body.len() as u32, ALL_SPEEDS] {
+        all.extend_from_slice(&word.to_le_bytes());
+    }
+    all.extend_from_slice(&body);
+    all
+}
+
+/// What is written to endpoint 0 next: the interfaces' names.
+fn strings() -> Vec<u8> {
+    let names = b"wiregauge bulk\0wiregauge interrupt\0";
+    let mut all = Vec::new();
+    for word in [STRINGS_MAGIC, 18 + names.len() as u32, 2, 1] {
+        all.extend_from_slice(&word.to_le_bytes());
+    }
+    all.extend_from_slice(&ENGLISH.to_le_bytes());
+    all.extend_from_slice(names);
+    all
+}
+
+/// What the host did to the function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// It chose the configuration: the endpoints work.
+    Enabled,
+    /// It took it away again, or was unplugged.
+    Disabled,
+    /// Anything that needs no answer.
+    Other,
+}
+
+/// A mounted FunctionFS with its descriptors written. Closed, the gadget leaves its controller.
+pub struct FunctionFs {
+    ep0: OwnedFd,
+    directory: PathBuf,
+}
+
+impl FunctionFs {
+    /// Declares the interfaces.
+    pub fn declare(directory: &Path, pairs: &[Endpoints]) -> io::Result<FunctionFs> {
+        let ep0 = open(
+            directory.join("ep0"),
+            OFlags::RDWR | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
+        write(&ep0, &descriptors(pairs))?;
+        write(&ep0, &strings())?;
+        Ok(FunctionFs {
+            ep0,
+            directory: directory.into(),
+        })
+    }
+
+    /// Opens an interface's endpoints. Their calls wait for transfers, but not for a host: without
+    /// one they fail (EAGAIN).
+    pub fn open_pair(&self, index: usize) -> io::Result<Pair> {
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let file = |number: usize| {
+            let path = self.directory.join(format!("ep{number}"));
+            open(path, flags, Mode::empty())
+        };
+        Ok(Pair {
+            in_: file(2 * index + 1)?,
+            out: file(2 * index + 2)?,
+        })
+    }
+
+    /// The next event, if one comes in time. Control requests are refused: there are none to know.
+    pub fn event(&self, at_most: Duration) -> io::Result<Option<Event>> {
+        let time = Timespec::try_from(at_most).unwrap_or_default();
+        let mut wait = [PollFd::new(&self.ep0, PollFlags::IN)];
+        match poll(&mut wait, Some(&time)) {
+            Ok(0) | Err(Errno::INTR) => return Ok(None),
+            Ok(_) => {}
+            Err(error) => return Err(error.into()),
+        }
+        // struct usb_functionfs_event: a control request of 8 bytes, the type, padding.
+        let mut event = [0; 12];
+        match read(&self.ep0, &mut event) {
+            Ok(length) if length == event.len() => {}
+            Ok(_) | Err(Errno::INTR | Errno::AGAIN) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(Some(match event[8] {
+            2 => Event::Enabled,
+            // Unbound or disabled.
+            1 | 3 => Event::Disabled,
+            4 => {
+                // The data stage in the wrong direction refuses the request.
+                let _ = if event[0] & 0x80 != 0 {
+                    read(&self.ep0, &mut [0; 1])
+                } else {
+                    write(&self.ep0, &[0; 1])
+                };
+                Event::Other
+            }
+            _ => Event::Other,
+        }))
+    }
+}
+
+/// The endpoints of one interface. IN and OUT are the host's.
+pub struct Pair {
+    /// Written here.
+    pub in_: OwnedFd,
+    /// Read here.
+    pub out: OwnedFd,
+}
+
+impl Pair {
+    /// The packet size at the speed that the bus has now; nothing while there is no host.
+    pub fn packet(&self) -> io::Result<Option<usize>> {
+        // FUNCTIONFS_ENDPOINT_DESC reads a struct usb_endpoint_descriptor, 9 bytes.
+        const ENDPOINT_DESC: rustix::ioctl::Opcode = opcode::read::<[u8; 9]>(b'g', 130);
+        // SAFETY: the opcode says what the kernel writes: nine bytes.
+        let descriptor = unsafe { ioctl(&self.out, Getter::<ENDPOINT_DESC, [u8; 9]>::new()) };
+        match descriptor {
+            // The size is in the low 11 bits (USB 2.0, 9.6.6).
+            Ok(found) => match u16::from_le_bytes([found[4], found[5]]) & 0x7ff {
+                0 => Err(io::Error::other("an endpoint without a packet size")),
+                bytes => Ok(Some(bytes.into())),
+            },
+            Err(Errno::AGAIN | Errno::NODEV | Errno::INTR | Errno::SHUTDOWN) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts the descriptors of each kind, by walking them.
+    fn kinds(all: &[u8]) -> Vec<u8> {
+        let mut rest = &all[24..];
+        let mut found = Vec::new();
+        while let [length, kind, ..] = *rest {
+            found.push(kind);
+            rest = &rest[length as usize..];
+        }
+        found
+    }
+
+    #[test]
+    fn descriptors_are_as_many_and_as_long_as_their_head_says() {
+        for pairs in [
+            &[Endpoints::Bulk][..],
+            &[Endpoints::Bulk, Endpoints::Interrupt, Endpoints::Bulk],
+        ] {
+            let all = descriptors(pairs);
+            let word = |at: usize| u32::from_le_bytes(all[at..at + 4].try_into().unwrap());
+            assert_eq!(word(4) as usize, all.len());
+            let kinds = kinds(&all);
+            assert_eq!(kinds.len() as u32, word(12) + word(16) + word(20));
+            let companions = kinds.iter().filter(|&&kind| kind == SUPER_SPEED_COMPANION);
+            assert_eq!(companions.count(), 2 * pairs.len());
+        }
+    }
+
+    #[test]
+    fn strings_are_as_long_as_their_head_says() {
+        let all = strings();
+        assert_eq!(
+            u32::from_le_bytes(all[4..8].try_into().unwrap()) as usize,
+            all.len()
+        );
+        assert_eq!(all[18..].iter().filter(|&&byte| byte == 0).count(), 2);
+    }
+}
