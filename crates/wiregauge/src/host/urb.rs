@@ -71,12 +71,15 @@ impl UrbMatcher {
         }
     }
 
-    /// A point begins, whose clock read zero when CLOCK_MONOTONIC read `zero_ns`
-    /// ([`super::Clock::zero_ns`]). What waits is forgotten and the counts start anew.
-    pub fn begin_point(&mut self, zero_ns: u64) {
-        self.zero_ns = zero_ns;
+    /// A point begins. What waits is forgotten and the counts start anew.
+    pub fn begin_point(&mut self) {
         self.waiting.iter_mut().for_each(VecDeque::clear);
         (self.matched, self.missing, self.forgotten) = (0, 0, 0);
+    }
+
+    /// The point's clock read zero when CLOCK_MONOTONIC read `zero_ns` ([`super::Clock::zero_ns`]).
+    pub fn set_zero(&mut self, zero_ns: u64) {
+        self.zero_ns = zero_ns;
     }
 
     /// Takes a URB, in the order of completion; those of other endpoints are ignored.
@@ -175,7 +178,8 @@ mod tests {
             in_endpoint: 0x81,
             out_endpoint: 0x02,
         });
-        matcher.begin_point(ZERO);
+        matcher.begin_point();
+        matcher.set_zero(ZERO);
         urbs.iter().for_each(|&urb| matcher.push(urb));
         matcher
     }
@@ -254,7 +258,7 @@ mod tests {
     #[test]
     fn a_point_does_not_see_the_urbs_of_the_one_before() {
         let mut matcher = matcher(&[urb(0x81, 12, 20, 64)]);
-        matcher.begin_point(ZERO);
+        matcher.begin_point();
         assert!(!matcher.take_for(&mut transfer(Way::In, 10, 22, 64)));
     }
 }

@@ -17,6 +17,7 @@ pub use served::{PtyMaster, accepted, wait_readable};
 pub use tty::{RawTty, open_pty};
 
 use crate::error::{LinkError, LinkErrorKind};
+use crate::host::UsbPlace;
 use std::fmt;
 use std::io;
 use std::time::Duration;
@@ -119,6 +120,11 @@ pub trait Link: Send {
     /// How often an endpoint of it stalled and was cleared so far.
     fn stalls(&self) -> u64 {
         0
+    }
+
+    /// Where the device is on USB, if each transfer of the link is a URB there.
+    fn usb_place(&self) -> Option<UsbPlace> {
+        None
     }
 
     /// Settings worth keeping with the run.

@@ -188,6 +188,6 @@ fn floor() -> io::Result<Box<dyn Link>> {
     Ok(Box::new(SocketLink::open(Tcp {
         peer,
         timeout: Duration::from_secs(1),
-        quick_ack: false,
+        ..LinkOptions::default()
     })?))
 }
