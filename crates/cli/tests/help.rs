@@ -6,8 +6,9 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "exchange",
+    "explain",
     "serve",
     "show",
     "runs",

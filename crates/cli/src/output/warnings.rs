@@ -178,6 +178,8 @@ fn add_disturbances(file: &RunFile, add: Add<'_>) {
                     gaps.1 = longest_ns.max(gaps.1);
                 }
                 Disturbance::StorageTooSlow { .. } => storage.push(index),
+                // Told by `wiregauge explain`, which alone reads those times.
+                Disturbance::UrbEventsLost { .. } => {}
                 Disturbance::EndpointStalled { times } => {
                     stalled.0.push(index);
                     stalled.1 += times;
