@@ -24,7 +24,9 @@ fn functions(text: &str) -> Result<Functions, String> {
 
 /// `wiregauge serve usb-gadget`.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "USB gadget")]
+#[command(
+    next_help_heading = "USB gadget (--function, --usb-id, --serial, --speed: USB virtual too)"
+)]
 pub struct GadgetArgs {
     /// Its functions: bulk or interrupt (a vendor interface with an endpoint each way), acm (a
     /// serial port); bulk=N for several [default: bulk,acm].

@@ -1,11 +1,14 @@
 //! Every flag, declared once: parser, help, completions and man page come from here.
 
+mod devices;
 mod exchange;
 mod gadget;
 mod serve;
 mod shared;
 mod stream;
+mod usb_virtual;
 
+pub use devices::DevicesArgs;
 pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
 pub use serve::{BusArg, ServeArgs};
 pub use shared::{HostArgs, KeepArgs, Look, ProtocolArg};
@@ -65,7 +68,7 @@ pub enum Command {
     )]
     Export(ExportArgs),
     /// List the USB devices, serial ports and network responders that could be measured.
-    #[command(after_help = DEVICES_EXAMPLES)]
+    #[command(after_help = devices::EXAMPLES)]
     Devices(DevicesArgs),
     /// Show the point of it all in half a minute, with no hardware.
     #[command(after_help = "Example:\n  wiregauge demo")]
@@ -86,29 +89,6 @@ pub enum Command {
         /// The directory; made if it is not there.
         directory: PathBuf,
     },
-}
-
-const DEVICES_EXAMPLES: &str = "\
-Examples:
-  wiregauge devices
-  wiregauge devices --probe                           # opens each and asks it for its name
-  wiregauge devices --json | jq -r '.usb[].address'
-
-Opening a serial port resets some boards (Arduino), and a probe sends 104 bytes to whatever is behind
-it: leave instruments unplugged that do not like that. USB devices with a kernel driver are not asked.";
-
-/// Arguments of `devices`.
-#[derive(Debug, Args)]
-pub struct DevicesArgs {
-    /// Ask each device that could be a responder for its name.
-    ///
-    /// Opens every serial port and every USB device that no driver holds, and tries port 7700 of this
-    /// host, its gateway and the neighbours that it already talks to; address ranges are never searched.
-    #[arg(long)]
-    pub probe: bool,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// `wiregauge show`.

@@ -1,6 +1,8 @@
 //! The flags of `wiregauge serve`.
 
 use super::ProtocolArg;
+use super::gadget::GadgetArgs;
+use super::usb_virtual::VirtualArgs;
 use crate::values;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
@@ -13,6 +15,7 @@ Examples:
   wiregauge serve pty:/tmp/board --bus full-speed --service-time 700us
   wiregauge serve tcp://:0 --drop 1% --stall every=1000:400ms --seed 7
   sudo wiregauge serve usb-gadget --function bulk,acm # this Linux becomes a USB device
+  sudo wiregauge serve usb-virtual --speed full       # a USB device without hardware, on this Linux
 
 Without a host the address is this host's loopback; port 0 takes any free one. OFTEN is a
 probability (0.01 or 1%) or every=N.";
@@ -30,7 +33,7 @@ pub enum BusArg {
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// Where: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH,
-    /// usb-gadget
+    /// usb-gadget, usb-virtual
     pub address: String,
     /// What to speak.
     #[arg(long, value_enum, default_value = "wiregauge")]
@@ -94,5 +97,8 @@ pub struct ServeArgs {
 
     #[command(flatten)]
     #[allow(missing_docs)]
-    pub gadget: super::gadget::GadgetArgs,
+    pub gadget: GadgetArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub usb_virtual: VirtualArgs,
 }

@@ -22,9 +22,19 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
         }),
     };
     let mut address = ServeAddress::parse(&args.address)?;
-    match (&mut address, args.gadget.given()) {
-        (ServeAddress::UsbGadget(plan), _) => **plan = args.gadget.plan(),
-        (_, Some(flag)) => anyhow::bail!("{flag} is for `wiregauge serve usb-gadget`"),
+    let (gadget, usb_virtual) = (&args.gadget, &args.usb_virtual);
+    match (&mut address, gadget.given(), usb_virtual.given()) {
+        (ServeAddress::UsbVirtual(_), ..) if args.bus.is_some() => {
+            anyhow::bail!(
+                "usb-virtual has a bus of its own: --speed or --profile in place of --bus"
+            )
+        }
+        (ServeAddress::UsbVirtual(plan), ..) => **plan = usb_virtual.plan(gadget)?,
+        (_, _, Some(flag)) => anyhow::bail!("{flag} is for `wiregauge serve usb-virtual`"),
+        (ServeAddress::UsbGadget(plan), ..) => **plan = gadget.plan(),
+        (_, Some(flag), _) => {
+            anyhow::bail!("{flag} is for `wiregauge serve usb-gadget` and `usb-virtual`")
+        }
         _ => {}
     }
     let what = Serve {

@@ -344,10 +344,9 @@ impl Pipe {
                 taken
             }
         };
-        self.free_ns = if self.spec.interval_ns > 0 {
-            (begin_ns / self.spec.interval_ns + 1) * self.spec.interval_ns
-        } else {
-            end_ns + timing.turnaround_ns + timing.split_ns
+        self.free_ns = match self.spec.interval_ns {
+            0 => end_ns + timing.turnaround_ns + timing.split_ns,
+            interval => (begin_ns / interval + 1) * interval,
         };
         Carried {
             pipe: PipeId(0),

@@ -5,6 +5,7 @@ use super::faults::{Fate, Fates, Faults};
 use super::model::{Model, ModelledDevice};
 use super::streams::{self, Pull, Streams, Sunk};
 use crate::host::Clock;
+use crate::limits::Bus;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use wiregauge_record::Protocol;
@@ -60,6 +61,8 @@ pub struct Device {
     /// Bytes of an incomplete request at the front of the stream that were compared already.
     seen: usize,
     streams: Streams,
+    /// The modelled bus that carries its packets outside of it; its time is that bus's.
+    on_bus: Option<Bus>,
 }
 
 /// How much a peer may be answered.
@@ -87,6 +90,15 @@ impl Device {
             scratch: Vec::new(),
             seen: 0,
             streams: Streams::default(),
+            on_bus: None,
+        }
+    }
+
+    /// A device whose packets a modelled bus carries: what it is told is the time, and nothing else.
+    pub fn on_bus(character: Character, clock: Clock, bus: Bus) -> Device {
+        Device {
+            on_bus: Some(bus),
+            ..Device::new(character, clock)
         }
     }
 
@@ -212,6 +224,11 @@ impl Device {
         self.streams.pull(now_ns, room, ready, modelled, fates)
     }
 
+    /// Bytes of one transfer of the stream from the host, if there is one.
+    pub fn sink_bytes(&self) -> Option<usize> {
+        self.streams.sink_bytes()
+    }
+
     /// Bytes of one transfer of the stream to the host, if there is one.
     pub fn source_bytes(&self) -> Option<usize> {
         self.streams.source_bytes()
@@ -310,7 +327,7 @@ impl Device {
             tx_ticks: now_ns,
         };
         let in_payload = in_bytes - wire::RESPONSE_HEADER;
-        let clock = self.clock;
+        let (clock, on_bus) = (self.clock, self.on_bus);
         self.answer(out_bytes, now_ns, ready, |to| {
             let begin = to.len();
             to.resize(begin + in_bytes, 0);
@@ -318,7 +335,7 @@ impl Device {
             wire::fill_pattern(response.sequence, payload);
             Response {
                 in_payload: in_payload as u32,
-                tx_ticks: clock.now(),
+                tx_ticks: on_bus.map_or_else(|| clock.now(), |_| now_ns),
                 ..response
             }
             .encode(header.try_into().expect("split at the header's size"));
@@ -448,10 +465,10 @@ impl Device {
             min_version: wire::VERSION,
             max_version: wire::VERSION,
             tick_bits: 64,
-            bus: match self.character.model.bus {
+            bus: match self.on_bus.or(self.character.model.bus) {
                 None => 0,
-                Some(crate::limits::Bus::FullSpeed) => 2,
-                Some(crate::limits::Bus::HighSpeed) => 3,
+                Some(Bus::FullSpeed) => 2,
+                Some(Bus::HighSpeed) => 3,
             },
             abilities: wire::abilities::EXCHANGE
                 | wire::abilities::SINK

@@ -3,7 +3,8 @@
 
 use super::device::{Character, Device};
 use super::gadget::GadgetPlan;
-use super::{datagram, gadget, stream};
+use super::usb_virtual::VirtualPlan;
+use super::{datagram, gadget, stream, usb_virtual};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::{self, Clock};
 use crate::link::{Address, Link, PtyMaster, accepted};
@@ -35,6 +36,8 @@ pub enum ServeAddress {
     Pty(Option<PathBuf>),
     /// `usb-gadget`: this Linux becomes a USB device.
     UsbGadget(Box<GadgetPlan>),
+    /// `usb-virtual`: a USB device without hardware, on this Linux.
+    UsbVirtual(Box<VirtualPlan>),
 }
 
 impl ServeAddress {
@@ -43,13 +46,16 @@ impl ServeAddress {
         if text == "usb-gadget" {
             return Ok(ServeAddress::UsbGadget(Box::default()));
         }
+        if text == "usb-virtual" {
+            return Ok(ServeAddress::UsbVirtual(Box::default()));
+        }
         if let Some(path) = text.strip_prefix("pty:") {
             let path = path.trim_start_matches("//");
             return Ok(ServeAddress::Pty((!path.is_empty()).then(|| path.into())));
         }
         // Without a host: this host only.
         let text = text.replacen("://:", "://127.0.0.1:", 1);
-        let hint = "tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH, usb-gadget";
+        let hint = "tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH, usb-gadget, usb-virtual";
         let address = Address::parse(&text).map_err(|error| error.hint(hint))?;
         let rest = address.rest().to_string();
         match address.kind().scheme {
@@ -148,6 +154,7 @@ pub fn serve(
         }
         ServeAddress::Pty(link_path) => serve_pty(what, link_path.as_deref(), clock, stop, news),
         ServeAddress::UsbGadget(plan) => gadget::serve(plan, what, clock, stop, news),
+        ServeAddress::UsbVirtual(plan) => usb_virtual::serve(plan, what, clock, stop, news),
     }
 }
 

@@ -1,5 +1,5 @@
 //! The other end of the wire: a responder on TCP, UDP, Unix sockets, a tty, a pseudo-terminal
-//! that it makes, or a USB port of this Linux. Plain, it answers as fast as it can; with a model or
+//! that it makes, a USB port of this Linux, or a virtual USB device. Plain, it answers as fast as it can; with a model or
 //! faults it behaves like a device.
 
 mod datagram;
@@ -12,6 +12,7 @@ mod stream;
 mod streams;
 #[cfg(test)]
 mod streams_tests;
+pub mod usb_virtual;
 
 pub use device::Character;
 #[cfg(test)]

@@ -1,0 +1,125 @@
+//! The flags of `serve usb-virtual`. Functions, numbers, serial number and speed are those of
+//! `serve usb-gadget`.
+
+use super::gadget::{GadgetArgs, SpeedArg};
+use crate::values;
+use clap::{Args, ValueEnum};
+use std::time::Duration;
+use wiregauge::bus::{BusTiming, NakRetry, PROFILES, Profile};
+use wiregauge::limits::Bus;
+use wiregauge::serve::usb_virtual::VirtualPlan;
+
+/// `--nak-retry`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NakRetryArg {
+    /// A device that was not ready is asked again in the next frame or microframe.
+    Frame,
+    /// It is asked again at once.
+    AtOnce,
+}
+
+/// `wiregauge serve usb-virtual`.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "USB virtual")]
+pub struct VirtualArgs {
+    /// A device of the literature; what else is given here overrides it. See docs/models.md.
+    #[arg(long, value_name = "NAME", value_parser = profile, conflicts_with_all = ["speed", "hub"])]
+    pub profile: Option<&'static Profile>,
+    /// Time from the end of a transfer until the device begins with the next one.
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub device_time: Option<Duration>,
+    /// Time that the device takes to load or unload each packet.
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub packet_time: Option<Duration>,
+    /// When a device that was not ready is asked again [default: at-once].
+    #[arg(long, value_enum)]
+    pub nak_retry: Option<NakRetryArg>,
+    /// Full speed behind a high-speed hub and its host controller.
+    #[arg(long)]
+    pub hub: bool,
+    /// So many devices that share one bus.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub devices: Option<u32>,
+}
+
+fn profile(name: &str) -> Result<&'static Profile, String> {
+    PROFILES
+        .iter()
+        .find(|profile| profile.name == name)
+        .ok_or_else(|| {
+            let names: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
+            format!("`{name}` is none of: {}", names.join(", "))
+        })
+}
+
+impl VirtualArgs {
+    /// A flag that was given, if there is one.
+    pub fn given(&self) -> Option<&'static str> {
+        [
+            (self.profile.is_some(), "--profile"),
+            (self.device_time.is_some(), "--device-time"),
+            (self.packet_time.is_some(), "--packet-time"),
+            (self.nak_retry.is_some(), "--nak-retry"),
+            (self.hub, "--hub"),
+            (self.devices.is_some(), "--devices"),
+        ]
+        .into_iter()
+        .find_map(|(given, name)| given.then_some(name))
+    }
+
+    /// The devices that they describe.
+    pub fn plan(&self, shared: &GadgetArgs) -> anyhow::Result<VirtualPlan> {
+        let default = VirtualPlan::default();
+        if shared.udc.is_some() || shared.transfers.is_some() {
+            anyhow::bail!("--udc and --transfers are for `wiregauge serve usb-gadget`");
+        }
+        let speed = match (shared.speed, self.profile) {
+            (_, Some(profile)) => profile.speed,
+            (None | Some(SpeedArg::Full), None) => Bus::FullSpeed,
+            (Some(SpeedArg::High), None) => Bus::HighSpeed,
+            (Some(SpeedArg::Super), None) => {
+                anyhow::bail!(
+                    "the model of the bus knows full and high speed (--speed full, --speed high)"
+                )
+            }
+        };
+        let (mut bus, mut device) = match self.profile {
+            Some(profile) => (profile.bus, profile.device),
+            None => (BusTiming::of(speed), default.device),
+        };
+        if self.hub {
+            if speed != Bus::FullSpeed {
+                anyhow::bail!(
+                    "--hub is for --speed full: a high-speed hub repeats high speed as it is"
+                );
+            }
+            bus = bus.behind_hub();
+        }
+        if let Some(time) = self.device_time {
+            device.transfer_ns = time.as_nanos() as u64;
+        }
+        for pipe in [&mut device.to_host, &mut device.from_host] {
+            if let Some(time) = self.packet_time {
+                pipe.packet_ns = time.as_nanos() as u64;
+            }
+            if let Some(retry) = self.nak_retry {
+                pipe.nak_retry = match retry {
+                    NakRetryArg::Frame => NakRetry::NextFrame,
+                    NakRetryArg::AtOnce => NakRetry::AtOnce,
+                };
+            }
+        }
+        let functions = shared.function.clone();
+        let (vendor, product) = shared.usb_id.unwrap_or((default.vendor, default.product));
+        Ok(VirtualPlan {
+            speed,
+            bus,
+            device,
+            devices: self.devices.unwrap_or(1),
+            functions: functions.map_or(default.functions, |functions| functions.0),
+            vendor,
+            product,
+            serial: shared.serial.clone().unwrap_or(default.serial),
+        })
+    }
+}
