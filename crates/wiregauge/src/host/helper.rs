@@ -4,6 +4,10 @@
 use super::scheduling::allowed;
 use rustix::thread::{CpuSet, Pid, sched_setaffinity};
 use std::fs;
+use std::time::Duration;
+
+/// A new thread has run by then, even on a busy host.
+const STARTED_MS: u32 = 100;
 
 /// Such a thread.
 #[derive(Clone, Copy, Debug)]
@@ -12,8 +16,19 @@ pub struct Helper {
 }
 
 impl Helper {
-    /// The thread of this process with this name.
+    /// The thread of this process with this name. A thread gives itself its name when it first runs,
+    /// so one that was only just made is waited for; while this thread sleeps, it can run.
     pub fn named(name: &str) -> Option<Helper> {
+        for _ in 0..STARTED_MS {
+            if let Some(helper) = Helper::look(name) {
+                return Some(helper);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        None
+    }
+
+    fn look(name: &str) -> Option<Helper> {
         fs::read_dir("/proc/self/task")
             .ok()?
             .flatten()
@@ -118,6 +133,6 @@ mod tests {
         assert!(helper.cpu_ns() > before && before > 0);
         drop(work);
         thread.join().unwrap();
-        assert!(Helper::named("wg-test-helper").is_none());
+        assert!(Helper::look("wg-test-helper").is_none());
     }
 }
