@@ -63,6 +63,9 @@ fn header(out: &mut impl Write, file: &RunFile) -> std::io::Result<()> {
     if let Some(responder) = &conditions.responder {
         write!(out, ", {}", responder.name)?;
     }
+    for (at, link) in plan.more_links.iter().enumerate() {
+        write!(out, "; link {}: {link}", at + 1)?;
+    }
     write!(out, "), {much}, {how}")?;
     if plan.warmup > 0 {
         write!(out, ", after {} to warm up", plan.warmup)?;
