@@ -6,9 +6,10 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "exchange",
     "stream",
+    "explain",
     "serve",
     "show",
     "runs",

@@ -84,6 +84,9 @@ pub struct LinkOptions {
     pub baud: Option<u32>,
     /// Acknowledge TCP segments at once (TCP_QUICKACK, renewed after each read).
     pub quick_ack: bool,
+    /// USB: watch the URBs with usbmon.
+    #[serde(default)]
+    pub usbmon: bool,
 }
 
 /// One cell of the sweep.

@@ -129,6 +129,13 @@ pub enum Disturbance {
         /// How often.
         times: u64,
     },
+    /// URB events were not seen (usbmon), so some transfers have no URB times.
+    UrbEventsLost {
+        /// For lack of room.
+        overflowed: u64,
+        /// Because the host's real-time clock was set meanwhile.
+        clock_set: u64,
+    },
     /// The samples could not be written away as fast as they came, so the loop had to wait.
     StorageTooSlow {
         /// How often.

@@ -52,6 +52,11 @@ pub enum Command {
         after_help = "Examples:\n  wiregauge show last\n  wiregauge show 2026-11-21T14 --json | jq .points[0].rtt"
     )]
     Show(ShowArgs),
+    /// Tell where the time of a stored run went, which side limits, and what to try.
+    #[command(
+        after_help = "Examples:\n  wiregauge explain last\n  wiregauge explain 2026-11-21T14 --json | jq .flows[].words"
+    )]
+    Explain(ExplainArgs),
     /// List the stored runs.
     #[command(
         after_help = "Examples:\n  wiregauge runs\n  WIREGAUGE_RUNS=./runs wiregauge runs --json"
@@ -94,6 +99,16 @@ pub struct ShowArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub look: Look,
+}
+
+/// `wiregauge explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A directory, a name (or its beginning) of a stored run, or `last`.
+    pub run: String,
+    /// Print JSON for machines.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `wiregauge runs`.

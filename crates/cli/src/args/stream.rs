@@ -17,6 +17,9 @@ Examples:
   # a board on USB-CDC: what do small writes cost?
   wiregauge stream serial:///dev/ttyACM0 --direction out --transfer 1,64,4096
 
+  # a USB device: where does the time go?
+  wiregauge stream usb://1d6b:0104 --transfer 64,512,4k,64k --queue 1,4 --usbmon && wiregauge explain last
+
   # how much buffer must the device have, so that at 500 kB/s nothing is lost?
   wiregauge stream tcp://10.0.0.5:7700 --direction in --transfer 4k --duration 10s --rate 500kB/s
 
@@ -98,6 +101,10 @@ pub struct StreamArgs {
     /// Baud rate of a serial line [default: as it is set].
     #[arg(long, help_heading = "Link")]
     pub baud: Option<u32>,
+    /// USB on Linux: note when the kernel took and gave back each transfer, for `wiregauge explain`.
+    /// Needs the usbmon module and read permission on /dev/usbmonN.
+    #[arg(long, help_heading = "Link")]
+    pub usbmon: bool,
 
     /// Also write one CSV row a transfer to this file.
     #[arg(long, value_name = "FILE", help_heading = "Result")]

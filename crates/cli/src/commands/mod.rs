@@ -3,6 +3,7 @@
 mod demo;
 mod devices;
 mod exchange;
+mod explain;
 mod export;
 mod measure;
 mod plan;
@@ -40,6 +41,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Stream(args) => stream::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Runs(args) => runs::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Devices(args) => devices::run(&args),

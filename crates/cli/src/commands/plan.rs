@@ -61,6 +61,7 @@ pub fn of_exchange(args: &ExchangeArgs) -> Plan {
         link: LinkOptions {
             baud: args.baud,
             quick_ack: args.quick_ack,
+            usbmon: false,
         },
     }
 }
@@ -159,6 +160,7 @@ pub fn of_stream(args: &StreamArgs) -> StreamPlan {
         link: LinkOptions {
             baud: args.baud,
             quick_ack: false,
+            usbmon: args.usbmon,
         },
     }
 }

@@ -108,6 +108,9 @@ impl<K: RunKind> LinkRecorder<'_, K> {
                 }
             }
         }
+        for warning in &opened.warnings {
+            shared.writer.add_warning(warning.clone());
+        }
         Ok(shared.writer.set_conditions(conditions)?)
     }
 

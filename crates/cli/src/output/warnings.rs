@@ -197,6 +197,8 @@ fn add_disturbances<'a>(
                     gaps.1 = longest_ns.max(gaps.1);
                 }
                 Disturbance::StorageTooSlow { .. } => storage.push(index),
+                // Told by `wiregauge explain`, which alone reads those times.
+                Disturbance::UrbEventsLost { .. } => {}
                 Disturbance::EndpointStalled { times } => {
                     stalled.0.push(index);
                     stalled.1 += times;

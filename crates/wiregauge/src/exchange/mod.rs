@@ -280,6 +280,8 @@ fn measuring_thread(
         host: host::host_state(plan.host.lock_memory),
         link: link.detail(),
         responder,
+        usb: link.usb_place(),
+        warnings: Vec::new(),
         calibration: None,
     };
     if plan.connect == Connect::Each {

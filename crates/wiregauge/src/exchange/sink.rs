@@ -1,6 +1,7 @@
 //! Who takes what a run yields.
 
 use crate::error::LinkError;
+use crate::host::UsbPlace;
 use std::io;
 use std::time::Duration;
 use wiregauge_record::{
@@ -16,6 +17,10 @@ pub struct Opened {
     pub link: LinkDetail,
     /// The device, if it speaks the wiregauge protocol.
     pub responder: Option<Responder>,
+    /// Where the device is on USB, if each transfer of the link is a URB there.
+    pub usb: Option<UsbPlace>,
+    /// What the user should know: something that was asked for cannot be had.
+    pub warnings: Vec<String>,
     /// This host's floor before the first point.
     pub calibration: Option<Calibration>,
 }

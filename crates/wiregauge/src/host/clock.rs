@@ -23,6 +23,11 @@ impl Clock {
         monotonic_ns() - self.zero_ns
     }
 
+    /// What CLOCK_MONOTONIC read when this clock read zero.
+    pub fn zero_ns(&self) -> u64 {
+        self.zero_ns
+    }
+
     /// Sleeps until it reads `at_ns`; returns early on a signal.
     pub fn sleep_until(&self, at_ns: u64) {
         sleep_until(self.zero_ns + at_ns);

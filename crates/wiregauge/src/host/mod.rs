@@ -8,6 +8,8 @@ mod load;
 mod nudge;
 mod scheduling;
 mod state;
+mod urb;
+mod usbmon;
 
 pub use bell::{Bell, Woken};
 pub use clock::{Clock, sleep_until, thread_cpu_ns};
@@ -17,3 +19,5 @@ pub use load::Load;
 pub use nudge::{Heeding, Sleeper, own_descriptors};
 pub use scheduling::{apply, keep_off, use_precise_timers};
 pub use state::host_state;
+pub use urb::{UrbMatcher, UrbTimes, UsbPlace};
+pub use usbmon::{Finished, Losses, UsbMon};

@@ -17,6 +17,7 @@ pub use served::{PtyMaster, accepted, wait_readable};
 pub use tty::{RawTty, open_pty};
 
 use crate::error::{LinkError, LinkErrorKind};
+use crate::host::UsbPlace;
 use std::fmt;
 use std::io;
 use std::time::Duration;
@@ -110,15 +111,20 @@ pub trait Link: Send {
         ))
     }
 
+    /// False where nothing is at the other end that could be asked: then a stream begins without
+    /// orders, OUT is swallowed, and IN is the pattern from its beginning.
+    fn has_device(&self) -> bool {
+        true
+    }
+
     /// How often an endpoint of it stalled and was cleared so far.
     fn stalls(&self) -> u64 {
         0
     }
 
-    /// False where nothing is at the other end that could be asked: then a stream begins without
-    /// orders, OUT is swallowed, and IN is the pattern from its beginning.
-    fn has_device(&self) -> bool {
-        true
+    /// Where the device is on USB, if each transfer of the link is a URB there.
+    fn usb_place(&self) -> Option<UsbPlace> {
+        None
     }
 
     /// Settings worth keeping with the run.

@@ -143,7 +143,7 @@ pub fn serve(
             let address = format!("serial://{}", path.display());
             let options = LinkOptions {
                 baud: what.baud,
-                quick_ack: false,
+                ..LinkOptions::default()
             };
             let mut link = Address::parse(&address)?.open(&options, LOOK)?;
             news(News::Ready {

@@ -10,6 +10,7 @@ mod sender;
 mod sink;
 mod talk;
 mod tally;
+mod urbs;
 
 pub use check::check;
 pub use sink::{StreamProgress, StreamSink};
@@ -23,9 +24,10 @@ use crate::link::Address;
 use crate::ring::{self, Drain};
 use point::{Logs, PointEnd, Setting, stream_point};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+use urbs::Urbs;
 use wiregauge_record::{StreamPlan, StreamSummariser, Transfer, Way};
 
 /// How often the caller's thread looks after a point that runs.
@@ -58,11 +60,12 @@ pub fn run(
     sink: &mut dyn StreamSink,
 ) -> Result<bool, RunError> {
     let address = check(plan)?.swap_remove(0);
-    let halt = AtomicBool::new(false);
+    let (halt, begun_ns) = (AtomicBool::new(false), AtomicU64::new(0));
     let watch = Watcher {
         plan,
         stop,
         halt: &halt,
+        begun_ns: &begun_ns,
     };
     std::thread::scope(|scope| {
         // The load's threads are made before any priority is raised.
@@ -86,11 +89,11 @@ pub fn run(
         };
         let (say, words) = mpsc::channel();
         let (go, may_go) = mpsc::channel();
-        let halt = &halt;
+        let (halt, begun_ns) = (&halt, &begun_ns);
         let measuring = std::thread::Builder::new()
             .name("send".into())
             .spawn_scoped(scope, move || {
-                measuring_thread(plan, &address, logs, halt, &say, &may_go)
+                measuring_thread(plan, &address, logs, (halt, begun_ns), &say, &may_go)
             })
             .map_err(|error| LinkError::from_io("starting the measuring thread", &error))?;
         if let Some(cpu) = plan.host.pin {
@@ -120,6 +123,7 @@ struct Watcher<'a> {
     plan: &'a StreamPlan,
     stop: &'a AtomicBool,
     halt: &'a AtomicBool,
+    begun_ns: &'a AtomicU64,
 }
 
 impl Watcher<'_> {
@@ -142,13 +146,14 @@ impl Watcher<'_> {
         mut drains: Drains,
         sink: &mut dyn StreamSink,
     ) -> io::Result<()> {
-        let opened = loop {
+        let mut opened = loop {
             match self.listen(words) {
                 Ok(Some(Word::Opened(opened))) => break opened,
                 Ok(_) => {}
                 Err(()) => return Ok(()),
             }
         };
+        let mut urbs = self.urbs(&mut opened);
         sink.opened(&opened)?;
         for &point in &self.plan.points {
             if self.stop.load(Ordering::Relaxed) {
@@ -156,12 +161,20 @@ impl Watcher<'_> {
             }
             sink.begin_point(point)?;
             let mut summariser = StreamSummariser::new(self.plan, point);
+            if let Some(urbs) = &mut urbs {
+                urbs.begin_point();
+            }
             let _ = go.send(());
-            let Some(end) = self.take_point(words, &mut drains, &mut summariser, sink)? else {
+            let taken =
+                self.take_point(words, &mut drains, (&mut summariser, urbs.as_mut()), sink)?;
+            let Some(end) = taken else {
                 return Ok(());
             };
             let mut summary = summariser.finish(end.ending, end.end_ns, &end.ways, end.resources);
             summary.disturbances = end.disturbances;
+            summary
+                .disturbances
+                .extend(urbs.as_mut().and_then(Urbs::end_point));
             sink.end_point(summary)?;
             if end.error.is_some() {
                 return Ok(());
@@ -170,18 +183,33 @@ impl Watcher<'_> {
         Ok(())
     }
 
+    /// Watches the URBs if that was asked for, and notes in what was opened how that went.
+    fn urbs(&self, opened: &mut Opened) -> Option<Urbs> {
+        if !self.plan.link.usbmon {
+            return None;
+        }
+        let urbs = Urbs::watch(opened.usb);
+        opened.link.settings.push(Urbs::setting(&urbs));
+        urbs.map_err(|why| opened.warnings.push(why)).ok()
+    }
+
     /// Takes the rows of one point until it ends; `None` if the measuring thread is gone.
     fn take_point(
         &self,
         words: &mpsc::Receiver<Word>,
         drains: &mut Drains,
-        summariser: &mut StreamSummariser,
+        (summariser, mut urbs): (&mut StreamSummariser, Option<&mut Urbs>),
         sink: &mut dyn StreamSink,
     ) -> io::Result<Option<PointEnd>> {
         let begun = Instant::now();
         let mut taken = 0;
-        let mut take = |drain: &mut Drain<Transfer>, sink: &mut dyn StreamSink| {
+        let mut take = |drain: &mut Drain<Transfer>,
+                        urbs: &mut Option<&mut Urbs>,
+                        sink: &mut dyn StreamSink| {
+            let begun_ns = self.begun_ns.load(Ordering::Acquire);
             drain.take_all(|transfer| {
+                let filled = urbs.as_mut().map(|urbs| urbs.fill(transfer, begun_ns));
+                let transfer = filled.as_ref().unwrap_or(transfer);
                 summariser.push(transfer);
                 sink.transfer(transfer)
             })
@@ -189,16 +217,19 @@ impl Watcher<'_> {
         loop {
             match self.listen(words) {
                 Ok(Some(Word::PointEnded(end))) => {
-                    take(&mut drains.in_, sink)?;
-                    take(&mut drains.out, sink)?;
+                    take(&mut drains.in_, &mut urbs, sink)?;
+                    take(&mut drains.out, &mut urbs, sink)?;
                     return Ok(Some(*end));
                 }
                 Ok(_) => {}
                 Err(()) => return Ok(None),
             }
+            if let Some(urbs) = &mut urbs {
+                urbs.look();
+            }
             for drain in [&mut drains.in_, &mut drains.out] {
                 if drain.is_pressing() {
-                    taken += take(drain, sink)?;
+                    taken += take(drain, &mut urbs, sink)?;
                 }
             }
             let waiting = drains.in_.waiting() + drains.out.waiting();
@@ -218,7 +249,7 @@ fn measuring_thread(
     plan: &StreamPlan,
     address: &Address,
     mut logs: Logs,
-    halt: &AtomicBool,
+    (halt, begun_ns): (&AtomicBool, &AtomicU64),
     say: &mpsc::Sender<Word>,
     may_go: &mpsc::Receiver<()>,
 ) -> Result<(), LinkError> {
@@ -242,6 +273,8 @@ fn measuring_thread(
         host: host::host_state(plan.host.lock_memory),
         link: link.detail(),
         responder: responder.clone(),
+        usb: link.usb_place(),
+        warnings: Vec::new(),
         calibration: None,
     };
     let _ = say.send(Word::Opened(Box::new(opened)));
@@ -251,6 +284,7 @@ fn measuring_thread(
         responder: responder.as_ref(),
         limit: limit.as_ref(),
         halt,
+        begun_ns,
     };
     // Where it begins is left to chance: a device may still hold the numbers of an earlier run.
     let mut sequence = fastrand::u32(..);

@@ -12,7 +12,7 @@ use crate::error::{LinkError, LinkErrorKind};
 use crate::host::{ClockGaps, Watch};
 use crate::link::Link;
 use crate::ring::Log;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 use wiregauge_record::{
     BusLimit, ByteCounts, Disturbance, Ending, FlowFacts, ResourceUse, Responder, StreamPlan,
@@ -31,6 +31,8 @@ pub struct Setting<'a> {
     pub limit: Option<&'a BusLimit>,
     /// The user wants an end.
     pub halt: &'a AtomicBool,
+    /// What CLOCK_MONOTONIC read when the stream of a point began, from which its rows count.
+    pub begun_ns: &'a AtomicU64,
 }
 
 /// Where the rows of both ways go.
@@ -94,7 +96,7 @@ pub fn stream_point(
         .as_ref()
         .and_then(Orders::last_end)
         .filter(|_| !setting.datagram);
-    let talk = Talk::new(setting.halt, go, last);
+    let talk = Talk::new(setting.halt, setting.begun_ns, go, last);
     let window = Window {
         from_ns: plan.settle_ns,
         to_ns: plan.settle_ns + plan.duration_ns,

@@ -25,6 +25,7 @@ pub struct Talk<'a> {
     /// The clock of both; zero before the first order.
     pub clock: Clock,
     halt: &'a AtomicBool,
+    begun_ns: &'a AtomicU64,
     /// Number of the order whose answer begins the stream.
     go_sequence: u32,
     /// Number of the order whose answer is the last thing that the device says.
@@ -42,10 +43,17 @@ pub struct Talk<'a> {
 impl<'a> Talk<'a> {
     /// For a point that begins with the answer to the order `go_sequence`, and after whose answer to
     /// the order `last_sequence` nothing more can come.
-    pub fn new(halt: &'a AtomicBool, go_sequence: u32, last_sequence: Option<u32>) -> Talk<'a> {
+    /// What CLOCK_MONOTONIC reads as it begins goes to `begun_ns`.
+    pub fn new(
+        halt: &'a AtomicBool,
+        begun_ns: &'a AtomicU64,
+        go_sequence: u32,
+        last_sequence: Option<u32>,
+    ) -> Talk<'a> {
         Talk {
             clock: Clock::start(),
             halt,
+            begun_ns,
             go_sequence,
             last_sequence,
             go_ns: AtomicU64::new(0),
@@ -62,9 +70,13 @@ impl<'a> Talk<'a> {
     /// The stream begins now.
     pub fn go(&self) {
         let now = self.clock.now().max(1);
-        let _ = self
+        let first = self
             .go_ns
             .compare_exchange(0, now, Ordering::AcqRel, Ordering::Acquire);
+        if first.is_ok() {
+            let begun_ns = self.clock.zero_ns() + now;
+            self.begun_ns.store(begun_ns, Ordering::Release);
+        }
     }
 
     /// When the stream began.

@@ -10,7 +10,7 @@ use super::pipe::Pipe;
 use super::trouble;
 use super::{choose::Choice, find, sysfs};
 use crate::error::{LinkError, LinkErrorKind};
-use crate::host::{Helper, Woken};
+use crate::host::{Helper, UsbPlace, Woken};
 use crate::link::flow::{FlowShape, Flows, ORDER_BYTES};
 use crate::link::{Link, PATIENCE, closed};
 use nusb::transfer::{Buffer, BulkOrInterrupt, In, Out};
@@ -42,6 +42,7 @@ pub struct UsbLink<T: BulkOrInterrupt> {
     open: Option<Open<T>>,
     detail: LinkDetail,
     limit: Option<BusLimit>,
+    place: Option<UsbPlace>,
     helper: Option<Helper>,
     /// The library's thread can only run if this one yields.
     yields: bool,
@@ -86,6 +87,9 @@ impl<T: BulkOrInterrupt> UsbLink<T> {
         detail: LinkDetail,
     ) -> Result<Self, LinkError> {
         let limit = detail::limit(claim.identity(), choice);
+        let place = claim
+            .identity()
+            .place(choice.in_.address, choice.out.address);
         let open = Open::new(claim, choice, &address, &name)?;
         let helper = Helper::named(super::HELPER);
         let yields = helper.is_some_and(|helper| !helper.outrank_caller());
@@ -95,6 +99,7 @@ impl<T: BulkOrInterrupt> UsbLink<T> {
             open: Some(open),
             detail,
             limit,
+            place,
             helper,
             yields,
             patience: Some(PATIENCE),
@@ -406,6 +411,10 @@ impl<T: BulkOrInterrupt + 'static> Link for UsbLink<T> {
     fn stalls(&self) -> u64 {
         let open = self.open.as_ref();
         self.stalls_before + open.map_or(0, |open| open.in_.stalls() + open.out.stalls())
+    }
+
+    fn usb_place(&self) -> Option<UsbPlace> {
+        self.place
     }
 
     fn detail(&self) -> LinkDetail {

@@ -2,6 +2,7 @@
 
 use super::sysfs::{self, Node};
 use crate::error::{LinkError, LinkErrorKind};
+use crate::host::UsbPlace;
 use nusb::transfer::TransferError;
 use nusb::{DeviceInfo, Error, ErrorKind};
 use std::io;
@@ -27,6 +28,8 @@ pub struct Identity {
     product: u16,
     node: String,
     devnum: Option<String>,
+    /// Bus and address, as in /dev/usbmonN.
+    place: Option<(u16, u8)>,
 }
 
 impl Identity {
@@ -41,13 +44,29 @@ impl Identity {
         );
         #[cfg(not(target_os = "linux"))]
         let node = String::new();
+        #[cfg(target_os = "linux")]
+        let place = Some((u16::from(info.busnum()), info.device_address()));
+        #[cfg(not(target_os = "linux"))]
+        let place = None;
         Identity {
+            place,
             devnum: Node::named(&path).attribute("devnum"),
             path,
             vendor: info.vendor_id(),
             product: info.product_id(),
             node,
         }
+    }
+
+    /// Where it is, seen from the outside of the system: the endpoints of a choice.
+    pub fn place(&self, in_endpoint: u8, out_endpoint: u8) -> Option<UsbPlace> {
+        let (bus, address) = self.place?;
+        Some(UsbPlace {
+            bus,
+            address,
+            in_endpoint,
+            out_endpoint,
+        })
     }
 
     /// True if it is no longer there, or another one is in its place.

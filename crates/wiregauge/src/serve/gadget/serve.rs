@@ -216,7 +216,7 @@ fn serve_tty(tty: &Path, shared: &Shared<'_>) {
     let address = format!("serial://{}", tty.display());
     let options = LinkOptions {
         baud: None,
-        quick_ack: false,
+        ..LinkOptions::default()
     };
     while !shared.is_over() {
         let opened = Address::parse(&address).and_then(|address| address.open(&options, LOOK));

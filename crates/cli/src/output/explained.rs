@@ -1,0 +1,275 @@
+//! Where the time of a run went, as tables and sentences.
+
+use super::style::{CAUTION, HEADING, RESET};
+use super::tables::Titled;
+use super::units::TimeUnit;
+use std::io::{self, Write};
+use wiregauge_explain::{ExchangeSplit, FlowSplit, StreamExplanation};
+use wiregauge_record::{Direction, Plan, StreamPlan};
+
+/// A time in the table's unit, or a dash.
+fn shown(unit: TimeUnit, ns: Option<f64>) -> String {
+    ns.map_or("-".into(), |ns| unit.show(ns))
+}
+
+/// A share in whole percent, or a dash.
+fn part(share: Option<f64>) -> String {
+    share.map_or("-".into(), |share| format!("{:.0}", share * 100.0))
+}
+
+fn unit_of(times: impl Iterator<Item = f64>) -> TimeUnit {
+    let mut times: Vec<f64> = times.collect();
+    times.sort_by(f64::total_cmp);
+    TimeUnit::fitting(times.get(times.len() / 2).copied().unwrap_or(0.0))
+}
+
+fn print(out: &mut impl Write, table: Titled) -> io::Result<()> {
+    writeln!(out, "{HEADING}{}{RESET}", table.title)?;
+    write!(out, "{}", table.text())
+}
+
+/// A stream run.
+pub fn stream(
+    out: &mut impl Write,
+    plan: &StreamPlan,
+    explained: &StreamExplanation,
+) -> io::Result<()> {
+    let flows = &explained.flows;
+    let links = !plan.more_links.is_empty();
+    print(out, parts(flows, links))?;
+    writeln!(out, "\n{HEADING}What limits{RESET}")?;
+    for flow in flows {
+        writeln!(out, "  {}: {}", name(flow, links), flow.words)?;
+    }
+    if !explained.costs.is_empty() {
+        writeln!(
+            out,
+            "\n{HEADING}Cost of a transfer and of a byte{RESET} (completion to completion)"
+        )?;
+    }
+    for cost in &explained.costs {
+        let both = if cost.direction == Direction::Both {
+            " (both ways at once)"
+        } else {
+            ""
+        };
+        let link = match (links, cost.together) {
+            (false, _) => String::new(),
+            (true, false) => format!("link {} alone, ", cost.link),
+            (true, true) => format!("link {} together, ", cost.link),
+        };
+        let way = cost.way.name();
+        writeln!(out, "  {link}{way}{both}, queue {}: {cost}", cost.queue)?;
+    }
+    notes(out, explained)
+}
+
+fn parts(flows: &[FlowSplit], links: bool) -> Titled {
+    let unit = unit_of(flows.iter().map(|flow| flow.cycle_ns));
+    let watched = flows.iter().any(|flow| flow.stack_ns.is_some());
+    let queued = flows.iter().any(|flow| flow.queued);
+    let rest = match (queued, watched) {
+        (false, _) => "system call",
+        (true, false) => "stack+device+bus",
+        (true, true) => "device+bus",
+    };
+    let mut columns = vec![];
+    if links {
+        columns.push("link");
+    }
+    columns.extend(["way", "transfer B", "queue", "achieved", "application", "%"]);
+    if watched {
+        columns.extend(["stack", "%"]);
+    }
+    columns.extend([rest, "%", "a transfer", "MB/s", "limits"]);
+    let mut table = Titled::new(
+        format!(
+            "Where the time of a transfer goes, means in {}, and % of it",
+            unit.name()
+        ),
+        &columns,
+    );
+    for flow in flows {
+        let mut cells = Vec::new();
+        if links {
+            cells.push(link(flow));
+        }
+        cells.extend([
+            way(flow).into(),
+            flow.point.transfer_bytes.to_string(),
+            flow.point.queue.to_string(),
+            format!("{:.2}", flow.achieved_queue),
+            shown(unit, flow.application_ns),
+            part(flow.share(flow.application_ns)),
+        ]);
+        if watched {
+            cells.push(shown(unit, flow.stack_ns));
+            cells.push(part(flow.share(flow.stack_ns)));
+        }
+        cells.extend([
+            shown(unit, flow.device_bus_ns),
+            part(flow.share(flow.device_bus_ns)),
+            shown(unit, flow.transfer_ns),
+            format!("{:.3}", flow.bytes_s / 1e6),
+            flow.verdict.side().into(),
+        ]);
+        table.row(cells);
+    }
+    table
+}
+
+fn way(flow: &FlowSplit) -> &'static str {
+    match (flow.point.direction, flow.way.name()) {
+        (Direction::Both, "in") => "in (both)",
+        (Direction::Both, _) => "out (both)",
+        (_, way) => way,
+    }
+}
+
+fn link(flow: &FlowSplit) -> String {
+    let how = if flow.point.together {
+        "together"
+    } else {
+        "alone"
+    };
+    format!("{} {how}", flow.point.link)
+}
+
+fn name(flow: &FlowSplit, links: bool) -> String {
+    let point = flow.point;
+    let link = if links {
+        format!("link {}, ", link(flow))
+    } else {
+        String::new()
+    };
+    format!(
+        "{link}{}, {} B, queue {}",
+        way(flow),
+        point.transfer_bytes,
+        point.queue
+    )
+}
+
+fn notes(out: &mut impl Write, explained: &StreamExplanation) -> io::Result<()> {
+    let flows = &explained.flows;
+    let on_usb = flows
+        .iter()
+        .filter(|flow| flow.queued && flow.transfers > 0);
+    let watched = on_usb.clone().filter_map(|flow| flow.watched).sum::<u64>();
+    let transfers = on_usb.clone().map(|flow| flow.transfers).sum::<u64>();
+    if on_usb.clone().any(|flow| flow.stack_ns.is_none()) {
+        writeln!(
+            out,
+            "\n{CAUTION}note:{RESET} without usbmon the USB stack's part is within \
+             \"device+bus\". To tell it apart: sudo modprobe usbmon, then stream --usbmon as root or \
+             with read permission on /dev/usbmonN (docs/explain.md)"
+        )?;
+    }
+    if watched > 0 && watched < transfers {
+        write!(
+            out,
+            "\n{CAUTION}note:{RESET} usbmon saw the URBs of {watched} of {transfers} transfers; stack \
+             and device+bus are the means of those"
+        )?;
+        let (full, set) = (
+            explained.urb_events_overflowed,
+            explained.urb_events_at_clock_set,
+        );
+        if full > 0 {
+            write!(out, "; {full} events found no room in its ring")?;
+        }
+        if set > 0 {
+            write!(out, "; {set} were dropped because the clock was set")?;
+        }
+        writeln!(out)?;
+    }
+    if flows.iter().any(|flow| flow.queued && flow.point.queue > 1) {
+        writeln!(
+            out,
+            "\nWith a queue, device+bus includes the wait behind the transfers before; what each one \
+             costs is the column \"a transfer\"."
+        )?;
+    }
+    Ok(())
+}
+
+/// What to know of interrupt endpoints.
+pub fn interrupt_note(out: &mut impl Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "\n{CAUTION}note:{RESET} an interrupt endpoint is polled once every bInterval of its \
+         descriptor, however fast host and device are: the wait for the next poll is within \
+         device+bus. A smaller bInterval, or a bulk endpoint, takes it away (docs/explain.md)"
+    )
+}
+
+/// An exchange run.
+pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> io::Result<()> {
+    let unit = unit_of(splits.iter().filter_map(|split| split.rtt_ns));
+    let links = !plan.more_links.is_empty();
+    let mut columns = vec![];
+    if links {
+        columns.push("link");
+    }
+    columns.extend([
+        "OUT B",
+        "IN B",
+        "depth",
+        "achieved",
+        "RTT",
+        "device",
+        "%",
+        "host",
+        "%",
+        "wire+wait",
+        "%",
+        "TRT",
+    ]);
+    let mut table = Titled::new(
+        format!("Where the RTT goes, means in {}, and % of it", unit.name()),
+        &columns,
+    );
+    for split in splits {
+        let point = split.point;
+        let together = if point.together { "together" } else { "alone" };
+        let mut cells = Vec::new();
+        if links {
+            cells.push(format!("{} {together}", point.link));
+        }
+        cells.extend([
+            point.out_bytes.to_string(),
+            point.in_bytes.to_string(),
+            point.depth.to_string(),
+            format!("{:.2}", split.achieved_depth),
+            shown(unit, split.rtt_ns),
+        ]);
+        for ns in [split.device_ns, split.host_ns, split.wire_ns] {
+            cells.push(shown(unit, ns));
+            cells.push(part(split.share(ns)));
+        }
+        cells.push(shown(unit, split.trt_ns));
+        table.row(cells);
+    }
+    print(out, table)?;
+    writeln!(out, "\n{HEADING}What limits{RESET}")?;
+    for split in splits {
+        let (point, words) = (split.point, &split.words);
+        writeln!(
+            out,
+            "  OUT {} B, IN {} B, depth {}: {words}",
+            point.out_bytes, point.in_bytes, point.depth
+        )?;
+    }
+    match splits.iter().find_map(|split| split.floor.as_ref()) {
+        Some(floor) => writeln!(
+            out,
+            "\nhost: what an exchange costs on this host without the device ({floor}, p50 before the \
+             run). wire+wait: the rest; bytes on the wire, drivers, waiting behind other exchanges."
+        ),
+        None => writeln!(
+            out,
+            "\n{CAUTION}note:{RESET} this run was not calibrated (--no-calibration), so the host's \
+             part is within wire+wait"
+        ),
+    }
+}

@@ -1,0 +1,27 @@
+//! Where the time of a run went, from the summaries that it stored: the application's part, the USB
+//! stack's, the device's and the bus's; which of them limits, and what to try. Opens nothing, measures
+//! nothing. docs/explain.md defines every figure.
+
+#![forbid(unsafe_code)]
+
+mod cost;
+mod exchange;
+mod show;
+mod stream;
+mod verdict;
+
+pub use cost::{Cost, MIN_SIZES};
+pub use exchange::{ExchangeSplit, ExchangeVerdict, of_exchange};
+pub use stream::{FlowSplit, StreamExplanation, of_stream};
+pub use verdict::{Queued, Verdict};
+
+use wiregauge_record::Conditions;
+
+/// True if the run used an interrupt endpoint, by what the link told of itself.
+pub fn has_interrupt_endpoints(conditions: &Conditions) -> bool {
+    conditions
+        .link
+        .settings
+        .iter()
+        .any(|(name, value)| name.contains("endpoint") && value.contains("interrupt"))
+}

@@ -1,0 +1,274 @@
+//! Which side limits a stream, with the figures that say so, in words that name what to try.
+
+use crate::show::{percent, rate, time, times};
+use serde::Serialize;
+use std::fmt;
+
+/// A point that differs in a larger queue only.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Queued {
+    /// Its queue.
+    pub queue: u32,
+    /// Its time a transfer, in nanoseconds.
+    pub transfer_ns: f64,
+    /// How many times as fast it is.
+    pub faster: f64,
+}
+
+impl Queued {
+    fn gain(&self) -> String {
+        if self.faster < 1.05 {
+            "no faster".into()
+        } else {
+            format!("{} as fast", times(self.faster))
+        }
+    }
+}
+
+/// Which side limits one way of a point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Verdict {
+    /// Nothing was measured.
+    Nothing,
+    /// The measuring thread computed nearly all the time.
+    Processor {
+        /// Part of the time, 0 to 1.
+        busy: f64,
+        /// Whether received bytes were compared, which is part of it.
+        checked: bool,
+    },
+    /// One at a time: device and bus are idle while the host prepares the next transfer.
+    HostBetween {
+        /// Part of the time, 0 to 1.
+        idle: f64,
+        /// False if the stack's part is not known and comes on top.
+        whole: bool,
+        /// The fastest point of this run that differs in a larger queue only.
+        queued: Option<Queued>,
+        /// The queue to try where there is none.
+        try_queue: u32,
+    },
+    /// Queued, but fewer were pending than were asked for: the host submits too slowly.
+    HostBehind {
+        /// Mean number pending.
+        achieved: f64,
+        /// Number asked for.
+        queue: u32,
+        /// Mean time for which the host held a place back, in nanoseconds.
+        host_gap_ns: f64,
+    },
+    /// Queued, but the URBs were over long before the application took them.
+    HostCollects {
+        /// Mean number of URBs in flight.
+        in_flight: f64,
+        /// Number asked for.
+        queue: u32,
+        /// Mean time in the stack, in nanoseconds.
+        stack_ns: f64,
+    },
+    /// One at a time, and more at a time were faster in this run: the wait for each other limits.
+    TurnAround {
+        /// Time a transfer here, in nanoseconds.
+        transfer_ns: f64,
+        /// The faster point.
+        queued: Queued,
+    },
+    /// One at a time, with little of it on the host; whether the wait could overlap is not known.
+    OneAtATime {
+        /// Device's and bus's part of the time, 0 to 1.
+        share: f64,
+        /// The queue to try.
+        try_queue: u32,
+    },
+    /// The bus carries what it can.
+    Bus {
+        /// Bytes a second of this way.
+        bytes_s: f64,
+        /// Part of the limit used by all that shares it, 0 to 1.
+        used: f64,
+        /// The limit, in bytes a second.
+        limit_bytes_s: f64,
+        /// What the limit is.
+        source: String,
+    },
+    /// The host keeps enough pending: the device, or something between, takes no more.
+    Device {
+        /// Bytes a second of this way.
+        bytes_s: f64,
+        /// Time from completion to completion, in nanoseconds.
+        transfer_ns: f64,
+        /// The physical limit and the part of it used, where known.
+        limit: Option<(f64, f64)>,
+    },
+    /// No queue on this kind of link; the application's part is large.
+    CallsTooSmall {
+        /// The application's part of the time, 0 to 1.
+        share: f64,
+    },
+    /// No queue on this kind of link; the calls wait for the link.
+    Link {
+        /// Bytes a second of this way.
+        bytes_s: f64,
+        /// The part of the time inside the system calls, 0 to 1.
+        share: f64,
+        /// The physical limit and the part of it used, where known.
+        limit: Option<(f64, f64)>,
+    },
+}
+
+impl Verdict {
+    /// Who limits, in a word or two.
+    pub fn side(&self) -> &'static str {
+        match self {
+            Verdict::Nothing => "-",
+            Verdict::Processor { .. }
+            | Verdict::HostBetween { .. }
+            | Verdict::HostBehind { .. }
+            | Verdict::HostCollects { .. }
+            | Verdict::CallsTooSmall { .. } => "host",
+            Verdict::TurnAround { .. } => "turn-around",
+            Verdict::OneAtATime { .. } | Verdict::Device { .. } => "device or bus",
+            Verdict::Bus { .. } => "bus",
+            Verdict::Link { .. } => "link or device",
+        }
+    }
+}
+
+/// What flows beyond the physical limit by more than this flows over no such bus.
+pub(crate) const REAL: f64 = 1.05;
+
+fn beside(f: &mut fmt::Formatter<'_>, limit: &Option<(f64, f64)>) -> fmt::Result {
+    match limit {
+        Some((limit, used)) if *used > REAL => write!(
+            f,
+            "; that is beyond the physical limit of {}, so no real bus of that speed is in between",
+            rate(*limit)
+        ),
+        Some((limit, used)) => write!(
+            f,
+            "; the physical limit is {}, of which {} is used",
+            rate(*limit),
+            percent(*used)
+        ),
+        None => Ok(()),
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Nothing => write!(f, "nothing was measured here"),
+            Verdict::Processor { busy, checked } => {
+                let also = if *checked { " or --no-check" } else { "" };
+                write!(
+                    f,
+                    "the host's processor limits: the measuring thread computes {} of the time. \
+                     Try larger --transfer{also}",
+                    percent(*busy)
+                )
+            }
+            Verdict::HostBetween {
+                idle,
+                whole,
+                queued,
+                try_queue,
+            } => {
+                let at_least = if *whole { "" } else { "at least " };
+                write!(
+                    f,
+                    "device and bus idle {at_least}{} of the time while the host prepares the next \
+                     transfer",
+                    percent(*idle)
+                )?;
+                match queued {
+                    Some(more) => write!(f, "; with --queue {} it is {}", more.queue, more.gain()),
+                    None => write!(f, ". Try --queue {try_queue}"),
+                }
+            }
+            Verdict::HostBehind {
+                achieved,
+                queue,
+                host_gap_ns,
+            } => write!(
+                f,
+                "the host limits: {achieved:.1} of {queue} transfers were pending on average, and a \
+                 place stayed empty for {}. Try larger --transfer, --priority, --pin",
+                time(*host_gap_ns)
+            ),
+            Verdict::HostCollects {
+                in_flight,
+                queue,
+                stack_ns,
+            } => write!(
+                f,
+                "the host limits: {in_flight:.1} of {queue} URBs were in flight on average; the others \
+                 were over and waited {} to be collected. Try larger --transfer, --priority, --pin",
+                time(*stack_ns)
+            ),
+            Verdict::TurnAround {
+                transfer_ns,
+                queued,
+            } => write!(
+                f,
+                "each transfer waits for the one before: {} a transfer, against {} with --queue {} \
+                 of this run, {}",
+                time(*transfer_ns),
+                time(queued.transfer_ns),
+                queued.queue,
+                queued.gain()
+            ),
+            Verdict::OneAtATime { share, try_queue } => write!(
+                f,
+                "device and bus take {} of the time, one transfer after the other; whether part of \
+                 it can overlap, --queue 1,{try_queue} shows",
+                percent(*share)
+            ),
+            Verdict::Bus {
+                bytes_s,
+                used,
+                limit_bytes_s,
+                source,
+            } => write!(
+                f,
+                "the bus limits: {}, with {} of its {} in use ({source})",
+                rate(*bytes_s),
+                percent(*used),
+                rate(*limit_bytes_s)
+            ),
+            Verdict::Device {
+                bytes_s,
+                transfer_ns,
+                limit,
+            } => {
+                write!(
+                    f,
+                    "the device or the bus limits: {} = {} a transfer",
+                    rate(*bytes_s),
+                    time(*transfer_ns)
+                )?;
+                beside(f, limit)
+            }
+            Verdict::CallsTooSmall { share } => write!(
+                f,
+                "the application takes {} of the time between its system calls. Try larger \
+                 --transfer (this kind of link has no --queue)",
+                percent(*share)
+            ),
+            Verdict::Link {
+                bytes_s,
+                share,
+                limit,
+            } => {
+                write!(
+                    f,
+                    "the link or the other end limits: {}; {} of the time is spent inside the \
+                     system calls",
+                    rate(*bytes_s),
+                    percent(*share)
+                )?;
+                beside(f, limit)
+            }
+        }
+    }
+}

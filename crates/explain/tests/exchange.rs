@@ -1,0 +1,104 @@
+//! The split of exchanges, on summaries made by hand.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use common::{conditions_with_floor, exchange_point, plan};
+use wiregauge_explain::{ExchangeVerdict, of_exchange};
+use wiregauge_record::{Conditions, PointSummary, Schedule};
+
+fn explain(points: &[PointSummary]) -> Vec<wiregauge_explain::ExchangeSplit> {
+    of_exchange(&plan(), &conditions_with_floor(20.0), points)
+}
+
+#[test]
+fn device_host_and_wire_add_up_to_the_rtt() {
+    let split = &explain(&[exchange_point(1, 270.0, Some(100.0))])[0];
+    assert_eq!(split.device_ns, Some(100_000.0));
+    assert_eq!(split.host_ns, Some(20_000.0));
+    assert_eq!(split.wire_ns, Some(150_000.0));
+    assert_eq!(
+        split.floor.as_deref(),
+        Some("serial echo on this host, 64 B")
+    );
+}
+
+#[test]
+fn a_floor_above_what_is_left_takes_no_more_than_that() {
+    let split = &explain(&[exchange_point(1, 110.0, Some(100.0))])[0];
+    assert_eq!((split.host_ns, split.wire_ns), (Some(10_000.0), Some(0.0)));
+}
+
+#[test]
+fn without_a_device_clock_or_a_floor_nothing_is_made_up() {
+    let points = [exchange_point(1, 270.0, None)];
+    let split = &of_exchange(&plan(), &Conditions::default(), &points)[0];
+    assert_eq!((split.device_ns, split.host_ns), (None, None));
+    assert_eq!(split.wire_ns, Some(270_000.0));
+    assert!(split.words.contains("no clock"), "{}", split.words);
+}
+
+#[test]
+fn a_device_that_computes_most_of_the_time_limits() {
+    let split = &explain(&[exchange_point(1, 270.0, Some(200.0))])[0];
+    assert!(matches!(split.verdict, ExchangeVerdict::Device { .. }));
+    assert!(split.words.contains("74 %"), "{}", split.words);
+}
+
+#[test]
+fn an_idle_device_at_depth_1_is_worth_a_deeper_try_or_its_measured_gain() {
+    let one = exchange_point(1, 270.0, Some(27.0));
+    let alone = &explain(std::slice::from_ref(&one))[0];
+    assert!(alone.words.contains("idle for 90 %"), "{}", alone.words);
+    assert!(alone.words.contains("Try --depth 4"), "{}", alone.words);
+    let both = explain(&[one, exchange_point(4, 360.0, Some(27.0))]);
+    assert!(
+        both[0]
+            .words
+            .contains("--depth 4 of this run has 3.00 times"),
+        "{}",
+        both[0].words
+    );
+    assert!(matches!(
+        both[1].verdict,
+        ExchangeVerdict::SlowestStage { .. }
+    ));
+}
+
+#[test]
+fn a_device_that_is_busy_from_start_to_start_limits_however_long_the_rtt() {
+    // 4 outstanding every 250 us, of which the device computes 230 us.
+    let split = &explain(&[exchange_point(4, 1_000.0, Some(230.0))])[0];
+    assert!(
+        split.words.contains("230 us of the 250 us"),
+        "{}",
+        split.words
+    );
+    // More than the TRT: several at once, so that does not tell who limits.
+    let split = &explain(&[exchange_point(4, 1_000.0, Some(400.0))])[0];
+    assert!(matches!(
+        split.verdict,
+        ExchangeVerdict::SlowestStage { .. }
+    ));
+}
+
+#[test]
+fn a_depth_that_is_not_reached_is_the_host() {
+    let mut point = exchange_point(8, 300.0, Some(10.0));
+    point.achieved_depth = 2.1;
+    let split = &explain(&[point])[0];
+    assert!(split.words.contains("2.1 of 8"), "{}", split.words);
+}
+
+#[test]
+fn a_schedule_sets_the_pace_itself() {
+    let mut scheduled = plan();
+    scheduled.schedule = Schedule::EveryNs(1_000_000);
+    let points = [exchange_point(1, 250.0, Some(10.0))];
+    let split = &of_exchange(&scheduled, &Conditions::default(), &points)[0];
+    assert!(
+        split.words.contains("25 % of its period"),
+        "{}",
+        split.words
+    );
+}

@@ -1,0 +1,330 @@
+//! The split of streams, on summaries made by hand: parts add up, and the right side is blamed.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use common::{Times, stream_plan, stream_point};
+use wiregauge_explain::{FlowSplit, Verdict, of_stream};
+use wiregauge_record::{Disturbance, StreamSummary};
+
+const USB: &str = "usb://1d6b:0104";
+
+fn explain(address: &str, points: &[Times]) -> Vec<FlowSplit> {
+    let points: Vec<StreamSummary> = points.iter().map(stream_point).collect();
+    of_stream(&stream_plan(address), &points).flows
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 0.01 * b.abs()
+}
+
+#[test]
+fn the_parts_add_up_to_the_time_between_two_submissions() {
+    let watched = &explain(
+        USB,
+        &[Times {
+            application_us: 30.0,
+            transfer_us: 70.0,
+            urb_us: Some(60.0),
+            ..Times::default()
+        }],
+    )[0];
+    assert!(close(watched.cycle_ns, 100_000.0), "{watched:?}");
+    assert!(close(watched.share(watched.application_ns).unwrap(), 0.30));
+    assert!(close(watched.share(watched.stack_ns).unwrap(), 0.10));
+    assert!(close(watched.share(watched.device_bus_ns).unwrap(), 0.60));
+    assert_eq!(watched.watched, Some(1_000));
+}
+
+#[test]
+fn without_usbmon_the_stack_is_within_device_and_bus() {
+    let split = &explain(USB, &[Times::default()])[0];
+    assert_eq!((split.stack_ns, split.watched), (None, None));
+    assert!(close(split.device_bus_ns.unwrap(), 50_000.0));
+}
+
+#[test]
+fn a_host_that_dawdles_between_single_transfers_is_told_to_queue() {
+    let with = |urb_us| Times {
+        application_us: 28.0,
+        transfer_us: 72.0,
+        urb_us,
+        ..Times::default()
+    };
+    let split = &explain(USB, &[with(Some(62.0))])[0];
+    assert!(
+        split.words.contains("idle 38 % of the time"),
+        "{}",
+        split.words
+    );
+    assert!(split.words.contains("Try --queue 4"), "{}", split.words);
+    // Without usbmon the stack's part is not known: then it is at least the application's.
+    let split = &explain(USB, &[with(None)])[0];
+    assert!(
+        split.words.contains("idle at least 28 %"),
+        "{}",
+        split.words
+    );
+}
+
+#[test]
+fn where_the_run_has_a_queue_already_its_gain_is_told_instead_of_a_try() {
+    let splits = explain(
+        USB,
+        &[
+            Times {
+                application_us: 80.0,
+                transfer_us: 20.0,
+                ..Times::default()
+            },
+            Times {
+                queue: 4,
+                achieved: 3.9,
+                application_us: 2.0,
+                transfer_us: 78.0,
+                ..Times::default()
+            },
+        ],
+    );
+    let words = &splits[0].words;
+    assert!(
+        words.contains("with --queue 4 it is 5.00 times as fast"),
+        "{words}"
+    );
+    assert!(!words.contains("Try"), "{words}");
+}
+
+#[test]
+fn a_wait_that_a_queue_hides_is_turn_around_not_the_device() {
+    let splits = explain(
+        USB,
+        &[
+            Times::default(),
+            Times {
+                queue: 32,
+                achieved: 31.0,
+                application_us: 1.0,
+                transfer_us: 319.0,
+                ..Times::default()
+            },
+        ],
+    );
+    let Verdict::TurnAround { queued, .. } = &splits[0].verdict else {
+        panic!("{:?}", splits[0].verdict);
+    };
+    assert_eq!(queued.queue, 32);
+    assert!(close(queued.faster, 5.5), "{queued:?}");
+    assert!(matches!(splits[1].verdict, Verdict::Device { .. }));
+}
+
+#[test]
+fn a_single_transfer_alone_does_not_tell_whether_a_queue_would_help() {
+    let split = &explain(USB, &[Times::default()])[0];
+    assert!(matches!(split.verdict, Verdict::OneAtATime { .. }));
+    assert!(split.words.contains("--queue 1,4"), "{}", split.words);
+}
+
+#[test]
+fn a_queue_that_is_not_filled_is_the_host() {
+    let split = &explain(
+        USB,
+        &[Times {
+            queue: 32,
+            achieved: 1.8,
+            ..Times::default()
+        }],
+    )[0];
+    assert!(
+        split.words.contains("1.8 of 32 transfers"),
+        "{}",
+        split.words
+    );
+    assert_eq!(split.verdict.side(), "host");
+}
+
+#[test]
+fn usbmon_shows_a_host_that_collects_too_slowly_where_the_queue_looks_full() {
+    let slow = |urb_us| Times {
+        queue: 8,
+        achieved: 7.9,
+        application_us: 1.0,
+        transfer_us: 799.0,
+        urb_us,
+        ..Times::default()
+    };
+    let split = &explain(USB, &[slow(Some(150.0))])[0];
+    assert!(
+        matches!(split.verdict, Verdict::HostCollects { in_flight, .. } if close(in_flight, 1.5))
+    );
+    let split = &explain(USB, &[slow(Some(790.0))])[0];
+    assert!(matches!(split.verdict, Verdict::Device { .. }));
+}
+
+#[test]
+fn a_device_that_takes_no_more_is_told_beside_the_physical_limit() {
+    let split = &explain(
+        USB,
+        &[Times {
+            queue: 32,
+            achieved: 31.9,
+            application_us: 0.0,
+            transfer_us: 1_600.0,
+            used: Some(0.19),
+            ..Times::default()
+        }],
+    )[0];
+    let words = &split.words;
+    assert!(words.contains("10.2 MB/s = 50.0 us a transfer"), "{words}");
+    assert!(
+        words.contains("the physical limit is 53.2 MB/s, of which 19 %"),
+        "{words}"
+    );
+}
+
+#[test]
+fn an_emulated_bus_that_carries_more_than_a_real_one_could_is_not_called_full() {
+    let split = &explain(
+        USB,
+        &[Times {
+            queue: 4,
+            achieved: 4.0,
+            used: Some(2.46),
+            ..Times::default()
+        }],
+    )[0];
+    assert!(matches!(split.verdict, Verdict::Device { .. }));
+    assert!(split.words.contains("no real bus"), "{}", split.words);
+}
+
+#[test]
+fn pauses_that_a_queue_does_not_make_up_for_are_not_what_limits() {
+    let queued = |transfer_us: f64| {
+        let single = Times {
+            application_us: 15.0,
+            transfer_us: 85.0,
+            ..Times::default()
+        };
+        let four = Times {
+            queue: 4,
+            achieved: 4.0,
+            application_us: 0.0,
+            transfer_us,
+            ..Times::default()
+        };
+        explain(USB, &[single, four]).remove(0).verdict
+    };
+    // 15 % idle: without the pauses 85 us a transfer were left of 100.
+    assert!(matches!(queued(4.0 * 85.0), Verdict::HostBetween { .. }));
+    assert!(matches!(queued(4.0 * 100.0), Verdict::Device { .. }));
+    assert!(matches!(queued(4.0 * 11.0), Verdict::TurnAround { .. }));
+}
+
+#[test]
+fn a_full_bus_is_to_blame_and_not_the_device() {
+    let split = &explain(
+        USB,
+        &[Times {
+            queue: 4,
+            achieved: 4.0,
+            used: Some(0.97),
+            ..Times::default()
+        }],
+    )[0];
+    assert_eq!(split.verdict.side(), "bus");
+    assert!(split.words.contains("97 %"), "{}", split.words);
+}
+
+#[test]
+fn a_thread_that_computes_all_the_time_is_told_first() {
+    let split = &explain(
+        USB,
+        &[Times {
+            queue: 32,
+            achieved: 31.0,
+            // 512 B every 1.72 us is 298 MB/s; at 3.2 ms a megabyte that is 95 % of the time.
+            cpu_us_per_mb: 3_200.0,
+            ..Times::default()
+        }],
+    )[0];
+    assert!(
+        matches!(split.verdict, Verdict::Processor { .. }),
+        "{:?}",
+        split.verdict
+    );
+    assert!(split.words.contains("--no-check"), "{}", split.words);
+}
+
+#[test]
+fn a_socket_is_never_told_to_queue() {
+    let times = |application_us, transfer_us| Times {
+        application_us,
+        transfer_us,
+        ..Times::default()
+    };
+    let splits = explain(
+        "tcp://10.0.0.5:7700",
+        &[times(30.0, 10.0), times(1.0, 99.0)],
+    );
+    assert!(matches!(splits[0].verdict, Verdict::CallsTooSmall { .. }));
+    assert!(matches!(splits[1].verdict, Verdict::Link { .. }));
+    assert!(splits.iter().all(|s| !s.words.contains("Try --queue")));
+}
+
+#[test]
+fn a_point_in_which_nothing_flowed_is_not_judged() {
+    let mut point = stream_point(&Times::default());
+    let flow = &mut point.flows[0];
+    (flow.transfer_time, flow.gap, flow.host_gap) = (None, None, None);
+    flow.transfers = 0;
+    let explained = of_stream(&stream_plan(USB), &[point]);
+    assert_eq!(explained.flows[0].verdict, Verdict::Nothing);
+    assert!(explained.costs.is_empty());
+}
+
+#[test]
+fn fixed_cost_and_cost_a_byte_are_found_where_three_sizes_were_measured() {
+    let sized = |bytes: u32, queue| Times {
+        bytes,
+        queue,
+        achieved: f64::from(queue),
+        application_us: 0.0,
+        transfer_us: (148.0 + 0.0061 * f64::from(bytes)) * f64::from(queue),
+        ..Times::default()
+    };
+    let points = [(64, 1), (512, 1), (4096, 1), (65536, 1), (64, 4), (512, 4)];
+    let points = points.map(|(bytes, queue)| stream_point(&sized(bytes, queue)));
+    let costs = of_stream(&stream_plan(USB), &points).costs;
+    assert_eq!(
+        costs.len(),
+        1,
+        "two sizes with --queue 4 are too few: {costs:?}"
+    );
+    assert!(close(costs[0].fixed_ns, 148_000.0), "{:?}", costs[0]);
+    assert!(close(costs[0].ns_per_byte, 6.1), "{:?}", costs[0]);
+    let words = costs[0].to_string();
+    assert!(
+        words.contains("148 us fixed + 6.10 ns a byte (164 MB/s)"),
+        "{words}"
+    );
+}
+
+#[test]
+fn what_usbmon_missed_is_told() {
+    let mut point = stream_point(&Times::default());
+    point.disturbances.push(Disturbance::UrbEventsLost {
+        overflowed: 12,
+        clock_set: 3,
+    });
+    let explained = of_stream(&stream_plan(USB), &[point.clone(), point]);
+    assert_eq!(explained.urb_events_overflowed, 24);
+    assert_eq!(explained.urb_events_at_clock_set, 6);
+}
+
+#[test]
+fn the_json_tells_the_kind_of_the_verdict_and_its_words() {
+    let points = [stream_point(&Times::default())];
+    let explained = of_stream(&stream_plan(USB), &points);
+    let json = serde_json::to_value(&explained).unwrap();
+    assert_eq!(json["flows"][0]["verdict"]["kind"], "one-at-a-time");
+    assert_eq!(json["flows"][0]["words"], explained.flows[0].words.as_str());
+}
