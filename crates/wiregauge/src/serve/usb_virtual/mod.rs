@@ -10,6 +10,8 @@
 mod control;
 mod descriptors;
 mod machine;
+#[cfg(test)]
+mod machine_tests;
 mod usbip;
 mod vhci;
 
