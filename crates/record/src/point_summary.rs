@@ -74,6 +74,9 @@ pub struct Responder {
     pub tick_bits: u32,
     /// The bus that it says it is on: `low-speed`, `full-speed`, `high-speed`, `super-speed`.
     pub bus: Option<String>,
+    /// What it can do, as the bits of HELLO (docs/protocol.md); 0 in runs made before they were kept.
+    #[serde(default)]
+    pub abilities: u32,
 }
 
 /// What the measuring thread used of the host.

@@ -73,6 +73,7 @@ fn accept(reply: &HelloReply, address: &str) -> Result<Responder, LinkError> {
             4 => Some("super-speed".into()),
             _ => None,
         },
+        abilities: reply.abilities,
     })
 }
 

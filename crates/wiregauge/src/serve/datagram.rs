@@ -3,6 +3,7 @@
 //! to flood somebody else (RFC 8085, 3.1.10 and RFC 9000, 8.1 for the rule).
 
 use super::device::{Character, Device, Trust};
+use super::streams::Pull;
 use crate::host::Clock;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -22,9 +23,22 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The largest UDP payload.
 const DATAGRAM: usize = 65_536;
 
+/// Transfers that a source sends before the socket is looked at again.
+const SOURCE_BURST: usize = 16;
+
 struct Peer {
     device: Device,
     seen_ns: u64,
+    /// When its source goes on, if it has one.
+    source_ns: Option<u64>,
+}
+
+impl Peer {
+    /// When it has something to send.
+    fn next_due_ns(&self) -> Option<u64> {
+        let due = [self.device.next_due_ns(), self.source_ns];
+        due.into_iter().flatten().min()
+    }
 }
 
 /// Serves until the stop flag is raised.
@@ -40,12 +54,12 @@ pub fn serve(
     let mut proved: HashMap<IpAddr, u64> = HashMap::new();
     let mut buffer = vec![0; DATAGRAM];
     let mut ready = Vec::new();
-    // Peers that owe answers; empty unless the device is modelled.
+    // Peers that owe answers or data; empty unless the device is modelled or a source flows.
     let mut owing: Vec<SocketAddr> = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         let due = owing
             .iter()
-            .filter_map(|at| peers.get(at)?.device.next_due_ns())
+            .filter_map(|at| peers.get(at)?.next_due_ns())
             .min();
         let now = clock.now();
         let left = due
@@ -82,6 +96,7 @@ pub fn serve(
                 let peer = peers.entry(from).or_insert_with(|| Peer {
                     device: Device::new(character.clone(), clock),
                     seen_ns: now,
+                    source_ns: None,
                 });
                 peer.seen_ns = now;
                 ready.clear();
@@ -92,7 +107,8 @@ pub fn serve(
                 if !ready.is_empty() {
                     send(socket, &ready, from)?;
                 }
-                if peer.device.next_due_ns().is_some() && !owing.contains(&from) {
+                peer.source_ns = peer.device.source_bytes().map(|_| now);
+                if peer.next_due_ns().is_some() && !owing.contains(&from) {
                     owing.push(from);
                 }
             }
@@ -109,10 +125,36 @@ pub fn serve(
             while let Some(answer) = peer.device.pop_due(now) {
                 let _ = send(socket, &answer, *at);
             }
-            peer.device.next_due_ns().is_some()
+            if peer.source_ns.is_some_and(|due| due <= now) {
+                peer.source_ns = send_source(socket, &mut peer.device, now, *at, &mut ready);
+            }
+            peer.next_due_ns().is_some()
         });
     }
     Ok(())
+}
+
+/// Sends what a source has due, a datagram each; returns when it goes on.
+fn send_source(
+    socket: &UdpSocket,
+    device: &mut Device,
+    now: u64,
+    to: SocketAddr,
+    ready: &mut Vec<u8>,
+) -> Option<u64> {
+    for _ in 0..SOURCE_BURST {
+        ready.clear();
+        let next = device.pull(now, device.source_bytes()?, ready);
+        if !ready.is_empty() {
+            let _ = send(socket, ready, to);
+        }
+        match next {
+            Pull::Idle => return None,
+            Pull::NextAt(at) if at > now => return Some(at),
+            Pull::NextAt(_) => {}
+        }
+    }
+    Some(now)
 }
 
 /// Requests from reserved ports are no measurement: they are how two echo services are set upon

@@ -3,19 +3,25 @@
 
 use super::faults::{Fate, Fates, Faults};
 use super::model::{Model, ModelledDevice};
+use super::streams::{self, Pull, Streams, Sunk};
 use crate::host::Clock;
 use crate::limits::Bus;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use wiregauge_record::Protocol;
 use wiregauge_wire as wire;
-use wiregauge_wire::{Found, HelloReply, HelloRequest, Kind, Request, Response, Status};
+use wiregauge_wire::{
+    Found, HelloReply, HelloRequest, Kind, Request, Response, Status, StreamOrder,
+};
 
 /// Bytes of answers held at most before requests are left unread.
 const HELD: usize = 1 << 20;
 
 /// How much later a reordered answer is sent.
 const REORDER_NS: u64 = 5_000_000;
+
+/// The largest payload of UDP over IPv4.
+const DATAGRAM: u32 = 65_507;
 
 /// What a responder is.
 #[derive(Clone, Debug)]
@@ -54,6 +60,7 @@ pub struct Device {
     scratch: Vec<u8>,
     /// Bytes of an incomplete request at the front of the stream that were compared already.
     seen: usize,
+    streams: Streams,
     /// The modelled bus that carries its packets outside of it; its time is that bus's.
     on_bus: Option<Bus>,
 }
@@ -82,6 +89,7 @@ impl Device {
             order: 0,
             scratch: Vec::new(),
             seen: 0,
+            streams: Streams::default(),
             on_bus: None,
         }
     }
@@ -94,17 +102,25 @@ impl Device {
         }
     }
 
+    /// What it is.
+    #[cfg(test)]
+    pub fn character(&self) -> &Character {
+        &self.character
+    }
+
     /// True if it has disconnected itself and owes no more answers.
     pub fn is_gone(&self) -> bool {
-        self.has_left() && self.later.is_empty()
+        self.has_left() && self.later.is_empty() && !self.streams.owes()
     }
 
     fn has_left(&self) -> bool {
         self.fates.as_ref().is_some_and(Fates::is_gone)
     }
 
-    /// Takes requests from received bytes of a stream; answers due at once are appended to
-    /// `ready`. Returns how many bytes were used up; it stops early when it holds enough answers.
+    /// Takes requests, and the data of a sink, from received bytes of a byte stream; answers due at
+    /// once are appended to `ready`. Returns how many bytes were used up; it stops early when it
+    /// holds enough answers, and where the model's wire or sink is not as fast as the data comes:
+    /// then it takes the rest from [`Device::full_until_ns`] on.
     pub fn take_stream(&mut self, bytes: &[u8], now_ns: u64, ready: &mut Vec<u8>) -> usize {
         if self.character.protocol == Protocol::Echo {
             if self.held + ready.len() >= HELD || self.has_left() {
@@ -116,6 +132,18 @@ impl Device {
         let mut used = 0;
         while used < bytes.len() && self.held + ready.len() < HELD && !self.has_left() {
             let rest = &bytes[used..];
+            if self.streams.is_sinking() {
+                let (modelled, fates) = (self.modelled.as_mut(), self.fates.as_mut());
+                match self.streams.take(rest, now_ns, modelled, fates) {
+                    Sunk::Took(taken) => return used + taken,
+                    Sunk::Request { header, payload } => {
+                        let end = payload.end;
+                        self.take_in_stream(&header, &rest[payload], now_ns, ready);
+                        used += end;
+                        continue;
+                    }
+                }
+            }
             if let Some(request) = self.oversized(rest) {
                 self.refuse(&request, Status::TooLarge, now_ns, ready);
                 // What follows the header is noise, and skipped as such.
@@ -157,6 +185,7 @@ impl Device {
             self.answer(bytes.len(), now_ns, ready, |to| to.extend_from_slice(bytes));
             return;
         }
+        self.streams.datagrams = true;
         if let Found::Frame {
             header,
             payload,
@@ -167,7 +196,42 @@ impl Device {
             && end == bytes.len()
         {
             self.take_request(&header, &bytes[payload], intact, now_ns, trust, ready);
+        } else if self.streams.is_sinking() {
+            // A piece of a stream has no frame in it: what looks like one is damage.
+            let (modelled, fates) = (self.modelled.as_mut(), self.fates.as_mut());
+            let _ = self.streams.take(bytes, now_ns, modelled, fates);
         }
+    }
+
+    /// A request that stood within a stream.
+    fn take_in_stream(
+        &mut self,
+        request: &Request,
+        payload: &[u8],
+        now_ns: u64,
+        ready: &mut Vec<u8>,
+    ) {
+        let intact = request.kind != Kind::Exchange
+            || wire::check_pattern(request.sequence, payload).is_none();
+        self.take_request(request, payload, intact, now_ns, Trust::Proved, ready);
+    }
+
+    /// Appends whole transfers of the stream to the host that are due, at most `room` bytes of them
+    /// (a fault may add a byte). Call it when what was appended before, and what
+    /// [`Device::pop_due`] gave, is handed over, or its order is lost.
+    pub fn pull(&mut self, now_ns: u64, room: usize, ready: &mut Vec<u8>) -> Pull {
+        let (modelled, fates) = (self.modelled.as_mut(), self.fates.as_mut());
+        self.streams.pull(now_ns, room, ready, modelled, fates)
+    }
+
+    /// Bytes of one transfer of the stream to the host, if there is one.
+    pub fn source_bytes(&self) -> Option<usize> {
+        self.streams.source_bytes()
+    }
+
+    /// Until when it takes no data, because the model is not as fast; 0 if it takes some now.
+    pub fn full_until_ns(&self) -> u64 {
+        self.streams.full_until_ns(self.modelled.as_ref())
     }
 
     /// The token in a HELLO, if the datagram is one.
@@ -214,11 +278,18 @@ impl Device {
         let out_bytes = wire::REQUEST_HEADER + payload.len();
         // A request for less is one for the header alone.
         let in_bytes = (request.in_bytes as usize).max(wire::RESPONSE_HEADER);
+        if trust == Trust::Proved {
+            self.streams.heard(now_ns);
+        }
+        let order = StreamOrder::decode(payload);
         let status = match request.kind {
             Kind::Hello => {
                 self.hello(request, payload, now_ns, ready);
                 return;
             }
+            // The report is longer than the order; a stream is longer than everything.
+            Kind::Sink | Kind::Source if trust == Trust::Unproved => Status::Unproven,
+            Kind::Sink | Kind::Source => streams::judge(order.as_ref(), self.most_streamed()),
             Kind::Exchange if request.in_bytes > self.character.max_frame => Status::TooLarge,
             Kind::Exchange
                 if trust == Trust::Unproved && self.most_sent_for(in_bytes) > out_bytes =>
@@ -226,12 +297,15 @@ impl Device {
                 Status::Unproven
             }
             Kind::Exchange => Status::Ok,
-            _ => Status::Unsupported,
         };
         if status != Status::Ok {
             if trust == Trust::Proved || out_bytes >= wire::RESPONSE_HEADER {
                 self.refuse(request, status, now_ns, ready);
             }
+            return;
+        }
+        if let (Kind::Sink | Kind::Source, Some(order)) = (request.kind, order) {
+            self.obey(request, &order, now_ns, ready);
             return;
         }
         let response = Response {
@@ -261,6 +335,60 @@ impl Device {
             }
             .encode(header.try_into().expect("split at the header's size"));
         });
+    }
+
+    /// Largest transfer of a stream.
+    fn most_streamed(&self) -> u64 {
+        let most = self.character.max_frame;
+        u64::from(match self.streams.datagrams {
+            true => most.min(DATAGRAM),
+            false => most,
+        })
+    }
+
+    /// Carries out an order, and says so. No fault hits its answer: it is no data.
+    fn obey(&mut self, request: &Request, order: &StreamOrder, now_ns: u64, ready: &mut Vec<u8>) {
+        // All that came before the order is in the device before it.
+        let at_ns = self.streams.arrived_ns().max(now_ns);
+        let modelled = self.modelled.as_mut();
+        let kind = request.kind;
+        let report = self
+            .streams
+            .obey(kind, request.sequence, order, at_ns, modelled);
+        let payload = report.map(|report| report.encode());
+        let payload = payload.as_ref().map_or(&[][..], |bytes| bytes);
+        let response = Response {
+            kind,
+            sequence: request.sequence,
+            in_payload: payload.len() as u32,
+            status: Status::Ok,
+            flags: 0,
+            rx_ticks: at_ns,
+            tx_ticks: at_ns,
+        };
+        let Some(model) = &mut self.modelled else {
+            put_header(&response, ready);
+            ready.extend_from_slice(payload);
+            return;
+        };
+        let mut bytes = Vec::with_capacity(wire::RESPONSE_HEADER + payload.len());
+        put_header(&response, &mut bytes);
+        bytes.extend_from_slice(payload);
+        let due_ns = model.answer(at_ns, bytes.len() as u64);
+        if kind == Kind::Source {
+            self.streams.answered(due_ns);
+        }
+        self.send_at(due_ns, bytes);
+    }
+
+    fn send_at(&mut self, due_ns: u64, bytes: Vec<u8>) {
+        self.order += 1;
+        self.held += bytes.len();
+        self.later.push(Reverse(Reply {
+            due_ns,
+            order: self.order,
+            bytes,
+        }));
     }
 
     /// Bytes that may go out for an answer of so many, with the faults that add to it.
@@ -315,22 +443,18 @@ impl Device {
             1 + usize::from(fate.duplicate)
         };
         for _ in 0..copies {
-            self.order += 1;
-            self.held += bytes.len();
-            self.later.push(Reverse(Reply {
-                due_ns,
-                order: self.order,
-                bytes: bytes.clone(),
-            }));
+            self.send_at(due_ns, bytes.clone());
         }
         self.scratch = bytes;
     }
 
-    fn hello(&self, request: &Request, payload: &[u8], now_ns: u64, ready: &mut Vec<u8>) {
+    fn hello(&mut self, request: &Request, payload: &[u8], now_ns: u64, ready: &mut Vec<u8>) {
         // A short HELLO could make a responder send more than it got.
         let Some(hello) = HelloRequest::decode(payload) else {
             return;
         };
+        // A host begins; on a tty nothing else tells that another one has gone.
+        self.streams.forget();
         let max = self.character.max_frame;
         let mut reply = HelloReply {
             min_version: wire::VERSION,
@@ -342,6 +466,8 @@ impl Device {
                 Some(Bus::HighSpeed) => 3,
             },
             abilities: wire::abilities::EXCHANGE
+                | wire::abilities::SINK
+                | wire::abilities::SOURCE
                 | wire::abilities::TIMESTAMPS
                 | wire::abilities::CHECKS_OUT,
             max_out: max,

@@ -26,7 +26,7 @@ pub struct Faults {
     pub insert_byte: Option<Often>,
     /// The device does nothing for so many nanoseconds.
     pub stall: Option<(Often, u64)>,
-    /// The device is gone after so many exchanges.
+    /// The device is gone after so many exchanges, or transfers of a stream.
     pub disconnect_after: Option<u64>,
 }
 
@@ -53,6 +53,7 @@ pub struct Fate {
 pub struct Fates {
     faults: Faults,
     exchanges: u64,
+    sunk: u64,
     random: fastrand::Rng,
 }
 
@@ -62,6 +63,7 @@ impl Fates {
         Fates {
             faults,
             exchanges: 0,
+            sunk: 0,
             random: fastrand::Rng::with_seed(seed),
         }
     }
@@ -70,10 +72,15 @@ impl Fates {
     pub fn is_gone(&self) -> bool {
         self.faults
             .disconnect_after
-            .is_some_and(|after| self.exchanges >= after)
+            .is_some_and(|after| self.exchanges + self.sunk >= after)
     }
 
-    /// The fate of the next exchange.
+    /// A transfer of a stream was taken: nothing happens to it, but it counts for the last one.
+    pub fn count_sunk(&mut self) {
+        self.sunk += 1;
+    }
+
+    /// The fate of the next exchange, or of the next transfer of a stream to the host.
     pub fn next(&mut self) -> Fate {
         self.exchanges += 1;
         let faults = self.faults;

@@ -9,6 +9,9 @@ pub mod gadget;
 mod listen;
 mod model;
 mod stream;
+mod streams;
+#[cfg(test)]
+mod streams_tests;
 pub mod usb_virtual;
 
 pub use device::Character;
@@ -17,3 +20,4 @@ pub(crate) use device::Device;
 pub use faults::{Faults, Often};
 pub use listen::{News, Serve, ServeAddress, serve};
 pub use model::{Model, ModelledDevice, Passage};
+pub use streams::Pull;

@@ -4,6 +4,10 @@
 use crate::bus::{BusTiming, Calendar, Pickup};
 use crate::limits::Bus;
 
+/// So much of the past can still be made use of by a stream: its responder may have been woken late,
+/// or the host may have been held up, while a device would have gone on.
+pub(super) const LATE_NS: u64 = 20_000_000;
+
 /// What is modelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Model {
@@ -52,13 +56,7 @@ impl ModelledDevice {
             Some(bus) => bus.carry_out(now_ns, out_bytes),
             None => now_ns,
         };
-        let jitter = match self.model.jitter_ns {
-            0 => 0,
-            most => self.random.u64(0..=most),
-        };
-        let begin = arrived_ns.max(self.free_ns);
-        let ready_ns = begin + stall_ns + self.model.service_ns + jitter;
-        self.free_ns = ready_ns;
+        let ready_ns = self.compute(arrived_ns, stall_ns);
         let delivered_ns = match &mut self.bus {
             Some(bus) => bus.carry_in(ready_ns, in_bytes),
             None => ready_ns,
@@ -69,6 +67,39 @@ impl ModelledDevice {
             delivered_ns,
         }
     }
+
+    /// Lets it compute once, not before `from_ns`; returns when it is done.
+    pub fn compute(&mut self, from_ns: u64, stall_ns: u64) -> u64 {
+        let jitter = match self.model.jitter_ns {
+            0 => 0,
+            most => self.random.u64(0..=most),
+        };
+        let begin = from_ns.max(self.free_ns);
+        self.free_ns = begin + stall_ns + self.model.service_ns + jitter;
+        self.free_ns
+    }
+
+    /// Lets an answer pass that needs no computing; returns when the host has it.
+    pub fn answer(&mut self, ready_ns: u64, bytes: u64) -> u64 {
+        match &mut self.bus {
+            Some(bus) => bus.carry_in(ready_ns, bytes),
+            None => ready_ns,
+        }
+    }
+
+    /// The wire, for data that needs no computing before it is carried.
+    pub(super) fn bus(&mut self) -> Option<&mut BusTime> {
+        self.bus.as_mut()
+    }
+
+    /// How far ahead of the clock a stream is planned: far enough that none of the bus is left
+    /// unused, near enough that both directions get their share of it.
+    pub(super) fn lead_ns(&self) -> u64 {
+        match &self.bus {
+            Some(bus) => 2 * bus.frame_ns(),
+            None => self.model.service_ns,
+        }
+    }
 }
 
 /// The bus between one device and one host, whose transfers pass one after the other.
@@ -77,10 +108,12 @@ impl ModelledDevice {
 /// again and again, so the answer takes the next free times; the host is told at the end of the
 /// frame. When a request is carried, its answer is promised its place ahead; what is carried later
 /// finds the gaps.
-struct BusTime {
+pub(super) struct BusTime {
     calendar: Calendar,
     out_free_ns: u64,
     in_free_ns: u64,
+    /// Nothing is carried before; what was, is forgotten.
+    forgotten_ns: u64,
 }
 
 impl BusTime {
@@ -89,16 +122,55 @@ impl BusTime {
             calendar: Calendar::new(BusTiming::of(bus)),
             out_free_ns: 0,
             in_free_ns: 0,
+            forgotten_ns: 0,
         }
+    }
+
+    fn forget_before(&mut self, now_ns: u64) {
+        self.calendar.forget_before(now_ns);
+        self.forgotten_ns = self.forgotten_ns.max(now_ns);
+    }
+
+    /// When the host controller sees what the host hands over now, if it was idle.
+    pub(super) fn seen_ns(&self, now_ns: u64) -> u64 {
+        match self.calendar.timing().pickup {
+            Pickup::AtOnce => now_ns,
+            Pickup::NextFrame => self.calendar.timing().next_frame(now_ns),
+        }
+    }
+
+    /// Bytes of one packet at most.
+    pub(super) fn packet_bytes(&self) -> u64 {
+        self.calendar.timing().packet_bytes
+    }
+
+    /// Length of a frame or microframe.
+    pub(super) fn frame_ns(&self) -> u64 {
+        self.calendar.timing().frame_ns
+    }
+
+    /// Bytes of one frame at most.
+    pub(super) fn frame_bytes(&self) -> u64 {
+        self.calendar.timing().quota_bytes
+    }
+
+    /// When the host is told of what ended at `end_ns`.
+    pub(super) fn told_ns(&self, end_ns: u64) -> u64 {
+        self.calendar.timing().told_ns(end_ns)
+    }
+
+    /// Carries one packet of a stream, not before `from_ns`; returns its end. `from_ns` may lie a
+    /// little before `now_ns`: a responder that was woken late makes up for it.
+    pub(super) fn carry_packet(&mut self, now_ns: u64, from_ns: u64, bytes: u64) -> u64 {
+        self.forget_before(now_ns.saturating_sub(LATE_NS));
+        let begin_ns = self.calendar.find(from_ns.max(self.forgotten_ns), bytes);
+        self.calendar.take(begin_ns, bytes)
     }
 
     /// Carries a transfer that the host hands over now; returns when the device has it.
     fn carry_out(&mut self, now_ns: u64, bytes: u64) -> u64 {
-        self.calendar.forget_before(now_ns);
-        let seen_ns = match self.calendar.timing().pickup {
-            Pickup::AtOnce => now_ns,
-            Pickup::NextFrame => self.calendar.timing().next_frame(now_ns),
-        };
+        self.forget_before(now_ns);
+        let seen_ns = self.seen_ns(now_ns);
         self.out_free_ns = self.carry(seen_ns.max(self.out_free_ns), bytes);
         self.out_free_ns
     }
