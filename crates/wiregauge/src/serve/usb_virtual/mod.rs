@@ -70,7 +70,7 @@ impl Default for VirtualPlan {
             bus: BusTiming::of(Bus::FullSpeed),
             device: DeviceTiming::default(),
             devices: 1,
-            functions: vec![Function::Acm, Function::Bulk],
+            functions: vec![Function::Bulk, Function::Acm],
             // The Linux Foundation's numbers for a composite gadget.
             vendor: 0x1d6b,
             product: 0x0104,
