@@ -89,9 +89,9 @@ lint-documentation:
 lint-scripts:
 	@scripts/setup lint
 	@echo "checking scripts"
-	@shellcheck scripts/setup .ci/run
+	@shellcheck scripts/setup .ci/run lab/guest/* lab/plans/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
-	  docs/vectors scripts/check-docs $(wildcard bench)
+	  docs/vectors scripts/check-docs $(wildcard bench) lab lab/run lab/devices
 
 fuzz: ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.
 	@scripts/setup fuzz

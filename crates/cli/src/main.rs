@@ -4,6 +4,7 @@
 mod args;
 mod commands;
 mod output;
+mod stream_limit;
 mod values;
 
 use clap::Parser;

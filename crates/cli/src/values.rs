@@ -121,6 +121,48 @@ pub fn rate(text: &str) -> Result<Every, String> {
     )))
 }
 
+/// Bytes a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByteRate(pub u64);
+
+/// `24MB/s`, `500kB/s`, `8Mbit/s`; powers of ten.
+pub fn byte_rate(text: &str) -> Result<ByteRate, String> {
+    let wrong = || format!("`{text}` is no rate (such as 24MB/s, 500kB/s or 8Mbit/s)");
+    let split = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .ok_or_else(wrong)?;
+    let number: f64 = text[..split].parse().map_err(|_| wrong())?;
+    let unit = match text[split..].trim() {
+        "B/s" => 1.0,
+        "kB/s" => 1e3,
+        "MB/s" => 1e6,
+        "GB/s" => 1e9,
+        "kbit/s" => 1e3 / 8.0,
+        "Mbit/s" => 1e6 / 8.0,
+        "Gbit/s" => 1e9 / 8.0,
+        _ => return Err(wrong()),
+    };
+    let rate = (number * unit).round();
+    if !(1.0..=1e12).contains(&rate) {
+        return Err(wrong());
+    }
+    Ok(ByteRate(rate as u64))
+}
+
+/// `1e-6`, `0.1%`.
+pub fn loss(text: &str) -> Result<f64, String> {
+    let wrong = || format!("`{text}` is no probability of a loss (such as 1e-6 or 0.1%)");
+    let loss: f64 = match text.strip_suffix('%') {
+        Some(percent) => percent.parse::<f64>().map_err(|_| wrong())? / 100.0,
+        None => text.parse().map_err(|_| wrong())?,
+    };
+    if (1e-15..1.0).contains(&loss) {
+        Ok(loss)
+    } else {
+        Err(wrong())
+    }
+}
+
 /// `cpu=4,memory=4`.
 pub fn host_load(text: &str) -> Result<HostLoad, String> {
     let wrong = || format!("`{text}` is no load (such as cpu=4,memory=4)");
@@ -315,6 +357,18 @@ mod tests {
             stall("every=9:400ms").unwrap(),
             (Often::Every(9), 400_000_000)
         );
+    }
+
+    #[test]
+    fn rates_of_data_need_a_unit() {
+        assert_eq!(byte_rate("24MB/s"), Ok(ByteRate(24_000_000)));
+        assert_eq!(byte_rate("8Mbit/s"), Ok(ByteRate(1_000_000)));
+        assert_eq!(byte_rate("1.5 kB/s"), Ok(ByteRate(1_500)));
+        for text in ["24", "MB/s", "0MB/s", "-1MB/s", "24mb/s", "1e5MB/s"] {
+            assert!(byte_rate(text).is_err(), "{text}");
+        }
+        assert_eq!(loss("0.1%"), Ok(0.001));
+        assert!(loss("0").is_err() && loss("1").is_err() && loss("often").is_err());
     }
 
     #[test]

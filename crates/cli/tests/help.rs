@@ -6,13 +6,14 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 9] = [
     "exchange",
     "serve",
     "show",
     "runs",
     "export",
     "demo",
+    "devices",
     "completions",
     "man",
 ];

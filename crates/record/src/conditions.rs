@@ -73,6 +73,15 @@ pub struct Calibration {
     pub wake_up: WakeUp,
 }
 
+/// What is known of a further link of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkConditions {
+    /// The link.
+    pub link: LinkDetail,
+    /// What the device said of itself.
+    pub responder: Option<Responder>,
+}
+
 /// All of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Conditions {
@@ -88,6 +97,9 @@ pub struct Conditions {
     pub link: LinkDetail,
     /// What the device said of itself.
     pub responder: Option<Responder>,
+    /// The same of the plan's further links, in their order.
+    #[serde(default)]
+    pub more_links: Vec<LinkConditions>,
     /// The floor before the first point.
     pub before: Option<Calibration>,
     /// The floor after the last point.

@@ -9,9 +9,12 @@ mod sample;
 mod stream_plan;
 mod stream_summary;
 mod summarise;
+mod summarise_stream;
 mod transfer;
 
-pub use conditions::{Calibration, Conditions, Floor, HostState, LinkDetail, WakeUp};
+pub use conditions::{
+    Calibration, Conditions, Floor, HostState, LinkConditions, LinkDetail, WakeUp,
+};
 pub use plan::{
     Connect, HostLoad, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, Wait,
 };
@@ -22,4 +25,5 @@ pub use sample::{Phase, Sample, Status};
 pub use stream_plan::{Direction, StreamPlan, StreamPoint, Way};
 pub use stream_summary::{BufferNeed, ByteCounts, DeviceCount, FlowSummary, StreamSummary};
 pub use summarise::Summariser;
+pub use summarise_stream::{FlowFacts, StreamSummariser};
 pub use transfer::{Transfer, TransferStatus};

@@ -97,6 +97,12 @@ pub struct Point {
     pub in_bytes: u32,
     /// Exchanges kept outstanding. The literature's queue length R is `depth - 1`.
     pub depth: u32,
+    /// Which of the plan's links, from 0.
+    #[serde(default)]
+    pub link: u32,
+    /// True if the other links of the plan exchange at the same time.
+    #[serde(default)]
+    pub together: bool,
 }
 
 /// A whole run, before it is run.
@@ -104,6 +110,9 @@ pub struct Point {
 pub struct Plan {
     /// The link's address, such as `tcp://10.0.0.5:7700`.
     pub address: String,
+    /// Addresses of further links that are measured alone and then together with the first.
+    #[serde(default)]
+    pub more_links: Vec<String>,
     /// What the ends say.
     pub protocol: Protocol,
     /// How often the link is opened.
@@ -135,6 +144,13 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The addresses of all links; `Point::link` counts them.
+    pub fn links(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.address)
+            .chain(&self.more_links)
+            .map(String::as_str)
+    }
+
     /// Exchanges that one point runs: the first (kept apart), the warm-up and the measured ones;
     /// `None` when a duration limits it.
     pub fn exchanges_per_point(&self) -> Option<u64> {

@@ -124,6 +124,11 @@ pub enum Disturbance {
         /// How many of over 100 us.
         times: u64,
     },
+    /// An endpoint of the device stalled and was cleared; what was under way on it is lost.
+    EndpointStalled {
+        /// How often.
+        times: u64,
+    },
     /// The samples could not be written away as fast as they came, so the loop had to wait.
     StorageTooSlow {
         /// How often.

@@ -113,3 +113,12 @@ pub struct StreamPlan {
     /// What is asked of the link.
     pub link: LinkOptions,
 }
+
+impl StreamPlan {
+    /// The addresses of all links; `StreamPoint::link` counts them.
+    pub fn links(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.address)
+            .chain(&self.more_links)
+            .map(String::as_str)
+    }
+}

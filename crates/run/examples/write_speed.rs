@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 use wiregauge_record::*;
-use wiregauge_run::{Run, RunError, RunWriter, State, write_csv, write_parquet};
+use wiregauge_run::{Exchange, Run, RunError, RunWriter, State, write_csv, write_parquet};
 
 /// Which of the columns are busy.
 #[derive(Clone, Copy, PartialEq)]
@@ -42,8 +42,10 @@ fn measure(dir: &Path, name: &str, link: Link, samples: u64) -> Result<(), RunEr
         out_bytes: 16,
         in_bytes: 100,
         depth: 1,
+        link: 0,
+        together: false,
     };
-    let mut run = RunWriter::create(dir, &plan(point, link), &Conditions::default())?;
+    let mut run = RunWriter::<Exchange>::create(dir, &plan(point, link), &Conditions::default())?;
     let mut writer = run.begin_point(point)?;
     let mut source = Source {
         state: 1,
@@ -64,7 +66,7 @@ fn measure(dir: &Path, name: &str, link: Link, samples: u64) -> Result<(), RunEr
     run.finish(State::Complete)?;
     let size = fs::metadata(dir.join("samples/point-0000.parquet")).map_or(0, |m| m.len());
 
-    let run = Run::open(dir)?;
+    let run = Run::<Exchange>::open(dir)?;
     let timed = |work: &dyn Fn() -> Result<u64, RunError>| {
         let begin = Instant::now();
         work().map(|rows| rows as f64 / begin.elapsed().as_secs_f64() / 1e6)
@@ -143,6 +145,7 @@ impl Source {
 fn plan(point: Point, link: Link) -> Plan {
     Plan {
         address: "tcp://127.0.0.1:7700".to_owned(),
+        more_links: Vec::new(),
         protocol: Protocol::Wiregauge,
         connect: Connect::Once,
         points: vec![point],

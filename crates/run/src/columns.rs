@@ -1,6 +1,7 @@
-//! The one table that says which columns a sample file has, in which order, of which type, and
-//! which field of `Sample` each one is. Writer, reader and schema are all driven by it.
+//! What a column of a sample file is: its name, how it is stored, and which field of a row it is.
+//! Each kind of run has a table of them; writer, reader and schema are all driven by it.
 
+use crate::kind::RunKind;
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::Result;
 use parquet::file::metadata::KeyValue;
@@ -8,117 +9,88 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type};
 use std::sync::Arc;
-use wiregauge_record::{Phase, Point, Sample, Status};
 
 /// How a column is stored and which field it is.
-pub(crate) enum Kind {
+pub enum Kind<R> {
     /// UINT_64.
     Wide {
-        get: fn(&Sample) -> u64,
-        set: fn(&mut Sample, u64),
+        get: fn(&R) -> u64,
+        set: fn(&mut R, u64),
     },
     /// UINT_32.
     Narrow {
-        get: fn(&Sample) -> u32,
-        set: fn(&mut Sample, u32),
+        get: fn(&R) -> u32,
+        set: fn(&mut R, u32),
     },
     /// A short text out of a closed list, so that a table reads "lost" and not 1. `get` gives the
-    /// position in the list; `set` takes the text and is false where it is not in the list.
+    /// position in the list; `set` is given one.
     Name {
         names: &'static [&'static str],
-        get: fn(&Sample) -> u8,
-        set: fn(&mut Sample, &[u8]) -> bool,
+        get: fn(&R) -> u8,
+        set: fn(&mut R, u8),
     },
 }
 
 /// One column of a sample file.
-pub(crate) struct Column {
-    pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+pub struct Column<R> {
+    pub name: &'static str,
+    pub kind: Kind<R>,
 }
 
+/// How the value of a point stands in a column that an export puts in front.
+pub enum PointKind<P> {
+    /// UINT_32.
+    Number(fn(&P) -> u32),
+    /// A short text.
+    Name(fn(&P) -> &'static str),
+}
+
+/// Name of a column that holds the same value for all rows of a point, and the value.
+pub type PointColumn<P> = (&'static str, PointKind<P>);
+
+/// The column of a field of 64 bits.
 macro_rules! wide {
     ($field:ident) => {
         Column {
             name: stringify!($field),
             kind: Kind::Wide {
-                get: |s| s.$field,
-                set: |s, v| s.$field = v,
+                get: |row| row.$field,
+                set: |row, value| row.$field = value,
             },
         }
     };
 }
 
+/// The column of a field of 32 bits.
 macro_rules! narrow {
     ($field:ident) => {
         Column {
             name: stringify!($field),
             kind: Kind::Narrow {
-                get: |s| s.$field,
-                set: |s, v| s.$field = v,
+                get: |row| row.$field,
+                set: |row, value| row.$field = value,
             },
         }
     };
 }
 
-const PHASES: [Phase; 3] = [Phase::First, Phase::WarmUp, Phase::Measured];
-
-/// The columns of every sample file, in order.
-pub(crate) const COLUMNS: [Column; 13] = [
-    wide!(sequence),
-    Column {
-        name: "phase",
-        kind: Kind::Name {
-            names: &["first", "warm-up", "measured"],
-            get: |s| s.phase as u8,
-            set: |s, text| match PHASES.into_iter().find(|p| p.name().as_bytes() == text) {
-                Some(phase) => {
-                    s.phase = phase;
-                    true
-                }
-                None => false,
+/// The column of a row's `phase`.
+macro_rules! phase_column {
+    () => {
+        Column {
+            name: "phase",
+            kind: Kind::Name {
+                names: &["first", "warm-up", "measured"],
+                get: |row| row.phase as u8,
+                set: |row, number| {
+                    row.phase = wiregauge_record::Phase::from_number(number).unwrap_or_default();
+                },
             },
-        },
-    },
-    Column {
-        name: "status",
-        kind: Kind::Name {
-            names: &["ok", "lost", "late", "duplicated", "reordered", "corrupted"],
-            get: |s| s.status as u8,
-            set: |s, text| match Status::ALL
-                .into_iter()
-                .find(|x| x.name().as_bytes() == text)
-            {
-                Some(status) => {
-                    s.status = status;
-                    true
-                }
-                None => false,
-            },
-        },
-    },
-    wide!(intended_ns),
-    wide!(start_ns),
-    wide!(rtt_ns),
-    wide!(connect_ns),
-    wide!(access_ns),
-    wide!(device_rx_ticks),
-    wide!(device_tx_ticks),
-    narrow!(bytes_out),
-    narrow!(bytes_in),
-    narrow!(outstanding),
-];
+        }
+    };
+}
 
-/// Name of a column that holds the same value for all samples of a point, and the value.
-type PointColumn = (&'static str, fn(&Point) -> u32);
-
-/// Columns that an export of all points puts in front, to tell the points apart.
-pub(crate) const POINT_COLUMNS: [PointColumn; 4] = [
-    ("point", |p| p.index),
-    ("out_bytes_asked", |p| p.out_bytes),
-    ("in_bytes_asked", |p| p.in_bytes),
-    ("depth", |p| p.depth),
-];
+pub(crate) use {narrow, phase_column, wide};
 
 /// The column with the bytes of the answers, last where they are kept.
 pub(crate) const DATA: &str = "data";
@@ -126,7 +98,7 @@ pub(crate) const DATA: &str = "data";
 /// Which of the optional columns a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// The columns of `POINT_COLUMNS` come first.
+    /// The columns that tell the points apart come first.
     pub(crate) point: bool,
     /// The column `data` comes last.
     pub(crate) data: bool,
@@ -134,21 +106,28 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// The Parquet schema of such a file.
-    pub(crate) fn schema(self) -> Result<Arc<Type>> {
+    pub(crate) fn schema<K: RunKind>(self) -> Result<Arc<Type>> {
         const NARROW: (&str, &str) = ("INT32", " (INTEGER(32,false))");
         const WIDE: (&str, &str) = ("INT64", " (INTEGER(64,false))");
+        const NAME: (&str, &str) = ("BYTE_ARRAY", " (STRING)");
         let mut text = String::from("message sample {");
         let mut add = |(physical, logical): (&str, &str), name: &str| {
             text += &format!(" REQUIRED {physical} {name}{logical};");
         };
         if self.point {
-            POINT_COLUMNS.iter().for_each(|(name, _)| add(NARROW, name));
+            for (name, kind) in K::POINT_COLUMNS {
+                let types = match kind {
+                    PointKind::Number(_) => NARROW,
+                    PointKind::Name(_) => NAME,
+                };
+                add(types, name);
+            }
         }
-        for column in &COLUMNS {
+        for column in K::COLUMNS {
             let types = match column.kind {
                 Kind::Wide { .. } => WIDE,
                 Kind::Narrow { .. } => NARROW,
-                Kind::Name { .. } => ("BYTE_ARRAY", " (STRING)"),
+                Kind::Name { .. } => NAME,
             };
             add(types, column.name);
         }
@@ -161,7 +140,7 @@ impl Layout {
 
     /// How such a file is encoded. Neighbouring values differ little, which is what
     /// DELTA_BINARY_PACKED stores; the names go through a dictionary.
-    pub(crate) fn properties(self, metadata: Vec<KeyValue>) -> WriterProperties {
+    pub(crate) fn properties<K: RunKind>(self, metadata: Vec<KeyValue>) -> WriterProperties {
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("wiregauge ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_key_value_metadata(Some(metadata))
@@ -169,13 +148,19 @@ impl Layout {
             .set_dictionary_enabled(false)
             .set_encoding(Encoding::DELTA_BINARY_PACKED)
             .set_statistics_enabled(EnabledStatistics::Chunk);
-        for column in &COLUMNS {
-            if matches!(column.kind, Kind::Name { .. }) {
-                let path = ColumnPath::from(column.name);
-                properties = properties
-                    .set_column_encoding(path.clone(), Encoding::PLAIN)
-                    .set_column_dictionary_enabled(path, true);
-            }
+        let names = K::COLUMNS
+            .iter()
+            .filter(|column| matches!(column.kind, Kind::Name { .. }))
+            .map(|column| column.name);
+        let point_names = K::POINT_COLUMNS
+            .iter()
+            .filter(|(_, kind)| matches!(kind, PointKind::Name(_)))
+            .map(|(name, _)| *name);
+        for name in names.chain(point_names) {
+            let path = ColumnPath::from(name);
+            properties = properties
+                .set_column_encoding(path.clone(), Encoding::PLAIN)
+                .set_column_dictionary_enabled(path, true);
         }
         properties
             .set_column_encoding(ColumnPath::from(DATA), Encoding::PLAIN)
@@ -184,8 +169,8 @@ impl Layout {
     }
 
     /// Says in what way a file's columns are not these, if they are not.
-    pub(crate) fn mismatch(self, found: &SchemaDescriptor) -> Result<Option<String>> {
-        let expected = SchemaDescriptor::new(self.schema()?);
+    pub(crate) fn mismatch<K: RunKind>(self, found: &SchemaDescriptor) -> Result<Option<String>> {
+        let expected = SchemaDescriptor::new(self.schema::<K>()?);
         if found.num_columns() != expected.num_columns() {
             return Ok(Some(format!(
                 "it has {} columns where {} were expected",
@@ -214,43 +199,91 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Exchange, Stream};
+    use wiregauge_record::{Phase, Status, TransferStatus, Way};
+
+    fn names<K: RunKind>(name: &str) -> &'static [&'static str] {
+        let column = K::COLUMNS.iter().find(|c| c.name == name);
+        match column.expect("there is such a column").kind {
+            Kind::Name { names, .. } => names,
+            _ => panic!("{name} is no column of names"),
+        }
+    }
 
     #[test]
-    fn the_names_in_the_table_are_those_of_the_shared_nouns() {
-        let names = |name: &str| {
-            COLUMNS
-                .iter()
-                .find(|c| c.name == name)
-                .map(|c| match c.kind {
-                    Kind::Name { names, .. } => names,
-                    _ => panic!("{name} is no column of names"),
-                })
-        };
+    fn the_names_in_the_tables_are_those_of_the_shared_nouns() {
         let statuses: Vec<_> = Status::ALL.iter().map(|s| s.name()).collect();
-        assert_eq!(names("status"), Some(statuses.as_slice()));
+        assert_eq!(names::<Exchange>("status"), statuses);
+        let statuses: Vec<_> = TransferStatus::ALL.iter().map(|s| s.name()).collect();
+        assert_eq!(names::<Stream>("status"), statuses);
+        let ways: Vec<_> = (0..).map_while(Way::from_number).map(Way::name).collect();
+        assert_eq!(names::<Stream>("way"), ways);
         let phases: Vec<_> = (0..)
             .map_while(Phase::from_number)
-            .map(|p| p.name())
+            .map(Phase::name)
             .collect();
-        assert_eq!(names("phase"), Some(phases.as_slice()));
+        assert_eq!(names::<Exchange>("phase"), phases);
+        assert_eq!(names::<Stream>("phase"), phases);
+    }
+
+    /// A name read is the value that was written, whatever the kind.
+    #[test]
+    fn every_name_is_set_as_it_was_got() {
+        fn check<K: RunKind>() {
+            for column in K::COLUMNS {
+                if let Kind::Name { names, get, set } = column.kind {
+                    for number in 0..names.len() as u8 {
+                        let mut row = K::Row::default();
+                        set(&mut row, number);
+                        assert_eq!(get(&row), number, "{}", column.name);
+                    }
+                }
+            }
+        }
+        check::<Exchange>();
+        check::<Stream>();
+    }
+
+    /// The part of the page under a heading.
+    fn section(heading: &str) -> &'static str {
+        let page = include_str!("../../../docs/run-format.md");
+        let begin = page
+            .find(&format!("\n{heading}\n"))
+            .unwrap_or_else(|| panic!("there is no section `{heading}`"));
+        let rest = &page[begin + heading.len() + 2..];
+        let level = heading.split(' ').next().unwrap_or_default();
+        &rest[..rest.find(&format!("\n{level} ")).unwrap_or(rest.len())]
+    }
+
+    fn assert_documented<K: RunKind>(heading: &str, last: &[&str]) {
+        let mut rest = section(heading);
+        for name in K::COLUMNS
+            .iter()
+            .map(|c| c.name)
+            .chain(last.iter().copied())
+        {
+            let row = format!("\n| `{name}` |");
+            let at = rest
+                .find(&row)
+                .unwrap_or_else(|| panic!("`{name}` is not in its place under `{heading}`"));
+            rest = &rest[at + row.len()..];
+        }
+        assert!(
+            !rest.contains("\n| `"),
+            "a column too many under `{heading}`"
+        );
+        let point_columns = K::POINT_COLUMNS.iter().map(|(name, _)| *name);
+        for name in point_columns.chain(K::CSV.split(',')) {
+            assert!(
+                section(heading).contains(&format!("`{name}`")),
+                "`{name}` is not documented under `{heading}`"
+            );
+        }
     }
 
     #[test]
     fn the_documentation_names_every_column_in_order() {
-        let page = include_str!("../../../docs/run-format.md");
-        let mut rest = page;
-        for name in COLUMNS.iter().map(|c| c.name).chain([DATA]) {
-            let row = format!("\n| `{name}` |");
-            let at = rest
-                .find(&row)
-                .unwrap_or_else(|| panic!("`{name}` is not in its place"));
-            rest = &rest[at + row.len()..];
-        }
-        for (name, _) in POINT_COLUMNS {
-            assert!(
-                page.contains(&format!("`{name}`")),
-                "`{name}` is not documented"
-            );
-        }
+        assert_documented::<Exchange>("## Samples of an exchange run", &[DATA]);
+        assert_documented::<Stream>("## Samples of a stream run", &[]);
     }
 }

@@ -74,14 +74,30 @@ pub enum RunError {
     },
     /// The run measured something that this version knows nothing of.
     #[error(
-        "cannot read {path}: it holds a run of kind `{kind}`, and this wiregauge knows only \
-         `exchange`. Read it with the version of wiregauge that wrote it"
+        "cannot read {path}: it holds a run of kind `{kind}`, and this wiregauge knows only {}. Read \
+         it with the version of wiregauge that wrote it",
+        quoted(known)
     )]
     UnknownKind {
         /// The file.
         path: PathBuf,
         /// The kind in the file.
         kind: String,
+        /// The kinds that are known.
+        known: &'static [&'static str],
+    },
+    /// The run is of another kind than the caller can use.
+    #[error(
+        "cannot use {path} here: it holds a run of kind `{kind}`, and one of kind `{wanted}` is \
+         needed. `wiregauge runs` shows the kind of each"
+    )]
+    OtherKind {
+        /// The file.
+        path: PathBuf,
+        /// The kind in the file.
+        kind: String,
+        /// The kind that is needed.
+        wanted: &'static str,
     },
     /// A sample file is missing, cut short, foreign or holds impossible values.
     #[error(
@@ -200,6 +216,11 @@ pub(crate) fn into_io(error: ParquetError) -> io::Error {
         },
         other => io::Error::other(other),
     }
+}
+
+fn quoted(names: &[&str]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }
 
 fn advice(kind: io::ErrorKind) -> &'static str {

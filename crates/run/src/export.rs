@@ -1,8 +1,9 @@
-//! A run for other programs: CSV (one row an exchange), one Parquet file of all points, or JSON.
+//! A run for other programs: CSV (one row a sample), one Parquet file of all points, or JSON.
 //! CSV is formatted here and not by a crate, because no field can ever need quoting.
 
 use crate::columns::Layout;
 use crate::error::RunError;
+use crate::kind::RunKind;
 use crate::point_writer::point_json;
 use crate::run::Run;
 use crate::run_file::{SCHEMA, rename_and_sync};
@@ -11,7 +12,6 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use wiregauge_record::{Point, Sample};
 
 /// Text gathered before it is handed to the output.
 const BUFFER: usize = 64 << 10;
@@ -19,8 +19,12 @@ const BUFFER: usize = 64 << 10;
 /// Writes one CSV row for each sample of all finished points, and gives their number. Times are
 /// microseconds with three decimals; `with_data` adds the bytes of each answer in hexadecimal and
 /// fails where the run did not keep them.
-pub fn write_csv(run: &Run, out: &mut dyn Write, with_data: bool) -> Result<u64, RunError> {
-    if with_data && !run.file.plan.keep_data {
+pub fn write_csv<K: RunKind>(
+    run: &Run<K>,
+    out: &mut dyn Write,
+    with_data: bool,
+) -> Result<u64, RunError> {
+    if with_data && !K::keeps_data(&run.file.plan) {
         return Err(RunError::NoData {
             path: run.dir.clone(),
         });
@@ -30,16 +34,13 @@ pub fn write_csv(run: &Run, out: &mut dyn Write, with_data: bool) -> Result<u64,
         cause,
     };
     let mut text = Vec::with_capacity(2 * BUFFER);
-    text.extend_from_slice(
-        b"point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,status,start_us,\
-          intended_us,connect_us,access_us,outstanding",
-    );
+    text.extend_from_slice(K::CSV.as_bytes());
     text.extend_from_slice(if with_data { b",data_hex\n" } else { b"\n" });
     let mut rows = 0;
     for (at, summary) in run.file.points.iter().enumerate() {
         for sample in run.samples(at)? {
             let (sample, data) = sample?;
-            row(&mut text, summary.point, &sample).map_err(failed)?;
+            K::csv_row(&mut text, &K::point(summary), &sample).map_err(failed)?;
             if with_data {
                 text.push(b',');
                 hexadecimal(&mut text, data.as_deref().unwrap_or_default());
@@ -58,25 +59,8 @@ pub fn write_csv(run: &Run, out: &mut dyn Write, with_data: bool) -> Result<u64,
     Ok(rows)
 }
 
-fn row(text: &mut Vec<u8>, point: Point, s: &Sample) -> io::Result<()> {
-    write!(
-        text,
-        "{},{},{},{},",
-        point.index,
-        point.depth,
-        s.sequence,
-        s.phase.name()
-    )?;
-    microseconds(text, s.rtt_ns)?;
-    write!(text, ",{},{},{}", s.bytes_out, s.bytes_in, s.status.name())?;
-    for ns in [s.start_ns, s.intended_ns, s.connect_ns, s.access_ns] {
-        text.push(b',');
-        microseconds(text, ns)?;
-    }
-    write!(text, ",{}", s.outstanding)
-}
-
-fn microseconds(text: &mut Vec<u8>, ns: u64) -> io::Result<()> {
+/// Writes nanoseconds as microseconds, none of them lost.
+pub(crate) fn microseconds(text: &mut Vec<u8>, ns: u64) -> io::Result<()> {
     write!(text, "{}.{:03}", ns / 1000, ns % 1000)
 }
 
@@ -91,7 +75,7 @@ fn hexadecimal(text: &mut Vec<u8>, data: &[u8]) {
 /// Writes the samples of all finished points to one Parquet file, with columns in front that tell
 /// the points apart, and gives the number of rows. The file appears under its name only when it is
 /// whole.
-pub fn write_parquet(run: &Run, path: &Path) -> Result<u64, RunError> {
+pub fn write_parquet<K: RunKind>(run: &Run<K>, path: &Path) -> Result<u64, RunError> {
     let mut part = OsString::from(path);
     part.push(".part");
     let part = PathBuf::from(part);
@@ -103,33 +87,21 @@ pub fn write_parquet(run: &Run, path: &Path) -> Result<u64, RunError> {
     result
 }
 
-fn write_parquet_part(run: &Run, path: &Path) -> Result<u64, RunError> {
+fn write_parquet_part<K: RunKind>(run: &Run<K>, path: &Path) -> Result<u64, RunError> {
     let out = File::create(path).map_err(RunError::io("create", path))?;
     let layout = Layout {
         point: true,
-        data: run.file.plan.keep_data,
+        data: K::keeps_data(&run.file.plan),
     };
-    let points: Vec<Point> = run
-        .file
-        .points
-        .iter()
-        .map(|summary| summary.point)
-        .collect();
-    let json: Vec<String> = points.iter().map(|point| point_json(*point)).collect();
+    let points: Vec<K::Point> = run.file.points.iter().map(K::point).collect();
+    let json: Vec<String> = points.iter().map(point_json).collect();
     let metadata = [
         ("wiregauge.schema", SCHEMA.to_string()),
-        ("wiregauge.address", run.file.plan.address.clone()),
+        ("wiregauge.address", K::address(&run.file.plan).to_owned()),
         ("wiregauge.points", format!("[{}]", json.join(","))),
     ];
     let failed = || RunError::io("write samples to", path);
-    let none = Point {
-        index: 0,
-        out_bytes: 0,
-        in_bytes: 0,
-        depth: 0,
-    };
-    let first = points.first().copied().unwrap_or(none);
-    let mut file = SampleFile::new(out, layout, first, &metadata, ROW_GROUP_ROWS)
+    let mut file = SampleFile::<K, _>::new(out, layout, &metadata, ROW_GROUP_ROWS)
         .map_err(|cause| failed()(cause))?;
     for (at, point) in points.into_iter().enumerate() {
         file.set_point(point).map_err(|cause| failed()(cause))?;
@@ -147,7 +119,7 @@ fn write_parquet_part(run: &Run, path: &Path) -> Result<u64, RunError> {
 }
 
 /// Writes `run.json` as it was read: plan, conditions, summaries. The samples stay in Parquet.
-pub fn write_json(run: &Run, out: &mut dyn Write) -> Result<(), RunError> {
+pub fn write_json<K: RunKind>(run: &Run<K>, out: &mut dyn Write) -> Result<(), RunError> {
     let failed = |cause| RunError::Output {
         format: "JSON",
         cause,

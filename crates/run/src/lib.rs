@@ -4,10 +4,13 @@
 
 #![forbid(unsafe_code)]
 
+mod any;
 mod columns;
 mod error;
+mod exchange;
 mod export;
 mod home;
+mod kind;
 mod listing;
 mod point_writer;
 mod run;
@@ -15,17 +18,25 @@ mod run_file;
 mod run_writer;
 mod sample_file;
 mod sample_reader;
+mod stream;
+// The tests' own module names this crate as a user does.
+#[cfg(test)]
+extern crate self as wiregauge_run;
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]
 mod testing;
 mod watched;
 
+pub use any::{AnyRun, Stored};
 pub use error::RunError;
+pub use exchange::Exchange;
 pub use export::{write_csv, write_json, write_parquet};
 pub use home::{new_run_dir, runs_home};
+pub use kind::RunKind;
 pub use listing::{Listing, find, list};
 pub use point_writer::PointWriter;
 pub use run::Run;
-pub use run_file::{KIND, RunFile, SCHEMA, State};
+pub use run_file::{RunFile, SCHEMA, State};
 pub use run_writer::RunWriter;
 pub use sample_reader::SampleReader;
+pub use stream::Stream;

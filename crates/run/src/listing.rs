@@ -1,7 +1,7 @@
 //! The runs in one place: all of them, or the one that the user means.
 
+use crate::any::AnyRun;
 use crate::error::RunError;
-use crate::run::Run;
 use crate::run_file::FILE_NAME;
 use std::fs;
 use std::io;
@@ -22,31 +22,37 @@ pub struct Listing {
     pub state: String,
     /// Finished points.
     pub points: usize,
-    /// Measured exchanges of all finished points.
-    pub exchanges: u64,
-    /// What was measured; empty where it cannot be read.
-    pub kind: String,
+    /// What was measured, as `run.json` says it; empty where it cannot be read.
+    pub kind: &'static str,
+    /// Measured exchanges, transfers or the like of all finished points.
+    pub measured: u64,
+    /// What `measured` counts, in the plural; empty where it cannot be read.
+    pub rows: &'static str,
     /// Why it cannot be read, or why the run failed.
     pub problem: Option<String>,
 }
 
 impl Listing {
     fn of(name: String, dir: PathBuf) -> Listing {
-        match Run::open(&dir) {
-            Ok(run) => Listing {
-                name,
-                dir,
-                state: run.file.state.describe().to_owned(),
-                points: run.file.points.len(),
-                exchanges: run.file.exchanges(),
-                problem: match run.file.state {
-                    crate::State::Failed { error } => Some(error),
-                    _ => None,
-                },
-                started: run.file.conditions.started,
-                address: run.file.plan.address,
-                kind: run.file.kind,
-            },
+        match AnyRun::open(&dir) {
+            Ok(run) => {
+                let run = run.stored();
+                Listing {
+                    name,
+                    dir,
+                    started: run.conditions().started.clone(),
+                    address: run.address().to_owned(),
+                    state: run.state().describe().to_owned(),
+                    points: run.points(),
+                    kind: run.kind(),
+                    measured: run.measured(),
+                    rows: run.rows(),
+                    problem: match run.state() {
+                        crate::State::Failed { error } => Some(error.clone()),
+                        _ => None,
+                    },
+                }
+            }
             Err(error) => Listing {
                 name,
                 dir,
@@ -54,8 +60,9 @@ impl Listing {
                 address: String::new(),
                 state: "unreadable".to_owned(),
                 points: 0,
-                exchanges: 0,
-                kind: String::new(),
+                kind: "",
+                measured: 0,
+                rows: "",
                 problem: Some(error.to_string()),
             },
         }
@@ -90,40 +97,40 @@ pub fn list(home: &Path) -> Result<Vec<Listing>, RunError> {
 
 /// The run that `name` means: `last` for the newest readable one in `home`, the path of a run
 /// directory or of its `run.json`, the name of a run in `home`, or the beginning of only one name.
-pub fn find(home: &Path, name: &str) -> Result<Run, RunError> {
+pub fn find(home: &Path, name: &str) -> Result<AnyRun, RunError> {
     let not_found = || RunError::NotFound {
         name: name.to_owned(),
         home: home.to_owned(),
     };
     if name == "last" {
         let newest = list(home)?.into_iter().rfind(Listing::is_readable);
-        return Run::open(&newest.ok_or_else(not_found)?.dir);
+        return AnyRun::open(&newest.ok_or_else(not_found)?.dir);
     }
     let path = Path::new(name);
     if path.file_name().is_some_and(|file| file == FILE_NAME) && path.is_file() {
         let parent = path
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());
-        return Run::open(parent.unwrap_or(Path::new(".")));
+        return AnyRun::open(parent.unwrap_or(Path::new(".")));
     }
     let mut parts = path.components();
     let plain = matches!(parts.next(), Some(Component::Normal(part)) if part == name);
     if path.is_dir() && (!plain || path.join(FILE_NAME).exists()) {
-        return Run::open(path);
+        return AnyRun::open(path);
     }
     if !plain {
         return Err(not_found());
     }
     let runs = directories(home)?;
     if let Some((_, dir)) = runs.iter().find(|(run, _)| run == name) {
-        return Run::open(dir);
+        return AnyRun::open(dir);
     }
     let mut candidates: Vec<_> = runs
         .into_iter()
         .filter(|(run, _)| run.starts_with(name))
         .collect();
     match candidates.as_slice() {
-        [(_, dir)] => Run::open(dir),
+        [(_, dir)] => AnyRun::open(dir),
         // The user's own directory, which only lacks a run: better said than "not found".
         [] if path.is_dir() => Err(RunError::NotARun {
             path: path.to_owned(),

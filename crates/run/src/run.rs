@@ -2,32 +2,34 @@
 
 use crate::columns::Layout;
 use crate::error::RunError;
+use crate::exchange::Exchange;
+use crate::kind::RunKind;
 use crate::point_writer::file_name;
-use crate::run_file::RunFile;
+use crate::run_file::{RunFile, Text};
 use crate::sample_reader::SampleReader;
 use std::path::{Path, PathBuf};
 
-/// A run on disk.
+/// A run on disk, of one kind. [`AnyRun`](crate::AnyRun) opens what may be of any.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
+pub struct Run<K: RunKind = Exchange> {
     /// Its directory.
     pub dir: PathBuf,
     /// Its `run.json`, as it was when the run was opened.
-    pub file: RunFile,
+    pub file: RunFile<K>,
 }
 
-impl Run {
+impl<K: RunKind> Run<K> {
     /// Opens a run. One that is still being written, or whose writer was killed, gives the points
-    /// that are finished.
-    pub fn open(dir: &Path) -> Result<Run, RunError> {
+    /// that are finished. Fails where the run is of another kind.
+    pub fn open(dir: &Path) -> Result<Run<K>, RunError> {
         Ok(Run {
             dir: dir.to_owned(),
-            file: RunFile::read(dir)?,
+            file: RunFile::parse(Text::read(dir)?)?,
         })
     }
 
-    /// The samples of a point, by its position in `file.points`.
-    pub fn samples(&self, point: usize) -> Result<SampleReader, RunError> {
+    /// The rows of a point, by its position in `file.points`.
+    pub fn samples(&self, point: usize) -> Result<SampleReader<K>, RunError> {
         let summary = self
             .file
             .points
@@ -37,15 +39,13 @@ impl Run {
                 point,
                 points: self.file.points.len(),
             })?;
-        let path = self
-            .dir
-            .join("samples")
-            .join(file_name(summary.point.index));
+        let point = K::point(summary);
+        let path = self.dir.join("samples").join(file_name(K::index(&point)));
         let layout = Layout {
             point: false,
-            data: self.file.plan.keep_data,
+            data: K::keeps_data(&self.file.plan),
         };
-        SampleReader::open(&path, layout, summary.point)
+        SampleReader::open(&path, layout, point)
     }
 
     /// The last part of the directory's path.

@@ -1,18 +1,18 @@
 //! `run.json`: what a run is, and how it is replaced on disk so that there is always a whole one.
 
+use crate::any::KINDS;
 use crate::error::RunError;
+use crate::exchange::Exchange;
+use crate::kind::RunKind;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use wiregauge_record::{Conditions, Plan, PointSummary};
+use wiregauge_record::Conditions;
 
 /// Version of the run format that this crate writes; it reads this one and all before it.
 pub const SCHEMA: u32 = 1;
-
-/// The kind of run that this version knows.
-pub const KIND: &str = "exchange";
 
 pub(crate) const FILE_NAME: &str = "run.json";
 
@@ -51,19 +51,20 @@ impl State {
 
 /// The contents of `run.json`.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-pub struct RunFile {
+#[serde(bound = "")]
+pub struct RunFile<K: RunKind = Exchange> {
     /// Version of the format; see [`SCHEMA`].
     pub schema: u32,
-    /// What was measured; see [`KIND`].
+    /// What was measured; see [`RunKind::NAME`].
     pub kind: String,
     /// How far it has come.
     pub state: State,
     /// What was to be measured.
-    pub plan: Plan,
+    pub plan: K::Plan,
     /// What it ran on.
     pub conditions: Conditions,
     /// The points that were finished, in the order in which they ran.
-    pub points: Vec<PointSummary>,
+    pub points: Vec<K::Summary>,
     /// What the user should know about the run as a whole.
     pub warnings: Vec<String>,
 }
@@ -76,29 +77,16 @@ struct Header {
     kind: String,
 }
 
-impl RunFile {
-    /// A run that has just begun.
-    pub(crate) fn new(plan: &Plan, conditions: &Conditions) -> RunFile {
-        RunFile {
-            schema: SCHEMA,
-            kind: KIND.to_owned(),
-            state: State::Running,
-            plan: plan.clone(),
-            conditions: conditions.clone(),
-            points: Vec::new(),
-            warnings: Vec::new(),
-        }
-    }
+/// A `run.json` of a version that can be read, of a kind that may be anything.
+pub(crate) struct Text {
+    path: PathBuf,
+    text: Vec<u8>,
+    header: Header,
+}
 
-    /// Measured exchanges of all finished points.
-    pub fn exchanges(&self) -> u64 {
-        self.points
-            .iter()
-            .fold(0, |sum, p| sum.saturating_add(p.counts.exchanges))
-    }
-
+impl Text {
     /// Reads the `run.json` of a run directory.
-    pub(crate) fn read(dir: &Path) -> Result<RunFile, RunError> {
+    pub(crate) fn read(dir: &Path) -> Result<Text, RunError> {
         let path = dir.join(FILE_NAME);
         let mut file = match File::open(&path) {
             Ok(file) => file,
@@ -145,13 +133,62 @@ impl RunFile {
         if header.schema == 0 {
             return Err(bad("there is no run format 0".to_owned()));
         }
-        if header.kind != KIND {
-            return Err(RunError::UnknownKind {
+        Ok(Text { path, text, header })
+    }
+
+    /// What it says was measured.
+    pub(crate) fn kind(&self) -> &str {
+        &self.header.kind
+    }
+
+    /// The error for a kind that is not the one `wanted`, or none that is known.
+    pub(crate) fn other_kind(self, wanted: Option<&'static str>) -> RunError {
+        let Text { path, header, .. } = self;
+        match wanted.filter(|_| KINDS.contains(&header.kind.as_str())) {
+            Some(wanted) => RunError::OtherKind {
                 path,
                 kind: header.kind,
-            });
+                wanted,
+            },
+            None => RunError::UnknownKind {
+                path,
+                kind: header.kind,
+                known: KINDS,
+            },
         }
-        serde_json::from_slice(&text).map_err(|e| bad(e.to_string()))
+    }
+}
+
+impl<K: RunKind> RunFile<K> {
+    /// A run that has just begun.
+    pub(crate) fn new(plan: &K::Plan, conditions: &Conditions) -> RunFile<K> {
+        RunFile {
+            schema: SCHEMA,
+            kind: K::NAME.to_owned(),
+            state: State::Running,
+            plan: plan.clone(),
+            conditions: conditions.clone(),
+            points: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Measured rows of all finished points.
+    pub fn measured(&self) -> u64 {
+        self.points
+            .iter()
+            .fold(0, |sum, point| sum.saturating_add(K::measured(point)))
+    }
+
+    /// Understands a `run.json` that must be of this kind.
+    pub(crate) fn parse(text: Text) -> Result<RunFile<K>, RunError> {
+        if text.kind() != K::NAME {
+            return Err(text.other_kind(Some(K::NAME)));
+        }
+        serde_json::from_slice(&text.text).map_err(|error| RunError::BadRunFile {
+            path: text.path,
+            problem: error.to_string(),
+        })
     }
 
     /// Replaces the `run.json` of a run directory in one step: whatever happens, the old or the
@@ -192,7 +229,7 @@ pub(crate) fn rename_and_sync(from: &Path, to: &Path) -> Result<(), RunError> {
     sync_directory_of(to).map_err(RunError::io("save the directory entry of", to))
 }
 
-fn write_and_sync(run: &RunFile, path: &PathBuf) -> io::Result<()> {
+fn write_and_sync(run: &impl Serialize, path: &PathBuf) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
     serde_json::to_writer_pretty(&mut out, run)?;
     out.write_all(b"\n")?;

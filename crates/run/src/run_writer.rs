@@ -1,38 +1,44 @@
 //! A run directory while it is written: after every point, what is on disk is whole.
 
 use crate::error::RunError;
+use crate::exchange::Exchange;
+use crate::kind::RunKind;
 use crate::point_writer::PointWriter;
 use crate::run_file::{RunFile, State, check_storable};
 use crate::sample_file::ROW_GROUP_ROWS;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use wiregauge_record::{Conditions, Plan, Point, PointSummary};
+use wiregauge_record::Conditions;
 
 /// Writes one run directory. Dropped without [`finish`](RunWriter::finish), the run stays marked as
 /// running, as after a crash.
-pub struct RunWriter {
+pub struct RunWriter<K: RunKind = Exchange> {
     dir: PathBuf,
     samples: PathBuf,
-    file: RunFile,
+    file: RunFile<K>,
     /// Sample files that were begun and not yet completed.
     unfinished: Vec<PathBuf>,
     row_group_rows: usize,
 }
 
-impl RunWriter {
+impl<K: RunKind> RunWriter<K> {
     /// Makes the directory (and those above it) and stores what is to be measured. Fails where
     /// the directory exists and is not empty.
-    pub fn create(dir: &Path, plan: &Plan, conditions: &Conditions) -> Result<RunWriter, RunError> {
+    pub fn create(
+        dir: &Path,
+        plan: &K::Plan,
+        conditions: &Conditions,
+    ) -> Result<RunWriter<K>, RunError> {
         RunWriter::with_row_groups(dir, plan, conditions, ROW_GROUP_ROWS)
     }
 
     pub(crate) fn with_row_groups(
         dir: &Path,
-        plan: &Plan,
+        plan: &K::Plan,
         conditions: &Conditions,
         row_group_rows: usize,
-    ) -> Result<RunWriter, RunError> {
+    ) -> Result<RunWriter<K>, RunError> {
         let existed = match fs::read_dir(dir) {
             Ok(mut entries) => match entries.next() {
                 None => true,
@@ -79,7 +85,7 @@ impl RunWriter {
     }
 
     /// What the next replacement of `run.json` will hold.
-    pub fn file(&self) -> &RunFile {
+    pub fn file(&self) -> &RunFile<K> {
         &self.file
     }
 
@@ -97,25 +103,25 @@ impl RunWriter {
     }
 
     /// Begins the samples of a point. What an earlier, unfinished try left is overwritten.
-    pub fn begin_point(&mut self, point: Point) -> Result<PointWriter, RunError> {
+    pub fn begin_point(&mut self, point: K::Point) -> Result<PointWriter<K>, RunError> {
         if self
             .file
             .points
             .iter()
-            .any(|done| done.point.index == point.index)
+            .any(|done| K::index(&K::point(done)) == K::index(&point))
         {
             return Err(RunError::Misuse {
                 doing: "begin a point",
                 path: self.dir.clone(),
-                problem: format!("point {} is finished already", point.index),
+                problem: format!("point {} is finished already", K::index(&point)),
             });
         }
         let plan = &self.file.plan;
         let writer = PointWriter::create(
             &self.samples,
             point,
-            &plan.address,
-            plan.keep_data,
+            K::address(plan),
+            K::keeps_data(plan),
             self.row_group_rows,
         )?;
         self.unfinished.push(writer.part().to_owned());
@@ -127,17 +133,18 @@ impl RunWriter {
     /// run can still be finished.
     pub fn end_point(
         &mut self,
-        writer: PointWriter,
-        summary: PointSummary,
+        writer: PointWriter<K>,
+        summary: K::Summary,
     ) -> Result<(), RunError> {
-        if summary.point != writer.point() {
+        let (ended, begun) = (K::point(&summary), writer.point());
+        if ended != begun {
             return Err(RunError::Misuse {
                 doing: "end a point",
                 path: self.dir.clone(),
                 problem: format!(
                     "the samples are of point {} and the summary is of point {}",
-                    writer.point().index,
-                    summary.point.index
+                    K::index(&begun),
+                    K::index(&ended)
                 ),
             });
         }

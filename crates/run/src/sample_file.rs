@@ -1,8 +1,9 @@
 //! Samples into Parquet. Generic over where the bytes go, so that tests can let the disk fill up at
 //! any byte, and with the size of a row group as a parameter, so that they can use small ones.
 
-use crate::columns::{COLUMNS, Kind, Layout, POINT_COLUMNS};
+use crate::columns::{Kind, Layout, PointKind};
 use crate::error::into_io;
+use crate::kind::RunKind;
 use crate::watched::{Failed, Watched, first};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::Result;
@@ -10,7 +11,6 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use std::io::{self, Write};
 use std::sync::Arc;
-use wiregauge_record::{Point, Sample};
 
 /// Rows of a row group. 131,072 samples of 80 bytes are 10 MiB of buffer: enough that a row group
 /// compresses well, little enough for a small board.
@@ -23,12 +23,12 @@ const ROW_GROUP_DATA: usize = 64 << 20;
 const CHUNK: usize = 1024;
 
 /// A Parquet file of samples that is being written.
-pub(crate) struct SampleFile<W: Write + Send> {
+pub(crate) struct SampleFile<K: RunKind, W: Write + Send> {
     writer: SerializedFileWriter<Watched<W>>,
     layout: Layout,
-    point: Point,
+    point: Option<K::Point>,
     row_group_rows: usize,
-    samples: Vec<Sample>,
+    samples: Vec<K::Row>,
     data: Vec<u8>,
     data_ends: Vec<usize>,
     names: Vec<Vec<ByteArray>>,
@@ -36,26 +36,25 @@ pub(crate) struct SampleFile<W: Write + Send> {
     failed: Failed,
 }
 
-impl<W: Write + Send> SampleFile<W> {
+impl<K: RunKind, W: Write + Send> SampleFile<K, W> {
     /// Begins a file. `metadata` are its key-value pairs.
     pub(crate) fn new(
         out: W,
         layout: Layout,
-        point: Point,
         metadata: &[(&str, String)],
         row_group_rows: usize,
-    ) -> io::Result<SampleFile<W>> {
+    ) -> io::Result<SampleFile<K, W>> {
         let metadata = metadata
             .iter()
             .map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()))
             .collect();
-        let schema = layout.schema().map_err(into_io)?;
-        let properties = Arc::new(layout.properties(metadata));
+        let schema = layout.schema::<K>().map_err(into_io)?;
+        let properties = Arc::new(layout.properties::<K>(metadata));
         let failed = Failed::default();
         let out = Watched::new(out, &failed);
         let writer = SerializedFileWriter::new(out, schema, properties).map_err(into_io)?;
         // Shared by all rows that hold the name, so that a row costs no allocation.
-        let names = COLUMNS
+        let names = K::COLUMNS
             .iter()
             .map(|column| match column.kind {
                 Kind::Name { names, .. } => names.iter().map(|n| ByteArray::from(*n)).collect(),
@@ -65,7 +64,7 @@ impl<W: Write + Send> SampleFile<W> {
         Ok(SampleFile {
             writer,
             layout,
-            point,
+            point: None,
             row_group_rows,
             samples: Vec::with_capacity(row_group_rows),
             data: Vec::new(),
@@ -82,7 +81,7 @@ impl<W: Write + Send> SampleFile<W> {
     }
 
     /// Takes one sample: a copy to memory, but for the one that completes a row group.
-    pub(crate) fn push(&mut self, sample: &Sample, data: &[u8]) -> io::Result<()> {
+    pub(crate) fn push(&mut self, sample: &K::Row, data: &[u8]) -> io::Result<()> {
         if let Some(failure) = self.failed.get() {
             return Err(failure.error());
         }
@@ -99,9 +98,9 @@ impl<W: Write + Send> SampleFile<W> {
     }
 
     /// The samples that follow belong to another point (only where the layout has its columns).
-    pub(crate) fn set_point(&mut self, point: Point) -> io::Result<()> {
+    pub(crate) fn set_point(&mut self, point: K::Point) -> io::Result<()> {
         self.flush()?;
-        self.point = point;
+        self.point = Some(point);
         Ok(())
     }
 
@@ -130,13 +129,21 @@ impl<W: Write + Send> SampleFile<W> {
 
     fn write_row_group(&mut self) -> Result<()> {
         let mut group = self.writer.next_row_group()?;
-        if self.layout.point {
-            for (_, get) in POINT_COLUMNS {
-                let value = get(&self.point);
-                write_narrow(&mut group, &self.samples, |_| value)?;
+        if let (true, Some(point)) = (self.layout.point, &self.point) {
+            for (_, kind) in K::POINT_COLUMNS {
+                match kind {
+                    PointKind::Number(get) => {
+                        let value = get(point);
+                        write_narrow(&mut group, &self.samples, |_| value)?;
+                    }
+                    PointKind::Name(get) => {
+                        let name = [ByteArray::from(get(point))];
+                        write_names(&mut group, &self.samples, &name, |_| 0)?;
+                    }
+                }
             }
         }
-        for (column, names) in COLUMNS.iter().zip(&self.names) {
+        for (column, names) in K::COLUMNS.iter().zip(&self.names) {
             match column.kind {
                 Kind::Wide { get, .. } => write_wide(&mut group, &self.samples, get)?,
                 Kind::Narrow { get, .. } => write_narrow(&mut group, &self.samples, get)?,
@@ -165,10 +172,10 @@ macro_rules! with_column {
     }};
 }
 
-fn write_wide<W: Write + Send>(
+fn write_wide<R, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, Watched<W>>,
-    samples: &[Sample],
-    get: impl Fn(&Sample) -> u64,
+    samples: &[R],
+    get: impl Fn(&R) -> u64,
 ) -> Result<()> {
     let mut values = [0_i64; CHUNK];
     with_column!(group, |column| {
@@ -183,10 +190,10 @@ fn write_wide<W: Write + Send>(
     })
 }
 
-fn write_narrow<W: Write + Send>(
+fn write_narrow<R, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, Watched<W>>,
-    samples: &[Sample],
-    get: impl Fn(&Sample) -> u32,
+    samples: &[R],
+    get: impl Fn(&R) -> u32,
 ) -> Result<()> {
     let mut values = [0_i32; CHUNK];
     with_column!(group, |column| {
@@ -201,11 +208,11 @@ fn write_narrow<W: Write + Send>(
     })
 }
 
-fn write_names<W: Write + Send>(
+fn write_names<R, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, Watched<W>>,
-    samples: &[Sample],
+    samples: &[R],
     names: &[ByteArray],
-    get: impl Fn(&Sample) -> u8,
+    get: impl Fn(&R) -> u8,
 ) -> Result<()> {
     let mut values = Vec::with_capacity(CHUNK);
     with_column!(group, |column| {
@@ -250,8 +257,9 @@ mod tests {
     use super::*;
     use crate::sample_reader::SampleReader;
     use crate::testing::{any_sample, point, sample};
-    use crate::{PointWriter, RunError};
+    use crate::{Exchange, PointWriter, RunError};
     use proptest::prelude::*;
+    use wiregauge_record::Sample;
 
     type Row = (Sample, Vec<u8>);
     type ReadRow = (Sample, Option<Vec<u8>>);
@@ -262,8 +270,13 @@ mod tests {
         row_group_rows: usize,
     ) -> Result<Vec<ReadRow>, RunError> {
         let dir = tempfile::tempdir().unwrap();
-        let mut writer =
-            PointWriter::create(dir.path(), point(0), "null:", keep_data, row_group_rows)?;
+        let mut writer = PointWriter::<Exchange>::create(
+            dir.path(),
+            point(0),
+            "null:",
+            keep_data,
+            row_group_rows,
+        )?;
         for (sample, data) in rows {
             writer.push(sample, data)?;
         }
@@ -274,7 +287,7 @@ mod tests {
             point: false,
             data: keep_data,
         };
-        let reader = SampleReader::open(&path, layout, point(0))?;
+        let reader = SampleReader::<Exchange>::open(&path, layout, point(0))?;
         assert_eq!(reader.rows(), rows.len() as u64);
         reader.collect()
     }
@@ -334,7 +347,7 @@ mod tests {
             point: false,
             data: true,
         };
-        let mut file = SampleFile::new(Filling { left: space }, layout, point(0), &[], 32)?;
+        let mut file = SampleFile::<Exchange, _>::new(Filling { left: space }, layout, &[], 32)?;
         for i in 0..100 {
             if let Err(first) = file.push(&sample(i), &[0; 9]) {
                 let again = file.push(&sample(i), &[]).expect_err("fails again");
@@ -366,7 +379,8 @@ mod tests {
             point: false,
             data: true,
         };
-        let mut file = SampleFile::new(io::sink(), layout, point(0), &[], ROW_GROUP_ROWS).unwrap();
+        let mut file =
+            SampleFile::<Exchange, _>::new(io::sink(), layout, &[], ROW_GROUP_ROWS).unwrap();
         let answer = vec![7; ROW_GROUP_DATA / 4];
         for i in 0..4 {
             assert_eq!(file.writer.flushed_row_groups().len(), 0);
@@ -379,8 +393,9 @@ mod tests {
     #[test]
     fn a_point_writer_can_be_sent_to_another_thread() {
         fn is_send<T: Send>() {}
-        is_send::<PointWriter>();
-        is_send::<SampleReader>();
+        is_send::<PointWriter<Exchange>>();
+        is_send::<PointWriter<crate::Stream>>();
+        is_send::<SampleReader<Exchange>>();
         is_send::<RunError>();
     }
 }

@@ -1,8 +1,10 @@
 //! Samples out of Parquet, a few thousand at a time, so that reading a file needs no more memory
 //! for a hundred million samples than for one row group. The file is not trusted.
 
-use crate::columns::{COLUMNS, Kind, Layout};
+use crate::columns::{Kind, Layout};
 use crate::error::RunError;
+use crate::exchange::Exchange;
+use crate::kind::RunKind;
 use crate::run_file::SCHEMA;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
@@ -11,14 +13,13 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use wiregauge_record::{Point, Sample};
 
 /// Rows decoded at once.
 const BATCH: usize = 2048;
 
-/// The samples of one point, in the order in which they were pushed; with each, the bytes of its
+/// The rows of one point, in the order in which they were pushed; with each, the bytes of its
 /// answer where the run kept them. After an error it ends.
-pub struct SampleReader {
+pub struct SampleReader<K: RunKind = Exchange> {
     path: PathBuf,
     file: SerializedFileReader<File>,
     /// One for each column of the row group being read; empty between row groups.
@@ -27,7 +28,7 @@ pub struct SampleReader {
     rows_left_in_group: u64,
     rows: u64,
     rows_left: u64,
-    samples: Vec<Sample>,
+    samples: Vec<K::Row>,
     data: Option<Vec<ByteArray>>,
     next: usize,
     scratch: Scratch,
@@ -41,13 +42,13 @@ struct Scratch {
     names: Vec<ByteArray>,
 }
 
-impl SampleReader {
+impl<K: RunKind> SampleReader<K> {
     /// Opens a sample file and checks that it is one of ours and of this point.
     pub(crate) fn open(
         path: &Path,
         layout: Layout,
-        point: Point,
-    ) -> Result<SampleReader, RunError> {
+        point: K::Point,
+    ) -> Result<SampleReader<K>, RunError> {
         let bad = |problem: String| RunError::BadSamples {
             path: path.to_owned(),
             problem,
@@ -83,7 +84,7 @@ impl SampleReader {
             return Err(bad("it holds another point than run.json says".to_owned()));
         }
         let mismatch = layout
-            .mismatch(metadata.schema_descr())
+            .mismatch::<K>(metadata.schema_descr())
             .map_err(|e| bad(text(&e)))?;
         if let Some(problem) = mismatch {
             return Err(bad(problem));
@@ -105,7 +106,7 @@ impl SampleReader {
         })
     }
 
-    /// How many samples the file says that it has.
+    /// How many rows the file says that it has.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -123,10 +124,10 @@ impl SampleReader {
         }
         let rows = usize::try_from(self.rows_left_in_group).map_or(BATCH, |rows| rows.min(BATCH));
         self.samples.clear();
-        self.samples.resize(rows, Sample::default());
+        self.samples.resize(rows, K::Row::default());
         self.next = 0;
-        let (columns, data) = self.columns.split_at_mut(COLUMNS.len());
-        for (reader, column) in columns.iter_mut().zip(&COLUMNS) {
+        let (columns, data) = self.columns.split_at_mut(K::COLUMNS.len());
+        for (reader, column) in columns.iter_mut().zip(K::COLUMNS) {
             self.scratch
                 .read(reader, &column.kind, &mut self.samples)
                 .map_err(|problem| {
@@ -172,7 +173,7 @@ impl SampleReader {
                 self.next_row_group
             ));
         }
-        let columns = COLUMNS.len() + usize::from(self.data.is_some());
+        let columns = K::COLUMNS.len() + usize::from(self.data.is_some());
         self.columns = (0..columns)
             .map(|column| group.get_column_reader(column))
             .collect::<Result<_, _>>()
@@ -182,8 +183,8 @@ impl SampleReader {
     }
 }
 
-impl Iterator for SampleReader {
-    type Item = Result<(Sample, Option<Vec<u8>>), RunError>;
+impl<K: RunKind> Iterator for SampleReader<K> {
+    type Item = Result<(K::Row, Option<Vec<u8>>), RunError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.next == self.samples.len() {
@@ -213,11 +214,11 @@ impl Iterator for SampleReader {
 
 impl Scratch {
     /// Fills one field of all `samples` from its column.
-    fn read(
+    fn read<R>(
         &mut self,
         reader: &mut ColumnReader,
-        kind: &Kind,
-        samples: &mut [Sample],
+        kind: &Kind<R>,
+        samples: &mut [R],
     ) -> Result<(), String> {
         let rows = samples.len();
         match (kind, reader) {
@@ -239,12 +240,16 @@ impl Scratch {
                     .zip(&self.narrow)
                     .for_each(|(s, v)| set(s, v.cast_unsigned()));
             }
-            (Kind::Name { set, .. }, reader) => {
+            (Kind::Name { names, set, .. }, reader) => {
                 read_bytes(reader, rows, &mut self.names)?;
                 for (sample, name) in samples.iter_mut().zip(&self.names) {
-                    if !set(sample, name.data()) {
-                        let name = String::from_utf8_lossy(&name.data()[..name.len().min(40)]);
-                        return Err(format!("`{}` means nothing", name.escape_debug()));
+                    match names.iter().position(|n| n.as_bytes() == name.data()) {
+                        // No list is longer than a byte can count.
+                        Some(number) => set(sample, number as u8),
+                        None => {
+                            let name = String::from_utf8_lossy(&name.data()[..name.len().min(40)]);
+                            return Err(format!("`{}` means nothing", name.escape_debug()));
+                        }
                     }
                 }
             }

@@ -5,6 +5,7 @@
 
 mod common;
 
+use common::{Run, RunWriter};
 use common::{conditions, plan, point, sample, summary};
 use parquet::basic::Repetition;
 use parquet::data_type::{ByteArrayType, Int32Type, Int64Type};
@@ -18,7 +19,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use tempfile::TempDir;
-use wiregauge_run::{Run, RunError, RunWriter, State};
+use wiregauge_run::{RunError, State};
 
 /// A finished run of two points in `home`/run.
 fn finished_run(home: &Path) -> PathBuf {
@@ -125,9 +126,9 @@ fn a_later_format_names_both_versions() {
 
 #[test]
 fn an_unknown_kind_of_run_is_named() {
-    let error = open_changed(|text| text.replacen("\"exchange\"", "\"stream\"", 1));
+    let error = open_changed(|text| text.replacen("\"exchange\"", "\"seance\"", 1));
     assert!(
-        matches!(&error, RunError::UnknownKind { kind, .. } if kind == "stream"),
+        matches!(&error, RunError::UnknownKind { kind, .. } if kind == "seance"),
         "{error}"
     );
 }

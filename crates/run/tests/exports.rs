@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::{Run, RunWriter};
 use common::{conditions, plan, point, sample, summary};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
@@ -11,9 +12,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 use wiregauge_record::{Sample, Status};
-use wiregauge_run::{
-    Run, RunError, RunFile, RunWriter, State, write_csv, write_json, write_parquet,
-};
+use wiregauge_run::{RunError, RunFile, State, write_csv, write_json, write_parquet};
 
 /// A run of two points: two samples, one of them lost, and one sample.
 fn stored_run(home: &Path, keep_data: bool) -> Run {
@@ -60,17 +59,17 @@ fn csv_has_one_row_for_each_exchange() {
     let mut text = Vec::new();
     assert_eq!(write_csv(&run, &mut text, true).unwrap(), 3);
     let expected = "\
-point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,status,start_us,intended_us,connect_us,access_us,outstanding,data_hex
-0,2,0,first,45.000,16,100,ok,0.000,0.000,0.000,0.000,1,00abff
-0,2,1,measured,18446744073709551.615,16,0,lost,1000.999,1000.000,0.007,1.000,4,
-1,2,5,measured,45.369,16,100,ok,250.369,250.369,0.000,0.000,1,00abff
+point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,status,start_us,intended_us,connect_us,access_us,outstanding,link,together,data_hex
+0,2,0,first,45.000,16,100,ok,0.000,0.000,0.000,0.000,1,0,0,00abff
+0,2,1,measured,18446744073709551.615,16,0,lost,1000.999,1000.000,0.007,1.000,4,0,0,
+1,2,5,measured,45.369,16,100,ok,250.369,250.369,0.000,0.000,1,0,0,00abff
 ";
     assert_eq!(String::from_utf8(text).unwrap(), expected);
     let mut short = Vec::new();
     assert_eq!(write_csv(&run, &mut short, false).unwrap(), 3);
     let short = String::from_utf8(short).unwrap();
     assert!(
-        short.lines().all(|line| line.split(',').count() == 13),
+        short.lines().all(|line| line.split(',').count() == 15),
         "{short}"
     );
 }
@@ -104,6 +103,8 @@ fn one_parquet_file_holds_all_points() {
         "out_bytes_asked",
         "in_bytes_asked",
         "depth",
+        "link",
+        "together",
         "sequence",
         "phase",
         "status",
@@ -123,9 +124,9 @@ fn one_parquet_file_holds_all_points() {
     let points: Vec<_> = rows.iter().map(|row| row.get_uint(0).unwrap()).collect();
     assert_eq!(points, [0, 0, 1]);
     assert_eq!(rows[2].get_uint(2).unwrap(), 200);
-    assert_eq!(rows[1].get_ulong(9).unwrap(), u64::MAX);
-    assert_eq!(rows[1].get_string(6).unwrap(), "lost");
-    assert_eq!(rows[2].get_bytes(17).unwrap().data(), [0x00, 0xAB, 0xFF]);
+    assert_eq!(rows[1].get_ulong(11).unwrap(), u64::MAX);
+    assert_eq!(rows[1].get_string(8).unwrap(), "lost");
+    assert_eq!(rows[2].get_bytes(19).unwrap().data(), [0x00, 0xAB, 0xFF]);
 }
 
 #[test]

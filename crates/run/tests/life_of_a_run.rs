@@ -4,12 +4,13 @@
 
 mod common;
 
+use common::{Run, RunWriter};
 use common::{conditions, plan, point, sample, summary};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use wiregauge_record::{Conditions, Point, PointSummary};
-use wiregauge_run::{KIND, PointWriter, Run, RunError, RunWriter, SCHEMA, State};
+use wiregauge_run::{Exchange, PointWriter, RunError, RunKind, SCHEMA, State};
 
 const ROWS: u64 = 100;
 
@@ -55,14 +56,17 @@ fn a_run_is_read_as_it_was_written() {
 
     let run = Run::open(&dir).unwrap();
     assert_eq!(run.file, *writer.file());
-    assert_eq!((run.file.schema, run.file.kind.as_str()), (SCHEMA, KIND));
+    assert_eq!(
+        (run.file.schema, run.file.kind.as_str()),
+        (SCHEMA, Exchange::NAME)
+    );
     assert_eq!(run.file.state, State::Complete);
     assert_eq!(run.file.plan, plan(false));
     assert_eq!(run.file.conditions, later);
     assert_eq!(run.file.warnings, ["the host was busy"]);
     let expected: Vec<PointSummary> = (0..3).map(|i| summary(point(i), ROWS)).collect();
     assert_eq!(run.file.points, expected, "to the last bit of every figure");
-    assert_eq!(run.file.exchanges(), 3 * ROWS);
+    assert_eq!(run.file.measured(), 3 * ROWS);
     assert_eq!(run.name(), "run");
     for index in 0..3 {
         let rows: Vec<_> = run.samples(index).unwrap().map(Result::unwrap).collect();
@@ -262,4 +266,21 @@ fn a_disk_too_full_for_the_summary_keeps_the_last_good_one() {
     let run = Run::open(run.dir()).unwrap();
     assert_eq!(run.file.points.len(), 2);
     assert_eq!(run.samples(1).unwrap().count() as u64, ROWS);
+}
+
+/// The directory was written before a run could have several links or be of
+/// another kind.
+#[test]
+fn a_run_from_before_there_were_several_links_is_read_unchanged() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/old/exchange-of-one-link");
+    let run = Run::open(&dir).unwrap();
+    assert_eq!(run.file.plan, plan(false));
+    assert_eq!(run.file.conditions, conditions());
+    let expected: Vec<PointSummary> = (0..2).map(|i| summary(point(i), 19)).collect();
+    assert_eq!(run.file.points, expected);
+    for index in 0..2 {
+        let rows: Vec<_> = run.samples(index).unwrap().map(Result::unwrap).collect();
+        let expected: Vec<_> = (0..20).map(|i| (sample(i), None)).collect();
+        assert_eq!(rows, expected);
+    }
 }

@@ -4,11 +4,12 @@
 
 mod common;
 
+use common::RunWriter;
 use common::{conditions, plan, point, summary};
 use std::fs;
 use std::path::Path;
 use wiregauge_record::Conditions;
-use wiregauge_run::{RunError, RunWriter, State, find, list};
+use wiregauge_run::{RunError, State, find, list};
 
 fn store(home: &Path, name: &str, started: &str, state: Option<State>) {
     let conditions = Conditions {
@@ -75,8 +76,8 @@ fn runs_are_listed_newest_last_and_the_unreadable_with_their_problem() {
     assert_eq!(runs[0].problem.as_deref(), Some("unplugged"));
     assert_eq!(runs[2].problem, None);
     assert_eq!(
-        (runs[2].points, runs[2].exchanges, runs[2].kind.as_str()),
-        (1, 50, "exchange")
+        (runs[2].points, runs[2].measured, runs[2].rows, runs[2].kind),
+        (1, 50, "exchanges", "exchange")
     );
     assert_eq!(runs[2].address, "tcp://127.0.0.1:7700");
     assert_eq!(runs[2].started, "2026-01-02T00:00:00Z");
@@ -103,7 +104,7 @@ fn a_home_that_does_not_exist_has_no_runs() {
 fn a_run_is_found_by_every_name_it_has() {
     let home = tempfile::tempdir().unwrap();
     some_runs(home.path());
-    let found = |name: &str| find(home.path(), name).map(|run| run.name());
+    let found = |name: &str| find(home.path(), name).map(|run| run.stored().name());
     assert_eq!(found("last").unwrap(), "my-board-2");
     assert_eq!(
         found("my-board").unwrap(),

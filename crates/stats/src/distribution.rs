@@ -54,6 +54,14 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
     }
 }
 
+/// The percentile that this share exceeds, and the number of independent samples at it.
+pub(crate) fn upper_tail(samples: &impl Samples, share: f64) -> (Estimate, f64) {
+    let n = samples.n();
+    let p = (1.0 - share).clamp(0.0, 1.0);
+    let tau = samples.dependence_at(interval::rank(n, p)).tau;
+    (percentile(samples, p), n as f64 / tau)
+}
+
 fn percentile(samples: &impl Samples, p: f64) -> Estimate {
     let n = samples.n();
     let rank = interval::rank(n, p);

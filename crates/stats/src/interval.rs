@@ -64,6 +64,15 @@ pub(crate) fn ranks(n: u64, p: f64, dependence: Dependence) -> (Option<u64>, Opt
     )
 }
 
+/// The smallest share at the upper end for which `ranks` gives an upper bound, from so many
+/// independent values: 1 - 0.025^(1 / m), about 3.7 / m.
+pub(crate) fn smallest_share(independent: f64) -> f64 {
+    if independent < FEWEST as f64 {
+        return 1.0;
+    }
+    -((0.025_f64).ln() / independent).exp_m1()
+}
+
 /// Of a share (Wilson 1927, "Probable inference, the law of succession, and statistical inference")
 /// with n / tau trials and t for z.
 pub(crate) fn of_share(n: u64, share: f64, dependence: Dependence) -> (f64, f64) {

@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod backlog;
 mod blocks;
 mod coarse;
 mod comb;
@@ -16,5 +17,6 @@ mod series;
 mod streaming;
 mod types;
 
+pub use backlog::{Backlog, Buffer};
 pub use series::Series;
 pub use types::{Distribution, Estimate, Mode, Share};

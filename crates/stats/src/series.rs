@@ -2,11 +2,11 @@
 //! streaming beyond.
 
 use crate::comb::Cell;
-use crate::distribution::{distribution, share_below};
+use crate::distribution::{distribution, share_below, upper_tail};
 use crate::exact::Exact;
 use crate::modes;
 use crate::streaming::Streaming;
-use crate::types::{Distribution, Mode, Share};
+use crate::types::{Distribution, Estimate, Mode, Share};
 
 /// Values held exactly: 32 MiB.
 const EXACT: usize = 1 << 22;
@@ -92,6 +92,18 @@ impl Series {
         Some(match &self.form {
             Form::Exact(values) => distribution(&Exact::new(values)),
             Form::Streaming(streaming) => distribution(&streaming.ranked()),
+        })
+    }
+
+    /// The value that only this share of all exceeds, and how many independent values speak of it.
+    /// Costs about as much as `distribution`; `None` when empty.
+    pub(crate) fn upper_tail(&self, share: f64) -> Option<(Estimate, f64)> {
+        if self.is_empty() {
+            return None;
+        }
+        Some(match &self.form {
+            Form::Exact(values) => upper_tail(&Exact::new(values), share),
+            Form::Streaming(streaming) => upper_tail(&streaming.ranked(), share),
         })
     }
 

@@ -73,6 +73,58 @@ impl Bus {
     }
 }
 
+/// Symbols around the data of one packet of 1024 bytes at super speed: a data packet header of 20 and
+/// 12 that frame the payload and check it, USB 3.2, 7.2.1.1 and 7.2.1.2.
+const SUPER_SPEED_FRAMING: f64 = 32.0;
+
+/// The limit of bulk transfers at the speed that sysfs gives in Mbit/s. Super speed has no table in
+/// the specification: the figure is an upper bound, packets back to back in one direction.
+pub fn of_usb_bulk(megabits: &str) -> Option<BusLimit> {
+    // The line code leaves 8 of 10 bits at 5 Gbit/s and 128 of 132 above, USB 3.2, 6.3.1.
+    let (code, lanes_gbit) = match megabits {
+        "12" => return Some(Bus::FullSpeed.limit()),
+        "480" => return Some(Bus::HighSpeed.limit()),
+        "5000" => (8.0 / 10.0, 5.0),
+        "10000" => (128.0 / 132.0, 10.0),
+        "20000" => (128.0 / 132.0, 20.0),
+        _ => return None,
+    };
+    let symbols_s = lanes_gbit * 1e9 * code / 8.0;
+    Some(BusLimit {
+        bytes_s: (symbols_s * 1024.0 / (1024.0 + SUPER_SPEED_FRAMING)).floor(),
+        shared: false,
+        source: format!(
+            "USB {lanes_gbit} Gbit/s bulk, upper bound: 1024 B packets back to back, USB 3.2, 7.2.1"
+        ),
+        used: 0.0,
+    })
+}
+
+/// The limit of an interrupt endpoint: so many packets in each service interval. A host may serve it
+/// more often than it asks, and host controllers do so in powers of two (USB 2.0, 5.7.4), so the
+/// interval is rounded down to one.
+pub fn of_usb_interrupt(
+    megabits: &str,
+    packet_bytes: usize,
+    packets: u32,
+    interval: u8,
+) -> Option<BusLimit> {
+    // bInterval, USB 2.0, table 9-13: frames at low and full speed, else a power of two of
+    // microframes.
+    let interval_us = match megabits {
+        "1.5" | "12" => 1000_u32 << u32::from(interval.max(1)).ilog2(),
+        "480" | "5000" | "10000" | "20000" => 125_u32 << (u32::from(interval.clamp(1, 16)) - 1),
+        _ => return None,
+    };
+    let bytes = packet_bytes as u64 * u64::from(packets);
+    Some(BusLimit {
+        bytes_s: bytes as f64 * 1e6 / f64::from(interval_us),
+        shared: false,
+        source: format!("USB interrupt: {bytes} B every {interval_us} us, USB 2.0 table 9-13"),
+        used: 0.0,
+    })
+}
+
 /// The limit of an asynchronous serial line with 8 data bits, no parity and 1 stop bit: ten bit
 /// times carry one byte.
 pub fn of_uart(baud: u32) -> BusLimit {
@@ -89,11 +141,7 @@ pub fn of_uart(baud: u32) -> BusLimit {
 pub fn of_tty(path: &Path, baud: Option<u32>) -> Option<BusLimit> {
     let name = tty_name(path)?;
     if name.starts_with("ttyACM") {
-        return match usb_attribute(&name, "speed")?.as_str() {
-            "12" => Some(Bus::FullSpeed.limit()),
-            "480" => Some(Bus::HighSpeed.limit()),
-            _ => None,
-        };
+        return of_usb_bulk(&usb_attribute(&name, "speed")?);
     }
     let is_uart = ["ttyS", "ttyUSB", "ttyAMA", "ttymxc", "ttyO", "ttyPS"]
         .iter()
@@ -161,6 +209,31 @@ mod tests {
     fn bulk_limits_are_those_of_the_usb_2_tables() {
         assert_eq!(Bus::FullSpeed.bytes_per_second(), 1_216_000);
         assert_eq!(Bus::HighSpeed.bytes_per_second(), 53_248_000);
+    }
+
+    #[test]
+    fn super_speed_is_bounded_by_its_line_code_and_framing() {
+        let limit = of_usb_bulk("5000").unwrap();
+        assert!(limit.bytes_s < 500e6 && limit.bytes_s > 480e6);
+        assert!(limit.source.contains("upper bound") && !limit.shared);
+        assert!(of_usb_bulk("10000").unwrap().bytes_s > 2.0 * limit.bytes_s);
+        assert_eq!(of_usb_bulk("480").unwrap().bytes_s, 53_248_000.0);
+        assert_eq!(of_usb_bulk("1.5"), None);
+    }
+
+    #[test]
+    fn an_interrupt_endpoint_carries_its_packets_once_an_interval() {
+        let bytes_s = |m: &str, packet, packets, interval| {
+            of_usb_interrupt(m, packet, packets, interval)
+                .unwrap()
+                .bytes_s
+        };
+        assert_eq!(bytes_s("12", 64, 1, 1), 64_000.0);
+        // 10 ms are served every 8.
+        assert_eq!(bytes_s("1.5", 8, 1, 10), 1_000.0);
+        assert_eq!(bytes_s("480", 1024, 3, 1), 24_576_000.0);
+        assert_eq!(bytes_s("480", 64, 1, 4), 64_000.0);
+        assert_eq!(of_usb_interrupt("0", 64, 1, 1), None);
     }
 
     #[test]

@@ -10,19 +10,21 @@ use std::path::Path;
 /// Runs the command.
 pub fn run(args: &ExportArgs) -> anyhow::Result<Outcome> {
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
+    let run = run.stored();
     if let Some(path) = &args.csv {
         let mut out = open(path)?;
         // The kind is kept, so that `| head` is known as such.
-        wiregauge_run::write_csv(&run, &mut out, args.data).map_err(std::io::Error::from)?;
+        run.write_csv(&mut out, args.data)
+            .map_err(std::io::Error::from)?;
         out.flush()?;
     }
     if let Some(path) = &args.json {
         let mut out = open(path)?;
-        wiregauge_run::write_json(&run, &mut out).map_err(std::io::Error::from)?;
+        run.write_json(&mut out).map_err(std::io::Error::from)?;
         out.flush()?;
     }
     if let Some(path) = &args.parquet {
-        wiregauge_run::write_parquet(&run, path)?;
+        run.write_parquet(path)?;
     }
     Ok(Outcome::Done)
 }

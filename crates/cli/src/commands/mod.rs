@@ -1,14 +1,17 @@
 //! One file a command.
 
 mod demo;
+mod devices;
 mod exchange;
 mod export;
+mod measure;
 mod plan;
-mod printed;
+pub mod printed;
 mod recorder;
 mod runs;
 mod serve;
 mod show;
+mod stream;
 
 use crate::Outcome;
 use crate::args::{Arguments, Command};
@@ -34,10 +37,12 @@ impl std::error::Error for StorageFailed {}
 pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     match arguments.command {
         Command::Exchange(args) => exchange::run(&args),
+        Command::Stream(args) => stream::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Runs(args) => runs::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Devices(args) => devices::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Completions { shell } => {
             let mut command = Arguments::command();

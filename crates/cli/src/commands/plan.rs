@@ -1,20 +1,25 @@
 //! From what was typed to what will run: every default is filled in here and nowhere else.
 
-use crate::args::{ConnectArg, ExchangeArgs, ProtocolArg, WaitArg};
-use crate::values::{Count, Every, Sizes};
+use crate::args::{ConnectArg, ExchangeArgs, HostArgs, ProtocolArg, StreamArgs, WaitArg};
+use crate::values::{ByteRate, Count, Every, Sizes};
 use wiregauge_record::{
-    Connect, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, Wait,
+    Connect, Direction, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, StreamPlan,
+    StreamPoint, Wait,
 };
 
 /// Exchanges at a point when nothing is said.
 const COUNT: u64 = 1000;
+
+/// Transfers at once over USB when nothing is said: one on the wire, one that waits for it, and two
+/// in the hands of the host.
+const USB_QUEUE: u32 = 4;
 
 /// The plan for `wiregauge exchange`.
 pub fn of_exchange(args: &ExchangeArgs) -> Plan {
     let protocol = match args.protocol {
         Some(ProtocolArg::Echo) => Protocol::Echo,
         Some(ProtocolArg::Wiregauge) => Protocol::Wiregauge,
-        None if args.address.starts_with("null:") => Protocol::Echo,
+        None if args.addresses.iter().any(|a| a.starts_with("null:")) => Protocol::Echo,
         None => Protocol::Wiregauge,
     };
     let limit = match (args.duration, args.count) {
@@ -27,7 +32,8 @@ pub fn of_exchange(args: &ExchangeArgs) -> Plan {
         None => Schedule::AsFastAsPossible,
     };
     Plan {
-        address: args.address.clone(),
+        address: args.addresses.first().cloned().unwrap_or_default(),
+        more_links: args.addresses.iter().skip(1).cloned().collect(),
         protocol,
         connect: match args.connect {
             ConnectArg::Once => Connect::Once,
@@ -51,12 +57,7 @@ pub fn of_exchange(args: &ExchangeArgs) -> Plan {
             .collect(),
         keep_data: args.keep_data,
         calibrate: !args.no_calibration,
-        host: HostPlan {
-            priority: args.priority,
-            pin: args.pin,
-            lock_memory: args.lock_memory,
-            load: args.host_load.unwrap_or_default(),
-        },
+        host: host(&args.host),
         link: LinkOptions {
             baud: args.baud,
             quick_ack: args.quick_ack,
@@ -87,19 +88,108 @@ fn points(args: &ExchangeArgs, protocol: Protocol) -> Vec<Point> {
         },
     };
     let depths = &args.depth.0;
-    sizes
+    let cells = sizes
         .iter()
         .flat_map(|&(out_bytes, in_bytes)| {
             depths
                 .iter()
                 .map(move |&depth| (out_bytes, in_bytes, depth))
         })
-        .enumerate()
-        .map(|(index, (out_bytes, in_bytes, depth))| Point {
-            index: index as u32,
+        .map(|(out_bytes, in_bytes, depth)| Point {
+            index: 0,
             out_bytes,
             in_bytes,
             depth,
-        })
-        .collect()
+            link: 0,
+            together: false,
+        });
+    let cells: Vec<Point> = cells.collect();
+    let mut points = over_links(&cells, args.addresses.len(), |point, link, together| {
+        (point.link, point.together) = (link, together);
+    });
+    points
+        .iter_mut()
+        .zip(0..)
+        .for_each(|(point, index)| point.index = index);
+    points
+}
+
+/// The same cells for each link alone, and then, cell by cell, for all of them together.
+fn over_links<P: Copy>(cells: &[P], links: usize, set: impl Fn(&mut P, u32, bool)) -> Vec<P> {
+    let links = u32::try_from(links).unwrap_or(u32::MAX);
+    let mut points = Vec::new();
+    let mut add = |cell: &P, link, together| {
+        let mut point = *cell;
+        set(&mut point, link, together);
+        points.push(point);
+    };
+    for link in 0..links {
+        cells.iter().for_each(|cell| add(cell, link, false));
+    }
+    if links > 1 {
+        for cell in cells {
+            (0..links).for_each(|link| add(cell, link, true));
+        }
+    }
+    points
+}
+
+fn host(args: &HostArgs) -> HostPlan {
+    HostPlan {
+        priority: args.priority,
+        pin: args.pin,
+        lock_memory: args.lock_memory,
+        load: args.host_load.unwrap_or_default(),
+    }
+}
+
+/// The plan for `wiregauge stream`.
+pub fn of_stream(args: &StreamArgs) -> StreamPlan {
+    StreamPlan {
+        address: args.addresses.first().cloned().unwrap_or_default(),
+        more_links: args.addresses.iter().skip(1).cloned().collect(),
+        points: stream_points(args),
+        duration_ns: args.duration.as_nanos() as u64,
+        settle_ns: args.settle.as_nanos() as u64,
+        check: !args.no_check,
+        timeout_ns: args.timeout.as_nanos() as u64,
+        rates_bytes_s: args.rate.iter().map(|ByteRate(rate)| *rate).collect(),
+        loss: args.loss,
+        host: host(&args.host),
+        link: LinkOptions {
+            baud: args.baud,
+            quick_ack: false,
+        },
+    }
+}
+
+/// The matrix: queue within transfer within direction, so that the rows to compare stand together.
+fn stream_points(args: &StreamArgs) -> Vec<StreamPoint> {
+    let only_usb = args.addresses.iter().all(|a| a.starts_with("usb:"));
+    let queues = match &args.queue {
+        Some(Sizes(list)) => list.clone(),
+        None if only_usb => vec![USB_QUEUE],
+        None => vec![1],
+    };
+    let mut cells = Vec::new();
+    for &direction in &args.direction {
+        for &transfer_bytes in &args.transfer.0 {
+            cells.extend(queues.iter().map(|&queue| StreamPoint {
+                index: 0,
+                direction: Direction::from(direction),
+                transfer_bytes,
+                queue,
+                link: 0,
+                together: false,
+            }));
+        }
+    }
+    let mut points = over_links(&cells, args.addresses.len(), |point, link, together| {
+        (point.link, point.together) = (link, together);
+    });
+    points
+        .iter_mut()
+        .zip(0..)
+        .for_each(|(point, index)| point.index = index);
+    points
 }

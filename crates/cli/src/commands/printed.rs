@@ -6,16 +6,13 @@ use crate::output::units::time;
 use crate::output::{tables, warnings};
 use std::io::Write;
 use wiregauge_record::{Calibration, Limit, Protocol, Schedule};
-use wiregauge_run::{RunFile, State};
+use wiregauge_run::{RunFile, RunKind, State};
 
 /// Prints a run to standard output.
 pub fn print(file: &RunFile, look: Look) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     if look.json {
-        // The kind is kept, so that `| head` is known as such.
-        serde_json::to_writer_pretty(&mut out, file).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-        return Ok(());
+        return json(&mut out, file);
     }
     if !look.quiet {
         header(&mut out, file)?;
@@ -37,6 +34,14 @@ pub fn print(file: &RunFile, look: Look) -> anyhow::Result<()> {
         writeln!(out, "\n{CAUTION}the run failed:{RESET} {error}")?;
     }
     out.flush()?;
+    Ok(())
+}
+
+/// Prints a run of any kind for machines.
+pub fn json<K: RunKind>(out: &mut impl Write, file: &RunFile<K>) -> anyhow::Result<()> {
+    // The kind is kept, so that `| head` is known as such.
+    serde_json::to_writer_pretty(&mut *out, file).map_err(std::io::Error::from)?;
+    writeln!(out)?;
     Ok(())
 }
 

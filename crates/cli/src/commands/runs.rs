@@ -6,6 +6,7 @@ use crate::output::style::{HEADING, RESET};
 use crate::output::units::grouped;
 use comfy_table::{ContentArrangement, Table};
 use std::io::Write;
+use wiregauge_run::Listing;
 
 /// Runs the command.
 pub fn run(args: &RunsArgs) -> anyhow::Result<Outcome> {
@@ -13,16 +14,7 @@ pub fn run(args: &RunsArgs) -> anyhow::Result<Outcome> {
     let listings = wiregauge_run::list(&home)?;
     let mut out = anstream::stdout().lock();
     if args.json {
-        let rows: Vec<serde_json::Value> = listings
-            .iter()
-            .map(|run| {
-                serde_json::json!({
-                    "name": run.name, "dir": run.dir, "started": run.started, "kind": run.kind,
-                    "address": run.address, "state": run.state, "points": run.points,
-                    "exchanges": run.exchanges, "problem": run.problem,
-                })
-            })
-            .collect();
+        let rows: Vec<serde_json::Value> = listings.iter().map(as_json).collect();
         serde_json::to_writer_pretty(&mut out, &rows).map_err(std::io::Error::from)?;
         writeln!(out)?;
         return Ok(Outcome::Done);
@@ -34,13 +26,20 @@ pub fn run(args: &RunsArgs) -> anyhow::Result<Outcome> {
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["name", "address", "state", "points", "exchanges"]);
+    table.set_header(["name", "kind", "address", "state", "points", "measured"]);
     for run in &listings {
-        let exchanges = grouped(run.exchanges);
         let points = run.points.to_string();
-        table.add_row([&run.name, &run.address, &run.state, &points, &exchanges]);
+        let measured = format!("{} {}", grouped(run.measured), run.rows);
+        table.add_row([
+            &run.name,
+            run.kind,
+            &run.address,
+            &run.state,
+            &points,
+            measured.trim_end(),
+        ]);
     }
-    for at in [3, 4] {
+    for at in [4, 5] {
         if let Some(column) = table.column_mut(at) {
             column.set_cell_alignment(comfy_table::CellAlignment::Right);
         }
@@ -62,4 +61,16 @@ pub fn run(args: &RunsArgs) -> anyhow::Result<Outcome> {
         )?;
     }
     Ok(Outcome::Done)
+}
+
+/// A run as an object; what was measured stands under its own name (`exchanges`, `transfers`).
+fn as_json(run: &Listing) -> serde_json::Value {
+    let mut object = serde_json::json!({
+        "name": run.name, "dir": run.dir, "started": run.started, "kind": run.kind,
+        "address": run.address, "state": run.state, "points": run.points, "problem": run.problem,
+    });
+    if run.is_readable() {
+        object[run.rows] = run.measured.into();
+    }
+    object
 }

@@ -15,7 +15,7 @@ pub struct Titled {
 }
 
 impl Titled {
-    fn new(title: impl Into<String>, columns: &[&str]) -> Titled {
+    pub(super) fn new(title: impl Into<String>, columns: &[&str]) -> Titled {
         let mut table = Table::new();
         table.load_style(comfy_table::presets::NOTHING);
         table.set_content_arrangement(ContentArrangement::Disabled);
@@ -26,7 +26,7 @@ impl Titled {
         }
     }
 
-    fn row(&mut self, cells: Vec<String>) {
+    pub(super) fn row(&mut self, cells: Vec<String>) {
         self.table.add_row(cells);
     }
 

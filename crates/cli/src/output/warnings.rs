@@ -40,6 +40,8 @@ pub enum Warning {
     ClockGap { points: Vec<u32>, longest_ns: u64 },
     /// The storage was too slow.
     Storage { points: Vec<u32> },
+    /// An endpoint stalled and was cleared.
+    Stalled { points: Vec<u32>, times: u64 },
     /// The figures are near this host's own floor.
     NearFloor {
         points: Vec<u32>,
@@ -154,6 +156,7 @@ fn add_disturbances(file: &RunFile, add: Add<'_>) {
     let mut shared = (Vec::new(), 0.0_f64);
     let mut gaps = (Vec::new(), 0);
     let mut storage = Vec::new();
+    let mut stalled = (Vec::new(), 0);
     for point in &file.points {
         let index = point.point.index;
         for disturbance in &point.disturbances {
@@ -175,6 +178,10 @@ fn add_disturbances(file: &RunFile, add: Add<'_>) {
                     gaps.1 = longest_ns.max(gaps.1);
                 }
                 Disturbance::StorageTooSlow { .. } => storage.push(index),
+                Disturbance::EndpointStalled { times } => {
+                    stalled.0.push(index);
+                    stalled.1 += times;
+                }
             }
         }
     }
@@ -199,6 +206,10 @@ fn add_disturbances(file: &RunFile, add: Add<'_>) {
         longest_ns: gaps.1,
     });
     add(storage, &|points| Warning::Storage { points });
+    add(stalled.0, &|points| Warning::Stalled {
+        points,
+        times: stalled.1,
+    });
 }
 
 /// `point 3`, `points 1, 2 and 7`, `12 points`; numbered from 1 as the table's rows are.
@@ -303,6 +314,12 @@ impl fmt::Display for Warning {
                 "a spinning thread saw the clock jump by up to {} ({}): an interrupt, the \
                  hypervisor or the firmware. Tails near that are this host's.",
                 time(*longest_ns as f64),
+                named(points)
+            ),
+            Warning::Stalled { points, times } => write!(
+                f,
+                "the device stalled an endpoint {times} times ({}); it was cleared each time, and what \
+                 was under way is lost. The device refuses what it was sent: check sizes and --protocol.",
                 named(points)
             ),
             Warning::Storage { points } => write!(

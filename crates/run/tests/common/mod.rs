@@ -8,18 +8,25 @@ use wiregauge_record::{
     PointSummary, Protocol, ResourceUse, Sample, Schedule, Status, Throughput, Wait,
 };
 
+/// Most tests are of the first kind of run; what is not particular to it is the same code for all.
+pub type Run = wiregauge_run::Run<wiregauge_run::Exchange>;
+pub type RunWriter = wiregauge_run::RunWriter<wiregauge_run::Exchange>;
+
 pub fn point(index: u32) -> Point {
     Point {
         index,
         out_bytes: 16,
         in_bytes: 100 * (index + 1),
         depth: 2,
+        link: 0,
+        together: false,
     }
 }
 
 pub fn plan(keep_data: bool) -> Plan {
     Plan {
         address: "tcp://127.0.0.1:7700".to_owned(),
+        more_links: Vec::new(),
         protocol: Protocol::Wiregauge,
         connect: Connect::Once,
         points: (0..3).map(point).collect(),

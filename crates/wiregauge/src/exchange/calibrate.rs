@@ -59,9 +59,12 @@ fn floor(link: &mut dyn Link, datagram: bool, wait: Wait) -> Option<Distribution
         out_bytes: BYTES,
         in_bytes: BYTES,
         depth: 1,
+        link: 0,
+        together: false,
     };
     let plan = Plan {
         address: "this host's own echo".into(),
+        more_links: Vec::new(),
         protocol: Protocol::Echo,
         connect: Connect::Once,
         points: vec![point],

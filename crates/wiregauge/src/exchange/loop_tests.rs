@@ -113,6 +113,7 @@ fn measure(
 ) -> (PointSummary, Vec<Sample>) {
     let plan = Plan {
         address: "memory".into(),
+        more_links: Vec::new(),
         protocol,
         connect: Connect::Once,
         points: vec![point],
@@ -170,7 +171,7 @@ proptest! {
     ) {
         let protocol = if echo { Protocol::Echo } else { Protocol::Wiregauge };
         let in_bytes = if echo { out_bytes } else { in_bytes };
-        let point = Point { index: 0, out_bytes, in_bytes, depth };
+        let point = Point { index: 0, out_bytes, in_bytes, depth, link: 0, together: false };
         let link = Memory::new(protocol, Faults::default(), room.max(out_bytes as usize / 50), seed);
         let (summary, samples) = measure(link, protocol, point, 60, Duration::from_secs(20));
         prop_assert_eq!(&summary.ending, &Ending::Complete);
@@ -195,7 +196,7 @@ proptest! {
             2 => Faults { lose_byte: often, ..Faults::default() },
             _ => Faults { insert_byte: often, ..Faults::default() },
         };
-        let point = Point { index: 0, out_bytes: 40, in_bytes: 300, depth };
+        let point = Point { index: 0, out_bytes: 40, in_bytes: 300, depth, link: 0, together: false };
         let link = Memory::new(Protocol::Wiregauge, faults, room, seed);
         let (summary, samples) = measure(link, Protocol::Wiregauge, point, 100, Duration::from_millis(20));
         prop_assert_eq!(&summary.ending, &Ending::Complete);

@@ -163,6 +163,9 @@ impl<'a, C: Codec> Loop<'a, C> {
 
     /// True when the point is complete, false when it was stopped.
     fn measure(&mut self) -> Result<bool, LinkError> {
+        self.link
+            .prepare(self.point)
+            .map_err(|e| failures::broken(self.plan, self.window.next(), &e))?;
         let timeout = Duration::from_nanos(self.plan.timeout_ns);
         // Who is woken from outside within a moment needs a timer only for a short timeout.
         let is_woken = self.ears.sleeper.is_some() && timeout >= 2 * PATIENCE;

@@ -6,7 +6,7 @@ mod calibrate;
 mod check;
 mod codec;
 mod failures;
-mod hello;
+pub(crate) mod hello;
 #[cfg(test)]
 mod loop_tests;
 mod measure;
@@ -257,7 +257,9 @@ fn measuring_thread(
 ) -> Result<(), LinkError> {
     let timeout = Duration::from_nanos(plan.timeout_ns);
     let datagram = address.kind().datagram;
-    host::own_descriptors();
+    if !address.kind().helped {
+        host::own_descriptors();
+    }
     host::apply(&plan.host)?;
     let clock = host::Clock::start();
     let mut link = address.open(&plan.link, timeout)?;
@@ -320,7 +322,8 @@ fn measure_point(
     ears: Ears<'_>,
     log: &mut SampleLog,
 ) -> (PointEnd, u64) {
-    let stalls_before = log.stalls;
+    let stalls_before = log.stalls();
+    let halts_before = link.stalls();
     let out = point.out_bytes;
     let (end, sights, resources, mut disturbances) = match (plan.protocol, datagram) {
         (Protocol::Wiregauge, _) => {
@@ -336,9 +339,13 @@ fn measure_point(
             watched(Loop::new(link, datagram, codec, plan, point, ears, log))
         }
     };
-    let stalls = log.stalls - stalls_before;
+    let stalls = log.stalls() - stalls_before;
     if stalls > 0 {
         disturbances.push(Disturbance::StorageTooSlow { times: stalls });
+    }
+    let halts = link.stalls() - halts_before;
+    if halts > 0 {
+        disturbances.push(Disturbance::EndpointStalled { times: halts });
     }
     let (ending, error) = match end {
         LoopEnd::Complete => (Ending::Complete, None),

@@ -1,6 +1,7 @@
-//! Where the measuring thread puts its samples: a ring laid out and touched beforehand, emptied by
-//! another thread. Putting one there is a store to memory; no lock, no allocation, no system call.
+//! Where the measuring thread puts its samples, and the bytes of the answers if those are kept: rings
+//! that another thread empties.
 
+use crate::ring::{self, Drain, Log};
 use rtrb::{Consumer, Producer, RingBuffer};
 use wiregauge_record::Sample;
 
@@ -12,15 +13,14 @@ pub const RING_DATA: usize = 256 << 20;
 
 /// The measuring thread's end.
 pub struct SampleLog {
-    samples: Producer<Sample>,
+    samples: Log<Sample>,
     data: Option<Producer<u8>>,
-    /// How often the ring was full, so that the loop had to wait for the storage.
-    pub stalls: u64,
+    data_stalls: u64,
 }
 
 /// The other end.
 pub struct SampleDrain {
-    samples: Consumer<Sample>,
+    samples: Drain<Sample>,
     data: Option<Consumer<u8>>,
     scratch: Vec<u8>,
 }
@@ -36,9 +36,7 @@ pub fn ring(samples: u64, data_bytes: Option<u32>) -> (SampleLog, SampleDrain) {
         Some(bytes) if bytes > 0 => held.min((RING_DATA / bytes).max(1)),
         _ => held,
     };
-    let (mut log, mut drain) = RingBuffer::new(held);
-    while log.push(Sample::default()).is_ok() {}
-    while drain.pop().is_ok() {}
+    let (log, drain) = ring::ring(held);
     let data = data_bytes.map(|bytes| {
         let (mut log, mut drain) = RingBuffer::new((held * bytes).max(1));
         while log.push(0).is_ok() {}
@@ -50,7 +48,7 @@ pub fn ring(samples: u64, data_bytes: Option<u32>) -> (SampleLog, SampleDrain) {
         SampleLog {
             samples: log,
             data: data_log,
-            stalls: 0,
+            data_stalls: 0,
         },
         SampleDrain {
             samples: drain,
@@ -61,6 +59,11 @@ pub fn ring(samples: u64, data_bytes: Option<u32>) -> (SampleLog, SampleDrain) {
 }
 
 impl SampleLog {
+    /// How often a ring was full, so that the loop had to wait for the storage.
+    pub fn stalls(&self) -> u64 {
+        self.samples.stalls + self.data_stalls
+    }
+
     /// Puts one sample, and the bytes of its answer if those are kept.
     #[inline]
     pub fn push(&mut self, mut sample: Sample, answer: &[u8]) {
@@ -71,7 +74,7 @@ impl SampleLog {
             while !rest.is_empty() {
                 let room = data.slots().min(rest.len());
                 if room == 0 {
-                    self.stalls += 1;
+                    self.data_stalls += 1;
                     std::thread::yield_now();
                 } else if let Ok(chunk) = data.write_chunk_uninit(room) {
                     chunk.fill_from_iter(rest[..room].iter().copied());
@@ -79,27 +82,21 @@ impl SampleLog {
                 }
             }
         }
-        let mut waited = false;
-        while let Err(rtrb::PushError::Full(back)) = self.samples.push(sample) {
-            sample = back;
-            waited = true;
-            std::thread::yield_now();
-        }
-        self.stalls += u64::from(waited);
+        self.samples.push(sample);
     }
 }
 
 impl SampleDrain {
     /// Samples waiting.
     pub fn waiting(&self) -> usize {
-        self.samples.slots()
+        self.samples.waiting()
     }
 
     /// True when the ring should be emptied although the point still runs.
     pub fn is_pressing(&self) -> bool {
-        let full = self.samples.slots() * 2 >= self.samples.buffer().capacity();
         let data = self.data.as_ref();
-        full || data.is_some_and(|data| data.slots() * 2 >= data.buffer().capacity())
+        self.samples.is_pressing()
+            || data.is_some_and(|data| data.slots() * 2 >= data.buffer().capacity())
     }
 
     /// Takes what is there. Stops at the first error of `take` and returns it.
@@ -108,8 +105,8 @@ impl SampleDrain {
         mut take: impl FnMut(&Sample, &[u8]) -> Result<(), E>,
     ) -> Result<u64, E> {
         let mut taken = 0;
-        for _ in 0..self.samples.slots() {
-            let Ok(sample) = self.samples.pop() else {
+        for _ in 0..self.samples.waiting() {
+            let Some(sample) = self.samples.pop() else {
                 break;
             };
             self.scratch.clear();
@@ -166,6 +163,6 @@ mod tests {
     #[test]
     fn a_long_point_is_held_in_bounded_memory() {
         let (_, drain) = ring(100_000_000, None);
-        assert_eq!(drain.samples.buffer().capacity(), RING_SAMPLES);
+        assert_eq!(drain.samples.capacity(), RING_SAMPLES);
     }
 }

@@ -43,3 +43,9 @@ pub fn sleep_until(at_ns: u64) {
     };
     let _ = rustix::thread::clock_nanosleep_absolute(ClockId::Monotonic, &at);
 }
+
+/// Processor time in nanoseconds that the calling thread has used. Costs a system call.
+pub fn thread_cpu_ns() -> u64 {
+    let used = clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
+}

@@ -1,13 +1,17 @@
 //! This computer: its clock, what is asked of it, and what else it does.
 
+mod bell;
 mod clock;
+mod helper;
 mod interference;
 mod load;
 mod nudge;
 mod scheduling;
 mod state;
 
-pub use clock::{Clock, sleep_until};
+pub use bell::{Bell, Woken};
+pub use clock::{Clock, sleep_until, thread_cpu_ns};
+pub use helper::Helper;
 pub use interference::{ClockGaps, Watch};
 pub use load::Load;
 pub use nudge::{Heeding, Sleeper, own_descriptors};

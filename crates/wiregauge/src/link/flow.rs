@@ -43,8 +43,9 @@ pub trait Flow: Send {
     /// that sends shorter transfers ends each with a short packet). Must not be called with the
     /// queue full.
     ///
-    /// Where a transfer is one system call, OUT waits in it until all bytes are handed over or
-    /// `at_most` is over, which is an error of kind `TimedOut`.
+    /// It does not wait: where a transfer is one system call, OUT hands over what the system takes
+    /// at once, and [`Flow::complete`] the rest. Where submitting itself may have to wait for the
+    /// system, it does so for at most `at_most`, then it fails with an error of kind `TimedOut`.
     fn submit(
         &mut self,
         bytes: usize,
@@ -65,7 +66,7 @@ pub trait Flow: Send {
     fn pending(&self) -> usize;
 
     /// Cancels what is pending and waits until it is over. What an IN transfer had received by then
-    /// is given to `take`.
+    /// is given to `take`, and so are the bytes of an OUT transfer that were handed over in part.
     fn cancel(&mut self, take: &mut dyn FnMut(&[u8])) -> io::Result<()>;
 
     /// Processor time in nanoseconds that a helper thread of the link (not the caller) has used for

@@ -1,5 +1,6 @@
 //! A link is one opened way to one device. A kind of link is one file here and one line in [`KINDS`].
 
+mod descriptor_flow;
 mod flow;
 mod null;
 mod serial;
@@ -9,6 +10,7 @@ mod tcp;
 mod tty;
 mod udp;
 mod unix;
+pub(crate) mod usb;
 
 pub use flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
 pub use served::{PtyMaster, accepted, wait_readable};
@@ -18,7 +20,7 @@ use crate::error::{LinkError, LinkErrorKind};
 use std::fmt;
 use std::io;
 use std::time::Duration;
-use wiregauge_record::{BusLimit, LinkDetail, LinkOptions};
+use wiregauge_record::{BusLimit, LinkDetail, LinkOptions, Point};
 
 /// How long a sleep may last before it looks up, so that a stop is heeded.
 pub const PATIENCE: Duration = Duration::from_millis(100);
@@ -29,6 +31,7 @@ pub static KINDS: &[&Kind] = &[
     &udp::KIND,
     &unix::KIND,
     &serial::KIND,
+    &usb::KIND,
     &null::KIND,
 ];
 
@@ -50,6 +53,9 @@ pub struct Kind {
     pub open: Open,
     /// Opens one to an echo on this same host, for self-calibration; `None` where there is none.
     pub floor: Option<OpenFloor>,
+    /// True if a thread of the link's library uses its descriptors too, so that the thread that opens
+    /// it must share the process's table of descriptors.
+    pub helped: bool,
 }
 
 /// Opens a link to an address; the time bounds the opening where the system would wait longer.
@@ -60,6 +66,12 @@ pub type OpenFloor = fn() -> io::Result<Box<dyn Link>>;
 
 /// One opened way to one device. Called from one thread. Nothing here allocates once it is open.
 pub trait Link: Send {
+    /// Told the sizes of the exchanges that follow, before the first of a point; nothing is
+    /// outstanding. A kind that keeps receives pending lays them out.
+    fn prepare(&mut self, _point: Point) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Hands over as many bytes as the system takes now, without waiting; 0 if it takes none. A
     /// datagram goes whole or not at all.
     fn send(&mut self, bytes: &[u8]) -> io::Result<usize>;
@@ -96,6 +108,17 @@ pub trait Link: Send {
             io::ErrorKind::Unsupported,
             "this kind of link cannot stream",
         ))
+    }
+
+    /// How often an endpoint of it stalled and was cleared so far.
+    fn stalls(&self) -> u64 {
+        0
+    }
+
+    /// False where nothing is at the other end that could be asked: then a stream begins without
+    /// orders, OUT is swallowed, and IN is the pattern from its beginning.
+    fn has_device(&self) -> bool {
+        true
     }
 
     /// Settings worth keeping with the run.

@@ -1,7 +1,8 @@
 //! No link at all: what is sent can be received at once. Measures the tool's own overhead.
 
-use super::{Address, Kind, Link};
+use super::{Address, Completed, Flow, FlowShape, Flows, Kind, Link, ORDER_BYTES};
 use crate::error::LinkError;
+use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 use wiregauge_record::LinkOptions;
@@ -11,7 +12,7 @@ const CAPACITY: usize = 4 << 20;
 /// The kind.
 pub static KIND: Kind = Kind {
     scheme: "null",
-    about: "no device: measures wiregauge's own overhead (echo only)",
+    about: "no device: measures wiregauge's own overhead (echo and stream)",
     example: "null://",
     datagram: false,
     max_bytes: CAPACITY as u32,
@@ -26,6 +27,7 @@ pub static KIND: Kind = Kind {
         Ok(Box::new(Null::new()))
     },
     floor: None,
+    helped: false,
 };
 
 struct Null {
@@ -82,6 +84,117 @@ impl Link for Null {
     }
 
     fn reopen(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn flows(&mut self, shape: FlowShape) -> io::Result<Flows<'_>> {
+        Ok(Flows {
+            out: Box::new(Swallow(Places::new(shape))),
+            in_: Box::new(Yield {
+                places: Places::new(shape),
+                position: 0,
+            }),
+        })
+    }
+
+    fn has_device(&self) -> bool {
+        false
+    }
+}
+
+/// Transfers that pend: nothing but their sizes, and one buffer for all.
+struct Places {
+    buffer: Vec<u8>,
+    sizes: VecDeque<usize>,
+}
+
+impl Places {
+    fn new(shape: FlowShape) -> Places {
+        Places {
+            buffer: vec![0xff; shape.transfer_bytes.max(ORDER_BYTES)],
+            sizes: VecDeque::with_capacity(shape.queue),
+        }
+    }
+}
+
+/// Host to nowhere.
+struct Swallow(Places);
+
+impl Flow for Swallow {
+    fn submit(
+        &mut self,
+        bytes: usize,
+        _at_most: Duration,
+        fill: &mut dyn FnMut(&mut [u8]),
+    ) -> io::Result<()> {
+        fill(&mut self.0.buffer[..bytes]);
+        self.0.sizes.push_back(bytes);
+        Ok(())
+    }
+
+    fn complete(
+        &mut self,
+        _at_most: Duration,
+        _take: &mut dyn FnMut(&[u8]),
+    ) -> io::Result<Option<Completed>> {
+        let bytes = self.0.sizes.pop_front();
+        Ok(bytes.map(|bytes| Completed {
+            bytes,
+            stalled: false,
+        }))
+    }
+
+    fn pending(&self) -> usize {
+        self.0.sizes.len()
+    }
+
+    fn cancel(&mut self, _take: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        self.0.sizes.clear();
+        Ok(())
+    }
+}
+
+/// The pattern, as fast as it can be made.
+struct Yield {
+    places: Places,
+    position: u64,
+}
+
+impl Flow for Yield {
+    fn submit(
+        &mut self,
+        bytes: usize,
+        _at_most: Duration,
+        _fill: &mut dyn FnMut(&mut [u8]),
+    ) -> io::Result<()> {
+        self.places.sizes.push_back(bytes);
+        Ok(())
+    }
+
+    fn complete(
+        &mut self,
+        _at_most: Duration,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> io::Result<Option<Completed>> {
+        let Some(bytes) = self.places.sizes.pop_front() else {
+            return Ok(None);
+        };
+        let buffer = &mut self.places.buffer[..bytes];
+        wiregauge_wire::fill_stream(self.position, buffer);
+        self.position += bytes as u64;
+        take(buffer);
+        Ok(Some(Completed {
+            bytes,
+            stalled: false,
+        }))
+    }
+
+    fn pending(&self) -> usize {
+        self.places.sizes.len()
+    }
+
+    fn cancel(&mut self, _take: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        self.places.sizes.clear();
         Ok(())
     }
 }

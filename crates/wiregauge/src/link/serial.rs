@@ -1,7 +1,8 @@
 //! Serial lines: any tty or pseudo-terminal, in raw mode, for one user, put back as it was.
 
+use super::descriptor_flow::{self, Ends};
 use super::tty::{LowLatency, RawTty, TtyError, open_pty};
-use super::{Address, Kind, Link, PATIENCE, closed, socket};
+use super::{Address, FlowShape, Flows, Kind, Link, PATIENCE, closed, socket};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::limits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -27,6 +28,7 @@ pub static KIND: Kind = Kind {
     },
     open,
     floor: Some(floor),
+    helped: false,
 };
 
 struct Serial {
@@ -121,8 +123,10 @@ impl Serial {
     }
 }
 
-impl Link for Serial {
-    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+impl Ends for Serial {
+    const DATAGRAM: bool = false;
+
+    fn put(&self, bytes: &[u8]) -> io::Result<usize> {
         match rustix::io::write(self.tty()?.ready(), bytes) {
             Ok(sent) => Ok(sent),
             Err(Errno::AGAIN | Errno::INTR) => Ok(0),
@@ -131,7 +135,7 @@ impl Link for Serial {
         }
     }
 
-    fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+    fn get(&self, into: &mut [u8]) -> io::Result<usize> {
         match rustix::io::read(self.tty()?.ready(), into) {
             Ok(0) => self.nothing_read(),
             Ok(received) => Ok(received),
@@ -141,7 +145,7 @@ impl Link for Serial {
         }
     }
 
-    fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
+    fn get_patiently(&self, into: &mut [u8]) -> io::Result<usize> {
         match rustix::io::read(self.tty()?.waiting(), into) {
             Ok(0) => self.nothing_read(),
             Ok(received) => Ok(received),
@@ -149,6 +153,24 @@ impl Link for Serial {
             Err(Errno::IO) => Err(closed()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    fn wait(&self, for_what: PollFlags, at_most: Duration) -> io::Result<()> {
+        socket::wait_for(self.tty()?.ready(), for_what, at_most)
+    }
+}
+
+impl Link for Serial {
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.put(bytes)
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.get(into)
+    }
+
+    fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.get_patiently(into)
     }
 
     fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
@@ -173,6 +195,10 @@ impl Link for Serial {
             })?,
         );
         Ok(())
+    }
+
+    fn flows(&mut self, shape: FlowShape) -> io::Result<Flows<'_>> {
+        descriptor_flow::flows(self, shape)
     }
 
     fn detail(&self) -> LinkDetail {

@@ -1,7 +1,8 @@
 //! What TCP, UDP and Unix sockets share: one system call a send and one a receive. The descriptor
 //! stays in blocking mode; a call that must not wait says so by its flag, so no mode is switched.
 
-use super::{Link, PATIENCE, closed};
+use super::descriptor_flow::{self, Ends};
+use super::{FlowShape, Flows, Link, PATIENCE, closed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use wiregauge_record::LinkDetail;
 
 /// What one kind of socket adds to what all share.
-pub trait Opener: Send {
+pub trait Opener: Send + Sync {
     /// True if an empty read means the end, as it does for streams but not for datagrams.
     const STREAM: bool;
 
@@ -66,14 +67,34 @@ impl<O: Opener> SocketLink<O> {
     }
 }
 
-impl<O: Opener> Link for SocketLink<O> {
-    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+impl<O: Opener> Ends for SocketLink<O> {
+    const DATAGRAM: bool = !O::STREAM;
+
+    fn put(&self, bytes: &[u8]) -> io::Result<usize> {
         match rustix::net::send(self.fd()?, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
             Ok(sent) => Ok(sent),
             // NOBUFS: the interface's own queue is full; it empties as EAGAIN's does.
             Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => Ok(0),
             Err(error) => Err(error.into()),
         }
+    }
+
+    fn get(&self, into: &mut [u8]) -> io::Result<usize> {
+        self.receive_with(into, RecvFlags::DONTWAIT)
+    }
+
+    fn get_patiently(&self, into: &mut [u8]) -> io::Result<usize> {
+        self.receive_with(into, RecvFlags::empty())
+    }
+
+    fn wait(&self, for_what: PollFlags, at_most: Duration) -> io::Result<()> {
+        wait_for(self.fd()?.as_fd(), for_what, at_most)
+    }
+}
+
+impl<O: Opener> Link for SocketLink<O> {
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.put(bytes)
     }
 
     fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
@@ -106,6 +127,11 @@ impl<O: Opener> Link for SocketLink<O> {
         Ok(())
     }
 
+    fn flows(&mut self, shape: FlowShape) -> io::Result<Flows<'_>> {
+        self.set_patience(Some(PATIENCE))?;
+        descriptor_flow::flows(self, shape)
+    }
+
     fn detail(&self) -> LinkDetail {
         let mut settings = self.opener.settings();
         if let Some(fd) = &self.fd {
@@ -127,6 +153,11 @@ pub fn wait(fd: BorrowedFd<'_>, or_writable: bool, at_most: Duration) -> io::Res
     if or_writable {
         flags |= PollFlags::OUT;
     }
+    wait_for(fd, flags, at_most)
+}
+
+/// Sleeps until the descriptor is ready for what is named, at most so long.
+pub fn wait_for(fd: BorrowedFd<'_>, flags: PollFlags, at_most: Duration) -> io::Result<()> {
     let timeout = Timespec {
         tv_sec: i64::try_from(at_most.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: at_most.subsec_nanos().into(),

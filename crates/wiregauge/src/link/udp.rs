@@ -27,6 +27,7 @@ pub static KIND: Kind = Kind {
     check: socket::check_host_port,
     open,
     floor: Some(floor),
+    helped: false,
 };
 
 struct Udp {

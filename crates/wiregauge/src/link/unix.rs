@@ -20,6 +20,7 @@ pub static KIND: Kind = Kind {
     check,
     open,
     floor: Some(floor),
+    helped: false,
 };
 
 struct Unix {

@@ -224,6 +224,11 @@ impl Device {
         self.streams.pull(now_ns, room, ready, modelled, fates)
     }
 
+    /// Bytes of one transfer of the stream from the host, if there is one.
+    pub fn sink_bytes(&self) -> Option<usize> {
+        self.streams.sink_bytes()
+    }
+
     /// Bytes of one transfer of the stream to the host, if there is one.
     pub fn source_bytes(&self) -> Option<usize> {
         self.streams.source_bytes()

@@ -141,6 +141,11 @@ impl Streams {
         self.sink.as_ref().map_or(0, |sink| sink.done_ns)
     }
 
+    /// Bytes of a transfer of the sink, if there is one.
+    pub(super) fn sink_bytes(&self) -> Option<usize> {
+        self.sink.as_ref().map(|sink| sink.transfer_bytes as usize)
+    }
+
     /// Bytes of a transfer of the source, if there is one.
     pub(super) fn source_bytes(&self) -> Option<usize> {
         self.source

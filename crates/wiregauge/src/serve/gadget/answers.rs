@@ -7,6 +7,7 @@
 //! have no such end; their size is the order's.
 
 use super::super::device::Device;
+use super::super::streams::Pull;
 use wiregauge_record::Protocol;
 use wiregauge_wire as wire;
 
@@ -23,8 +24,12 @@ pub struct Answers {
     sent: usize,
     /// Bytes of the answer at `sent` that are not gone.
     left: usize,
+    /// The answer at `sent` is one, and no transfer of a stream.
+    ends: bool,
     /// The last one filled its last packet.
     owes_end: bool,
+    /// When the stream has its next transfer, if it is not due.
+    stream_due_ns: Option<u64>,
 }
 
 impl Answers {
@@ -36,7 +41,9 @@ impl Answers {
             ready: Vec::new(),
             sent: 0,
             left: 0,
+            ends: true,
             owes_end: false,
+            stream_due_ns: None,
         }
     }
 
@@ -48,6 +55,12 @@ impl Answers {
     /// Bytes that wait.
     pub fn waiting(&self) -> usize {
         self.ready.len() - self.sent
+    }
+
+    /// When the device has something to send next, once it has nothing now.
+    pub fn next_due_ns(&self, device: &Device) -> Option<u64> {
+        let due = [device.next_due_ns(), self.stream_due_ns];
+        due.into_iter().flatten().min()
     }
 
     /// True if the last answer is not ended yet.
@@ -68,13 +81,32 @@ impl Answers {
                 Some(answer) if !answer.is_empty() => {
                     // Faults may have cut or lengthened it: it is one answer, whatever it says.
                     self.left = answer.len();
+                    self.ends = true;
                     self.ready = answer;
                 }
-                _ => return stream(device, now_ns, to),
+                _ => match device.source_bytes() {
+                    // Made where it leaves from.
+                    Some(bytes) if bytes <= PIECE => return self.pull(device, now_ns, bytes, to),
+                    Some(bytes) => {
+                        let mut transfer = std::mem::take(&mut self.ready);
+                        let due = self.pull(device, now_ns, bytes, &mut transfer);
+                        self.ready = transfer;
+                        if !due {
+                            return false;
+                        }
+                        self.left = self.ready.len();
+                        self.ends = false;
+                    }
+                    None => {
+                        self.stream_due_ns = None;
+                        return false;
+                    }
+                },
             }
         }
         if self.left == 0 {
             self.left = self.first_answer();
+            self.ends = true;
         }
         if self.sent == 0 && self.left == self.ready.len() && self.left <= PIECE {
             std::mem::swap(to, &mut self.ready);
@@ -85,8 +117,17 @@ impl Answers {
             self.sent += piece;
             self.left -= piece;
         }
-        self.owes_end = self.left == 0 && to.len().is_multiple_of(self.packet);
+        self.owes_end = self.ends && self.left == 0 && to.len().is_multiple_of(self.packet);
         true
+    }
+
+    /// One transfer of the device's stream, if one is due.
+    fn pull(&mut self, device: &mut Device, now_ns: u64, bytes: usize, to: &mut Vec<u8>) -> bool {
+        self.stream_due_ns = match device.pull(now_ns, bytes, to) {
+            Pull::NextAt(at) => Some(at),
+            Pull::Idle => None,
+        };
+        !to.is_empty()
     }
 
     fn first_answer(&self) -> usize {
@@ -100,7 +141,117 @@ impl Answers {
     }
 }
 
-/// One transfer of a SOURCE stream, if one is due.
-fn stream(_device: &mut Device, _now_ns: u64, _to: &mut Vec<u8>) -> bool {
-    false
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Clock;
+    use crate::serve::{Character, Faults, Model, Often};
+
+    const PACKET: usize = 512;
+
+    fn device(faults: Faults) -> Device {
+        let character = Character {
+            protocol: Protocol::Wiregauge,
+            name: "board".into(),
+            max_frame: 1 << 20,
+            model: Model::default(),
+            faults,
+            seed: 1,
+        };
+        Device::new(character, Clock::start())
+    }
+
+    /// What goes out for requests of these sizes, as the lengths of transfers.
+    fn transfers(faults: Faults, in_bytes: &[u32]) -> Vec<usize> {
+        let mut device = device(faults);
+        let mut answers = Answers::new(PACKET, Protocol::Wiregauge);
+        for (sequence, &in_bytes) in in_bytes.iter().enumerate() {
+            let mut request = [0; wire::REQUEST_HEADER];
+            wire::Request {
+                kind: wire::Kind::Exchange,
+                sequence: sequence as u32,
+                out_payload: 0,
+                in_bytes,
+            }
+            .encode(&mut request);
+            device.take_stream(&request, 0, answers.ready());
+        }
+        let mut lengths = Vec::new();
+        let mut transfer = Vec::new();
+        while answers.next(&mut device, u64::MAX, &mut transfer) {
+            lengths.push(transfer.len());
+            transfer.clear();
+        }
+        assert_eq!(answers.waiting(), 0);
+        lengths
+    }
+
+    #[test]
+    fn one_answer_is_one_transfer_even_if_several_wait() {
+        assert_eq!(transfers(Faults::default(), &[48, 100, 32]), [48, 100, 32]);
+    }
+
+    #[test]
+    fn an_answer_that_fills_its_last_packet_is_followed_by_an_empty_one() {
+        assert_eq!(
+            transfers(Faults::default(), &[512, 48, 1024]),
+            [512, 0, 48, 1024, 0]
+        );
+    }
+
+    #[test]
+    fn a_long_answer_is_cut_where_the_host_cannot_see_it() {
+        assert_eq!(
+            transfers(Faults::default(), &[150_000, 131_072]),
+            [PIECE, PIECE, 150_000 - 2 * PIECE, PIECE, PIECE, 0]
+        );
+    }
+
+    #[test]
+    fn transfers_of_a_stream_have_the_size_of_its_order_and_no_end() {
+        for (bytes, expected) in [
+            (512, &[32, 512, 512, 512][..]),
+            (100, &[32, 100, 100, 100]),
+            (2 * PIECE, &[32, PIECE, PIECE, PIECE]),
+        ] {
+            let mut device = device(Faults::default());
+            let mut answers = Answers::new(PACKET, Protocol::Wiregauge);
+            let order = wire::StreamOrder {
+                verb: wire::Verb::Start,
+                transfer_bytes: bytes as u32,
+                stop_after: 0,
+            };
+            let mut request = vec![0; wire::REQUEST_HEADER];
+            wire::Request {
+                kind: wire::Kind::Source,
+                sequence: 1,
+                out_payload: wire::STREAM_ORDER as u32,
+                in_bytes: wire::RESPONSE_HEADER as u32,
+            }
+            .encode((&mut request[..]).try_into().unwrap());
+            request.extend_from_slice(&order.encode());
+            device.take_stream(&request, 0, answers.ready());
+            let mut transfers: Vec<Vec<u8>> = Vec::new();
+            for now in 0..4 {
+                let mut transfer = Vec::new();
+                assert!(answers.next(&mut device, now, &mut transfer));
+                transfers.push(transfer);
+            }
+            let lengths: Vec<usize> = transfers.iter().map(Vec::len).collect();
+            assert_eq!(lengths, expected);
+            let mut pattern = vec![0; lengths[1..].iter().sum()];
+            wire::fill_stream(0, &mut pattern);
+            assert!(transfers[1..].concat() == pattern);
+        }
+    }
+
+    #[test]
+    fn an_answer_with_a_fault_is_one_transfer_of_what_is_left_of_it() {
+        let faults = Faults {
+            lose_byte: Some(Often::Every(1)),
+            duplicate: Some(Often::Every(1)),
+            ..Faults::default()
+        };
+        assert_eq!(transfers(faults, &[513, 48]), [512, 0, 512, 0, 47, 47]);
+    }
 }

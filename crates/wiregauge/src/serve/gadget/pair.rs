@@ -43,12 +43,8 @@ pub enum Ended {
 
 /// The size of an OUT transfer: that of the host's, if a stream is on.
 pub fn out_bytes(device: &Device, packet: usize) -> usize {
-    let wanted = sink_bytes(device).unwrap_or(OUT_BYTES).clamp(1, PIECE);
+    let wanted = device.sink_bytes().unwrap_or(OUT_BYTES).clamp(1, PIECE);
     wanted.next_multiple_of(packet)
-}
-
-fn sink_bytes(_device: &Device) -> Option<usize> {
-    None
 }
 
 /// Hands received bytes to the device, and keeps what it could not use yet.
@@ -147,17 +143,19 @@ impl Conversation {
     fn take_all(&mut self, queue: &mut Queue) -> io::Result<bool> {
         let mut remade = false;
         loop {
-            if !self.kept.is_empty() && self.device.has_room(self.answers.waiting()) {
+            let now = self.clock.now();
+            if !self.kept.is_empty() && self.takes(now) {
                 let ready = self.answers.ready();
-                let used = self.device.take_stream(&self.kept, self.clock.now(), ready);
+                let used = self.device.take_stream(&self.kept, now, ready);
                 self.kept.drain(..used);
             }
-            while self.device.has_room(self.answers.waiting())
-                && let Some(done) = queue.out_done()
-            {
+            loop {
+                let now = self.clock.now();
+                let Some(done) = queue.out_done().filter(|_| self.takes(now)) else {
+                    break;
+                };
                 match done {
                     Ok(bytes) => {
-                        let now = self.clock.now();
                         let ready = self.answers.ready();
                         feed(&mut self.device, bytes, &mut self.kept, now, ready);
                     }
@@ -180,14 +178,23 @@ impl Conversation {
         }
     }
 
+    /// True if the device takes more now: it holds not too many answers, and its model is not
+    /// behind.
+    fn takes(&self, now_ns: u64) -> bool {
+        self.device.has_room(self.answers.waiting()) && self.device.full_until_ns() <= now_ns
+    }
+
     /// How long may be waited for the next completion.
     fn patience(&self, queue: &Queue) -> Option<Duration> {
-        let due = self.device.next_due_ns();
         // What is due leaves only when there is room, which a completion makes.
-        if let Some(due) = due
-            && queue.in_has_room()
-        {
-            return Some(Duration::from_nanos(due.saturating_sub(self.clock.now())));
+        let due = self.answers.next_due_ns(&self.device);
+        let due = due.filter(|_| queue.in_has_room());
+        let takes_at = match self.device.full_until_ns() {
+            0 => None,
+            at => (!self.kept.is_empty() || queue.out_done().is_some()).then_some(at),
+        };
+        if let Some(at) = due.into_iter().chain(takes_at).min() {
+            return Some(Duration::from_nanos(at.saturating_sub(self.clock.now())).min(LOOK));
         }
         // A transfer that is under way ends at the latest when the gadget is unplugged.
         (queue.under_way() == 0).then_some(LOOK)

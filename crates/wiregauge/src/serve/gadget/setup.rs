@@ -90,11 +90,15 @@ impl Setup {
             let explained =
                 LinkError::from_io(format!("giving the gadget to the controller {udc}"), &error);
             match error.raw_os_error() {
-                Some(libc::EBUSY) => explained.hint("another gadget has just taken it"),
-                // The kernel says either when a function finds no endpoint left.
-                Some(libc::ENODEV | libc::EINVAL) => explained.hint(
-                    "the controller may have too few endpoints: fewer functions, such as --function bulk",
-                ),
+                Some(libc::EBUSY) if holder(&udc).is_some() => {
+                    explained.hint("another gadget has just taken it")
+                }
+                // The kernel says any of these when a function finds no endpoint left.
+                Some(libc::EBUSY | libc::ENODEV | libc::EINVAL | libc::EOPNOTSUPP) => explained
+                    .hint(
+                        "the controller may have too few endpoints: fewer functions, such as \
+                         --function bulk (the kernel's log tells more)",
+                    ),
                 _ => explained,
             }
         })

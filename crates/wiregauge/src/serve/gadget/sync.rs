@@ -15,6 +15,9 @@ use std::time::Duration;
 /// How long a wait lasts at most before the stop flag is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// How often a device that sends a stream looks for requests.
+const SOURCE_LOOK_NS: u64 = 500_000;
+
 /// Talks with a host until it leaves.
 pub fn converse(
     pair: &Pair,
@@ -44,25 +47,44 @@ fn run(
         pair,
         waiting: None,
     };
+    let mut looked_ns = 0;
     while !stop.load(Ordering::Relaxed) {
+        let now = clock.now();
         transfer.clear();
-        let sent = answers.next(&mut device, clock.now(), &mut transfer);
-        if sent {
+        let sends = answers.next(&mut device, now, &mut transfer);
+        if sends {
             again(|| write(&pair.in_, &transfer))?;
+            let streams = device.source_bytes().is_some() && now - looked_ns < SOURCE_LOOK_NS;
+            if streams || answers.waiting() > 0 || answers.owes_end() {
+                continue;
+            }
+            looked_ns = now;
         } else if device.is_gone() && answers.waiting() == 0 {
             return Ok(Ended::DeviceLeft);
-        } else if let Some(due) = device.next_due_ns() {
-            // Single-minded: nothing is read while an answer is computed.
-            clock.sleep_until(due);
+        }
+        // A model that computes or is behind: it hears nothing meanwhile.
+        let busy_until = device
+            .next_due_ns()
+            .unwrap_or(0)
+            .max(device.full_until_ns());
+        if busy_until > now {
+            clock.sleep_until(busy_until.min(now + LOOK.as_nanos() as u64));
             continue;
         }
-        if answers.waiting() > 0 || answers.owes_end() {
-            continue;
+        if !kept.is_empty() && device.has_room(answers.waiting()) {
+            let used = device.take_stream(&kept, now, answers.ready());
+            kept.drain(..used);
+            if answers.waiting() > 0 {
+                continue;
+            }
         }
         buffer.resize(out_bytes(&device, packet), 0);
-        let received = if is_source(&device) {
-            let at_most = if sent { Duration::ZERO } else { LOOK };
-            reads.within(at_most, &mut buffer)?
+        let received = if device.source_bytes().is_some() {
+            let due = answers
+                .next_due_ns(&device)
+                .map_or(0, |due| due.saturating_sub(now));
+            let at_most = if sends { 0 } else { due };
+            reads.within(Duration::from_nanos(at_most).min(LOOK), &mut buffer)?
         } else {
             reads.next(&mut buffer)?
         };
@@ -78,11 +100,6 @@ fn run(
         }
     }
     Ok(Ended::Stopped)
-}
-
-/// True while the device sends a stream, between whose transfers it must hear of its end.
-fn is_source(_device: &Device) -> bool {
-    false
 }
 
 /// OUT transfers, one at a time.

@@ -1,0 +1,131 @@
+//! The flags of `wiregauge exchange`.
+
+use super::{HostArgs, KeepArgs, Look, ProtocolArg};
+use crate::values::{self, Count, Every, Requirement, Sizes};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Below the flags in its help.
+pub const EXAMPLES: &str = "\
+Examples:
+  # a device that speaks the wiregauge protocol: answers of 48 to 8000 B, one, two and four in flight
+  wiregauge exchange tcp://10.0.0.5:7700 --in 48,100,200,500..8000:500 --out 16 --count 10000 --depth 1,2,4
+
+  # any UDP echo server, one exchange every 300 ms, one CSV row an exchange
+  wiregauge exchange udp://10.0.0.5:7 --protocol echo --out 1,10,20,50,100,200,500 --count 50 --interval 300ms --csv echo.csv
+
+  # a new connection for each exchange: connection, access and transfer time apart
+  wiregauge exchange tcp://10.0.0.5:7 --protocol echo --connect each --out 100
+
+  # a board on USB-CDC: how many exchanges are over within 6 ms and 10 ms?
+  wiregauge exchange serial:///dev/ttyACM0 --in 100,2000 --depth 1,2,4 --below 6ms,10ms
+
+  # in a script: exit code 1 if a limit is missed
+  wiregauge exchange tcp://10.0.0.5:7700 --rate 1000 --duration 10s --require 'p99<2ms' --require 'lost<0.1%'
+
+Lists: 48,100,200 or 500..8000:500 (steps of 500) or 64..4k (doubling); k = 1024 in sizes.";
+
+/// `--connect`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ConnectArg {
+    /// One link for the whole run.
+    Once,
+    /// A new link for each exchange.
+    Each,
+}
+
+/// `--wait`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WaitArg {
+    /// Sleep in the read.
+    Block,
+    /// Sleep in poll, then read.
+    Poll,
+    /// Never sleep; costs a core.
+    Spin,
+}
+
+/// `wiregauge exchange`.
+#[derive(Debug, Args)]
+pub struct ExchangeArgs {
+    /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, null://
+    /// Several devices are measured one after another, and then all at once.
+    #[arg(required = true, value_name = "ADDRESS")]
+    pub addresses: Vec<String>,
+
+    /// What the ends say to each other [default: wiregauge; echo for null://].
+    #[arg(long, value_enum)]
+    pub protocol: Option<ProtocolArg>,
+    /// Sizes of a request in bytes [default: 16; with echo 64].
+    #[arg(long, value_name = "LIST", value_parser = values::sizes)]
+    pub out: Option<Sizes>,
+    /// Sizes of a response in bytes [default: 48; an echo's are those of --out].
+    #[arg(long = "in", value_name = "LIST", value_parser = values::sizes)]
+    pub in_: Option<Sizes>,
+    /// Requests kept outstanding; the literature's queue length R is one less. Check the achieved
+    /// depth in the result.
+    #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "1")]
+    pub depth: Sizes,
+    /// Exchanges at each point [default: 1000].
+    #[arg(long, value_name = "N", value_parser = values::count, conflicts_with = "duration")]
+    pub count: Option<Count>,
+    /// Measure each point so long instead of counting.
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub duration: Option<Duration>,
+    /// Exchanges run and stored, but left out of the statistics, at each point; the first one is
+    /// always kept apart.
+    #[arg(long, value_name = "N", value_parser = values::count, default_value = "0")]
+    pub warmup: Count,
+    /// Start one exchange every so often; late ones are also charged from their intended start.
+    #[arg(long, value_name = "TIME", value_parser = values::duration, conflicts_with = "rate")]
+    pub interval: Option<Duration>,
+    /// The same as exchanges a second.
+    #[arg(long, value_name = "N", value_parser = values::rate)]
+    pub rate: Option<Every>,
+    /// After this long without an answer an exchange is lost.
+    #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "1s")]
+    pub timeout: Duration,
+    /// Losses in a row (for each one outstanding) after which the link has failed.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub give_up: u32,
+    /// Open the link once, or for each exchange.
+    #[arg(long, value_enum, default_value = "once")]
+    pub connect: ConnectArg,
+    /// Report the share of exchanges below each of these times.
+    #[arg(long, value_name = "TIMES", value_parser = values::duration, value_delimiter = ',')]
+    pub below: Vec<Duration>,
+    /// Exit with code 1 unless this holds at every point, such as p99<2ms, lost<0.1%, trt<3ms.
+    #[arg(long, value_name = "LIMIT", value_parser = values::requirement)]
+    pub require: Vec<Requirement>,
+
+    /// How the measuring thread waits for an answer.
+    #[arg(long, value_enum, default_value = "block", help_heading = "Host")]
+    pub wait: WaitArg,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub host: HostArgs,
+    /// Do not measure this host's own floor before and after.
+    #[arg(long, help_heading = "Host")]
+    pub no_calibration: bool,
+
+    /// Baud rate of a serial line [default: as it is set].
+    #[arg(long, help_heading = "Link")]
+    pub baud: Option<u32>,
+    /// TCP: acknowledge at once (costs a system call a read).
+    #[arg(long, help_heading = "Link")]
+    pub quick_ack: bool,
+
+    /// Also write one CSV row an exchange to this file.
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    pub csv: Option<PathBuf>,
+    /// Keep the bytes of every answer with its sample (and in the CSV file).
+    #[arg(long, help_heading = "Result")]
+    pub keep_data: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub keep: KeepArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub look: Look,
+}

@@ -1,0 +1,104 @@
+//! The flags of `wiregauge serve`.
+
+use super::ProtocolArg;
+use super::gadget::GadgetArgs;
+use super::usb_virtual::VirtualArgs;
+use crate::values;
+use clap::{Args, ValueEnum};
+use std::time::Duration;
+
+/// Below the flags in its help.
+pub const EXAMPLES: &str = "\
+Examples:
+  wiregauge serve tcp://127.0.0.1:7700
+  wiregauge serve udp://0.0.0.0:7700                  # from other hosts too
+  wiregauge serve pty:/tmp/board --bus full-speed --service-time 700us
+  wiregauge serve tcp://:0 --drop 1% --stall every=1000:400ms --seed 7
+  sudo wiregauge serve usb-gadget --function bulk,acm # this Linux becomes a USB device
+  sudo wiregauge serve usb-virtual --speed full       # a USB device without hardware, on this Linux
+
+Without a host the address is this host's loopback; port 0 takes any free one. OFTEN is a
+probability (0.01 or 1%) or every=N.";
+
+/// `--bus`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BusArg {
+    /// USB full speed: frames of 1 ms, 19 packets of 64 B.
+    FullSpeed,
+    /// USB high speed: microframes of 125 us, 13 packets of 512 B.
+    HighSpeed,
+}
+
+/// `wiregauge serve`.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Where: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH,
+    /// usb-gadget, usb-virtual
+    pub address: String,
+    /// What to speak.
+    #[arg(long, value_enum, default_value = "wiregauge")]
+    pub protocol: ProtocolArg,
+    /// Clients at once, at most.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub max_clients: u32,
+    /// Largest request or response in bytes, at most 16M.
+    #[arg(long, value_name = "BYTES", value_parser = values::size, default_value = "1M")]
+    pub max_size: u32,
+    /// The name that it gives [default: from the model].
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Baud rate of a tty.
+    #[arg(long)]
+    pub baud: Option<u32>,
+
+    /// Time that the device computes for each exchange.
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Model")]
+    pub service_time: Option<Duration>,
+    /// Added to it at random, evenly from 0 to this.
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Model")]
+    pub jitter: Option<Duration>,
+    /// Carry everything over a modelled USB bus.
+    #[arg(long, value_enum, help_heading = "Model")]
+    pub bus: Option<BusArg>,
+
+    /// Send no answer.
+    #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
+    pub drop: Option<wiregauge::serve::Often>,
+    /// Send an answer with a wrong bit.
+    #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
+    pub corrupt: Option<wiregauge::serve::Often>,
+    /// Send the answer twice.
+    #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
+    pub duplicate: Option<wiregauge::serve::Often>,
+    /// Hold the answer back by 5 ms, so that later ones overtake it.
+    #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
+    pub reorder: Option<wiregauge::serve::Often>,
+    /// Lose a byte in the middle of the answer.
+    #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
+    pub lose_byte: Option<wiregauge::serve::Often>,
+    /// Insert a byte in the middle of the answer.
+    #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
+    pub insert_byte: Option<wiregauge::serve::Often>,
+    /// Do nothing for a while, such as every=1000:400ms.
+    #[arg(long, value_name = "OFTEN:TIME", value_parser = values::stall, help_heading = "Faults")]
+    pub stall: Option<(wiregauge::serve::Often, u64)>,
+    /// Be gone after so many exchanges.
+    #[arg(long, value_name = "N", help_heading = "Faults")]
+    pub disconnect_after: Option<u64>,
+    /// Seed of all that is random.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Load the device while it serves: threads that compute, threads that copy memory.
+    #[arg(long, value_name = "cpu=N,memory=N", value_parser = values::host_load)]
+    pub device_load: Option<wiregauge_record::HostLoad>,
+    /// Do not tell of clients that come and leave.
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub gadget: GadgetArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub usb_virtual: VirtualArgs,
+}

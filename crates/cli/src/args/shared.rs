@@ -1,0 +1,61 @@
+//! Flags that several commands have.
+
+use crate::values;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// `--protocol`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProtocolArg {
+    /// Any echo server: bytes come back as they were sent.
+    Echo,
+    /// wiregauge's own frames: sizes that differ, device time, integrity.
+    Wiregauge,
+}
+
+/// What is asked of the host for the measuring threads.
+#[derive(Clone, Debug, Default, Args)]
+pub struct HostArgs {
+    /// Real-time priority (SCHED_FIFO) of the measuring thread, 1 to 99; needs CAP_SYS_NICE.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=99), help_heading = "Host")]
+    pub priority: Option<u8>,
+    /// Keep the measuring thread on this processor, and the rest of wiregauge off it.
+    #[arg(long, value_name = "CPU", help_heading = "Host")]
+    pub pin: Option<u32>,
+    /// Lock all memory; needs CAP_IPC_LOCK.
+    #[arg(long, help_heading = "Host")]
+    pub lock_memory: bool,
+    /// Load this host while measuring: threads that compute, threads that copy memory.
+    #[arg(long, value_name = "cpu=N,memory=N", value_parser = values::host_load, help_heading = "Host")]
+    pub host_load: Option<wiregauge_record::HostLoad>,
+}
+
+/// Where the run is kept.
+#[derive(Clone, Debug, Default, Args)]
+pub struct KeepArgs {
+    /// Store the run in this directory [default: a new one among the stored runs].
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "no_store",
+        help_heading = "Result"
+    )]
+    pub store: Option<PathBuf>,
+    /// Do not store the run.
+    #[arg(long, help_heading = "Result")]
+    pub no_store: bool,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct Look {
+    /// Print JSON for machines.
+    #[arg(long, help_heading = "Result")]
+    pub json: bool,
+    /// Print the tables only: no progress, no notes.
+    #[arg(long, short, help_heading = "Result")]
+    pub quiet: bool,
+    /// Print the confidence interval of every percentile.
+    #[arg(long, help_heading = "Result")]
+    pub confidence: bool,
+}

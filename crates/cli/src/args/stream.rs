@@ -1,0 +1,111 @@
+//! The flags of `wiregauge stream`.
+
+use super::{HostArgs, KeepArgs, Look};
+use crate::stream_limit::{self, StreamLimit};
+use crate::values::{self, Sizes};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+use wiregauge_record::Direction;
+
+/// Below the flags in its help.
+pub const EXAMPLES: &str = "\
+Examples:
+  # how much gets through, each way and both at once?
+  wiregauge stream tcp://10.0.0.5:7700 --direction in,out,both
+
+  # a board on USB-CDC: what do small writes cost?
+  wiregauge stream serial:///dev/ttyACM0 --direction out --transfer 1,64,4096
+
+  # how much buffer must the device have, so that at 500 kB/s nothing is lost?
+  wiregauge stream tcp://10.0.0.5:7700 --direction in --transfer 4k --duration 10s --rate 500kB/s
+
+  # two devices: each alone, then both at once, and what they cost each other
+  wiregauge stream tcp://10.0.0.5:7700 tcp://10.0.0.6:7700 --direction in
+
+  # in a script: exit code 1 if a limit is missed
+  wiregauge stream tcp://10.0.0.5:7700 --require 'in.rate>1MB/s' --require lost=0 --require 'gap.max<5ms'
+
+Lists: 48,100,200 or 500..8000:500 (steps of 500) or 64..4k (doubling); k = 1024 in sizes, 1000 in
+rates.";
+
+/// `--direction`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DirectionArg {
+    /// Device to host.
+    In,
+    /// Host to device.
+    Out,
+    /// Both at once.
+    Both,
+}
+
+impl From<DirectionArg> for Direction {
+    fn from(direction: DirectionArg) -> Direction {
+        match direction {
+            DirectionArg::In => Direction::In,
+            DirectionArg::Out => Direction::Out,
+            DirectionArg::Both => Direction::Both,
+        }
+    }
+}
+
+/// `wiregauge stream`.
+#[derive(Debug, Args)]
+pub struct StreamArgs {
+    /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, null://
+    /// Several devices are measured one after another, and then all at once.
+    #[arg(required = true, value_name = "ADDRESS")]
+    pub addresses: Vec<String>,
+
+    /// Which way the data flows.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "in,out")]
+    pub direction: Vec<DirectionArg>,
+    /// Bytes of one transfer: a write, a read, a URB, a datagram.
+    #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "4k")]
+    pub transfer: Sizes,
+    /// Transfers submitted at once, where the link has a queue (USB) [default: 1; usb 4]. Check the
+    /// achieved queue in the result.
+    #[arg(long, value_name = "LIST", value_parser = values::sizes)]
+    pub queue: Option<Sizes>,
+    /// Measure each point so long.
+    #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "2s")]
+    pub duration: Duration,
+    /// Start-up before it, left out of every figure: buffers fill faster than the wire flows.
+    #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "200ms")]
+    pub settle: Duration,
+    /// After this long without a completed transfer the link has failed.
+    #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "1s")]
+    pub timeout: Duration,
+    /// Do not compare what the host receives with what it should be; count bytes only.
+    #[arg(long)]
+    pub no_check: bool,
+    /// Compute the buffer that the device needs at these constant rates, such as 24MB/s or 8Mbit/s.
+    #[arg(long, value_name = "RATES", value_parser = values::byte_rate, value_delimiter = ',')]
+    pub rate: Vec<values::ByteRate>,
+    /// Loss probability that those buffers are also computed for.
+    #[arg(long, value_name = "P", value_parser = values::loss, default_value = "1e-6")]
+    pub loss: f64,
+    /// Exit with code 1 unless this holds at every point, such as rate>1MB/s, lost=0, gap.max<5ms;
+    /// in. or out. in front of it restricts it to one way.
+    #[arg(long, value_name = "LIMIT", value_parser = stream_limit::parse)]
+    pub require: Vec<StreamLimit>,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub host: HostArgs,
+
+    /// Baud rate of a serial line [default: as it is set].
+    #[arg(long, help_heading = "Link")]
+    pub baud: Option<u32>,
+
+    /// Also write one CSV row a transfer to this file.
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    pub csv: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub keep: KeepArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub look: Look,
+}

@@ -1,0 +1,165 @@
+//! `wiregauge devices`: what could be measured from here.
+
+use crate::Outcome;
+use crate::args::DevicesArgs;
+use crate::output::style::{HEADING, RESET};
+use comfy_table::{ContentArrangement, Table};
+use std::io::Write;
+use wiregauge::devices::{Answer, Survey, survey};
+
+/// Runs the command.
+pub fn run(args: &DevicesArgs) -> anyhow::Result<Outcome> {
+    let found = survey(args.probe);
+    let mut out = anstream::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, &found).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+        return Ok(Outcome::Done);
+    }
+    usb(&mut out, &found)?;
+    serial(&mut out, &found)?;
+    network(&mut out, &found, args.probe)?;
+    if !args.probe {
+        writeln!(
+            out,
+            "nobody was asked; --probe opens each device and asks it for its name"
+        )?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn usb(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
+    writeln!(out, "{HEADING}USB{RESET}")?;
+    if let Some(problem) = &found.usb_problem {
+        return writeln!(out, " {problem}");
+    }
+    if found.usb.is_empty() {
+        return writeln!(out, " no device, besides the hubs of this computer");
+    }
+    let mut table = table(&[
+        "address",
+        "device",
+        "serial",
+        "speed",
+        "driver",
+        "path",
+        "by way of hubs",
+        "controller",
+        "responder",
+    ]);
+    for device in &found.usb {
+        let name = [&device.manufacturer, &device.product]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" ");
+        let ids = format!("{}:{}", device.vendor_id, device.product_id);
+        // Without an address a device can at least be told by its ids.
+        let address = device.address.clone().unwrap_or(format!("({ids})"));
+        let name = match name.is_empty() {
+            true => device.interfaces.join(", "),
+            false => name,
+        };
+        table.add_row([
+            address,
+            name,
+            or_dash(device.serial.clone()),
+            or_dash(device.speed.clone()),
+            or_dash(joined(&device.drivers)),
+            device.path.clone(),
+            or_dash(joined(&device.hubs)),
+            or_dash(device.controller.clone()),
+            responder(&device.answer),
+        ]);
+    }
+    print(out, &table)?;
+    if found.usb.iter().any(|device| device.address.is_none()) {
+        writeln!(
+            out,
+            " in brackets: no bulk or interrupt pair that is made to be talked to"
+        )?;
+    }
+    Ok(())
+}
+
+fn serial(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
+    writeln!(out, "{HEADING}Serial{RESET}")?;
+    if found.serial.is_empty() {
+        return writeln!(out, " no port");
+    }
+    let mut table = table(&[
+        "address",
+        "driver",
+        "device",
+        "USB path",
+        "by id",
+        "responder",
+    ]);
+    for port in &found.serial {
+        table.add_row([
+            port.address.clone(),
+            or_dash(port.driver.clone()),
+            or_dash(port.product.clone()),
+            or_dash(port.usb.clone()),
+            or_dash(port.by_id.clone()),
+            responder(&port.answer),
+        ]);
+    }
+    print(out, &table)
+}
+
+fn network(out: &mut dyn Write, found: &Survey, probed: bool) -> std::io::Result<()> {
+    writeln!(out, "{HEADING}Network{RESET}")?;
+    if found.network.is_empty() {
+        let port = wiregauge::devices::PORT;
+        return match probed {
+            true => writeln!(
+                out,
+                " no responder on port {port} of this host, its gateway or its neighbours"
+            ),
+            false => writeln!(out, " nothing listens on port {port} of this host"),
+        };
+    }
+    let mut table = table(&["address", "where", "responder"]);
+    for one in &found.network {
+        table.add_row([
+            one.address.clone(),
+            one.place.clone(),
+            responder(&one.answer),
+        ]);
+    }
+    print(out, &table)
+}
+
+fn responder(answer: &Answer) -> String {
+    match answer {
+        Answer::NotAsked => "not asked".into(),
+        Answer::SaysSo => "yes, by its name".into(),
+        Answer::Responder { name } => format!("yes: {name}"),
+        Answer::None { why } => format!("no: {why}"),
+    }
+}
+
+fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header);
+    table
+}
+
+fn print(out: &mut dyn Write, table: &Table) -> std::io::Result<()> {
+    for line in table.to_string().lines() {
+        writeln!(out, " {}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn joined(words: &[String]) -> Option<String> {
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "-".into())
+}

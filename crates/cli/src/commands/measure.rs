@@ -1,0 +1,140 @@
+//! What `exchange` and `stream` share: a place for the run, the engine on every link, the result
+//! printed and kept.
+
+use super::recorder::{LinkRecorder, Recorder};
+use super::{StorageFailed, stop_flag};
+use crate::Outcome;
+use crate::args::{KeepArgs, Look};
+use crate::output::progress::{Extent, Progress};
+use crate::output::style::{BAD, RESET};
+use anyhow::Context;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use wiregauge::exchange::RunError;
+use wiregauge::nodes::{self, Divisible, Turn};
+use wiregauge_run::{Run, RunFile, RunKind, State};
+
+/// A measurement that is ready to run.
+pub struct Measurement<'a, K: RunKind> {
+    /// What is to be measured.
+    pub plan: K::Plan,
+    /// How many links it has.
+    pub links: usize,
+    /// How many points.
+    pub points: usize,
+    /// How long each of them is.
+    pub extent: Extent,
+    /// Where the run is kept.
+    pub keep: &'a KeepArgs,
+    /// The CSV file asked for.
+    pub csv: Option<&'a Path>,
+    /// True if the CSV file has the bytes of the answers.
+    pub with_data: bool,
+    /// How the result is printed.
+    pub look: Look,
+    /// True of a run that holds nothing.
+    pub is_empty: fn(&RunFile<K>) -> bool,
+    /// Prints it.
+    pub print: fn(&RunFile<K>, Look) -> anyhow::Result<()>,
+}
+
+impl<K: RunKind> Measurement<'_, K>
+where
+    K::Plan: Divisible + Send + Sync,
+    K::Summary: Send,
+{
+    /// Runs `engine` over every link, prints and keeps what it yields. `missed` tells which limits
+    /// of the user were, as texts.
+    pub fn run(
+        self,
+        engine: impl Fn(&K::Plan, &AtomicBool, &mut LinkRecorder<'_, K>) -> Result<bool, RunError>
+        + Sync,
+        missed: impl Fn(&RunFile<K>) -> Vec<String>,
+    ) -> anyhow::Result<Outcome> {
+        let (keep, look, plan) = (self.keep, self.look, &self.plan);
+        // A file that cannot be written is better known before the run than after it.
+        let csv = match self.csv {
+            Some(path) => {
+                Some(File::create(path).with_context(|| format!("creating {}", path.display()))?)
+            }
+            None => None,
+        };
+        // Not stored means: in a directory that is gone afterwards.
+        let passing = match keep.no_store {
+            true => Some(tempfile::tempdir().context("making a directory")?),
+            false => None,
+        };
+        let dir: PathBuf = match (&passing, &keep.store) {
+            (Some(passing), _) => passing.path().join("run"),
+            (None, Some(dir)) => dir.clone(),
+            (None, None) => {
+                wiregauge_run::new_run_dir(&wiregauge_run::runs_home(), K::address(plan))
+            }
+        };
+        let stop = stop_flag()?;
+        let progress = Progress::new(self.points, self.extent, look.quiet || look.json);
+        let recorder =
+            Recorder::<K>::new(&dir, plan, self.links, progress).map_err(StorageFailed)?;
+        let result = nodes::run(self.links, &stop, |turn: Turn<'_>| {
+            engine(&plan.part(&turn), &stop, &mut recorder.link(turn))
+        });
+        let (file, finished) = recorder.finish(state_of(&result));
+        if result.is_err() && (self.is_empty)(&file) {
+            // Nothing was measured: an empty run among the stored ones would only be in the way.
+            remove(&dir);
+            if let Some(path) = self.csv {
+                let _ = std::fs::remove_file(path);
+            }
+        } else {
+            (self.print)(&file, look)?;
+            if let Some(csv) = csv {
+                write_csv::<K>(&dir, csv, self.with_data).map_err(StorageFailed)?;
+            }
+            if passing.is_none() && !look.quiet && !look.json {
+                // A reader that has seen enough (`| head`) is no failure.
+                let _ = writeln!(anstream::stdout(), "\nstored in {}", dir.display());
+            }
+        }
+        match result {
+            Err(RunError::Link(error)) => return Err(error.into()),
+            Err(RunError::Sink(error)) => return Err(StorageFailed(error).into()),
+            Ok(_) => finished.map_err(StorageFailed)?,
+        }
+        if result.is_ok_and(|complete| !complete) {
+            return Ok(Outcome::Interrupted);
+        }
+        let missed = missed(&file);
+        for text in &missed {
+            anstream::eprintln!("{BAD}missed:{RESET} {text}");
+        }
+        Ok(match missed.is_empty() {
+            true => Outcome::Done,
+            false => Outcome::Missed,
+        })
+    }
+}
+
+fn state_of(result: &Result<bool, RunError>) -> State {
+    let error = match result {
+        Ok(true) => return State::Complete,
+        Ok(false) => return State::Interrupted,
+        Err(RunError::Link(error)) => error.to_string(),
+        Err(RunError::Sink(error)) => error.to_string(),
+    };
+    State::Failed { error }
+}
+
+fn write_csv<K: RunKind>(dir: &Path, file: File, with_data: bool) -> std::io::Result<()> {
+    let mut out = BufWriter::new(file);
+    wiregauge_run::write_csv(&Run::<K>::open(dir)?, &mut out, with_data)?;
+    out.flush()
+}
+
+/// Removes what a run wrote into a directory that was empty before.
+fn remove(dir: &Path) {
+    let _ = std::fs::remove_file(dir.join("run.json"));
+    let _ = std::fs::remove_dir_all(dir.join("samples"));
+    let _ = std::fs::remove_dir(dir);
+}

@@ -1,0 +1,128 @@
+//! A run of whatever kind: what is asked of a directory before anything is known of it.
+
+use crate::error::RunError;
+use crate::exchange::Exchange;
+use crate::kind::RunKind;
+use crate::run::Run;
+use crate::run_file::{RunFile, State, Text};
+use crate::stream::Stream;
+use std::io::Write;
+use std::path::Path;
+use wiregauge_record::Conditions;
+
+macro_rules! kinds {
+    ($($kind:ident),+) => {
+        /// A run on disk, of any kind that this version knows.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum AnyRun {
+            $(
+                #[doc = concat!("A run of kind [`", stringify!($kind), "`].")]
+                $kind(Run<$kind>),
+            )+
+        }
+
+        /// The kinds that this version knows, as `run.json` names them.
+        pub(crate) const KINDS: &[&str] = &[$($kind::NAME),+];
+
+        impl AnyRun {
+            /// Opens a run; see [`Run::open`].
+            pub fn open(dir: &Path) -> Result<AnyRun, RunError> {
+                let text = Text::read(dir)?;
+                $(
+                    if text.kind() == $kind::NAME {
+                        let file = RunFile::<$kind>::parse(text)?;
+                        return Ok(AnyRun::$kind(Run { dir: dir.to_owned(), file }));
+                    }
+                )+
+                Err(text.other_kind(None))
+            }
+
+            /// What can be asked of it without regard to its kind.
+            pub fn stored(&self) -> &dyn Stored {
+                match self {
+                    $(AnyRun::$kind(run) => run,)+
+                }
+            }
+        }
+    };
+}
+
+kinds!(Exchange, Stream);
+
+/// What every stored run can be asked.
+pub trait Stored {
+    /// Its directory.
+    fn dir(&self) -> &Path;
+    /// The last part of the directory's path.
+    fn name(&self) -> String;
+    /// What was measured, as `run.json` says it.
+    fn kind(&self) -> &'static str;
+    /// The address of the (first) link.
+    fn address(&self) -> &str;
+    /// How far it has come.
+    fn state(&self) -> &State;
+    /// What it ran on.
+    fn conditions(&self) -> &Conditions;
+    /// Finished points.
+    fn points(&self) -> usize;
+    /// Measured rows of all finished points.
+    fn measured(&self) -> u64;
+    /// What the rows are, in the plural.
+    fn rows(&self) -> &'static str;
+    /// See [`write_csv`](crate::write_csv).
+    fn write_csv(&self, out: &mut dyn Write, with_data: bool) -> Result<u64, RunError>;
+    /// See [`write_parquet`](crate::write_parquet).
+    fn write_parquet(&self, path: &Path) -> Result<u64, RunError>;
+    /// See [`write_json`](crate::write_json).
+    fn write_json(&self, out: &mut dyn Write) -> Result<(), RunError>;
+}
+
+impl<K: RunKind> Stored for Run<K> {
+    fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    fn name(&self) -> String {
+        Run::name(self)
+    }
+
+    fn kind(&self) -> &'static str {
+        K::NAME
+    }
+
+    fn address(&self) -> &str {
+        K::address(&self.file.plan)
+    }
+
+    fn state(&self) -> &State {
+        &self.file.state
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.file.conditions
+    }
+
+    fn points(&self) -> usize {
+        self.file.points.len()
+    }
+
+    fn measured(&self) -> u64 {
+        self.file.measured()
+    }
+
+    fn rows(&self) -> &'static str {
+        K::ROWS
+    }
+
+    fn write_csv(&self, out: &mut dyn Write, with_data: bool) -> Result<u64, RunError> {
+        crate::export::write_csv(self, out, with_data)
+    }
+
+    fn write_parquet(&self, path: &Path) -> Result<u64, RunError> {
+        crate::export::write_parquet(self, path)
+    }
+
+    fn write_json(&self, out: &mut dyn Write) -> Result<(), RunError> {
+        crate::export::write_json(self, out)
+    }
+}

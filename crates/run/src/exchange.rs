@@ -1,0 +1,95 @@
+//! Runs of `wiregauge exchange`.
+
+use crate::columns::{Column, Kind, PointColumn, PointKind, narrow, phase_column, wide};
+use crate::export::microseconds;
+use crate::kind::RunKind;
+use std::io::{self, Write};
+use wiregauge_record::{Plan, Point, PointSummary, Sample, Status};
+
+/// The kind of run that holds requests and their answers: one row an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange;
+
+impl RunKind for Exchange {
+    const NAME: &'static str = "exchange";
+    const ROWS: &'static str = "exchanges";
+
+    type Plan = Plan;
+    type Point = Point;
+    type Summary = PointSummary;
+    type Row = Sample;
+
+    const COLUMNS: &'static [Column<Sample>] = &[
+        wide!(sequence),
+        phase_column!(),
+        Column {
+            name: "status",
+            kind: Kind::Name {
+                names: &["ok", "lost", "late", "duplicated", "reordered", "corrupted"],
+                get: |s| s.status as u8,
+                set: |s, number| s.status = Status::ALL[usize::from(number)],
+            },
+        },
+        wide!(intended_ns),
+        wide!(start_ns),
+        wide!(rtt_ns),
+        wide!(connect_ns),
+        wide!(access_ns),
+        wide!(device_rx_ticks),
+        wide!(device_tx_ticks),
+        narrow!(bytes_out),
+        narrow!(bytes_in),
+        narrow!(outstanding),
+    ];
+
+    const POINT_COLUMNS: &'static [PointColumn<Point>] = &[
+        ("point", PointKind::Number(|p| p.index)),
+        ("out_bytes_asked", PointKind::Number(|p| p.out_bytes)),
+        ("in_bytes_asked", PointKind::Number(|p| p.in_bytes)),
+        ("depth", PointKind::Number(|p| p.depth)),
+        ("link", PointKind::Number(|p| p.link)),
+        ("together", PointKind::Number(|p| p.together.into())),
+    ];
+
+    const CSV: &'static str = "point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,\
+        status,start_us,intended_us,connect_us,access_us,outstanding,link,together";
+
+    fn address(plan: &Plan) -> &str {
+        &plan.address
+    }
+
+    fn keeps_data(plan: &Plan) -> bool {
+        plan.keep_data
+    }
+
+    fn point(summary: &PointSummary) -> Point {
+        summary.point
+    }
+
+    fn index(point: &Point) -> u32 {
+        point.index
+    }
+
+    fn measured(summary: &PointSummary) -> u64 {
+        summary.counts.exchanges
+    }
+
+    fn csv_row(text: &mut Vec<u8>, point: &Point, s: &Sample) -> io::Result<()> {
+        write!(
+            text,
+            "{},{},{},{},",
+            point.index,
+            point.depth,
+            s.sequence,
+            s.phase.name()
+        )?;
+        microseconds(text, s.rtt_ns)?;
+        write!(text, ",{},{},{}", s.bytes_out, s.bytes_in, s.status.name())?;
+        for ns in [s.start_ns, s.intended_ns, s.connect_ns, s.access_ns] {
+            text.push(b',');
+            microseconds(text, ns)?;
+        }
+        let together = u8::from(point.together);
+        write!(text, ",{},{},{together}", s.outstanding, point.link)
+    }
+}

@@ -1,0 +1,57 @@
+//! What tells one kind of run from another: the nouns that it is made of and the columns of its
+//! rows. All else in this crate is the same for every kind. A new kind is one file beside
+//! `exchange.rs` and `stream.rs`, and its name in the list in `any.rs`.
+
+use crate::columns::{Column, PointColumn};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+use std::io;
+
+/// A kind of run.
+pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
+    /// The word in `run.json`.
+    const NAME: &'static str;
+    /// What its rows are, in the plural: "exchanges".
+    const ROWS: &'static str;
+
+    /// What is to be measured.
+    type Plan: Clone + Debug + PartialEq + Serialize + DeserializeOwned;
+    /// One cell of it.
+    type Point: Copy + Debug + PartialEq + Send + Serialize + DeserializeOwned;
+    /// What the rows of a point amount to.
+    type Summary: Clone + Debug + PartialEq + Serialize + DeserializeOwned;
+    /// One row of a sample file: a plain record of integers.
+    type Row: Copy + Debug + Default + PartialEq + Send;
+
+    /// The columns of a sample file, in order.
+    #[doc(hidden)]
+    const COLUMNS: &'static [Column<Self::Row>];
+    /// Columns that an export of all points puts in front, to tell the points apart.
+    #[doc(hidden)]
+    const POINT_COLUMNS: &'static [PointColumn<Self::Point>];
+    /// The header of a CSV file, without the bytes of the answers.
+    #[doc(hidden)]
+    const CSV: &'static str;
+
+    /// The address of the (first) link.
+    fn address(plan: &Self::Plan) -> &str;
+
+    /// True where the bytes of the answers are kept with the rows.
+    fn keeps_data(_plan: &Self::Plan) -> bool {
+        false
+    }
+
+    /// The point that a summary is of.
+    fn point(summary: &Self::Summary) -> Self::Point;
+
+    /// The position of a point in its run, from 0.
+    fn index(point: &Self::Point) -> u32;
+
+    /// How many rows of the point entered its statistics.
+    fn measured(summary: &Self::Summary) -> u64;
+
+    /// Writes a row under `CSV`, without the end of the line.
+    #[doc(hidden)]
+    fn csv_row(text: &mut Vec<u8>, point: &Self::Point, row: &Self::Row) -> io::Result<()>;
+}

@@ -1,0 +1,105 @@
+//! Runs of `wiregauge stream`.
+
+use crate::columns::{Column, Kind, PointColumn, PointKind, narrow, phase_column, wide};
+use crate::export::microseconds;
+use crate::kind::RunKind;
+use std::io::{self, Write};
+use wiregauge_record::{StreamPlan, StreamPoint, StreamSummary, Transfer, TransferStatus, Way};
+
+/// The kind of run that holds data which flows without waiting for answers: one row a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream;
+
+impl RunKind for Stream {
+    const NAME: &'static str = "stream";
+    const ROWS: &'static str = "transfers";
+
+    type Plan = StreamPlan;
+    type Point = StreamPoint;
+    type Summary = StreamSummary;
+    type Row = Transfer;
+
+    const COLUMNS: &'static [Column<Transfer>] = &[
+        Column {
+            name: "way",
+            kind: Kind::Name {
+                names: &["in", "out"],
+                get: |t| t.way as u8,
+                set: |t, number| t.way = Way::from_number(number).unwrap_or_default(),
+            },
+        },
+        wide!(sequence),
+        phase_column!(),
+        Column {
+            name: "status",
+            kind: Kind::Name {
+                names: &["ok", "stalled", "cancelled", "failed"],
+                get: |t| t.status as u8,
+                set: |t, number| t.status = TransferStatus::ALL[usize::from(number)],
+            },
+        },
+        wide!(submit_ns),
+        wide!(complete_ns),
+        wide!(urb_submit_ns),
+        wide!(urb_complete_ns),
+        narrow!(bytes),
+        narrow!(pending),
+    ];
+
+    const POINT_COLUMNS: &'static [PointColumn<StreamPoint>] = &[
+        ("point", PointKind::Number(|p| p.index)),
+        ("direction", PointKind::Name(|p| p.direction.name())),
+        ("transfer_bytes", PointKind::Number(|p| p.transfer_bytes)),
+        ("queue", PointKind::Number(|p| p.queue)),
+        ("link", PointKind::Number(|p| p.link)),
+        ("together", PointKind::Number(|p| p.together.into())),
+    ];
+
+    const CSV: &'static str = "point,direction,transfer_bytes,queue,way,sequence,phase,status,\
+        submit_us,complete_us,urb_submit_us,urb_complete_us,bytes,pending,link,together";
+
+    fn address(plan: &StreamPlan) -> &str {
+        &plan.address
+    }
+
+    fn point(summary: &StreamSummary) -> StreamPoint {
+        summary.point
+    }
+
+    fn index(point: &StreamPoint) -> u32 {
+        point.index
+    }
+
+    fn measured(summary: &StreamSummary) -> u64 {
+        summary
+            .flows
+            .iter()
+            .fold(0, |sum, flow| sum.saturating_add(flow.transfers))
+    }
+
+    fn csv_row(text: &mut Vec<u8>, point: &StreamPoint, t: &Transfer) -> io::Result<()> {
+        write!(
+            text,
+            "{},{},{},{},{},{},{},{}",
+            point.index,
+            point.direction.name(),
+            point.transfer_bytes,
+            point.queue,
+            t.way.name(),
+            t.sequence,
+            t.phase.name(),
+            t.status.name()
+        )?;
+        for ns in [
+            t.submit_ns,
+            t.complete_ns,
+            t.urb_submit_ns,
+            t.urb_complete_ns,
+        ] {
+            text.push(b',');
+            microseconds(text, ns)?;
+        }
+        let together = u8::from(point.together);
+        write!(text, ",{},{},{},{together}", t.bytes, t.pending, point.link)
+    }
+}

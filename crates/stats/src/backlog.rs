@@ -1,0 +1,218 @@
+//! The buffer that a device needs at a constant rate, from the completions of a stream: what has
+//! piled up (or is missing) while the host did not look. docs/statistics.md has the formula.
+
+use crate::series::Series;
+use crate::types::Estimate;
+
+/// Levels held exactly, 2 MiB: there is one series for each rate and way.
+const EXACT: usize = 1 << 18;
+
+/// Levels enter the statistics in thousandths of a byte, so that slow rates are not all steps.
+const MILLI: f64 = 1e3;
+
+/// Byte-nanoseconds a second in one byte.
+const BYTE: u128 = 1_000_000_000;
+
+/// Follows the buffer of a device through the completions of one way of a stream, in time order.
+///
+/// IN: the device makes R bytes a second and every completed transfer takes b of them away. OUT: it
+/// uses R bytes a second up and every completed transfer brings b; what is followed then is the
+/// room, that is, how far the level has sunk below a full buffer, which obeys the same equation.
+///
+/// Just before completion i the level is P = L + R (t_i - t_(i-1)), after it L = max(0, P - b)
+/// (Lindley 1952). A buffer of the largest P loses nothing.
+#[derive(Clone, Debug)]
+pub struct Backlog {
+    rate_bytes_s: u64,
+    begin_ns: u64,
+    /// The completion before.
+    last_ns: Option<u64>,
+    /// All of the following in units of 1e-9 bytes, which makes them exact.
+    level: u128,
+    worst: u128,
+    drained: u128,
+    seen: Series,
+}
+
+/// What a device needs, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Buffer {
+    /// False if the completed transfers carried less than the rate: the level then grows without
+    /// bound, and no buffer is large enough for a longer run.
+    pub sustained: bool,
+    /// The highest level of this run, rounded up.
+    pub worst_bytes: u64,
+    /// The level that only the stated part of the transfers finds exceeded; `None` where it cannot
+    /// be told.
+    pub for_loss: Option<Estimate>,
+    /// True if `for_loss` reaches beyond what was observed.
+    pub extrapolated: bool,
+    /// The smallest loss probability that these transfers can vouch for by themselves.
+    pub observable_loss: f64,
+}
+
+impl Backlog {
+    /// An empty buffer at this rate.
+    pub fn new(rate_bytes_s: u64) -> Backlog {
+        Backlog {
+            rate_bytes_s,
+            begin_ns: 0,
+            last_ns: None,
+            level: 0,
+            worst: 0,
+            drained: 0,
+            seen: Series::with_exact_limit(EXACT),
+        }
+    }
+
+    /// Begins at a completion that left the buffer empty.
+    pub fn begin(&mut self, at_ns: u64) {
+        *self = Backlog::new(self.rate_bytes_s);
+        self.begin_ns = at_ns;
+        self.last_ns = Some(at_ns);
+    }
+
+    /// A completed transfer of so many bytes. The first one begins, if nothing has. May allocate;
+    /// see [`Series::push`].
+    pub fn complete(&mut self, at_ns: u64, bytes: u64) {
+        if self.last_ns.is_none() {
+            return self.begin(at_ns);
+        }
+        self.wait(at_ns);
+        let milli = self.level / (BYTE / 1000);
+        self.seen.push(u64::try_from(milli).unwrap_or(u64::MAX));
+        let bytes = u128::from(bytes) * BYTE;
+        self.drained += bytes;
+        self.level = self.level.saturating_sub(bytes);
+    }
+
+    /// Time passes without a completion.
+    pub fn wait(&mut self, until_ns: u64) {
+        if let Some(last_ns) = self.last_ns {
+            let gap = until_ns.saturating_sub(last_ns);
+            self.level = self.level.saturating_add(self.made_in(gap));
+            self.worst = self.worst.max(self.level);
+            self.last_ns = Some(last_ns.max(until_ns));
+        }
+    }
+
+    /// What the rate makes in so many nanoseconds, in 1e-9 bytes.
+    fn made_in(&self, ns: u64) -> u128 {
+        u128::from(self.rate_bytes_s).saturating_mul(u128::from(ns))
+    }
+
+    /// The buffer that the run called for, and the one for a loss probability: the part of the
+    /// transfers that may find more than that.
+    pub fn need(&self, loss: f64) -> Buffer {
+        let elapsed_ns = self.last_ns.unwrap_or(0) - self.begin_ns;
+        let sustained = self.made_in(elapsed_ns) <= self.drained;
+        let (quantile, independent) = match self.seen.upper_tail(loss) {
+            Some((quantile, independent)) if sustained => (Some(quantile), independent),
+            _ => (None, 0.0),
+        };
+        let bytes = |milli: f64| milli / MILLI;
+        Buffer {
+            sustained,
+            worst_bytes: u64::try_from(self.worst.div_ceil(BYTE)).unwrap_or(u64::MAX),
+            for_loss: quantile.filter(|q| q.high.is_some()).map(|q| Estimate {
+                value: bytes(q.value),
+                low: q.low.map(bytes),
+                high: q.high.map(bytes),
+            }),
+            extrapolated: false,
+            observable_loss: crate::interval::smallest_share(independent),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Completions of a stream, from 0.
+    fn of(rate_bytes_s: u64, completions: &[(u64, u64)]) -> Backlog {
+        let mut backlog = Backlog::new(rate_bytes_s);
+        backlog.begin(0);
+        for &(at_ns, bytes) in completions {
+            backlog.complete(at_ns, bytes);
+        }
+        backlog
+    }
+
+    #[test]
+    fn one_gap_needs_rate_times_gap() {
+        let mut completions: Vec<(u64, u64)> = (1..=10).map(|i| (i * 100_000, 16_384)).collect();
+        completions.push((2_300_000, 65_536));
+        let need = of(24_000_000, &completions).need(0.01);
+        assert!(need.sustained);
+        assert_eq!(need.worst_bytes, 31_200, "24 MB/s for 1.3 ms");
+    }
+
+    #[test]
+    fn what_one_transfer_leaves_is_added_to_the_next_gap() {
+        // 1 B a us. 3000 B pile up, 1000 go; 1500 more make 3500, 4000 go; 200 more.
+        let backlog = of(
+            1_000_000,
+            &[
+                (3_000_000, 1000),
+                (4_500_000, 4000),
+                (4_700_000, 500),
+                (4_701_000, 0),
+            ],
+        );
+        assert_eq!(backlog.need(0.5).worst_bytes, 3500);
+        assert_eq!(backlog.level, BYTE, "the last transfer carried nothing");
+    }
+
+    #[test]
+    fn a_rate_above_the_links_is_not_sustained_and_grows_with_the_run() {
+        let need = |transfers: u64| {
+            let completions: Vec<_> = (1..=transfers).map(|i| (i * 1_000_000, 1000)).collect();
+            of(1_100_000, &completions).need(0.01)
+        };
+        assert!(!need(100).sustained);
+        assert_eq!(need(100).worst_bytes, 99 * 100 + 1100);
+        assert_eq!(need(1000).worst_bytes, 999 * 100 + 1100);
+        assert_eq!(need(1000).for_loss, None);
+        let completions: Vec<_> = (1..=100).map(|i| (i * 1_000_000, 1000)).collect();
+        assert!(of(1_000_000, &completions).need(0.01).sustained);
+    }
+
+    #[test]
+    fn a_link_that_fell_silent_is_the_worst_gap() {
+        let mut backlog = of(1_000_000, &[(1000, 1_000_000)]);
+        backlog.wait(5_001_000);
+        assert_eq!(backlog.need(0.1).worst_bytes, 5000);
+    }
+
+    #[test]
+    fn the_loss_quantile_is_that_of_the_levels_and_too_few_give_none() {
+        // Every tenth gap is 10 ms, the others 1 ms; each transfer takes everything.
+        let run = |transfers: u64| {
+            let mut at_ns = 0;
+            let mut completions = Vec::new();
+            for i in 0..transfers {
+                at_ns += if i % 10 == 0 { 10_000_000 } else { 1_000_000 };
+                completions.push((at_ns, 1_000_000));
+            }
+            of(1_000_000, &completions)
+        };
+        let need = run(100_000).need(0.2);
+        assert_eq!(need.for_loss.expect("20 % is seen often").value, 1000.0);
+        let need = run(100_000).need(0.05);
+        assert_eq!(need.for_loss.expect("5 % is seen often").value, 10_000.0);
+        let few = run(20).need(0.01);
+        assert_eq!((few.for_loss, few.worst_bytes), (None, 10_000));
+        assert!(few.observable_loss > 0.1, "{few:?}");
+        assert!(run(100_000).need(0.01).observable_loss < 0.01);
+    }
+
+    #[test]
+    fn nothing_measured_needs_nothing() {
+        let need = Backlog::new(1).need(0.5);
+        assert_eq!(
+            (need.worst_bytes, need.for_loss, need.observable_loss),
+            (0, None, 1.0)
+        );
+    }
+}

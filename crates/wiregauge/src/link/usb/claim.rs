@@ -1,0 +1,198 @@
+//! An opened device whose interface is ours: kernel drivers are taken off it and put back when it
+//! is dropped.
+
+use super::address::Settings;
+use super::choose::{self, Choice};
+use super::sysfs::Node;
+use super::trouble::{self, Identity};
+use crate::error::{LinkError, LinkErrorKind};
+use nusb::descriptors::ConfigurationDescriptor;
+use nusb::transfer::{ControlOut, ControlType, Recipient};
+use nusb::{Device, DeviceInfo, Interface, MaybeFuture};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// SET_CONTROL_LINE_STATE and its bits, USB PSTN 1.2, 6.3.12: DTR and RTS.
+const SET_CONTROL_LINE_STATE: u8 = 0x22;
+const DTR_AND_RTS: u16 = 3;
+
+/// A control request to a healthy device takes milliseconds.
+const CONTROL: Duration = Duration::from_millis(500);
+
+/// The last reference to an interface may for a moment be held by the library's thread.
+const RELEASED: Duration = Duration::from_millis(200);
+
+/// The interface, and all that has to be put back.
+pub struct Claim {
+    /// The interface with the endpoints first.
+    interfaces: Vec<Interface>,
+    device: Device,
+    identity: Arc<Identity>,
+    drivers_before: Vec<(u8, String)>,
+    configuration_before: Option<u8>,
+    /// The CDC control interface whose DTR was raised.
+    raised: Option<u8>,
+}
+
+impl Claim {
+    /// Opens the device and claims what the settings choose.
+    pub fn take(
+        info: &DeviceInfo,
+        settings: &Settings,
+        doing: &str,
+    ) -> Result<(Claim, Choice), LinkError> {
+        let identity = Arc::new(Identity::of(info));
+        let device = info
+            .open()
+            .wait()
+            .map_err(|error| trouble::opening(&identity, doing, &error))?;
+        let mut claim = Claim {
+            interfaces: Vec::new(),
+            drivers_before: Node::named(&identity.path).drivers(),
+            device,
+            identity,
+            configuration_before: None,
+            raised: None,
+        };
+        if let Some(wanted) = settings.configuration {
+            claim.configure(wanted, doing)?;
+        }
+        let facts = {
+            let active = claim.device.active_configuration().map_err(|error| {
+                LinkError::new(LinkErrorKind::Usage, doing, error.to_string())
+                    .hint("name a configuration: #configuration=1")
+            })?;
+            choose::facts(&active)
+        };
+        let choice = choose::choose(&facts, settings).map_err(|said| {
+            LinkError::new(LinkErrorKind::Usage, doing, said)
+                .hint("name them behind the address, as in #interface=1,in=0x81,out=0x01")
+        })?;
+        claim.claim(choice.interface, doing)?;
+        if let Some(control) = choice.controlled_by {
+            claim.claim(control, doing)?;
+        }
+        if choice.setting != 0 {
+            claim
+                .interface()
+                .set_alt_setting(choice.setting)
+                .wait()
+                .map_err(|error| {
+                    let said = format!("choosing setting {}: {error}", choice.setting);
+                    LinkError::new(LinkErrorKind::Io, doing, said)
+                })?;
+        }
+        if let Some(control) = choice.controlled_by {
+            claim.set_lines(control, DTR_AND_RTS);
+            claim.raised = Some(control);
+        }
+        Ok((claim, choice))
+    }
+
+    /// The interface with the endpoints.
+    pub fn interface(&self) -> &Interface {
+        &self.interfaces[0]
+    }
+
+    /// Which device it is.
+    pub fn identity(&self) -> &Arc<Identity> {
+        &self.identity
+    }
+
+    fn claim(&mut self, interface: u8, doing: &str) -> Result<(), LinkError> {
+        let claimed = self
+            .device
+            .detach_and_claim_interface(interface)
+            .wait()
+            .map_err(|error| trouble::claiming(&self.identity, interface, doing, &error))?;
+        self.interfaces.push(claimed);
+        Ok(())
+    }
+
+    fn configure(&mut self, wanted: u8, doing: &str) -> Result<(), LinkError> {
+        let values: Vec<u8> = self
+            .device
+            .configurations()
+            .map(|c: ConfigurationDescriptor<'_>| c.configuration_value())
+            .collect();
+        if !values.contains(&wanted) {
+            let there: Vec<String> = values.iter().map(u8::to_string).collect();
+            let said = format!(
+                "it has no configuration {wanted}; it has: {}",
+                there.join(", ")
+            );
+            return Err(LinkError::new(LinkErrorKind::Usage, doing, said));
+        }
+        let active = self.device.active_configuration();
+        let active = active.map_or(0, |active| active.configuration_value());
+        if active == wanted {
+            return Ok(());
+        }
+        // The kernel changes no configuration while a driver holds an interface.
+        for (interface, _) in &self.drivers_before {
+            let _ = self.device.detach_kernel_driver(*interface);
+        }
+        self.configuration_before = Some(active);
+        self.device
+            .set_configuration(wanted)
+            .wait()
+            .map_err(|error| {
+                let said = format!("choosing configuration {wanted}: {error}");
+                LinkError::new(LinkErrorKind::Io, doing, said)
+            })
+    }
+
+    /// Firmware often sends nothing until a terminal seems to be there. A device that knows no
+    /// such lines refuses, which does no harm.
+    fn set_lines(&self, control: u8, lines: u16) {
+        let request = ControlOut {
+            control_type: ControlType::Class,
+            recipient: Recipient::Interface,
+            request: SET_CONTROL_LINE_STATE,
+            value: lines,
+            index: control.into(),
+            data: &[],
+        };
+        let _ = self.interface().control_out(request, CONTROL).wait();
+    }
+
+    /// Waits until the interfaces are released, and puts back the drivers that did not come back
+    /// with them (a driver of several interfaces comes back with the first of them only).
+    fn put_drivers_back(&self) {
+        let node = Node::named(&self.identity.path);
+        let begun = Instant::now();
+        loop {
+            let ours = node.drivers().iter().any(|(interface, driver)| {
+                driver == "usbfs"
+                    && self
+                        .drivers_before
+                        .iter()
+                        .any(|(before, name)| before == interface && name != "usbfs")
+            });
+            if !ours || begun.elapsed() > RELEASED {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        for (interface, driver) in &self.drivers_before {
+            if driver != "usbfs" && node.exists() && node.driver(*interface).is_none() {
+                let _ = self.device.attach_kernel_driver(*interface);
+            }
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if let Some(control) = self.raised {
+            self.set_lines(control, 0);
+        }
+        self.interfaces.clear();
+        if let Some(before) = self.configuration_before {
+            // With the configuration the kernel finds drivers for it again.
+            let _ = self.device.set_configuration(before).wait();
+        } else {
+            self.put_drivers_back();
+        }
+    }
+}

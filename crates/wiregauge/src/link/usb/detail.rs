@@ -1,0 +1,78 @@
+//! What is kept with a run of the device and of the way to it, and what that way can carry.
+
+use super::address::TransferKind;
+use super::choose::{Choice, EndpointFact, class_name};
+use super::find::{Present, speed_name};
+use super::sysfs::{self, Node};
+use super::trouble::Identity;
+use crate::limits;
+use nusb::DeviceInfo;
+use wiregauge_record::{BusLimit, LinkDetail};
+
+/// Settings worth keeping.
+pub fn detail(info: &DeviceInfo, choice: &Choice, identity: &Identity) -> LinkDetail {
+    let present = Present::of(info);
+    let node = Node::named(&identity.path);
+    let hubs = sysfs::hubs(&identity.path);
+    let hubs = match hubs.len() {
+        0 => "none".to_string(),
+        _ => hubs.join(", "),
+    };
+    let mut settings: Vec<(String, String)> = Vec::new();
+    let mut add = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            settings.push((name.into(), value));
+        }
+    };
+    add(
+        "USB device",
+        Some(format!("{:04x}:{:04x}", present.vendor, present.product)),
+    );
+    add("USB manufacturer", present.manufacturer);
+    add("USB product", present.name);
+    add("USB serial", present.serial);
+    add("USB speed", info.speed().map(|s| speed_name(s).to_string()));
+    add("USB path", Some(present.path));
+    add("USB hubs on the way", Some(hubs));
+    add("USB host controller", node.controller());
+    add(
+        "USB interface",
+        Some(format!(
+            "{} ({}), setting {}",
+            choice.interface,
+            class_name(choice.class),
+            choice.setting
+        )),
+    );
+    add("USB endpoint IN", Some(endpoint(&choice.in_)));
+    add("USB endpoint OUT", Some(endpoint(&choice.out)));
+    LinkDetail { settings }
+}
+
+fn endpoint(fact: &EndpointFact) -> String {
+    let interval = match fact.kind {
+        TransferKind::Bulk => String::new(),
+        TransferKind::Interrupt => format!(", bInterval {}", fact.interval),
+    };
+    format!(
+        "0x{:02x} {}, packets of {} B{interval}",
+        fact.address,
+        fact.kind.name(),
+        fact.packet_bytes
+    )
+}
+
+/// What the bus can carry; the slower of the two endpoints where they differ.
+pub fn limit(identity: &Identity, choice: &Choice) -> Option<BusLimit> {
+    let megabits = Node::named(&identity.path).attribute("speed")?;
+    match choice.in_.kind {
+        TransferKind::Bulk => limits::of_usb_bulk(&megabits),
+        TransferKind::Interrupt => {
+            let of = |e: &EndpointFact| {
+                limits::of_usb_interrupt(&megabits, e.packet_bytes, e.packets, e.interval)
+            };
+            let (in_, out) = (of(&choice.in_)?, of(&choice.out)?);
+            Some(if in_.bytes_s <= out.bytes_s { in_ } else { out })
+        }
+    }
+}

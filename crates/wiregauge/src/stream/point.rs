@@ -1,0 +1,287 @@
+//! One point of a stream: a thread that receives and one that sends, started together, and what both
+//! ends counted.
+
+use super::check::{shape_of, shape_refused};
+use super::orders::Orders;
+use super::receiver::{Receive, Received};
+use super::rows::{Rows, Window};
+use super::sender::{Send, Sent};
+use super::talk::Talk;
+use super::tally;
+use crate::error::{LinkError, LinkErrorKind};
+use crate::host::{ClockGaps, Watch};
+use crate::link::Link;
+use crate::ring::Log;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use wiregauge_record::{
+    BusLimit, ByteCounts, Disturbance, Ending, FlowFacts, ResourceUse, Responder, StreamPlan,
+    StreamPoint, Transfer, Way,
+};
+
+/// What is the same for every point of a run.
+pub struct Setting<'a> {
+    /// The run.
+    pub plan: &'a StreamPlan,
+    /// Each transfer is one message.
+    pub datagram: bool,
+    /// The device; `None` where there is none to order.
+    pub responder: Option<&'a Responder>,
+    /// What the link can carry.
+    pub limit: Option<&'a BusLimit>,
+    /// The user wants an end.
+    pub halt: &'a AtomicBool,
+}
+
+/// Where the rows of both ways go.
+pub struct Logs {
+    /// IN.
+    pub in_: Log<Transfer>,
+    /// OUT.
+    pub out: Log<Transfer>,
+}
+
+impl Logs {
+    fn stalls(&self) -> u64 {
+        self.in_.stalls + self.out.stalls
+    }
+}
+
+/// A point that is over.
+pub struct PointEnd {
+    /// How it ended.
+    pub ending: Ending,
+    /// The failure, if it failed.
+    pub error: Option<LinkError>,
+    /// Each way of it.
+    pub ways: Vec<FlowFacts>,
+    /// When the measuring ended, in nanoseconds since the stream began.
+    pub end_ns: u64,
+    /// What the measuring threads used.
+    pub resources: ResourceUse,
+    /// What disturbed them.
+    pub disturbances: Vec<Disturbance>,
+}
+
+/// What one thread leaves behind, with the kernel's accounts of it.
+struct Watched<T> {
+    value: T,
+    resources: ResourceUse,
+    disturbances: Vec<Disturbance>,
+}
+
+/// Streams one point. The orders have the numbers from `sequence` on.
+pub fn stream_point(
+    link: &mut dyn Link,
+    setting: &Setting<'_>,
+    point: StreamPoint,
+    sequence: u32,
+    logs: &mut Logs,
+) -> PointEnd {
+    let plan = setting.plan;
+    let shape = shape_of(&point);
+    let stalls_before = logs.stalls();
+    let has_device = link.has_device();
+    let flows = match link.flows(shape) {
+        Ok(flows) => flows,
+        Err(error) => return failed(shape_refused(&plan.address, shape, &error)),
+    };
+    let (mut out, mut in_) = (flows.out, flows.in_);
+    let orders = has_device.then(|| Orders::new(point.direction, point.transfer_bytes, sequence));
+    let go = orders.as_ref().map_or(0, Orders::last_start);
+    // Datagrams may overtake each other, so that some may come after the last answer.
+    let last = orders
+        .as_ref()
+        .and_then(Orders::last_end)
+        .filter(|_| !setting.datagram);
+    let talk = Talk::new(setting.halt, go, last);
+    let window = Window {
+        from_ns: plan.settle_ns,
+        to_ns: plan.settle_ns + plan.duration_ns,
+    };
+    let has = |way: Way| point.direction.ways().contains(&way);
+    let timeout = Duration::from_nanos(plan.timeout_ns);
+    let receive = Receive {
+        talk: &talk,
+        address: &plan.address,
+        transfer_bytes: shape.transfer_bytes,
+        queue: if has(Way::In) { shape.queue } else { 1 },
+        rows: has(Way::In).then(|| Rows::new(&mut logs.in_, Way::In, window)),
+        check: plan.check,
+        datagram: setting.datagram,
+        timeout,
+    };
+    let send = Send {
+        talk: &talk,
+        address: &plan.address,
+        orders: orders.as_ref(),
+        transfer_bytes: shape.transfer_bytes,
+        queue: shape.queue,
+        rows: has(Way::Out).then(|| Rows::new(&mut logs.out, Way::Out, window)),
+        datagram: setting.datagram,
+        timeout,
+        lasts_ns: window.to_ns,
+    };
+    let pinned = plan.host.pin;
+    let (received, sent) = std::thread::scope(|scope| {
+        // It inherits the priority and the processor of this one.
+        let receiving = std::thread::Builder::new()
+            .name("receive".into())
+            .spawn_scoped(scope, || {
+                watched(pinned, &talk, || {
+                    let rows = receive.rows.is_some();
+                    let received = if rows || has_device {
+                        receive.run(in_.as_mut())
+                    } else {
+                        Received::default()
+                    };
+                    (received, received.transfers)
+                })
+            });
+        let receiving = match receiving {
+            Ok(receiving) => receiving,
+            Err(error) => {
+                talk.fail(LinkError::from_io("starting the receiving thread", &error));
+                return (None, None);
+            }
+        };
+        let sent = watched(pinned, &talk, || {
+            let sent = send.run(out.as_mut());
+            (sent, sent.transfers)
+        });
+        (receiving.join().ok(), Some(sent))
+    });
+    drop((out, in_));
+    if received.is_none() {
+        talk.fail(LinkError::new(
+            LinkErrorKind::Io,
+            "receiving",
+            "the receiving thread panicked",
+        ));
+    }
+    let stalls = logs.stalls() - stalls_before;
+    put_together(setting, point, &talk, has_device, stalls, received, sent)
+}
+
+fn put_together(
+    setting: &Setting<'_>,
+    point: StreamPoint,
+    talk: &Talk<'_>,
+    has_device: bool,
+    stalls: u64,
+    received: Option<Watched<Received>>,
+    sent: Option<Watched<Sent>>,
+) -> PointEnd {
+    let has = |way: Way| point.direction.ways().contains(&way);
+    let mut resources = ResourceUse::default();
+    let mut disturbances = Vec::new();
+    let mut add = |used: ResourceUse, disturbed: &[Disturbance]| {
+        resources = added(resources, used);
+        for disturbance in disturbed {
+            // What concerns the machine both threads have seen.
+            let kind = std::mem::discriminant(disturbance);
+            if !disturbances
+                .iter()
+                .any(|d| std::mem::discriminant(d) == kind)
+            {
+                disturbances.push(disturbance.clone());
+            }
+        }
+    };
+    if let Some(received) = received.as_ref().filter(|_| has(Way::In)) {
+        add(received.resources, &received.disturbances);
+    }
+    if let Some(sent) = sent.as_ref().filter(|_| has(Way::Out)) {
+        add(sent.resources, &sent.disturbances);
+    }
+    if stalls > 0 {
+        disturbances.push(Disturbance::StorageTooSlow { times: stalls });
+    }
+    let received = received.map(|watched| watched.value).unwrap_or_default();
+    let sent = sent.map(|watched| watched.value).unwrap_or_default();
+    let ways = point.direction.ways().iter().map(|&way| {
+        let report = sent.reports[way as usize];
+        let (counts, cpu_ns) = match way {
+            Way::In => {
+                let counts = tally::of_in(&received, report.as_ref());
+                (counts, received.cpu_ns)
+            }
+            Way::Out if !has_device => {
+                let counts = ByteCounts {
+                    sent: sent.bytes,
+                    received: sent.bytes,
+                    ..ByteCounts::default()
+                };
+                (counts, sent.cpu_ns)
+            }
+            Way::Out => {
+                let counts = tally::of_out(sent.bytes, report.as_ref());
+                (counts, sent.cpu_ns)
+            }
+        };
+        FlowFacts {
+            way,
+            counts,
+            device: report.map(|report| tally::of_device(&report, setting.responder)),
+            cpu_ns,
+            limit: setting.limit.cloned(),
+        }
+    });
+    let ways = ways.collect();
+    let whole_ns = setting.plan.settle_ns + setting.plan.duration_ns;
+    let error = talk.failure();
+    let ending = match &error {
+        Some(error) => Ending::LinkFailed {
+            error: error.to_string(),
+        },
+        None if talk.halted() => Ending::Interrupted,
+        None => Ending::Complete,
+    };
+    PointEnd {
+        ending,
+        error,
+        ways,
+        end_ns: sent.lasted_ns.min(whole_ns),
+        resources,
+        disturbances,
+    }
+}
+
+/// Runs what one thread does, and keeps the kernel's accounts of just that.
+fn watched<T>(pinned: Option<u32>, talk: &Talk<'_>, run: impl FnOnce() -> (T, u64)) -> Watched<T> {
+    let watch = Watch::start(pinned);
+    let begun = talk.clock.now();
+    let (value, transfers) = run();
+    let elapsed = talk.clock.now() - begun;
+    let (resources, disturbances) = watch.finish(elapsed, transfers, ClockGaps::default());
+    Watched {
+        value,
+        resources,
+        disturbances,
+    }
+}
+
+/// What two threads used together. The machine's own account is the same in both.
+fn added(a: ResourceUse, b: ResourceUse) -> ResourceUse {
+    ResourceUse {
+        cpu_ns_per_exchange: a.cpu_ns_per_exchange + b.cpu_ns_per_exchange,
+        voluntary_switches: a.voluntary_switches + b.voluntary_switches,
+        involuntary_switches: a.involuntary_switches + b.involuntary_switches,
+        run_delay_ns: a.run_delay_ns + b.run_delay_ns,
+        steal_ns: a.steal_ns.max(b.steal_ns),
+        minor_faults: a.minor_faults + b.minor_faults,
+    }
+}
+
+fn failed(error: LinkError) -> PointEnd {
+    PointEnd {
+        ending: Ending::LinkFailed {
+            error: error.to_string(),
+        },
+        error: Some(error),
+        ways: Vec::new(),
+        end_ns: 0,
+        resources: ResourceUse::default(),
+        disturbances: Vec::new(),
+    }
+}

@@ -1,0 +1,244 @@
+//! The thread that receives: the data of a source, and every answer to an order.
+
+use super::rows::{Row, Rows};
+use super::talk::{Answer, Talk};
+use crate::error::{LinkError, LinkErrorKind};
+use crate::link::{Flow, ORDER_BYTES, PATIENCE};
+use std::io;
+use std::time::Duration;
+use wiregauge_record::TransferStatus;
+use wiregauge_wire::{
+    Header, Response, STREAM_FRAME, StreamChecker, StreamCounts, StreamReport, Taken,
+};
+
+/// What the receiver is told.
+pub struct Receive<'a, 'b> {
+    /// What the two threads share.
+    pub talk: &'a Talk<'b>,
+    /// The device, for messages.
+    pub address: &'a str,
+    /// Bytes asked for with each transfer.
+    pub transfer_bytes: usize,
+    /// Transfers kept pending.
+    pub queue: usize,
+    /// Where its rows go; `None` where no data is expected, only answers.
+    pub rows: Option<Rows<'a>>,
+    /// Compare every byte with the pattern.
+    pub check: bool,
+    /// Each transfer is one message.
+    pub datagram: bool,
+    /// Without a completed transfer for so long, the link has failed.
+    pub timeout: Duration,
+}
+
+/// What it leaves behind.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Received {
+    /// Bytes of the stream.
+    pub bytes: u64,
+    /// What the check says of them; `None` without a check.
+    pub counts: Option<StreamCounts>,
+    /// Processor time of the measured part.
+    pub cpu_ns: u64,
+    /// Transfers with data.
+    pub transfers: u64,
+}
+
+impl Receive<'_, '_> {
+    /// Receives until nothing more is expected or something fails.
+    pub fn run(mut self, flow: &mut dyn Flow) -> Received {
+        let mut sorter = Sorter::new(self.talk, self.check, self.datagram);
+        if let Err(error) = self.flow_in(flow, &mut sorter) {
+            let doing = format!("receiving from {}", self.address);
+            self.talk.fail(LinkError::from_io(doing, &error));
+        }
+        // What an unplugged device leaves pending cannot be had.
+        let _ = flow.cancel(&mut |bytes| {
+            sorter.take(bytes);
+        });
+        let helper = || flow.helper_cpu_ns();
+        let cpu_ns = self.rows.as_ref().map_or(0, |rows| rows.cpu_ns(helper));
+        let (bytes, counts) = sorter.finish();
+        Received {
+            bytes,
+            counts: self.check.then_some(counts),
+            cpu_ns,
+            transfers: self.rows.as_ref().map_or(0, Rows::count),
+        }
+    }
+
+    fn flow_in(&mut self, flow: &mut dyn Flow, sorter: &mut Sorter<'_, '_>) -> io::Result<()> {
+        let talk = self.talk;
+        let timeout_ns = self.timeout.as_nanos() as u64;
+        // When each of the pending ones was submitted, and how many pended then.
+        let mut submitted = vec![(0_u64, 0_u32); self.queue];
+        let (mut next, mut oldest) = (0_usize, 0_usize);
+        let mut last_ns = 0;
+        while !(talk.is_done() || talk.is_broken()) {
+            while flow.pending() < self.queue {
+                let submit_ns = talk.clock.now();
+                flow.submit(self.transfer_bytes, self.timeout, &mut |_| {})?;
+                submitted[next] = (submit_ns, flow.pending() as u32);
+                next = (next + 1) % self.queue;
+            }
+            let (mut complete_ns, mut stream) = (0, 0);
+            let completed = flow.complete(PATIENCE, &mut |bytes| {
+                complete_ns = talk.clock.now();
+                stream = sorter.take(bytes);
+            })?;
+            let Some(completed) = completed else {
+                let now = talk.clock.now();
+                if let (Some(_), Some(gone_ns)) = (&self.rows, talk.gone_ns()) {
+                    let since = now.saturating_sub(last_ns.max(gone_ns));
+                    if since > timeout_ns && !talk.is_ending() && !talk.halted() {
+                        talk.fail(silent(self.address, self.timeout, "it sent nothing"));
+                    }
+                }
+                continue;
+            };
+            if complete_ns == 0 {
+                complete_ns = talk.clock.now();
+            }
+            let (submit_ns, pending) = submitted[oldest];
+            oldest = (oldest + 1) % self.queue;
+            last_ns = complete_ns;
+            talk.heard(complete_ns);
+            let (Some(rows), Some(gone_ns)) = (&mut self.rows, talk.gone_ns()) else {
+                continue;
+            };
+            if stream == 0 && !completed.stalled {
+                continue;
+            }
+            let row = Row {
+                submit_ns: submit_ns.saturating_sub(gone_ns),
+                complete_ns: complete_ns.saturating_sub(gone_ns),
+                bytes: stream as u32,
+                pending,
+                status: if completed.stalled {
+                    TransferStatus::Stalled
+                } else {
+                    TransferStatus::Ok
+                },
+            };
+            rows.push(row, || flow.helper_cpu_ns());
+        }
+        Ok(())
+    }
+}
+
+/// The error of a link on which nothing moves.
+pub fn silent(address: &str, timeout: Duration, what: &str) -> LinkError {
+    LinkError::new(
+        LinkErrorKind::Silent,
+        format!("streaming with {address}"),
+        format!("{what} for {timeout:?}"),
+    )
+    .hint("a longer --timeout if the link is that slow, or smaller transfers")
+}
+
+/// Tells data from answers, and counts the data.
+struct Sorter<'a, 'b> {
+    talk: &'a Talk<'b>,
+    checker: StreamChecker,
+    check: bool,
+    datagram: bool,
+    /// Bytes of the stream, right or wrong.
+    bytes: u64,
+    /// An answer whose payload is not complete.
+    frame: Option<Frame>,
+}
+
+struct Frame {
+    header: Response,
+    payload: [u8; STREAM_FRAME],
+    there: usize,
+}
+
+impl<'a, 'b> Sorter<'a, 'b> {
+    fn new(talk: &'a Talk<'b>, check: bool, datagram: bool) -> Sorter<'a, 'b> {
+        Sorter {
+            talk,
+            checker: StreamChecker::new(),
+            check,
+            datagram,
+            bytes: 0,
+            frame: None,
+        }
+    }
+
+    /// Takes what was received; returns how much of it was data.
+    #[inline]
+    fn take(&mut self, bytes: &[u8]) -> usize {
+        if self.datagram
+            && bytes.len() <= ORDER_BYTES
+            && let Some((header, payload)) = whole_frame(bytes)
+        {
+            self.deliver(header, payload);
+            return 0;
+        }
+        let gone = self.talk.gone_ns().is_some();
+        if !self.check && gone && !self.talk.is_ending() {
+            self.bytes += bytes.len() as u64;
+            return bytes.len();
+        }
+        self.sort(bytes)
+    }
+
+    fn sort(&mut self, mut bytes: &[u8]) -> usize {
+        let mut data = 0;
+        while !bytes.is_empty() {
+            if let Some(frame) = &mut self.frame {
+                let wanted = frame.header.payload_len() - frame.there;
+                let (own, rest) = bytes.split_at(wanted.min(bytes.len()));
+                frame.payload[frame.there..frame.there + own.len()].copy_from_slice(own);
+                frame.there += own.len();
+                bytes = rest;
+                self.deliver_if_whole();
+                continue;
+            }
+            match self.checker.take::<Response>(bytes) {
+                Taken::All => {
+                    data += bytes.len();
+                    break;
+                }
+                Taken::Frame { header, used } => {
+                    data += used.saturating_sub(Response::SIZE);
+                    bytes = &bytes[used..];
+                    self.frame = Some(Frame {
+                        header,
+                        payload: [0; STREAM_FRAME],
+                        there: 0,
+                    });
+                    self.deliver_if_whole();
+                }
+            }
+        }
+        self.bytes += data as u64;
+        data
+    }
+
+    fn deliver_if_whole(&mut self) {
+        if let Some(frame) = self
+            .frame
+            .take_if(|frame| frame.there == frame.header.payload_len())
+        {
+            self.deliver(frame.header, &frame.payload[..frame.there]);
+        }
+    }
+
+    fn deliver(&self, header: Response, payload: &[u8]) {
+        let report = StreamReport::decode(payload);
+        self.talk.deliver(Answer { header, report });
+    }
+
+    fn finish(mut self) -> (u64, StreamCounts) {
+        (self.bytes, self.checker.finish())
+    }
+}
+
+/// A datagram that is one frame and nothing else.
+fn whole_frame(bytes: &[u8]) -> Option<(Response, &[u8])> {
+    let header = Response::decode(bytes).ok()?;
+    let payload = &bytes[Response::SIZE..];
+    (payload.len() == header.payload_len()).then_some((header, payload))
+}

@@ -1,0 +1,101 @@
+//! One way's rows on their way to the ring: their numbers, their phases, and the processor time of
+//! the measured part.
+
+use crate::host::thread_cpu_ns;
+use crate::ring::Log;
+use wiregauge_record::{Phase, Transfer, TransferStatus, Way};
+
+/// When what is measured begins and ends, in nanoseconds since the stream began.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// What completes before is start-up.
+    pub from_ns: u64,
+    /// What completes after is the end of the point and left out too.
+    pub to_ns: u64,
+}
+
+/// A transfer that is over; times in nanoseconds since the stream began.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// When it was submitted.
+    pub submit_ns: u64,
+    /// When it was seen completed.
+    pub complete_ns: u64,
+    /// Bytes that it carried.
+    pub bytes: u32,
+    /// Transfers pending just after it was submitted.
+    pub pending: u32,
+    /// How it ended.
+    pub status: TransferStatus,
+}
+
+/// Takes the rows of one way.
+pub struct Rows<'a> {
+    log: &'a mut Log<Transfer>,
+    way: Way,
+    window: Window,
+    count: u64,
+    cpu_from_ns: Option<u64>,
+    cpu_to_ns: Option<u64>,
+}
+
+impl<'a> Rows<'a> {
+    /// For one way of one point.
+    pub fn new(log: &'a mut Log<Transfer>, way: Way, window: Window) -> Rows<'a> {
+        Rows {
+            log,
+            way,
+            window,
+            count: 0,
+            cpu_from_ns: None,
+            cpu_to_ns: None,
+        }
+    }
+
+    /// Transfers so far.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Takes the next one. The processor's time is read only as the measured part begins and ends.
+    #[inline]
+    pub fn push(&mut self, row: Row, helper_cpu_ns: impl Fn() -> u64) {
+        let phase = if row.complete_ns < self.window.from_ns || row.complete_ns > self.window.to_ns
+        {
+            if self.cpu_from_ns.is_some() && self.cpu_to_ns.is_none() {
+                self.cpu_to_ns = Some(thread_cpu_ns() + helper_cpu_ns());
+            }
+            Phase::WarmUp
+        } else {
+            if self.cpu_from_ns.is_none() {
+                self.cpu_from_ns = Some(thread_cpu_ns() + helper_cpu_ns());
+            }
+            Phase::Measured
+        };
+        let phase = if self.count == 0 { Phase::First } else { phase };
+        self.log.push(Transfer {
+            sequence: self.count,
+            submit_ns: row.submit_ns,
+            complete_ns: row.complete_ns,
+            urb_submit_ns: 0,
+            urb_complete_ns: 0,
+            bytes: row.bytes,
+            pending: row.pending,
+            way: self.way,
+            status: row.status,
+            phase,
+        });
+        self.count += 1;
+    }
+
+    /// Processor time of the measured part, in nanoseconds.
+    pub fn cpu_ns(&self, helper_cpu_ns: impl Fn() -> u64) -> u64 {
+        let Some(from) = self.cpu_from_ns else {
+            return 0;
+        };
+        let to = self
+            .cpu_to_ns
+            .unwrap_or_else(|| thread_cpu_ns() + helper_cpu_ns());
+        to.saturating_sub(from)
+    }
+}

@@ -1,0 +1,74 @@
+# shellcheck shell=sh
+# What plans use in the guest. Sourced first: . /lib.sh
+
+# Fails the plan.
+fail() {
+    echo "lab: $*"
+    exit 1
+}
+
+# wait_for SECONDS WHAT TEST...: waits until the test holds.
+wait_for() {
+    tries=$(($1 * 50))
+    what=$2
+    shift 2
+    until "$@"; do
+        tries=$((tries - 1))
+        [ "$tries" -gt 0 ] || fail "$what did not come"
+        sleep 0.02
+    done
+}
+
+# wait_tty PATH: waits for a tty.
+wait_tty() { wait_for 20 "$1" test -c "$1"; }
+
+# background COMMAND...: starts a server, whose words go to /tmp/servers, and which must not end.
+background() {
+    "$@" >>/tmp/servers 2>&1 &
+    background=$!
+    sleep 0.1
+    kill -0 "$background" 2>/dev/null || {
+        cat /tmp/servers
+        fail "$* ended at once"
+    }
+}
+
+# measure NAME ARGUMENTS...: wiregauge, its run stored as /runs/NAME.
+measure() {
+    name=$1
+    shift
+    echo "lab: $name: wiregauge $*"
+    wiregauge "$@" --store "/runs/$name" --quiet
+}
+
+# gadget FUNCTION...: a gadget 1d6b:0104 with these configfs functions, on the first device controller.
+gadget() {
+    g=/sys/kernel/config/usb_gadget/lab
+    mkdir -p "$g/strings/0x409" "$g/configs/c.1/strings/0x409"
+    echo 0x1d6b >"$g/idVendor"
+    echo 0x0104 >"$g/idProduct"
+    echo lab >"$g/strings/0x409/serialnumber"
+    for function in "$@"; do
+        mkdir "$g/functions/$function"
+        ln -s "$g/functions/$function" "$g/configs/c.1/"
+    done
+    find /sys/class/udc -mindepth 1 -maxdepth 1 | head -n 1 | xargs -r basename >"$g/UDC"
+}
+
+# usb_there VENDOR PRODUCT: true if a device of these numbers is configured.
+usb_there() {
+    for found in /sys/bus/usb/devices/*; do
+        [ "$(cat "$found/idVendor" 2>/dev/null):$(cat "$found/idProduct" 2>/dev/null)" = "$1:$2" ] || continue
+        [ -n "$(cat "$found/bConfigurationValue")" ] && return
+    done
+    return 1
+}
+
+# wait_usb VENDOR PRODUCT: waits for such a device.
+wait_usb() { wait_for 20 "USB device $1:$2" usb_there "$@"; }
+
+# end_background: ends the last server and waits until it has cleaned up.
+end_background() {
+    kill -INT "$background"
+    wait "$background" || true
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Runs every plan that tables.py and test_lab.py read, two guests side by side.
+
+    lab/suite.py                 all of them, then the tables
+    lab/suite.py --test          and the assertions of test_lab.py
+    lab/suite.py --keep          read the results that are there, without running anything
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LAB = Path(__file__).resolve().parent
+sys.path.insert(0, str(LAB))
+
+import tables  # noqa: E402
+import test_lab  # noqa: E402
+from vm import guest, kernel, plan, program  # noqa: E402
+from vm.trouble import Trouble  # noqa: E402
+
+
+@dataclass(frozen=True)
+class Run:
+    """One boot."""
+
+    name: str
+    plan: str
+    kernel: str = "std"
+    controller: str | None = None
+    seed: int = 1
+    variables: dict[str, str] = field(default_factory=dict)
+
+
+# The long ones first, so that both lanes end together.
+SUITE = [
+    Run("stream", "stream"),
+    Run("virtual", "virtual"),
+    Run("acm", "acm"),
+    Run("acm-again", "acm"),
+    Run("acm-rt", "acm", kernel="rt"),
+    Run("controllers-uhci", "controllers", controller="uhci"),
+    Run("controllers-ehci", "controllers", controller="ehci"),
+    Run("controllers-xhci", "controllers", controller="xhci"),
+]
+
+
+def boot(one: Run, binary: Path, kernels: dict[str, kernel.Kernel]) -> str:
+    """Runs one; returns a line about it."""
+    begun = time.monotonic()
+    chosen = plan.read(LAB / "plans", one.plan)
+    guest.run(
+        chosen,
+        name=one.name,
+        kernel=kernels[one.kernel],
+        program=binary,
+        seed=one.seed,
+        controller=chosen.controller(one.controller),
+        variables=one.variables,
+        timeout=chosen.timeout,
+        show=False,
+    )
+    return f"{one.name}: {time.monotonic() - begun:.1f} s"
+
+
+def run_all(lanes: int) -> None:
+    """All of the suite; the first failure is told after the others have ended."""
+    begun = time.monotonic()
+    binary = program.build()
+    kernels = {flavour: kernel.get(flavour) for flavour in sorted({one.kernel for one in SUITE})}
+    print(f"lab: binary and kernels took {time.monotonic() - begun:.1f} s", flush=True)
+    with ThreadPoolExecutor(lanes) as pool:
+        jobs = [pool.submit(boot, one, binary, kernels) for one in SUITE]
+    for job in jobs:
+        print("lab: " + job.result())
+    print(f"lab: {len(SUITE)} guests, {time.monotonic() - begun:.1f} s in all", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--test", action="store_true", help="hold the results to what must be seen in them")
+    parser.add_argument("--keep", action="store_true", help="run nothing")
+    parser.add_argument("--lanes", type=int, default=2, help="guests side by side [2]")
+    asked = parser.parse_args()
+    if not asked.keep:
+        run_all(asked.lanes)
+    tables.show()
+    return test_lab.hold() if asked.test else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Trouble as trouble:
+        print(f"lab: {trouble}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,199 @@
+"""Prints the tables of the literature from the lab's runs, in its own rows."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from results import Missing, mean, point, rate
+
+PUBLISHED = Path(__file__).resolve().parent / "published"
+VIRTUAL_TIME = "Times are the guest's virtual time (1 ns an instruction); only ratios and orderings carry over."
+REAL_TIME = "Times are those of a busy emulator and of sockets; only the ordering carries over."
+KINDS_OF_QUEUE = {"sync": "waits for each", "queued": "queues 16"}
+
+
+def published(name: str) -> list[dict[str, str]]:
+    """The rows of a table of published figures."""
+    with (PUBLISHED / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def number(value: float | None) -> str:
+    """Three significant digits, or a dash."""
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], note: str) -> None:
+    """Prints a table, with what to know about its figures below it."""
+    lines = [list(head), *(list(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    print(f"\n{title}")
+    for line in lines:
+        print("  " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths)).rstrip())
+    print(f"  {note}")
+
+
+def ladder() -> None:
+    """Ott: from small synchronous transfers to large queued ones."""
+    steps = [
+        ("64 B, nothing queued", "sync", 64, 1, ("sync", "1", "64")),
+        ("64 B, host queues 32", "sync", 64, 32, None),
+        ("64 B, both queue", "queued", 64, 32, ("async", "32", "64")),
+        ("512 B, nothing queued", "sync", 512, 1, None),
+        ("512 B, both queue", "queued", 512, 32, ("async", "32", "512")),
+        ("64 KiB, nothing queued", "sync", 65536, 1, ("sync", "1", "65536")),
+        ("64 KiB, both queue", "queued", 65536, 32, ("async", "32", "65536")),
+    ]
+    for way in ("in", "out"):
+        figures = {
+            (row["api"], row["queue"], row["transfer_bytes"]): float(row["mbit_s"])
+            for row in published("ott.csv")
+            if row["direction"] == way
+        }
+        base = rate("stream/sync", way, direction=way, transfer_bytes=64, queue=1)
+        published_base = figures.get(("sync", "1", "64"))
+        rows = []
+        for name, device, size, queue, key in steps:
+            bytes_s = rate(f"stream/{device}", way, direction=way, transfer_bytes=size, queue=queue)
+            figure = figures.get(key) if key else None
+            ratio = figure / published_base if figure and published_base else None
+            rows.append([name, f"{bytes_s * 8e-6:.2f}", f"{bytes_s / base:.1f}", number(figure), number(ratio)])
+        table(
+            f"Ott's ladder, {way.upper()}: high-speed bulk through FunctionFS (lab: dummy_hcd; published: BeagleBone Black)",
+            ["transfer", "Mbit/s", "x first row", "published Mbit/s", "x first row"],
+            rows,
+            VIRTUAL_TIME + " dummy_hcd is not held to the bus's 426 Mbit/s.",
+        )
+
+
+def queue_matrix() -> None:
+    """Size x queue x how the device queues."""
+    for way in ("in", "out"):
+        rows = [
+            [str(size), str(queue)]
+            + [
+                f"{rate(f'stream/{device}', way, direction=way, transfer_bytes=size, queue=queue) * 1e-6:.2f}"
+                for device in KINDS_OF_QUEUE
+            ]
+            for size in (64, 512, 4096, 65536)
+            for queue in (1, 4, 32)
+        ]
+        table(
+            f"Size x queue, {way.upper()}: MB/s through FunctionFS on dummy_hcd at high speed",
+            ["transfer B", "host's queue", *(f"device {words}" for words in KINDS_OF_QUEUE.values())],
+            rows,
+            VIRTUAL_TIME,
+        )
+
+
+def depth_against_size(run: str, title: str) -> None:
+    """Augustyn & Tutaj, table 3: RTT, TRT and throughput."""
+    figures = {(row["r"], row["in_bytes"]): row for row in published("augustyn-tutaj.csv") if row["controller"] == "EHCI"}
+    rows = []
+    for depth in (1, 2, 4):
+        for size in (48, 100, 1000, 2000, 4000, 8000):
+            found = point(run, in_bytes=size, depth=depth)
+            figure = figures.get((str(depth - 1), str(size)))
+            trt = float(figure["trt_ms"]) if figure else None
+            rows.append(
+                [
+                    str(depth - 1),
+                    str(size),
+                    f"{mean(found['rtt']) * 1e-6:.3f}",
+                    f"{mean(found['trt']) * 1e-6:.3f}",
+                    f"{found['throughput']['in_bytes_s'] * 1e-3:.0f}",
+                    figure["rtt_ms"] if figure else "-",
+                    figure["trt_ms"] if figure else "-",
+                    # Throughput from the published TRT: two of the printed ones do not follow from it.
+                    number(size / trt) if trt else "-",
+                ]
+            )
+    table(
+        title,
+        ["R", "IN B", "RTT ms", "TRT ms", "kB/s", "published RTT ms", "TRT ms", "kB/s"],
+        rows,
+        VIRTUAL_TIME + " The published ones are ruled by their host (Windows and MATLAB: about 8 ms).",
+    )
+
+
+def controllers() -> None:
+    """Augustyn & Tutaj, table 2: the same device behind two controllers."""
+    figures = {(row["controller"], row["in_bytes"]): row["rtt_ms"] for row in published("augustyn-tutaj.csv") if row["r"] == "0"}
+    rows = []
+    for size in (48, 100, 1000, 3500, 8000):
+        cells = [point(f"controllers-{name}/exchange", in_bytes=size, depth=1) for name in ("uhci", "ehci", "xhci")]
+        times = [cell["rtt"]["p50"]["value"] * 1e-6 for cell in cells]
+        theirs = [figures.get((name, str(size))) for name in ("UHCI", "EHCI")]
+        ratio = float(theirs[0]) / float(theirs[1]) if all(theirs) else None
+        rows.append(
+            [str(size), *(f"{time:.2f}" for time in times), f"{times[0] / times[1]:.2f}", *(t or "-" for t in theirs), number(ratio)]
+        )
+    table(
+        "UHCI against EHCI and xHCI: RTT of one exchange in ms (lab: p50, a CDC device on sockets behind QEMU's controllers)",
+        ["IN B", "UHCI", "EHCI", "xHCI", "UHCI/EHCI", "published UHCI", "EHCI", "UHCI/EHCI"],
+        rows,
+        REAL_TIME + " UHCI is full speed, the others are high speed.",
+    )
+
+
+def write_sizes() -> None:
+    """Stoffregen: what one byte a write costs."""
+    sizes = (1, 8, 64, 512, 4096)
+    rates = [rate("acm/writes", "out", direction="out", transfer_bytes=size) for size in sizes]
+    rows = [[str(size), f"{found * 1e-3:.1f}", f"{found / rates[0]:.1f}"] for size, found in zip(sizes, rates)]
+    said = "; ".join(f"{row['host']}: {row['kB_s']} kB/s" for row in published("stoffregen.csv"))
+    table(
+        "Stoffregen's write sizes: OUT over the ACM gadget",
+        ["write B", "kB/s", "x first row"],
+        rows,
+        f"{VIRTUAL_TIME} Published for 1 B: {said}.",
+    )
+
+
+def kernels() -> None:
+    """The same exchanges on the stock and on the PREEMPT_RT kernel."""
+    rows = []
+    for depth in (1, 4):
+        for size in (100, 1000, 8000):
+            cells = [point(f"{run}/exchange", in_bytes=size, depth=depth)["rtt"] for run in ("acm", "acm-rt")]
+            cost = mean(cells[1]) / mean(cells[0])
+            rows.append(
+                [str(depth), str(size)]
+                + [f"{figure * 1e-3:.1f}" for cell in cells for figure in (mean(cell), cell["max"])]
+                + [f"{cost:.2f}"]
+            )
+    table(
+        "Stock kernel against PREEMPT_RT: RTT in us over the ACM gadget",
+        ["depth", "IN B", "stock mean", "max", "RT mean", "max", "RT/stock"],
+        rows,
+        VIRTUAL_TIME + " RT pays for its threaded interrupts; what it bounds, an idle guest does not show.",
+    )
+
+
+TABLES: list[Callable[[], None]] = [
+    ladder,
+    queue_matrix,
+    lambda: depth_against_size(
+        "acm/exchange", "Augustyn & Tutaj, table 3: 16 B requests, sizes x queue length (lab: ACM gadget on dummy_hcd, high speed)"
+    ),
+    lambda: depth_against_size(
+        "virtual/exchange", "Augustyn & Tutaj, table 3: the same on wiregauge's virtual ACM device (modelled full-speed bus)"
+    ),
+    controllers,
+    write_sizes,
+    kernels,
+]
+
+
+def show() -> None:
+    """Prints all tables; one whose runs are missing says so."""
+    for one in TABLES:
+        try:
+            one()
+        except Missing as missing:
+            print(f"\nlab: a table is left out: {missing}", file=sys.stderr)

@@ -1,0 +1,112 @@
+"""What must be seen in the lab's runs, with wide margins. lab/suite.py --test runs it."""
+
+from __future__ import annotations
+
+import unittest
+
+import results
+from results import mean, point, points, rate
+from vm.places import RUNS
+
+# 19 packets of 64 B in a frame of 1 ms (USB 2.0, table 5-9).
+FULL_SPEED_BYTES_S = 1_216_000
+
+
+class Streams(unittest.TestCase):
+    """Bulk at high speed through FunctionFS on dummy_hcd."""
+
+    def test_queueing_at_both_ends_raises_the_throughput_of_512_bytes_at_least_fivefold(self) -> None:
+        for way in ("in", "out"):
+            with self.subTest(way):
+                one = rate("stream/sync", way, direction=way, transfer_bytes=512, queue=1)
+                many = rate("stream/queued", way, direction=way, transfer_bytes=512, queue=32)
+                self.assertGreaterEqual(many / one, 5)
+
+    def test_64_kib_queued_carry_at_least_200_times_the_bytes_of_64_bytes_synchronous(self) -> None:
+        for way in ("in", "out"):
+            with self.subTest(way):
+                small = rate("stream/sync", way, direction=way, transfer_bytes=64, queue=1)
+                large = rate("stream/queued", way, direction=way, transfer_bytes=65536, queue=32)
+                self.assertGreaterEqual(large / small, 200)
+
+    def test_every_byte_of_every_stream_came_once_and_right(self) -> None:
+        for run in ("stream/sync", "stream/queued", "virtual/stream", "acm/writes"):
+            for found in points(run):
+                with self.subTest(run, **found["point"]):
+                    self.assertEqual(found["ending"], {"how": "complete"})
+                    for flow in found["flows"]:
+                        counts = flow["counts"]
+                        self.assertGreater(counts["received"], 0)
+                        self.assertEqual(counts["sent"], counts["received"])
+                        faults = {name: counts[name] for name in ("lost", "duplicated", "corrupted", "stray")}
+                        self.assertEqual(set(faults.values()), {0}, faults)
+
+
+class Exchanges(unittest.TestCase):
+    """Request and response."""
+
+    def test_depth_4_cuts_the_trt_of_100_bytes_over_acm_by_at_least_two_and_a_half(self) -> None:
+        for run in ("acm/exchange", "acm-rt/exchange"):
+            with self.subTest(run):
+                one, four = (point(run, in_bytes=100, depth=depth) for depth in (1, 4))
+                self.assertGreaterEqual(mean(one["trt"]) / mean(four["trt"]), 2.5)
+
+    def test_a_response_of_whole_packets_does_not_stall(self) -> None:
+        """Without the packet of length zero such an exchange is lost after 1 s, or waits for the next."""
+        for run in ("stream/sync-", "stream/queued-", "acm/", "virtual/"):
+            for found in points(f"{run}whole-packets"):
+                with self.subTest(run, **found["point"]):
+                    self.assertEqual(found["counts"]["answered"], found["counts"]["exchanges"])
+                    # 1 ms a full-speed frame and 1 us a byte are far from the second that a stall takes.
+                    allowed = 50e6 + 20e3 * found["point"]["in_bytes"]
+                    self.assertLess(found["rtt"]["max"], allowed)
+
+    def test_every_exchange_was_answered(self) -> None:
+        runs = ["acm/exchange", "acm-rt/exchange", "virtual/exchange"]
+        for run in runs + [f"controllers-{name}/exchange" for name in ("uhci", "ehci", "xhci")]:
+            for found in points(run):
+                with self.subTest(run, **found["point"]):
+                    self.assertEqual(found["counts"]["answered"], found["counts"]["exchanges"])
+                    self.assertEqual(found["counts"]["stray_bytes"], 0)
+
+    def test_uhci_is_slower_than_ehci(self) -> None:
+        slow, fast = (point(f"controllers-{name}/exchange", in_bytes=8000, depth=4) for name in ("uhci", "ehci"))
+        self.assertGreater(slow["trt"]["p50"]["value"], fast["trt"]["p50"]["value"])
+
+
+class ModelledBus(unittest.TestCase):
+    """wiregauge's virtual devices on a full-speed bus."""
+
+    def test_no_stream_exceeds_the_quota_and_large_queued_ones_reach_95_percent_of_it(self) -> None:
+        for found in points("virtual/stream"):
+            with self.subTest(**found["point"]):
+                for flow in found["flows"]:
+                    # A window may cut a frame and a transfer at each end.
+                    most = FULL_SPEED_BYTES_S * (found["elapsed_ns"] * 1e-9 + 1e-3) + found["point"]["transfer_bytes"]
+                    self.assertLessEqual(flow["bytes"], most)
+        for way in ("in", "out"):
+            with self.subTest(way):
+                best = rate("virtual/stream", way, direction=way, transfer_bytes=4096, queue=32)
+                self.assertGreaterEqual(best, 0.95 * FULL_SPEED_BYTES_S)
+
+
+class VirtualTime(unittest.TestCase):
+    """The clock of the guest."""
+
+    def test_two_boots_with_one_seed_give_the_same_run_directories_to_the_bit(self) -> None:
+        once, again = (results.files(RUNS / name) for name in ("acm", "acm-again"))
+        self.assertIn("exchange/run.json", once)
+        self.assertEqual(sorted(once), sorted(again))
+        different = [name for name in once if once[name] != again[name]]
+        self.assertEqual(different, [])
+
+
+def hold() -> int:
+    """Runs the tests and counts them as cargo does, for whoever adds up."""
+    suite = unittest.defaultTestLoader.loadTestsFromName(__name__)
+    outcome = unittest.TextTestRunner(verbosity=2).run(suite)
+    # A subtest that fails is not the test's own id; count tests, not subtests.
+    broken = {getattr(case, "test_case", case).id() for case, _ in outcome.failures + outcome.errors}
+    passed = outcome.testsRun - len(broken)
+    print(f"test result: {'FAILED' if broken else 'ok'}. {passed} passed; {len(broken)} failed; 0 ignored")
+    return 1 if broken else 0
