@@ -43,6 +43,8 @@ pub struct UsbLink<T: BulkOrInterrupt> {
     detail: LinkDetail,
     limit: Option<BusLimit>,
     helper: Option<Helper>,
+    /// The library's thread can only run if this one yields.
+    yields: bool,
     patience: Option<Duration>,
     sizes: Option<Sizes>,
     /// Stalls before the link was last closed.
@@ -86,9 +88,7 @@ impl<T: BulkOrInterrupt> UsbLink<T> {
         let limit = detail::limit(claim.identity(), choice);
         let open = Open::new(claim, choice, &address, &name)?;
         let helper = Helper::named(super::HELPER);
-        if let Some(helper) = helper {
-            helper.outrank_caller();
-        }
+        let yields = helper.is_some_and(|helper| !helper.outrank_caller());
         Ok(UsbLink {
             address,
             name,
@@ -96,6 +96,7 @@ impl<T: BulkOrInterrupt> UsbLink<T> {
             detail,
             limit,
             helper,
+            yields,
             patience: Some(PATIENCE),
             sizes: None,
             stalls_before: 0,
@@ -309,9 +310,13 @@ impl<T: BulkOrInterrupt + 'static> Link for UsbLink<T> {
     }
 
     fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let yields = self.yields;
         let open = self.armed()?;
         if !open.look(Waker::noop())? {
             open.out.reap(false, Waker::noop())?;
+            if yields {
+                rustix::thread::sched_yield();
+            }
             return Ok(0);
         }
         Ok(open.hand_over(into))
