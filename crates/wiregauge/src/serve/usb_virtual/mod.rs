@@ -10,6 +10,8 @@
 mod control;
 mod descriptors;
 mod machine;
+#[cfg(test)]
+mod machine_tests;
 mod usbip;
 mod vhci;
 
@@ -68,7 +70,7 @@ impl Default for VirtualPlan {
             bus: BusTiming::of(Bus::FullSpeed),
             device: DeviceTiming::default(),
             devices: 1,
-            functions: vec![Function::Acm, Function::Bulk],
+            functions: vec![Function::Bulk, Function::Acm],
             // The Linux Foundation's numbers for a composite gadget.
             vendor: 0x1d6b,
             product: 0x0104,
@@ -81,6 +83,7 @@ struct Plug {
     /// None after it was pulled out.
     port: Option<Port>,
     serial: String,
+    interfaces: u8,
     /// What the kernel said that is not a whole command yet.
     heard: Vec<u8>,
     announced: bool,
@@ -96,37 +99,36 @@ pub fn serve(
 ) -> Result<(), LinkError> {
     let mut machine = Machine::new(plan.bus, clock);
     let mut plugs = Vec::new();
-    for number in 1..=plan.devices.max(1) {
-        let serial = match plan.devices {
-            0 | 1 => plan.serial.clone(),
-            _ => format!("{}-{number}", plan.serial),
-        };
-        let identity = Identity {
-            vendor: plan.vendor,
-            product: plan.product,
-            name: what.character.name.clone(),
-            serial: serial.clone(),
-            speed: plan.speed,
-            functions: plan.functions.clone(),
-        };
-        if !identity.fits() {
-            return Err(LinkError::new(
-                LinkErrorKind::Usage,
-                "making a virtual USB device",
-                "a device has fifteen endpoint numbers: these functions need more",
-            )
-            .hint("fewer of --function (acm needs two numbers, bulk and interrupt one each)"));
+    let count = plan.devices.max(1);
+    let identity = Identity {
+        vendor: plan.vendor,
+        product: plan.product,
+        name: what.character.name.clone(),
+        serial: plan.serial.clone(),
+        speed: plan.speed,
+        functions: plan.functions.clone(),
+    };
+    if !identity.fits() {
+        return Err(LinkError::new(
+            LinkErrorKind::Usage,
+            "making a virtual USB device",
+            "a device has fifteen endpoint numbers: these functions need more",
+        )
+        .hint("fewer of --function (acm needs two numbers, bulk and interrupt one each)"));
+    }
+    for (port, number) in Port::attach(plan.speed, count)?.into_iter().zip(1..) {
+        let mut identity = identity.clone();
+        if count > 1 {
+            identity.serial = format!("{}-{number}", plan.serial);
         }
-        let port = Port::attach(plan.speed, number)?;
-        let made_nonblocking = port.socket().set_nonblocking(true);
-        made_nonblocking.map_err(|error| failed(&serial, &error))?;
-        machine.add(identity, what.character.clone(), plan.device);
         plugs.push(Plug {
             port: Some(port),
-            serial,
+            serial: identity.serial.clone(),
+            interfaces: identity.interface_count(),
             heard: Vec::new(),
             announced: false,
         });
+        machine.add(identity, what.character.clone(), plan.device);
     }
     host::use_precise_timers();
     let mut buffer = vec![0; READ];
@@ -276,8 +278,9 @@ fn announce(
     now_ns: u64,
     news: &(dyn Fn(News<'_>) + Sync),
 ) -> bool {
-    let Some(device) = plug.port.as_ref().and_then(Port::device) else {
-        return plug.port.is_none();
+    let Some(port) = &plug.port else { return true };
+    let Some(device) = port.device(plug.interfaces) else {
+        return false;
     };
     let ports = plan
         .functions
