@@ -4,6 +4,10 @@
 use super::scheduling::allowed;
 use rustix::thread::{CpuSet, Pid, sched_setaffinity};
 use std::fs;
+use std::time::Duration;
+
+/// A new thread has run by then, even on a busy host.
+const STARTED_MS: u32 = 100;
 
 /// Such a thread.
 #[derive(Clone, Copy, Debug)]
@@ -12,8 +16,19 @@ pub struct Helper {
 }
 
 impl Helper {
-    /// The thread of this process with this name.
+    /// The thread of this process with this name. A thread gives itself its name when it first runs,
+    /// so one that was only just made is waited for; while this thread sleeps, it can run.
     pub fn named(name: &str) -> Option<Helper> {
+        for _ in 0..STARTED_MS {
+            if let Some(helper) = Helper::look(name) {
+                return Some(helper);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        None
+    }
+
+    fn look(name: &str) -> Option<Helper> {
         fs::read_dir("/proc/self/task")
             .ok()?
             .flatten()
@@ -42,8 +57,9 @@ impl Helper {
 
     /// If the calling thread has a real-time priority, gives the helper the next higher one: on the
     /// same processor it could otherwise never run while the caller spins. At the highest priority
-    /// it is moved to the other processors instead. What the system refuses is left.
-    pub fn outrank_caller(&self) {
+    /// it is moved to the other processors instead. False if there are none either: then a caller
+    /// that spins must yield. What the system refuses is left.
+    pub fn outrank_caller(&self) -> bool {
         let mut parameter = libc::sched_param { sched_priority: 0 };
         // SAFETY: 0 is the calling thread; the pointer is valid for the call.
         let policy = unsafe {
@@ -51,27 +67,25 @@ impl Helper {
             libc::sched_getscheduler(0)
         };
         if policy != libc::SCHED_FIFO && policy != libc::SCHED_RR {
-            return;
+            return true;
         }
         // SAFETY: it takes an integer and returns one.
         let highest = unsafe { libc::sched_get_priority_max(libc::SCHED_FIFO) };
-        if parameter.sched_priority >= highest {
-            self.leave_callers_processors();
-        }
+        let is_apart = parameter.sched_priority >= highest && self.leave_callers_processors();
+        let is_higher = parameter.sched_priority < highest;
         parameter.sched_priority = (parameter.sched_priority + 1).min(highest);
         // SAFETY: the pointer is valid for the call; a thread that has ended is an error.
-        unsafe { libc::sched_setscheduler(self.thread, libc::SCHED_FIFO, &parameter) };
+        let set = unsafe { libc::sched_setscheduler(self.thread, libc::SCHED_FIFO, &parameter) };
+        is_apart || (is_higher && set == 0)
     }
 
-    fn leave_callers_processors(&self) {
+    fn leave_callers_processors(&self) -> bool {
         let taken = allowed();
         let mut set = CpuSet::new();
         for cpu in (0..processors()).filter(|&cpu| !taken.contains(&(cpu as u32))) {
             set.set(cpu);
         }
-        if set.count() > 0 {
-            let _ = sched_setaffinity(Pid::from_raw(self.thread), &set);
-        }
+        set.count() > 0 && sched_setaffinity(Pid::from_raw(self.thread), &set).is_ok()
     }
 }
 
@@ -118,6 +132,6 @@ mod tests {
         assert!(helper.cpu_ns() > before && before > 0);
         drop(work);
         thread.join().unwrap();
-        assert!(Helper::named("wg-test-helper").is_none());
+        assert!(Helper::look("wg-test-helper").is_none());
     }
 }

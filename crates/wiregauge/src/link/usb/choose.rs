@@ -212,7 +212,7 @@ fn nothing_fits(facts: &[InterfaceFact], settings: &Settings) -> String {
         .map_or("bulk or interrupt", TransferKind::name);
     let endpoint = |address: Option<u8>| address.map_or("any".into(), |a| format!("0x{a:02x}"));
     wanted.push(format!(
-        "a {kind} pair, IN {} and OUT {}",
+        "a pair of {kind} endpoints, IN {} and OUT {}",
         endpoint(settings.in_),
         endpoint(settings.out)
     ));

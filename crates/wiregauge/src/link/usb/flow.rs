@@ -5,6 +5,7 @@ use super::pipe::Pipe;
 use crate::host::{Bell, Helper, Woken};
 use crate::link::flow::{Completed, Flow};
 use nusb::transfer::{BulkOrInterrupt, In, Out};
+use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
 use std::task::Waker;
@@ -15,7 +16,7 @@ pub struct InFlow<'a, T: BulkOrInterrupt> {
     pipe: &'a mut Pipe<T, In>,
     bell: Arc<Bell>,
     waker: Waker,
-    helper: Option<Helper>,
+    share: Share,
 }
 
 /// Host to device.
@@ -23,7 +24,7 @@ pub struct OutFlow<'a, T: BulkOrInterrupt> {
     pipe: &'a mut Pipe<T, Out>,
     bell: Arc<Bell>,
     waker: Waker,
-    helper: Option<Helper>,
+    share: Share,
 }
 
 impl<'a, T: BulkOrInterrupt> InFlow<'a, T> {
@@ -34,7 +35,7 @@ impl<'a, T: BulkOrInterrupt> InFlow<'a, T> {
             pipe,
             bell,
             waker,
-            helper,
+            share: Share::of(helper),
         }
     }
 }
@@ -47,8 +48,43 @@ impl<'a, T: BulkOrInterrupt> OutFlow<'a, T> {
             pipe,
             bell,
             waker,
-            helper,
+            share: Share::of(helper),
         }
+    }
+}
+
+/// The part of the library's thread that works for this direction. It works for all transfers of the
+/// process alike, so its processor time is divided by their number.
+struct Share {
+    helper: Option<Helper>,
+    /// Its processor time, transfers of this direction and of all, when last looked at.
+    last: Cell<(u64, (u64, u64))>,
+    sum_ns: Cell<u64>,
+}
+
+impl Share {
+    fn of(helper: Option<Helper>) -> Share {
+        Share {
+            helper,
+            last: Cell::new((0, (0, 0))),
+            sum_ns: Cell::new(0),
+        }
+    }
+
+    fn cpu_ns(&self, (own, all): (u64, u64)) -> u64 {
+        let cpu = self.helper.map_or(0, |helper| helper.cpu_ns());
+        self.add(cpu, (own, all))
+    }
+
+    fn add(&self, cpu: u64, (own, all): (u64, u64)) -> u64 {
+        let (cpu_before, (own_before, all_before)) = self.last.replace((cpu, (own, all)));
+        let used = cpu.saturating_sub(cpu_before);
+        let (own, all) = (own - own_before, all - all_before);
+        if all > 0 {
+            let part = u128::from(used) * u128::from(own.min(all)) / u128::from(all);
+            self.sum_ns.set(self.sum_ns.get() + part as u64);
+        }
+        self.sum_ns.get()
     }
 }
 
@@ -103,7 +139,7 @@ impl<T: BulkOrInterrupt> Flow for InFlow<'_, T> {
     }
 
     fn helper_cpu_ns(&self) -> u64 {
-        self.helper.map_or(0, |helper| helper.cpu_ns())
+        self.share.cpu_ns(self.pipe.ended())
     }
 }
 
@@ -150,7 +186,7 @@ impl<T: BulkOrInterrupt> Flow for OutFlow<'_, T> {
     }
 
     fn helper_cpu_ns(&self) -> u64 {
-        self.helper.map_or(0, |helper| helper.cpu_ns())
+        self.share.cpu_ns(self.pipe.ended())
     }
 }
 
@@ -163,5 +199,21 @@ impl<T: BulkOrInterrupt> Drop for InFlow<'_, T> {
 impl<T: BulkOrInterrupt> Drop for OutFlow<'_, T> {
     fn drop(&mut self) {
         let _ = self.pipe.cancel(|_| {});
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_helpers_time_is_divided_by_the_transfers_that_it_worked_for() {
+        let share = Share::of(None);
+        assert_eq!(share.add(1_000, (0, 0)), 0);
+        // A quarter of the transfers, a quarter of the time.
+        assert_eq!(share.add(1_400, (10, 40)), 100);
+        // Nothing ended: nothing is added, and nothing lost of what was.
+        assert_eq!(share.add(1_500, (10, 40)), 100);
+        assert_eq!(share.add(1_900, (30, 60)), 500);
     }
 }

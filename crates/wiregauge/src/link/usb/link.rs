@@ -44,6 +44,8 @@ pub struct UsbLink<T: BulkOrInterrupt> {
     limit: Option<BusLimit>,
     place: Option<UsbPlace>,
     helper: Option<Helper>,
+    /// The library's thread can only run if this one yields.
+    yields: bool,
     patience: Option<Duration>,
     sizes: Option<Sizes>,
     /// Stalls before the link was last closed.
@@ -90,9 +92,7 @@ impl<T: BulkOrInterrupt> UsbLink<T> {
             .place(choice.in_.address, choice.out.address);
         let open = Open::new(claim, choice, &address, &name)?;
         let helper = Helper::named(super::HELPER);
-        if let Some(helper) = helper {
-            helper.outrank_caller();
-        }
+        let yields = helper.is_some_and(|helper| !helper.outrank_caller());
         Ok(UsbLink {
             address,
             name,
@@ -101,6 +101,7 @@ impl<T: BulkOrInterrupt> UsbLink<T> {
             limit,
             place,
             helper,
+            yields,
             patience: Some(PATIENCE),
             sizes: None,
             stalls_before: 0,
@@ -314,9 +315,13 @@ impl<T: BulkOrInterrupt + 'static> Link for UsbLink<T> {
     }
 
     fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let yields = self.yields;
         let open = self.armed()?;
         if !open.look(Waker::noop())? {
             open.out.reap(false, Waker::noop())?;
+            if yields {
+                rustix::thread::sched_yield();
+            }
             return Ok(0);
         }
         Ok(open.hand_over(into))

@@ -9,11 +9,15 @@ use nusb::{Endpoint, MaybeFuture};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 /// A cancelled transfer comes back at once; a host controller that keeps one longer is stuck.
 const CANCEL: Duration = Duration::from_secs(2);
+
+/// Transfers that ended in this process: the library's thread works for all of them.
+static ENDED: AtomicU64 = AtomicU64::new(0);
 
 /// One endpoint.
 pub struct Pipe<T: BulkOrInterrupt, D: EndpointDirection> {
@@ -28,6 +32,7 @@ pub struct Pipe<T: BulkOrInterrupt, D: EndpointDirection> {
     /// The library keeps one ended transfer to use it again; without one, a submission allocates.
     spare: bool,
     stalls: u64,
+    ended: u64,
     bell: Arc<Bell>,
     waker: Waker,
 }
@@ -55,6 +60,7 @@ impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
             held: VecDeque::new(),
             spare: false,
             stalls: 0,
+            ended: 0,
             bell,
             waker,
         }
@@ -68,6 +74,11 @@ impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
     /// Times that it stalled.
     pub fn stalls(&self) -> u64 {
         self.stalls
+    }
+
+    /// Transfers that ended here, and in the whole process.
+    pub fn ended(&self) -> (u64, u64) {
+        (self.ended, ENDED.load(Ordering::Relaxed))
     }
 
     /// Transfers under way, or over and not yet taken.
@@ -130,6 +141,8 @@ impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
             Poll::Pending => Ok(None),
             Poll::Ready(completion) => {
                 self.spare = true;
+                self.ended += 1;
+                ENDED.fetch_add(1, Ordering::Relaxed);
                 self.conclude(completion).map(Some)
             }
         }

@@ -1,0 +1,75 @@
+//! USB on a machine without the device, or without any USB: what is said then. (What happens with
+//! devices is seen in the lab.)
+
+mod common;
+
+use common::Desk;
+use predicates::prelude::*;
+use predicates::str::contains;
+
+/// `exchange ADDRESS` ends with this code, names the address and says this.
+#[track_caller]
+fn refused(address: &str, code: i32, says: &str) {
+    let desk = Desk::new();
+    desk.wiregauge(&format!("exchange {address} --no-calibration"))
+        .assert()
+        .code(code)
+        .stdout("")
+        .stderr(contains(address).and(contains(says)).and(contains("try: ")));
+    assert_eq!(desk.stored(), Vec::<String>::new(), "an empty run is left");
+}
+
+#[test]
+fn a_device_that_is_not_there_is_a_failed_link_and_leaves_no_run() {
+    // No device has vendor 0: the USB Implementers Forum assigned it to nobody.
+    refused("usb://0000:fffe", 3, "USB");
+    refused("usb://0000:fffe/A12#interface=1", 3, "USB");
+    refused("usb://250-7.7.7", 3, "USB");
+}
+
+#[test]
+fn a_name_that_no_device_can_have_is_wrong_usage() {
+    refused("usb://lamp", 2, "3-1.4");
+    refused("usb://1d6b:xyzzy", 2, "hexadecimal");
+    refused("usb://1d6b:0104#in=0x02", 2, "0x82");
+    refused("usb://1d6b:0104#speed=high", 2, "interface=N");
+}
+
+#[test]
+fn isochronous_transfers_are_refused_with_the_upstream_thread() {
+    refused(
+        "usb://1d6b:0104#type=isochronous",
+        2,
+        "https://github.com/kevinmehall/nusb/issues/47",
+    );
+}
+
+#[test]
+fn devices_are_listed_without_asking_anyone() {
+    let desk = Desk::new();
+    let listed = desk.wiregauge("devices").assert().success();
+    let listed = String::from_utf8_lossy(&listed.get_output().stdout).into_owned();
+    for part in ["USB\n", "Serial\n", "Network\n", "nobody was asked"] {
+        assert!(listed.contains(part), "{part}: {listed}");
+    }
+    assert!(!listed.contains("yes: "), "somebody was asked: {listed}");
+}
+
+#[test]
+fn devices_as_json_have_an_answer_each() {
+    let desk = Desk::new();
+    let listed = desk.wiregauge("devices --json").assert().success();
+    let listed: serde_json::Value =
+        serde_json::from_slice(&listed.get_output().stdout).expect("JSON");
+    for kind in ["usb", "serial", "network"] {
+        for device in listed[kind].as_array().expect("a list") {
+            assert!(device["answer"]["how"].is_string(), "{device}");
+        }
+    }
+    // Where the system has no USB at all, that is said.
+    assert_eq!(
+        listed["usb_problem"].is_string(),
+        !std::path::Path::new("/sys/bus/usb/devices").exists(),
+        "{listed}"
+    );
+}
