@@ -6,8 +6,9 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "exchange",
+    "stream",
     "explain",
     "serve",
     "show",
@@ -53,10 +54,10 @@ fn no_command_is_left_out_of_these_tests() {
 }
 
 #[test]
-fn the_examples_of_exchange_and_serve_are_ones_that_the_program_reads() {
+fn the_examples_of_exchange_stream_and_serve_are_ones_that_the_program_reads() {
     let desk = Desk::new();
     let mut read = 0;
-    for command in ["exchange", "serve"] {
+    for command in ["exchange", "stream", "serve"] {
         let help = desk
             .wiregauge(&format!("help {command}"))
             .assert()

@@ -5,7 +5,7 @@ use crate::output::style::{CAUTION, HEADING, RESET};
 use crate::output::units::time;
 use crate::output::{tables, warnings};
 use std::io::Write;
-use wiregauge_record::{Calibration, Limit, Protocol, Schedule};
+use wiregauge_record::{Calibration, Conditions, Limit, Protocol, Schedule};
 use wiregauge_run::{RunFile, RunKind, State};
 
 /// Prints a run to standard output.
@@ -63,11 +63,20 @@ fn header(out: &mut impl Write, file: &RunFile) -> std::io::Result<()> {
     if let Some(responder) = &conditions.responder {
         write!(out, ", {}", responder.name)?;
     }
+    for (at, link) in plan.more_links.iter().enumerate() {
+        write!(out, "; link {}: {link}", at + 1)?;
+    }
     write!(out, "), {much}, {how}")?;
     if plan.warmup > 0 {
         write!(out, ", after {} to warm up", plan.warmup)?;
     }
     writeln!(out)?;
+    let wait = format!(", waits by {:?}", plan.wait).to_lowercase();
+    host(out, conditions, &wait)
+}
+
+/// The host that it was measured on, in a line; `more` goes behind its scheduling.
+pub fn host(out: &mut impl Write, conditions: &Conditions, more: &str) -> std::io::Result<()> {
     let host = &conditions.host;
     if host.kernel.is_empty() {
         return Ok(());
@@ -80,12 +89,7 @@ fn header(out: &mut impl Write, file: &RunFile) -> std::io::Result<()> {
     if host.hypervisor {
         write!(out, " (virtual machine)")?;
     }
-    let wait = format!("{:?}", plan.wait).to_lowercase();
-    writeln!(
-        out,
-        ", {}, waits by {wait}, load {:.2}",
-        host.policy, host.load[0]
-    )
+    writeln!(out, ", {}{more}, load {:.2}", host.policy, host.load[0])
 }
 
 fn floors(out: &mut impl Write, file: &RunFile) -> std::io::Result<()> {

@@ -1,13 +1,14 @@
 //! A stream run as aligned tables: what passes each way, how evenly, and the buffer that a device
 //! needs for it.
 
+use super::stream_warnings;
 use super::style::{CAUTION, HEADING, RESET};
 use super::tables::Titled;
 use super::units::{TimeUnit, grouped, percent, time};
 use crate::args::Look;
 use crate::commands::printed;
 use std::io::Write;
-use wiregauge_record::{BufferNeed, FlowSummary, StreamPoint, StreamSummary};
+use wiregauge_record::{BufferNeed, FlowSummary, Responder, StreamSummary};
 use wiregauge_run::{RunFile, State, Stream};
 use wiregauge_stats::{Distribution, Estimate};
 
@@ -17,25 +18,25 @@ pub fn print(file: &RunFile<Stream>, look: Look) -> anyhow::Result<()> {
     if look.json {
         return printed::json(&mut out, file);
     }
+    // Links that run together may end in any order.
+    let mut points: Vec<&StreamSummary> = file.points.iter().collect();
+    points.sort_by_key(|point| point.point.index);
+    let rows = rows(&points);
     if !look.quiet {
-        let plan = &file.plan;
-        write!(out, "{HEADING}{}{RESET}", plan.address)?;
-        for (at, link) in plan.more_links.iter().enumerate() {
-            write!(out, ", {} {link}", at + 1)?;
-        }
-        writeln!(
-            out,
-            ", {} a point after {} of start-up",
-            time(plan.duration_ns as f64),
-            time(plan.settle_ns as f64)
-        )?;
+        header(&mut out, file)?;
     }
-    for table in of_run(&file.points) {
+    for table in of_rows(&rows) {
         writeln!(out, "\n{HEADING}{}{RESET}", table.title)?;
         write!(out, "{}", table.text())?;
     }
+    if !look.quiet && !rows.is_empty() {
+        both_ends(&mut out, file, &rows)?;
+    }
     for text in &file.warnings {
         writeln!(out, "\n{CAUTION}warning:{RESET} {text}")?;
+    }
+    for warning in stream_warnings::of_run(file, &rows) {
+        writeln!(out, "\n{CAUTION}warning:{RESET} {warning}")?;
     }
     if let State::Failed { error } = &file.state {
         writeln!(out, "\n{CAUTION}the run failed:{RESET} {error}")?;
@@ -44,86 +45,196 @@ pub fn print(file: &RunFile<Stream>, look: Look) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn header(out: &mut impl Write, file: &RunFile<Stream>) -> std::io::Result<()> {
+    let (plan, conditions) = (&file.plan, &file.conditions);
+    let name = |responder: &Option<Responder>| match responder {
+        Some(responder) => format!(" ({})", responder.name),
+        None => String::new(),
+    };
+    write!(out, "{HEADING}{}{RESET}", plan.address)?;
+    write!(out, "{}", name(&conditions.responder))?;
+    for (at, link) in plan.more_links.iter().enumerate() {
+        let further = conditions.more_links.get(at);
+        let name = further.map_or(String::new(), |further| name(&further.responder));
+        write!(out, ", link {}: {HEADING}{link}{RESET}{name}", at + 1)?;
+    }
+    writeln!(
+        out,
+        ", {} a point after {} of start-up",
+        time(plan.duration_ns as f64),
+        time(plan.settle_ns as f64)
+    )?;
+    printed::host(out, conditions, "")
+}
+
+/// What became of the bytes, in words.
+fn both_ends(
+    out: &mut impl Write,
+    file: &RunFile<Stream>,
+    rows: &[Row<'_>],
+) -> std::io::Result<()> {
+    let sent: u64 = rows.iter().map(|(_, flow)| flow.counts.sent).sum();
+    let clean = rows.iter().all(|(_, flow)| flow.counts.is_clean());
+    let reported = rows.iter().all(|(_, flow)| flow.device.is_some());
+    if !clean || !reported {
+        return Ok(());
+    }
+    let compared = match file.plan.check {
+        true => "every one arrived once, right",
+        false => "none is missing",
+    };
+    let sent = grouped(sent);
+    writeln!(out, "\nCounted at both ends: of {sent} bytes {compared}.")
+}
+
+/// One row of the tables: a way of a point.
+type Row<'a> = (&'a StreamSummary, &'a FlowSummary);
+
+fn rows<'a>(points: &[&'a StreamSummary]) -> Vec<Row<'a>> {
+    let flows = |point: &&'a StreamSummary| {
+        let point = *point;
+        point.flows.iter().map(move |flow| (point, flow))
+    };
+    points.iter().flat_map(flows).collect()
+}
+
 /// Every table that has something to say.
-pub fn of_run(points: &[StreamSummary]) -> Vec<Titled> {
-    let mut tables = vec![rates(points), gaps(points)];
-    tables.extend(damage(points));
-    tables.extend(buffers(points));
+fn of_rows(rows: &[Row<'_>]) -> Vec<Titled> {
+    let mut tables = vec![rates(rows), gaps(rows)];
+    tables.extend(interference(rows));
+    tables.extend(damage(rows));
+    tables.extend(buffers(rows));
     tables
 }
 
-/// One row for each way of each point.
-fn rows(points: &[StreamSummary]) -> impl Iterator<Item = (StreamPoint, &FlowSummary)> {
-    let flows = |point: &'_ StreamSummary| point.point;
-    points
-        .iter()
-        .flat_map(move |point| point.flows.iter().map(move |flow| (flows(point), flow)))
-}
-
-fn columns(points: &[StreamSummary], rest: &[&'static str]) -> Vec<&'static str> {
-    let link: &[&str] = if several_links(points) {
-        &["link"]
-    } else {
-        &[]
-    };
+fn columns(rows: &[Row<'_>], rest: &[&'static str]) -> Vec<&'static str> {
+    let link: &[&str] = if several_links(rows) { &["link"] } else { &[] };
     let point = ["way", "transfer B", "queue"];
     link.iter().chain(&point).chain(rest).copied().collect()
 }
 
-fn several_links(points: &[StreamSummary]) -> bool {
-    points.iter().any(|p| p.point.link > 0 || p.point.together)
+fn several_links(rows: &[Row<'_>]) -> bool {
+    rows.iter()
+        .any(|(p, _)| p.point.link > 0 || p.point.together)
 }
 
-fn point_cells(points: &[StreamSummary], point: StreamPoint, flow: &FlowSummary) -> Vec<String> {
+fn point_cells(rows: &[Row<'_>], (point, flow): &Row<'_>) -> Vec<String> {
+    let point = point.point;
     let mut cells = Vec::new();
-    if several_links(points) {
+    if several_links(rows) {
         let how = if point.together { "together" } else { "alone" };
         cells.push(format!("{} {how}", point.link));
     }
     cells.extend([
-        flow.way.name().to_owned(),
+        stream_warnings::direction(point, flow.way),
         point.transfer_bytes.to_string(),
         point.queue.to_string(),
     ]);
     cells
 }
 
-fn rates(points: &[StreamSummary]) -> Titled {
-    let limit = rows(points).find_map(|(_, flow)| flow.limit.as_ref());
+fn rates(rows: &[Row<'_>]) -> Titled {
+    let unit = RateUnit::of(rows);
+    let limit = rows.iter().find_map(|(_, flow)| flow.limit.as_ref());
     let title = match limit {
         Some(limit) => format!(
-            "Rates; the limit is {:.3} MB/s ({})",
-            limit.bytes_s / 1e6,
+            "Rates; the limit is {} {} ({})",
+            unit.show(limit.bytes_s),
+            unit.name(),
             limit.source
         ),
         None => "Rates".to_owned(),
     };
-    let mut names = columns(points, &["transfers", "MB/s", "95 %"]);
-    if limit.is_some() {
-        names.push("of limit");
-    }
+    let clocked = |flow: &FlowSummary| flow.device.filter(|d| d.elapsed_ns > 0);
+    let has_clock = rows.iter().any(|(_, flow)| clocked(flow).is_some());
+    let mut names = columns(rows, &["transfers", unit.name(), "95 %"]);
+    names.extend(limit.map(|_| "of limit"));
+    names.extend(has_clock.then_some("by device"));
     names.extend(["achieved queue", "CPU us/MB"]);
     let mut table = Titled::new(title, &names);
-    for (point, flow) in rows(points) {
-        let mut cells = point_cells(points, point, flow);
+    for row in rows {
+        let flow = row.1;
+        let mut cells = point_cells(rows, row);
         cells.push(grouped(flow.transfers));
         match &flow.rate {
-            Some(rate) => cells.extend([megabytes(rate.value), half_width(rate)]),
+            Some(rate) => cells.extend([unit.show(rate.value), half_width(unit, rate)]),
             None => cells.extend(["-".to_owned(), "-".to_owned()]),
         }
         if limit.is_some() {
             let used = flow.limit.as_ref().map(|limit| percent(limit.used));
             cells.push(used.unwrap_or_else(|| "-".to_owned()));
         }
+        if has_clock {
+            let rate = clocked(flow).map(|d| d.bytes as f64 * 1e9 / d.elapsed_ns as f64);
+            cells.push(rate.map_or("-".to_owned(), |rate| unit.show(rate)));
+        }
         cells.push(format!("{:.2}", flow.achieved_queue));
-        cells.push(format!("{:.1}", flow.cpu_ns_per_mb / 1e3));
+        cells.push(format!("{:.0}", flow.cpu_ns_per_mb / 1e3));
         table.row(cells);
     }
     table
 }
 
-fn gaps(points: &[StreamSummary]) -> Titled {
-    let mut medians: Vec<f64> = rows(points)
+/// What links that run at once cost each other.
+fn interference(rows: &[Row<'_>]) -> Option<Titled> {
+    let alone: Vec<&Row<'_>> = rows.iter().filter(|(p, _)| !p.point.together).collect();
+    let together: Vec<&Row<'_>> = rows.iter().filter(|(p, _)| p.point.together).collect();
+    together.first()?;
+    let unit = RateUnit::of(rows);
+    let cell = |row: &Row<'_>| {
+        let point = row.0.point;
+        (
+            point.direction,
+            point.transfer_bytes,
+            point.queue,
+            row.1.way,
+        )
+    };
+    let rate = |row: &Row<'_>| row.1.rate.as_ref().map(|rate| rate.value);
+    let mut table = Titled::new(
+        format!("Links alone and together, in {}", unit.name()),
+        &[
+            "link",
+            "way",
+            "transfer B",
+            "queue",
+            "alone",
+            "together",
+            "ratio",
+            "sum together",
+        ],
+    );
+    for row in &together {
+        let own = alone
+            .iter()
+            .find(|other| cell(other) == cell(row) && other.0.point.link == row.0.point.link);
+        let before = own.and_then(|own| rate(own));
+        let sum: f64 = together
+            .iter()
+            .filter(|other| cell(other) == cell(row))
+            .filter_map(|other| rate(other))
+            .sum();
+        let show = |rate: Option<f64>| rate.map_or("-".to_owned(), |rate| unit.show(rate));
+        let ratio = before.zip(rate(row)).filter(|(before, _)| *before > 0.0);
+        table.row(vec![
+            row.0.point.link.to_string(),
+            stream_warnings::direction(row.0.point, row.1.way),
+            row.0.point.transfer_bytes.to_string(),
+            row.0.point.queue.to_string(),
+            show(before),
+            show(rate(row)),
+            ratio.map_or("-".to_owned(), |(before, now)| {
+                format!("{:.2}", now / before)
+            }),
+            unit.show(sum),
+        ]);
+    }
+    Some(table)
+}
+
+fn gaps(rows: &[Row<'_>]) -> Titled {
+    let mut medians: Vec<f64> = rows
+        .iter()
         .filter_map(|(_, flow)| Some(flow.gap.as_ref()?.p50.value))
         .collect();
     medians.sort_by(f64::total_cmp);
@@ -135,7 +246,7 @@ fn gaps(points: &[StreamSummary]) -> Titled {
             unit.name()
         ),
         &columns(
-            points,
+            rows,
             &[
                 "gap p50",
                 "p99",
@@ -152,8 +263,9 @@ fn gaps(points: &[StreamSummary]) -> Titled {
         let mark = if estimate.high.is_none() { ">=" } else { "" };
         format!("{mark}{}", unit.show(estimate.value))
     };
-    for (point, flow) in rows(points) {
-        let mut cells = point_cells(points, point, flow);
+    for row in rows {
+        let flow = row.1;
+        let mut cells = point_cells(rows, row);
         let mut add = |times: &Option<Distribution>, with_max: bool| match times {
             Some(times) => {
                 cells.extend([quantile(&times.p50), quantile(&times.p99)]);
@@ -169,9 +281,9 @@ fn gaps(points: &[StreamSummary]) -> Titled {
     table
 }
 
-fn damage(points: &[StreamSummary]) -> Option<Titled> {
+fn damage(rows: &[Row<'_>]) -> Option<Titled> {
     let hurt = |flow: &FlowSummary| !flow.counts.is_clean() || flow.stalls > 0;
-    rows(points).find(|(_, flow)| hurt(flow))?;
+    rows.iter().find(|(_, flow)| hurt(flow))?;
     let names = [
         "sent",
         "received",
@@ -182,43 +294,53 @@ fn damage(points: &[StreamSummary]) -> Option<Titled> {
         "stalls",
     ];
     let mut table = Titled::new(
-        "Bytes that went wrong (what went right is left out)",
-        &columns(points, &names),
+        "Bytes that went wrong, counted at both ends (rows where all went right are left out)",
+        &columns(rows, &names),
     );
-    for (point, flow) in rows(points).filter(|(_, flow)| hurt(flow)) {
-        let counts = &flow.counts;
-        let mut cells = point_cells(points, point, flow);
-        cells.extend(
-            [
-                counts.sent,
+    for row in rows.iter().filter(|(_, flow)| hurt(flow)) {
+        let (counts, flow) = (&row.1.counts, row.1);
+        let mut cells = point_cells(rows, row);
+        cells.push(grouped(counts.sent));
+        if flow.device.is_none() && counts.received == 0 {
+            // Without the device's word nothing is known of the other end.
+            cells.extend(vec!["?".to_owned(); 5]);
+        } else {
+            let found = [
                 counts.received,
                 counts.lost,
                 counts.duplicated,
                 counts.corrupted,
                 counts.stray,
-                flow.stalls,
-            ]
-            .map(grouped),
-        );
+            ];
+            cells.extend(found.map(grouped));
+        }
+        cells.push(grouped(flow.stalls));
         table.row(cells);
     }
     Some(table)
 }
 
-fn buffers(points: &[StreamSummary]) -> Option<Titled> {
-    let (_, flow) = rows(points).find(|(_, flow)| !flow.buffers.is_empty())?;
+fn buffers(rows: &[Row<'_>]) -> Option<Titled> {
+    let unit = RateUnit::of(rows);
+    let (_, flow) = rows.iter().find(|(_, flow)| !flow.buffers.is_empty())?;
     let loss = flow.buffers[0].loss;
     let mut table = Titled::new(
         format!(
-            "Buffer that the device needs at a constant rate (~ reaches beyond this run), loss {loss}"
+            "Buffer that the device needs at a constant rate, in bytes: at this run's worst moment, and \
+             so that {loss:e} of the transfers find it full (~: reaches beyond this run)"
         ),
-        &columns(points, &["at MB/s", "worst B", "for the loss B", "95 %"]),
+        &columns(
+            rows,
+            &["at", "worst", "for the loss", "95 %", "seen down to"],
+        ),
     );
-    for (point, flow) in rows(points) {
-        for need in &flow.buffers {
-            let mut cells = point_cells(points, point, flow);
-            cells.push(megabytes(need.rate_bytes_s as f64));
+    for row in rows {
+        for need in &row.1.buffers {
+            let mut cells = point_cells(rows, row);
+            let rate = need.rate_bytes_s as f64;
+            cells.push(format!("{} {}", unit.show(rate), unit.name()));
             cells.extend(buffer_cells(need));
+            cells.push(format!("{:.0e}", need.observable_loss));
             table.row(cells);
         }
     }
@@ -249,20 +371,48 @@ fn buffer_cells(need: &BufferNeed) -> [String; 3] {
     }
 }
 
-fn megabytes(bytes_s: f64) -> String {
-    let value = bytes_s / 1e6;
-    let decimals = match value {
-        v if v >= 100.0 => 1,
-        v if v >= 10.0 => 2,
-        v if v >= 0.1 => 3,
-        _ => 5,
-    };
-    format!("{value:.decimals$}")
+/// A unit of rates for a whole run, in powers of ten.
+#[derive(Clone, Copy)]
+enum RateUnit {
+    Kilo,
+    Mega,
 }
 
-fn half_width(rate: &Estimate) -> String {
+impl RateUnit {
+    /// The unit in which the fastest row reads well.
+    fn of(rows: &[Row<'_>]) -> RateUnit {
+        let rates = rows.iter().filter_map(|(_, flow)| flow.rate.as_ref());
+        match rates.map(|rate| rate.value).fold(0.0, f64::max) {
+            fastest if fastest >= 500e3 => RateUnit::Mega,
+            _ => RateUnit::Kilo,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            RateUnit::Kilo => "kB/s",
+            RateUnit::Mega => "MB/s",
+        }
+    }
+
+    fn show(self, bytes_s: f64) -> String {
+        let value = match self {
+            RateUnit::Kilo => bytes_s / 1e3,
+            RateUnit::Mega => bytes_s / 1e6,
+        };
+        let decimals = match value {
+            v if v >= 1000.0 => 0,
+            v if v >= 100.0 => 1,
+            v if v >= 10.0 => 2,
+            _ => 3,
+        };
+        format!("{value:.decimals$}")
+    }
+}
+
+fn half_width(unit: RateUnit, rate: &Estimate) -> String {
     match (rate.low, rate.high) {
-        (Some(low), Some(high)) => format!("+-{}", megabytes((high - low) / 2.0)),
+        (Some(low), Some(high)) => format!("+-{}", unit.show((high - low) / 2.0)),
         _ => "?".into(),
     }
 }

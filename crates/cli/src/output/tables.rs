@@ -45,7 +45,10 @@ impl Titled {
 
 /// Every table of a run that has something to say.
 pub fn of_run(file: &RunFile, confidence: bool) -> Vec<Titled> {
-    let (plan, points) = (&file.plan, &file.points);
+    // Links that run together may end in any order.
+    let mut points = file.points.clone();
+    points.sort_by_key(|point| point.point.index);
+    let (plan, points) = (&file.plan, &points[..]);
     let mut tables = vec![times(points), rates(points)];
     if confidence {
         tables.push(intervals(points));
@@ -56,6 +59,7 @@ pub fn of_run(file: &RunFile, confidence: bool) -> Vec<Titled> {
     tables.extend(phases(plan, points));
     tables.extend(device(points));
     tables.extend(losses(points));
+    tables.extend(interference(points));
     tables
 }
 
@@ -71,17 +75,30 @@ fn typical(
     TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0))
 }
 
-fn point_cells(point: &PointSummary) -> Vec<String> {
+fn several_links(points: &[PointSummary]) -> bool {
+    points.iter().any(|p| p.point.link > 0 || p.point.together)
+}
+
+fn point_cells(points: &[PointSummary], point: &PointSummary) -> Vec<String> {
     let p = point.point;
-    [p.out_bytes, p.in_bytes, p.depth]
-        .map(|value| value.to_string())
-        .to_vec()
+    let mut cells = Vec::new();
+    if several_links(points) {
+        let how = if p.together { "together" } else { "alone" };
+        cells.push(format!("{} {how}", p.link));
+    }
+    cells.extend([p.out_bytes, p.in_bytes, p.depth].map(|value| value.to_string()));
+    cells
 }
 
 const POINT: [&str; 3] = ["OUT B", "IN B", "depth"];
 
-fn columns(rest: &[&'static str]) -> Vec<&'static str> {
-    POINT.iter().chain(rest).copied().collect()
+fn columns(points: &[PointSummary], rest: &[&'static str]) -> Vec<&'static str> {
+    let link: &[&str] = if several_links(points) {
+        &["link"]
+    } else {
+        &[]
+    };
+    link.iter().chain(&POINT).chain(rest).copied().collect()
 }
 
 /// A percentile; where more samples could still raise it without bound, it is only "at least".
@@ -105,13 +122,16 @@ fn times(points: &[PointSummary]) -> Titled {
     let unit = typical(points, |p| p.rtt.as_ref());
     let mut table = Titled::new(
         format!("RTT in {}", unit.name()),
-        &columns(&[
-            "n", "min", "mean", "95 %", "SD", "mean+SD", "p50", "p90", "p99", "p99.9", "max3",
-            "max", "first",
-        ]),
+        &columns(
+            points,
+            &[
+                "n", "min", "mean", "95 %", "SD", "mean+SD", "p50", "p90", "p99", "p99.9", "max3",
+                "max", "first",
+            ],
+        ),
     );
     for point in points {
-        let mut cells = point_cells(point);
+        let mut cells = point_cells(points, point);
         cells.push(grouped(point.counts.answered));
         match &point.rtt {
             Some(rtt) => cells.extend([
@@ -151,24 +171,27 @@ fn rates(points: &[PointSummary]) -> Titled {
         ),
         None => format!("TRT in {}, throughput", unit.name()),
     };
-    let mut names = columns(&[
-        "achieved",
-        "R",
-        "TRT",
-        "95 %",
-        "SD",
-        "p99",
-        "exchanges/s",
-        "OUT kB/s",
-        "IN kB/s",
-    ]);
+    let mut names = columns(
+        points,
+        &[
+            "achieved",
+            "R",
+            "TRT",
+            "95 %",
+            "SD",
+            "p99",
+            "exchanges/s",
+            "OUT kB/s",
+            "IN kB/s",
+        ],
+    );
     if limit.is_some() {
         names.push("of limit");
     }
     names.push("CPU us/exchange");
     let mut table = Titled::new(title, &names);
     for point in points {
-        let mut cells = point_cells(point);
+        let mut cells = point_cells(points, point);
         cells.push(format!("{:.2}", point.achieved_depth));
         cells.push((point.point.depth - 1).to_string());
         match &point.trt {
@@ -206,14 +229,17 @@ fn intervals(points: &[PointSummary]) -> Titled {
             "95 % confidence intervals of the RTT in {} (neighbours may depend)",
             unit.name()
         ),
-        &columns(&["mean", "p50", "p90", "p99", "p99.9", "independent samples"]),
+        &columns(
+            points,
+            &["mean", "p50", "p90", "p99", "p99.9", "independent samples"],
+        ),
     );
     let interval = |estimate: &Estimate| {
         let bound = |bound: Option<f64>| bound.map_or("?".into(), |value| unit.show(value));
         format!("{} .. {}", bound(estimate.low), bound(estimate.high))
     };
     for point in points {
-        let mut cells = point_cells(point);
+        let mut cells = point_cells(points, point);
         match &point.rtt {
             Some(rtt) => {
                 cells.extend([&rtt.mean, &rtt.p50, &rtt.p90, &rtt.p99, &rtt.p999].map(interval));
@@ -234,10 +260,13 @@ fn from_intended(points: &[PointSummary]) -> Option<Titled> {
             "From the intended start to the last byte, in {}: what a schedule sees",
             unit.name()
         ),
-        &columns(&["mean", "95 %", "p50", "p90", "p99", "p99.9", "max3", "max"]),
+        &columns(
+            points,
+            &["mean", "95 %", "p50", "p90", "p99", "p99.9", "max3", "max"],
+        ),
     );
     for point in points {
-        let mut cells = point_cells(point);
+        let mut cells = point_cells(points, point);
         match &point.from_intended {
             Some(times) => cells.extend([
                 unit.show(times.mean.value),
@@ -265,7 +294,7 @@ fn below(plan: &Plan, points: &[PointSummary]) -> Option<Titled> {
         .iter()
         .map(|&ns| format!("< {}", time(ns as f64)))
         .collect();
-    let mut columns: Vec<&str> = POINT.to_vec();
+    let mut columns: Vec<&str> = columns(points, &[]);
     for name in &names {
         columns.extend([name.as_str(), "95 %"]);
     }
@@ -274,7 +303,7 @@ fn below(plan: &Plan, points: &[PointSummary]) -> Option<Titled> {
         &columns,
     );
     for point in points {
-        let mut cells = point_cells(point);
+        let mut cells = point_cells(points, point);
         for share in &point.below {
             cells.push(percent(share.share));
             cells.push(format!(
@@ -299,10 +328,10 @@ fn modes(points: &[PointSummary]) -> Option<Titled> {
             "Points whose RTT has more than one peak, in {}",
             unit.name()
         ),
-        &columns(&["peaks: share at time (from .. to)"]),
+        &columns(points, &["peaks: share at time (from .. to)"]),
     );
     for point in points.iter().filter(|p| p.modes.len() > 1) {
-        let mut cells = point_cells(point);
+        let mut cells = point_cells(points, point);
         let mut largest = point.modes.clone();
         largest.sort_by(|a, b| b.share.total_cmp(&a.share));
         largest.truncate(PEAKS);
@@ -338,20 +367,23 @@ fn phases(plan: &Plan, points: &[PointSummary]) -> Option<Titled> {
             "Parts of an exchange in {}: connection, access (first byte), transfer",
             unit.name()
         ),
-        &columns(&[
-            "connect p50",
-            "p99",
-            "mean",
-            "access p50",
-            "p99",
-            "mean",
-            "transfer p50",
-            "p99",
-            "mean",
-        ]),
+        &columns(
+            points,
+            &[
+                "connect p50",
+                "p99",
+                "mean",
+                "access p50",
+                "p99",
+                "mean",
+                "transfer p50",
+                "p99",
+                "mean",
+            ],
+        ),
     );
     for point in points {
-        let mut cells = point_cells(point);
+        let mut cells = point_cells(points, point);
         for part in [&point.connect, &point.access, &point.transfer] {
             match part {
                 Some(part) => cells.extend([
@@ -377,10 +409,13 @@ fn device(points: &[PointSummary]) -> Option<Titled> {
             "Time in the device (its own clock) in {}; the rest of the RTT is host and wire",
             unit.name()
         ),
-        &columns(&["mean", "95 %", "SD", "p50", "p99", "max", "of the RTT"]),
+        &columns(
+            points,
+            &["mean", "95 %", "SD", "p50", "p99", "max", "of the RTT"],
+        ),
     );
     for point in points {
-        let mut cells = point_cells(point);
+        let mut cells = point_cells(points, point);
         match (&point.device, &point.rtt) {
             (Some(device), Some(rtt)) => cells.extend([
                 unit.show(device.mean.value),
@@ -402,20 +437,23 @@ fn losses(points: &[PointSummary]) -> Option<Titled> {
     points.iter().find(|p| !p.counts.is_clean())?;
     let mut table = Titled::new(
         "Exchanges that went wrong (points without any are left out)",
-        &columns(&[
-            "exchanges",
-            "answered",
-            "lost",
-            "late",
-            "duplicated",
-            "reordered",
-            "corrupted",
-            "stray bytes",
-        ]),
+        &columns(
+            points,
+            &[
+                "exchanges",
+                "answered",
+                "lost",
+                "late",
+                "duplicated",
+                "reordered",
+                "corrupted",
+                "stray bytes",
+            ],
+        ),
     );
     for point in points.iter().filter(|p| !p.counts.is_clean()) {
         let counts = &point.counts;
-        let mut cells = point_cells(point);
+        let mut cells = point_cells(points, point);
         cells.extend(
             [
                 counts.exchanges,
@@ -429,6 +467,62 @@ fn losses(points: &[PointSummary]) -> Option<Titled> {
             ]
             .map(grouped),
         );
+        table.row(cells);
+    }
+    Some(table)
+}
+
+/// What links that run at once cost each other.
+fn interference(points: &[PointSummary]) -> Option<Titled> {
+    let (together, alone): (Vec<&PointSummary>, Vec<&PointSummary>) =
+        points.iter().partition(|p| p.point.together);
+    together.first()?;
+    let unit = typical(points, |p| p.rtt.as_ref());
+    let cell = |p: &PointSummary| (p.point.out_bytes, p.point.in_bytes, p.point.depth);
+    let rtt = |p: &PointSummary| p.rtt.as_ref().map(|rtt| rtt.p50.value);
+    let rate = |p: &PointSummary| p.throughput.exchanges_s;
+    let mut table = Titled::new(
+        format!(
+            "Links alone and together: RTT p50 in {}, exchanges/s",
+            unit.name()
+        ),
+        &columns(
+            points,
+            &[
+                "RTT alone",
+                "together",
+                "ratio",
+                "per s alone",
+                "together",
+                "ratio",
+                "sum",
+            ],
+        ),
+    );
+    let ratio = |before: f64, now: f64| match before > 0.0 {
+        true => format!("{:.2}", now / before),
+        false => "-".into(),
+    };
+    for point in &together {
+        let own = alone
+            .iter()
+            .find(|other| cell(other) == cell(point) && other.point.link == point.point.link);
+        let same = together.iter().filter(|other| cell(other) == cell(point));
+        let sum: f64 = same.map(|other| rate(other)).sum();
+        let mut cells = point_cells(points, point);
+        match (own.and_then(|own| rtt(own)), rtt(point)) {
+            (Some(before), Some(now)) => {
+                cells.extend([unit.show(before), unit.show(now), ratio(before, now)]);
+            }
+            _ => cells.extend(dashes(3)),
+        }
+        let before = own.map_or(0.0, |own| rate(own));
+        cells.extend([
+            format!("{before:.1}"),
+            format!("{:.1}", rate(point)),
+            ratio(before, rate(point)),
+            format!("{sum:.1}"),
+        ]);
         table.row(cells);
     }
     Some(table)

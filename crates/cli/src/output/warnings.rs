@@ -2,7 +2,7 @@
 
 use super::units::{percent, time};
 use std::fmt;
-use wiregauge_record::{Disturbance, Ending, PointSummary, Schedule, Wait};
+use wiregauge_record::{Disturbance, Ending, HostPlan, PointSummary, Schedule, Wait};
 use wiregauge_run::RunFile;
 
 /// A warning about a run or some of its points.
@@ -121,7 +121,9 @@ pub fn of_run(file: &RunFile) -> Vec<Warning> {
         _ => false,
     };
     add(indices(&behind), &|points| Warning::Behind { points });
-    add_disturbances(file, &mut add);
+    let disturbed = file.points.iter();
+    let disturbed = disturbed.map(|p| (p.point.index, &p.disturbances[..]));
+    add_disturbances(disturbed, &plan.host, &mut add);
     let floor = |p: &PointSummary| -> Option<f64> {
         let floors = &file.conditions.before.as_ref()?.floors;
         let floor = floors.last().filter(|_| floors.len() > 1)?.rtt.p50.value;
@@ -150,16 +152,33 @@ pub fn of_run(file: &RunFile) -> Vec<Warning> {
 /// Adds a warning about some points, made from their indices, if there are any.
 type Add<'a> = &'a mut dyn FnMut(Vec<u32>, &dyn Fn(Vec<u32>) -> Warning);
 
-fn add_disturbances(file: &RunFile, add: Add<'_>) {
+/// Warnings about what disturbed a run: for each row its index and what disturbed it.
+pub(super) fn of_disturbances<'a>(
+    rows: impl Iterator<Item = (u32, &'a [Disturbance])>,
+    host: &HostPlan,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    add_disturbances(rows, host, &mut |rows, make| {
+        if !rows.is_empty() {
+            warnings.push(make(rows));
+        }
+    });
+    warnings
+}
+
+fn add_disturbances<'a>(
+    rows: impl Iterator<Item = (u32, &'a [Disturbance])>,
+    host: &HostPlan,
+    add: Add<'_>,
+) {
     let mut steal = (Vec::new(), 0.0_f64);
     let mut preempted = (Vec::new(), 0);
     let mut shared = (Vec::new(), 0.0_f64);
     let mut gaps = (Vec::new(), 0);
     let mut storage = Vec::new();
     let mut stalled = (Vec::new(), 0);
-    for point in &file.points {
-        let index = point.point.index;
-        for disturbance in &point.disturbances {
+    for (index, disturbances) in rows {
+        for disturbance in disturbances {
             match *disturbance {
                 Disturbance::Steal { share } => {
                     steal.0.push(index);
@@ -187,7 +206,6 @@ fn add_disturbances(file: &RunFile, add: Add<'_>) {
             }
         }
     }
-    let host = &file.plan.host;
     let (pinned, real_time) = (host.pin.is_some(), host.priority.is_some());
     add(steal.0, &|points| Warning::Steal {
         points,
@@ -215,7 +233,7 @@ fn add_disturbances(file: &RunFile, add: Add<'_>) {
 }
 
 /// `point 3`, `points 1, 2 and 7`, `12 points`; numbered from 1 as the table's rows are.
-fn named(points: &[u32]) -> String {
+pub(super) fn named(points: &[u32]) -> String {
     match points {
         [one] => format!("row {}", one + 1),
         few if few.len() <= 4 => {

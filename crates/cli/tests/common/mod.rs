@@ -8,11 +8,13 @@ mod background;
 mod frames;
 mod run;
 mod servers;
+mod stream_run;
 
 pub use background::{Background, Ended};
 pub use frames::request;
 pub use run::{Row, Run, rows};
 pub use servers::{EchoTty, Server};
+pub use stream_run::StreamRun;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

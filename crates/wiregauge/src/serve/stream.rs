@@ -52,10 +52,15 @@ pub fn serve(
             sent += link.send(&ready[sent..])?;
         }
         if sent == ready.len() {
+            // What was left of a transfer has gone: the next one may be due at once.
+            let go_on = !ready.is_empty() && source_due.is_none();
             ready.clear();
             sent = 0;
             if device.is_gone() {
                 return Ok(());
+            }
+            if go_on && device.source_bytes().is_some() {
+                continue;
             }
             if let Some(at) = source_due {
                 let now = clock.now();

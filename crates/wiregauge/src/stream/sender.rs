@@ -21,10 +21,9 @@ const KEEP_ALIVE_NS: u64 = 2_000_000_000;
 /// How long an interrupted or failed point tries to end the device's streams.
 const SHORT: Duration = Duration::from_millis(1_000);
 
-/// Bytes that buffers on the way may hold before the order to end is read, at most; and how long
-/// they may take at the rate of the stream.
-const BACKLOG_BYTES: f64 = 8e6;
-const BACKLOG_MOST: Duration = Duration::from_secs(30);
+/// How much longer the answer to END may take while the device still works off what buffers on the
+/// way hold: megabytes, where the system has them, and the device may be a slow one.
+const BACKLOG: Duration = Duration::from_secs(30);
 
 /// What the sender is told.
 pub struct Send<'a, 'b> {
@@ -320,7 +319,10 @@ impl Send<'_, '_> {
             .flow
             .cancel(&mut |bytes| pipe.handed_over += bytes.len() as u64);
         pipe.places.clear();
-        let backlog = self.backlog(pipe.handed_over);
+        let backlog = match pipe.handed_over > 0 && !self.datagram {
+            true => BACKLOG,
+            false => Duration::ZERO,
+        };
         for order in &orders.ends {
             match self.ask(pipe, order, self.timeout + backlog) {
                 Ok(Some(answer)) => sent.reports[order.way as usize] = answer.report,
@@ -352,17 +354,6 @@ impl Send<'_, '_> {
                 return;
             }
         }
-    }
-
-    /// How long what was sent may take to be read by the device.
-    fn backlog(&self, handed_over: u64) -> Duration {
-        let lasted = Duration::from_nanos(self.lasts_ns).as_secs_f64().max(1e-3);
-        if handed_over == 0 {
-            return Duration::ZERO;
-        }
-        let rate = handed_over as f64 / lasted;
-        let bytes = BACKLOG_BYTES.min(handed_over as f64);
-        Duration::from_secs_f64(bytes / rate).min(BACKLOG_MOST)
     }
 }
 

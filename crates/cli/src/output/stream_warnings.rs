@@ -1,0 +1,265 @@
+//! What keeps a stream's figures from being trusted, and the remedy in the flags that the user is
+//! using.
+
+use super::units::{grouped, percent};
+use super::warnings::{self, named};
+use std::fmt;
+use wiregauge_record::{Ending, FlowSummary, StreamPoint, StreamSummary, Way};
+use wiregauge_run::{RunFile, Stream};
+
+/// Above this the figure is not that of the wire; below, it is how transfers fall into the window.
+const OVER_LIMIT: f64 = 1.02;
+
+/// A queue that is less full than this was kept waiting.
+const SHALLOW: f64 = 0.8;
+
+/// A warning about some rows of a stream run.
+pub enum StreamWarning {
+    /// Bytes were lost.
+    Lost {
+        rows: Vec<u32>,
+        worst: f64,
+        way: Way,
+        datagram: bool,
+    },
+    /// Bytes came twice, changed or from nowhere.
+    Damaged { rows: Vec<u32> },
+    /// The device did not tell what it took.
+    Unreported { rows: Vec<u32> },
+    /// The device could not keep pace.
+    Overruns { rows: Vec<u32>, most: u64 },
+    /// Endpoints stalled.
+    Stalled { rows: Vec<u32>, most: u64 },
+    /// The queue was not kept full.
+    Shallow {
+        rows: Vec<u32>,
+        asked: u32,
+        achieved: f64,
+    },
+    /// More than the wire carries.
+    OverLimit { rows: Vec<u32> },
+    /// Too few transfers for an interval of the rate.
+    Short { rows: Vec<u32> },
+    /// A rate asked for was higher than the link's.
+    TooSlow { rows: Vec<u32> },
+    /// Nothing was compared.
+    Unchecked,
+    /// A load ran.
+    Load { cpu: u32, memory: u32 },
+    /// A point is not whole.
+    Cut { rows: Vec<u32> },
+    /// What disturbs any measurement.
+    Other(warnings::Warning),
+}
+
+/// One row of the tables: a way of a point.
+type Row<'a> = (&'a StreamSummary, &'a FlowSummary);
+
+/// The warnings that a run deserves.
+pub fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<StreamWarning> {
+    let mut found = Vec::new();
+    let those = |keep: &dyn Fn(&Row<'_>) -> bool| -> Vec<u32> {
+        let numbered = (0..).zip(rows);
+        numbered
+            .filter(|(_, row)| keep(row))
+            .map(|(at, _)| at)
+            .collect()
+    };
+    let mut add = |rows: Vec<u32>, make: &dyn Fn(Vec<u32>) -> StreamWarning| {
+        if !rows.is_empty() {
+            found.push(make(rows));
+        }
+    };
+    let unreported = |flow: &FlowSummary| {
+        flow.device.is_none() && flow.counts.sent > 0 && flow.counts.received == 0
+    };
+    let lost = |flow: &FlowSummary| match unreported(flow) {
+        true => 0.0,
+        false => flow.counts.lost as f64 / flow.counts.sent.max(1) as f64,
+    };
+    let datagram = file.plan.links().any(|link| link.starts_with("udp:"));
+    for way in [Way::In, Way::Out] {
+        let hit = |row: &Row<'_>| row.1.way == way && lost(row.1) > 0.0;
+        let of_way = rows.iter().filter(|row| row.1.way == way);
+        let worst = of_way.map(|row| lost(row.1)).fold(0.0, f64::max);
+        add(those(&hit), &|rows| StreamWarning::Lost {
+            rows,
+            worst,
+            way,
+            datagram,
+        });
+    }
+    let damaged = |row: &Row<'_>| {
+        let counts = &row.1.counts;
+        counts.duplicated + counts.corrupted + counts.stray > 0
+    };
+    add(those(&damaged), &|rows| StreamWarning::Damaged { rows });
+    add(those(&|row| unreported(row.1)), &|rows| {
+        StreamWarning::Unreported { rows }
+    });
+    let overruns = |row: &Row<'_>| row.1.device.map_or(0, |device| device.overruns);
+    add(those(&|row| overruns(row) > 0), &|hit| {
+        StreamWarning::Overruns {
+            rows: hit,
+            most: rows.iter().map(overruns).max().unwrap_or(0),
+        }
+    });
+    add(those(&|row| row.1.stalls > 0), &|hit| {
+        StreamWarning::Stalled {
+            rows: hit,
+            most: rows.iter().map(|row| row.1.stalls).max().unwrap_or(0),
+        }
+    });
+    let shallow = |row: &Row<'_>| {
+        let queue = row.0.point.queue;
+        queue > 1
+            && row.1.transfers > 10 * u64::from(queue)
+            && row.1.achieved_queue < SHALLOW * f64::from(queue)
+    };
+    if let Some((point, flow)) = rows.iter().find(|row| shallow(row)) {
+        add(those(&shallow), &|rows| StreamWarning::Shallow {
+            rows,
+            asked: point.point.queue,
+            achieved: flow.achieved_queue,
+        });
+    }
+    let over = |row: &Row<'_>| row.1.limit.as_ref().is_some_and(|l| l.used > OVER_LIMIT);
+    add(those(&over), &|rows| StreamWarning::OverLimit { rows });
+    let short = |row: &Row<'_>| row.1.rate.as_ref().is_none_or(|rate| rate.low.is_none());
+    add(those(&short), &|rows| StreamWarning::Short { rows });
+    let too_slow = |row: &Row<'_>| row.1.buffers.iter().any(|need| !need.sustained);
+    add(those(&too_slow), &|rows| StreamWarning::TooSlow { rows });
+    add(those(&|row| row.0.ending != Ending::Complete), &|rows| {
+        StreamWarning::Cut { rows }
+    });
+    if !file.plan.check {
+        found.push(StreamWarning::Unchecked);
+    }
+    let load = file.plan.host.load;
+    if load.cpu + load.memory > 0 {
+        found.push(StreamWarning::Load {
+            cpu: load.cpu,
+            memory: load.memory,
+        });
+    }
+    let disturbed = (0..)
+        .zip(rows)
+        .map(|(at, row)| (at, &row.0.disturbances[..]));
+    let others = warnings::of_disturbances(disturbed, &file.plan.host);
+    found.extend(others.into_iter().map(StreamWarning::Other));
+    found
+}
+
+/// Which link and direction a point is, for the reader of a warning or a table.
+pub fn direction(point: StreamPoint, way: Way) -> String {
+    match point.direction.ways().len() {
+        1 => way.name().to_owned(),
+        _ => format!("{} of both", way.name()),
+    }
+}
+
+impl fmt::Display for StreamWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StreamWarning::Lost {
+                rows,
+                worst,
+                way,
+                datagram,
+            } => {
+                let who = match way {
+                    Way::In => "that the device sent never came",
+                    Way::Out => "that this host sent never arrived in the device",
+                };
+                let remedy = match (datagram, way) {
+                    (true, _) => {
+                        "Datagrams have no flow control: whoever receives more slowly loses. \
+                         Compare with tcp://, or send more slowly."
+                    }
+                    (false, Way::In) => {
+                        "The device's buffer overflows while this host does not look: read the \
+                         gaps, try a longer --queue or --priority, or compute its buffer with \
+                         --rate."
+                    }
+                    (false, Way::Out) => {
+                        "Does the device hold the host off (NAK, RTS/CTS, XOFF) when it is full? \
+                         Check cable and --baud too."
+                    }
+                };
+                let (part, rows) = (percent(*worst), named(rows));
+                write!(f, "up to {part} of the bytes {who} ({rows}). {remedy}")
+            }
+            StreamWarning::Damaged { rows } => write!(
+                f,
+                "bytes came changed, twice or from nowhere ({}): do not trust this link. Check \
+                 cable, --baud and the device's buffers.",
+                named(rows)
+            ),
+            StreamWarning::Unreported { rows } => write!(
+                f,
+                "the device did not tell what it took ({}): how much of what was sent has arrived \
+                 is not known.",
+                named(rows)
+            ),
+            StreamWarning::Overruns { rows, most } => write!(
+                f,
+                "the device could not take or give data in time, up to {} times ({}). Its buffer \
+                 is too small for this host's gaps, or it is too slow.",
+                grouped(*most),
+                named(rows)
+            ),
+            StreamWarning::Stalled { rows, most } => write!(
+                f,
+                "endpoints stalled and were cleared, up to {} times ({}): the device refused \
+                 transfers. Look at its firmware.",
+                grouped(*most),
+                named(rows)
+            ),
+            StreamWarning::Shallow {
+                rows,
+                asked,
+                achieved,
+            } => write!(
+                f,
+                "a queue of {asked} was asked for, {achieved:.1} achieved ({}): the host gap is \
+                 large beside the transfer time. Read the rate as that of the achieved queue; try \
+                 larger --transfer sizes, --priority, or --no-check.",
+                named(rows)
+            ),
+            StreamWarning::OverLimit { rows } => write!(
+                f,
+                "the host handed over more than the wire carries ({}): buffers on the way were \
+                 still filling. Read the device's own rate, or try a longer --settle and --duration.",
+                named(rows)
+            ),
+            StreamWarning::Short { rows } => write!(
+                f,
+                "too few transfers for an interval of the rate ({}). Try a longer --duration or \
+                 a smaller --transfer.",
+                named(rows)
+            ),
+            StreamWarning::TooSlow { rows } => write!(
+                f,
+                "the link is slower than a rate asked for with --rate ({}): no buffer is large \
+                 enough for that.",
+                named(rows)
+            ),
+            StreamWarning::Unchecked => write!(
+                f,
+                "the bytes that came IN were counted, not compared (--no-check): only missing \
+                 ones would show."
+            ),
+            StreamWarning::Load { cpu, memory } => warnings::Warning::Load {
+                cpu: *cpu,
+                memory: *memory,
+            }
+            .fmt(f),
+            StreamWarning::Cut { rows } => write!(
+                f,
+                "not measured to its end ({}); what was measured is kept.",
+                named(rows)
+            ),
+            StreamWarning::Other(warning) => warning.fmt(f),
+        }
+    }
+}

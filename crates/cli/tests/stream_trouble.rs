@@ -1,0 +1,248 @@
+//! Streams that end otherwise than planned: refused, interrupted, with a device that leaves or falls
+//! silent. What was measured is kept, and no device is left streaming.
+
+mod common;
+
+use common::{Background, Desk, until};
+use rustix::process::Signal;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use wiregauge_wire as wire;
+use wiregauge_wire::{HelloReply, Kind, Request, Response, Status};
+
+const SHORT: &str = "--duration 300ms --settle 50ms";
+
+#[track_caller]
+fn refused(desk: &Desk, arguments: &str, code: i32, parts: &[&str]) {
+    let ended = Background::start(&mut desk.command(arguments)).ended();
+    assert_eq!(ended.code, Some(code), "{ended}");
+    for part in parts {
+        assert!(ended.stderr.contains(part), "{part}: {ended}");
+    }
+    assert_eq!(desk.stored(), Vec::<String>::new(), "an empty run was left");
+}
+
+#[test]
+fn a_queue_is_refused_where_the_system_has_its_own() {
+    let desk = Desk::new();
+    for address in ["tcp://:0", "udp://:0", "pty:"] {
+        let server = desk.serve(address);
+        let arguments = format!("stream {} --queue 1,4 {SHORT}", server.address);
+        refused(&desk, &arguments, 2, &["queues by itself", "--queue 1"]);
+    }
+}
+
+#[test]
+fn what_cannot_be_streamed_is_refused_before_anything_is_opened() {
+    let desk = Desk::new();
+    for (flags, part) in [
+        ("tcp://127.0.0.1:1 --transfer 0", "--transfer"),
+        ("tcp://127.0.0.1:1 --queue 0", "--queue"),
+        ("udp://127.0.0.1:1 --transfer 64k", "65507"),
+        ("tcp://127.0.0.1:1 --rate 24", "24MB/s"),
+        ("tcp://127.0.0.1:1 --loss 2", "1e-6"),
+        ("tcp://127.0.0.1:1 --require speed>1MB/s", "figures are"),
+        ("tcp://127.0.0.1:1 --direction up", "possible values"),
+        ("tcp://127.0.0.1:1 carrier-pigeon://roof", "carrier-pigeon"),
+        ("", "ADDRESS"),
+    ] {
+        refused(&desk, &format!("stream {flags}"), 2, &[part]);
+    }
+    refused(&desk, "stream tcp://127.0.0.1:1", 3, &["connecting to"]);
+}
+
+#[test]
+fn an_echo_is_told_that_it_cannot_stream() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --protocol echo");
+    refused(
+        &desk,
+        &format!("stream {}", server.address),
+        3,
+        &["it is an echo"],
+    );
+}
+
+/// A device made by hand: answers HELLO with these abilities, and every START as `obey` says.
+fn device(abilities: u32, obey: impl Fn(&mut TcpStream, Request) + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = format!("tcp://{}", listener.local_addr().expect("its address"));
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept()?;
+        loop {
+            let mut header = [0; wire::REQUEST_HEADER];
+            stream.read_exact(&mut header)?;
+            let Ok(request) = Request::decode(&header) else {
+                continue;
+            };
+            let mut payload = vec![0; request.out_payload as usize];
+            stream.read_exact(&mut payload)?;
+            if request.kind != Kind::Hello {
+                obey(&mut stream, request);
+                continue;
+            }
+            let mut hello = HelloReply {
+                min_version: wire::VERSION,
+                max_version: wire::VERSION,
+                abilities,
+                max_out: 4096,
+                max_in: 4096,
+                ..HelloReply::default()
+            };
+            hello.set_name("made by hand");
+            let hello = hello.encode();
+            answer(&mut stream, request, &hello);
+        }
+        #[allow(unreachable_code)]
+        Ok::<(), std::io::Error>(())
+    });
+    address
+}
+
+fn answer(stream: &mut TcpStream, request: Request, payload: &[u8]) {
+    let mut header = [0; wire::RESPONSE_HEADER];
+    Response {
+        kind: request.kind,
+        sequence: request.sequence,
+        in_payload: payload.len() as u32,
+        status: Status::Ok,
+        flags: 0,
+        rx_ticks: 0,
+        tx_ticks: 0,
+    }
+    .encode(&mut header);
+    let _ = stream.write_all(&[&header[..], payload].concat());
+}
+
+#[test]
+fn a_device_that_only_exchanges_is_refused_with_what_it_lacks() {
+    let desk = Desk::new();
+    let lacks = |abilities, direction, parts: &[&str]| {
+        let address = device(abilities, |_, _| {});
+        let arguments = format!("stream {address} --direction {direction}");
+        refused(&desk, &arguments, 2, parts);
+    };
+    let exchange = wire::abilities::EXCHANGE;
+    lacks(exchange, "in", &["made by hand", "SOURCE"]);
+    lacks(exchange, "out", &["made by hand", "SINK"]);
+    let sink = exchange | wire::abilities::SINK;
+    lacks(sink, "both", &["SOURCE", "--direction out"]);
+}
+
+#[test]
+fn a_device_that_falls_silent_has_failed_after_the_timeout() {
+    let desk = Desk::new();
+    let both = wire::abilities::SINK | wire::abilities::SOURCE;
+    // It begins, sends a little, and then nothing.
+    let address = device(both, |stream, request| {
+        answer(stream, request, &[]);
+        let mut bytes = [0; 1000];
+        wire::fill_stream(0, &mut bytes);
+        let _ = stream.write_all(&bytes);
+    });
+    let flags = "--direction in --transfer 100 --timeout 500ms --duration 20s";
+    let (run, ended) = desk.try_stream(&address, flags);
+    assert_eq!(ended.code, Some(3), "{ended}");
+    assert!(
+        ended.stderr.contains("it sent nothing for 500ms"),
+        "{ended}"
+    );
+    let flow = &run.file.points[0].flows[0];
+    assert_eq!(flow.counts.received, 1000, "{:?}", flow.counts);
+    assert_eq!(flow.device, None);
+}
+
+#[test]
+fn a_device_that_does_not_begin_is_given_up() {
+    let desk = Desk::new();
+    let both = wire::abilities::SINK | wire::abilities::SOURCE;
+    let address = device(both, |_, _| {});
+    let arguments = format!("stream {address} --timeout 300ms");
+    refused(&desk, &arguments, 3, &["no answer to SOURCE START"]);
+}
+
+#[test]
+fn a_device_that_takes_nothing_more_has_failed_after_the_timeout() {
+    let desk = Desk::new();
+    let both = wire::abilities::SINK | wire::abilities::SOURCE;
+    let address = device(both, |stream, request| {
+        answer(stream, request, &[]);
+        std::thread::sleep(common::BOUND);
+    });
+    let flags = "--direction out --transfer 64k --timeout 500ms --duration 20s";
+    let (run, ended) = desk.try_stream(&address, flags);
+    assert_eq!(ended.code, Some(3), "{ended}");
+    assert!(
+        ended.stderr.contains("it took no whole transfer"),
+        "{ended}"
+    );
+    let flow = &run.file.points[0].flows[0];
+    assert!(flow.counts.sent > 0 && flow.device.is_none(), "{flow:?}");
+}
+
+#[test]
+fn a_killed_device_leaves_every_row_measured_so_far() {
+    let desk = Desk::new();
+    for (address, direction) in [("tcp://:0", "in"), ("tcp://:0", "out"), ("pty:", "both")] {
+        let server = desk.serve(address);
+        let flags = format!("--direction {direction} --duration 20s --settle 50ms");
+        let mut command = desk.command(&format!("stream {} {flags}", server.address));
+        let run = Background::start(&mut command);
+        until("the stream has begun", || desk.measures());
+        std::thread::sleep(std::time::Duration::from_millis(600));
+        server.process.signal(Signal::KILL);
+        let ended = run.ended();
+        assert_eq!(ended.code, Some(3), "{address} {direction}: {ended}");
+        assert!(ended.stdout.contains("Rates"), "{ended}");
+        assert!(ended.stdout.contains("the run failed"), "{ended}");
+        let shown = desk.json("show last --json");
+        assert!(shown["state"]["failed"]["error"].is_string(), "{shown}");
+        assert!(shown["points"][0]["flows"][0]["transfers"].as_u64() > Some(10));
+        assert!(desk.output("export last --csv").lines().count() > 10);
+        std::fs::remove_dir_all(desk.runs()).expect("cleared for the next");
+    }
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_ends_the_devices_stream() {
+    let desk = Desk::new();
+    for (address, direction) in [
+        ("pty:", "in"),
+        ("pty:", "both"),
+        ("udp://:0", "in"),
+        ("tcp://:0", "out"),
+    ] {
+        let server = desk.serve(address);
+        let flags = format!("--direction {direction} --duration 20s --settle 50ms");
+        let mut command = desk.command(&format!("stream {} {flags}", server.address));
+        let run = Background::start(&mut command);
+        until("the stream has begun", || desk.measures());
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        run.signal(Signal::INT);
+        let ended = run.ended();
+        assert_eq!(ended.code, Some(130), "{address} {direction}: {ended}");
+        assert!(ended.stdout.contains("not measured to its end"), "{ended}");
+        let shown = desk.json("show last --json");
+        assert_eq!(shown["state"], "interrupted");
+        let flow = &shown["points"][0]["flows"][0];
+        assert!(flow["transfers"].as_u64() > Some(10), "{flow}");
+        if address != "tcp://:0" {
+            // The device was told to end, and said what it had counted.
+            assert!(flow["device"]["bytes"].as_u64() > Some(0), "{flow}");
+        }
+        // What comes next finds the device at rest.
+        desk.measure(&server.address, "--count 50").is_clean();
+        std::fs::remove_dir_all(desk.runs()).expect("cleared for the next");
+    }
+}
+
+#[test]
+fn a_source_on_datagrams_is_kept_alive_beyond_its_patience() {
+    let desk = Desk::new();
+    // It stops by itself 10 s after the last request, and the link would fail 1 s later.
+    let server = desk.serve("udp://:0 --bus full-speed");
+    let flags = "--direction in --transfer 1k --duration 12s --settle 100ms";
+    let run = desk.stream(&server.address, flags);
+    let flow = &run.file.points[0].flows[0];
+    assert!(flow.counts.received > 0 && flow.device.is_some());
+}

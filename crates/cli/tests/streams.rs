@@ -1,0 +1,364 @@
+//! Streams over every kind of link, against `wiregauge serve` and through programs of others: what
+//! one end says it sent is what the other says it took.
+
+mod common;
+
+use common::{Desk, Server};
+use wiregauge_record::{Direction, Way};
+
+/// Short, but with hundreds of transfers on any machine.
+const SHORT: &str = "--duration 400ms --settle 100ms";
+
+#[test]
+fn every_byte_arrives_once_on_every_link_with_flow_control() {
+    let desk = Desk::new();
+    let socket = format!("unix://{}", desk.text("s"));
+    for address in ["tcp://:0", &socket, "pty:"] {
+        let server = desk.serve(address);
+        let flags = format!("--direction in,out,both --transfer 64,4k {SHORT}");
+        let run = desk.stream(&server.address, &flags);
+        run.is_clean();
+        assert_eq!(run.file.points.len(), 6, "{address}");
+        assert_eq!(run.flows().len(), 8, "{address}");
+    }
+}
+
+#[test]
+fn a_transfer_may_be_smaller_than_a_header_and_of_any_length() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let flags = format!("--direction in,out,both --transfer 1,7,33,4097 {SHORT}");
+    desk.stream(&server.address, &flags).is_clean();
+}
+
+#[test]
+fn datagrams_are_accounted_for_though_some_are_lost() {
+    let desk = Desk::new();
+    let server = desk.serve("udp://:0");
+    let flags = format!("--direction in,out,both --transfer 16,1k {SHORT}");
+    let run = desk.stream(&server.address, &flags);
+    for (point, flow) in run.flows() {
+        let counts = &flow.counts;
+        let bytes = u64::from(point.point.transfer_bytes);
+        assert!(counts.received > 0, "{counts:?}");
+        assert_eq!(counts.sent, counts.received + counts.lost, "{counts:?}");
+        assert_eq!(
+            counts.duplicated + counts.corrupted + counts.stray,
+            0,
+            "{counts:?}"
+        );
+        // A datagram arrives whole or not at all.
+        assert_eq!(counts.lost % bytes, 0, "{counts:?}");
+    }
+}
+
+#[test]
+fn what_goes_wrong_is_counted_to_the_byte() {
+    let desk = Desk::new();
+    for address in ["tcp://:0", "pty:"] {
+        let faults = ["lose-byte", "drop", "corrupt", "insert-byte", "duplicate"];
+        for (fault, direction) in faults
+            .iter()
+            .flat_map(|fault| [(*fault, "in"), (*fault, "both")])
+        {
+            // A new device each time: it goes on counting from point to point.
+            let server = desk.serve(&format!("{address} --{fault} every=50"));
+            let flags = format!("--direction {direction} --transfer 1000 {SHORT}");
+            let run = desk.stream(&server.address, &flags);
+            for flow in run.of(Way::In) {
+                let (counts, device) = (&flow.counts, flow.device.expect("a report"));
+                let struck = device.transfers / 50;
+                let told = format!("{fault} on {address}, {struck} struck: {counts:?}");
+                assert!(struck > 0, "{told}");
+                let (lost, added) = match fault {
+                    "lose-byte" => (struck, 0),
+                    "drop" => (1000 * struck, 0),
+                    "insert-byte" => (0, struck),
+                    // A transfer that comes again may itself come again.
+                    "duplicate" => (0, counts.duplicated),
+                    _ => (0, 0),
+                };
+                assert_eq!(counts.lost, lost, "{told}");
+                assert_eq!(counts.sent - lost + added, counts.received, "{told}");
+                // An inserted byte that equals its neighbour is one that came twice.
+                assert_eq!(counts.stray + counts.duplicated, added, "{told}");
+                if fault == "duplicate" {
+                    let again = counts.duplicated / 1000;
+                    assert!(
+                        (struck..=struck + struck / 49 + 1).contains(&again),
+                        "{told}"
+                    );
+                    assert_eq!(counts.duplicated % 1000, 0, "{told}");
+                }
+                let corrupted = if fault == "corrupt" { struck } else { 0 };
+                assert_eq!(counts.corrupted, corrupted, "{told}");
+            }
+            for flow in run.of(Way::Out) {
+                assert!(flow.counts.is_clean(), "{:?}", flow.counts);
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_only_counted_show_what_is_missing_and_no_more() {
+    let desk = Desk::new();
+    let server = desk.serve("pty: --lose-byte every=50");
+    let flags = format!("--direction in --transfer 1000 --no-check {SHORT}");
+    let run = desk.stream(&server.address, &flags);
+    let flow = run.of(Way::In)[0];
+    let device = flow.device.expect("a report");
+    assert_eq!(flow.counts.sent, device.bytes);
+    assert_eq!(flow.counts.lost, device.transfers / 50, "{:?}", flow.counts);
+    assert_eq!(flow.counts.sent, flow.counts.received + flow.counts.lost);
+    let server = desk.serve("tcp://:0");
+    let flags = format!("--direction in,both --transfer 1000 --no-check {SHORT}");
+    desk.stream(&server.address, &flags).is_clean();
+}
+
+#[test]
+fn a_modelled_bus_is_never_overrun_and_well_used() {
+    let desk = Desk::new();
+    let server = desk.serve("pty: --bus full-speed");
+    let flags = "--direction in,out,both --transfer 512 --duration 1500ms --settle 300ms";
+    let run = desk.stream(&server.address, flags);
+    run.is_clean();
+    let limit = 1_216_000.0;
+    for point in &run.file.points {
+        let rates = point.flows.iter().map(|flow| {
+            let known = flow.limit.as_ref().expect("the device tells its bus");
+            assert_eq!(known.bytes_s, limit);
+            flow.rate.as_ref().expect("a rate").value
+        });
+        let sum: f64 = rates.sum();
+        // A window that begins and ends between two frames may hold one frame too many.
+        assert!(sum < 1.01 * limit, "{sum} at {:?}", point.point);
+        // The model runs in real time: on a busy machine it waits for its turn, and that is lost.
+        assert!(sum > 0.5 * limit, "{sum} at {:?}", point.point);
+    }
+}
+
+#[test]
+fn rows_are_numbered_timed_and_parted_into_phases() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let csv = desk.text("rows.csv");
+    let flags = format!("--direction both --transfer 1k {SHORT} --csv {csv}");
+    let run = desk.stream(&server.address, &flags);
+    let text = std::fs::read_to_string(&csv).expect("the CSV file");
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let at = |name: &str| {
+        header
+            .iter()
+            .position(|column| *column == name)
+            .expect(name)
+    };
+    let columns = [
+        "way",
+        "sequence",
+        "phase",
+        "submit_us",
+        "complete_us",
+        "bytes",
+    ]
+    .map(at);
+    let rows: Vec<[&str; 6]> = lines
+        .map(|line| {
+            let fields: Vec<&str> = line.split(',').collect();
+            columns.map(|column| fields[column])
+        })
+        .collect();
+    let number = |text: &str| text.parse::<f64>().expect("a number");
+    for flow in &run.file.points[0].flows {
+        let mut own = rows.iter().filter(|row| row[0] == flow.way.name());
+        let (mut next, mut last, mut measured, mut bytes) = (0, 0.0, 0, 0.0);
+        for [_, sequence, phase, submit, complete, size] in own.by_ref() {
+            assert_eq!(number(sequence), f64::from(next));
+            next += 1;
+            let (submit, complete) = (number(submit), number(complete));
+            assert!(submit <= complete && last <= complete, "{sequence}");
+            last = complete;
+            // 100 ms of start-up, then 400 ms that are measured.
+            let expected = match (next, complete) {
+                (1, _) => "first",
+                (_, at) if (100e3..=500e3).contains(&at) => "measured",
+                _ => "warm-up",
+            };
+            assert_eq!(*phase, expected, "row {sequence} at {complete} us");
+            if *phase == "measured" {
+                measured += 1;
+                bytes += number(size);
+            }
+        }
+        assert!(next > 100, "{next} rows");
+        assert_eq!((measured, bytes), (flow.transfers, flow.bytes as f64));
+        assert!(
+            flow.bytes < flow.counts.received,
+            "the start-up is left out"
+        );
+    }
+}
+
+#[test]
+fn the_rate_is_that_of_the_rows() {
+    let desk = Desk::new();
+    let server = desk.serve("pty:");
+    let run = desk.stream(
+        &server.address,
+        &format!("--transfer 4k {SHORT} --rate 100kB/s,1GB/s"),
+    );
+    for (_, flow) in run.flows() {
+        let rate = flow.rate.as_ref().expect("a rate").value;
+        let by_hand = flow.bytes as f64 / 0.4;
+        assert!((rate / by_hand - 1.0).abs() < 0.25, "{rate} and {by_hand}");
+        assert!(flow.cpu_ns_per_mb > 0.0);
+        let [slow, fast] = &flow.buffers[..] else {
+            panic!("{:?}", flow.buffers)
+        };
+        assert!(slow.sustained && slow.worst_bytes > 0, "{slow:?}");
+        assert!(!fast.sustained, "{fast:?}");
+    }
+}
+
+#[test]
+fn the_null_link_streams_without_a_device() {
+    let desk = Desk::new();
+    let flags = format!("--direction in,out,both --transfer 16k --queue 1,4 {SHORT}");
+    let run = desk.stream("null://", &flags);
+    assert_eq!(run.file.points.len(), 6);
+    for (point, flow) in run.flows() {
+        assert!(
+            flow.counts.is_clean() && flow.bytes > 0,
+            "{:?}",
+            flow.counts
+        );
+        assert!(flow.achieved_queue <= f64::from(point.point.queue));
+        assert_eq!(flow.device, None);
+    }
+}
+
+#[test]
+fn a_stored_run_is_shown_listed_and_exported() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let printed = desk.output(&format!(
+        "stream {} {SHORT} --direction both",
+        server.address
+    ));
+    for part in [
+        "Rates",
+        "MB/s",
+        "by device",
+        "in of both",
+        "Counted at both ends",
+    ] {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
+    assert!(desk.output("show last").contains("Counted at both ends"));
+    let listed = desk.json("runs --json");
+    assert_eq!(
+        (&listed[0]["kind"], &listed[0]["points"]),
+        (&"stream".into(), &1.into())
+    );
+    let shown = desk.json("show last --json");
+    let flow = &shown["points"][0]["flows"][0];
+    assert_eq!(flow["way"], "in");
+    assert_eq!(flow["counts"]["sent"], flow["counts"]["received"]);
+    assert!(desk.output("export last --csv").lines().count() > 100);
+}
+
+#[test]
+fn limits_decide_the_exit_code() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let run = |limit: &str| {
+        let flags = format!("--direction in {SHORT} --no-store --require {limit}");
+        let mut command = desk.command(&format!("stream {} {flags}", server.address));
+        common::Background::start(&mut command).ended()
+    };
+    for kept in ["in.rate>1kB/s", "lost=0", "gap.max<20s", "out.rate>1GB/s"] {
+        assert_eq!(run(kept).code, Some(0), "{kept}");
+    }
+    for missed in ["rate>900GB/s", "lost>0", "transfer.p50<1ns", "used<50%"] {
+        let ended = run(missed);
+        assert_eq!(ended.code, Some(1), "{missed}: {ended}");
+        assert!(ended.stderr.contains(missed), "{ended}");
+    }
+}
+
+#[test]
+fn two_links_stream_alone_and_then_together() {
+    let desk = Desk::new();
+    let (first, second) = (desk.serve("tcp://:0"), desk.serve("pty:"));
+    let addresses = format!("{} {}", first.address, second.address);
+    let run = desk.stream(&addresses, &format!("--direction in,both {SHORT}"));
+    run.is_clean();
+    let mut points: Vec<(u32, bool, Direction)> = Vec::new();
+    for summary in &run.file.points {
+        points.push((
+            summary.point.link,
+            summary.point.together,
+            summary.point.direction,
+        ));
+    }
+    points.sort_by_key(|point| (point.1, point.0));
+    let (both, in_) = (Direction::Both, Direction::In);
+    let alone = [
+        (0, false, in_),
+        (0, false, both),
+        (1, false, in_),
+        (1, false, both),
+    ];
+    let together = [
+        (0, true, in_),
+        (0, true, both),
+        (1, true, in_),
+        (1, true, both),
+    ];
+    assert_eq!(points, [alone, together].concat());
+    let further = &run.file.conditions.more_links;
+    assert!(further[0].responder.is_some(), "{further:?}");
+    assert!(
+        desk.output("show last")
+            .contains("Links alone and together")
+    );
+}
+
+#[test]
+fn two_links_exchange_alone_and_then_together() {
+    let desk = Desk::new();
+    let (first, second) = (desk.serve("tcp://:0"), desk.serve("pty:"));
+    let addresses = format!("{} {}", first.address, second.address);
+    let run = desk.measure(&addresses, "--in 48,500 --count 200");
+    run.is_clean();
+    let ran = |link, together| {
+        let points = run.file.points.iter();
+        let points = points.filter(|p| p.point.link == link && p.point.together == together);
+        points.map(|p| p.counts.answered).collect::<Vec<_>>()
+    };
+    for (link, together) in [(0, false), (1, false), (0, true), (1, true)] {
+        assert_eq!(
+            ran(link, together),
+            [200, 200],
+            "link {link}, together {together}"
+        );
+    }
+    assert!(desk.output("show last").contains("alone and together"));
+}
+
+#[test]
+fn a_pipe_made_by_others_changes_nothing() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let tty = desk.text("tty");
+    let ends = [
+        format!("PTY,link={tty},raw,echo=0,wait-slave"),
+        format!("TCP:{}", server.host_port()),
+    ];
+    let pipe = Server::socat(&desk, &[&ends[0], &ends[1]], "PTY is ", |_| {
+        format!("serial://{tty}")
+    });
+    let flags = format!("--direction in,out,both --transfer 100,4k {SHORT}");
+    desk.stream(&pipe.address, &flags).is_clean();
+}
