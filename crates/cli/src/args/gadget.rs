@@ -3,6 +3,9 @@
 use clap::{Args, ValueEnum};
 use wiregauge::serve::gadget::{Function, GadgetPlan, Speed, Transfers, parse_usb_id};
 
+/// Heading of the flags that `usb-gadget` and `usb-virtual` have in common.
+const SHARED: &str = "USB device (usb-gadget, usb-virtual)";
+
 /// `--speed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SpeedArg {
@@ -30,19 +33,19 @@ fn functions(text: &str) -> Result<Functions, String> {
 pub struct GadgetArgs {
     /// Its functions: bulk or interrupt (a vendor interface with an endpoint each way), acm (a
     /// serial port); bulk=N for several [default: bulk,acm].
-    #[arg(long, value_name = "LIST", value_parser = functions)]
+    #[arg(long, value_name = "LIST", value_parser = functions, help_heading = SHARED)]
     pub function: Option<Functions>,
     /// The device controller [default: the first that is free].
     #[arg(long, value_name = "NAME")]
     pub udc: Option<String>,
     /// Vendor's and product's number [default: 1d6b:0104].
-    #[arg(long, value_name = "VID:PID", value_parser = parse_usb_id)]
+    #[arg(long, value_name = "VID:PID", value_parser = parse_usb_id, help_heading = SHARED)]
     pub usb_id: Option<(u16, u16)>,
-    /// Serial number [default: this computer's name].
-    #[arg(long, value_name = "TEXT")]
+    /// Serial number [default: this computer's name; of a virtual device: virtual].
+    #[arg(long, value_name = "TEXT", help_heading = SHARED)]
     pub serial: Option<String>,
-    /// The highest speed offered [default: the controller's].
-    #[arg(long, value_enum)]
+    /// The highest speed offered [default: the controller's; of a virtual device: full].
+    #[arg(long, value_enum, help_heading = SHARED)]
     pub speed: Option<SpeedArg>,
     /// How transfers are handed to the kernel: queued=N at once in each direction, or sync, one
     /// after the other, to show what that costs [default: queued=16].

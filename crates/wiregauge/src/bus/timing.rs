@@ -28,17 +28,11 @@ pub enum Pickup {
 /// goes OUT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostTiming {
-    /// From the program's wish until the host controller has the transfer.
+    /// From the program's wish until the host controller has the transfer, at least.
     pub delay_ns: u64,
-    /// The host acts at multiples of this only; 0 for at any time.
-    pub tick_ns: u64,
-}
-
-impl HostTiming {
-    /// When the host controller has what the program hands over at `now_ns`.
-    pub fn handed_over(self, now_ns: u64) -> u64 {
-        round_up(now_ns + self.delay_ns, self.tick_ns)
-    }
+    /// Added to it at random, evenly from 0 to this. Without any, the host would keep step with the
+    /// frames, as no real one does.
+    pub spread_ns: u64,
 }
 
 /// A bus and its host controller.
@@ -99,7 +93,7 @@ impl BusTiming {
             completion_ns: bus.frame_ns(),
             host: HostTiming {
                 delay_ns: 0,
-                tick_ns: 0,
+                spread_ns: 0,
             },
         }
     }
@@ -223,15 +217,5 @@ mod tests {
                 assert_eq!(fits, most, "{} {bytes} B", bus.name());
             }
         }
-    }
-
-    #[test]
-    fn a_host_with_a_tick_acts_on_ticks_only() {
-        let host = HostTiming {
-            delay_ns: 10,
-            tick_ns: 100,
-        };
-        assert_eq!(host.handed_over(90), 100);
-        assert_eq!(host.handed_over(91), 200);
     }
 }

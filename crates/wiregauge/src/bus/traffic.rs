@@ -107,6 +107,8 @@ pub struct Traffic {
     packets: u64,
     /// What begins before this was carried already.
     now_ns: u64,
+    /// Of the host's delays: the same in each run.
+    random: fastrand::Rng,
 }
 
 impl Traffic {
@@ -117,6 +119,7 @@ impl Traffic {
             pipes: Vec::new(),
             packets: 0,
             now_ns: 0,
+            random: fastrand::Rng::with_seed(1),
         }
     }
 
@@ -146,7 +149,13 @@ impl Traffic {
         let timing = *self.calendar.timing();
         let pipe = &mut self.pipes[pipe.0];
         let at_ns = match pipe.spec.direction {
-            Direction::Out => timing.host.handed_over(now_ns),
+            Direction::Out => {
+                let spread = match timing.host.spread_ns {
+                    0 => 0,
+                    most => self.random.u64(0..=most),
+                };
+                now_ns + timing.host.delay_ns + spread
+            }
             Direction::In => now_ns,
         };
         let seen_ns = match timing.pickup {

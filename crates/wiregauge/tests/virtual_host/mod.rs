@@ -2,7 +2,7 @@
 //! and notes when it is told of their ends.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 use wiregauge::bus::{BusTiming, DeviceTiming, Direction, PipeId, PipeSpec, Step, Traffic};
 
 /// What one device got through.
@@ -10,8 +10,6 @@ use wiregauge::bus::{BusTiming, DeviceTiming, Direction, PipeId, PipeSpec, Step,
 pub struct Seen {
     /// When the host was told of each end, in order.
     pub told_ns: Vec<u64>,
-    /// Time from start to end of each exchange or transfer.
-    pub took_ns: Vec<u64>,
 }
 
 impl Seen {
@@ -20,12 +18,6 @@ impl Seen {
         let first = self.told_ns.len() / 10;
         let (begin, end) = (self.told_ns[first], *self.told_ns.last().expect("some"));
         (end - begin) as f64 / (self.told_ns.len() - 1 - first) as f64
-    }
-
-    /// Mean time that one took, the first tenth left out.
-    pub fn mean_ns(&self) -> f64 {
-        let steady = &self.took_ns[self.took_ns.len() / 10..];
-        steady.iter().sum::<u64>() as f64 / steady.len() as f64
     }
 }
 
@@ -45,7 +37,6 @@ pub enum Work {
 struct Node {
     out: PipeId,
     to_host: PipeId,
-    started: VecDeque<u64>,
     seen: Seen,
 }
 
@@ -69,7 +60,6 @@ pub fn run(
         .map(|_| Node {
             out: traffic.add(spec(Direction::Out)),
             to_host: traffic.add(spec(Direction::In)),
-            started: VecDeque::new(),
             seen: Seen::default(),
         })
         .collect();
@@ -109,9 +99,7 @@ pub fn run(
             Step::Idle(_) => {
                 let Reverse((told_ns, _, at)) = ends.pop().expect("never without work");
                 let node = &mut nodes[at];
-                let started = node.started.pop_front().expect("it was started");
                 node.seen.told_ns.push(told_ns);
-                node.seen.took_ns.push(told_ns - started);
                 start(&mut traffic, node, work, told_ns);
             }
         }
@@ -120,7 +108,6 @@ pub fn run(
 }
 
 fn start(traffic: &mut Traffic, node: &mut Node, work: Work, now_ns: u64) {
-    node.started.push_back(now_ns);
     match work {
         Work::Exchange { out, answer, .. } => {
             // Room for the packet of length zero, too.

@@ -7,10 +7,14 @@ use super::usbip::{self, Command, Submit};
 use crate::bus::{BusTiming, Carried, DeviceTiming, Direction, PipeId, PipeSpec, Step, Traffic};
 use crate::host::Clock;
 use crate::serve::device::{Character, Device};
+use crate::serve::streams::Pull;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use wiregauge_record::Protocol;
 use wiregauge_wire as wire;
+
+/// Bytes that a stream to the host is made ahead of the bus, or two transfers if these are more.
+const AHEAD: usize = 4096;
 
 /// Devices on one bus.
 pub struct Machine {
@@ -54,6 +58,8 @@ struct Pair {
     sending: VecDeque<Vec<u8>>,
     sent: usize,
     queued: usize,
+    /// When its source has the next data, or its sink takes some again.
+    wake_ns: Option<u64>,
 }
 
 struct Transfer {
@@ -116,6 +122,7 @@ impl Machine {
                 sending: VecDeque::new(),
                 sent: 0,
                 queued: 0,
+                wake_ns: None,
             });
         }
         self.nodes.push(Node {
@@ -157,7 +164,7 @@ impl Machine {
             let until = due.map_or(now_ns, |due| due.min(now_ns));
             match self.traffic.step(until) {
                 Step::Carried(packet) => self.carried(&packet),
-                Step::Idle(_) if due.is_some_and(|due| due <= now_ns) => self.pop_due(until),
+                Step::Idle(_) if due.is_some_and(|due| due <= now_ns) => self.wake(until),
                 Step::Idle(_) => break,
             }
         }
@@ -186,7 +193,11 @@ impl Machine {
 
     fn next_due_ns(&self) -> Option<u64> {
         let pairs = self.nodes.iter().flat_map(|node| &node.pairs);
-        pairs.filter_map(|pair| pair.device.next_due_ns()).min()
+        let due = pairs.filter_map(|pair| {
+            let own = [pair.device.next_due_ns(), pair.wake_ns];
+            own.into_iter().flatten().min()
+        });
+        due.min()
     }
 
     fn control(&mut self, number: usize, submit: &Submit<'_>) {
@@ -228,7 +239,7 @@ impl Machine {
                     Device::on_bus(node.character.clone(), self.clock, node.identity.speed);
                 pair.input.clear();
                 pair.sending.clear();
-                (pair.sent, pair.queued) = (0, 0);
+                (pair.sent, pair.queued, pair.wake_ns) = (0, 0, None);
                 self.traffic.withdraw(pair.to_host);
                 self.traffic.hold(pair.out, false);
             }
@@ -317,7 +328,7 @@ impl Machine {
         self.think(place, packet.taken_ns);
     }
 
-    /// Lets a responder take what arrived, as far as it wants.
+    /// Lets a responder take what arrived and make what it has to send, as far as it wants.
     fn think(&mut self, place: Place, at_ns: u64) {
         let node = &mut self.nodes[place.node];
         let pair = &mut node.pairs[place.pair];
@@ -329,21 +340,29 @@ impl Machine {
             while !rest.is_empty() {
                 let length = first_frame(rest, node.character.protocol);
                 let (frame, after) = rest.split_at(length);
-                pair.offer(frame.to_vec(), at_ns, &mut self.traffic);
+                pair.offer(frame.to_vec(), true, at_ns, &mut self.traffic);
                 rest = after;
             }
         }
-        let full = !pair.device.has_room(pair.queued);
-        self.traffic.hold(pair.out, full);
+        let full_until_ns = pair.device.full_until_ns();
+        let full = full_until_ns > at_ns && !pair.input.is_empty();
+        let held = full || !pair.device.has_room(pair.queued);
+        self.traffic.hold(pair.out, held);
+        let source_ns = pair.source(at_ns, &mut self.traffic);
+        pair.wake_ns = [full.then_some(full_until_ns), source_ns]
+            .into_iter()
+            .flatten()
+            .min();
     }
 
-    fn pop_due(&mut self, now_ns: u64) {
+    /// What was due at this time happens.
+    fn wake(&mut self, now_ns: u64) {
         for node in 0..self.nodes.len() {
             for pair in 0..self.nodes[node].pairs.len() {
                 let one = &mut self.nodes[node].pairs[pair];
-                let mut any = false;
+                let mut any = one.wake_ns.is_some_and(|at| at <= now_ns);
                 while let Some(answer) = one.device.pop_due(now_ns) {
-                    one.offer(answer, now_ns, &mut self.traffic);
+                    one.offer(answer, true, now_ns, &mut self.traffic);
                     any = true;
                 }
                 if any {
@@ -355,11 +374,33 @@ impl Machine {
 }
 
 impl Pair {
-    /// One frame is one transfer: it ends by a short packet or one of length zero.
-    fn offer(&mut self, frame: Vec<u8>, ready_ns: u64, traffic: &mut Traffic) {
-        traffic.offer(self.to_host, frame.len() as u64, true, ready_ns);
+    /// One frame is one transfer: it is closed by a short packet or one of length zero. So is one
+    /// transfer of a stream, but there is more to come, and nothing closes it that has no need to.
+    fn offer(&mut self, frame: Vec<u8>, close: bool, ready_ns: u64, traffic: &mut Traffic) {
+        traffic.offer(self.to_host, frame.len() as u64, close, ready_ns);
         self.queued += frame.len();
         self.sending.push_back(frame);
+    }
+
+    /// Has a stream to the host made some way ahead of the bus; returns when there is more.
+    fn source(&mut self, now_ns: u64, traffic: &mut Traffic) -> Option<u64> {
+        let transfer = self.device.source_bytes()?;
+        while self.queued < AHEAD.max(2 * transfer) {
+            let mut ready = Vec::with_capacity(transfer + 1);
+            let pull = self.device.pull(now_ns, transfer, &mut ready);
+            let made = !ready.is_empty();
+            if made {
+                self.offer(ready, false, now_ns, traffic);
+            }
+            match pull {
+                Pull::Idle => return None,
+                Pull::NextAt(at) if at > now_ns => return Some(at),
+                // Nothing more, though there is room.
+                Pull::NextAt(_) if !made => return None,
+                Pull::NextAt(_) => {}
+            }
+        }
+        None
     }
 
     /// Moves a packet from what is to be sent to what the host has.

@@ -10,6 +10,8 @@
 mod control;
 mod descriptors;
 mod machine;
+#[cfg(test)]
+mod machine_tests;
 mod usbip;
 mod vhci;
 
@@ -68,7 +70,7 @@ impl Default for VirtualPlan {
             bus: BusTiming::of(Bus::FullSpeed),
             device: DeviceTiming::default(),
             devices: 1,
-            functions: vec![Function::Acm, Function::Bulk],
+            functions: vec![Function::Bulk, Function::Acm],
             // The Linux Foundation's numbers for a composite gadget.
             vendor: 0x1d6b,
             product: 0x0104,
@@ -81,6 +83,7 @@ struct Plug {
     /// None after it was pulled out.
     port: Option<Port>,
     serial: String,
+    interfaces: u8,
     /// What the kernel said that is not a whole command yet.
     heard: Vec<u8>,
     announced: bool,
@@ -120,10 +123,12 @@ pub fn serve(
         let port = Port::attach(plan.speed, number)?;
         let made_nonblocking = port.socket().set_nonblocking(true);
         made_nonblocking.map_err(|error| failed(&serial, &error))?;
+        let interfaces = identity.interface_count();
         machine.add(identity, what.character.clone(), plan.device);
         plugs.push(Plug {
             port: Some(port),
             serial,
+            interfaces,
             heard: Vec::new(),
             announced: false,
         });
@@ -276,8 +281,9 @@ fn announce(
     now_ns: u64,
     news: &(dyn Fn(News<'_>) + Sync),
 ) -> bool {
-    let Some(device) = plug.port.as_ref().and_then(Port::device) else {
-        return plug.port.is_none();
+    let Some(port) = &plug.port else { return true };
+    let Some(device) = port.device(plug.interfaces) else {
+        return false;
     };
     let ports = plan
         .functions

@@ -110,13 +110,18 @@ impl Port {
         &self.socket
     }
 
-    /// The device's folder in sysfs, as soon as the kernel has enumerated it.
-    pub fn device(&self) -> Option<PathBuf> {
+    /// The device's folder in sysfs, as soon as the kernel has made its `interfaces`.
+    ///
+    /// Only names of files are looked at: most attributes of a USB device are read under its lock,
+    /// which the kernel holds while it waits for our answers to its enumeration.
+    pub fn device(&self, interfaces: u8) -> Option<PathBuf> {
         let lines = status().ok()?;
         let line = lines.into_iter().find(|line| line.port == self.number)?;
         let path = Path::new(DEVICES).join(&line.bus_id);
-        let configured = fs::read_to_string(path.join("bConfigurationValue")).ok()?;
-        (configured.trim() == "1").then_some(path)
+        let last = interfaces.saturating_sub(1);
+        path.join(format!("{}:1.{last}", line.bus_id))
+            .exists()
+            .then_some(path)
     }
 }
 
