@@ -3,7 +3,9 @@
 use crate::cost::{self, Cost};
 use crate::verdict::{Queued, Verdict};
 use serde::Serialize;
-use wiregauge_record::{Direction, FlowSummary, StreamPlan, StreamPoint, StreamSummary, Way};
+use wiregauge_record::{
+    Direction, Disturbance, FlowSummary, StreamPlan, StreamPoint, StreamSummary, Way,
+};
 
 /// An application's part below this is not worth a queue by itself.
 const IDLE: f64 = 0.10;
@@ -25,6 +27,10 @@ pub struct StreamExplanation {
     pub flows: Vec<FlowSplit>,
     /// Fixed cost and cost a byte, where a run has enough sizes.
     pub costs: Vec<Cost>,
+    /// URB events that usbmon had no room for.
+    pub urb_events_overflowed: u64,
+    /// URB events dropped because the host's clock was set.
+    pub urb_events_at_clock_set: u64,
 }
 
 /// Where the time of one way of one point went. Means, because they add up; in nanoseconds.
@@ -80,8 +86,23 @@ pub fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> StreamExplanati
             flows.push(split);
         }
     }
-    let costs = costs(points);
-    StreamExplanation { flows, costs }
+    let (mut overflowed, mut at_clock_set) = (0, 0);
+    for disturbance in points.iter().flat_map(|point| &point.disturbances) {
+        if let Disturbance::UrbEventsLost {
+            overflowed: more,
+            clock_set,
+        } = disturbance
+        {
+            overflowed += more;
+            at_clock_set += clock_set;
+        }
+    }
+    StreamExplanation {
+        flows,
+        costs: costs(points),
+        urb_events_overflowed: overflowed,
+        urb_events_at_clock_set: at_clock_set,
+    }
 }
 
 fn split(plan: &StreamPlan, summary: &StreamSummary, flow: &FlowSummary) -> FlowSplit {

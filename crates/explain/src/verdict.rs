@@ -194,9 +194,8 @@ impl fmt::Display for Verdict {
                 stack_ns,
             } => write!(
                 f,
-                "the host limits: {in_flight:.1} of {queue} URBs were in flight on average, because \
-                 completed ones waited in the stack ({} a transfer). Try larger --transfer, \
-                 --priority, --pin",
+                "the host limits: {in_flight:.1} of {queue} URBs were in flight on average; the others \
+                 were over and waited {} to be collected. Try larger --transfer, --priority, --pin",
                 time(*stack_ns)
             ),
             Verdict::TurnAround {

@@ -5,7 +5,7 @@ mod common;
 
 use common::{Times, stream_plan, stream_point};
 use wiregauge_explain::{FlowSplit, Verdict, of_stream};
-use wiregauge_record::StreamSummary;
+use wiregauge_record::{Disturbance, StreamSummary};
 
 const USB: &str = "usb://1d6b:0104";
 
@@ -268,6 +268,18 @@ fn fixed_cost_and_cost_a_byte_are_found_where_three_sizes_were_measured() {
         words.contains("148 us fixed + 6.10 ns a byte (164 MB/s)"),
         "{words}"
     );
+}
+
+#[test]
+fn what_usbmon_missed_is_told() {
+    let mut point = stream_point(&Times::default());
+    point.disturbances.push(Disturbance::UrbEventsLost {
+        overflowed: 12,
+        clock_set: 3,
+    });
+    let explained = of_stream(&stream_plan(USB), &[point.clone(), point]);
+    assert_eq!(explained.urb_events_overflowed, 24);
+    assert_eq!(explained.urb_events_at_clock_set, 6);
 }
 
 #[test]

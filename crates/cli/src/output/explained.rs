@@ -61,7 +61,7 @@ pub fn stream(
         let way = cost.way.name();
         writeln!(out, "  {link}{way}{both}, queue {}: {cost}", cost.queue)?;
     }
-    notes(out, flows)
+    notes(out, explained)
 }
 
 fn parts(flows: &[FlowSplit], links: bool) -> Titled {
@@ -150,8 +150,11 @@ fn name(flow: &FlowSplit, links: bool) -> String {
     )
 }
 
-fn notes(out: &mut impl Write, flows: &[FlowSplit]) -> io::Result<()> {
-    let on_usb = flows.iter().filter(|flow| flow.queued);
+fn notes(out: &mut impl Write, explained: &StreamExplanation) -> io::Result<()> {
+    let flows = &explained.flows;
+    let on_usb = flows
+        .iter()
+        .filter(|flow| flow.queued && flow.transfers > 0);
     let watched = on_usb.clone().filter_map(|flow| flow.watched).sum::<u64>();
     let transfers = on_usb.clone().map(|flow| flow.transfers).sum::<u64>();
     if on_usb.clone().any(|flow| flow.stack_ns.is_none()) {
@@ -163,11 +166,22 @@ fn notes(out: &mut impl Write, flows: &[FlowSplit]) -> io::Result<()> {
         )?;
     }
     if watched > 0 && watched < transfers {
-        writeln!(
+        write!(
             out,
-            "\n{CAUTION}note:{RESET} usbmon saw {watched} of {transfers} transfers; stack and \
-             device+bus are the means of those"
+            "\n{CAUTION}note:{RESET} usbmon saw the URBs of {watched} of {transfers} transfers; stack \
+             and device+bus are the means of those"
         )?;
+        let (full, set) = (
+            explained.urb_events_overflowed,
+            explained.urb_events_at_clock_set,
+        );
+        if full > 0 {
+            write!(out, "; {full} events found no room in its ring")?;
+        }
+        if set > 0 {
+            write!(out, "; {set} were dropped because the clock was set")?;
+        }
+        writeln!(out)?;
     }
     if flows.iter().any(|flow| flow.queued && flow.point.queue > 1) {
         writeln!(
