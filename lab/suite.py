@@ -41,6 +41,8 @@ class Run:
 SUITE = [
     Run("stream", "stream"),
     Run("virtual", "virtual"),
+    Run("shared-bus", "shared-bus"),
+    Run("usbmon", "usbmon"),
     Run("acm", "acm"),
     Run("acm-again", "acm"),
     Run("acm-rt", "acm", kernel="rt"),
@@ -50,8 +52,8 @@ SUITE = [
 ]
 
 
-def boot(one: Run, binary: Path, kernels: dict[str, kernel.Kernel]) -> str:
-    """Runs one; returns a line about it."""
+def boot(one: Run, binary: Path, kernels: dict[str, kernel.Kernel]) -> None:
+    """Runs one, and tells how long it took."""
     begun = time.monotonic()
     chosen = plan.read(LAB / "plans", one.plan)
     guest.run(
@@ -65,7 +67,7 @@ def boot(one: Run, binary: Path, kernels: dict[str, kernel.Kernel]) -> str:
         timeout=chosen.timeout,
         show=False,
     )
-    return f"{one.name}: {time.monotonic() - begun:.1f} s"
+    print(f"lab: {one.name}: {time.monotonic() - begun:.1f} s", flush=True)
 
 
 def run_all(lanes: int) -> None:
@@ -77,7 +79,7 @@ def run_all(lanes: int) -> None:
     with ThreadPoolExecutor(lanes) as pool:
         jobs = [pool.submit(boot, one, binary, kernels) for one in SUITE]
     for job in jobs:
-        print("lab: " + job.result())
+        job.result()
     print(f"lab: {len(SUITE)} guests, {time.monotonic() - begun:.1f} s in all", flush=True)
 
 

@@ -2,7 +2,7 @@
 # wiregauge stream beside a minimal libusb program, in turns, against the same gadget (bench/usb/README.md).
 #: modules dummy_hcd usb_f_fs
 #: peer bench/usb/libusb_stream.c
-#: timeout 400
+#: timeout 900
 . /lib.sh
 
 SETTLE=10
