@@ -15,7 +15,7 @@ QUIET := $(shell [ -t 2 ] || echo --quiet)
 FUZZ_SECONDS ?= 10
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
-.PHONY: help demo build install setup test test-all simulations fuzz bench docs clean \
+.PHONY: help demo build install setup test test-all simulations fuzz bench lab test-lab docs clean \
   lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
@@ -51,10 +51,11 @@ test: ## Run the tests, after what set-up they need.
 	@echo "comparing the test vectors with what makes them"
 	@python3 docs/vectors/make.py --check
 
-test-all: ## Run what takes longer: simulations, fuzzing, the bench once over, links of the pages.
+test-all: ## Run what takes longer: simulations, the lab, fuzzing, the bench once over, links of the pages.
 	@scripts/setup all
 	@$(MAKE) docs
 	@$(MAKE) simulations
+	@$(MAKE) test-lab
 	@$(MAKE) fuzz
 	@if [ -f bench/run.py ]; then $(MAKE) bench BENCH_FLAGS=--quick; fi
 
@@ -91,7 +92,7 @@ lint-scripts:
 	@echo "checking scripts"
 	@shellcheck scripts/setup .ci/run lab/guest/* lab/plans/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
-	  docs/vectors scripts/check-docs $(wildcard bench) lab lab/run lab/devices
+	  docs/vectors scripts/check-docs $(wildcard bench) lab lab/run
 
 fuzz: ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.
 	@scripts/setup fuzz
@@ -109,6 +110,14 @@ fuzz: ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.
 bench: build ## Compare with a C floor and with other tools, interleaved (BENCH_FLAGS=--quick: once over).
 	@scripts/setup bench
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) python3 bench/run.py $(BENCH_FLAGS)
+
+lab: ## Run the real Linux USB stacks in a virtual machine; print the literature's tables. No root, no hardware.
+	@scripts/setup lab
+	@python3 lab/suite.py
+
+test-lab: ## The same, and hold its results to what must be seen in them.
+	@scripts/setup lab
+	@python3 lab/suite.py --test
 
 docs: build ## Check that links and flags named in the pages exist.
 	@echo "checking the pages"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every plan that tables.py and test_lab.py read, two guests side by side.
+"""Runs every plan that tables.py and test_lab.py read, a guest on each processor.
 
     lab/suite.py                 all of them, then the tables
     lab/suite.py --test          and the assertions of test_lab.py
@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -40,6 +41,8 @@ class Run:
 SUITE = [
     Run("stream", "stream"),
     Run("virtual", "virtual"),
+    Run("shared-bus", "shared-bus"),
+    Run("usbmon", "usbmon"),
     Run("acm", "acm"),
     Run("acm-again", "acm"),
     Run("acm-rt", "acm", kernel="rt"),
@@ -49,8 +52,8 @@ SUITE = [
 ]
 
 
-def boot(one: Run, binary: Path, kernels: dict[str, kernel.Kernel]) -> str:
-    """Runs one; returns a line about it."""
+def boot(one: Run, binary: Path, kernels: dict[str, kernel.Kernel]) -> None:
+    """Runs one, and tells how long it took."""
     begun = time.monotonic()
     chosen = plan.read(LAB / "plans", one.plan)
     guest.run(
@@ -64,7 +67,7 @@ def boot(one: Run, binary: Path, kernels: dict[str, kernel.Kernel]) -> str:
         timeout=chosen.timeout,
         show=False,
     )
-    return f"{one.name}: {time.monotonic() - begun:.1f} s"
+    print(f"lab: {one.name}: {time.monotonic() - begun:.1f} s", flush=True)
 
 
 def run_all(lanes: int) -> None:
@@ -72,11 +75,11 @@ def run_all(lanes: int) -> None:
     begun = time.monotonic()
     binary = program.build()
     kernels = {flavour: kernel.get(flavour) for flavour in sorted({one.kernel for one in SUITE})}
-    print(f"lab: binary and kernels took {time.monotonic() - begun:.1f} s", flush=True)
+    print(f"lab: binary and kernels took {time.monotonic() - begun:.1f} s; now {len(SUITE)} guests", flush=True)
     with ThreadPoolExecutor(lanes) as pool:
         jobs = [pool.submit(boot, one, binary, kernels) for one in SUITE]
     for job in jobs:
-        print("lab: " + job.result())
+        job.result()
     print(f"lab: {len(SUITE)} guests, {time.monotonic() - begun:.1f} s in all", flush=True)
 
 
@@ -84,7 +87,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--test", action="store_true", help="hold the results to what must be seen in them")
     parser.add_argument("--keep", action="store_true", help="run nothing")
-    parser.add_argument("--lanes", type=int, default=2, help="guests side by side [2]")
+    parser.add_argument("--lanes", type=int, default=os.cpu_count() or 1, help="guests side by side [one a processor]")
     asked = parser.parse_args()
     if not asked.keep:
         run_all(asked.lanes)

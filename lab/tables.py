@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from results import Missing, mean, point, rate
+from results import Missing, mean, point, points, rate
 
 PUBLISHED = Path(__file__).resolve().parent / "published"
 VIRTUAL_TIME = "Times are the guest's virtual time (1 ns an instruction); only ratios and orderings carry over."
@@ -127,14 +127,14 @@ def controllers() -> None:
     rows = []
     for size in (48, 100, 1000, 3500, 8000):
         cells = [point(f"controllers-{name}/exchange", in_bytes=size, depth=1) for name in ("uhci", "ehci", "xhci")]
-        times = [cell["rtt"]["p50"]["value"] * 1e-6 for cell in cells]
+        times = [cell["rtt"]["min"] * 1e-6 for cell in cells]
         theirs = [figures.get((name, str(size))) for name in ("UHCI", "EHCI")]
         ratio = float(theirs[0]) / float(theirs[1]) if all(theirs) else None
         rows.append(
             [str(size), *(f"{time:.2f}" for time in times), f"{times[0] / times[1]:.2f}", *(t or "-" for t in theirs), number(ratio)]
         )
     table(
-        "UHCI against EHCI and xHCI: RTT of one exchange in ms (lab: p50, a CDC device on sockets behind QEMU's controllers)",
+        "UHCI against EHCI and xHCI: RTT of one exchange in ms (lab: the shortest of 50, a CDC device on sockets behind QEMU's controllers)",
         ["IN B", "UHCI", "EHCI", "xHCI", "UHCI/EHCI", "published UHCI", "EHCI", "UHCI/EHCI"],
         rows,
         REAL_TIME + " UHCI is full speed, the others are high speed.",
@@ -175,6 +175,46 @@ def kernels() -> None:
     )
 
 
+def shared_bus() -> None:
+    """Several devices on one bus: each alone, then all at once."""
+    rows = []
+    for devices in (2, 4):
+        found = points(f"shared-bus/{devices}")
+        alone, together = (
+            [one["flows"][0]["rate"]["value"] * 1e-3 for one in found if one["point"]["together"] is both]
+            for both in (False, True)
+        )
+        rows.append(
+            [str(devices), f"{sum(alone) / devices:.0f}", f"{min(together):.0f}..{max(together):.0f}", f"{sum(together):.0f}"]
+        )
+    table(
+        "Virtual full-speed devices on one modelled bus, IN, 4 KiB, 8 queued: kB/s of the bus's 1216",
+        ["devices", "one alone", "one of them together", "sum together"],
+        rows,
+        VIRTUAL_TIME,
+    )
+
+
+def usbmon() -> None:
+    """Where the time of a transfer goes."""
+    rows = []
+    for found in points("usbmon/stream"):
+        flow = found["flows"][0]
+        cells = [mean(flow[name]) * 1e-3 for name in ("host_gap", "stack_time", "urb_time")]
+        where = found["point"]
+        rows.append(
+            [where["direction"], str(where["transfer_bytes"]), str(where["queue"])]
+            + [f"{cell:.1f}" for cell in cells]
+            + [f"{100 * cells[2] / sum(cells):.0f} %"]
+        )
+    table(
+        "Where the time of a transfer goes (usbmon), mean us; `wiregauge explain` says it in words",
+        ["way", "transfer B", "queue", "application", "USB stack", "device and bus", "of it"],
+        rows,
+        VIRTUAL_TIME,
+    )
+
+
 TABLES: list[Callable[[], None]] = [
     ladder,
     queue_matrix,
@@ -186,6 +226,8 @@ TABLES: list[Callable[[], None]] = [
     ),
     controllers,
     write_sizes,
+    shared_bus,
+    usbmon,
     kernels,
 ]
 

@@ -57,7 +57,7 @@ class Exchanges(unittest.TestCase):
             for found in points(f"{run}whole-packets"):
                 with self.subTest(run, **found["point"]):
                     self.assertEqual(found["counts"]["answered"], found["counts"]["exchanges"])
-                    # 1 ms a full-speed frame and 1 us a byte are far from the second that a stall takes.
+                    # Far from the second that a stall takes, far from what the transfer does.
                     allowed = 50e6 + 20e3 * found["point"]["in_bytes"]
                     self.assertLess(found["rtt"]["max"], allowed)
 
@@ -70,8 +70,10 @@ class Exchanges(unittest.TestCase):
                     self.assertEqual(found["counts"]["stray_bytes"], 0)
 
     def test_uhci_is_slower_than_ehci(self) -> None:
-        slow, fast = (point(f"controllers-{name}/exchange", in_bytes=8000, depth=4) for name in ("uhci", "ehci"))
-        self.assertGreater(slow["trt"]["p50"]["value"], fast["trt"]["p50"]["value"])
+        """8000 B take more than six frames of 1 ms there, of which QEMU makes up some if it was late. In real
+        time, so of the shortest exchange: a busy host lengthens the others."""
+        slow, fast = (point(f"controllers-{name}/exchange", in_bytes=8000, depth=1) for name in ("uhci", "ehci"))
+        self.assertGreater(slow["rtt"]["min"], fast["rtt"]["min"])
 
 
 class ModelledBus(unittest.TestCase):
@@ -86,8 +88,35 @@ class ModelledBus(unittest.TestCase):
                     self.assertLessEqual(flow["bytes"], most)
         for way in ("in", "out"):
             with self.subTest(way):
-                best = rate("virtual/stream", way, direction=way, transfer_bytes=4096, queue=32)
+                best = rate("virtual/stream", way, direction=way, transfer_bytes=4096, queue=8)
                 self.assertGreaterEqual(best, 0.95 * FULL_SPEED_BYTES_S)
+
+
+    def test_two_and_four_devices_share_the_quota_and_their_sum_stays_at_it(self) -> None:
+        for devices in (2, 4):
+            with self.subTest(devices):
+                together = [found for found in points(f"shared-bus/{devices}") if found["point"]["together"]]
+                self.assertEqual(len(together), devices)
+                shares = [found["flows"][0]["rate"]["value"] for found in together]
+                self.assertGreaterEqual(sum(shares), 0.9 * FULL_SPEED_BYTES_S)
+                # Each window may cut a transfer at each end.
+                for found in together:
+                    seconds = found["elapsed_ns"] * 1e-9
+                    margin = devices * 2 * found["point"]["transfer_bytes"] / seconds
+                self.assertLessEqual(sum(shares), FULL_SPEED_BYTES_S + margin)
+                self.assertGreaterEqual(min(shares), 0.6 * max(shares))
+
+
+class Usbmon(unittest.TestCase):
+    """The kernel's own record of each URB."""
+
+    def test_the_urb_takes_no_longer_than_the_transfer_that_it_carries(self) -> None:
+        for found in points("usbmon/stream"):
+            for flow in found["flows"]:
+                with self.subTest(**found["point"]):
+                    self.assertIsNotNone(flow["urb_time"])
+                    self.assertLessEqual(mean(flow["urb_time"]), mean(flow["transfer_time"]))
+                    self.assertGreater(mean(flow["urb_time"]), 0)
 
 
 class VirtualTime(unittest.TestCase):

@@ -3,10 +3,9 @@
  *   libusb_stream in|out TRANSFER QUEUE SETTLE_MS MEASURE_MS [check] [devmem]
  *
  * QUEUE 0 uses the synchronous calls, 1 and more so many asynchronous transfers. It speaks just
- * enough of docs/protocol.md to start and end a stream of the responder behind 1d6b:0104. `check`
- * compares what comes with the pattern, `devmem` takes the transfers' buffers from usbfs (no copy in
- * the kernel). Prints one line of JSON. Without `check` an OUT stream carries zeros: the device's
- * counts are then not looked at.
+ * enough of docs/protocol.md to start and end a stream of the responder behind 1d6b:0104. OUT streams
+ * carry the pattern. `check` compares what comes IN with it, `devmem` takes the transfers' buffers
+ * from usbfs (no copy in the kernel). Prints one line of JSON.
  */
 #define _POSIX_C_SOURCE 199309L
 #include <inttypes.h>
@@ -31,7 +30,8 @@ static uint64_t position, wrong, bytes, transfers;
 static double measure_from, measure_to, first_in, last_in;
 static int pending;
 static bool failed;
-static uint8_t sync_buffer[MAX_TRANSFER];
+static uint32_t sync_words[MAX_TRANSFER / 4];
+static uint8_t *const sync_buffer = (uint8_t *)sync_words;
 
 static void fail(const char *what, int code) {
   fprintf(stderr, "libusb_stream: %s: %s\n", what, code ? libusb_error_name(code) : "unexpected");
@@ -65,20 +65,17 @@ static uint16_t crc(const uint8_t *data, int length) { /* CRC-16/CCITT-FALSE, ch
   return sum;
 }
 
-/* Word k of a stream is k * 0x9E3779B1. Transfers here are whole words. */
+/* Word k of a stream is k * 0x9E3779B1. Transfers here are whole words, buffers are aligned. */
 static void fill(uint8_t *to, int length) {
-  uint32_t word = (uint32_t)(position / 4) * 0x9E3779B1u;
-  for (int i = 0; i < length; i += 4, word += 0x9E3779B1u) memcpy(to + i, &word, 4);
+  uint32_t *words = (uint32_t *)(void *)to, first = (uint32_t)(position / 4);
+  for (uint32_t i = 0; i < (uint32_t)length / 4; i++) words[i] = (first + i) * 0x9E3779B1u;
   position += (uint64_t)length;
 }
 
 static void compare(const uint8_t *from, int length) {
-  uint32_t word = (uint32_t)(position / 4) * 0x9E3779B1u, difference = 0;
-  for (int i = 0; i < length; i += 4, word += 0x9E3779B1u) {
-    uint32_t found;
-    memcpy(&found, from + i, 4);
-    difference |= found ^ word;
-  }
+  const uint32_t *words = (const uint32_t *)(const void *)from;
+  uint32_t first = (uint32_t)(position / 4), difference = 0;
+  for (uint32_t i = 0; i < (uint32_t)length / 4; i++) difference |= words[i] ^ (first + i) * 0x9E3779B1u;
   if (difference) wrong += (uint64_t)length;
   position += (uint64_t)length;
 }
@@ -127,7 +124,7 @@ static bool answered(uint8_t kind, uint32_t sequence) {
 static void stream_sync(void) {
   uint8_t address = incoming ? in_address : out_address;
   while (now() < measure_to) {
-    if (!incoming && check) fill(sync_buffer, transfer_bytes);
+    if (!incoming) fill(sync_buffer, transfer_bytes);
     int done = 0, code = libusb_bulk_transfer(handle, address, sync_buffer, transfer_bytes, &done, TIMEOUT_MS);
     if (code) fail("transfer", code);
     count(done);
@@ -140,7 +137,7 @@ static void LIBUSB_CALL completed(struct libusb_transfer *transfer) {
   count(transfer->actual_length);
   if (incoming && check) compare(transfer->buffer, transfer->actual_length);
   if (!failed && now() < measure_to) {
-    if (!incoming && check) fill(transfer->buffer, transfer_bytes);
+    if (!incoming) fill(transfer->buffer, transfer_bytes);
     if (libusb_submit_transfer(transfer) == 0) return;
     failed = true;
   }
@@ -159,7 +156,7 @@ static void stream_queued(bool devmem) {
                               completed, NULL, TIMEOUT_MS);
   }
   for (int i = 0; i < queue; i++) {
-    if (!incoming && check) fill(buffers[i], transfer_bytes);
+    if (!incoming) fill(buffers[i], transfer_bytes);
     int code = libusb_submit_transfer(all[i]);
     if (code) fail("submit", code);
     pending++;

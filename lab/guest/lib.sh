@@ -72,3 +72,15 @@ end_background() {
     kill -INT "$background"
     wait "$background" || true
 }
+
+# addresses VENDOR PRODUCT: a USB link for each configured device of these numbers.
+addresses() {
+    for found in /sys/bus/usb/devices/*; do
+        [ "$(cat "$found/idVendor" 2>/dev/null):$(cat "$found/idProduct" 2>/dev/null)" = "$1:$2" ] || continue
+        [ -n "$(cat "$found/bConfigurationValue")" ] || continue
+        echo "usb://$(basename "$found")"
+    done
+}
+
+# at_least N VENDOR PRODUCT: true if so many devices of these numbers are configured.
+at_least() { [ "$(addresses "$2" "$3" | wc -l)" -ge "$1" ]; }

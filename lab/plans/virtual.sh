@@ -7,8 +7,8 @@ background wiregauge serve usb-virtual --speed full --function bulk,acm
 wait_usb 1d6b 0104
 wait_tty /dev/ttyACM0
 measure exchange exchange serial:///dev/ttyACM0 --no-calibration \
-    --in 48,100,1000,2000,4000,8000 --depth 1,2,4 --count "${COUNT:-50}"
+    --in 48,100,1000,2000,4000,8000 --depth 1,2,4 --count "${COUNT:-40}"
 measure whole-packets exchange usb://1d6b:0104 --no-calibration --in 64,128,4096 --depth 1,4 --count 50
 measure stream stream usb://1d6b:0104 --direction in,out \
-    --transfer 64,512,4k --queue 1,8,32 --settle 50ms --duration "${DURATION:-200ms}"
+    --transfer 64,512,4k --queue 1,8 --settle 50ms --duration "${DURATION:-150ms}"
 end_background

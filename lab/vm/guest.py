@@ -177,7 +177,8 @@ def boot(command: list[str], name: str, console: Path, timeout: float, show: boo
         machine.kill()
         machine.wait()
     if verdict == 0:
-        print(f"lab: {name} took {time.monotonic() - begun:.1f} s", file=sys.stderr)
+        if show:
+            print(f"lab: {name} took {time.monotonic() - begun:.1f} s", file=sys.stderr)
         return
     if timed_out.is_set():
         how = f"the guest did not end within {timeout:g} s and was stopped"

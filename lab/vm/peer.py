@@ -8,8 +8,8 @@ from pathlib import Path
 from vm.places import ROOT, TARGET
 from vm.trouble import run
 
-# -O2 -std: as a distribution would build it. Bound at the start, so that no call pays for it later.
-FLAGS = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-Wl,-z,now"]
+# As wiregauge is optimised. Bound at the start, so that no call pays for it later.
+FLAGS = ["-std=c99", "-O3", "-Wall", "-Wextra", "-Werror", "-Wl,-z,now"]
 
 
 def files(source: str) -> dict[str, bytes]:

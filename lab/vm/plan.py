@@ -9,7 +9,7 @@ Lines `#: KEY VALUES` are read here, the rest in the guest:
     #: device usbredir.py cdc        a program of lab/devices, run on the host beside the guest, and its function
     #: peer bench/usb/x.c            a C program that is compiled and put into the guest as `x`
     #: kernel rt                     the kernel unless --kernel says otherwise [std]
-    #: timeout 120                   seconds of real time [120]
+    #: timeout 120                   seconds of real time [300]
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def read(folder: Path, name: str) -> Plan:
         peers=head.get("peer", []),
         real_time=head.get("clock", ["virtual"]) == ["real"],
         kernel=head.get("kernel", ["std"])[0],
-        timeout=float(head.get("timeout", ["120"])[0]),
+        timeout=float(head.get("timeout", ["300"])[0]),
     )
 
 
