@@ -26,7 +26,7 @@ fn measure(kind: &str, faults: &str, flags: &str) -> Run {
     };
     let server = desk.serve(&format!("{address} {faults}"));
     let mut flags = format!("--count {COUNT} {flags}");
-    for (flag, value) in [("--in", "100"), ("--timeout", "100ms")] {
+    for (flag, value) in [("--in", "100"), ("--timeout", "200ms")] {
         if !flags.contains(flag) {
             flags.push_str(&format!(" {flag} {value}"));
         }
@@ -169,7 +169,7 @@ fn a_byte_lost_in_a_stream_costs_one_exchange() {
 #[test]
 fn a_damaged_answer_does_not_become_a_late_one() {
     for kind in STREAMS {
-        let run = measure(kind, "--lose-byte every=50", "");
+        let run = measure(kind, "--lose-byte every=50", "--timeout 500ms");
         assert_eq!(run.counts().late, 0, "{kind}: {:?}", run.counts());
     }
 }
@@ -218,7 +218,7 @@ fn a_stall_is_slow_but_loses_nothing() {
 #[test]
 fn a_stall_longer_than_the_timeout_makes_late_answers_not_lost_ones() {
     for kind in EVERY_KIND {
-        let run = measure(kind, "--stall every=150:250ms", "");
+        let run = measure(kind, "--stall every=150:250ms", "--timeout 100ms");
         let counts = run.counts();
         assert_eq!(counts.lost, 0, "{kind}: {counts:?}");
         // The one that stalled, and those that were sent into the stall and given up in it.
@@ -239,7 +239,7 @@ fn a_stall_longer_than_the_timeout_makes_late_answers_not_lost_ones() {
 #[test]
 fn a_late_last_answer_is_waited_for() {
     for kind in EVERY_KIND {
-        let run = measure(kind, "--stall every=201:150ms", "");
+        let run = measure(kind, "--stall every=201:150ms", "--timeout 100ms");
         assert_eq!(wrong(&run), [0, 1, 0, 0, 0], "{kind}");
     }
 }
@@ -307,7 +307,7 @@ fn a_late_echo_does_not_pass_for_the_answer_to_the_next_request() {
         let run = measure(
             kind,
             "--protocol echo --stall every=150:150ms",
-            "--protocol echo --out 100",
+            "--protocol echo --out 100 --timeout 100ms",
         );
         let counts = run.counts();
         assert!(counts.late >= 1, "{kind}: {counts:?}");
