@@ -67,6 +67,14 @@ impl VirtualArgs {
         .find_map(|(given, name)| given.then_some(name))
     }
 
+    /// The name that the devices give.
+    pub fn name(&self) -> String {
+        let name = self
+            .profile
+            .map_or("virtual device", |profile| profile.name);
+        name.into()
+    }
+
     /// The devices that they describe.
     pub fn plan(&self, shared: &GadgetArgs) -> anyhow::Result<VirtualPlan> {
         let default = VirtualPlan::default();

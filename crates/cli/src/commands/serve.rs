@@ -37,6 +37,10 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
         }
         _ => {}
     }
+    let name = match address {
+        ServeAddress::UsbVirtual(_) => usb_virtual.name(),
+        _ => name_of(model),
+    };
     let what = Serve {
         address,
         character: Character {
@@ -44,7 +48,7 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
                 ProtocolArg::Echo => Protocol::Echo,
                 ProtocolArg::Wiregauge => Protocol::Wiregauge,
             },
-            name: args.name.clone().unwrap_or_else(|| name_of(model)),
+            name: args.name.clone().unwrap_or(name),
             // No frame is larger on the wire, and none smaller holds a HELLO.
             max_frame: args.max_size.clamp(104, wiregauge_wire::MAX_FRAME),
             model,

@@ -444,6 +444,8 @@ mod tests {
             out_bytes,
             in_bytes,
             depth,
+            link: 0,
+            together: false,
         };
         Sizes::of(point, 512)
     }

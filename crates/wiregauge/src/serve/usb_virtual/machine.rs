@@ -151,10 +151,12 @@ impl Machine {
         &mut self.nodes[node].answers
     }
 
-    /// True if the device has unplugged itself and everything that it sent has arrived.
-    pub fn is_gone(&self, node: usize) -> bool {
-        let mut pairs = self.nodes[node].pairs.iter();
-        pairs.any(|pair| pair.device.is_gone() && pair.sending.is_empty())
+    /// True if the device has unplugged itself and the host was told of everything that it sent.
+    pub fn is_gone(&self, number: usize) -> bool {
+        let mut pairs = self.nodes[number].pairs.iter();
+        let left = pairs.any(|pair| pair.device.is_gone() && pair.sending.is_empty());
+        let mut ends = self.ends.iter();
+        left && !ends.any(|Reverse((_, _, node, _))| *node == number)
     }
 
     /// Lets the time pass until `now_ns`; answers due by then can be sent.

@@ -10,7 +10,7 @@ use crate::serve::gadget::Function;
 use crate::serve::{Character, Faults, Model};
 use wiregauge_record::Protocol;
 use wiregauge_wire as wire;
-use wiregauge_wire::{Kind, Request, Response};
+use wiregauge_wire::{Kind, Request, Response, StreamOrder, StreamReport, Verb};
 
 const MS: u64 = 1_000_000;
 
@@ -205,10 +205,16 @@ fn a_device_that_disconnects_itself_is_gone_after_its_last_answer() {
     let mut machine = machine_with(faults, 1);
     ask_for(&mut machine, 0, 1000, 512, 0);
     request(&mut machine, 0, 1, 100, 0);
-    machine.advance(MS);
-    assert!(!machine.is_gone(0));
-    machine.advance(5 * MS);
-    assert_eq!(said(&mut machine, 0, high).len(), 2);
+    let mut answers = 0;
+    while let Some(at) = machine.next_ns() {
+        assert!(
+            !machine.is_gone(0),
+            "gone at {at} ns after {answers} answers"
+        );
+        machine.advance(at);
+        answers += said(&mut machine, 0, high).len();
+    }
+    assert_eq!(answers, 2);
     assert!(machine.is_gone(0));
 }
 
@@ -219,11 +225,11 @@ fn a_second_of_exchanges(devices: usize) -> (Vec<usize>, Vec<Vec<Said>>) {
     let mut bytes = vec![0; devices];
     let mut transcript: Vec<Vec<Said>> = (0..devices).map(|_| Vec::new()).collect();
     let mut next = vec![(0, 1000); devices];
-    for node in 0..devices {
+    for (node, next) in next.iter_mut().enumerate() {
         for _ in 0..4 {
-            request(&mut machine, node, next[node].0, 8000, 0);
-            ask_for(&mut machine, node, next[node].1, 8192, 0);
-            next[node] = (next[node].0 + 1, next[node].1 + 1);
+            request(&mut machine, node, next.0, 8000, 0);
+            ask_for(&mut machine, node, next.1, 8192, 0);
+            *next = (next.0 + 1, next.1 + 1);
         }
     }
     while let Some(at) = machine.next_ns().filter(|at| *at <= 1000 * MS) {
@@ -260,4 +266,90 @@ fn one_two_and_four_devices_share_the_bus_evenly_and_fill_it() {
 #[test]
 fn what_is_said_is_the_same_to_the_bit_when_it_is_said_again() {
     assert_eq!(a_second_of_exchanges(2).1, a_second_of_exchanges(2).1);
+}
+
+/// Hands over an order with its number as the transfer's, and as the request's.
+fn order(machine: &mut Machine, kind: Kind, verb: Verb, number: u32, now_ns: u64) {
+    let order = StreamOrder {
+        verb,
+        transfer_bytes: 512,
+        stop_after: 0,
+    };
+    let mut data = [0; wire::REQUEST_HEADER + wire::STREAM_ORDER];
+    let (header, payload) = data.split_first_chunk_mut().unwrap();
+    let request = Request {
+        kind,
+        sequence: number,
+        out_payload: wire::STREAM_ORDER as u32,
+        in_bytes: 104,
+    };
+    request.encode(header);
+    payload.copy_from_slice(&order.encode());
+    out(machine, number, &data, now_ns);
+}
+
+fn out(machine: &mut Machine, number: u32, data: &[u8], now_ns: u64) {
+    let submit = Submit {
+        sequence: number,
+        endpoint: BULK,
+        direction: Direction::Out,
+        close: false,
+        length: data.len(),
+        setup: [0; 8],
+        data,
+    };
+    machine.command(0, Command::Submit(submit), now_ns);
+}
+
+#[test]
+fn a_stream_to_the_host_fills_the_bus_and_is_the_stream_that_was_ordered() {
+    let mut machine = machine_with(Faults::default(), 1);
+    order(&mut machine, Kind::Source, Verb::Start, 1, 0);
+    for number in 1000..1008 {
+        ask_for(&mut machine, 0, number, 512, 0);
+    }
+    let (mut number, mut bytes) = (1008, Vec::new());
+    while let Some(at) = machine.next_ns().filter(|at| *at <= 1000 * MS) {
+        machine.advance(at);
+        for said in said(&mut machine, 0, high) {
+            if high(said.sequence) {
+                bytes.extend_from_slice(&said.data);
+                ask_for(&mut machine, 0, number, 512, at);
+                number += 1;
+            }
+        }
+    }
+    // The answer to START comes first, closed by its short packet.
+    let stream = &bytes[wire::RESPONSE_HEADER..];
+    assert!(
+        (1_155_200..=1_216_000).contains(&stream.len()),
+        "{}",
+        stream.len()
+    );
+    let mut expected = vec![0; stream.len()];
+    wire::fill_stream(0, &mut expected);
+    assert!(stream == expected);
+}
+
+#[test]
+fn a_stream_from_the_host_is_counted_to_the_byte() {
+    let mut machine = machine_with(Faults::default(), 1);
+    ask_for(&mut machine, 0, 1000, 512, 0);
+    ask_for(&mut machine, 0, 1001, 512, 0);
+    order(&mut machine, Kind::Sink, Verb::Start, 1, 0);
+    machine.advance(5 * MS);
+    let mut data = vec![0; 100_000];
+    wire::fill_stream(0, &mut data);
+    for (at, piece) in data.chunks(5000).enumerate() {
+        out(&mut machine, 2 + at as u32, piece, 5 * MS);
+    }
+    order(&mut machine, Kind::Sink, Verb::End, 900, 5 * MS);
+    machine.advance(500 * MS);
+    let answers = said(&mut machine, 0, high);
+    let last = answers.iter().rfind(|said| high(said.sequence)).unwrap();
+    let response = Response::decode(&last.data).unwrap();
+    assert_eq!(response.sequence, 900);
+    let report = StreamReport::decode(&last.data[wire::RESPONSE_HEADER..]).unwrap();
+    assert_eq!(report.bytes, 100_000);
+    assert_eq!((report.lost, report.corrupted, report.stray), (0, 0, 0));
 }

@@ -99,39 +99,36 @@ pub fn serve(
 ) -> Result<(), LinkError> {
     let mut machine = Machine::new(plan.bus, clock);
     let mut plugs = Vec::new();
-    for number in 1..=plan.devices.max(1) {
-        let serial = match plan.devices {
-            0 | 1 => plan.serial.clone(),
-            _ => format!("{}-{number}", plan.serial),
-        };
-        let identity = Identity {
-            vendor: plan.vendor,
-            product: plan.product,
-            name: what.character.name.clone(),
-            serial: serial.clone(),
-            speed: plan.speed,
-            functions: plan.functions.clone(),
-        };
-        if !identity.fits() {
-            return Err(LinkError::new(
-                LinkErrorKind::Usage,
-                "making a virtual USB device",
-                "a device has fifteen endpoint numbers: these functions need more",
-            )
-            .hint("fewer of --function (acm needs two numbers, bulk and interrupt one each)"));
+    let count = plan.devices.max(1);
+    let identity = Identity {
+        vendor: plan.vendor,
+        product: plan.product,
+        name: what.character.name.clone(),
+        serial: plan.serial.clone(),
+        speed: plan.speed,
+        functions: plan.functions.clone(),
+    };
+    if !identity.fits() {
+        return Err(LinkError::new(
+            LinkErrorKind::Usage,
+            "making a virtual USB device",
+            "a device has fifteen endpoint numbers: these functions need more",
+        )
+        .hint("fewer of --function (acm needs two numbers, bulk and interrupt one each)"));
+    }
+    for (port, number) in Port::attach(plan.speed, count)?.into_iter().zip(1..) {
+        let mut identity = identity.clone();
+        if count > 1 {
+            identity.serial = format!("{}-{number}", plan.serial);
         }
-        let port = Port::attach(plan.speed, number)?;
-        let made_nonblocking = port.socket().set_nonblocking(true);
-        made_nonblocking.map_err(|error| failed(&serial, &error))?;
-        let interfaces = identity.interface_count();
-        machine.add(identity, what.character.clone(), plan.device);
         plugs.push(Plug {
             port: Some(port),
-            serial,
-            interfaces,
+            serial: identity.serial.clone(),
+            interfaces: identity.interface_count(),
             heard: Vec::new(),
             announced: false,
         });
+        machine.add(identity, what.character.clone(), plan.device);
     }
     host::use_precise_timers();
     let mut buffer = vec![0; READ];

@@ -5,7 +5,7 @@ use crate::error::{LinkError, LinkErrorKind};
 use crate::limits::Bus;
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,8 @@ const DEVICES: &str = "/sys/bus/usb/devices";
 
 /// The states of a port in the status files: `enum usbip_device_status` in usbip_common.h.
 const FREE: u32 = 4;
+
+const DOING: &str = "attaching a virtual USB device to vhci_hcd";
 
 /// A device that is plugged in; dropping it pulls it out.
 #[derive(Debug)]
@@ -32,9 +34,8 @@ struct Line {
 }
 
 impl Port {
-    /// Plugs a device into the first free port; `number` tells it from others of this program.
-    pub fn attach(speed: Bus, number: u32) -> Result<Port, LinkError> {
-        const DOING: &str = "attaching a virtual USB device to vhci_hcd";
+    /// Plugs so many devices into the first free ports, or none at all.
+    pub fn attach(speed: Bus, count: u32) -> Result<Vec<Port>, LinkError> {
         if !cfg!(target_os = "linux") {
             return Err(
                 LinkError::new(LinkErrorKind::Usage, DOING, "vhci_hcd is a part of Linux")
@@ -52,57 +53,56 @@ impl Port {
                  linux-modules-extra-$(uname -r); a container needs its host to load it)",
             ));
         }
-        let explain = |error: &io::Error| {
-            let explained = LinkError::from_io(DOING, error);
-            match explained.kind() {
-                LinkErrorKind::Permission => explained.hint(
-                    "sudo wiregauge serve usb-virtual: a device that is plugged in concerns the \
-                     whole system, so the kernel lets only root write there",
-                ),
-                _ => explained,
-            }
-        };
-        let (socket, kernels_end) = UnixStream::pair().map_err(|e| explain(&e))?;
+        let mut lines = status().map_err(|error| explain(&error))?;
+        lines.retain(|line| !line.super_speed);
+        let all = lines.len();
+        lines.retain(|line| line.state == FREE);
+        let free = lines.len();
+        let mut lines = lines.into_iter();
+        let mut ports = Vec::new();
+        // All are there before the first one is plugged in: the kernel begins to ask it at once.
+        while free >= count as usize && ports.len() < count as usize {
+            let Some(line) = lines.next() else { break };
+            ports.extend(Port::plug_in(&line, speed)?);
+        }
+        if ports.len() == count as usize {
+            return Ok(ports);
+        }
+        let said = format!("{count} wanted, and {free} of its {all} ports free");
+        Err(
+            LinkError::new(LinkErrorKind::Busy, DOING, said).hint(format!(
+                "fewer --devices, or end what holds them: grep . {CONTROLLER}/status*"
+            )),
+        )
+    }
+
+    /// Plugs a device into this port; nothing if another program took it meanwhile.
+    fn plug_in(line: &Line, speed: Bus) -> Result<Option<Port>, LinkError> {
+        let (socket, kernels_end) = UnixStream::pair().map_err(|error| explain(&error))?;
         let kernels_end = OwnedFd::from(kernels_end);
-        for end in [
-            rustix::fd::AsFd::as_fd(&socket),
-            rustix::fd::AsFd::as_fd(&kernels_end),
-        ] {
+        for end in [socket.as_fd(), kernels_end.as_fd()] {
             // Room for the transfers of a long queue; the system may grant less.
             let _ = rustix::net::sockopt::set_socket_send_buffer_size(end, 1 << 20);
         }
-        let lines = status().map_err(|e| explain(&e))?;
-        let mut usable: Vec<_> = lines.iter().filter(|line| !line.super_speed).collect();
-        let all = usable.len();
-        usable.retain(|line| line.state == FREE);
+        socket
+            .set_nonblocking(true)
+            .map_err(|error| explain(&error))?;
         // `enum usb_device_speed` of include/uapi/linux/usb/ch9.h.
         let speed = match speed {
             Bus::FullSpeed => 2,
             Bus::HighSpeed => 3,
         };
-        for line in usable {
-            let device = (1 << 16) | number;
-            let text = format!("{} {} {device} {speed}", line.port, kernels_end.as_raw_fd());
-            match fs::write(format!("{CONTROLLER}/attach"), text) {
-                Ok(()) => {
-                    return Ok(Port {
-                        number: line.port,
-                        socket,
-                    });
-                }
-                // Another program took it meanwhile.
-                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
-                Err(error) => return Err(explain(&error)),
-            }
+        // Bus and device number at the far end of USB/IP, of which there is none: any will do.
+        let device = (1 << 16) | (line.port + 1);
+        let text = format!("{} {} {device} {speed}", line.port, kernels_end.as_raw_fd());
+        match fs::write(format!("{CONTROLLER}/attach"), text) {
+            Ok(()) => Ok(Some(Port {
+                number: line.port,
+                socket,
+            })),
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => Ok(None),
+            Err(error) => Err(explain(&error)),
         }
-        Err(LinkError::new(
-            LinkErrorKind::Busy,
-            DOING,
-            format!("none of its {all} ports is free"),
-        )
-        .hint(format!(
-            "fewer --devices, or end what holds them: grep . {CONTROLLER}/status*"
-        )))
     }
 
     /// The socket on which the kernel speaks.
@@ -129,6 +129,17 @@ impl Drop for Port {
     fn drop(&mut self) {
         // If it is gone already, there is nothing to pull out.
         let _ = fs::write(format!("{CONTROLLER}/detach"), self.number.to_string());
+    }
+}
+
+fn explain(error: &io::Error) -> LinkError {
+    let explained = LinkError::from_io(DOING, error);
+    match explained.kind() {
+        LinkErrorKind::Permission => explained.hint(
+            "sudo wiregauge serve usb-virtual: a device that is plugged in concerns the whole \
+             system, so the kernel lets only root write there",
+        ),
+        _ => explained,
     }
 }
 
