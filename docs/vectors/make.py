@@ -18,6 +18,8 @@ HELLO, EXCHANGE, SINK, SOURCE = range(4)
 OK, VERSION, TOO_LARGE, UNSUPPORTED, UNPROVEN = range(5)
 OUT_CORRUPTED = 1
 MAX_FRAME = 16 * 1024 * 1024
+START, END = 1, 2
+STEP = 0x9E3779B1
 
 
 def crc16(data):
@@ -135,8 +137,8 @@ def request_cases():
         ("largest frames", EXCHANGE, 5, MAX_FRAME - 16, MAX_FRAME),
         ("a wish for too much is a true header", EXCHANGE, 6, 0, 2**32 - 1),
         ("hello", HELLO, 9, 88, 104),
-        ("sink, reserved", SINK, 10, 512, 32),
-        ("source, reserved", SOURCE, 11, 0, 4096),
+        ("sink: an order", SINK, 10, 16, 32),
+        ("source: the order that ends it", SOURCE, 11, 16, 104),
     ):
         cases.append(
             {
@@ -205,7 +207,7 @@ def hello_reply_cases():
     replies = (
         (
             "a responder on a computer",
-            dict(min_version=1, max_version=1, tick_bits=64, bus=0, abilities=0b11001,
+            dict(min_version=1, max_version=1, tick_bits=64, bus=0, abilities=0b11111,
                  max_out=MAX_FRAME, max_in=MAX_FRAME, max_outstanding=0, tick_hz=1_000_000_000,
                  name="wiregauge serve", token="fedcba9876543210"),
         ),
@@ -389,6 +391,150 @@ def streams():
     ]
 
 
+def words(position, length):
+    """Bytes of a SINK or SOURCE stream."""
+    return bytes(
+        (index // 4 * STEP % 2**32) >> 8 * (index % 4) & 0xFF
+        for index in range(position, position + length)
+    )
+
+
+def stream_pattern_cases():
+    places = ((0, 16), (1, 11), (6, 7), (1000, 64), (4095, 3), (2**32 - 2, 8), (2**34 - 5, 12),
+              (2**34 + 4, 4), (2**40 + 3, 6))
+    return [
+        {"position": position, "bytes": words(position, length).hex()}
+        for position, length in places
+    ]
+
+
+def order(verb, transfer_bytes, stop_after):
+    return struct.pack("<BBBBIQ", verb, 0, 0, 0, transfer_bytes, stop_after)
+
+
+def stream_order_cases():
+    return [
+        {
+            "name": name,
+            "verb": verb,
+            "transfer_bytes": transfer_bytes,
+            "stop_after": stop_after,
+            "payload": order(verb, transfer_bytes, stop_after).hex(),
+        }
+        for name, verb, transfer_bytes, stop_after in (
+            ("start, until told to end", START, 65_536, 0),
+            ("start, for so many bytes", START, 512, 1_000_000),
+            ("end", END, 0, 0),
+            ("every byte of every field differs", START, 0x04030201, 0x000C0B0A09080706),
+        )
+    ]
+
+
+def stream_report_cases():
+    fields = ("bytes", "lost", "duplicated", "corrupted", "stray", "transfers", "overruns",
+              "first_ticks", "last_ticks")
+    return [
+        {
+            "name": name,
+            **dict(zip(fields, values)),
+            "payload": struct.pack("<9Q", *values).hex(),
+        }
+        for name, values in (
+            ("nothing was streamed", (0,) * 9),
+            ("a source", (1_000_000, 0, 0, 0, 0, 1954, 0, 5_000, 905_000)),
+            ("a sink that saw all that can happen",
+             (999_000, 1_500, 512, 3, 8, 1950, 2, 1 << 40, (1 << 40) + 77)),
+        )
+    ]
+
+
+def stream_check_cases():
+    """(name, direction, bytes, counts, frames).
+
+    The counts are received, lost, duplicated, corrupted and stray; a frame is (sequence, place): the
+    bytes before it. All is written down by hand.
+    """
+    s = words(0, 2000)
+    ask = request_header(SINK, 70, 16, 104) + order(END, 0, 0)
+    told = response_header(SINK, 71, 0)
+    # 72 bytes of payload, which the receiver of frames takes, not the check.
+    report = response_header(SINK, 72, 72) + bytes(72)
+    foreign = bytes([0x55] * 40)
+    magic = s.index(0x7A, 100)
+    return [
+        ("nothing", "response", b"", (0, 0, 0, 0, 0), []),
+        ("all is right", "response", s, (2000, 0, 0, 0, 0), []),
+        ("a part of a word at the end", "response", s[:1001], (1001, 0, 0, 0, 0), []),
+        ("the first bytes lost", "response", s[10:], (1990, 10, 0, 0, 0), []),
+        ("one byte lost", "response", without(s, 501), (1999, 1, 0, 0, 0), []),
+        ("a packet of 64 bytes lost", "response", without(s, 512, 64), (1936, 64, 0, 0, 0), []),
+        ("1001 bytes lost", "response", without(s, 99, 1001), (999, 1001, 0, 0, 0), []),
+        ("two losses, eight bytes apart", "response", s[:100] + s[200:208] + s[300:],
+         (1808, 192, 0, 0, 0), []),
+        ("two losses, seven bytes apart: these cannot be placed", "response",
+         s[:100] + s[201:208] + s[300:], (1807, 200, 0, 0, 7), []),
+        ("a packet twice", "response", s[:576] + s[512:], (2064, 0, 64, 0, 0), []),
+        ("three bytes twice", "response", s[:603] + s[600:], (2003, 0, 3, 0, 0), []),
+        ("a packet late", "response", s[:512] + s[576:640] + s[512:576] + s[640:],
+         (2000, 64, 64, 0, 0), []),
+        ("a bit flipped", "response", flipped(s, 700), (2000, 0, 0, 1, 0), []),
+        ("two bits of neighbouring words flipped", "response", flipped(flipped(s, 700), 706, 0x80),
+         (2000, 0, 0, 2, 0), []),
+        ("a stretch overwritten, longer than a header", "response",
+         s[:800] + bytes(byte ^ 0xFF for byte in s[800:900]) + s[900:], (2000, 0, 0, 100, 0), []),
+        ("bytes inserted", "response", inserted(s, 300, foreign), (2040, 0, 0, 0, 40), []),
+        ("a bit flipped in a byte that came again", "response",
+         s[:576] + flipped(s[512:576], 9) + s[576:], (2064, 0, 64, 0, 0), []),
+        ("eight right bytes behind a loss place it", "response", s[:100] + s[150:158],
+         (108, 50, 0, 0, 0), []),
+        ("seven do not", "response", s[:100] + s[150:157], (107, 0, 0, 0, 7), []),
+        ("far away, twelve are needed", "response",
+         s[:100] + words(2**30, 12), (112, 2**30 - 100, 0, 0, 0), []),
+        ("eleven are not enough there", "response", s[:100] + words(2**30, 11),
+         (111, 0, 0, 0, 11), []),
+        ("before the first byte is nothing", "response", words(2**34 - 8, 8), (8, 0, 0, 0, 8), []),
+        ("only foreign bytes", "response", foreign, (40, 0, 0, 0, 40), []),
+        ("the order that ends it", "request", s[:640] + ask[:16], (640, 0, 0, 0, 0), [(70, 640)]),
+        ("an answer between two transfers", "response", s[:512] + told + s[512:],
+         (2000, 0, 0, 0, 0), [(71, 512)]),
+        ("an answer with a payload", "response", s[:512] + report + s[512:], (2000, 0, 0, 0, 0),
+         [(72, 512)]),
+        ("an answer within a word", "response", s[:513] + told + s[513:], (2000, 0, 0, 0, 0),
+         [(71, 513)]),
+        ("two answers in a row", "response", s[:512] + told + report + s[512:],
+         (2000, 0, 0, 0, 0), [(71, 512), (72, 544)]),
+        ("an answer whose first byte the stream has there, too", "response",
+         s[:magic] + told + s[magic:], (2000, 0, 0, 0, 0), [(71, magic)]),
+        ("an answer first", "response", told + s, (2000, 0, 0, 0, 0), [(71, 0)]),
+        ("an answer in place of lost bytes", "response", s[:512] + told + s[576:],
+         (1936, 64, 0, 0, 0), [(71, 512)]),
+        ("a changed byte, an answer, and the stream in its place", "response",
+         flipped(s[:512], 511) + told + s[512:], (2000, 0, 0, 1, 0), [(71, 512)]),
+        ("foreign bytes, an answer, and the stream in its place", "response",
+         s[:512] + foreign + told + s[512:], (2040, 0, 0, 0, 40), [(71, 552)]),
+        ("a damaged answer is foreign", "response", s[:512] + flipped(told, 20) + s[512:],
+         (2032, 0, 0, 0, 32), []),
+        ("a request is none of the answers", "response", s[:512] + ask[:16] + s[512:],
+         (2016, 0, 0, 0, 16), []),
+        ("a header of a frame over 512 bytes is foreign", "response",
+         s[:512] + response_header(EXCHANGE, 3, 481) + s[512:], (2032, 0, 0, 0, 32), []),
+    ]
+
+
+def stream_checks():
+    counts = ("received", "lost", "duplicated", "corrupted", "stray")
+    return [
+        {
+            "name": name,
+            "of": of,
+            "bytes": data.hex(),
+            **dict(zip(counts, values)),
+            "frames": [{"sequence": sequence, "place": place} for sequence, place in frames],
+        }
+        for name, of, data, values, frames in stream_check_cases()
+    ]
+
+
 def main():
     vectors = {
         "protocol": "wiregauge",
@@ -401,6 +547,10 @@ def main():
         "hello_replies": hello_reply_cases(),
         "invalid": invalid_cases(),
         "streams": streams(),
+        "stream_pattern": stream_pattern_cases(),
+        "stream_orders": stream_order_cases(),
+        "stream_reports": stream_report_cases(),
+        "stream_checks": stream_checks(),
     }
     text = json.dumps(vectors, indent=1, ensure_ascii=True) + "\n"
     path = pathlib.Path(__file__).with_name("v1.json")

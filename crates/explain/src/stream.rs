@@ -1,10 +1,10 @@
 //! The split of a stream run: each transfer's time into application, USB stack, and device and bus.
 
 use crate::cost::{self, Cost};
-use crate::verdict::{Queued, Verdict};
+use crate::verdict::{Queued, REAL, Verdict};
 use serde::Serialize;
 use wiregauge_record::{
-    Direction, Disturbance, FlowSummary, StreamPlan, StreamPoint, StreamSummary, Way,
+    BusLimit, Direction, Disturbance, FlowSummary, StreamPlan, StreamPoint, StreamSummary, Way,
 };
 
 /// An application's part below this is not worth a queue by itself.
@@ -13,8 +13,8 @@ const IDLE: f64 = 0.10;
 const BEHIND: f64 = 0.75;
 /// A thread that computes this part of the time has none left.
 const BUSY: f64 = 0.90;
-/// A bus in use to this part is called full.
-const FULL: f64 = 0.90;
+/// A bus in use to this part is called full; one in use beyond it is no real bus.
+const FULL: std::ops::RangeInclusive<f64> = 0.90..=REAL;
 /// A gain below this factor is within what two points of a run differ by anyway.
 const GAIN: f64 = 1.25;
 /// A queue that hides most gaps of one transfer; what to try first.
@@ -162,7 +162,8 @@ fn verdict(
     }
     let share = |ns: f64| ns / split.cycle_ns.max(1.0);
     let limit = flow.limit.as_ref().map(|limit| (limit.bytes_s, limit.used));
-    if let Some(full) = flow.limit.as_ref().filter(|limit| limit.used >= FULL) {
+    let full = |limit: &&BusLimit| FULL.contains(&limit.used);
+    if let Some(full) = flow.limit.as_ref().filter(full) {
         return Verdict::Bus {
             bytes_s: split.bytes_s,
             used: full.used,
@@ -187,24 +188,27 @@ fn verdict(
     if queue == 1 {
         let idle = share(application_ns + split.stack_ns.unwrap_or(0.0));
         let queued = larger_queue(points, split, transfer_ns);
+        // What a queue would gain if the host's pauses were all that it takes away.
+        let hidden = 1.0 / (1.0 - idle).max(0.01);
+        let pauses = |faster: f64| faster >= (1.0 + hidden) / 2.0;
         return match queued {
-            _ if idle >= IDLE => Verdict::HostBetween {
-                idle,
-                whole: split.stack_ns.is_some(),
-                queued,
+            None if idle < IDLE => Verdict::OneAtATime {
+                share: share(device_bus_ns),
                 try_queue: TRY_QUEUE,
             },
-            Some(queued) if queued.faster >= GAIN => Verdict::TurnAround {
+            Some(queued) if queued.faster >= GAIN * hidden => Verdict::TurnAround {
                 transfer_ns,
                 queued,
             },
-            Some(_) => Verdict::Device {
+            Some(queued) if idle < IDLE || !pauses(queued.faster) => Verdict::Device {
                 bytes_s,
                 transfer_ns,
                 limit,
             },
-            None => Verdict::OneAtATime {
-                share: share(device_bus_ns),
+            _ => Verdict::HostBetween {
+                idle,
+                whole: split.stack_ns.is_some(),
+                queued,
                 try_queue: TRY_QUEUE,
             },
         };

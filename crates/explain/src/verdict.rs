@@ -135,8 +135,16 @@ impl Verdict {
     }
 }
 
+/// What flows beyond the physical limit by more than this flows over no such bus.
+pub(crate) const REAL: f64 = 1.05;
+
 fn beside(f: &mut fmt::Formatter<'_>, limit: &Option<(f64, f64)>) -> fmt::Result {
     match limit {
+        Some((limit, used)) if *used > REAL => write!(
+            f,
+            "; that is beyond the physical limit of {}, so no real bus of that speed is in between",
+            rate(*limit)
+        ),
         Some((limit, used)) => write!(
             f,
             "; the physical limit is {}, of which {} is used",

@@ -73,8 +73,8 @@ fn where_the_run_has_a_queue_already_its_gain_is_told_instead_of_a_try() {
         USB,
         &[
             Times {
-                application_us: 30.0,
-                transfer_us: 70.0,
+                application_us: 80.0,
+                transfer_us: 20.0,
                 ..Times::default()
             },
             Times {
@@ -179,6 +179,44 @@ fn a_device_that_takes_no_more_is_told_beside_the_physical_limit() {
         words.contains("the physical limit is 53.2 MB/s, of which 19 %"),
         "{words}"
     );
+}
+
+#[test]
+fn an_emulated_bus_that_carries_more_than_a_real_one_could_is_not_called_full() {
+    let split = &explain(
+        USB,
+        &[Times {
+            queue: 4,
+            achieved: 4.0,
+            used: Some(2.46),
+            ..Times::default()
+        }],
+    )[0];
+    assert!(matches!(split.verdict, Verdict::Device { .. }));
+    assert!(split.words.contains("no real bus"), "{}", split.words);
+}
+
+#[test]
+fn pauses_that_a_queue_does_not_make_up_for_are_not_what_limits() {
+    let queued = |transfer_us: f64| {
+        let single = Times {
+            application_us: 15.0,
+            transfer_us: 85.0,
+            ..Times::default()
+        };
+        let four = Times {
+            queue: 4,
+            achieved: 4.0,
+            application_us: 0.0,
+            transfer_us,
+            ..Times::default()
+        };
+        explain(USB, &[single, four]).remove(0).verdict
+    };
+    // 15 % idle: without the pauses 85 us a transfer were left of 100.
+    assert!(matches!(queued(4.0 * 85.0), Verdict::HostBetween { .. }));
+    assert!(matches!(queued(4.0 * 100.0), Verdict::Device { .. }));
+    assert!(matches!(queued(4.0 * 11.0), Verdict::TurnAround { .. }));
 }
 
 #[test]

@@ -6,8 +6,9 @@ use std::fmt::Debug;
 use serde::Deserialize;
 use wiregauge_wire::{
     Found, HELLO_REQUEST, HELLO_RESPONSE, Header, HeaderError, HelloReply, HelloRequest, Kind,
-    REQUEST_HEADER, RESPONSE_HEADER, Request, Response, Status, check_pattern, crc16, fill_pattern,
-    next_frame, next_frame_after,
+    REQUEST_HEADER, RESPONSE_HEADER, Request, Response, STREAM_ORDER, STREAM_REPORT, Status,
+    StreamChecker, StreamCounts, StreamOrder, StreamReport, Taken, Verb, check_pattern, crc16,
+    fill_pattern, fill_stream, next_frame, next_frame_after,
 };
 
 #[derive(Deserialize)]
@@ -23,6 +24,64 @@ struct Vectors {
     hello_replies: Vec<HelloReplyCase>,
     invalid: Vec<InvalidCase>,
     streams: Vec<StreamCase>,
+    stream_pattern: Vec<StreamPatternCase>,
+    stream_orders: Vec<StreamOrderCase>,
+    stream_reports: Vec<StreamReportCase>,
+    stream_checks: Vec<StreamCheckCase>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StreamPatternCase {
+    position: u64,
+    bytes: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StreamOrderCase {
+    name: String,
+    verb: u8,
+    transfer_bytes: u32,
+    stop_after: u64,
+    payload: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StreamReportCase {
+    name: String,
+    bytes: u64,
+    lost: u64,
+    duplicated: u64,
+    corrupted: u64,
+    stray: u64,
+    transfers: u64,
+    overruns: u64,
+    first_ticks: u64,
+    last_ticks: u64,
+    payload: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StreamCheckCase {
+    name: String,
+    of: String,
+    bytes: String,
+    received: u64,
+    lost: u64,
+    duplicated: u64,
+    corrupted: u64,
+    stray: u64,
+    frames: Vec<PlaceCase>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct PlaceCase {
+    sequence: u32,
+    place: usize,
 }
 
 #[derive(Deserialize)]
@@ -284,6 +343,113 @@ fn streams_give_the_same_frames_however_they_are_cut() {
             }
         }
     }
+}
+
+#[test]
+fn streams_are_made_of_numbered_words() {
+    for case in vectors().stream_pattern {
+        let expected = bytes_of(&case.bytes);
+        let mut bytes = vec![0xEE; expected.len()];
+        fill_stream(case.position, &mut bytes);
+        assert_eq!(bytes, expected, "at {}", case.position);
+    }
+}
+
+#[test]
+fn stream_orders_both_ways() {
+    for case in vectors().stream_orders {
+        let order = StreamOrder {
+            verb: match case.verb {
+                1 => Verb::Start,
+                2 => Verb::End,
+                other => panic!("{other}"),
+            },
+            transfer_bytes: case.transfer_bytes,
+            stop_after: case.stop_after,
+        };
+        let payload = array_of::<STREAM_ORDER>(&case.payload);
+        assert_eq!(order.encode(), payload, "{}", case.name);
+        assert_eq!(StreamOrder::decode(&payload), Some(order), "{}", case.name);
+    }
+}
+
+#[test]
+fn stream_reports_both_ways() {
+    for case in vectors().stream_reports {
+        let report = StreamReport {
+            bytes: case.bytes,
+            lost: case.lost,
+            duplicated: case.duplicated,
+            corrupted: case.corrupted,
+            stray: case.stray,
+            transfers: case.transfers,
+            overruns: case.overruns,
+            first_ticks: case.first_ticks,
+            last_ticks: case.last_ticks,
+        };
+        let payload = array_of::<STREAM_REPORT>(&case.payload);
+        assert_eq!(report.encode(), payload, "{}", case.name);
+        assert_eq!(
+            StreamReport::decode(&payload),
+            Some(report),
+            "{}",
+            case.name
+        );
+    }
+}
+
+#[test]
+fn stream_checks_give_the_same_counts_however_they_are_cut() {
+    for case in vectors().stream_checks {
+        let bytes = bytes_of(&case.bytes);
+        let counts = StreamCounts {
+            received: case.received,
+            lost: case.lost,
+            duplicated: case.duplicated,
+            corrupted: case.corrupted,
+            stray: case.stray,
+        };
+        for piece in (1..80).chain([511, 512, 513, bytes.len().max(1)]) {
+            let found = match case.of.as_str() {
+                "request" => check_stream::<Request>(&bytes, piece),
+                "response" => check_stream::<Response>(&bytes, piece),
+                other => panic!("{other}"),
+            };
+            assert_eq!(found.0, counts, "{} in pieces of {piece}", case.name);
+            assert_eq!(found.1, case.frames, "{} in pieces of {piece}", case.name);
+        }
+    }
+}
+
+/// The receiver of a stream, to which `bytes` come in pieces of `piece`.
+fn check_stream<H: Header>(bytes: &[u8], piece: usize) -> (StreamCounts, Vec<PlaceCase>) {
+    let mut checker = StreamChecker::new();
+    let mut frames = Vec::new();
+    let mut payload = 0;
+    let mut place = 0;
+    for arriving in bytes.chunks(piece) {
+        let mut rest = arriving;
+        while !rest.is_empty() {
+            let skipped = payload.min(rest.len());
+            payload -= skipped;
+            place += skipped;
+            rest = &rest[skipped..];
+            let used = match checker.take::<H>(rest) {
+                Taken::All => rest.len(),
+                Taken::Frame { header, used } => {
+                    frames.push(PlaceCase {
+                        sequence: header.sequence(),
+                        place: place + used - H::SIZE,
+                    });
+                    payload = header.payload_len();
+                    used
+                }
+            };
+            place += used;
+            rest = &rest[used..];
+        }
+    }
+    (checker.finish(), frames)
 }
 
 /// A receiver, to which `bytes` come in pieces of `piece`.

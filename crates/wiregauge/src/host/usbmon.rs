@@ -203,20 +203,22 @@ fn open(bus: u16) -> Result<(File, Ring), LinkError> {
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
         .open(&path);
-    let file = opened.map_err(|error| {
-        let told = LinkError::from_io(&doing, &error);
-        match told.kind() {
-            LinkErrorKind::NotFound => told.hint("sudo modprobe usbmon"),
-            // A rule for it stands in docs/explain.md.
-            LinkErrorKind::Permission => told.hint(format!(
-                "sudo setfacl -m u:$USER:r {path}, or as root (whoever reads it sees all data on \
-                 that bus)"
-            )),
-            _ => told,
-        }
-    })?;
+    let file = opened.map_err(|error| refused(&doing, &path, &error))?;
     let ring = Ring::of(&file).map_err(|error| LinkError::from_io(&doing, &error))?;
     Ok((file, ring))
+}
+
+/// Why it could not be opened, and what would make it possible.
+fn refused(doing: &str, path: &str, error: &io::Error) -> LinkError {
+    let told = LinkError::from_io(doing, error);
+    match told.kind() {
+        LinkErrorKind::NotFound => told.hint("sudo modprobe usbmon"),
+        LinkErrorKind::Permission => told.hint(format!(
+            "sudo setfacl -m u:$USER:r {path}, or as root (whoever may read it sees all data on that \
+             bus)"
+        )),
+        _ => told,
+    }
 }
 
 /// The kernel's ring, mapped for reading.
@@ -534,6 +536,14 @@ mod tests {
             (first.ns - second.ns).abs() < STEP_NS,
             "{first:?} {second:?}"
         );
+    }
+
+    #[test]
+    fn a_user_without_permission_is_told_how_to_get_it_and_what_it_means() {
+        let error = io::Error::from(io::ErrorKind::PermissionDenied);
+        let told = refused("watching", "/dev/usbmon3", &error).to_string();
+        assert!(told.contains("setfacl -m u:$USER:r /dev/usbmon3"), "{told}");
+        assert!(told.contains("sees all data"), "{told}");
     }
 
     #[test]

@@ -15,6 +15,10 @@ const READ: usize = 64 << 10;
 /// How long a wait lasts at most before the stop flag is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// How long it waits at first for a peer that takes nothing. Not as long as [`LOOK`]: a
+/// pseudo-terminal does not always tell that there is room again.
+const NUDGE: Duration = Duration::from_millis(1);
+
 /// How long a device that holds as many answers as it may waits before it looks again.
 const FULL: Duration = Duration::from_micros(200);
 
@@ -33,6 +37,7 @@ pub fn serve(
     let mut sent = 0;
     let mut buffer = vec![0; READ];
     let mut looked_ns = 0;
+    let mut nudge = NUDGE;
     while !stop.load(Ordering::Relaxed) {
         if device.next_due_ns().is_some() {
             let now = clock.now();
@@ -42,24 +47,28 @@ pub fn serve(
         }
         // One transfer of a source is one write, and it is made when the one before is written.
         let mut source_due = None;
-        if let (true, Some(room)) = (ready.is_empty(), device.source_bytes()) {
+        let asked = ready.is_empty();
+        if let (true, Some(room)) = (asked, device.source_bytes()) {
             let now = clock.now();
             if let Pull::NextAt(at) = device.pull(now, room, &mut ready) {
                 source_due = Some(at);
             }
         }
         if sent < ready.len() {
-            sent += link.send(&ready[sent..])?;
+            let taken = link.send(&ready[sent..])?;
+            sent += taken;
+            nudge = match taken {
+                0 => (2 * nudge).min(LOOK),
+                _ => NUDGE,
+            };
         }
         if sent == ready.len() {
-            // What was left of a transfer has gone: the next one may be due at once.
-            let go_on = !ready.is_empty() && source_due.is_none();
             ready.clear();
             sent = 0;
             if device.is_gone() {
                 return Ok(());
             }
-            if go_on && device.source_bytes().is_some() {
+            if !asked && device.source_bytes().is_some() {
                 continue;
             }
             if let Some(at) = source_due {
@@ -99,8 +108,9 @@ pub fn serve(
         } else {
             let now = clock.now();
             let left = due.map_or(LOOK, |due| Duration::from_nanos(due.saturating_sub(now)));
+            let most = if ready.is_empty() { LOOK } else { nudge };
             if !left.is_zero() {
-                link.wait(!ready.is_empty(), left.min(LOOK))?;
+                link.wait(!ready.is_empty(), left.min(most))?;
             }
             link.receive(&mut buffer)?
         };

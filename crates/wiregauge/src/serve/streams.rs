@@ -226,7 +226,7 @@ impl Streams {
             sink.report.transfers += 1;
             let at_ns = sink.done_ns.max(now_ns);
             if before == 0 {
-                sink.report.first_ticks = at_ns;
+                sink.report.first_ticks = sink.begun_ns.unwrap_or(at_ns);
             }
             sink.report.last_ticks = at_ns;
         }
@@ -282,6 +282,8 @@ struct Sink {
     /// Until when the wire and the device are busy with what was taken.
     wire_ns: u64,
     done_ns: u64,
+    /// When the wire began with the first byte.
+    begun_ns: Option<u64>,
     /// When all that had come was taken; never while more waits.
     drained_ns: u64,
 }
@@ -300,6 +302,7 @@ impl Sink {
             carried: 0,
             wire_ns: seen_ns,
             done_ns: now_ns,
+            begun_ns: None,
             drained_ns: now_ns,
         }
     }
@@ -352,6 +355,7 @@ impl Sink {
                 if idle || self.wire_ns + LATE_NS < now_ns {
                     self.wire_ns = self.wire_ns.max(bus.seen_ns(now_ns));
                 }
+                self.begun_ns.get_or_insert(self.wire_ns);
                 let most = bus.packet_bytes();
                 while self.carried + most <= to || (transfers > 0 && self.carried < to) {
                     let packet = most.min(to - self.carried);

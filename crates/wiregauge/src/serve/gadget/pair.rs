@@ -149,11 +149,9 @@ impl Conversation {
                 let used = self.device.take_stream(&self.kept, now, ready);
                 self.kept.drain(..used);
             }
-            loop {
-                let now = self.clock.now();
-                let Some(done) = queue.out_done().filter(|_| self.takes(now)) else {
-                    break;
-                };
+            while self.takes(now)
+                && let Some(done) = queue.out_done()
+            {
                 match done {
                     Ok(bytes) => {
                         let ready = self.answers.ready();

@@ -65,7 +65,9 @@ struct Lane {
     opcode: u16,
     transfers: Box<[Transfer]>,
     oldest: usize,
+    /// Places taken from the oldest on, and how many of them the kernel has.
     used: usize,
+    under_way: usize,
 }
 
 impl Lane {
@@ -81,6 +83,7 @@ impl Lane {
             transfers: transfers.collect(),
             oldest: 0,
             used: 0,
+            under_way: 0,
         }
     }
 
@@ -98,6 +101,7 @@ impl Lane {
     /// Takes the free place for a transfer of its whole buffer.
     fn stage(&mut self, index: usize) -> *mut Block {
         self.used += 1;
+        self.under_way += 1;
         let (opcode, file) = (self.opcode, self.file.as_raw_fd());
         let transfer = &mut self.transfers[index];
         transfer.state = State::UnderWay;
@@ -123,11 +127,6 @@ impl Lane {
         self.transfers[self.oldest].state = State::Idle;
         self.oldest = (self.oldest + 1) % self.transfers.len();
         self.used -= 1;
-    }
-
-    fn under_way(&self) -> usize {
-        let states = self.transfers.iter().map(|transfer| transfer.state);
-        states.filter(|&state| state == State::UnderWay).count()
     }
 }
 
@@ -246,9 +245,7 @@ impl Queue {
                 libc::c_long::from(time.subsec_nanos() as i32),
             ]
         });
-        let time = time
-            .as_ref()
-            .map_or(std::ptr::null(), |time| std::ptr::from_ref(time));
+        let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         // SAFETY: the kernel writes at most as many events as there are, and reads the time.
         let count = unsafe {
             libc::syscall(
@@ -273,6 +270,7 @@ impl Queue {
                 _ => &mut self.in_,
             };
             lane.transfers[event.data as u32 as usize].state = State::Done(event.result);
+            lane.under_way -= 1;
         }
         Ok(())
     }
@@ -328,12 +326,12 @@ impl Queue {
 
     /// OUT transfers that the kernel has.
     pub fn out_under_way(&self) -> usize {
-        self.out.under_way()
+        self.out.under_way
     }
 
     /// Transfers that the kernel has.
     pub fn under_way(&self) -> usize {
-        self.out.under_way() + self.in_.under_way()
+        self.out.under_way + self.in_.under_way
     }
 }
 
