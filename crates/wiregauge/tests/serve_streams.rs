@@ -1,6 +1,8 @@
 //! The responder's streams over real sockets and a real pseudo-terminal, driven by a host that is as
 //! small as it can be.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -243,7 +245,7 @@ fn a_local_socket_carries_streams_in_both_directions_at_once_and_every_byte_arri
     let counts = host.checker.finish();
     assert_eq!((counts.right(), counts.lost), (counts.received, 0));
     assert_eq!(sourced.bytes, counts.received);
-    assert!(sourced.bytes > 0 && sourced.bytes % 4096 == 0);
+    assert!(sourced.bytes > 0 && sourced.bytes.is_multiple_of(4096));
     // And again, from the beginning.
     host.checker = StreamChecker::new();
     assert_eq!(host.start(Kind::Source, 5, 100), Status::Ok);

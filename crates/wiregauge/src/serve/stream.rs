@@ -47,8 +47,7 @@ pub fn serve(
         }
         // One transfer of a source is one write, and it is made when the one before is written.
         let mut source_due = None;
-        let asked = ready.is_empty();
-        if let (true, Some(room)) = (asked, device.source_bytes()) {
+        if let (true, Some(room)) = (ready.is_empty(), device.source_bytes()) {
             let now = clock.now();
             if let Pull::NextAt(at) = device.pull(now, room, &mut ready) {
                 source_due = Some(at);
@@ -63,12 +62,14 @@ pub fn serve(
             };
         }
         if sent == ready.len() {
+            // What was left of a transfer has gone: the next one may be due at once.
+            let go_on = !ready.is_empty() && source_due.is_none();
             ready.clear();
             sent = 0;
             if device.is_gone() {
                 return Ok(());
             }
-            if !asked && device.source_bytes().is_some() {
+            if go_on && device.source_bytes().is_some() {
                 continue;
             }
             if let Some(at) = source_due {
