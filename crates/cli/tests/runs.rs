@@ -192,3 +192,100 @@ fn a_run_can_be_moved_and_read_where_it_is() {
         .success()
         .stdout(starts_with("null://"));
 }
+
+/// Both kinds of run are listed, shown and exported by the same commands.
+#[test]
+fn a_stream_run_is_handled_as_an_exchange_run_is() {
+    use wiregauge_record::{Conditions, Direction, Ending, FlowFacts, HostPlan, LinkOptions};
+    use wiregauge_record::{
+        Phase, ResourceUse, StreamPlan, StreamPoint, StreamSummariser, Transfer,
+    };
+    let desk = Desk::new();
+    desk.output(&format!(
+        "{QUICK} --store {}",
+        desk.runs().join("a").display()
+    ));
+    let point = StreamPoint {
+        index: 0,
+        direction: Direction::In,
+        transfer_bytes: 4096,
+        queue: 1,
+        link: 0,
+        together: false,
+    };
+    let plan = StreamPlan {
+        address: "usb://1d6b:0104".into(),
+        more_links: Vec::new(),
+        points: vec![point],
+        duration_ns: 1_000_000_000,
+        settle_ns: 0,
+        check: true,
+        timeout_ns: 1_000_000_000,
+        rates_bytes_s: vec![24_000_000],
+        loss: 1e-6,
+        host: HostPlan::default(),
+        link: LinkOptions::default(),
+    };
+    let dir = desk.runs().join("b-stream");
+    let mut run = wiregauge_run::RunWriter::<wiregauge_run::Stream>::create(
+        &dir,
+        &plan,
+        &Conditions::default(),
+    )
+    .expect("a new directory");
+    let mut writer = run.begin_point(point).expect("a first point");
+    let mut summariser = StreamSummariser::new(&plan, point);
+    for i in 0..1000 {
+        let transfer = Transfer {
+            sequence: i,
+            submit_ns: i * 130_000,
+            // One gap of 1.3 ms, the others of 130 us.
+            complete_ns: i * 130_000 + if i < 500 { 100_000 } else { 1_270_000 },
+            bytes: 4096,
+            pending: 1,
+            phase: if i == 0 {
+                Phase::First
+            } else {
+                Phase::Measured
+            },
+            ..Transfer::default()
+        };
+        writer.push(&transfer, &[]).expect("a row");
+        summariser.push(&transfer);
+    }
+    let facts = [FlowFacts::default()];
+    let summary = summariser.finish(Ending::Complete, 0, &facts, ResourceUse::default());
+    run.end_point(writer, summary).expect("an end");
+    run.finish(wiregauge_run::State::Complete).expect("an end");
+
+    let listed = desk.json("runs --json");
+    let of = |name: &str| -> Value {
+        let all = listed.as_array().expect("a list").iter();
+        all.clone()
+            .find(|run| run["name"] == name)
+            .expect("listed")
+            .clone()
+    };
+    assert_eq!(
+        (&of("a")["kind"], &of("a")["exchanges"]),
+        (&"exchange".into(), &40.into())
+    );
+    assert_eq!(
+        (&of("b-stream")["kind"], &of("b-stream")["transfers"]),
+        (&"stream".into(), &999.into())
+    );
+    let text = desk.output("runs");
+    assert!(
+        text.contains("999 transfers") && text.contains("40 exchanges"),
+        "{text}"
+    );
+    let shown = desk.output("show b-stream");
+    for figure in ["usb://1d6b:0104", "4096", "31,200"] {
+        assert!(shown.contains(figure), "no {figure} in {shown}");
+    }
+    assert_eq!(desk.json("show b-stream --json")["kind"], "stream");
+    let csv = desk.output("export b-stream --csv");
+    assert_eq!(csv.lines().count(), 1001);
+    assert!(csv.starts_with("point,direction,transfer_bytes"), "{csv}");
+    assert_eq!(desk.output("export a --csv").lines().count(), 42);
+}

@@ -308,7 +308,7 @@ fn no_row_brings_it_down() {
     let wild = |n: u64| Transfer {
         sequence: n,
         submit_ns: u64::MAX - n,
-        complete_ns: if n % 2 == 0 { u64::MAX } else { n },
+        complete_ns: if n.is_multiple_of(2) { u64::MAX } else { n },
         urb_complete_ns: 1,
         urb_submit_ns: u64::MAX,
         bytes: u32::MAX,

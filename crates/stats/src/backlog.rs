@@ -1,7 +1,9 @@
 //! The buffer that a device needs at a constant rate, from the completions of a stream: what has
 //! piled up (or is missing) while the host did not look. docs/statistics.md has the formula.
 
+use crate::interval::smallest_share;
 use crate::series::Series;
+use crate::tail::Tail;
 use crate::types::Estimate;
 
 /// Levels held exactly, 2 MiB: there is one series for each rate and way.
@@ -32,6 +34,9 @@ pub struct Backlog {
     worst: u128,
     drained: u128,
     seen: Series,
+    tail: Tail,
+    /// Times that the buffer ran empty: what lies between two of them is one event.
+    emptied: u64,
 }
 
 /// What a device needs, in bytes.
@@ -62,6 +67,8 @@ impl Backlog {
             worst: 0,
             drained: 0,
             seen: Series::with_exact_limit(EXACT),
+            tail: Tail::default(),
+            emptied: 0,
         }
     }
 
@@ -80,10 +87,13 @@ impl Backlog {
         }
         self.wait(at_ns);
         let milli = self.level / (BYTE / 1000);
-        self.seen.push(u64::try_from(milli).unwrap_or(u64::MAX));
+        let milli = u64::try_from(milli).unwrap_or(u64::MAX);
+        self.seen.push(milli);
+        self.tail.push(milli, self.emptied);
         let bytes = u128::from(bytes) * BYTE;
         self.drained += bytes;
         self.level = self.level.saturating_sub(bytes);
+        self.emptied += u64::from(self.level == 0);
     }
 
     /// Time passes without a completion.
@@ -106,21 +116,32 @@ impl Backlog {
     pub fn need(&self, loss: f64) -> Buffer {
         let elapsed_ns = self.last_ns.unwrap_or(0) - self.begin_ns;
         let sustained = self.made_in(elapsed_ns) <= self.drained;
-        let (quantile, independent) = match self.seen.upper_tail(loss) {
+        let peaks = self.tail.peaks();
+        let (seen, independent) = match self.seen.upper_tail(loss, peaks.together(loss)) {
             Some((quantile, independent)) if sustained => (Some(quantile), independent),
             _ => (None, 0.0),
+        };
+        let seen = seen.filter(|quantile| quantile.high.is_some());
+        let beyond = || {
+            let (_, independent) = self.seen.upper_tail(peaks.fitted_share(), 1.0)?;
+            peaks.beyond(loss, self.seen.len() as f64 / independent)
+        };
+        let beyond = if seen.is_none() && sustained {
+            beyond()
+        } else {
+            None
         };
         let bytes = |milli: f64| milli / MILLI;
         Buffer {
             sustained,
             worst_bytes: u64::try_from(self.worst.div_ceil(BYTE)).unwrap_or(u64::MAX),
-            for_loss: quantile.filter(|q| q.high.is_some()).map(|q| Estimate {
-                value: bytes(q.value),
-                low: q.low.map(bytes),
-                high: q.high.map(bytes),
+            for_loss: seen.or(beyond).map(|quantile| Estimate {
+                value: bytes(quantile.value),
+                low: quantile.low.map(bytes),
+                high: quantile.high.map(bytes),
             }),
-            extrapolated: false,
-            observable_loss: crate::interval::smallest_share(independent),
+            extrapolated: beyond.is_some(),
+            observable_loss: smallest_share(independent),
         }
     }
 }

@@ -54,20 +54,29 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
     }
 }
 
-/// The percentile that this share exceeds, and the number of independent samples at it.
-pub(crate) fn upper_tail(samples: &impl Samples, share: f64) -> (Estimate, f64) {
+/// The percentile that this share exceeds, and the number of independent samples at it, where
+/// `together` of the largest samples are known to be worth one at best.
+pub(crate) fn upper_tail(samples: &impl Samples, share: f64, together: f64) -> (Estimate, f64) {
     let n = samples.n();
     let p = (1.0 - share).clamp(0.0, 1.0);
-    let tau = samples.dependence_at(interval::rank(n, p)).tau;
-    (percentile(samples, p), n as f64 / tau)
+    let mut dependence = samples.dependence_at(interval::rank(n, p));
+    dependence.tau = dependence.tau.max(together);
+    (
+        at_percentile(samples, p, dependence),
+        n as f64 / dependence.tau,
+    )
 }
 
 fn percentile(samples: &impl Samples, p: f64) -> Estimate {
+    let rank = interval::rank(samples.n(), p);
+    at_percentile(samples, p, samples.dependence_at(rank))
+}
+
+fn at_percentile(samples: &impl Samples, p: f64, dependence: Dependence) -> Estimate {
     let n = samples.n();
-    let rank = interval::rank(n, p);
-    let (low, high) = interval::ranks(n, p, samples.dependence_at(rank));
+    let (low, high) = interval::ranks(n, p, dependence);
     Estimate {
-        value: samples.at_rank(rank),
+        value: samples.at_rank(interval::rank(n, p)),
         low: low.map(|rank| samples.known_at_rank(rank).0),
         high: high.map(|rank| samples.known_at_rank(rank).1),
     }

@@ -15,6 +15,7 @@ mod modes;
 mod moments;
 mod series;
 mod streaming;
+mod tail;
 mod types;
 
 pub use backlog::{Backlog, Buffer};

@@ -1,0 +1,354 @@
+//! Runs of kind `stream`: stored, read, listed, exported and damaged as those of `exchange` are.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{conditions, plan, point, sample, summary};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
+use proptest::prelude::*;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use wiregauge_record::{
+    Direction, Ending, FlowFacts, HostPlan, LinkOptions, Phase, ResourceUse, StreamPlan,
+    StreamPoint, StreamSummariser, StreamSummary, Transfer, TransferStatus, Way,
+};
+use wiregauge_run::{
+    AnyRun, Exchange, PointWriter, Run, RunError, RunFile, RunWriter, State, Stream, find, list,
+    write_csv, write_json, write_parquet,
+};
+
+fn stream_point(index: u32) -> StreamPoint {
+    StreamPoint {
+        index,
+        direction: Direction::Both,
+        transfer_bytes: 512 << index,
+        queue: 4,
+        link: index,
+        together: index == 1,
+    }
+}
+
+fn stream_plan() -> StreamPlan {
+    StreamPlan {
+        address: "usb://1d6b:0104".to_owned(),
+        more_links: vec!["usb://1d6b:0105".to_owned()],
+        points: (0..2).map(stream_point).collect(),
+        duration_ns: 1_000_000_000,
+        settle_ns: 100_000_000,
+        check: true,
+        timeout_ns: 1_000_000_000,
+        rates_bytes_s: vec![24_000_000],
+        loss: 1e-6,
+        host: HostPlan::default(),
+        link: LinkOptions::default(),
+    }
+}
+
+fn transfer(sequence: u64) -> Transfer {
+    let noise = sequence.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 52;
+    Transfer {
+        sequence,
+        submit_ns: sequence * 40_000,
+        complete_ns: sequence * 40_000 + 100_000 + noise,
+        bytes: 512,
+        pending: 4,
+        way: if sequence.is_multiple_of(3) {
+            Way::Out
+        } else {
+            Way::In
+        },
+        phase: if sequence < 3 {
+            Phase::First
+        } else {
+            Phase::Measured
+        },
+        ..Transfer::default()
+    }
+}
+
+fn summed_up(point: StreamPoint, rows: &[Transfer]) -> StreamSummary {
+    let mut summariser = StreamSummariser::new(&stream_plan(), point);
+    rows.iter().for_each(|row| summariser.push(row));
+    let facts = FlowFacts::default();
+    summariser.finish(Ending::Complete, 0, &[facts], ResourceUse::default())
+}
+
+/// A finished run of two points in `home`/`name`.
+fn finished_run(home: &Path, name: &str) -> PathBuf {
+    let dir = home.join(name);
+    let mut run = RunWriter::<Stream>::create(&dir, &stream_plan(), &conditions()).unwrap();
+    let rows: Vec<Transfer> = (0..60).map(transfer).collect();
+    for index in 0..2 {
+        let point = stream_point(index);
+        let mut writer = run.begin_point(point).unwrap();
+        rows.iter().for_each(|row| writer.push(row, &[]).unwrap());
+        run.end_point(writer, summed_up(point, &rows)).unwrap();
+    }
+    run.finish(State::Complete).unwrap();
+    dir
+}
+
+fn read_all(dir: &Path) -> Result<Vec<Transfer>, RunError> {
+    let run = Run::<Stream>::open(dir)?;
+    run.samples(0)?.map(|row| Ok(row?.0)).collect()
+}
+
+#[test]
+fn a_stream_run_is_read_as_it_was_written() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = finished_run(home.path(), "run");
+    let run = Run::<Stream>::open(&dir).unwrap();
+    assert_eq!(run.file.kind, "stream");
+    assert_eq!(run.file.plan, stream_plan());
+    let rows: Vec<Transfer> = (0..60).map(transfer).collect();
+    let expected: Vec<StreamSummary> = (0..2).map(|i| summed_up(stream_point(i), &rows)).collect();
+    assert_eq!(run.file.points, expected);
+    assert_eq!(run.file.measured(), 2 * 57);
+    assert_eq!(read_all(&dir).unwrap(), rows);
+    // What is stored sums up to what is stored.
+    assert_eq!(
+        summed_up(stream_point(0), &read_all(&dir).unwrap()),
+        run.file.points[0]
+    );
+}
+
+#[test]
+fn a_run_opens_as_the_kind_that_it_is_and_as_no_other() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = finished_run(home.path(), "run");
+    assert!(matches!(AnyRun::open(&dir).unwrap(), AnyRun::Stream(_)));
+    let error = Run::<Exchange>::open(&dir).unwrap_err();
+    assert!(
+        matches!(
+            &error,
+            RunError::OtherKind {
+                kind,
+                wanted: "exchange",
+                ..
+            } if kind == "stream"
+        ),
+        "{error}"
+    );
+    let path = dir.join("run.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("\"stream\"", "\"loop\"", 1)).unwrap();
+    for error in [
+        AnyRun::open(&dir).unwrap_err(),
+        Run::<Stream>::open(&dir).unwrap_err(),
+    ] {
+        assert!(matches!(error, RunError::UnknownKind { .. }), "{error}");
+        assert!(
+            error.to_string().contains("`exchange`, `stream`"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn runs_of_both_kinds_are_listed_and_found_together() {
+    let home = tempfile::tempdir().unwrap();
+    let mut run = RunWriter::<Exchange>::create(
+        &home.path().join("an-exchange"),
+        &plan(false),
+        &conditions(),
+    )
+    .unwrap();
+    let mut writer = run.begin_point(point(0)).unwrap();
+    writer.push(&sample(0), &[]).unwrap();
+    run.end_point(writer, summary(point(0), 1)).unwrap();
+    run.finish(State::Complete).unwrap();
+    finished_run(home.path(), "b-stream");
+    let listed = list(home.path()).unwrap();
+    let seen: Vec<_> = listed
+        .iter()
+        .map(|run| (run.name.as_str(), run.kind, run.measured, run.rows))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ("an-exchange", "exchange", 1, "exchanges"),
+            ("b-stream", "stream", 114, "transfers")
+        ]
+    );
+    assert_eq!(listed[1].address, "usb://1d6b:0104");
+    let found = |name: &str| find(home.path(), name).unwrap();
+    assert_eq!(found("last").stored().kind(), "stream");
+    assert_eq!(found("an").stored().kind(), "exchange");
+}
+
+#[test]
+fn csv_has_one_row_for_each_transfer() {
+    let home = tempfile::tempdir().unwrap();
+    let run = Run::<Stream>::open(&finished_run(home.path(), "run")).unwrap();
+    let mut text = Vec::new();
+    assert_eq!(write_csv(&run, &mut text, false).unwrap(), 120);
+    let text = String::from_utf8(text).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(
+        lines.next().unwrap(),
+        "point,direction,transfer_bytes,queue,way,sequence,phase,status,submit_us,complete_us,\
+         urb_submit_us,urb_complete_us,bytes,pending,link,together"
+    );
+    assert_eq!(
+        lines.next().unwrap(),
+        "0,both,512,4,out,0,first,ok,0.000,100.000,0.000,0.000,512,4,0,0"
+    );
+    assert_eq!(
+        lines.last().unwrap().split(',').next_back().unwrap(),
+        "1",
+        "the second point ran together with another link"
+    );
+    let error = write_csv(&run, &mut io::sink(), true).unwrap_err();
+    assert!(matches!(error, RunError::NoData { .. }), "{error}");
+}
+
+#[test]
+fn one_parquet_file_and_one_json_hold_all_points() {
+    let home = tempfile::tempdir().unwrap();
+    let run = Run::<Stream>::open(&finished_run(home.path(), "run")).unwrap();
+    let path = home.path().join("all.parquet");
+    assert_eq!(write_parquet(&run, &path).unwrap(), 120);
+    let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+    let rows: Vec<_> = reader
+        .get_row_iter(None)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let names: Vec<_> = rows[0]
+        .get_column_iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let front = [
+        "point",
+        "direction",
+        "transfer_bytes",
+        "queue",
+        "link",
+        "together",
+    ];
+    assert_eq!(names[..6], front);
+    assert_eq!((names[6], names.len()), ("way", 16));
+    assert_eq!(rows[0].get_string(1).unwrap(), "both");
+    assert_eq!(rows[119].get_uint(2).unwrap(), 1024);
+    assert_eq!(rows[119].get_uint(5).unwrap(), 1);
+    let mut text = Vec::new();
+    write_json(&run, &mut text).unwrap();
+    assert_eq!(
+        serde_json::from_slice::<RunFile<Stream>>(&text).unwrap(),
+        run.file
+    );
+}
+
+#[test]
+fn a_crash_loses_only_the_point_in_progress() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("run");
+    let mut run = RunWriter::<Stream>::create(&dir, &stream_plan(), &conditions()).unwrap();
+    let rows: Vec<Transfer> = (0..60).map(transfer).collect();
+    let fill = |writer: &mut PointWriter<Stream>| {
+        rows.iter().for_each(|row| writer.push(row, &[]).unwrap());
+    };
+    let mut writer = run.begin_point(stream_point(0)).unwrap();
+    fill(&mut writer);
+    run.end_point(writer, summed_up(stream_point(0), &rows))
+        .unwrap();
+    let mut in_progress = run.begin_point(stream_point(1)).unwrap();
+    fill(&mut in_progress);
+    // What a killed process leaves.
+    std::mem::forget(in_progress);
+    std::mem::forget(run);
+    let run = Run::<Stream>::open(&dir).unwrap();
+    assert_eq!(
+        (run.file.points.len(), &run.file.state),
+        (1, &State::Running)
+    );
+    assert_eq!(read_all(&dir).unwrap(), rows);
+}
+
+#[test]
+fn damage_is_named_and_brings_nothing_down() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = finished_run(home.path(), "run");
+    let path = dir.join("samples/point-0000.parquet");
+    let whole = fs::read(&path).unwrap();
+    for length in (0..whole.len()).step_by(101) {
+        fs::write(&path, &whole[..length]).unwrap();
+        let error = read_all(&dir).unwrap_err();
+        assert!(error.to_string().contains("not a whole Parquet"), "{error}");
+    }
+    let mut refused = 0;
+    let flips = (0..whole.len()).step_by(3);
+    let tried = flips.len();
+    for at in flips {
+        let mut flipped = whole.clone();
+        flipped[at] ^= [0xFF, 0x80, 0x01, 0x10][at % 4];
+        fs::write(&path, &flipped).unwrap();
+        refused += usize::from(read_all(&dir).is_err());
+    }
+    assert!(refused > tried / 4, "{refused} of {tried} were noticed");
+    fs::copy(dir.join("samples/point-0001.parquet"), &path).unwrap();
+    let error = read_all(&dir).unwrap_err();
+    assert!(error.to_string().contains("another point"), "{error}");
+}
+
+/// A file of exchanges under the name and with the point of a stream's is no file of transfers.
+#[test]
+fn samples_of_another_kind_are_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = finished_run(home.path(), "run");
+    let exchange = home.path().join("exchange");
+    let mut run = RunWriter::<Exchange>::create(&exchange, &plan(false), &conditions()).unwrap();
+    drop(run.begin_point(point(0)).unwrap());
+    let mut writer = run.begin_point(point(1)).unwrap();
+    writer.push(&sample(0), &[]).unwrap();
+    run.end_point(writer, summary(point(1), 1)).unwrap();
+    fs::copy(
+        exchange.join("samples/point-0001.parquet"),
+        dir.join("samples/point-0000.parquet"),
+    )
+    .unwrap();
+    let error = read_all(&dir).unwrap_err();
+    assert!(matches!(error, RunError::BadSamples { .. }), "{error}");
+}
+
+fn any_transfer() -> impl Strategy<Value = Transfer> {
+    let wide = || prop_oneof![any::<u64>(), Just(0), Just(u64::MAX), 0..1_000_000_u64];
+    let times = (wide(), wide(), wide(), wide(), wide());
+    let names = (0..2_u8, 0..4_usize, 0..3_u8);
+    (times, any::<u32>(), any::<u32>(), names).prop_map(
+        |(t, bytes, pending, (way, status, phase))| Transfer {
+            sequence: t.0,
+            submit_ns: t.1,
+            complete_ns: t.2,
+            urb_submit_ns: t.3,
+            urb_complete_ns: t.4,
+            bytes,
+            pending,
+            way: Way::from_number(way).expect("0 and 1 are ways"),
+            status: TransferStatus::ALL[status],
+            phase: Phase::from_number(phase).expect("0 to 2 are phases"),
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn transfers_written_are_transfers_read(
+        rows in prop::collection::vec(any_transfer(), 0..200),
+    ) {
+        let home = tempfile::tempdir().unwrap();
+        let dir = home.path().join("run");
+        let mut run = RunWriter::<Stream>::create(&dir, &stream_plan(), &conditions()).unwrap();
+        let mut writer = run.begin_point(stream_point(0)).unwrap();
+        for row in &rows {
+            writer.push(row, &[]).unwrap();
+        }
+        run.end_point(writer, summed_up(stream_point(0), &rows[..0])).unwrap();
+        prop_assert_eq!(read_all(&dir).unwrap(), rows);
+    }
+}
