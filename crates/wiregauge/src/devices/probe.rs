@@ -40,6 +40,12 @@ pub fn probe(survey: &mut Survey) {
             }
         }
         for port in serial.iter_mut() {
+            if port.is_console {
+                port.answer = Answer::None {
+                    why: "not asked, it is this system's console".into(),
+                };
+                continue;
+            }
             let (address, answer) = (port.address.clone(), &mut port.answer);
             scope.spawn(move || *answer = ask(&address, SERIAL));
         }

@@ -22,6 +22,9 @@ pub struct SerialPort {
     pub product: Option<String>,
     /// What is known of the program behind it.
     pub answer: Answer,
+    /// The kernel writes its messages there, and a login may wait: it is not asked.
+    #[serde(skip)]
+    pub is_console: bool,
 }
 
 /// All of them.
@@ -35,6 +38,7 @@ pub fn ports(usb: &[UsbDevice]) -> Vec<SerialPort> {
         .filter(|name| is_port(name))
         .collect();
     names.sort();
+    let consoles = fs::read_to_string("/sys/class/tty/console/active").unwrap_or_default();
     names
         .into_iter()
         .map(|name| {
@@ -50,6 +54,7 @@ pub fn ports(usb: &[UsbDevice]) -> Vec<SerialPort> {
                     Some(Answer::SaysSo) => Answer::SaysSo,
                     _ => Answer::NotAsked,
                 },
+                is_console: consoles.split_whitespace().any(|console| console == name),
                 path,
             }
         })
