@@ -44,11 +44,6 @@ def rate(run: str, way: str, **wanted: Any) -> float:
     return flow["rate"]["value"]
 
 
-def reference(name: str) -> Path:
-    """A file of published figures."""
-    return Path(__file__).resolve().parent / "reference" / name
-
-
 def files(run: Path) -> dict[str, bytes]:
     """Everything below a folder."""
     return {str(path.relative_to(run)): path.read_bytes() for path in sorted(run.rglob("*")) if path.is_file()}

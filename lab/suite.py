@@ -41,6 +41,7 @@ class Run:
 SUITE = [
     Run("stream", "stream"),
     Run("virtual", "virtual"),
+    Run("virtual-again", "virtual"),
     Run("shared-bus", "shared-bus"),
     Run("usbmon", "usbmon"),
     Run("acm", "acm"),

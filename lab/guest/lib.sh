@@ -9,13 +9,13 @@ fail() {
 
 # wait_for SECONDS WHAT TEST...: waits until the test holds.
 wait_for() {
-    tries=$(($1 * 50))
+    tries=$(($1 * 20))
     what=$2
     shift 2
     until "$@"; do
         tries=$((tries - 1))
         [ "$tries" -gt 0 ] || fail "$what did not come"
-        sleep 0.02
+        sleep 0.05
     done
 }
 
@@ -55,32 +55,34 @@ gadget() {
     find /sys/class/udc -mindepth 1 -maxdepth 1 | head -n 1 | xargs -r basename >"$g/UDC"
 }
 
-# usb_there VENDOR PRODUCT: true if a device of these numbers is configured.
-usb_there() {
-    for found in /sys/bus/usb/devices/*; do
-        [ "$(cat "$found/idVendor" 2>/dev/null):$(cat "$found/idProduct" 2>/dev/null)" = "$1:$2" ] || continue
-        [ -n "$(cat "$found/bConfigurationValue")" ] && return
+# usb_devices VENDOR PRODUCT: sets $found to a USB link for each configured device of these numbers, and
+# $count to how many there are. Without a process: while a plan waits, emulated processes are what takes time.
+usb_devices() {
+    found=
+    count=0
+    for device in /sys/bus/usb/devices/*; do
+        read -r vendor 2>/dev/null <"$device/idVendor" || continue
+        read -r product 2>/dev/null <"$device/idProduct" || continue
+        [ "$vendor:$product" = "$1:$2" ] || continue
+        configuration=
+        read -r configuration 2>/dev/null <"$device/bConfigurationValue" || continue
+        [ -n "$configuration" ] || continue
+        found="$found usb://${device##*/}"
+        count=$((count + 1))
     done
-    return 1
 }
 
-# wait_usb VENDOR PRODUCT: waits for such a device.
-wait_usb() { wait_for 20 "USB device $1:$2" usb_there "$@"; }
+# at_least N VENDOR PRODUCT: true if so many devices of these numbers are configured.
+at_least() {
+    usb_devices "$2" "$3"
+    [ "$count" -ge "$1" ]
+}
+
+# wait_usb VENDOR PRODUCT [N]: waits for so many (1) such devices.
+wait_usb() { wait_for 20 "USB device $1:$2" at_least "${3:-1}" "$1" "$2"; }
 
 # end_background: ends the last server and waits until it has cleaned up.
 end_background() {
     kill -INT "$background"
     wait "$background" || true
 }
-
-# addresses VENDOR PRODUCT: a USB link for each configured device of these numbers.
-addresses() {
-    for found in /sys/bus/usb/devices/*; do
-        [ "$(cat "$found/idVendor" 2>/dev/null):$(cat "$found/idProduct" 2>/dev/null)" = "$1:$2" ] || continue
-        [ -n "$(cat "$found/bConfigurationValue")" ] || continue
-        echo "usb://$(basename "$found")"
-    done
-}
-
-# at_least N VENDOR PRODUCT: true if so many devices of these numbers are configured.
-at_least() { [ "$(addresses "$2" "$3" | wc -l)" -ge "$1" ]; }

@@ -5,9 +5,9 @@
 
 for devices in 2 4; do
     background wiregauge serve usb-virtual --speed full --function bulk --devices "$devices"
-    wait_for 20 "$devices USB devices" at_least "$devices" 1d6b 0104
-    # shellcheck disable=SC2046 # one word a device
-    measure "$devices" stream $(addresses 1d6b 0104) --direction in \
+    wait_usb 1d6b 0104 "$devices"
+    # shellcheck disable=SC2154,SC2086 # one word a device
+    measure "$devices" stream $found --direction in \
         --transfer 4k --queue 8 --settle 60ms --duration "${DURATION:-100ms}"
     end_background
 done
