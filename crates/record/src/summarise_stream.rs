@@ -105,8 +105,7 @@ struct Flow {
     longest_gap_ns: u64,
     /// Bytes completed after `begin_ns`.
     moved: u64,
-    /// Nanoseconds pending, summed over the transfers.
-    pending_ns: u128,
+    pending: Pending,
     places: Places,
     steps: Steps,
     blocks: Steps,
@@ -137,7 +136,7 @@ impl Flow {
             end_ns: 0,
             longest_gap_ns: 0,
             moved: 0,
-            pending_ns: 0,
+            pending: Pending::of(point.queue),
             places: Places::of(point.queue),
             steps: Steps::of(step_ns),
             blocks: Steps::of(step_ns / BLOCKS_A_STEP),
@@ -154,6 +153,7 @@ impl Flow {
 
     fn push(&mut self, transfer: &Transfer) {
         let host_gap_ns = self.places.take(transfer);
+        self.pending.take(transfer);
         match transfer.status {
             TransferStatus::Ok => {}
             TransferStatus::Stalled => {
@@ -171,7 +171,6 @@ impl Flow {
         self.transfers += 1;
         self.bytes += u64::from(transfer.bytes);
         let transfer_ns = transfer.complete_ns.saturating_sub(transfer.submit_ns);
-        self.pending_ns += u128::from(transfer_ns);
         self.transfer_time.push(transfer_ns);
         if let Some(host_gap_ns) = host_gap_ns {
             self.host_gap.push(host_gap_ns);
@@ -195,6 +194,7 @@ impl Flow {
     fn begin(&mut self, at_ns: u64) {
         self.begin_ns = Some(at_ns);
         self.end_ns = at_ns;
+        self.pending.begin(at_ns);
         self.steps.begin(at_ns);
         self.blocks.begin(at_ns);
         for (_, backlog) in &mut self.backlogs {
@@ -207,6 +207,7 @@ impl Flow {
         self.gap.push(gap_ns);
         self.longest_gap_ns = self.longest_gap_ns.max(gap_ns);
         self.end_ns = self.end_ns.max(at_ns);
+        self.pending.pass(self.end_ns);
         self.moved += u64::from(bytes);
         self.pass(at_ns, bytes);
         for (_, backlog) in &mut self.backlogs {
@@ -291,8 +292,7 @@ impl Flow {
             host_gap: distribution(&self.host_gap),
             stack_time: distribution(&self.stack_time),
             urb_time: distribution(&self.urb_time),
-            // Little's law (Operations Research 9, 1961): mean number pending.
-            achieved_queue: self.pending_ns as f64 / elapsed_ns.max(1) as f64,
+            achieved_queue: self.pending.until(self.end_ns) as f64 / elapsed_ns.max(1) as f64,
             buffers: self
                 .backlogs
                 .iter()
@@ -320,6 +320,61 @@ fn buffer_need(rate_bytes_s: u64, backlog: &Backlog, loss: f64) -> BufferNeed {
         for_loss_bytes: buffer.for_loss,
         extrapolated: buffer.extrapolated,
         observable_loss: buffer.observable_loss,
+    }
+}
+
+/// The time that transfers pended, summed, of the measured time alone: of one that was submitted
+/// before or completed after it, the part within. So the mean number pending is exact, and never
+/// more than the queue.
+struct Pending {
+    queue: usize,
+    begin_ns: u64,
+    sum_ns: u128,
+    /// When those were submitted and completed whose completion the measured time may not reach:
+    /// no more than the queue can pend at its end.
+    open: VecDeque<(u64, u64)>,
+}
+
+impl Pending {
+    fn of(queue: u32) -> Pending {
+        Pending {
+            queue: queue.max(1) as usize,
+            begin_ns: 0,
+            sum_ns: 0,
+            open: VecDeque::new(),
+        }
+    }
+
+    fn take(&mut self, transfer: &Transfer) {
+        if self.open.len() < self.queue {
+            let times = (transfer.submit_ns, transfer.complete_ns);
+            self.open.push_back(times);
+        }
+    }
+
+    /// The measured time begins; what was taken so far is over.
+    fn begin(&mut self, at_ns: u64) {
+        self.begin_ns = at_ns;
+        self.open.clear();
+    }
+
+    /// The measured time reaches to this completion.
+    fn pass(&mut self, at_ns: u64) {
+        while let Some(&(submit_ns, complete_ns)) = self.open.front()
+            && complete_ns <= at_ns
+        {
+            self.sum_ns += u128::from(complete_ns.saturating_sub(submit_ns.max(self.begin_ns)));
+            self.open.pop_front();
+        }
+    }
+
+    /// The sum, if the measured time ends then.
+    fn until(&self, end_ns: u64) -> u128 {
+        let open = self.open.iter().map(|&(submit_ns, complete_ns)| {
+            let (from_ns, to_ns) = (submit_ns.max(self.begin_ns), complete_ns.min(end_ns));
+            u128::from(to_ns.saturating_sub(from_ns))
+        });
+        self.sum_ns + open.sum::<u128>()
     }
 }
 

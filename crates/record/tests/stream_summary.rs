@@ -151,6 +151,35 @@ fn a_link_that_takes_one_at_a_time_has_a_queue_of_one_whatever_was_asked() {
 }
 
 #[test]
+fn a_queue_that_is_always_full_is_achieved_exactly_even_where_the_window_cuts_transfers() {
+    // Four always pending, each for as long as the four before it take: slow ones in the start-up
+    // and fast ones after, or the other way round.
+    for (before_ms, after_ms) in [(10, 1), (1, 10), (3, 3)] {
+        let complete_ms = |i: u64| match i {
+            0..20 => (i + 1) * before_ms,
+            _ => 20 * before_ms + (i - 19) * after_ms,
+        };
+        let rows: Vec<Transfer> = (0..60_u64)
+            .map(|i| {
+                let submit_ms = i.checked_sub(4).map_or(0, complete_ms);
+                let mut row = transfer(i, submit_ms, complete_ms(i), (i as u32 + 1).min(4));
+                row.phase = match i {
+                    0 => Phase::First,
+                    20..50 => Phase::Measured,
+                    _ => Phase::WarmUp,
+                };
+                row
+            })
+            .collect();
+        let end_ns = complete_ms(49) * MS;
+        let summary = summed_up(&plan(Direction::In, 4, &[]), &rows, end_ns);
+        assert_eq!(only(&summary).transfers, 30);
+        let achieved = only(&summary).achieved_queue;
+        assert!((achieved - 4.0).abs() < 1e-9, "{achieved} of 4");
+    }
+}
+
+#[test]
 fn the_start_up_is_left_out_of_every_figure() {
     // Buffers swallow 50 transfers in no time; then one passes every 2 ms.
     let mut rows: Vec<Transfer> = (0..50).map(|i| transfer(i, 0, 1, 1)).collect();

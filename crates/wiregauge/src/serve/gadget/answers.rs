@@ -19,7 +19,10 @@ pub const PIECE: usize = 64 << 10;
 pub struct Answers {
     packet: usize,
     framed: bool,
-    /// Whole answers; those before `sent` are gone.
+    /// Whole answers that the device has just given. They are apart from those that leave, because
+    /// the device counts what stands here as held, and what is gone must not count.
+    given: Vec<u8>,
+    /// Whole answers that leave; those before `sent` are gone.
     ready: Vec<u8>,
     sent: usize,
     /// Bytes of the answer at `sent` that are not gone.
@@ -38,6 +41,7 @@ impl Answers {
         Answers {
             packet,
             framed: protocol == Protocol::Wiregauge,
+            given: Vec::new(),
             ready: Vec::new(),
             sent: 0,
             left: 0,
@@ -49,12 +53,12 @@ impl Answers {
 
     /// Where the device puts answers that are due at once.
     pub fn ready(&mut self) -> &mut Vec<u8> {
-        &mut self.ready
+        &mut self.given
     }
 
     /// Bytes that wait.
     pub fn waiting(&self) -> usize {
-        self.ready.len() - self.sent
+        self.ready.len() - self.sent + self.given.len()
     }
 
     /// When the device has something to send next, once it has nothing now.
@@ -77,6 +81,9 @@ impl Answers {
         if self.sent == self.ready.len() {
             self.ready.clear();
             self.sent = 0;
+            std::mem::swap(&mut self.ready, &mut self.given);
+        }
+        if self.ready.is_empty() {
             match device.pop_due(now_ns) {
                 Some(answer) if !answer.is_empty() => {
                     // Faults may have cut or lengthened it: it is one answer, whatever it says.
@@ -243,6 +250,33 @@ mod tests {
             wire::fill_stream(0, &mut pattern);
             assert!(transfers[1..].concat() == pattern);
         }
+    }
+
+    #[test]
+    fn what_is_gone_does_not_count_as_held_while_more_always_waits() {
+        let mut device = device(Faults::default());
+        let mut answers = Answers::new(PACKET, Protocol::Wiregauge);
+        let mut transfer = Vec::new();
+        for sequence in 0..1000 {
+            let mut request = [0; wire::REQUEST_HEADER];
+            wire::Request {
+                kind: wire::Kind::Exchange,
+                sequence,
+                out_payload: 0,
+                in_bytes: 16 << 10,
+            }
+            .encode(&mut request);
+            assert!(device.has_room(answers.waiting()));
+            let used = device.take_stream(&request, 0, answers.ready());
+            assert_eq!(used, request.len(), "request {sequence} was left unread");
+            // Two answers stay behind: one answer and its end leave for each request.
+            let leave = if sequence < 2 { 0 } else { 2 };
+            for _ in 0..leave {
+                transfer.clear();
+                assert!(answers.next(&mut device, 0, &mut transfer));
+            }
+        }
+        assert_eq!(answers.waiting(), 2 * (16 << 10));
     }
 
     #[test]
