@@ -12,6 +12,10 @@ const EXACT: usize = 1 << 18;
 /// Levels enter the statistics in thousandths of a byte, so that slow rates are not all steps.
 const MILLI: f64 = 1e3;
 
+/// An extrapolation is not believed further than so many times the worst that was seen: it then says
+/// of the tail only that it is heavy.
+const REACH: f64 = 30.0;
+
 /// Byte-nanoseconds a second in one byte.
 const BYTE: u128 = 1_000_000_000;
 
@@ -50,7 +54,7 @@ pub struct Buffer {
     /// The level that only the stated part of the transfers finds exceeded; `None` where it cannot
     /// be told.
     pub for_loss: Option<Estimate>,
-    /// True if `for_loss` reaches beyond what was observed.
+    /// True if `for_loss` reaches beyond what was observed, at most to 30 times the worst.
     pub extrapolated: bool,
     /// The smallest loss probability that these transfers can vouch for by themselves.
     pub observable_loss: f64,
@@ -122,9 +126,12 @@ impl Backlog {
             _ => (None, 0.0),
         };
         let seen = seen.filter(|quantile| quantile.high.is_some());
+        let worst = self.worst as f64 / BYTE as f64 * MILLI;
         let beyond = || {
             let (_, independent) = self.seen.upper_tail(peaks.fitted_share(), 1.0)?;
-            peaks.beyond(loss, self.seen.len() as f64 / independent)
+            let mut found = peaks.beyond(loss, self.seen.len() as f64 / independent)?;
+            found.high = found.high.filter(|&high| high <= REACH * worst);
+            (found.value <= REACH * worst).then_some(found)
         };
         let beyond = if seen.is_none() && sustained {
             beyond()
@@ -226,6 +233,22 @@ mod tests {
         assert_eq!((few.for_loss, few.worst_bytes), (None, 10_000));
         assert!(few.observable_loss > 0.1, "{few:?}");
         assert!(run(100_000).need(0.01).observable_loss < 0.01);
+    }
+
+    #[test]
+    fn an_extrapolation_far_beyond_the_worst_gap_is_not_told() {
+        // Pareto gaps whose mean does not exist: the larger the question, the larger the answer.
+        let mut random = 0.5_f64;
+        let mut at_ns = 0;
+        let mut completions = Vec::new();
+        for _ in 0..20_000 {
+            random = (random * 16_807.0 + 0.123_456_789).fract();
+            at_ns += (1_000.0 / random.max(1e-6)) as u64;
+            completions.push((at_ns, 1_000_000_000));
+        }
+        let backlog = of(1_000_000, &completions);
+        assert!(backlog.need(1e-5).for_loss.is_some());
+        assert_eq!(backlog.need(1e-9).for_loss, None);
     }
 
     #[test]

@@ -365,7 +365,7 @@ fn buffer_cells(need: &BufferNeed) -> [String; 3] {
         ],
         None => [
             grouped(need.worst_bytes),
-            "run too short".into(),
+            "cannot be told".into(),
             "-".into(),
         ],
     }
