@@ -41,6 +41,13 @@ class Streams(unittest.TestCase):
                         faults = {name: counts[name] for name in ("lost", "duplicated", "corrupted", "stray")}
                         self.assertEqual(set(faults.values()), {0}, faults)
 
+    def test_no_more_transfers_pend_than_the_queue_has(self) -> None:
+        for run in ("stream/sync", "stream/queued", "virtual/stream"):
+            for found in points(run):
+                with self.subTest(run, **found["point"]):
+                    for flow in found["flows"]:
+                        self.assertLessEqual(flow["achieved_queue"], found["point"]["queue"] + 1e-9)
+
 
 class Exchanges(unittest.TestCase):
     """Request and response."""
@@ -60,6 +67,13 @@ class Exchanges(unittest.TestCase):
                     # Far from the second that a stall takes, far from what the transfer does.
                     allowed = 50e6 + 20e3 * found["point"]["in_bytes"]
                     self.assertLess(found["rtt"]["max"], allowed)
+
+    def test_a_device_that_always_has_answers_waiting_goes_on_reading_requests(self) -> None:
+        for run in ("stream/sync-deep", "stream/queued-deep"):
+            for found in points(run):
+                with self.subTest(run, **found["point"]):
+                    counts = found["counts"]
+                    self.assertEqual((counts["answered"], counts["late"]), (counts["exchanges"], 0))
 
     def test_every_exchange_was_answered(self) -> None:
         runs = ["acm/exchange", "acm-rt/exchange", "virtual/exchange"]

@@ -84,8 +84,9 @@ fn what_goes_wrong_is_counted_to_the_byte() {
                 assert_eq!(counts.stray + counts.duplicated, added, "{told}");
                 if fault == "duplicate" {
                     let again = counts.duplicated / 1000;
+                    // The end may come before the last one comes again.
                     assert!(
-                        (struck..=struck + struck / 49 + 1).contains(&again),
+                        (struck - 1..=struck + struck / 49 + 1).contains(&again),
                         "{told}"
                     );
                     assert_eq!(counts.duplicated % 1000, 0, "{told}");

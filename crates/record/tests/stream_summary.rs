@@ -153,13 +153,13 @@ fn a_link_that_takes_one_at_a_time_has_a_queue_of_one_whatever_was_asked() {
 #[test]
 fn a_queue_that_is_always_full_is_achieved_exactly_even_where_the_window_cuts_transfers() {
     // Four always pending, each for as long as the four before it take: slow ones in the start-up
-    // and fast ones after, or the other way round.
+    // and fast ones after, or the other way round. The last four are cancelled.
     for (before_ms, after_ms) in [(10, 1), (1, 10), (3, 3)] {
         let complete_ms = |i: u64| match i {
             0..20 => (i + 1) * before_ms,
             _ => 20 * before_ms + (i - 19) * after_ms,
         };
-        let rows: Vec<Transfer> = (0..60_u64)
+        let rows: Vec<Transfer> = (0..54_u64)
             .map(|i| {
                 let submit_ms = i.checked_sub(4).map_or(0, complete_ms);
                 let mut row = transfer(i, submit_ms, complete_ms(i), (i as u32 + 1).min(4));
@@ -168,6 +168,9 @@ fn a_queue_that_is_always_full_is_achieved_exactly_even_where_the_window_cuts_tr
                     20..50 => Phase::Measured,
                     _ => Phase::WarmUp,
                 };
+                if i >= 50 {
+                    row.status = TransferStatus::Cancelled;
+                }
                 row
             })
             .collect();

@@ -98,6 +98,10 @@ impl UrbMatcher {
     /// Fills the URB times of a transfer; transfers of each way come in the order of completion, and
     /// after the URBs of their time. False, and times of 0, where there is none.
     pub fn take_for(&mut self, transfer: &mut Transfer) -> bool {
+        // What was cancelled at the end of a point was not given back by then.
+        if transfer.status == TransferStatus::Cancelled {
+            return false;
+        }
         let way = match transfer.way {
             Way::In => 0,
             Way::Out => 1,

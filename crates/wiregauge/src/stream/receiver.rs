@@ -122,6 +122,22 @@ impl Receive<'_, '_> {
             };
             rows.push(row, || flow.helper_cpu_ns());
         }
+        // A queue of transfers that last long pended for much of the measured time.
+        let now = talk.clock.now();
+        if let (Some(rows), Some(gone_ns)) = (&mut self.rows, talk.gone_ns()) {
+            for _ in 0..flow.pending() {
+                let (submit_ns, pending) = submitted[oldest];
+                oldest = (oldest + 1) % self.queue;
+                let row = Row {
+                    submit_ns: submit_ns.saturating_sub(gone_ns),
+                    complete_ns: now.saturating_sub(gone_ns),
+                    bytes: 0,
+                    pending,
+                    status: TransferStatus::Cancelled,
+                };
+                rows.push_cancelled(row, || flow.helper_cpu_ns());
+            }
+        }
         Ok(())
     }
 }

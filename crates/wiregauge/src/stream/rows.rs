@@ -35,6 +35,7 @@ pub struct Rows<'a> {
     way: Way,
     window: Window,
     count: u64,
+    cancelled: u64,
     cpu_from_ns: Option<u64>,
     cpu_to_ns: Option<u64>,
 }
@@ -47,14 +48,24 @@ impl<'a> Rows<'a> {
             way,
             window,
             count: 0,
+            cancelled: 0,
             cpu_from_ns: None,
             cpu_to_ns: None,
         }
     }
 
-    /// Transfers so far.
+    /// Transfers so far, without those that were cancelled.
     pub fn count(&self) -> u64 {
-        self.count
+        self.count - self.cancelled
+    }
+
+    /// Takes one that was still pending when the stream was over. Of a stream without a transfer
+    /// nothing is told.
+    pub fn push_cancelled(&mut self, row: Row, helper_cpu_ns: impl Fn() -> u64) {
+        if self.count > 0 {
+            self.push(row, helper_cpu_ns);
+            self.cancelled += 1;
+        }
     }
 
     /// Takes the next one. The processor's time is read only as the measured part begins and ends.
