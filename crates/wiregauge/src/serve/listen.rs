@@ -1,13 +1,14 @@
 //! Where a responder can be reached: opens the address, tells where it is, and gives each peer a
 //! thread, up to a bound.
 
-use super::device::{Character, Device};
+use super::device::Character;
 use super::gadget::GadgetPlan;
+use super::news::News;
 use super::usb_virtual::VirtualPlan;
 use super::{datagram, gadget, stream, usb_virtual};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::{self, Clock};
-use crate::link::{Address, Link, PtyMaster, accepted};
+use crate::link::{Address, PtyMaster, accepted};
 use rustix::fd::OwnedFd;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};
@@ -86,23 +87,6 @@ pub struct Serve {
     pub baud: Option<u32>,
 }
 
-/// What a responder tells about itself while it serves.
-pub enum News<'a> {
-    /// It can be reached here; `remote` if from other hosts too.
-    Ready {
-        /// The address to give to `wiregauge exchange`.
-        address: &'a str,
-        /// True if it listens beyond loopback.
-        remote: bool,
-    },
-    /// A peer came.
-    Came(&'a str),
-    /// A peer left.
-    Left(&'a str),
-    /// A peer was turned away, because there were as many as may be.
-    TurnedAway(&'a str),
-}
-
 /// Serves until the stop flag is raised, or a tty or pseudo-terminal ends.
 pub fn serve(
     what: &Serve,
@@ -150,27 +134,15 @@ pub fn serve(
                 address: &address,
                 remote: false,
             });
-            serve_one(link.as_mut(), what, clock, stop).map_err(|e| failed(&address, &e))
+            stream::serve_one(link.as_mut(), &what.character, clock, stop)
+                .map_err(|e| failed(&address, &e))
         }
         ServeAddress::Pty(link_path) => serve_pty(what, link_path.as_deref(), clock, stop, news),
-        ServeAddress::UsbGadget(plan) => gadget::serve(plan, what, clock, stop, news),
-        ServeAddress::UsbVirtual(plan) => usb_virtual::serve(plan, what, clock, stop, news),
+        ServeAddress::UsbGadget(plan) => gadget::serve(plan, &what.character, clock, stop, news),
+        ServeAddress::UsbVirtual(plan) => {
+            usb_virtual::serve(plan, &what.character, clock, stop, news)
+        }
     }
-}
-
-pub(super) fn serve_one(
-    link: &mut dyn Link,
-    what: &Serve,
-    clock: Clock,
-    stop: &AtomicBool,
-) -> io::Result<()> {
-    host::use_precise_timers();
-    stream::serve(
-        link,
-        &mut Device::new(what.character.clone(), clock),
-        clock,
-        stop,
-    )
 }
 
 fn bind<T>(
@@ -243,7 +215,7 @@ fn accept_all(
                 news(News::Came(&peer));
                 // How a client leaves is no failure of the responder.
                 if let Ok(mut link) = accepted(fd) {
-                    let _ = serve_one(&mut link, what, clock, stop);
+                    let _ = stream::serve_one(&mut link, &what.character, clock, stop);
                 }
                 clients.fetch_sub(1, Ordering::Relaxed);
                 news(News::Left(&peer));
@@ -327,7 +299,7 @@ fn serve_pty(
         address: &address,
         remote: false,
     });
-    let served = serve_one(&mut master, what, clock, stop);
+    let served = stream::serve_one(&mut master, &what.character, clock, stop);
     if let Some(link) = link_path {
         let _ = std::fs::remove_file(link);
     }

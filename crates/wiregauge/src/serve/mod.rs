@@ -1,6 +1,6 @@
-//! The other end of the wire: a responder on TCP, UDP, Unix sockets, a tty, a pseudo-terminal
-//! that it makes, a USB port of this Linux, or a virtual USB device. Plain, it answers as fast as it can; with a model or
-//! faults it behaves like a device.
+//! The other end of the wire: a responder on TCP, UDP, Unix sockets, a tty, a pseudo-terminal that
+//! it makes, a USB port of this Linux, or a virtual USB device. Plain, it answers as fast as it can;
+//! with a model or faults it behaves like a device.
 
 mod datagram;
 mod device;
@@ -8,6 +8,7 @@ mod faults;
 pub mod gadget;
 mod listen;
 mod model;
+mod news;
 mod stream;
 mod streams;
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub use device::Character;
 #[cfg(test)]
 pub(crate) use device::Device;
 pub use faults::{Faults, Often};
-pub use listen::{News, Serve, ServeAddress, serve};
+pub use listen::{Serve, ServeAddress, serve};
 pub use model::{Model, ModelledDevice, Passage};
+pub use news::News;
 pub use streams::Pull;

@@ -1,9 +1,9 @@
 //! Serves one peer over a byte stream until it leaves. What it holds is bounded: a peer that does not
 //! take what is sent to it is not read from, and no data is made for it.
 
-use super::device::Device;
+use super::device::{Character, Device};
 use super::streams::Pull;
-use crate::host::Clock;
+use crate::host::{self, Clock};
 use crate::link::Link;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +24,22 @@ const FULL: Duration = Duration::from_micros(200);
 
 /// How often a source that could go on sending looks for requests.
 const SOURCE_LOOK_NS: u64 = 500_000;
+
+/// Serves one peer as a device of its own.
+pub(super) fn serve_one(
+    link: &mut dyn Link,
+    character: &Character,
+    clock: Clock,
+    stop: &AtomicBool,
+) -> io::Result<()> {
+    host::use_precise_timers();
+    serve(
+        link,
+        &mut Device::new(character.clone(), clock),
+        clock,
+        stop,
+    )
+}
 
 /// Serves until the peer leaves, the device disconnects itself, or the stop flag is raised.
 pub fn serve(

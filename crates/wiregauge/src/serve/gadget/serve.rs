@@ -9,7 +9,9 @@ use super::{pair, sync};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::{self, Clock};
 use crate::link::Address;
-use crate::serve::listen::{News, Serve, serve_one};
+use crate::serve::device::Character;
+use crate::serve::news::News;
+use crate::serve::stream::serve_one;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +26,7 @@ type Tell<'a> = &'a (dyn Fn(News<'_>) + Sync);
 
 /// What the threads of a gadget share.
 struct Shared<'a> {
-    what: &'a Serve,
+    character: &'a Character,
     transfers: Transfers,
     clock: Clock,
     /// Raised by the user, a failure or a device that left.
@@ -69,7 +71,7 @@ impl Shared<'_> {
 /// Is a USB device until the stop flag is raised or the device leaves by itself.
 pub fn serve(
     plan: &GadgetPlan,
-    what: &Serve,
+    character: &Character,
     clock: Clock,
     stop: &AtomicBool,
     news: Tell<'_>,
@@ -87,7 +89,7 @@ pub fn serve(
     // A raised flag of the user's must end the threads; a failure of theirs is not the user's.
     let over = AtomicBool::new(false);
     let shared = Shared {
-        what,
+        character,
         transfers: plan.transfers,
         clock,
         stop: &over,
@@ -200,7 +202,7 @@ fn look_after(pair: &Pair, shared: &Shared<'_>) {
 }
 
 fn converse(pair: &Pair, packet: usize, shared: &Shared<'_>) -> io::Result<Ended> {
-    let (character, clock, stop) = (&shared.what.character, shared.clock, shared.stop);
+    let (character, clock, stop) = (shared.character, shared.clock, shared.stop);
     match shared.transfers {
         Transfers::Sync => sync::converse(pair, packet, character, clock, stop),
         Transfers::Queued(length) => {
@@ -223,7 +225,7 @@ fn serve_tty(tty: &Path, shared: &Shared<'_>) {
         match opened {
             Ok(mut link) => {
                 // How a host leaves is no failure of the device.
-                let _ = serve_one(link.as_mut(), shared.what, shared.clock, shared.stop);
+                let _ = serve_one(link.as_mut(), shared.character, shared.clock, shared.stop);
             }
             Err(error) if error.kind() == LinkErrorKind::Busy => {
                 let mut failure = shared

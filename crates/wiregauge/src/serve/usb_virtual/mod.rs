@@ -15,8 +15,9 @@ mod machine_tests;
 mod usbip;
 mod vhci;
 
+use super::device::Character;
 use super::gadget::Function;
-use super::listen::{News, Serve};
+use super::news::News;
 use crate::bus::{BusTiming, DeviceTiming};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::{self, Clock};
@@ -92,7 +93,7 @@ struct Plug {
 /// Serves until the stop flag is raised or every device is gone.
 pub fn serve(
     plan: &VirtualPlan,
-    what: &Serve,
+    character: &Character,
     clock: Clock,
     stop: &AtomicBool,
     news: &(dyn Fn(News<'_>) + Sync),
@@ -103,7 +104,7 @@ pub fn serve(
     let identity = Identity {
         vendor: plan.vendor,
         product: plan.product,
-        name: what.character.name.clone(),
+        name: character.name.clone(),
         serial: plan.serial.clone(),
         speed: plan.speed,
         functions: plan.functions.clone(),
@@ -128,7 +129,7 @@ pub fn serve(
             heard: Vec::new(),
             announced: false,
         });
-        machine.add(identity, what.character.clone(), plan.device);
+        machine.add(identity, character.clone(), plan.device);
     }
     host::use_precise_timers();
     let mut buffer = vec![0; READ];
