@@ -17,6 +17,8 @@ pub struct InFlow<'a, T: BulkOrInterrupt> {
     bell: Arc<Bell>,
     waker: Waker,
     share: Share,
+    /// The library's thread and this one have one processor between them.
+    crowded: bool,
 }
 
 /// Host to device.
@@ -36,6 +38,7 @@ impl<'a, T: BulkOrInterrupt> InFlow<'a, T> {
             bell,
             waker,
             share: Share::of(helper),
+            crowded: helper.is_some_and(|helper| helper.shares_callers_only_processor()),
         }
     }
 }
@@ -124,7 +127,14 @@ impl<T: BulkOrInterrupt> Flow for InFlow<'_, T> {
                     stalled: ended.stalled,
                 }));
             }
-            if self.pipe.pending() == 0 || self.bell.wait(Some(at_most)) == Woken::Otherwise {
+            // Of several that are over, the library's thread would take all before this thread could
+            // submit the first again, and the bus may have nothing to do meanwhile.
+            let woken = match self.pipe.pending() {
+                0 => return Ok(None),
+                2.. if self.crowded => self.bell.wait_to_be_first(Some(at_most)),
+                _ => self.bell.wait(Some(at_most)),
+            };
+            if woken == Woken::Otherwise {
                 return Ok(None);
             }
         }
@@ -135,6 +145,7 @@ impl<T: BulkOrInterrupt> Flow for InFlow<'_, T> {
     }
 
     fn cancel(&mut self, take: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        self.bell.go_on();
         self.pipe.cancel(take)
     }
 
@@ -192,6 +203,7 @@ impl<T: BulkOrInterrupt> Flow for OutFlow<'_, T> {
 
 impl<T: BulkOrInterrupt> Drop for InFlow<'_, T> {
     fn drop(&mut self) {
+        self.bell.go_on();
         let _ = self.pipe.cancel(|_| {});
     }
 }
