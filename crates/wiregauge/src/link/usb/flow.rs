@@ -19,6 +19,8 @@ pub struct InFlow<'a, T: BulkOrInterrupt> {
     share: Share,
     /// The library's thread and this one have one processor between them.
     crowded: bool,
+    /// Transfers taken since this thread last asked to be first.
+    taken: usize,
 }
 
 /// Host to device.
@@ -39,6 +41,7 @@ impl<'a, T: BulkOrInterrupt> InFlow<'a, T> {
             waker,
             share: Share::of(helper),
             crowded: helper.is_some_and(|helper| helper.shares_callers_only_processor()),
+            taken: 0,
         }
     }
 }
@@ -122,16 +125,21 @@ impl<T: BulkOrInterrupt> Flow for InFlow<'_, T> {
             if let Some(ended) = self.pipe.poll(&self.waker)? {
                 take(&ended.buffer[..]);
                 self.pipe.give_back(ended.buffer);
+                self.taken += 1;
                 return Ok(Some(Completed {
                     bytes: ended.bytes,
                     stalled: ended.stalled,
                 }));
             }
             // Of several that are over, the library's thread would take all before this thread could
-            // submit the first again, and the bus may have nothing to do meanwhile.
+            // submit the first again, and the bus may have nothing to do meanwhile. Once in a round of
+            // the queue is enough to keep it going; more often costs only switches.
             let woken = match self.pipe.pending() {
                 0 => return Ok(None),
-                2.. if self.crowded => self.bell.wait_to_be_first(Some(at_most)),
+                pending @ 2.. if self.crowded && self.taken >= pending => {
+                    self.taken = 0;
+                    self.bell.wait_to_be_first(Some(at_most))
+                }
                 _ => self.bell.wait(Some(at_most)),
             };
             if woken == Woken::Otherwise {
