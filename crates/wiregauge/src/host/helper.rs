@@ -155,7 +155,7 @@ mod tests {
             // A thread may run where the one may that made it.
             let thread = std::thread::Builder::new()
                 .name("wg-test-shared".into())
-                .spawn(move || drop(orders.recv()))
+                .spawn(move || orders.recv().is_err())
                 .unwrap();
             let helper = Helper::named("wg-test-shared").unwrap();
             (helper, helper.shares_callers_only_processor(), thread)
