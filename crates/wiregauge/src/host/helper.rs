@@ -2,7 +2,7 @@
 //! told and a real-time measuring thread is never left waiting for it.
 
 use super::scheduling::allowed;
-use rustix::thread::{CpuSet, Pid, sched_setaffinity};
+use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 use std::fs;
 use std::time::Duration;
 
@@ -79,6 +79,15 @@ impl Helper {
         is_apart || (is_higher && set == 0)
     }
 
+    /// True if it and the calling thread may both run on one processor only, the same.
+    pub fn shares_callers_only_processor(&self) -> bool {
+        let own = sched_getaffinity(Pid::from_raw(self.thread));
+        match (allowed().as_slice(), own) {
+            (&[cpu], Ok(own)) => own.count() == 1 && own.is_set(cpu as usize),
+            _ => false,
+        }
+    }
+
     fn leave_callers_processors(&self) -> bool {
         let taken = allowed();
         let mut set = CpuSet::new();
@@ -133,5 +142,32 @@ mod tests {
         drop(work);
         thread.join().unwrap();
         assert!(Helper::look("wg-test-helper").is_none());
+    }
+
+    #[test]
+    fn a_helper_on_the_callers_only_processor_is_seen() {
+        let everywhere = allowed();
+        let (work, orders) = mpsc::channel::<()>();
+        let pinned = std::thread::spawn(move || {
+            let mut one = CpuSet::new();
+            one.set(allowed()[0] as usize);
+            sched_setaffinity(None, &one).unwrap();
+            // A thread may run where the one may that made it.
+            let thread = std::thread::Builder::new()
+                .name("wg-test-shared".into())
+                .spawn(move || orders.recv().is_err())
+                .unwrap();
+            let helper = Helper::named("wg-test-shared").unwrap();
+            (helper, helper.shares_callers_only_processor(), thread)
+        });
+        let (helper, shares, thread) = pinned.join().unwrap();
+        assert!(shares);
+        // Seen from a thread that may run elsewhere it is not so.
+        assert_eq!(
+            helper.shares_callers_only_processor(),
+            everywhere.len() == 1
+        );
+        drop(work);
+        thread.join().unwrap();
     }
 }

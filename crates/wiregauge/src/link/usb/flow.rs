@@ -17,6 +17,10 @@ pub struct InFlow<'a, T: BulkOrInterrupt> {
     bell: Arc<Bell>,
     waker: Waker,
     share: Share,
+    /// The library's thread and this one have one processor between them.
+    crowded: bool,
+    /// Transfers taken since this thread last asked to be first.
+    taken: usize,
 }
 
 /// Host to device.
@@ -36,6 +40,8 @@ impl<'a, T: BulkOrInterrupt> InFlow<'a, T> {
             bell,
             waker,
             share: Share::of(helper),
+            crowded: helper.is_some_and(|helper| helper.shares_callers_only_processor()),
+            taken: 0,
         }
     }
 }
@@ -119,12 +125,24 @@ impl<T: BulkOrInterrupt> Flow for InFlow<'_, T> {
             if let Some(ended) = self.pipe.poll(&self.waker)? {
                 take(&ended.buffer[..]);
                 self.pipe.give_back(ended.buffer);
+                self.taken += 1;
                 return Ok(Some(Completed {
                     bytes: ended.bytes,
                     stalled: ended.stalled,
                 }));
             }
-            if self.pipe.pending() == 0 || self.bell.wait(Some(at_most)) == Woken::Otherwise {
+            // Of several that are over, the library's thread would take all before this thread could
+            // submit the first again, and the bus may have nothing to do meanwhile. Once in a round of
+            // the queue is enough to keep it going; more often costs only switches.
+            let woken = match self.pipe.pending() {
+                0 => return Ok(None),
+                pending @ 2.. if self.crowded && self.taken >= pending => {
+                    self.taken = 0;
+                    self.bell.wait_to_be_first(Some(at_most))
+                }
+                _ => self.bell.wait(Some(at_most)),
+            };
+            if woken == Woken::Otherwise {
                 return Ok(None);
             }
         }
@@ -135,6 +153,7 @@ impl<T: BulkOrInterrupt> Flow for InFlow<'_, T> {
     }
 
     fn cancel(&mut self, take: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        self.bell.go_on();
         self.pipe.cancel(take)
     }
 
@@ -192,6 +211,7 @@ impl<T: BulkOrInterrupt> Flow for OutFlow<'_, T> {
 
 impl<T: BulkOrInterrupt> Drop for InFlow<'_, T> {
     fn drop(&mut self) {
+        self.bell.go_on();
         let _ = self.pipe.cancel(|_| {});
     }
 }
