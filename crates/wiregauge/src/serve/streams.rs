@@ -509,17 +509,19 @@ impl Source {
             ready.extend_from_slice(&self.scratch);
         }
         self.next = None;
-        self.again = next.fate.duplicate && !next.fate.drop;
-        if self.again {
-            return;
-        }
-        self.position += next.bytes;
         if self.report.bytes == 0 {
             self.report.first_ticks = at_ns;
         }
-        self.report.bytes = self.position;
-        self.report.transfers += 1;
         self.report.last_ticks = at_ns;
+        // Counted with its first copy, as END may come before the second.
+        if !self.again {
+            self.report.bytes = self.position + next.bytes;
+            self.report.transfers += 1;
+        }
+        self.again = next.fate.duplicate && !next.fate.drop;
+        if !self.again {
+            self.position += next.bytes;
+        }
     }
 }
 
