@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Random, skewed_autoregression};
+use common::{Random, seeds, skewed_autoregression};
 use wiregauge_stats::{Backlog, Buffer};
 
 /// One byte a microsecond, so that a gap of 1 ms makes 1000 B.
@@ -241,8 +241,8 @@ fn table_of_coverage() {
             print!("| {n} | {gaps:?} | {load} |");
             // The truth of the loaded Pareto model is not known beyond.
             let found = match (gaps, load > 0.0) {
-                (Gaps::Pareto, true) => coverage(model, n, [0.01, 1e-3, 1e-4], 200).to_vec(),
-                _ => coverage(model, n, [0.01, 1e-3, 1e-4, 1e-5], 200).to_vec(),
+                (Gaps::Pareto, true) => coverage(model, n, [0.01, 1e-3, 1e-4], seeds(200)).to_vec(),
+                _ => coverage(model, n, [0.01, 1e-3, 1e-4, 1e-5], seeds(200)).to_vec(),
             };
             for at in 0..4 {
                 let Some(found) = found.get(at) else {
@@ -273,7 +273,7 @@ fn long_run() {
     let mut random = Random::new(77);
     let mut counts = vec![0u64; 1 << 20];
     let mut level = 0.0_f64;
-    let n = 1_000_000_000u64;
+    let n = seeds(1_000_000_000);
     for _ in 0..n {
         level += 2000.0 * (random.uniform().powf(-1.0 / 3.0) - 1.0);
         let cell = (level as usize).min(counts.len() - 1);

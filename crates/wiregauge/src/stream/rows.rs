@@ -35,6 +35,7 @@ pub struct Rows<'a> {
     way: Way,
     window: Window,
     count: u64,
+    measured: u64,
     cpu_from_ns: Option<u64>,
     cpu_to_ns: Option<u64>,
 }
@@ -47,6 +48,7 @@ impl<'a> Rows<'a> {
             way,
             window,
             count: 0,
+            measured: 0,
             cpu_from_ns: None,
             cpu_to_ns: None,
         }
@@ -55,6 +57,11 @@ impl<'a> Rows<'a> {
     /// Transfers so far.
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Those of them that carried data within the measured part.
+    pub fn measured(&self) -> u64 {
+        self.measured
     }
 
     /// Takes the next one. The processor's time is read only as the measured part begins and ends.
@@ -73,6 +80,7 @@ impl<'a> Rows<'a> {
             Phase::Measured
         };
         let phase = if self.count == 0 { Phase::First } else { phase };
+        self.measured += u64::from(phase == Phase::Measured && row.bytes > 0);
         self.log.push(Transfer {
             sequence: self.count,
             submit_ns: row.submit_ns,
