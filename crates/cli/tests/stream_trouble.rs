@@ -7,6 +7,7 @@ use common::{Background, Desk, until};
 use rustix::process::Signal;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use wiregauge_record::Ending;
@@ -90,6 +91,9 @@ fn device(abilities: u32, obey: impl Fn(&mut TcpStream, Request) + Send + 'stati
                 abilities,
                 max_out: 4096,
                 max_in: 4096,
+                bus: wire::bus::FULL_SPEED,
+                tick_hz: 1_000_000,
+                tick_bits: 64,
                 ..HelloReply::default()
             };
             hello.set_name("made by hand");
@@ -155,33 +159,55 @@ fn a_device_that_falls_silent_has_failed_after_the_timeout() {
     assert_eq!(flow.device, None);
 }
 
+/// It begins a stream, sends so much, and reports what it sent when it is told to end.
+fn source(bytes: usize, ticks: u64) -> String {
+    let both = wire::abilities::SOURCE | wire::abilities::TIMESTAMPS;
+    let begun = AtomicBool::new(false);
+    device(both, move |stream, request| {
+        if begun.swap(true, Ordering::Relaxed) {
+            let report = wire::StreamReport {
+                bytes: bytes as u64,
+                last_ticks: ticks,
+                ..wire::StreamReport::default()
+            };
+            answer(stream, request, &report.encode());
+            return;
+        }
+        answer(stream, request, &[]);
+        let mut data = vec![0; bytes];
+        wire::fill_stream(0, &mut data);
+        let _ = stream.write_all(&data);
+    })
+}
+
+#[test]
+fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
+    let desk = Desk::new();
+    let flags = "--direction in --timeout 10s --duration 500ms --settle 1ns";
+    let bytes = 20_000_000;
+    for (ticks, words) in [
+        (100_000, "no real bus is in between"),
+        (1 << 40, "still filling"),
+    ] {
+        let address = source(bytes, ticks);
+        let printed = desk.output(&format!("stream {address} {flags}"));
+        assert!(printed.contains(words), "{words}: {printed}");
+    }
+}
+
 /// Silence that is shorter than --timeout is no result either.
 #[test]
 fn a_point_in_which_nothing_moves_has_failed() {
     let desk = Desk::new();
-    // It begins a stream, sends so much, and reports what it sent when it is told to end.
-    let sends = |bytes: usize| {
-        let both = wire::abilities::SINK | wire::abilities::SOURCE;
-        let begun = std::sync::atomic::AtomicBool::new(false);
-        device(both, move |stream, request| {
-            if begun.swap(true, std::sync::atomic::Ordering::Relaxed) {
-                let report = wire::StreamReport {
-                    bytes: bytes as u64,
-                    ..wire::StreamReport::default()
-                };
-                answer(stream, request, &report.encode());
-                return;
-            }
-            answer(stream, request, &[]);
-            let mut data = vec![0; bytes];
-            wire::fill_stream(0, &mut data);
-            let _ = stream.write_all(&data);
-        })
-    };
     let flags = "--direction in --transfer 500 --timeout 10s --duration 300ms --settle 600ms";
     let told = "nothing came for 900ms; the device says that it sent 0 B";
-    refused(&desk, &format!("stream {} {flags}", sends(0)), 3, &[told]);
-    let (run, ended) = desk.try_stream(&sends(500), flags);
+    refused(
+        &desk,
+        &format!("stream {} {flags}", source(0, 0)),
+        3,
+        &[told],
+    );
+    let (run, ended) = desk.try_stream(&source(500, 0), flags);
     let told = "(500 B outside them); the device says that it sent 500 B";
     assert_eq!(ended.code, Some(3), "{ended}");
     assert!(ended.stderr.contains(told), "{told}: {ended}");
