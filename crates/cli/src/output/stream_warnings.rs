@@ -128,11 +128,13 @@ pub fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<StreamWarning> {
     let over = |row: &Row<'_>| row.1.limit.as_ref().is_some_and(|l| l.used > OVER_LIMIT);
     // What only fills buffers has not yet come to the device.
     let unreal = |row: &Row<'_>| {
-        let (limit, device) = (row.1.limit.as_ref(), row.1.device);
-        let device = device.filter(|device| device.elapsed_ns > 0);
-        limit.zip(device).is_some_and(|(limit, device)| {
-            device.bytes as f64 * 1e9 / device.elapsed_ns as f64 > OVER_LIMIT * limit.bytes_s
-        })
+        let clocked = row.0.flows.iter().filter_map(|flow| flow.device);
+        let clocked = clocked.filter(|device| device.elapsed_ns > 0);
+        let passed: f64 = clocked
+            .map(|d| d.bytes as f64 * 1e9 / d.elapsed_ns as f64)
+            .sum();
+        let limit = row.1.limit.as_ref();
+        limit.is_some_and(|limit| passed > OVER_LIMIT * limit.bytes_s)
     };
     add(those(&|row| over(row) && !unreal(row)), &|rows| {
         StreamWarning::OverLimit { rows }
