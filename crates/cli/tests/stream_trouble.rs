@@ -199,8 +199,8 @@ fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
 #[test]
 fn a_point_in_which_nothing_moves_has_failed() {
     let desk = Desk::new();
-    let flags = "--direction in --transfer 500 --timeout 10s --duration 300ms --settle 600ms";
-    let told = "nothing came for 900ms; the device says that it sent 0 B";
+    let flags = "--direction in --transfer 500 --timeout 10s --duration 200ms --settle 300ms";
+    let told = "nothing came for 500ms; the device says that it sent 0 B";
     refused(
         &desk,
         &format!("stream {} {flags}", source(0, 0)),
