@@ -66,7 +66,7 @@ LONG_TESTS = $(shell grep -rl '#\[ignore' crates --include='*.rs' | cut -d / -f 
 simulations: ## Run the tests that are kept out of `make test` for their length.
 	@echo "building the simulations (release)"
 	@cargo test $(LONG_TESTS) --release --locked --no-run $(QUIET)
-	@echo "running the simulations (some minutes)"
+	@echo "running the simulations (a minute or two)"
 	@cargo test $(LONG_TESTS) --release --locked --quiet --no-fail-fast -- --ignored --test-threads 1
 
 lint: lint-format lint-rust lint-documentation lint-scripts ## Check formatting, lints, API documentation, scripts and Python.

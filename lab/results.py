@@ -13,16 +13,21 @@ class Missing(Exception):
     """A run or a point that should be there is not."""
 
 
-def points(run: str) -> list[dict[str, Any]]:
-    """The points of a run, by its place under target/lab/runs, such as `acm/exchange`."""
+def stored(run: str) -> dict[str, Any]:
+    """A run, however it ended, by its place under target/lab/runs, such as `acm/exchange`."""
     path = RUNS / run / "run.json"
     try:
-        stored = json.loads(path.read_text())
+        return json.loads(path.read_text())
     except OSError as error:
         raise Missing(f"{path}: {error.strerror}") from error
-    if stored["state"] != "complete":
-        raise Missing(f"{path}: the run is not complete but {stored['state']}")
-    return stored["points"]
+
+
+def points(run: str) -> list[dict[str, Any]]:
+    """The points of a run that is complete."""
+    found = stored(run)
+    if found["state"] != "complete":
+        raise Missing(f"{run}: the run is not complete but {found['state']}")
+    return found["points"]
 
 
 def point(run: str, **wanted: Any) -> dict[str, Any]:

@@ -42,6 +42,7 @@ SUITE = [
     Run("stream", "stream"),
     Run("virtual", "virtual"),
     Run("virtual-again", "virtual"),
+    Run("pairs", "pairs"),
     Run("shared-bus", "shared-bus"),
     Run("usbmon", "usbmon"),
     Run("acm", "acm"),

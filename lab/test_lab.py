@@ -30,7 +30,8 @@ class Streams(unittest.TestCase):
                 self.assertGreaterEqual(large / small, 200)
 
     def test_every_byte_of_every_stream_came_once_and_right(self) -> None:
-        for run in ("stream/sync", "stream/queued", "virtual/stream", "acm/writes"):
+        runs = ("stream/sync", "stream/queued", "virtual/stream", "acm/writes")
+        for run in runs + ("pairs/bulk-pairs", "pairs/interrupt-stream", "pairs/pic32mx"):
             for found in points(run):
                 with self.subTest(run, **found["point"]):
                     self.assertEqual(found["ending"], {"how": "complete"})
@@ -47,6 +48,39 @@ class Streams(unittest.TestCase):
                 with self.subTest(run, **found["point"]):
                     for flow in found["flows"]:
                         self.assertLessEqual(flow["achieved_queue"], found["point"]["queue"] + 1e-9)
+
+
+class Pairs(unittest.TestCase):
+    """Several pairs of endpoints of one device."""
+
+    def test_two_bulk_pairs_stream_alone_and_then_at_once(self) -> None:
+        ran = sorted((found["point"]["together"], found["point"]["link"]) for found in points("pairs/bulk-pairs"))
+        self.assertEqual(ran, [(False, 0), (False, 1), (True, 0), (True, 1)])
+        for found in points("pairs/bulk-pairs"):
+            self.assertEqual([flow["way"] for flow in found["flows"]], ["in", "out"])
+
+    def test_what_an_unplugged_device_sent_before_is_kept(self) -> None:
+        """The plan holds that the exit code was 3."""
+        run = results.stored("pairs/unplugged")
+        self.assertIn("unplugged", run["state"]["failed"]["error"])
+        flow = run["points"][0]["flows"][0]
+        self.assertGreater(flow["transfers"], 100)
+        self.assertEqual(flow["bytes"], 512 * flow["transfers"])
+        self.assertTrue((RUNS / "pairs/unplugged/samples").is_dir())
+
+
+class Profiles(unittest.TestCase):
+    """Devices of the literature, through the kernel."""
+
+    def test_pic32mx_streams_64_bytes_as_fast_as_published(self) -> None:
+        found = rate("pairs/pic32mx", "in", direction="in", transfer_bytes=64, queue=32)
+        self.assertAlmostEqual(found * 8 / 1e6, 8.2, delta=0.05 * 8.2)
+
+    def test_at91sam3u_answers_as_late_as_published(self) -> None:
+        for in_bytes, published_ms in ((48, 8.13), (4000, 12.2)):
+            with self.subTest(in_bytes):
+                found = mean(point("pairs/at91sam3u-ehci", in_bytes=in_bytes, depth=1)["trt"]) / 1e6
+                self.assertAlmostEqual(found, published_ms, delta=0.06 * published_ms)
 
 
 class Exchanges(unittest.TestCase):
@@ -76,7 +110,7 @@ class Exchanges(unittest.TestCase):
                     self.assertEqual((counts["answered"], counts["late"]), (counts["exchanges"], 0))
 
     def test_every_exchange_was_answered(self) -> None:
-        runs = ["acm/exchange", "acm-rt/exchange", "virtual/exchange"]
+        runs = ["acm/exchange", "acm-rt/exchange", "virtual/exchange", "pairs/interrupt-exchange"]
         for run in runs + [f"controllers-{name}/exchange" for name in ("uhci", "ehci", "xhci")]:
             for found in points(run):
                 with self.subTest(run, **found["point"]):

@@ -6,7 +6,11 @@ mod common;
 use common::{Background, Desk, until};
 use rustix::process::Signal;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use wiregauge_record::Ending;
 use wiregauge_wire as wire;
 use wiregauge_wire::{HelloReply, Kind, Request, Response, Status};
 
@@ -57,7 +61,7 @@ fn an_echo_is_told_that_it_cannot_stream() {
     let server = desk.serve("tcp://:0 --protocol echo");
     refused(
         &desk,
-        &format!("stream {}", server.address),
+        &format!("stream {} --timeout 300ms", server.address),
         3,
         &["it is an echo"],
     );
@@ -87,6 +91,9 @@ fn device(abilities: u32, obey: impl Fn(&mut TcpStream, Request) + Send + 'stati
                 abilities,
                 max_out: 4096,
                 max_in: 4096,
+                bus: wire::bus::FULL_SPEED,
+                tick_hz: 1_000_000,
+                tick_bits: 64,
                 ..HelloReply::default()
             };
             hello.set_name("made by hand");
@@ -152,6 +159,65 @@ fn a_device_that_falls_silent_has_failed_after_the_timeout() {
     assert_eq!(flow.device, None);
 }
 
+/// It begins a stream, sends so much, and reports what it sent when it is told to end.
+fn source(bytes: usize, ticks: u64) -> String {
+    let both = wire::abilities::SOURCE | wire::abilities::TIMESTAMPS;
+    let begun = AtomicBool::new(false);
+    device(both, move |stream, request| {
+        if begun.swap(true, Ordering::Relaxed) {
+            let report = wire::StreamReport {
+                bytes: bytes as u64,
+                last_ticks: ticks,
+                ..wire::StreamReport::default()
+            };
+            answer(stream, request, &report.encode());
+            return;
+        }
+        answer(stream, request, &[]);
+        let mut data = vec![0; bytes];
+        wire::fill_stream(0, &mut data);
+        let _ = stream.write_all(&data);
+    })
+}
+
+#[test]
+fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
+    let desk = Desk::new();
+    let flags = "--direction in --timeout 10s --duration 500ms --settle 1ns";
+    let bytes = 20_000_000;
+    for (ticks, words) in [
+        (100_000, "no real bus is in between"),
+        (1 << 40, "still filling"),
+    ] {
+        let address = source(bytes, ticks);
+        let printed = desk.output(&format!("stream {address} {flags}"));
+        assert!(printed.contains(words), "{words}: {printed}");
+    }
+}
+
+/// Silence that is shorter than --timeout is no result either.
+#[test]
+fn a_point_in_which_nothing_moves_has_failed() {
+    let desk = Desk::new();
+    let flags = "--direction in --transfer 500 --timeout 10s --duration 200ms --settle 300ms";
+    let told = "nothing came for 500ms; the device says that it sent 0 B";
+    refused(
+        &desk,
+        &format!("stream {} {flags}", source(0, 0)),
+        3,
+        &[told],
+    );
+    let (run, ended) = desk.try_stream(&source(500, 0), flags);
+    let told = "(500 B outside them); the device says that it sent 500 B";
+    assert_eq!(ended.code, Some(3), "{ended}");
+    assert!(ended.stderr.contains(told), "{told}: {ended}");
+    let point = &run.file.points[0];
+    assert!(matches!(point.ending, Ending::LinkFailed { .. }), "{ended}");
+    let flow = &point.flows[0];
+    assert_eq!(flow.counts.received, 500, "{:?}", flow.counts);
+    assert_eq!((flow.transfers, &flow.rate), (0, &None));
+}
+
 #[test]
 fn a_device_that_does_not_begin_is_given_up() {
     let desk = Desk::new();
@@ -189,7 +255,7 @@ fn a_killed_device_leaves_every_row_measured_so_far() {
         let mut command = desk.command(&format!("stream {} {flags}", server.address));
         let run = Background::start(&mut command);
         until("the stream has begun", || desk.measures());
-        std::thread::sleep(std::time::Duration::from_millis(600));
+        std::thread::sleep(Duration::from_millis(300));
         server.process.signal(Signal::KILL);
         let ended = run.ended();
         assert_eq!(ended.code, Some(3), "{address} {direction}: {ended}");
@@ -217,7 +283,7 @@ fn ctrl_c_keeps_what_was_measured_and_ends_the_devices_stream() {
         let mut command = desk.command(&format!("stream {} {flags}", server.address));
         let run = Background::start(&mut command);
         until("the stream has begun", || desk.measures());
-        std::thread::sleep(std::time::Duration::from_millis(500));
+        std::thread::sleep(Duration::from_millis(300));
         run.signal(Signal::INT);
         let ended = run.ended();
         assert_eq!(ended.code, Some(130), "{address} {direction}: {ended}");
@@ -236,13 +302,62 @@ fn ctrl_c_keeps_what_was_measured_and_ends_the_devices_stream() {
     }
 }
 
+/// Hands datagrams on to a device and back. Tells of each request of one kind its number, and when
+/// it came.
+fn between(device: &str, kind: Kind) -> (String, mpsc::Receiver<(u32, Instant)>) {
+    let (near, far) = (udp(), udp());
+    far.connect(device).expect("an address");
+    let address = format!("udp://{}", near.local_addr().expect("its address"));
+    let (host, known) = mpsc::channel();
+    let (say, said) = mpsc::channel();
+    let (back, ahead) = (
+        near.try_clone().expect("a copy"),
+        far.try_clone().expect("a copy"),
+    );
+    std::thread::spawn(move || {
+        let mut bytes = [0; 2048];
+        while let Ok((length, from)) = near.recv_from(&mut bytes) {
+            let _ = host.send(from);
+            let request = bytes.first_chunk::<{ wire::REQUEST_HEADER }>();
+            let request = request.and_then(|header| Request::decode(header).ok());
+            if let Some(request) = request.filter(|request| request.kind == kind) {
+                let _ = say.send((request.sequence, Instant::now()));
+            }
+            let _ = ahead.send(&bytes[..length]);
+        }
+    });
+    std::thread::spawn(move || {
+        let mut bytes = [0; 2048];
+        let Ok(host) = known.recv() else { return };
+        while let Ok(length) = far.recv(&mut bytes) {
+            let _ = back.send_to(&bytes[..length], host);
+        }
+    });
+    (address, said)
+}
+
+fn udp() -> UdpSocket {
+    UdpSocket::bind("127.0.0.1:0").expect("a free port")
+}
+
+/// A source on datagrams stops 10 s after the last request; that one keeps it alive is tested where
+/// time is virtual (serve/streams_tests.rs).
 #[test]
-fn a_source_on_datagrams_is_kept_alive_beyond_its_patience() {
+fn a_source_on_datagrams_is_told_every_two_seconds_that_it_is_wanted() {
     let desk = Desk::new();
-    // It stops by itself 10 s after the last request, and the link would fail 1 s later.
     let server = desk.serve("udp://:0 --bus full-speed");
-    let flags = "--direction in --transfer 1k --duration 12s --settle 100ms";
-    let run = desk.stream(&server.address, flags);
+    let (address, said) = between(server.host_port(), Kind::Source);
+    let flags = "--direction in --transfer 1k --duration 2800ms --settle 100ms --timeout 10s";
+    let run = desk.stream(&address, flags);
     let flow = &run.file.points[0].flows[0];
     assert!(flow.counts.received > 0 && flow.device.is_some());
+    let told: Vec<(u32, Instant)> = said.try_iter().collect();
+    let (start, begun) = told[0];
+    // START may be repeated at once, until its answer is there; END has another number.
+    let later = |at: Instant| at - begun > Duration::from_secs(1);
+    assert!(
+        told.iter()
+            .any(|(number, at)| *number == start && later(*at)),
+        "{told:?}"
+    );
 }

@@ -254,9 +254,10 @@ impl Flow {
         }
     }
 
-    /// The rate, with the interval of the mean of its blocks.
+    /// The rate, with the interval of the mean of its blocks; none where nothing moved.
     fn rate(&self) -> Option<Estimate> {
-        let value = Some(self.bytes_s()).filter(|_| self.elapsed_ns() > 0)?;
+        let known = self.elapsed_ns() > 0 && self.transfers > 0;
+        let value = Some(self.bytes_s()).filter(|_| known)?;
         let half = self.block_bytes.distribution().and_then(|blocks| {
             Some((blocks.mean.high? - blocks.mean.value) * 1e9 / self.blocks.length_ns as f64)
         });

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Random, skewed_autoregression, truths};
+use common::{Random, seeds, skewed_autoregression, truths};
 use wiregauge_stats::{Estimate, Series};
 
 const NAMES: [&str; 5] = ["mean", "p50", "p90", "p99", "p99.9"];
@@ -97,7 +97,7 @@ fn table_of_coverage() {
         (200_000, 100_000),
     ] {
         for phi in [0.0, 0.5, 0.9] {
-            let found = coverage(phi, n, 1000, limit);
+            let found = coverage(phi, n, seeds(1000), limit);
             let ours: Vec<String> = found.ours.iter().map(|&share| percent(share)).collect();
             println!(
                 "| {n} | {phi} | {} | {} | {:.1} |",

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Random;
+use common::{Random, seeds};
 use wiregauge_stats::{Mode, Series};
 
 fn modes_of(values: impl IntoIterator<Item = u64>) -> Vec<Mode> {
@@ -10,9 +10,6 @@ fn modes_of(values: impl IntoIterator<Item = u64>) -> Vec<Mode> {
     values.into_iter().for_each(|value| series.push(value));
     series.modes()
 }
-
-/// Seeds for the table of false alarms.
-const SEEDS: u64 = 1000;
 
 /// The tables use seeds from here on: the constants of the method were set on those below.
 const FRESH: u64 = 1_000_000;
@@ -60,7 +57,7 @@ fn table_of_false_alarms() {
             .map(|n| {
                 format!(
                     "{:5.1} %",
-                    100.0 / SEEDS as f64 * false_alarms(draw, n, FRESH, SEEDS) as f64
+                    100.0 / seeds(1000) as f64 * false_alarms(draw, n, FRESH, seeds(1000)) as f64
                 )
             })
             .to_vec();
@@ -74,7 +71,8 @@ fn table_of_false_alarms() {
             };
             format!(
                 "{:5.1} %",
-                0.5 * (FRESH..FRESH + 200).filter(alarm).count() as f64
+                100.0 / seeds(200) as f64
+                    * (FRESH..FRESH + seeds(200)).filter(alarm).count() as f64
             )
         });
         println!("| autoregression, phi {phi} | {} |", rates.join(" | "));
@@ -108,7 +106,8 @@ fn table_of_finds() {
             };
             format!(
                 "{:5.1} %",
-                0.5 * (FRESH..FRESH + 200).filter(found).count() as f64
+                100.0 / seeds(200) as f64
+                    * (FRESH..FRESH + seeds(200)).filter(found).count() as f64
             )
         });
         println!(

@@ -36,8 +36,10 @@ pub enum StreamWarning {
         asked: u32,
         achieved: f64,
     },
-    /// More than the wire carries.
+    /// More than the wire carries, by the host's count.
     OverLimit { rows: Vec<u32> },
+    /// More than the wire carries, by the device's count too.
+    NoRealBus { rows: Vec<u32> },
     /// Too few transfers for an interval of the rate.
     Short { rows: Vec<u32> },
     /// A rate asked for was higher than the link's.
@@ -124,7 +126,22 @@ pub fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<StreamWarning> {
         });
     }
     let over = |row: &Row<'_>| row.1.limit.as_ref().is_some_and(|l| l.used > OVER_LIMIT);
-    add(those(&over), &|rows| StreamWarning::OverLimit { rows });
+    // What only fills buffers has not yet come to the device.
+    let unreal = |row: &Row<'_>| {
+        let clocked = row.0.flows.iter().filter_map(|flow| flow.device);
+        let clocked = clocked.filter(|device| device.elapsed_ns > 0);
+        let passed: f64 = clocked
+            .map(|d| d.bytes as f64 * 1e9 / d.elapsed_ns as f64)
+            .sum();
+        let limit = row.1.limit.as_ref();
+        limit.is_some_and(|limit| passed > OVER_LIMIT * limit.bytes_s)
+    };
+    add(those(&|row| over(row) && !unreal(row)), &|rows| {
+        StreamWarning::OverLimit { rows }
+    });
+    add(those(&|row| over(row) && unreal(row)), &|rows| {
+        StreamWarning::NoRealBus { rows }
+    });
     let short = |row: &Row<'_>| row.1.rate.as_ref().is_none_or(|rate| rate.low.is_none());
     add(those(&short), &|rows| StreamWarning::Short { rows });
     let too_slow = |row: &Row<'_>| row.1.buffers.iter().any(|need| !need.sustained);
@@ -230,6 +247,13 @@ impl fmt::Display for StreamWarning {
                 f,
                 "the host handed over more than the wire carries ({}): buffers on the way were \
                  still filling. Read the device's own rate, or try a longer --settle and --duration.",
+                named(rows)
+            ),
+            StreamWarning::NoRealBus { rows } => write!(
+                f,
+                "both ends say that more passed than such a bus carries ({}): no real bus is in \
+                 between. An emulated one has no limit; read these figures as those of its \
+                 software.",
                 named(rows)
             ),
             StreamWarning::Short { rows } => write!(

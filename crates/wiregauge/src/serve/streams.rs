@@ -513,7 +513,7 @@ impl Source {
             self.report.first_ticks = at_ns;
         }
         self.report.last_ticks = at_ns;
-        // Counted when it first goes: the order to end may come before it goes again.
+        // Counted with its first copy, as END may come before the second.
         if !self.again {
             self.report.bytes = self.position + next.bytes;
             self.report.transfers += 1;

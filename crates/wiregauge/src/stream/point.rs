@@ -18,6 +18,7 @@ use wiregauge_record::{
     BusLimit, ByteCounts, Disturbance, Ending, FlowFacts, ResourceUse, Responder, StreamPlan,
     StreamPoint, Transfer, Way,
 };
+use wiregauge_wire::StreamReport;
 
 /// What is the same for every point of a run.
 pub struct Setting<'a> {
@@ -201,6 +202,15 @@ fn put_together(
     }
     let received = received.map(|watched| watched.value).unwrap_or_default();
     let sent = sent.map(|watched| watched.value).unwrap_or_default();
+    // A way on which nothing moved has no rate, and shall not look as if it had one of zero.
+    let idle = point.direction.ways().iter().find(|&&way| match way {
+        Way::In => received.measured == 0,
+        Way::Out => sent.measured == 0,
+    });
+    if let Some(&way) = idle.filter(|_| !talk.halted()) {
+        let report = sent.reports[way as usize].as_ref();
+        talk.fail(idle_way(setting, point, way, received.bytes, report));
+    }
     let ways = point.direction.ways().iter().map(|&way| {
         let report = sent.reports[way as usize];
         let (counts, cpu_ns) = match way {
@@ -247,6 +257,43 @@ fn put_together(
         resources,
         disturbances,
     }
+}
+
+/// The error of a way that moved nothing while it was measured.
+fn idle_way(
+    setting: &Setting<'_>,
+    point: StreamPoint,
+    way: Way,
+    came: u64,
+    report: Option<&StreamReport>,
+) -> LinkError {
+    let plan = setting.plan;
+    let (settle, measured) = (
+        Duration::from_nanos(plan.settle_ns),
+        Duration::from_nanos(plan.duration_ns),
+    );
+    let mut what = match (way, came) {
+        (Way::In, 0) => format!("nothing came for {:?}", settle + measured),
+        (Way::In, came) => {
+            format!("nothing came in the {measured:?} that are measured ({came} B outside them)")
+        }
+        (Way::Out, _) => format!(
+            "no transfer of {} B was taken in the {measured:?} that are measured",
+            point.transfer_bytes
+        ),
+    };
+    if let (Way::In, Some(report)) = (way, report) {
+        what.push_str(&format!(
+            "; the device says that it sent {} B",
+            report.bytes
+        ));
+    }
+    LinkError::new(
+        LinkErrorKind::Silent,
+        format!("streaming with {}", plan.address),
+        what,
+    )
+    .hint("a longer --duration, or smaller transfers")
 }
 
 /// Runs what one thread does, and keeps the kernel's accounts of just that.

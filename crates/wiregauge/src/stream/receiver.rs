@@ -42,6 +42,8 @@ pub struct Received {
     pub cpu_ns: u64,
     /// Transfers with data.
     pub transfers: u64,
+    /// Those of them within the measured part.
+    pub measured: u64,
 }
 
 impl Receive<'_, '_> {
@@ -64,6 +66,7 @@ impl Receive<'_, '_> {
             counts: self.check.then_some(counts),
             cpu_ns,
             transfers: self.rows.as_ref().map_or(0, Rows::count),
+            measured: self.rows.as_ref().map_or(0, Rows::measured),
         }
     }
 

@@ -36,6 +36,7 @@ pub struct Rows<'a> {
     window: Window,
     count: u64,
     cancelled: u64,
+    measured: u64,
     cpu_from_ns: Option<u64>,
     cpu_to_ns: Option<u64>,
 }
@@ -49,6 +50,7 @@ impl<'a> Rows<'a> {
             window,
             count: 0,
             cancelled: 0,
+            measured: 0,
             cpu_from_ns: None,
             cpu_to_ns: None,
         }
@@ -68,6 +70,11 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Those of them that carried data within the measured part.
+    pub fn measured(&self) -> u64 {
+        self.measured
+    }
+
     /// Takes the next one. The processor's time is read only as the measured part begins and ends.
     #[inline]
     pub fn push(&mut self, row: Row, helper_cpu_ns: impl Fn() -> u64) {
@@ -84,6 +91,7 @@ impl<'a> Rows<'a> {
             Phase::Measured
         };
         let phase = if self.count == 0 { Phase::First } else { phase };
+        self.measured += u64::from(phase == Phase::Measured && row.bytes > 0);
         self.log.push(Transfer {
             sequence: self.count,
             submit_ns: row.submit_ns,

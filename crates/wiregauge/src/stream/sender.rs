@@ -60,6 +60,8 @@ pub struct Sent {
     pub lasted_ns: u64,
     /// Transfers with data.
     pub transfers: u64,
+    /// Those of them within the measured part.
+    pub measured: u64,
 }
 
 /// A transfer that pends.
@@ -109,6 +111,7 @@ impl Send<'_, '_> {
         if let Some(rows) = &self.rows {
             sent.cpu_ns = rows.cpu_ns(|| pipe.flow.helper_cpu_ns());
             sent.transfers = rows.count();
+            sent.measured = rows.measured();
         }
         sent
     }
