@@ -129,8 +129,7 @@ impl Backlog {
         let worst = self.worst as f64 / BYTE as f64 * MILLI;
         let beyond = || {
             let (_, independent) = self.seen.upper_tail(peaks.fitted_share(), 1.0)?;
-            let mut found = peaks.beyond(loss, self.seen.len() as f64 / independent)?;
-            found.high = found.high.filter(|&high| high <= REACH * worst);
+            let found = peaks.beyond(loss, self.seen.len() as f64 / independent)?;
             (found.value <= REACH * worst).then_some(found)
         };
         let beyond = if seen.is_none() && sustained {
