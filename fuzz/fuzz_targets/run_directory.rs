@@ -12,7 +12,7 @@ use wiregauge_record::{
     Conditions, Connect, Ending, HostPlan, Limit, LinkOptions, Phase, Plan, Point, Protocol,
     ResourceUse, Sample, Schedule, Summariser, Wait,
 };
-use wiregauge_run::{Run, RunWriter, State};
+use wiregauge_run::{AnyRun, Run, RunKind, RunWriter, State};
 
 /// Samples in the run that is damaged.
 const SAMPLES: u64 = 64;
@@ -59,13 +59,14 @@ fn replace(path: &Path, bytes: &[u8]) {
 }
 
 fn read(place: &Path) {
-    let run = match Run::open(place) {
-        Ok(run) => run,
-        Err(error) => {
-            assert!(error.to_string().contains("run.json"), "{error}");
-            return;
-        }
-    };
+    match AnyRun::open(place) {
+        Ok(AnyRun::Exchange(run)) => read_points(&run),
+        Ok(AnyRun::Stream(run)) => read_points(&run),
+        Err(error) => assert!(error.to_string().contains("run.json"), "{error}"),
+    }
+}
+
+fn read_points<K: RunKind>(run: &Run<K>) {
     for point in 0..run.file.points.len().min(3) {
         let Ok(samples) = run.samples(point) else {
             continue;
@@ -76,7 +77,7 @@ fn read(place: &Path) {
             ended = sample.is_err();
         }
     }
-    let _ = wiregauge_run::write_json(&run, &mut std::io::sink());
+    let _ = wiregauge_run::write_json(run, &mut std::io::sink());
 }
 
 /// Changes, cuts, removes and adds bytes; three to four bytes of the recipe for each.
@@ -111,9 +112,12 @@ fn sound_run(keep_data: bool) -> (Vec<u8>, Vec<u8>) {
         out_bytes: 16,
         in_bytes: 48,
         depth: 1,
+        link: 0,
+        together: false,
     };
     let plan = Plan {
         address: "tcp://127.0.0.1:7700".into(),
+        more_links: Vec::new(),
         protocol: Protocol::Wiregauge,
         connect: Connect::Once,
         points: vec![point],
@@ -130,7 +134,8 @@ fn sound_run(keep_data: bool) -> (Vec<u8>, Vec<u8>) {
         link: LinkOptions::default(),
     };
     let mut summariser = Summariser::new(&plan, point, None);
-    let mut run = RunWriter::create(&dir, &plan, &Conditions::default()).expect("a new run");
+    let begun = RunWriter::create(&dir, &plan, &Conditions::default());
+    let mut run: RunWriter = begun.expect("a new run");
     let mut samples = run.begin_point(point).expect("a new point");
     for sequence in 0..SAMPLES {
         let sample = Sample {
