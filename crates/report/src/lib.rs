@@ -1,0 +1,27 @@
+//! What people look at, made from stored runs: tables and warnings in words, figures, and the page
+//! that holds them all. Opens no device, measures nothing; docs/report.md describes what it makes.
+//!
+//! Data goes one way: a run is told in words and tables ([`told`]) and gathered into few numbers
+//! ([`gather`]), figures are drawn from what was gathered, the page is made of all three.
+
+#![forbid(unsafe_code)]
+
+pub mod figures;
+pub mod gather;
+pub mod told;
+
+use gather::Gathered;
+use told::Told;
+
+/// A run, ready to be drawn.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// What tells it from the other runs of the same report: short, unique.
+    pub label: String,
+    /// The run.
+    pub run: wiregauge_run::AnyRun,
+    /// Its words and tables.
+    pub told: Told,
+    /// Its samples, thinned.
+    pub gathered: Gathered,
+}

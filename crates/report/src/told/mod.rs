@@ -1,0 +1,24 @@
+//! A run in words and tables: the same on a terminal, in a paper and on the page.
+
+mod table;
+
+pub use table::Table;
+
+/// What there is to say about a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// What was measured, on what: one or two lines.
+    pub heading: Vec<String>,
+    /// Every table that has something to say.
+    pub tables: Vec<Table>,
+    /// What the host does without the device, line by line; empty if that was not measured.
+    pub floors: Vec<String>,
+    /// Why some figures deserve a second look, with the remedy.
+    pub warnings: Vec<String>,
+    /// The error, if the run failed.
+    pub failed: Option<String>,
+    /// What it ran on: names and values, in groups that have a title.
+    pub conditions: Vec<(String, Vec<(String, String)>)>,
+    /// The command that repeats it, ready for a shell.
+    pub command: String,
+}
