@@ -39,6 +39,13 @@ impl Helper {
             })
     }
 
+    /// The calling thread, so that another one can tell its processor time.
+    pub fn caller() -> Helper {
+        Helper {
+            thread: rustix::thread::gettid().as_raw_nonzero().get(),
+        }
+    }
+
     /// Processor time that it has used, in nanoseconds.
     pub fn cpu_ns(&self) -> u64 {
         // The clock of a thread's processor time: include/linux/posix-timers_types.h, the thread's

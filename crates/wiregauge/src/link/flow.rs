@@ -69,6 +69,22 @@ pub trait Flow: Send {
     /// is given to `take`, and so are the bytes of an OUT transfer that were handed over in part.
     fn cancel(&mut self, take: &mut dyn FnMut(&[u8])) -> io::Result<()>;
 
+    /// Where a thread of the link hears first of what is over, and has one processor only with the
+    /// caller's: lets that thread call `step`, so that no switch of threads lies between the end of
+    /// a transfer and the next submission. Returns true after it was lent: once `step` returned
+    /// false, something happened that the caller must see to ([`Flow::complete`] tells it), a signal
+    /// came, or the time was over. Elsewhere it returns false at once.
+    ///
+    /// `step` takes what is over with [`Flow::complete`] and submits anew, until nothing more is over;
+    /// there `complete` never waits. Then it returns true to be called when something is.
+    fn lend(
+        &mut self,
+        _at_most: Duration,
+        _step: &mut (dyn FnMut(&mut dyn Flow) -> bool + Send),
+    ) -> bool {
+        false
+    }
+
     /// Processor time in nanoseconds that a helper thread of the link (not the caller) has used for
     /// it so far; 0 where there is none.
     fn helper_cpu_ns(&self) -> u64 {
