@@ -46,6 +46,11 @@ impl Helper {
         }
     }
 
+    /// Its number.
+    pub fn thread(&self) -> i32 {
+        self.thread
+    }
+
     /// Processor time that it has used, in nanoseconds.
     pub fn cpu_ns(&self) -> u64 {
         // The clock of a thread's processor time: include/linux/posix-timers_types.h, the thread's

@@ -118,10 +118,7 @@ impl Loan {
                 _ => break,
             };
             let order = (Ordering::AcqRel, Ordering::Acquire);
-            match self
-                .state
-                .compare_exchange(state, next, order.0, order.1)
-            {
+            match self.state.compare_exchange(state, next, order.0, order.1) {
                 Ok(_) if next == HOME => return,
                 Ok(_) => break,
                 Err(now) => state = now,
@@ -186,10 +183,7 @@ impl Wake for Loan {
                 _ => return,
             };
             let order = (Ordering::AcqRel, Ordering::Acquire);
-            match self
-                .state
-                .compare_exchange(state, next, order.0, order.1)
-            {
+            match self.state.compare_exchange(state, next, order.0, order.1) {
                 Ok(_) if next == BUSY => break,
                 Ok(_) => return,
                 Err(now) => state = now,

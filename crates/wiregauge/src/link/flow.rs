@@ -2,6 +2,7 @@
 //! Where the system has no such thing (a socket, a tty), a transfer is one system call and at most
 //! one pends.
 
+use crate::host::Helper;
 use std::io;
 use std::time::Duration;
 
@@ -83,6 +84,11 @@ pub trait Flow: Send {
         _step: &mut (dyn FnMut(&mut dyn Flow) -> bool + Send),
     ) -> bool {
         false
+    }
+
+    /// The thread that [`Flow::lend`] lends it to.
+    fn lent_to(&self) -> Option<Helper> {
+        None
     }
 
     /// Processor time in nanoseconds that a helper thread of the link (not the caller) has used for

@@ -338,3 +338,7 @@ fn whole_frame(bytes: &[u8]) -> Option<(Response, &[u8])> {
     let payload = &bytes[Response::SIZE..];
     (payload.len() == header.payload_len()).then_some((header, payload))
 }
+
+#[cfg(test)]
+#[path = "receiver_tests.rs"]
+mod tests;

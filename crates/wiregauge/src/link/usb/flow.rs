@@ -193,6 +193,10 @@ impl<T: BulkOrInterrupt> Flow for InFlow<'_, T> {
         true
     }
 
+    fn lent_to(&self) -> Option<Helper> {
+        self.share.helper.filter(|_| self.loan.is_some())
+    }
+
     fn helper_cpu_ns(&self) -> u64 {
         self.share.cpu_ns(self.pipe.ended())
     }
