@@ -89,9 +89,10 @@ impl Axis {
     /// Moments in nanoseconds since a start, shown in seconds.
     pub(crate) fn elapsed(name: &str, high: f64) -> Axis {
         // A run of milliseconds is better read in them.
+        let high = finite(high).max(1.0);
         let (unit, unit_name) = if high < 1e8 { (1e6, "ms") } else { (1e9, "s") };
         let mut axis = Axis::linear(&format!("{name} ({unit_name})"), 0.0, high, unit);
-        axis.high = high.max(f64::MIN_POSITIVE);
+        axis.high = high;
         axis.keep_within();
         axis
     }

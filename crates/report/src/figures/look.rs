@@ -15,7 +15,7 @@ pub(crate) const GRID: &str = "#dddddd";
 /// common colour blindness can tell apart. Ordered so that neighbours differ in lightness too;
 /// yellow comes last, being hard to see on white.
 pub(crate) const SERIES: [&str; 8] = [
-    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#000000", "#f0e442",
+    "#0072b2", "#e69f00", "#009e73", "#56b4e9", "#d55e00", "#cc79a7", "#000000", "#f0e442",
 ];
 
 /// Dashes, as in `stroke-dasharray`, in pixels.
