@@ -124,6 +124,15 @@ fn warnings(subject: &Subject) -> String {
             text(error)
         );
     }
+    for (at, reason) in subject.gathered.missing() {
+        let _ = writeln!(
+            out,
+            "<div class=\"notice bad\" role=\"note\"><p><strong>Not drawn:</strong>the samples of point {} \
+             could not be read: {}</p></div>",
+            at + 1,
+            text(reason)
+        );
+    }
     for warning in &subject.told.warnings {
         let _ = writeln!(
             out,
@@ -236,7 +245,7 @@ pub(super) fn tables(tables: &[Table]) -> String {
             out,
             "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>",
             text(&table.title),
-            table.html()
+            table_html(table)
         );
     }
     out
@@ -325,4 +334,12 @@ pub(super) fn footer(subjects: &[Subject], uplot: Option<&Uplot>, note: &str) ->
     }
     out.push_str("</footer>\n");
     out
+}
+
+fn table_html(table: &Table) -> String {
+    let cells = |tag: &str, cells: &[String]| -> String {
+        cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", text(cell))).collect()
+    };
+    let rows: String = table.rows.iter().map(|row| format!("<tr>{}</tr>", cells("td", row))).collect();
+    format!("<table><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{rows}</tbody></table>", text(&table.title), cells("th", &table.columns))
 }
