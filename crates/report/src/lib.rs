@@ -10,6 +10,7 @@ pub mod figures;
 pub mod gather;
 pub mod page;
 pub mod told;
+pub mod units;
 
 use gather::Gathered;
 use told::Told;
