@@ -8,6 +8,7 @@
 
 pub mod figures;
 pub mod gather;
+pub mod page;
 pub mod told;
 pub mod units;
 

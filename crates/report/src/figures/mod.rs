@@ -2,7 +2,7 @@
 
 mod axes;
 mod canvas;
-mod look;
+pub(crate) mod look;
 mod png;
 mod svg;
 

@@ -116,8 +116,8 @@ impl Slices {
 /// The cells, so many of them made one; the first is number `base`.
 fn joined(cells: &VecDeque<Cell>, base: u64, times: u64) -> VecDeque<Cell> {
     let mut all: VecDeque<Cell> = VecDeque::new();
-    for (number, cell) in (base..).zip(cells) {
-        let place = (number / times - base / times) as usize;
+    for (after, cell) in cells.iter().enumerate() {
+        let place = ((base + after as u64) / times - base / times) as usize;
         if place == all.len() {
             all.push_back(EMPTY);
         }

@@ -2,10 +2,11 @@
 //! columns of small integers, thinned until they fit.
 
 use crate::Subject;
-use crate::gather::{Gathered, Series, Slice};
+use crate::gather::{Bad, Gathered, Series, Slice};
 use hdrhistogram::Histogram;
 use serde::Serialize;
-use wiregauge_record::{Status, Way};
+use std::collections::BTreeSet;
+use wiregauge_record::Way;
 use wiregauge_run::AnyRun;
 
 /// What is tried until the data fit: slices of time and longest samples of each series, bins of
@@ -32,7 +33,7 @@ pub(super) struct Data {
     /// Bins of `Measured::bins` a decade.
     bins: f64,
     /// Names of the numbers in `Measured::bad`.
-    statuses: [&'static str; Status::ALL.len()],
+    statuses: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -63,7 +64,8 @@ struct Measured {
     longest: [Vec<u64>; 2],
     /// Those without a right answer in time: start, less that of the one before, and status.
     bad: [Vec<u64>; 2],
-    bad_in_all: u64,
+    /// How often each went wrong: number of the status, and how often.
+    bad_in_all: Vec<(usize, u64)>,
     /// The percentile at each place.
     percentiles: Vec<u64>,
     /// Number of the first bin, then counts; a negative number stands for so many empty bins.
@@ -73,13 +75,17 @@ struct Measured {
 /// The data, in at most `room` bytes of JSON if that can be done, and what they were thinned to:
 /// slices of time and longest samples.
 pub(super) fn of(subjects: &[Subject], room: usize) -> (String, usize, usize) {
+    let statuses = statuses(subjects);
     let mut last = (String::new(), 0, 0);
     for (slices, longest, bins) in STEPS {
         let data = Data {
-            runs: subjects.iter().map(|s| run(s, slices, longest, bins)).collect(),
+            runs: subjects
+                .iter()
+                .map(|subject| run(subject, &statuses, (slices, longest, bins)))
+                .collect(),
             places: PLACES_A_NINE,
             bins,
-            statuses: Status::ALL.map(Status::name),
+            statuses: statuses.clone(),
         };
         last = (super::escape::json(&data), slices, longest);
         if last.0.len() <= room {
@@ -89,11 +95,30 @@ pub(super) fn of(subjects: &[Subject], room: usize) -> (String, usize, usize) {
     last
 }
 
-fn run(subject: &Subject, slices: usize, longest: usize, bins: f64) -> RunData {
+/// How things went wrong, each once.
+fn statuses(subjects: &[Subject]) -> Vec<&'static str> {
+    let series = subjects.iter().flat_map(|subject| match &subject.gathered {
+        Gathered::Exchange(points) => points.iter().map(|point| &point.series).collect(),
+        Gathered::Stream(points) => {
+            let flows = points.iter().flat_map(|point| &point.flows);
+            flows.map(|flow| &flow.series).collect::<Vec<_>>()
+        }
+    });
+    let names: BTreeSet<&'static str> = series
+        .flat_map(|series| &series.bad_in_all)
+        .map(|(name, _)| *name)
+        .collect();
+    names.into_iter().collect()
+}
+
+/// How much of each point is kept: slices, longest samples, bins a decade.
+type Room = (usize, usize, f64);
+
+fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
     let mut points: Vec<(u32, Measured)> = Vec::new();
     let mut add = |index: u32, key: String, series: &Series, histogram: &Histogram<u64>| {
-        if !histogram.is_empty() || series.bad_in_all > 0 {
-            points.push((index, measured(key, series, histogram, slices, longest, bins)));
+        if !histogram.is_empty() || !series.bad_in_all.is_empty() {
+            points.push((index, measured(key, series, histogram, statuses, room)));
         }
     };
     let what = match (&subject.run, &subject.gathered) {
@@ -129,15 +154,15 @@ fn measured(
     key: String,
     series: &Series,
     histogram: &Histogram<u64>,
-    slices: usize,
-    longest: usize,
-    bins: f64,
+    statuses: &[&str],
+    (slices, longest, bins): Room,
 ) -> Measured {
+    let number = |name: &str| statuses.iter().position(|status| *status == name);
     let unit = fine_unit(histogram.min());
     let merged = merge(&series.slices, slices);
     let ends = merged.last().map_or(0, |slice| slice.at_ns);
     let ends = series.longest.iter().map(|spot| spot.at_ns).fold(ends, u64::max);
-    let ends = series.bad.iter().map(|bad| bad.0).fold(ends, u64::max);
+    let ends = series.bad.iter().map(|bad| bad.at_ns).fold(ends, u64::max);
     // A hundred thousandth of the width is less than a pixel even when zoomed.
     let tick = 10_u64.pow((ends.max(1) / 100_000).max(1).ilog10());
     let round = |ns: u64| ns.saturating_add(unit / 2) / unit;
@@ -148,7 +173,7 @@ fn measured(
     kept.sort_by_key(|spot| spot.at_ns);
     // As many as may matter, taken evenly: a thousand of them are a band anyway.
     let every = series.bad.len().div_ceil(longest.max(1)).max(1);
-    let bad: Vec<&(u64, Status)> = series.bad.iter().step_by(every).collect();
+    let bad: Vec<&Bad> = series.bad.iter().step_by(every).collect();
     Measured {
         key,
         unit,
@@ -163,10 +188,16 @@ fn measured(
             kept.iter().map(|spot| round(spot.value_ns)).collect(),
         ],
         bad: [
-            steps(bad.iter().map(|bad| bad.0 / tick)),
-            bad.iter().map(|bad| bad.1 as u64).collect(),
+            steps(bad.iter().map(|bad| bad.at_ns / tick)),
+            bad.iter()
+                .map(|bad| number(bad.status).unwrap_or_default() as u64)
+                .collect(),
         ],
-        bad_in_all: series.bad_in_all,
+        bad_in_all: series
+            .bad_in_all
+            .iter()
+            .filter_map(|(name, often)| Some((number(name)?, *often)))
+            .collect(),
         percentiles: percentiles(histogram).map(round).collect(),
         bins: binned(histogram, bins),
     }
@@ -316,7 +347,7 @@ mod tests {
             ..Series::default()
         };
         let histogram = histogram([20_000, 9_000_000]);
-        let measured = measured("p".into(), &series, &histogram, 20, 4, 10.0);
+        let measured = measured("p".into(), &series, &histogram, &[], (20, 4, 10.0));
         assert_eq!(measured.at.len(), 20);
         assert_eq!(measured.longest[1].len(), 4);
         let longest = measured.longest[1].iter().max().unwrap() * measured.unit;

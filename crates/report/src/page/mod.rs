@@ -8,8 +8,6 @@ mod measure;
 mod names;
 mod sections;
 mod summary;
-#[cfg(test)]
-mod tests;
 mod theme;
 
 use crate::Subject;

@@ -1,6 +1,7 @@
 //! What a point is called in a sentence, in a list and in a legend: the same everywhere, so that the
 //! same point of two runs is found by its name.
 
+use crate::units::grouped;
 use wiregauge_record::{Direction, Plan, Point, StreamPlan, StreamPoint, Way};
 
 /// A point of an exchange run.
@@ -35,17 +36,4 @@ fn link(several: bool, link: u32, together: bool) -> String {
         (true, false) => format!(", link {link} alone"),
         (true, true) => format!(", link {link} together"),
     }
-}
-
-/// A whole number with its thousands set off.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -167,7 +167,7 @@
     if (p.longest[0].length > 0) series.push(Object.assign({ label: "single " + run.what, stroke: variable("s5"), value }, dot(variable("s5"), 5)));
     if (p.bad[0].length > 0) {
       series.push(Object.assign({
-        label: "no right answer (at the top)", stroke: variable("bad"),
+        label: "went wrong", stroke: variable("bad"),
         value: (u, v, i, index) => {
           const at = index === null || index === undefined ? -1 : nearest(p.bad[0], u.data[0][index] * 1e9);
           return v === null || v === undefined || at < 0 ? "-" : data.statuses[p.bad[1][at]];
@@ -185,8 +185,9 @@
       wantsLog: top / bottom > 20,
       note: "Each of " + grouped(p.at.length) + " slices of time shows its shortest, its mean and its longest of " +
         grouped(point.of) + " in all; the " + grouped(p.longest[0].length) + " longest are drawn one by one." +
-        (point.bad_in_all > 0 ? " " + grouped(point.bad_in_all) + " had no right answer in time; " +
-          grouped(p.bad[0].length) + " of them are marked." : ""),
+        (point.bad_in_all.length > 0 ? " Of those that went wrong (" +
+          point.bad_in_all.map(([status, often]) => grouped(often) + " " + data.statuses[status]).join(", ") + "), " +
+          grouped(p.bad[0].length) + " are marked at the upper edge." : ""),
     };
   }
 

@@ -5,7 +5,7 @@ use super::summary::{Card, Summary};
 use super::{Uplot, differs, live_form, summary};
 use crate::Subject;
 use crate::figures::Figure;
-use crate::told::Table;
+use crate::told::{FLOORS, FLOORS_ARE, Table};
 use std::fmt::Write;
 use wiregauge_run::{AnyRun, State};
 
@@ -68,13 +68,13 @@ pub(super) fn summary(subjects: &[Subject]) -> String {
         if several {
             let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
         }
-        out.push_str(&one(&summary::of(subject), several));
+        out.push_str(&one(&summary::of(subject), &subject.told.notes, several));
         out.push_str(&warnings(subject));
     }
     out
 }
 
-fn one(summary: &Summary, several: bool) -> String {
+fn one(summary: &Summary, notes: &[String], several: bool) -> String {
     let mut out = String::new();
     if let Some(unfinished) = &summary.unfinished {
         let _ = writeln!(out, "<div class=\"notice bad\" role=\"note\"><p>{}</p></div>", text(unfinished));
@@ -88,6 +88,7 @@ fn one(summary: &Summary, several: bool) -> String {
     for (place, words) in &summary.limits {
         said.push(format!("What limits at {}: {}.", text(place), text(words.trim_end_matches('.'))));
     }
+    said.extend(notes.iter().map(|note| text(note).into_owned()));
     if !said.is_empty() {
         let items: String = said.iter().map(|line| format!("<li>{line}</li>\n")).collect();
         let _ = writeln!(out, "<ul class=\"said\">\n{items}</ul>");
@@ -122,6 +123,15 @@ fn warnings(subject: &Subject) -> String {
             out,
             "<div class=\"notice bad\" role=\"note\"><p><strong>The run failed:</strong>{}</p></div>",
             text(error)
+        );
+    }
+    for (at, reason) in subject.gathered.missing() {
+        let _ = writeln!(
+            out,
+            "<div class=\"notice bad\" role=\"note\"><p><strong>Not drawn:</strong>the samples of point {} \
+             could not be read: {}</p></div>",
+            at + 1,
+            text(reason)
         );
     }
     for warning in &subject.told.warnings {
@@ -217,7 +227,7 @@ pub(super) fn figures(figures: &[Figure]) -> String {
         let live = live_form(figure).map_or(String::new(), |form| format!(" data-live=\"{form}\""));
         let _ = writeln!(
             out,
-            "<figure id=\"{name}\"{live}>\n<div class=\"drawn\" role=\"img\" aria-labelledby=\"{name}-title\" \
+            "<figure id=\"{name}\"{live}>\n<div class=\"drawn\" role=\"group\" aria-labelledby=\"{name}-title\" \
              aria-describedby=\"{name}-text\" tabindex=\"0\">{}</div>\n<figcaption><strong \
              id=\"{name}-title\">Figure {}: {}</strong> <span id=\"{name}-text\">{}</span></figcaption>\n</figure>",
             svg(&figure.svg),
@@ -236,7 +246,7 @@ pub(super) fn tables(tables: &[Table]) -> String {
             out,
             "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>",
             text(&table.title),
-            table.html()
+            table_html(table)
         );
     }
     out
@@ -258,7 +268,7 @@ pub(super) fn all_tables(subjects: &[Subject]) -> String {
                 .collect();
             let _ = writeln!(
                 out,
-                "<h3>This host without the device (before / after the run)</h3>\n<ul>\n{lines}</ul>"
+                "<h3>{FLOORS} ({FLOORS_ARE})</h3>\n<ul>\n{lines}</ul>"
             );
         }
     }
@@ -325,4 +335,12 @@ pub(super) fn footer(subjects: &[Subject], uplot: Option<&Uplot>, note: &str) ->
     }
     out.push_str("</footer>\n");
     out
+}
+
+fn table_html(table: &Table) -> String {
+    let cells = |tag: &str, cells: &[String]| -> String {
+        cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", text(cell))).collect()
+    };
+    let rows: String = table.rows.iter().map(|row| format!("<tr>{}</tr>", cells("td", row))).collect();
+    format!("<table><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{rows}</tbody></table>", text(&table.title), cells("th", &table.columns))
 }

@@ -2,8 +2,8 @@
 //! matter for this kind of run, what limits, what became of the data.
 
 use super::measure::{Measure, Named, Place, places};
-use super::names::grouped;
 use crate::Subject;
+use crate::units::{grouped, percent};
 use std::collections::BTreeSet;
 use wiregauge_record::{
     Connect, FlowSummary, Plan, PointSummary, Schedule, StreamPlan, StreamSummary, Way,
@@ -247,16 +247,6 @@ fn of_limit(limit: &wiregauge_record::BusLimit) -> String {
             limit.source
         ),
         used => format!("{} of the limit of {limit_rate} ({})", percent(used), limit.source),
-    }
-}
-
-fn percent(part: f64) -> String {
-    let percent = part * 100.0;
-    match part {
-        p if p < 1.0 && percent > 99.99 => "> 99.99 %".into(),
-        p if p > 0.0 && percent < 0.01 => "< 0.01 %".into(),
-        _ if percent >= 99.0 => format!("{percent:.2} %"),
-        _ => format!("{percent:.1} %"),
     }
 }
 

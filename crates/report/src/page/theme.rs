@@ -1,6 +1,7 @@
 //! Light and dark. Figures are drawn for white paper in a few fixed colours; here each of them gets a
 //! twin for a dark screen, and rules that restyle the figures by the colour that they were drawn in.
 
+use crate::figures::look;
 use std::fmt::Write;
 
 /// A colour of the page: the name of its variable, as it is on paper and on a dark screen.
@@ -15,19 +16,19 @@ const PAGE: [(&str, &str, &str); 7] = [
 ];
 
 /// Colours of the figures: the name of the variable, as drawn, on a dark screen.
-pub(super) const FIGURES: [(&str, &str, &str); 12] = [
-    ("paper", "#ffffff", "#16181b"),
-    ("ink", "#1a1a1a", "#e8e8e8"),
-    ("muted", "#666666", "#a3a8ae"),
-    ("grid", "#dddddd", "#33373d"),
-    ("s1", "#0072b2", "#4aa8e0"),
-    ("s2", "#d55e00", "#ff8a3d"),
-    ("s3", "#009e73", "#2cc79b"),
-    ("s4", "#cc79a7", "#e29ac4"),
-    ("s5", "#56b4e9", "#8fd0f7"),
-    ("s6", "#e69f00", "#f5b93a"),
-    ("s7", "#000000", "#ffffff"),
-    ("s8", "#999999", "#b8b8b8"),
+const FIGURES: [(&str, &str, &str); 12] = [
+    ("paper", look::PAPER, "#16181b"),
+    ("ink", look::INK, "#e8e8e8"),
+    ("muted", look::MUTED, "#a8adb3"),
+    ("grid", look::GRID, "#34383e"),
+    ("s1", look::SERIES[0], "#4aa8e0"),
+    ("s2", look::SERIES[1], "#f0b030"),
+    ("s3", look::SERIES[2], "#2cc79b"),
+    ("s4", look::SERIES[3], "#e29ac4"),
+    ("s5", look::SERIES[4], "#ff8a3d"),
+    ("s6", look::SERIES[5], "#9bd6f8"),
+    ("s7", look::SERIES[6], "#ffffff"),
+    ("s8", look::SERIES[7], "#f7ee7a"),
 ];
 
 /// The variables and the rules, as CSS.
