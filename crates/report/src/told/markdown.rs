@@ -17,7 +17,7 @@ pub(super) fn document(run: &AnyRun, told: &Told) -> String {
     let title = format!("wiregauge {}: {}", stored.kind(), stored.address());
     let mut out = format!("## {}\n\n", escape(&title));
     for line in &told.heading {
-        let _ = writeln!(out, "{}\n", escape(line));
+        let _ = writeln!(out, "{}\n", line_of(line));
     }
     if stored.points() == 0 {
         out += "No point was finished.\n\n";
@@ -26,7 +26,7 @@ pub(super) fn document(run: &AnyRun, told: &Told) -> String {
         let _ = writeln!(out, "### {}\n\n{}", escape(&table.title), table.markdown());
     }
     for note in &told.notes {
-        let _ = writeln!(out, "{}\n", escape(note));
+        let _ = writeln!(out, "{}\n", line_of(note));
     }
     if !told.floors.is_empty() {
         let _ = writeln!(out, "### {FLOORS} ({FLOORS_ARE})\n\n{}", list(&told.floors));
@@ -85,8 +85,23 @@ fn grid(columns: &[String], rows: &[Vec<String>], rule: &str) -> String {
 fn list(items: &[String]) -> String {
     items
         .iter()
-        .map(|item| format!("- {}\n", escape(item)))
+        .map(|item| format!("- {}\n", line_of(item)))
         .collect()
+}
+
+/// Text that begins a line: no list, no quotation, no rule begins with it.
+pub(super) fn line_of(text: &str) -> String {
+    let text = escape(text);
+    let marks = text.starts_with(['-', '+', '=']);
+    let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    if marks {
+        format!("\\{text}")
+    } else if digits.len() < text.len() && digits.starts_with(['.', ')']) {
+        let number = &text[..text.len() - digits.len()];
+        format!("{number}\\{digits}")
+    } else {
+        text
+    }
 }
 
 /// A block of code whose fence cannot be ended by what is in it.
@@ -104,8 +119,11 @@ fn code(text: &str) -> String {
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut before = ' ';
-    for c in text.chars() {
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
         match c {
+            '+' if rest.next_if_eq(&'-').is_some() => out.push('±'),
+            '>' if rest.next_if_eq(&'=').is_some() => out.push('≥'),
             '\n' | '\r' | '\t' => out.push(' '),
             c if c.is_control() => out.push(char::REPLACEMENT_CHARACTER),
             // An entity: a backslash before it stops no HTML in some dialects.

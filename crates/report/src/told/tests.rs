@@ -47,7 +47,7 @@ fn every_row_of_markdown_has_as_many_cells_as_there_are_columns() {
     }
     assert_eq!(cells(lines[0])[1], "a|b");
     assert!(cells(lines[1]).iter().all(|rule| rule.ends_with("-:")));
-    assert_eq!(cells(lines[2])[1], "&gt;=2.5");
+    assert_eq!(cells(lines[2])[1], "≥2.5");
     assert_eq!(cells(lines[3])[0], "|");
     assert!(
         !text.contains("<script>") && !text.contains('\u{7}'),
@@ -57,6 +57,12 @@ fn every_row_of_markdown_has_as_many_cells_as_there_are_columns() {
 
 #[test]
 fn a_warning_stays_one_item_of_its_list() {
+    for text in ["- a", "+ a", "1. a", "12) a", "> a", "=", "# a"] {
+        let line = markdown::line_of(text);
+        let first = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        assert!(first.starts_with(['\\', '&']), "{line}");
+    }
+    assert_eq!(markdown::line_of("10.5 ms, 1 +-0.2"), "10\\.5 ms, 1 ±0.2");
     let text = markdown::escape("# no heading\n- no item `x` _y_ SCHED_OTHER");
     assert_eq!(text, "\\# no heading - no item \\`x\\` \\_y_ SCHED_OTHER");
 }
