@@ -2,9 +2,14 @@
 
 mod axes;
 mod canvas;
+mod cells;
+mod depth;
+mod limits;
 pub(crate) mod look;
 mod png;
+mod size;
 mod svg;
+mod throughput;
 
 use crate::Subject;
 
@@ -23,7 +28,10 @@ pub struct Figure {
 
 /// All figures that there are of these runs, in the order in which a reader wants them.
 pub fn of(subjects: &[Subject]) -> Vec<Figure> {
-    let _ = subjects;
-    let drawn: Vec<Vec<Figure>> = vec![];
+    let drawn = [
+        size::draw(subjects),
+        depth::draw(subjects),
+        throughput::draw(subjects),
+    ];
     drawn.into_iter().flatten().collect()
 }
