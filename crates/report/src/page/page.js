@@ -60,9 +60,9 @@
   const source = document.getElementById("data");
   if (typeof uPlot === "undefined" || !source || figures.length === 0) return;
   const data = JSON.parse(source.textContent);
-  const runs = data.runs.filter((run) => run.points.length > 0);
-  if (runs.length === 0) return;
-  const several = runs.length > 1;
+  const keyOf = (point) => point.size + ", " + point.depth;
+  // More lines than this cannot be told apart.
+  const MOST = 8;
 
   // Columns are stored as steps, values as whole numbers of `unit`: here they become nanoseconds.
   function unpacked(point) {
@@ -292,7 +292,9 @@
   // One figure with its controls. The drawn one stays in the page, for print.
   function live(holder) {
     const kind = kinds[holder.dataset.live];
-    if (!kind) return;
+    const runs = data.runs.filter((run) => run.kind === holder.dataset.kind && run.points.length > 0);
+    if (!kind || runs.length === 0) return;
+    const several = runs.length > 1;
     const title = holder.querySelector("figcaption strong");
     const plot = element("div", { className: "plot", tabIndex: 0 });
     plot.setAttribute("role", "application");
@@ -303,20 +305,34 @@
     const help = element("small", { className: "help" });
     const tools = element("div", { className: "tools" });
 
-    // What can be chosen: a point of a run, or a point of all runs at once.
+    // What can be chosen: a point of all runs at once; of one run, a point or a row of the sweep.
     const options = [];
     if (several && !kind.one) {
-      const keys = [...new Set(runs.flatMap((run) => run.points.map((point) => point.key)))];
+      const keys = [...new Set(runs.flatMap((run) => run.points.map(keyOf)))];
       for (const key of keys) {
-        const members = runs.flatMap((run) => run.points.filter((point) => point.key === key)
+        const members = runs.flatMap((run) => run.points.filter((point) => keyOf(point) === key)
           .map((point) => ({ run, point, label: run.label })));
         options.push({ text: key, members });
       }
     } else {
       for (const run of runs) {
+        const rows = (same, differs, all) => {
+          for (const value of new Set(run.points.map((point) => point[same]))) {
+            let points = run.points.filter((point) => point[same] === value);
+            if (points.length < 2) continue;
+            const every = Math.max(1, (points.length - 1) / (MOST - 1));
+            points = [...new Set(points.map((_, i) => Math.round(i * every)))].filter((i) => i < points.length)
+              .map((i) => points[i]);
+            options.push({ text: value + ", " + all, members: points.map((point) => ({ run, point, label: point[differs] })) });
+          }
+        };
+        if (!kind.one) {
+          rows("size", "depth", run.kind === "stream" ? "several queues" : "several depths");
+          rows("depth", "size", "several sizes");
+        }
         for (const point of run.points) {
-          const text = several ? run.label + ": " + point.key : point.key;
-          options.push({ text, members: [{ run, point, label: text }] });
+          const text = several ? run.label + ": " + keyOf(point) : keyOf(point);
+          options.push({ text, members: [{ run, point, label: keyOf(point) }] });
         }
       }
     }
@@ -345,9 +361,9 @@
         const other = options[Number(second.value)];
         if (other !== picked[0]) picked.push(other);
       }
-      const named = picked.length > 1 && several;
+      const named = picked.length > 1 && (several || picked.some((option) => option.members.length > 1));
       return picked.flatMap((option) => option.members.map((member) =>
-        (named ? Object.assign({}, member, { label: member.label + ": " + option.text }) : member)));
+        (named ? Object.assign({}, member, { label: several ? member.label + ": " + option.text : keyOf(member.point) }) : member))).slice(0, MOST);
     };
     function draw(fresh) {
       const members = chosen();

@@ -224,7 +224,9 @@ pub(super) fn figures(figures: &[Figure]) -> String {
     let mut out = String::new();
     for (number, figure) in figures.iter().enumerate() {
         let name = format!("figure-{}-{}", number + 1, id(&figure.name));
-        let live = live_form(figure).map_or(String::new(), |form| format!(" data-live=\"{form}\""));
+        let live = live_form(figure).map_or(String::new(), |(form, kind)| {
+            format!(" data-live=\"{form}\" data-kind=\"{kind}\"")
+        });
         let _ = writeln!(
             out,
             "<figure id=\"{name}\"{live}>\n<div class=\"drawn\" role=\"group\" aria-labelledby=\"{name}-title\" \

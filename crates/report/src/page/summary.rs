@@ -79,6 +79,18 @@ fn unfinished(state: &State, done: usize, planned: usize) -> Option<String> {
     }
 }
 
+/// A value that somebody has chosen: as round as it was.
+fn given(measure: Measure, value: u64) -> String {
+    let shown = measure.show(value as f64);
+    match shown.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            let number = number.trim_end_matches('0').trim_end_matches('.');
+            format!("{number} {unit}")
+        }
+        _ => shown,
+    }
+}
+
 /// `48 B`, `48, 1,000 and 8,000 B`, `9 values from 16 to 65,536 B`.
 fn list(values: impl Iterator<Item = u32>, unit: &str) -> String {
     let values: Vec<u32> = values.collect::<BTreeSet<u32>>().into_iter().collect();
@@ -103,7 +115,7 @@ fn exchange_plan(plan: &Plan, points: &[PointSummary]) -> String {
     let exchanges: u64 = points.iter().map(|point| point.counts.exchanges).sum();
     let how = match plan.schedule {
         Schedule::AsFastAsPossible => String::new(),
-        Schedule::EveryNs(ns) => format!(", one every {}", Measure::Trt.show(ns as f64)),
+        Schedule::EveryNs(ns) => format!(", one every {}", given(Measure::Trt, ns)),
     };
     let opened = match plan.connect {
         Connect::Once => "",
@@ -133,7 +145,7 @@ fn stream_plan(plan: &StreamPlan, points: &[StreamSummary]) -> String {
     let cells = |of: fn(&StreamSummary) -> u32| points.iter().map(of);
     format!(
         "Streams of {} in {}: {}; transfers of {}, queue {}.",
-        Measure::Trt.show(plan.duration_ns as f64),
+        given(Measure::Trt, plan.duration_ns),
         count(points.len() as u64, "point", "points"),
         if ways.is_empty() { "-".into() } else { ways.join(", ") },
         list(cells(|point| point.point.transfer_bytes), " B"),
@@ -334,7 +346,7 @@ fn exchange_outcome(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
             said.push(format!(
                 "{whose}{} of the exchanges stayed below {} (95 % interval {} to {}).",
                 percent(share.share),
-                Measure::Trt.show(limit as f64),
+                given(Measure::Trt, limit),
                 percent(share.low),
                 percent(share.high)
             ));
@@ -405,7 +417,7 @@ fn buffer_card(plan: &StreamPlan, places: &[Named<'_>]) -> Option<Card> {
     };
     notes.push(interval);
     Some(Card {
-        title: format!("Buffer needed at a constant {}", Measure::Rate.show(rate as f64)),
+        title: format!("Buffer needed at a constant {}", given(Measure::Rate, rate)),
         value: format!("{} B", grouped(need.worst_bytes)),
         interval: notes.pop().unwrap_or_default(),
         place: named.name.clone(),
@@ -451,7 +463,7 @@ fn stream_outcome(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<String> {
     for &rate in unsustained {
         said.push(format!(
             "No point sustained {}: for that rate no buffer is large enough.",
-            Measure::Rate.show(rate as f64)
+            given(Measure::Rate, rate)
         ));
     }
     let longest = flows(places)
@@ -481,7 +493,7 @@ fn limits(run: &AnyRun, cards: &[Card]) -> Vec<(String, String)> {
             let file = &run.file;
             wiregauge_explain::of_exchange(&file.plan, &file.conditions, &file.points)
                 .into_iter()
-                .map(|split| (super::names::exchange(&file.plan, &split.point), split.words))
+                .map(|split| (super::names::exchange(&file.plan, &split.point).whole(), split.words))
                 .collect()
         }
         AnyRun::Stream(run) => {
@@ -489,7 +501,7 @@ fn limits(run: &AnyRun, cards: &[Card]) -> Vec<(String, String)> {
             wiregauge_explain::of_stream(&file.plan, &file.points)
                 .flows
                 .into_iter()
-                .map(|split| (super::names::flow(&file.plan, &split.point, split.way), split.words))
+                .map(|split| (super::names::flow(&file.plan, &split.point, split.way).whole(), split.words))
                 .collect()
         }
     };
