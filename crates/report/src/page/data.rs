@@ -166,7 +166,11 @@ fn measured(
     let unit = fine_unit(histogram.min());
     let merged = merge(&series.slices, slices);
     let ends = merged.last().map_or(0, |slice| slice.at_ns);
-    let ends = series.longest.iter().map(|spot| spot.at_ns).fold(ends, u64::max);
+    let ends = series
+        .longest
+        .iter()
+        .map(|spot| spot.at_ns)
+        .fold(ends, u64::max);
     let ends = series.bad.iter().map(|bad| bad.at_ns).fold(ends, u64::max);
     // A hundred thousandth of the width is less than a pixel even when zoomed.
     let tick = 10_u64.pow((ends.max(1) / 100_000).max(1).ilog10());
@@ -187,8 +191,14 @@ fn measured(
         of: series.of,
         at: steps(merged.iter().map(|slice| slice.at_ns / tick)),
         low: merged.iter().map(|slice| round(slice.min_ns)).collect(),
-        mean: merged.iter().map(|slice| above(slice.mean_ns as u64, slice)).collect(),
-        high: merged.iter().map(|slice| above(slice.max_ns, slice)).collect(),
+        mean: merged
+            .iter()
+            .map(|slice| above(slice.mean_ns as u64, slice))
+            .collect(),
+        high: merged
+            .iter()
+            .map(|slice| above(slice.max_ns, slice))
+            .collect(),
         longest: [
             steps(kept.iter().map(|spot| spot.at_ns / tick)),
             kept.iter().map(|spot| round(spot.value_ns)).collect(),
@@ -229,7 +239,10 @@ fn merge(slices: &[Slice], most: usize) -> Vec<Slice> {
         .chunks(each)
         .map(|group| {
             let n: u64 = group.iter().map(|slice| slice.n).sum();
-            let sum: f64 = group.iter().map(|slice| slice.mean_ns * slice.n as f64).sum();
+            let sum: f64 = group
+                .iter()
+                .map(|slice| slice.mean_ns * slice.n as f64)
+                .sum();
             Slice {
                 at_ns: group[0].at_ns,
                 n,
@@ -246,11 +259,15 @@ fn merge(slices: &[Slice], most: usize) -> Vec<Slice> {
 fn percentiles(histogram: &Histogram<u64>) -> impl Iterator<Item = u64> + '_ {
     let n = histogram.len();
     let last = ((n as f64).log10() * PLACES_A_NINE).ceil() as u64;
-    (0..=last).filter(move |_| n > 0).map(move |place| match place {
-        0 => histogram.min(),
-        place if place == last => histogram.max(),
-        place => histogram.value_at_quantile(1.0 - 10_f64.powf(-(place as f64) / PLACES_A_NINE)),
-    })
+    (0..=last)
+        .filter(move |_| n > 0)
+        .map(move |place| match place {
+            0 => histogram.min(),
+            place if place == last => histogram.max(),
+            place => {
+                histogram.value_at_quantile(1.0 - 10_f64.powf(-(place as f64) / PLACES_A_NINE))
+            }
+        })
 }
 
 /// Counts in bins of equal width on a logarithmic axis: bin b reaches from 10^(b / bins) ns on.
@@ -327,7 +344,10 @@ mod tests {
         let histogram = histogram(1..=1000);
         let found: Vec<u64> = percentiles(&histogram).collect();
         assert_eq!(found.len(), 37);
-        assert_eq!((found[0], found[12], found[24], found[36]), (1, 900, 990, 1000));
+        assert_eq!(
+            (found[0], found[12], found[24], found[36]),
+            (1, 900, 990, 1000)
+        );
         assert_eq!(percentiles(&Histogram::<u64>::new(3).unwrap()).count(), 0);
     }
 

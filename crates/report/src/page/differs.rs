@@ -54,16 +54,23 @@ fn rows(runs: &[Vec<Named<'_>>]) -> Vec<Row> {
     };
     let common = |named: &Named<'_>| rest.iter().all(|run| find(run, &named.name).is_some());
     let mut chosen: Vec<(Measure, &str)> = Vec::new();
-    let shared: Vec<Named<'_>> = first.iter().filter(|named| common(named)).cloned().collect();
+    let shared: Vec<Named<'_>> = first
+        .iter()
+        .filter(|named| common(named))
+        .cloned()
+        .collect();
     if let Some(named) = smallest(&shared) {
         chosen.push((Measure::RttMedian, &named.name));
         chosen.push((Measure::RttTail, &named.name));
     }
     for measure in [Measure::Trt, Measure::Throughput] {
-        chosen.extend(best(&shared, measure, |_| true).map(|(named, _)| (measure, &named.name[..])));
+        chosen
+            .extend(best(&shared, measure, |_| true).map(|(named, _)| (measure, &named.name[..])));
     }
     for way in [Way::In, Way::Out] {
-        let found = best(&shared, Measure::Rate, |named| named.place.way() == Some(way));
+        let found = best(&shared, Measure::Rate, |named| {
+            named.place.way() == Some(way)
+        });
         chosen.extend(found.map(|(named, _)| (Measure::Rate, &named.name[..])));
     }
     chosen
@@ -131,7 +138,9 @@ fn conditions(subjects: &[Subject]) -> Vec<(String, Vec<String>)> {
     }
     let value = |subject: &Subject, group: &str, name: &str| {
         let groups = subject.told.conditions.iter();
-        let mut pairs = groups.filter(|(title, _)| title == group).flat_map(|(_, pairs)| pairs);
+        let mut pairs = groups
+            .filter(|(title, _)| title == group)
+            .flat_map(|(_, pairs)| pairs);
         let found = pairs.find(|(other, _)| other == name);
         found.map_or("-".into(), |(_, value)| value.clone())
     };
@@ -150,7 +159,11 @@ mod tests {
     use super::*;
 
     fn estimate(low: f64, value: f64, high: f64) -> Estimate {
-        Estimate { value, low: Some(low), high: Some(high) }
+        Estimate {
+            value,
+            low: Some(low),
+            high: Some(high),
+        }
     }
 
     #[test]
@@ -164,7 +177,10 @@ mod tests {
             difference(&first, &estimate(100.0, 105.0, 130.0)),
             "+5.0 %: the intervals overlap"
         );
-        let open = Estimate { high: None, ..first };
+        let open = Estimate {
+            high: None,
+            ..first
+        };
         assert_eq!(
             difference(&open, &estimate(200.0, 205.0, 230.0)),
             "+105.0 %: not bounded on both sides"

@@ -41,14 +41,22 @@ pub(super) fn json(value: &impl Serialize) -> String {
 /// A name as the `id` of an element: letters, digits and hyphens.
 pub(super) fn id(name: &str) -> String {
     name.chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
         .collect()
 }
 
 /// An SVG document as it may stand within HTML: from its root element on. What is before it (the XML
 /// declaration, a comment) would be shown or dropped.
 pub(super) fn svg(document: &str) -> &str {
-    document.find("<svg").map_or("", |at| document[at..].trim_end())
+    document
+        .find("<svg")
+        .map_or("", |at| document[at..].trim_end())
 }
 
 #[cfg(test)]
@@ -75,7 +83,10 @@ mod tests {
 
     #[test]
     fn what_stands_before_the_svg_is_left_out() {
-        assert_eq!(svg("<?xml version=\"1.0\"?>\n<svg>x</svg>\n"), "<svg>x</svg>");
+        assert_eq!(
+            svg("<?xml version=\"1.0\"?>\n<svg>x</svg>\n"),
+            "<svg>x</svg>"
+        );
         assert_eq!(svg("not a drawing"), "");
         assert_eq!(id("RTT <b>"), "rtt--b-");
     }

@@ -94,7 +94,10 @@ pub(super) fn digits(value: f64) -> String {
     match text.split_once('.') {
         None if value.abs() >= 999.5 && value.abs() < 1e15 => {
             let sign = if value < 0.0 { "-" } else { "" };
-            format!("{sign}{}", crate::units::grouped(value.abs().round() as u64))
+            format!(
+                "{sign}{}",
+                crate::units::grouped(value.abs().round() as u64)
+            )
         }
         _ => text,
     }

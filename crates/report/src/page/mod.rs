@@ -62,9 +62,15 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[Table]) -> 
         ("conditions", "Conditions", sections::conditions(subjects)),
     ];
     let mut links = String::new();
-    for (id, name, content) in sections.iter().filter(|(_, _, content)| !content.is_empty()) {
+    for (id, name, content) in sections
+        .iter()
+        .filter(|(_, _, content)| !content.is_empty())
+    {
         let _ = write!(links, "<a href=\"#{id}\">{name}</a>");
-        let _ = writeln!(body, "<section id=\"{id}\">\n<h2>{name}</h2>\n{content}</section>");
+        let _ = writeln!(
+            body,
+            "<section id=\"{id}\">\n<h2>{name}</h2>\n{content}</section>"
+        );
     }
     let room = SIZE.saturating_sub(body.len() + 120_000);
     let scripts = scripts(subjects, figures, room.clamp(*DATA.start(), *DATA.end()));
@@ -136,8 +142,13 @@ fn scripts(subjects: &[Subject], figures: &[Figure], room: usize) -> Scripts {
              percentiles and histograms count every sample. The run directory has all samples."
         );
     } else if wanted {
-        note = "This build of wiregauge has no uPlot, so the figures of this page do not zoom.".into();
+        note =
+            "This build of wiregauge has no uPlot, so the figures of this page do not zoom.".into();
     }
     let _ = write!(markup, "<script>{PAGE_SCRIPT}</script>\n");
-    Scripts { uplot, markup, note }
+    Scripts {
+        uplot,
+        markup,
+        note,
+    }
 }

@@ -22,7 +22,10 @@ impl Name {
 
 /// A point of an exchange run.
 pub(super) fn exchange(plan: &Plan, point: &Point) -> Name {
-    let (out, back) = (grouped(point.out_bytes.into()), grouped(point.in_bytes.into()));
+    let (out, back) = (
+        grouped(point.out_bytes.into()),
+        grouped(point.in_bytes.into()),
+    );
     let link = link(!plan.more_links.is_empty(), point.link, point.together);
     Name {
         size: format!("{out} B OUT, {back} B IN"),

@@ -44,7 +44,12 @@ pub(super) fn headings(subjects: &[Subject]) -> String {
             1 => String::new(),
             _ => format!("<strong>{}</strong>: ", text(&subject.label)),
         };
-        let lines: Vec<_> = subject.told.heading.iter().map(|line| text(line.trim())).collect();
+        let lines: Vec<_> = subject
+            .told
+            .heading
+            .iter()
+            .map(|line| text(line.trim()))
+            .collect();
         let started = &subject.run.stored().conditions().started;
         let when = match started.is_empty() {
             true => String::new(),
@@ -77,20 +82,35 @@ pub(super) fn summary(subjects: &[Subject]) -> String {
 fn one(summary: &Summary, notes: &[String], several: bool) -> String {
     let mut out = String::new();
     if let Some(unfinished) = &summary.unfinished {
-        let _ = writeln!(out, "<div class=\"notice bad\" role=\"note\"><p>{}</p></div>", text(unfinished));
+        let _ = writeln!(
+            out,
+            "<div class=\"notice bad\" role=\"note\"><p>{}</p></div>",
+            text(unfinished)
+        );
     }
     let _ = writeln!(out, "<p class=\"lead\">{}</p>", text(&summary.plan));
     if !summary.cards.is_empty() {
         let cards: String = summary.cards.iter().map(card).collect();
         let _ = writeln!(out, "<div class=\"cards\">\n{cards}</div>");
     }
-    let mut said: Vec<String> = summary.outcome.iter().map(|line| text(line).into_owned()).collect();
+    let mut said: Vec<String> = summary
+        .outcome
+        .iter()
+        .map(|line| text(line).into_owned())
+        .collect();
     for (place, words) in &summary.limits {
-        said.push(format!("What limits at {}: {}.", text(place), text(words.trim_end_matches('.'))));
+        said.push(format!(
+            "What limits at {}: {}.",
+            text(place),
+            text(words.trim_end_matches('.'))
+        ));
     }
     said.extend(notes.iter().map(|note| text(note).into_owned()));
     if !said.is_empty() {
-        let items: String = said.iter().map(|line| format!("<li>{line}</li>\n")).collect();
+        let items: String = said
+            .iter()
+            .map(|line| format!("<li>{line}</li>\n"))
+            .collect();
         let _ = writeln!(out, "<ul class=\"said\">\n{items}</ul>");
     }
     if summary.cards.is_empty() && !several && summary.unfinished.is_none() {
@@ -197,7 +217,10 @@ fn side_by_side(subjects: &[Subject], differences: &differs::Differences) -> Str
         .conditions
         .iter()
         .map(|(name, values)| {
-            let cells: String = values.iter().map(|v| format!("<td>{}</td>", text(v))).collect();
+            let cells: String = values
+                .iter()
+                .map(|v| format!("<td>{}</td>", text(v)))
+                .collect();
             format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", text(name))
         })
         .collect();
@@ -268,10 +291,7 @@ pub(super) fn all_tables(subjects: &[Subject]) -> String {
                 .iter()
                 .map(|line| format!("<li>{}</li>\n", text(line.trim())))
                 .collect();
-            let _ = writeln!(
-                out,
-                "<h3>{FLOORS} ({FLOORS_ARE})</h3>\n<ul>\n{lines}</ul>"
-            );
+            let _ = writeln!(out, "<h3>{FLOORS} ({FLOORS_ARE})</h3>\n<ul>\n{lines}</ul>");
         }
     }
     out
@@ -283,11 +303,20 @@ pub(super) fn conditions(subjects: &[Subject]) -> String {
         if subjects.len() > 1 {
             let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
         }
-        for (group, pairs) in subject.told.conditions.iter().filter(|(_, pairs)| !pairs.is_empty()) {
+        for (group, pairs) in subject
+            .told
+            .conditions
+            .iter()
+            .filter(|(_, pairs)| !pairs.is_empty())
+        {
             let rows: String = pairs
                 .iter()
                 .map(|(name, value)| {
-                    format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", text(name), text(value))
+                    format!(
+                        "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
+                        text(name),
+                        text(value)
+                    )
                 })
                 .collect();
             let _ = writeln!(
@@ -341,8 +370,19 @@ pub(super) fn footer(subjects: &[Subject], uplot: Option<&Uplot>, note: &str) ->
 
 fn table_html(table: &Table) -> String {
     let cells = |tag: &str, cells: &[String]| -> String {
-        cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", text(cell))).collect()
+        cells
+            .iter()
+            .map(|cell| format!("<{tag}>{}</{tag}>", text(cell)))
+            .collect()
     };
-    let rows: String = table.rows.iter().map(|row| format!("<tr>{}</tr>", cells("td", row))).collect();
-    format!("<table><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{rows}</tbody></table>", text(&table.title), cells("th", &table.columns))
+    let rows: String = table
+        .rows
+        .iter()
+        .map(|row| format!("<tr>{}</tr>", cells("td", row)))
+        .collect();
+    format!(
+        "<table><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{rows}</tbody></table>",
+        text(&table.title),
+        cells("th", &table.columns)
+    )
 }

@@ -46,14 +46,22 @@ pub(super) fn of(subject: &Subject) -> Summary {
     let places = places(&subject.run);
     let mut summary = match &subject.run {
         AnyRun::Exchange(run) => Summary {
-            unfinished: unfinished(&run.file.state, run.file.points.len(), run.file.plan.points.len()),
+            unfinished: unfinished(
+                &run.file.state,
+                run.file.points.len(),
+                run.file.plan.points.len(),
+            ),
             plan: exchange_plan(&run.file.plan, &run.file.points),
             cards: exchange_cards(&run.file.plan, &places),
             outcome: exchange_outcome(&run.file.plan, &places),
             limits: Vec::new(),
         },
         AnyRun::Stream(run) => Summary {
-            unfinished: unfinished(&run.file.state, run.file.points.len(), run.file.plan.points.len()),
+            unfinished: unfinished(
+                &run.file.state,
+                run.file.points.len(),
+                run.file.plan.points.len(),
+            ),
             plan: stream_plan(&run.file.plan, &run.file.points),
             cards: stream_cards(&run.file.plan, &places),
             outcome: stream_outcome(&run.file.plan, &places),
@@ -135,7 +143,11 @@ fn exchange_plan(plan: &Plan, points: &[PointSummary]) -> String {
 fn stream_plan(plan: &StreamPlan, points: &[StreamSummary]) -> String {
     let ways: Vec<&str> = ["in", "out", "both"]
         .into_iter()
-        .filter(|way| points.iter().any(|point| point.point.direction.name() == *way))
+        .filter(|way| {
+            points
+                .iter()
+                .any(|point| point.point.direction.name() == *way)
+        })
         .map(|way| match way {
             "in" => "IN",
             "out" => "OUT",
@@ -147,7 +159,11 @@ fn stream_plan(plan: &StreamPlan, points: &[StreamSummary]) -> String {
         "Streams of {} in {}: {}; transfers of {}, queue {}.",
         given(Measure::Trt, plan.duration_ns),
         count(points.len() as u64, "point", "points"),
-        if ways.is_empty() { "-".into() } else { ways.join(", ") },
+        if ways.is_empty() {
+            "-".into()
+        } else {
+            ways.join(", ")
+        },
         list(cells(|point| point.point.transfer_bytes), " B"),
         list(cells(|point| point.point.queue), ""),
     )
@@ -258,7 +274,11 @@ fn of_limit(limit: &wiregauge_record::BusLimit) -> String {
             percent(used),
             limit.source
         ),
-        used => format!("{} of the limit of {limit_rate} ({})", percent(used), limit.source),
+        used => format!(
+            "{} of the limit of {limit_rate} ({})",
+            percent(used),
+            limit.source
+        ),
     }
 }
 
@@ -287,7 +307,8 @@ fn trt_card(places: &[Named<'_>]) -> Option<Card> {
 
 fn scheduled_card(places: &[Named<'_>]) -> Option<Card> {
     let (named, point) = points(places).max_by(|(_, a), (_, b)| {
-        let late = |point: &PointSummary| point.from_intended.as_ref().map_or(0.0, |d| d.p999.value);
+        let late =
+            |point: &PointSummary| point.from_intended.as_ref().map_or(0.0, |d| d.p999.value);
         late(a).total_cmp(&late(b))
     })?;
     let late = point.from_intended.as_ref()?;
@@ -301,14 +322,26 @@ fn scheduled_card(places: &[Named<'_>]) -> Option<Card> {
 fn connect_card(places: &[Named<'_>]) -> Option<Card> {
     let (named, point) = points(places)
         .filter(|(_, point)| point.connect.is_some())
-        .min_by_key(|(_, point)| (point.point.depth, point.point.out_bytes, point.point.in_bytes))?;
+        .min_by_key(|(_, point)| {
+            (
+                point.point.depth,
+                point.point.out_bytes,
+                point.point.in_bytes,
+            )
+        })?;
     let connect = point.connect.as_ref()?;
-    Some(card("Opening the link, median", Measure::RttMedian, &connect.p50, named))
+    Some(card(
+        "Opening the link, median",
+        Measure::RttMedian,
+        &connect.p50,
+        named,
+    ))
 }
 
 fn exchange_outcome(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
     let mut said = Vec::new();
-    let sum = |of: fn(&PointSummary) -> u64| points(places).map(|(_, point)| of(point)).sum::<u64>();
+    let sum =
+        |of: fn(&PointSummary) -> u64| points(places).map(|(_, point)| of(point)).sum::<u64>();
     let all = sum(|point| point.counts.exchanges);
     let wrong = [
         (sum(|point| point.counts.lost), "lost"),
@@ -372,7 +405,9 @@ fn exchange_outcome(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
 fn stream_cards(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<Card> {
     let mut cards = Vec::new();
     for way in [Way::In, Way::Out] {
-        let found = best(places, Measure::Rate, |named| named.place.way() == Some(way));
+        let found = best(places, Measure::Rate, |named| {
+            named.place.way() == Some(way)
+        });
         let Some((named, rate)) = found else { continue };
         let title = format!("Highest rate {}", way.name().to_uppercase());
         let mut card = card(&title, Measure::Rate, &rate, named);
@@ -402,16 +437,28 @@ fn buffer_card(plan: &StreamPlan, places: &[Named<'_>]) -> Option<Card> {
     )];
     let shown = |bytes: f64| grouped(bytes.max(0.0).ceil() as u64);
     let interval = match need.for_loss_bytes {
-        Some(Estimate { value, low: Some(low), high: Some(high) }) => format!(
+        Some(Estimate {
+            value,
+            low: Some(low),
+            high: Some(high),
+        }) => format!(
             "for a loss of {:e}: {} B, 95 % interval {} to {} B{}",
             plan.loss,
             shown(value),
             shown(low),
             shown(high),
-            if need.extrapolated { " (extrapolated)" } else { "" }
+            if need.extrapolated {
+                " (extrapolated)"
+            } else {
+                ""
+            }
         ),
         Some(Estimate { value, .. }) => {
-            format!("for a loss of {:e}: {} B, not bounded by this run", plan.loss, shown(value))
+            format!(
+                "for a loss of {:e}: {} B, not bounded by this run",
+                plan.loss,
+                shown(value)
+            )
         }
         None => format!("this run is too short to tell of a loss of {:e}", plan.loss),
     };
@@ -445,7 +492,10 @@ fn stream_outcome(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<String> {
         false => " (bytes were counted, not compared)",
     };
     if sent > 0 && wrong.is_empty() {
-        said.push(format!("No byte of {} was lost or changed{checked}.", megabytes(sent)));
+        said.push(format!(
+            "No byte of {} was lost or changed{checked}.",
+            megabytes(sent)
+        ));
     } else if sent > 0 {
         said.push(format!(
             "Of {} sent: {}{checked}.",
@@ -493,7 +543,12 @@ fn limits(run: &AnyRun, cards: &[Card]) -> Vec<(String, String)> {
             let file = &run.file;
             wiregauge_explain::of_exchange(&file.plan, &file.conditions, &file.points)
                 .into_iter()
-                .map(|split| (super::names::exchange(&file.plan, &split.point).whole(), split.words))
+                .map(|split| {
+                    (
+                        super::names::exchange(&file.plan, &split.point).whole(),
+                        split.words,
+                    )
+                })
                 .collect()
         }
         AnyRun::Stream(run) => {
@@ -501,7 +556,12 @@ fn limits(run: &AnyRun, cards: &[Card]) -> Vec<(String, String)> {
             wiregauge_explain::of_stream(&file.plan, &file.points)
                 .flows
                 .into_iter()
-                .map(|split| (super::names::flow(&file.plan, &split.point, split.way).whole(), split.words))
+                .map(|split| {
+                    (
+                        super::names::flow(&file.plan, &split.point, split.way).whole(),
+                        split.words,
+                    )
+                })
                 .collect()
         }
     };
