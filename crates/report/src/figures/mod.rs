@@ -6,8 +6,12 @@ mod cells;
 mod depth;
 mod limits;
 pub(crate) mod look;
+mod matrix;
 mod png;
+mod rates;
 mod size;
+mod split;
+mod stream_cells;
 mod svg;
 mod throughput;
 
@@ -32,6 +36,9 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         size::draw(subjects),
         depth::draw(subjects),
         throughput::draw(subjects),
+        split::draw(subjects),
+        matrix::draw(subjects),
+        rates::draw(subjects),
     ];
     drawn.into_iter().flatten().collect()
 }

@@ -12,15 +12,16 @@ use wiregauge_stats::{Distribution, Estimate};
 /// More panels would be too small.
 const MOST_PANELS: usize = 4;
 
-/// What is drawn of a distribution: its name and its value.
-type Statistic = (&'static str, fn(&Distribution) -> Estimate);
+/// What is drawn of a distribution: its name, its look, its value.
+type Statistic = (&'static str, usize, fn(&Distribution) -> Estimate);
 
+/// In the order in which they lie in the figure.
 const ALL: [Statistic; 5] = [
-    ("max", |d| cells::bare(d.max)),
-    ("max3", |d| cells::bare(d.max3)),
-    ("mean + SD", |d| cells::bare(d.mean_plus_sd)),
-    ("mean", |d| d.mean),
-    ("min", |d| cells::bare(d.min)),
+    ("max", 2, |d| cells::bare(d.max)),
+    ("max3", 1, |d| cells::bare(d.max3)),
+    ("mean + SD", 3, |d| cells::bare(d.mean_plus_sd)),
+    ("mean", 0, |d| d.mean),
+    ("min", 4, |d| cells::bare(d.min)),
 ];
 
 /// What a panel is of.
@@ -75,12 +76,12 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
 
     let mut legend = Vec::new();
     for (at, run) in runs.iter().enumerate() {
-        for (statistic, (name, _)) in statistics.iter().enumerate() {
+        for (name, statistic, _) in &statistics {
             let name = match runs.len() {
                 1 => (*name).to_owned(),
                 _ => format!("{}: {name}", subjects[*run].label),
             };
-            legend.push((Key::Points(series(at, statistic)), name));
+            legend.push((Key::Points(series(at, *statistic)), name));
         }
     }
     let sizes: Vec<u32> = drawn
@@ -90,7 +91,7 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
     let values = drawn
         .iter()
         .filter_map(|cell| cell.summary.rtt.as_ref())
-        .flat_map(|rtt| statistics.iter().map(|(_, value)| value(rtt).value));
+        .flat_map(|rtt| statistics.iter().map(|(_, _, value)| value(rtt).value));
     let range = bounds(values).unwrap_or((0.0, 1.0));
     let logarithmic = wide(range, 20.0);
 
@@ -115,7 +116,7 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
         };
         let frame = canvas.frame(place, &title, x, y);
         for (at, run) in runs.iter().enumerate() {
-            for (statistic, (_, value)) in statistics.iter().enumerate() {
+            for (_, statistic, value) in &statistics {
                 let mut points: Vec<(f64, Estimate)> = drawn
                     .iter()
                     .filter(|cell| cell.subject == *run && Panel::of(cell) == *panel)
@@ -127,7 +128,7 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
                 points.sort_by(|a, b| a.0.total_cmp(&b.0));
                 let curve = cells::Curve {
                     name: String::new(),
-                    series: series(at, statistic),
+                    series: series(at, *statistic),
                     points,
                 };
                 frame.intervals(&curve.intervals(), curve.series.colour);
