@@ -1,10 +1,18 @@
 //! Figures of a run or of several, as SVG: one file a figure, one look for all.
 
 mod axes;
+mod buffer;
 mod canvas;
+mod flows;
+mod gaps;
+mod histogram;
 mod look;
+mod nines;
 mod png;
+mod rtt;
+mod series;
 mod svg;
+mod which;
 
 use crate::Subject;
 
@@ -23,7 +31,12 @@ pub struct Figure {
 
 /// All figures that there are of these runs, in the order in which a reader wants them.
 pub fn of(subjects: &[Subject]) -> Vec<Figure> {
-    let _ = subjects;
-    let drawn: Vec<Vec<Figure>> = vec![];
+    let drawn = [
+        series::draw(subjects),
+        histogram::draw(subjects),
+        nines::draw(subjects),
+        gaps::draw(subjects),
+        buffer::draw(subjects),
+    ];
     drawn.into_iter().flatten().collect()
 }
