@@ -33,6 +33,8 @@ pub(crate) enum Key {
     Line(Series),
     /// A filled area; its opacity.
     Area(&'static str, f64),
+    /// A marker alone.
+    Mark(Series),
 }
 
 const MARGIN: f64 = 10.0;
@@ -148,6 +150,9 @@ impl Canvas {
                 line(series);
                 draw_markers(&self.root, &[at(x + KEY_WIDTH / 2.0, y)], series);
             }
+            Key::Mark(series) => {
+                draw_markers(&self.root, &[at(x + KEY_WIDTH / 2.0 + 4.0, y)], series);
+            }
             Key::Area(colour, opacity) => {
                 let corners = [at(x + 7.0, y - 6.0), at(x + KEY_WIDTH, y + 6.0)];
                 put(&self.root, &Rectangle::new(corners, fill(colour, opacity)));
@@ -239,6 +244,8 @@ impl Frame {
             ..Ink::new(anchor)
         };
         for (at, label) in self.x_labels() {
+            // The last one may be wider than the margin.
+            let at = at.min(place.x + place.width - text_width(label, FONT_SIZE) / 2.0);
             self.svg
                 .text(at, bottom + 19.0, label, muted(Anchor::Middle));
         }
@@ -339,6 +346,45 @@ impl Frame {
             .map(|point| self.area.map_coordinate(point))
             .collect();
         draw_markers(&self.screen, &places, series);
+    }
+
+    /// Small dots, for single samples.
+    pub(crate) fn dots(&self, points: &[(f64, f64)], colour: &str, radius: f64) {
+        for point in points
+            .iter()
+            .filter(|(x, y)| x.is_finite() && y.is_finite())
+        {
+            let at = self.area.map_coordinate(point);
+            put(
+                &self.screen,
+                &Circle::new(at, tenths(radius), fill(colour, 1.0)),
+            );
+        }
+    }
+
+    /// Markers so many pixels below the top edge, at values of the horizontal axis.
+    pub(crate) fn marks_on_top(&self, values: &[f64], below: f64, series: Series) {
+        let places: Vec<(i32, i32)> = values
+            .iter()
+            .map(|value| (tenths(self.x_px(*value)), tenths(self.inner.y + below)))
+            .collect();
+        draw_markers(&self.screen, &places, series);
+    }
+
+    /// What so many pixels are on a linear horizontal axis.
+    pub(crate) fn x_step(&self, px: f64) -> f64 {
+        let (low, high) = self.x.range();
+        (high - low) * px / self.inner.width
+    }
+
+    /// True if a point lies within both axes.
+    pub(crate) fn holds(&self, (x, y): (f64, f64)) -> bool {
+        self.x.holds(x) && self.y.holds(y)
+    }
+
+    /// True if a value lies within the horizontal axis.
+    pub(crate) fn holds_x(&self, value: f64) -> bool {
+        self.x.holds(value)
     }
 
     /// A line with markers.
