@@ -91,6 +91,12 @@ pub(super) fn of(subjects: &[Subject], room: usize) -> (String, usize, usize) {
             bins,
             statuses: statuses.clone(),
         };
+        let points = || data.runs.iter().flat_map(|run| &run.points);
+        let slices = points().map(|point| point.low.len()).max().unwrap_or(0);
+        let longest = points()
+            .map(|point| point.longest[0].len())
+            .max()
+            .unwrap_or(0);
         last = (super::escape::json(&data), slices, longest);
         if last.0.len() <= room {
             break;
