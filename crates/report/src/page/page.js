@@ -482,7 +482,7 @@
   }
   const hint = element("p", { className: "muted" }, "Figures with a choice of points can be zoomed: drag across them; ",
     "double click or \u201cShow all\u201d goes back. Pointing at them, or the arrow keys, tell values.");
-  figures[0].before(hint);
+  document.querySelector("#figures h2").after(hint);
   if (document.readyState === "complete") next();
   else window.addEventListener("load", () => setTimeout(next));
 })();

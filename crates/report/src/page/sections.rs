@@ -73,13 +73,13 @@ pub(super) fn summary(subjects: &[Subject]) -> String {
         if several {
             let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
         }
-        out.push_str(&one(&summary::of(subject), &subject.told.notes, several));
+        out.push_str(&one(&summary::of(subject), several));
         out.push_str(&warnings(subject));
     }
     out
 }
 
-fn one(summary: &Summary, notes: &[String], several: bool) -> String {
+fn one(summary: &Summary, several: bool) -> String {
     let mut out = String::new();
     if let Some(unfinished) = &summary.unfinished {
         let _ = writeln!(
@@ -105,7 +105,6 @@ fn one(summary: &Summary, notes: &[String], several: bool) -> String {
             text(words.trim_end_matches('.'))
         ));
     }
-    said.extend(notes.iter().map(|note| text(note).into_owned()));
     if !said.is_empty() {
         let items: String = said
             .iter()
@@ -285,6 +284,9 @@ pub(super) fn all_tables(subjects: &[Subject]) -> String {
             let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
         }
         out.push_str(&tables(&subject.told.tables));
+        for note in &subject.told.notes {
+            let _ = writeln!(out, "<p>{}</p>", text(note));
+        }
     }
     out
 }

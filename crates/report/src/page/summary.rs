@@ -431,44 +431,32 @@ fn buffer_card(plan: &StreamPlan, places: &[Named<'_>]) -> Option<Card> {
         .into_iter()
         .filter(|(_, need)| need.rate_bytes_s == rate)
         .min_by_key(|(_, need)| need.worst_bytes)?;
-    let mut notes = vec![format!(
-        "the smallest of this run; held at its worst moment: {} B",
-        grouped(need.worst_bytes)
-    )];
     let shown = |bytes: f64| grouped(bytes.max(0.0).ceil() as u64);
-    let interval = match need.for_loss_bytes {
+    let note = match need.for_loss_bytes {
         Some(Estimate {
             value,
             low: Some(low),
             high: Some(high),
-        }) => format!(
-            "for a loss of {:e}: {} B, 95 % interval {} to {} B{}",
+        }) if !need.extrapolated => format!(
+            "for a loss of {:e}: {} B, 95 % interval {} to {} B",
             plan.loss,
             shown(value),
             shown(low),
-            shown(high),
-            if need.extrapolated {
-                " (extrapolated)"
-            } else {
-                ""
-            }
+            shown(high)
         ),
-        Some(Estimate { value, .. }) => {
-            format!(
-                "for a loss of {:e}: {} B, not bounded by this run",
-                plan.loss,
-                shown(value)
-            )
-        }
-        None => format!("this run is too short to tell of a loss of {:e}", plan.loss),
+        // Extrapolated figures are in the table; they may be off by powers of ten.
+        _ => format!(
+            "of a loss of {:e} this run is too short to tell; it vouches for {:.1e}",
+            plan.loss, need.observable_loss
+        ),
     };
-    notes.push(interval);
     Some(Card {
         title: format!("Buffer needed at a constant {}", given(Measure::Rate, rate)),
         value: format!("{} B", grouped(need.worst_bytes)),
-        interval: notes.pop().unwrap_or_default(),
+        interval: "held at the worst moment; the least of the points that sustained this rate"
+            .into(),
         place: named.name.clone(),
-        notes,
+        notes: vec![note],
     })
 }
 
