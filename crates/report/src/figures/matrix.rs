@@ -90,7 +90,7 @@ fn figure(
         (_, 1) => subjects[run].label.clone(),
         _ => format!("{}: queue {queue}", subjects[run].label),
     };
-    let legend: Vec<(Key, String)> = bars
+    let mut legend: Vec<(Key, String)> = bars
         .iter()
         .map(|bar| {
             let (colour, opacity) = look(*bar);
@@ -103,6 +103,14 @@ fn figure(
     let logarithmic = wide(range, 60.0);
     let known = cells.iter().filter_map(|cell| cell.flow.limit.as_ref());
     let limits = Limits::of(known, range.1, if logarithmic { 30.0 } else { 2.5 });
+    let only = match legend.as_slice() {
+        [(_, name)] => format!(" Of {name}."),
+        _ => String::new(),
+    };
+    if legend.len() < 2 {
+        legend.clear();
+    }
+    legend.extend(limits.legend());
     let upper = cells.iter().filter_map(|cell| cell.flow.rate?.high);
     let high = upper.fold(range.1.max(limits.highest()), f64::max);
 
@@ -149,10 +157,10 @@ fn figure(
         }
         frame.close();
         frame.intervals(&intervals, super::look::INK);
-        limits.draw(&frame);
+        limits.draw_bare(&frame);
     }
     let caption = format!(
-        "Thin bars: 95 % confidence interval.{}{}{left_out}{}",
+        "Thin bars: 95 % confidence interval.{only}{}{}{left_out}{}",
         match logarithmic {
             true => " The axis is logarithmic: compare the tops of the bars, not their lengths.",
             false => "",

@@ -1,6 +1,8 @@
 //! Figures of a run or of several, as SVG: one file a figure, one look for all.
 
 mod axes;
+mod below;
+mod buffers;
 mod canvas;
 mod cells;
 mod depth;
@@ -36,9 +38,11 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         size::draw(subjects),
         depth::draw(subjects),
         throughput::draw(subjects),
+        below::draw(subjects),
         split::draw(subjects),
         matrix::draw(subjects),
         rates::draw(subjects),
+        buffers::draw(subjects),
     ];
     drawn.into_iter().flatten().collect()
 }
