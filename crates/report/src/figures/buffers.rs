@@ -69,7 +69,12 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
                 estimate.and_then(|bytes| bytes.high),
             ]
         });
-    let range = bounds(held.flatten().filter(|bytes| *bytes > 0.0)).unwrap_or((1.0, 1.0));
+    let mut range = bounds(held.flatten().filter(|bytes| *bytes > 0.0)).unwrap_or((1.0, 1.0));
+    // Bounds of an extrapolation have no end of their own; they must not press the rest flat.
+    let worst = cells.iter().flat_map(needs).filter(|need| need.sustained);
+    let worst = worst.map(|need| need.worst_bytes).max().unwrap_or(1).max(1);
+    range.1 = range.1.min(worst as f64 * 30.0);
+    range.0 = range.0.min(range.1);
     let logarithmic = wide(range, 60.0);
     let columns = if rates.len() * bars.len() > 16 { 1 } else { 2 };
     let rows = panels.len().div_ceil(columns) as u32;
@@ -83,7 +88,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         let floor = y.range().0;
         let x = Axis::slots("Constant rate of the device", &slots);
         let frame = canvas.frame(place, &panel.name(&panels), x, y);
-        let width = 0.8 / bars.len() as f64;
+        let width = frame.bar_width(bars.len());
         let (mut estimates, mut intervals, mut too_fast) = (Vec::new(), Vec::new(), Vec::new());
         frame.open("bars");
         for (n, bar) in bars.iter().enumerate() {
@@ -94,7 +99,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
                 let Some(slot) = rates.iter().position(|rate| *rate == need.rate_bytes_s) else {
                     continue;
                 };
-                let left = slot as f64 + 0.1 + width * n as f64;
+                let left = slot as f64 + 0.5 + width * (n as f64 - bars.len() as f64 / 2.0);
                 let middle = left + width / 2.0;
                 if !need.sustained {
                     too_fast.push(middle);
@@ -103,7 +108,9 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
                 let (from, to) = (left + width * 0.06, left + width * 0.94);
                 frame.bar((from, to), (floor, need.worst_bytes as f64), SERIES[n], 1.0);
                 if let Some(bytes) = need.for_loss_bytes {
-                    estimates.push([(from, bytes.value), (to, bytes.value)]);
+                    if bytes.value <= range.1 {
+                        estimates.push([(from, bytes.value), (to, bytes.value)]);
+                    }
                     if let (Some(low), Some(high)) = (bytes.low, bytes.high) {
                         intervals.push((middle, low, high));
                     }
@@ -123,7 +130,8 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let loss = losses.first().copied().unwrap_or(0.0);
     let mut caption = format!(
         "Bars: the most that had to be held in this run. Lines across: for a loss probability of \
-         {loss:e}, with 95 % confidence interval. ×: the link was slower than the rate, and no buffer \
+         {loss:e}, with 95 % confidence interval; one \
+         without an end reaches beyond the figure. ×: the link was slower than the rate, and no buffer \
          is large enough."
     );
     if logarithmic {

@@ -371,8 +371,9 @@ impl Frame {
     pub(crate) fn intervals(&self, bounds: &[(f64, f64, f64)], colour: &str) {
         for (x, low, high) in bounds {
             if x.is_finite() && low.is_finite() && high.is_finite() {
-                let (x, low, high) = (self.x_px(*x), self.y_px(*low), self.y_px(*high));
-                self.whisker([(x, low), (x, high)], (3.0, 0.0), colour);
+                let ends = [*low, *high].map(|y| (self.x_px(*x), self.y_px(y)));
+                let whole = [self.y.holds(*low), self.y.holds(*high)];
+                self.whisker(ends, whole, (3.0, 0.0), colour);
             }
         }
     }
@@ -381,18 +382,28 @@ impl Frame {
     pub(crate) fn intervals_across(&self, bounds: &[(f64, f64, f64)], colour: &str) {
         for (low, high, y) in bounds {
             if y.is_finite() && low.is_finite() && high.is_finite() {
-                let (low, high, y) = (self.x_px(*low), self.x_px(*high), self.y_px(*y));
-                self.whisker([(low, y), (high, y)], (0.0, 3.0), colour);
+                let ends = [*low, *high].map(|x| (self.x_px(x), self.y_px(*y)));
+                let whole = [self.x.holds(*low), self.x.holds(*high)];
+                self.whisker(ends, whole, (0.0, 3.0), colour);
             }
         }
     }
 
-    fn whisker(&self, ends: [(f64, f64); 2], half: (f64, f64), colour: &str) {
+    /// A line with an end where the end is seen; one that is cut by the frame has none.
+    fn whisker(&self, ends: [(f64, f64); 2], whole: [bool; 2], half: (f64, f64), colour: &str) {
         let style = stroke(colour, 1.2, 0);
         self.screen_line(ends[0], ends[1], style);
-        for (x, y) in ends {
-            self.screen_line((x - half.0, y - half.1), (x + half.0, y + half.1), style);
+        for ((x, y), whole) in ends.into_iter().zip(whole) {
+            if whole {
+                self.screen_line((x - half.0, y - half.1), (x + half.0, y + half.1), style);
+            }
         }
+    }
+
+    /// The width of each of so many bars in a slot of the horizontal axis, in its unit.
+    pub(crate) fn bar_width(&self, bars: usize) -> f64 {
+        let slot = (self.x_px(1.0) - self.x_px(0.0)).max(1.0);
+        (0.82 / bars.max(1) as f64).min(56.0 / slot)
     }
 
     /// A filled bar between two values of each axis.

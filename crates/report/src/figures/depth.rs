@@ -178,7 +178,7 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
     }
     let mut caption = String::from(
         "TRT is the time between the starts of two consecutive exchanges. \
-         Where it leaves the ideal, more requests outstanding do not help. \
+         Where it stays above the ideal, more requests outstanding help less. \
          Bars: 95 % confidence interval.",
     );
     if let ([only], 1) = (panels, of) {

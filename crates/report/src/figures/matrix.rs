@@ -129,7 +129,7 @@ fn figure(
         };
         let floor = y.range().0;
         let frame = canvas.frame(place, &panel.name(panels), x, y);
-        let width = 0.82 / bars.len() as f64;
+        let width = frame.bar_width(bars.len());
         frame.open("bars");
         let mut intervals = Vec::new();
         for (at, bar) in bars.iter().enumerate() {
@@ -140,7 +140,7 @@ fn figure(
                         && cell.point.transfer_bytes == *size
                 });
                 for rate in of_it.filter_map(|cell| cell.flow.rate) {
-                    let left = slot as f64 + 0.09 + width * at as f64;
+                    let left = slot as f64 + 0.5 + width * (at as f64 - bars.len() as f64 / 2.0);
                     let (colour, opacity) = look(*bar);
                     let gap = width * 0.06;
                     frame.bar(
