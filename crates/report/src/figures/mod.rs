@@ -1,7 +1,9 @@
 //! Figures of a run or of several, as SVG: one file a figure, one look for all.
 
 mod axes;
+mod below;
 mod buffer;
+mod buffers;
 mod canvas;
 mod cells;
 mod depth;
@@ -44,6 +46,7 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         series::draw(subjects),
         histogram::draw(subjects),
         nines::draw(subjects),
+        below::draw(subjects),
         size::draw(subjects),
         throughput::draw(subjects),
         depth::draw(subjects),
@@ -52,6 +55,7 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         rates::draw(subjects),
         gaps::draw(subjects),
         buffer::draw(subjects),
+        buffers::draw(subjects),
     ];
     drawn.into_iter().flatten().collect()
 }
