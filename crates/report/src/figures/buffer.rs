@@ -69,7 +69,8 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             true => Axis::log_rate("Constant rate of the device", slow, fast),
             false => Axis::rate("Constant rate of the device", fast),
         };
-        let y = Axis::log_bytes("Buffer", least, most);
+        // Room for the names of the rates above the curves.
+        let y = Axis::log_bytes("Buffer", least, most * (most / least).powf(0.15));
         let frame = canvas.frame(place, flows::title(panel.way), x, y);
         let asked = curves().flat_map(|(_, flow)| &flow.summary.buffers);
         let asked: BTreeSet<u64> = asked.map(|need| need.rate_bytes_s).collect();

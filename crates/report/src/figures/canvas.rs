@@ -293,10 +293,16 @@ impl Frame {
     /// The labels of the horizontal axis that have room, the last one always.
     fn x_labels(&self) -> Vec<(f64, &str)> {
         let mut shown: Vec<(f64, f64, &str)> = Vec::new();
-        for tick in &self.x.ticks {
-            let (at, width) = (self.x_px(tick.at), text_width(&tick.label, FONT_SIZE) + 8.0);
+        for (n, tick) in self.x.ticks.iter().enumerate() {
+            let at = self.x_px(tick.at);
+            let width = text_width(&tick.label, FONT_SIZE) + 6.0;
             let clear =
                 |(before, wide, _): &(f64, f64, &str)| (at - before).abs() >= (width + wide) / 2.0;
+            if n + 1 == self.x.ticks.len() {
+                while shown.len() > 1 && !shown.last().is_none_or(clear) {
+                    shown.pop();
+                }
+            }
             if shown.last().is_none_or(clear) {
                 shown.push((at, width, &tick.label));
             }

@@ -21,7 +21,10 @@ const A_DECADE: f64 = 24.0;
 /// The linear one ends at this percentile, or where `SPREAD` interquartile ranges are passed: a tail
 /// would leave the bulk a single bar.
 const BULK: f64 = 0.995;
-const SPREAD: f64 = 12.0;
+const SPREAD: f64 = 6.0;
+
+/// It goes on to a limit of `--below` up to so many times further.
+const LIMIT_REACH: f64 = 2.0;
 
 /// Height of a row of labels above the bars.
 const LABEL_ROW: f64 = 16.0;
@@ -113,7 +116,15 @@ fn edges(points: &[&Sampled<'_>], kind: Kind) -> Vec<f64> {
                 let far = at(0.5) + SPREAD * (at(0.75) - at(0.25)).max(at(0.5) * 0.01);
                 at(BULK).min(far).max(at(0.9)).min(rtt.max() as f64)
             };
-            let high = all().map(end).fold(low, f64::max);
+            let bulk = all().map(end).fold(low, f64::max);
+            // A limit not far beyond is still seen.
+            let limits = points[0]
+                .summary
+                .below
+                .iter()
+                .map(|share| share.limit as f64);
+            let near = limits.filter(|limit| *limit < low + LIMIT_REACH * (bulk - low));
+            let high = near.map(|limit| limit * 1.02).fold(bulk, f64::max);
             // Not finer than what the histogram tells apart.
             let width = ((high - low) / BARS).max(high * 1e-3).max(1.0);
             let width = width.ceil();
@@ -168,6 +179,7 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], choice: &Choice, kind: K
             .collect();
         let title = choice.name(cell);
         let frame = axes(&canvas, place, &title, &of_them, &bars, kind);
+        limits(&frame, &of_them);
         for (((at, point), bars), only) in drawn
             .iter()
             .zip(&bars)
@@ -203,7 +215,6 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], choice: &Choice, kind: K
                 notes.push(format!("{name}{share}, up to {max}"));
             }
         }
-        limits(&frame, &of_them);
     }
     let (name, title) = match kind {
         Kind::Linear => ("rtt-histogram", "RTT histogram"),
@@ -258,13 +269,8 @@ fn axes(
         ),
         Kind::Log => {
             let label = |value: f64| count(value as u64);
-            let mut y = Axis::log(
-                "Exchanges (log)",
-                0.5,
-                tallest(false).max(2.0) * 1.6,
-                1.0,
-                label,
-            );
+            let top = 0.5 * (tallest(false).max(2.0) / 0.5).powf(1.0 / (1.0 - head));
+            let mut y = Axis::log("Exchanges (log)", 0.5, top, 1.0, label);
             y.ticks.retain(|tick| tick.at >= 1.0);
             y.grid.retain(|at| *at >= 1.0);
             (Axis::log_time("RTT", low, high), y)
@@ -309,21 +315,19 @@ fn mark_modes(frame: &Frame, point: &Sampled<'_>, bars: &Bars, height: impl Fn(u
 
 /// The limits of `--below` with the share below each.
 fn limits(frame: &Frame, points: &[&Sampled<'_>]) {
-    let mut row = 0;
-    for (at, share) in points[0].summary.below.iter().enumerate() {
+    let all = points[0].summary.below.iter().enumerate();
+    let mut drawn: Vec<_> = all
+        .filter(|(_, share)| frame.holds_x(share.limit as f64))
+        .collect();
+    drawn.sort_by_key(|(_, share)| share.limit);
+    // From the right to the left: each name lies over the lines that it crosses.
+    for (row, (at, share)) in drawn.into_iter().enumerate().rev() {
         let shares = points
             .iter()
             .filter_map(|point| point.summary.below.get(at));
         let shares: Vec<String> = shares.map(|share| percent(share.share)).collect();
-        let limit = time(share.limit as f64);
-        if frame.holds_x(share.limit as f64) {
-            frame.limit_x(
-                share.limit as f64,
-                &format!("< {limit}: {}", shares.join(" / ")),
-                row,
-            );
-            row += 1;
-        }
+        let name = format!("< {}: {}", time(share.limit as f64), shares.join(" / "));
+        frame.limit_x(share.limit as f64, &name, row);
     }
 }
 
@@ -355,7 +359,7 @@ fn caption(
         };
         text.push_str(&format!(
             " Dashed: limits of --below and the share of all exchanges below{from}; one without a \
-             right answer is not below."
+             right answer is not below. A limit beyond the axis is not drawn."
         ));
     }
     if runs < of {

@@ -3,15 +3,24 @@
 mod axes;
 mod buffer;
 mod canvas;
+mod cells;
+mod depth;
 mod flows;
 mod gaps;
 mod histogram;
+mod limits;
 mod look;
+mod matrix;
 mod nines;
 mod png;
+mod rates;
 mod rtt;
 mod series;
+mod size;
+mod split;
+mod stream_cells;
 mod svg;
+mod throughput;
 mod which;
 
 use crate::Subject;
@@ -35,6 +44,12 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         series::draw(subjects),
         histogram::draw(subjects),
         nines::draw(subjects),
+        size::draw(subjects),
+        depth::draw(subjects),
+        throughput::draw(subjects),
+        split::draw(subjects),
+        matrix::draw(subjects),
+        rates::draw(subjects),
         gaps::draw(subjects),
         buffer::draw(subjects),
     ];
