@@ -74,9 +74,9 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         let frame = canvas.frame(place, flows::title(panel.way), x, y);
         let asked = curves().flat_map(|(_, flow)| &flow.summary.buffers);
         let asked: BTreeSet<u64> = asked.map(|need| need.rate_bytes_s).collect();
-        for (row, rate) in asked.into_iter().take(MOST_ASKED).enumerate() {
-            frame.limit_x(rate as f64, &format!("--rate {}", rate_name(rate)), row);
-        }
+        let named = |rate: u64| (rate as f64, format!("--rate {}", rate_name(rate)));
+        let asked: Vec<_> = asked.into_iter().take(MOST_ASKED).map(named).collect();
+        frame.limits_x(&asked);
         for (series, flow) in curves() {
             let curve: Vec<(f64, f64)> = flow
                 .gathered

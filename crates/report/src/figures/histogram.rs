@@ -3,13 +3,14 @@
 
 use super::Figure;
 use super::axes::Axis;
-use super::canvas::{Canvas, Frame, Key};
+use super::canvas::{Canvas, Frame, Key, LIMIT_ROW};
 use super::look::{HEIGHT, Marker, SERIES, Series};
 use super::rtt::{self, Sampled};
 use super::svg::Anchor;
 use super::which::{Choice, count, percent, time};
 use crate::Subject;
 use hdrhistogram::Histogram;
+use wiregauge_stats::Share;
 
 const MOST_PANELS: usize = 6;
 /// More outlines over each other cannot be told apart.
@@ -25,9 +26,6 @@ const SPREAD: f64 = 6.0;
 
 /// It goes on to a limit of `--below` up to so many times further.
 const LIMIT_REACH: f64 = 2.0;
-
-/// Height of a row of labels above the bars.
-const LABEL_ROW: f64 = 16.0;
 
 /// One of the two.
 #[derive(Clone, Copy, PartialEq)]
@@ -99,10 +97,17 @@ impl Bars {
         line
     }
 
-    /// How high the bar is that holds a value.
-    fn at(&self, value: f64) -> u64 {
-        let place = self.edges.partition_point(|edge| *edge <= value);
-        self.counts.get(place.max(1) - 1).copied().unwrap_or(0)
+    /// The highest bar at or beside a value: its middle and how many it holds.
+    fn top(&self, value: f64) -> (f64, u64) {
+        let place = self.edges.partition_point(|edge| *edge <= value).max(1) - 1;
+        let beside = place.saturating_sub(1)..(place + 2).min(self.counts.len());
+        let highest = beside.max_by_key(|bar| self.counts[*bar]);
+        highest.map_or((value, 0), |bar| {
+            (
+                self.edges[bar].midpoint(self.edges[bar + 1]),
+                self.counts[bar],
+            )
+        })
     }
 }
 
@@ -261,7 +266,7 @@ fn axes(
         let limit = share.limit as f64;
         low <= limit && limit <= high
     });
-    let head = LABEL_ROW * (named.count() as f64 + 1.0) / (place.height - 90.0);
+    let head = LIMIT_ROW * (named.count() as f64 + 1.0) / (place.height - 90.0);
     let (x, y) = match kind {
         Kind::Linear => (
             Axis::time_between("RTT", low, high),
@@ -295,40 +300,42 @@ fn mark_modes(frame: &Frame, point: &Sampled<'_>, bars: &Bars, height: impl Fn(u
     let mut largest_first: Vec<_> = modes.iter().collect();
     largest_first.sort_by(|a, b| b.share.total_cmp(&a.share));
     let mut taken: Vec<(f64, f64)> = Vec::new();
+    let mut labels = Vec::new();
     for mode in largest_first {
-        let at = (mode.peak, height(bars.at(mode.peak)));
-        if !frame.holds(at) {
+        let (middle, n) = bars.top(mode.peak);
+        let at = (middle, height(n));
+        if !frame.holds((mode.peak, at.1)) {
             continue;
         }
         frame.markers(&[at], mark);
-        let text = percent(mode.share);
         let (x, y) = (frame.x_px(at.0), frame.y_px(at.1));
         let free =
-            |other: &(f64, f64)| (other.0 - x).abs() > 40.0 || (other.1 - y).abs() > LABEL_ROW;
+            |other: &(f64, f64)| (other.0 - x).abs() > 40.0 || (other.1 - y).abs() > LIMIT_ROW;
         if taken.iter().all(free) {
-            frame.label(at, (0.0, -9.0), Anchor::Middle, &text);
+            labels.push((at, percent(mode.share)));
             taken.push((x, y));
         }
+    }
+    for (at, text) in labels {
+        frame.label(at, (0.0, -9.0), Anchor::Middle, &text);
     }
     frame.close();
 }
 
 /// The limits of `--below` with the share below each.
 fn limits(frame: &Frame, points: &[&Sampled<'_>]) {
-    let all = points[0].summary.below.iter().enumerate();
-    let mut drawn: Vec<_> = all
-        .filter(|(_, share)| frame.holds_x(share.limit as f64))
-        .collect();
-    drawn.sort_by_key(|(_, share)| share.limit);
-    // From the right to the left: each name lies over the lines that it crosses.
-    for (row, (at, share)) in drawn.into_iter().enumerate().rev() {
+    let name = |(at, limit): (usize, &Share)| {
         let shares = points
             .iter()
             .filter_map(|point| point.summary.below.get(at));
         let shares: Vec<String> = shares.map(|share| percent(share.share)).collect();
-        let name = format!("< {}: {}", time(share.limit as f64), shares.join(" / "));
-        frame.limit_x(share.limit as f64, &name, row);
-    }
+        let limit = limit.limit as f64;
+        (limit, format!("< {}: {}", time(limit), shares.join(" / ")))
+    };
+    let limits = points[0].summary.below.iter().enumerate();
+    let mut limits: Vec<(f64, String)> = limits.map(name).collect();
+    limits.sort_by(|a, b| a.0.total_cmp(&b.0));
+    frame.limits_x(&limits);
 }
 
 fn caption(
