@@ -299,21 +299,30 @@ fn mark_modes(frame: &Frame, point: &Sampled<'_>, bars: &Bars, height: impl Fn(u
     frame.open("modes");
     let mut largest_first: Vec<_> = modes.iter().collect();
     largest_first.sort_by(|a, b| b.share.total_cmp(&a.share));
-    let mut taken: Vec<(f64, f64)> = Vec::new();
-    let mut labels = Vec::new();
-    for mode in largest_first {
-        let (middle, n) = bars.top(mode.peak);
-        let at = (middle, height(n));
-        if !frame.holds((mode.peak, at.1)) {
-            continue;
-        }
-        frame.markers(&[at], mark);
-        let (x, y) = (frame.x_px(at.0), frame.y_px(at.1));
-        let free =
-            |other: &(f64, f64)| (other.0 - x).abs() > 40.0 || (other.1 - y).abs() > LIMIT_ROW;
-        if taken.iter().all(free) {
-            labels.push((at, percent(mode.share)));
-            taken.push((x, y));
+    let marked: Vec<_> = largest_first
+        .into_iter()
+        .map(|mode| (mode, bars.top(mode.peak)))
+        .map(|(mode, (middle, n))| (mode, (middle, height(n))))
+        .filter(|(mode, at)| frame.holds((mode.peak, at.1)))
+        .collect();
+    let places: Vec<(f64, f64)> = marked.iter().map(|(_, at)| *at).collect();
+    frame.markers(&places, mark);
+    let px = |at: &(f64, f64)| (frame.x_px(at.0), frame.y_px(at.1));
+    let mut labels: Vec<((f64, f64), String)> = Vec::new();
+    for (mode, at) in &marked {
+        let (x, y) = px(at);
+        // Over no other label and over no other mark.
+        let clear_of_label = |other: &(f64, f64)| {
+            let other = px(other);
+            (other.0 - x).abs() > 40.0 || (other.1 - y).abs() > LIMIT_ROW
+        };
+        let clear_of_mark = |other: &(f64, f64)| {
+            let other = px(other);
+            (other.0 - x).abs() > 22.0 || !(y - 26.0..y - 3.0).contains(&other.1)
+        };
+        if labels.iter().all(|(other, _)| clear_of_label(other)) && places.iter().all(clear_of_mark)
+        {
+            labels.push((*at, percent(mode.share)));
         }
     }
     for (at, text) in labels {
@@ -374,4 +383,30 @@ fn caption(
     }
     text.push_str(&choice.rule);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_exchange_is_in_a_bar_or_beyond(
+            values in prop::collection::vec(0..1_000_000_000_u64, 1..200),
+            first in 0..1000_u32,
+            width in 1..10_000_000_u32,
+        ) {
+            let mut histogram = Histogram::new(3).expect("three digits");
+            values.iter().for_each(|value| histogram += *value);
+            let edge = |n: u32| f64::from(first) + f64::from(n) * f64::from(width);
+            let bars = Bars::of(&histogram, (0..=60).map(edge).collect());
+            let n: u64 = bars.counts.iter().sum();
+            prop_assert_eq!(n + bars.beyond, values.len() as u64);
+            // The outline holds as many: its area in bars.
+            let outline = bars.outline(|n| n as f64);
+            let area: f64 = outline.windows(2).map(|w| (w[1].0 - w[0].0) * w[1].1).sum();
+            prop_assert!((area / f64::from(width) - n as f64).abs() < 1e-3, "{} {}", area, n);
+        }
+    }
 }
