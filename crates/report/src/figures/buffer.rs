@@ -53,15 +53,15 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let canvas = Canvas::new(height, &legend);
     for (panel, place) in drawn.panels.iter().zip(canvas.panels(panels, 1)) {
         let curves = || panel.curves.iter().map(|(_, series, flow)| (*series, flow));
-        let points = || curves().flat_map(|(_, flow)| &flow.gathered.buffer);
+        let points = || curves().flat_map(|(_, flow)| curve(flow));
         let estimates = || {
             let needs = curves().flat_map(|(_, flow)| &flow.summary.buffers);
             needs.filter_map(|need| Some((need.rate_bytes_s as f64, estimate(need)?)))
         };
-        let rates = points().map(|buffer| buffer.rate_bytes_s);
+        let rates = points().map(|(rate, _)| rate);
         let rates = rates.chain(estimates().map(|(rate, _)| rate));
         let (slow, fast) = bounds(rates).unwrap_or((1.0, 1.0));
-        let bytes = points().map(|buffer| buffer.worst_bytes);
+        let bytes = points().map(|(_, bytes)| bytes);
         let bounds_of = estimates().flat_map(|(_, (value, low, high))| [value, low, high]);
         let positive = bytes.chain(bounds_of).filter(|bytes| *bytes > 0.0);
         let (least, most) = bounds(positive).unwrap_or((1.0, 1.0));
@@ -69,20 +69,16 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             true => Axis::log_rate("Constant rate of the device", slow, fast),
             false => Axis::rate("Constant rate of the device", fast),
         };
-        let y = Axis::log_bytes("Buffer", least, most);
+        // Room for the names of the rates above the curves.
+        let y = Axis::log_bytes("Buffer", least, most * (most / least).powf(0.15));
         let frame = canvas.frame(place, flows::title(panel.way), x, y);
         let asked = curves().flat_map(|(_, flow)| &flow.summary.buffers);
         let asked: BTreeSet<u64> = asked.map(|need| need.rate_bytes_s).collect();
-        for (row, rate) in asked.into_iter().take(MOST_ASKED).enumerate() {
-            frame.limit_x(rate as f64, &format!("--rate {}", rate_name(rate)), row);
-        }
+        let named = |rate: u64| (rate as f64, format!("--rate {}", rate_name(rate)));
+        let asked: Vec<_> = asked.into_iter().take(MOST_ASKED).map(named).collect();
+        frame.limits_x(&asked);
         for (series, flow) in curves() {
-            let curve: Vec<(f64, f64)> = flow
-                .gathered
-                .buffer
-                .iter()
-                .map(|buffer| (buffer.rate_bytes_s, buffer.worst_bytes))
-                .collect();
+            let curve = curve(flow);
             frame.curve(&curve, series);
             frame.open("for-loss");
             for need in &flow.summary.buffers {
@@ -100,6 +96,17 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         "Buffer needed against rate",
         &caption(&drawn, loss),
     )]
+}
+
+/// The rates that were gathered and those of `--rate` that the link sustained: rate and bytes.
+fn curve(flow: &flows::Sampled<'_>) -> Vec<(f64, f64)> {
+    let gathered = flow.gathered.buffer.iter();
+    let gathered = gathered.map(|buffer| (buffer.rate_bytes_s, buffer.worst_bytes));
+    let asked = flow.summary.buffers.iter().filter(|need| need.sustained);
+    let asked = asked.map(|need| (need.rate_bytes_s as f64, need.worst_bytes as f64));
+    let mut curve: Vec<(f64, f64)> = gathered.chain(asked).collect();
+    curve.sort_by(|a, b| a.0.total_cmp(&b.0));
+    curve
 }
 
 /// A rate as it is asked for.

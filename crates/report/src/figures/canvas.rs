@@ -40,6 +40,8 @@ pub(crate) enum Key {
 const MARGIN: f64 = 10.0;
 const LEGEND_ROW: f64 = 22.0;
 const KEY_WIDTH: f64 = 30.0;
+/// Height of a row of names of limits.
+pub(crate) const LIMIT_ROW: f64 = 16.0;
 
 /// A sheet to draw on.
 pub(crate) struct Canvas {
@@ -385,11 +387,6 @@ impl Frame {
         self.x.holds(x) && self.y.holds(y)
     }
 
-    /// True if a value lies within the horizontal axis.
-    pub(crate) fn holds_x(&self, value: f64) -> bool {
-        self.x.holds(value)
-    }
-
     /// A line with markers.
     pub(crate) fn curve(&self, points: &[(f64, f64)], series: Series) {
         self.svg.open("curve");
@@ -486,28 +483,33 @@ impl Frame {
         self.svg.close();
     }
 
-    /// A limit down the frame at a value of the horizontal axis, with its name beside the line;
-    /// `row` counts from the top, so that the names of several do not overlap.
-    pub(crate) fn limit_x(&self, value: f64, name: &str, row: usize) {
-        if !self.x.holds(value) {
-            return;
-        }
-        let x = self.x_px(value);
+    /// Limits down the frame at values of the horizontal axis, each with its name beside the line, in
+    /// a row of its own from the top, on top of all lines. Those outside are left out: the caller
+    /// says so in words.
+    pub(crate) fn limits_x(&self, limits: &[(f64, String)]) {
         let (top, bottom) = (self.inner.y, self.inner.y + self.inner.height);
         let right = self.inner.x + self.inner.width;
+        let inside = || limits.iter().filter(|(value, _)| self.x.holds(*value));
         self.svg.open("limit");
-        self.screen_line((x, top), (x, bottom), Series::limit().line(1.4));
-        let (anchor, at) = if x + 6.0 + text_width(name, SMALL) > right {
-            (Anchor::End, x - 5.0)
-        } else {
-            (Anchor::Start, x + 5.0)
-        };
-        let ink = Ink {
-            size: SMALL,
-            rim: true,
-            ..Ink::new(anchor)
-        };
-        self.svg.text(at, top + 12.0 + 16.0 * row as f64, name, ink);
+        for (value, _) in inside() {
+            let x = self.x_px(*value);
+            self.screen_line((x, top), (x, bottom), Series::limit().line(1.4));
+        }
+        for (row, (value, name)) in inside().enumerate() {
+            let x = self.x_px(*value);
+            let (anchor, at) = if x + 6.0 + text_width(name, SMALL) > right {
+                (Anchor::End, x - 5.0)
+            } else {
+                (Anchor::Start, x + 5.0)
+            };
+            let ink = Ink {
+                size: SMALL,
+                rim: true,
+                ..Ink::new(anchor)
+            };
+            let y = top + 12.0 + LIMIT_ROW * row as f64;
+            self.svg.text(at, y, name, ink);
+        }
         self.svg.close();
     }
 

@@ -3,13 +3,14 @@
 
 use super::Figure;
 use super::axes::Axis;
-use super::canvas::{Canvas, Frame, Key};
+use super::canvas::{Canvas, Frame, Key, LIMIT_ROW};
 use super::look::{HEIGHT, Marker, SERIES, Series};
 use super::rtt::{self, Sampled};
 use super::svg::Anchor;
 use super::which::{Choice, count, percent, time};
 use crate::Subject;
 use hdrhistogram::Histogram;
+use wiregauge_stats::Share;
 
 const MOST_PANELS: usize = 6;
 /// More outlines over each other cannot be told apart.
@@ -21,10 +22,10 @@ const A_DECADE: f64 = 24.0;
 /// The linear one ends at this percentile, or where `SPREAD` interquartile ranges are passed: a tail
 /// would leave the bulk a single bar.
 const BULK: f64 = 0.995;
-const SPREAD: f64 = 12.0;
+const SPREAD: f64 = 6.0;
 
-/// Height of a row of labels above the bars.
-const LABEL_ROW: f64 = 16.0;
+/// It goes on to a limit of `--below` up to so many times further.
+const LIMIT_REACH: f64 = 2.0;
 
 /// One of the two.
 #[derive(Clone, Copy, PartialEq)]
@@ -96,10 +97,17 @@ impl Bars {
         line
     }
 
-    /// How high the bar is that holds a value.
-    fn at(&self, value: f64) -> u64 {
-        let place = self.edges.partition_point(|edge| *edge <= value);
-        self.counts.get(place.max(1) - 1).copied().unwrap_or(0)
+    /// The highest bar at or beside a value: its middle and how many it holds.
+    fn top(&self, value: f64) -> (f64, u64) {
+        let place = self.edges.partition_point(|edge| *edge <= value).max(1) - 1;
+        let beside = place.saturating_sub(1)..(place + 2).min(self.counts.len());
+        let highest = beside.max_by_key(|bar| self.counts[*bar]);
+        highest.map_or((value, 0), |bar| {
+            (
+                self.edges[bar].midpoint(self.edges[bar + 1]),
+                self.counts[bar],
+            )
+        })
     }
 }
 
@@ -113,7 +121,15 @@ fn edges(points: &[&Sampled<'_>], kind: Kind) -> Vec<f64> {
                 let far = at(0.5) + SPREAD * (at(0.75) - at(0.25)).max(at(0.5) * 0.01);
                 at(BULK).min(far).max(at(0.9)).min(rtt.max() as f64)
             };
-            let high = all().map(end).fold(low, f64::max);
+            let bulk = all().map(end).fold(low, f64::max);
+            // A limit not far beyond is still seen.
+            let limits = points[0]
+                .summary
+                .below
+                .iter()
+                .map(|share| share.limit as f64);
+            let near = limits.filter(|limit| *limit < low + LIMIT_REACH * (bulk - low));
+            let high = near.map(|limit| limit * 1.02).fold(bulk, f64::max);
             // Not finer than what the histogram tells apart.
             let width = ((high - low) / BARS).max(high * 1e-3).max(1.0);
             let width = width.ceil();
@@ -168,6 +184,7 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], choice: &Choice, kind: K
             .collect();
         let title = choice.name(cell);
         let frame = axes(&canvas, place, &title, &of_them, &bars, kind);
+        limits(&frame, &of_them);
         for (((at, point), bars), only) in drawn
             .iter()
             .zip(&bars)
@@ -203,7 +220,6 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], choice: &Choice, kind: K
                 notes.push(format!("{name}{share}, up to {max}"));
             }
         }
-        limits(&frame, &of_them);
     }
     let (name, title) = match kind {
         Kind::Linear => ("rtt-histogram", "RTT histogram"),
@@ -250,7 +266,7 @@ fn axes(
         let limit = share.limit as f64;
         low <= limit && limit <= high
     });
-    let head = LABEL_ROW * (named.count() as f64 + 1.0) / (place.height - 90.0);
+    let head = LIMIT_ROW * (named.count() as f64 + 1.0) / (place.height - 90.0);
     let (x, y) = match kind {
         Kind::Linear => (
             Axis::time_between("RTT", low, high),
@@ -258,13 +274,8 @@ fn axes(
         ),
         Kind::Log => {
             let label = |value: f64| count(value as u64);
-            let mut y = Axis::log(
-                "Exchanges (log)",
-                0.5,
-                tallest(false).max(2.0) * 1.6,
-                1.0,
-                label,
-            );
+            let top = 0.5 * (tallest(false).max(2.0) / 0.5).powf(1.0 / (1.0 - head));
+            let mut y = Axis::log("Exchanges (log)", 0.5, top, 1.0, label);
             y.ticks.retain(|tick| tick.at >= 1.0);
             y.grid.retain(|at| *at >= 1.0);
             (Axis::log_time("RTT", low, high), y)
@@ -288,43 +299,52 @@ fn mark_modes(frame: &Frame, point: &Sampled<'_>, bars: &Bars, height: impl Fn(u
     frame.open("modes");
     let mut largest_first: Vec<_> = modes.iter().collect();
     largest_first.sort_by(|a, b| b.share.total_cmp(&a.share));
-    let mut taken: Vec<(f64, f64)> = Vec::new();
-    for mode in largest_first {
-        let at = (mode.peak, height(bars.at(mode.peak)));
-        if !frame.holds(at) {
-            continue;
+    let marked: Vec<_> = largest_first
+        .into_iter()
+        .map(|mode| (mode, bars.top(mode.peak)))
+        .map(|(mode, (middle, n))| (mode, (middle, height(n))))
+        .filter(|(mode, at)| frame.holds((mode.peak, at.1)))
+        .collect();
+    let places: Vec<(f64, f64)> = marked.iter().map(|(_, at)| *at).collect();
+    frame.markers(&places, mark);
+    let px = |at: &(f64, f64)| (frame.x_px(at.0), frame.y_px(at.1));
+    let mut labels: Vec<((f64, f64), String)> = Vec::new();
+    for (mode, at) in &marked {
+        let (x, y) = px(at);
+        // Over no other label and over no other mark.
+        let clear_of_label = |other: &(f64, f64)| {
+            let other = px(other);
+            (other.0 - x).abs() > 40.0 || (other.1 - y).abs() > LIMIT_ROW
+        };
+        let clear_of_mark = |other: &(f64, f64)| {
+            let other = px(other);
+            (other.0 - x).abs() > 22.0 || !(y - 26.0..y - 3.0).contains(&other.1)
+        };
+        if labels.iter().all(|(other, _)| clear_of_label(other)) && places.iter().all(clear_of_mark)
+        {
+            labels.push((*at, percent(mode.share)));
         }
-        frame.markers(&[at], mark);
-        let text = percent(mode.share);
-        let (x, y) = (frame.x_px(at.0), frame.y_px(at.1));
-        let free =
-            |other: &(f64, f64)| (other.0 - x).abs() > 40.0 || (other.1 - y).abs() > LABEL_ROW;
-        if taken.iter().all(free) {
-            frame.label(at, (0.0, -9.0), Anchor::Middle, &text);
-            taken.push((x, y));
-        }
+    }
+    for (at, text) in labels {
+        frame.label(at, (0.0, -9.0), Anchor::Middle, &text);
     }
     frame.close();
 }
 
 /// The limits of `--below` with the share below each.
 fn limits(frame: &Frame, points: &[&Sampled<'_>]) {
-    let mut row = 0;
-    for (at, share) in points[0].summary.below.iter().enumerate() {
+    let name = |(at, limit): (usize, &Share)| {
         let shares = points
             .iter()
             .filter_map(|point| point.summary.below.get(at));
         let shares: Vec<String> = shares.map(|share| percent(share.share)).collect();
-        let limit = time(share.limit as f64);
-        if frame.holds_x(share.limit as f64) {
-            frame.limit_x(
-                share.limit as f64,
-                &format!("< {limit}: {}", shares.join(" / ")),
-                row,
-            );
-            row += 1;
-        }
-    }
+        let limit = limit.limit as f64;
+        (limit, format!("< {}: {}", time(limit), shares.join(" / ")))
+    };
+    let limits = points[0].summary.below.iter().enumerate();
+    let mut limits: Vec<(f64, String)> = limits.map(name).collect();
+    limits.sort_by(|a, b| a.0.total_cmp(&b.0));
+    frame.limits_x(&limits);
 }
 
 fn caption(
@@ -355,7 +375,7 @@ fn caption(
         };
         text.push_str(&format!(
             " Dashed: limits of --below and the share of all exchanges below{from}; one without a \
-             right answer is not below."
+             right answer is not below. A limit beyond the axis is not drawn."
         ));
     }
     if runs < of {
@@ -363,4 +383,30 @@ fn caption(
     }
     text.push_str(&choice.rule);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_exchange_is_in_a_bar_or_beyond(
+            values in prop::collection::vec(0..1_000_000_000_u64, 1..200),
+            first in 0..1000_u32,
+            width in 1..10_000_000_u32,
+        ) {
+            let mut histogram = Histogram::new(3).expect("three digits");
+            values.iter().for_each(|value| histogram += *value);
+            let edge = |n: u32| f64::from(first) + f64::from(n) * f64::from(width);
+            let bars = Bars::of(&histogram, (0..=60).map(edge).collect());
+            let n: u64 = bars.counts.iter().sum();
+            prop_assert_eq!(n + bars.beyond, values.len() as u64);
+            // The outline holds as many: its area in bars.
+            let outline = bars.outline(|n| n as f64);
+            let area: f64 = outline.windows(2).map(|w| (w[1].0 - w[0].0) * w[1].1).sum();
+            prop_assert!((area / f64::from(width) - n as f64).abs() < 1e-3, "{} {}", area, n);
+        }
+    }
 }

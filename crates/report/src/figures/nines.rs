@@ -204,3 +204,43 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     caption.push_str(&choice.rule);
     vec![canvas.finish("rtt-percentiles", "RTT percentiles", &caption)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(values: &Histogram<u64>) -> Curve<'_> {
+        Curve {
+            name: String::new(),
+            series: Series::of(0),
+            values,
+        }
+    }
+
+    #[test]
+    fn a_curve_climbs_from_the_shortest_to_the_last_but_one() {
+        let mut values = Histogram::new(3).expect("three digits");
+        (1..=1000_u64).for_each(|value| values += value);
+        let line = curve(&values).part(0.0, 1.0 - 1.0 / 1000.0);
+        assert_eq!(line.first(), Some(&(0.0, 1.0)));
+        assert_eq!(line.last().map(|at| at.1), Some(999.0));
+        assert!(
+            line.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1),
+            "{line:?}"
+        );
+        let median = line.iter().find(|at| at.0 >= 0.5).map(|at| at.1);
+        assert!(
+            median.is_some_and(|ns| (500.0..530.0).contains(&ns)),
+            "{median:?}"
+        );
+    }
+
+    #[test]
+    fn a_flat_curve_needs_few_points_and_one_sample_is_a_curve() {
+        let mut values = Histogram::new(3).expect("three digits");
+        values += 7;
+        assert_eq!(curve(&values).part(0.0, 0.5).len(), 2);
+        values.record_n(7, 999_999).expect("it is in range");
+        assert_eq!(curve(&values).part(0.0, 0.999_999).len(), 2);
+    }
+}

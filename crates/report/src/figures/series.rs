@@ -175,6 +175,14 @@ fn rtt_axis(row: &[&Thinned], head: f64) -> Axis {
     }
 }
 
+/// Slices that a panel has room for.
+fn a_panel(panels: usize) -> usize {
+    match panels {
+        1 => 300,
+        _ => MOST_SLICES / panels.max(MOST_PANELS),
+    }
+}
+
 /// Draws a series; gives the number of outliers that were kept and have no room.
 fn panel(
     frame: &Frame,
@@ -182,7 +190,7 @@ fn panel(
     panels: usize,
     statuses: &[(&'static str, u64)],
 ) -> usize {
-    let slices = joined(&series.slices, (MOST_SLICES / panels).min(400));
+    let slices = joined(&series.slices, a_panel(panels));
     let pieces = pieces(&slices);
     frame.open("band");
     for piece in &pieces {
@@ -269,13 +277,12 @@ fn joined(slices: &[Slice], most: usize) -> Vec<Slice> {
 
 fn caption(panels: &[(String, &Sampled<'_>)], spots_left_out: usize, rule: &str) -> String {
     let series = || panels.iter().map(|(_, point)| &point.gathered.series);
-    let drawn = series().map(|series| series.slices.len()).sum::<usize>();
+    let a_panel = a_panel(panels.len());
     let samples: u64 = series().map(|series| series.of).sum();
     let mut text = format!(
-        "{} exchanges of the measured part, in {} slices of time: the longest and the shortest of \
-         each are drawn, none is averaged away.",
+        "{} exchanges of the measured part, in at most {a_panel} slices of time a panel: the longest \
+         and the shortest of each are drawn, none is averaged away.",
         count(samples),
-        count(drawn.min(MOST_SLICES) as u64),
     );
     let stand_out: u64 = series().map(|series| series.stand_out_in_all).sum();
     if stand_out > 0 {

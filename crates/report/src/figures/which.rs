@@ -1,7 +1,7 @@
 //! Which points are drawn where there is no room for all, and what they are called. The same points
 //! in every figure made from samples, so that a reader finds them again.
 
-use std::collections::BTreeSet;
+use super::cells::{distinct, spread};
 use wiregauge_record::{Point, StreamPoint};
 
 /// What tells a point from the others of its run.
@@ -41,19 +41,6 @@ impl From<StreamPoint> for Cell {
             both: point.direction.ways().len() > 1,
             stream: true,
         }
-    }
-}
-
-fn distinct<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
-    values.collect::<BTreeSet<T>>().into_iter().collect()
-}
-
-/// At most `most` of them, spread evenly, the first and the last among them.
-fn spread<T: Copy>(all: &[T], most: usize) -> Vec<T> {
-    match (all.len(), most) {
-        (n, most) if n <= most => all.to_vec(),
-        (_, 0 | 1) => all.iter().take(most).copied().collect(),
-        (n, most) => (0..most).map(|at| all[at * (n - 1) / (most - 1)]).collect(),
     }
 }
 
