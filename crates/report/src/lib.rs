@@ -25,3 +25,22 @@ pub struct Subject {
     /// Its samples, thinned.
     pub gathered: Gathered,
 }
+
+impl Subject {
+    /// Reads the samples of a run that is told already; see [`gather::run`]. Points whose samples
+    /// cannot be read are in `gathered.missing()`.
+    pub fn load(
+        label: String,
+        run: wiregauge_run::AnyRun,
+        told: Told,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Subject {
+        let gathered = gather::run(&run, progress);
+        Subject {
+            label,
+            run,
+            told,
+            gathered,
+        }
+    }
+}

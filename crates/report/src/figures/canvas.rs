@@ -27,17 +27,19 @@ pub(crate) struct Place {
 pub(crate) enum Key {
     /// A line with its marker.
     Points(Series),
-    /// A marker by itself.
-    Marker(Series),
     /// A line.
     Line(Series),
     /// A filled area; its opacity.
     Area(&'static str, f64),
+    /// A marker alone.
+    Mark(Series),
 }
 
 const MARGIN: f64 = 10.0;
 const LEGEND_ROW: f64 = 22.0;
 const KEY_WIDTH: f64 = 30.0;
+/// Height of a row of names of limits.
+pub(crate) const LIMIT_ROW: f64 = 16.0;
 
 /// A sheet to draw on.
 pub(crate) struct Canvas {
@@ -145,11 +147,12 @@ impl Canvas {
         };
         match key {
             Key::Line(series) => line(series),
-            Key::Marker(series) | Key::Points(series) => {
-                if matches!(key, Key::Points(_)) {
-                    line(series);
-                }
+            Key::Points(series) => {
+                line(series);
                 draw_markers(&self.root, &[at(x + KEY_WIDTH / 2.0, y)], series);
+            }
+            Key::Mark(series) => {
+                draw_markers(&self.root, &[at(x + KEY_WIDTH / 2.0 + 4.0, y)], series);
             }
             Key::Area(colour, opacity) => {
                 let corners = [at(x + 7.0, y - 6.0), at(x + KEY_WIDTH, y + 6.0)];
@@ -242,6 +245,8 @@ impl Frame {
             ..Ink::new(anchor)
         };
         for (at, label) in self.x_labels() {
+            // The last one may be wider than the margin.
+            let at = at.min(place.x + place.width - text_width(label, FONT_SIZE) / 2.0);
             self.svg
                 .text(at, bottom + 19.0, label, muted(Anchor::Middle));
         }
@@ -344,6 +349,40 @@ impl Frame {
         draw_markers(&self.screen, &places, series);
     }
 
+    /// Small dots, for single samples.
+    pub(crate) fn dots(&self, points: &[(f64, f64)], colour: &str, radius: f64) {
+        for point in points
+            .iter()
+            .filter(|(x, y)| x.is_finite() && y.is_finite())
+        {
+            let at = self.area.map_coordinate(point);
+            put(
+                &self.screen,
+                &Circle::new(at, tenths(radius), fill(colour, 1.0)),
+            );
+        }
+    }
+
+    /// Markers so many pixels below the top edge, at values of the horizontal axis.
+    pub(crate) fn marks_on_top(&self, values: &[f64], below: f64, series: Series) {
+        let places: Vec<(i32, i32)> = values
+            .iter()
+            .map(|value| (tenths(self.x_px(*value)), tenths(self.inner.y + below)))
+            .collect();
+        draw_markers(&self.screen, &places, series);
+    }
+
+    /// What so many pixels are on a linear horizontal axis.
+    pub(crate) fn x_step(&self, px: f64) -> f64 {
+        let (low, high) = self.x.range();
+        (high - low) * px / self.inner.width
+    }
+
+    /// True if a point lies within both axes.
+    pub(crate) fn holds(&self, (x, y): (f64, f64)) -> bool {
+        self.x.holds(x) && self.y.holds(y)
+    }
+
     /// A line with markers.
     pub(crate) fn curve(&self, points: &[(f64, f64)], series: Series) {
         self.svg.open("curve");
@@ -440,28 +479,33 @@ impl Frame {
         self.svg.close();
     }
 
-    /// A limit down the frame at a value of the horizontal axis, with its name beside the line;
-    /// `row` counts from the top, so that the names of several do not overlap.
-    pub(crate) fn limit_x(&self, value: f64, name: &str, row: usize) {
-        if !self.x.holds(value) {
-            return;
-        }
-        let x = self.x_px(value);
+    /// Limits down the frame at values of the horizontal axis, each with its name beside the line, in
+    /// a row of its own from the top, on top of all lines. Those outside are left out: the caller
+    /// says so in words.
+    pub(crate) fn limits_x(&self, limits: &[(f64, String)]) {
         let (top, bottom) = (self.inner.y, self.inner.y + self.inner.height);
         let right = self.inner.x + self.inner.width;
+        let inside = || limits.iter().filter(|(value, _)| self.x.holds(*value));
         self.svg.open("limit");
-        self.screen_line((x, top), (x, bottom), Series::limit().line(1.4));
-        let (anchor, at) = if x + 6.0 + text_width(name, SMALL) > right {
-            (Anchor::End, x - 5.0)
-        } else {
-            (Anchor::Start, x + 5.0)
-        };
-        let ink = Ink {
-            size: SMALL,
-            rim: true,
-            ..Ink::new(anchor)
-        };
-        self.svg.text(at, top + 12.0 + 16.0 * row as f64, name, ink);
+        for (value, _) in inside() {
+            let x = self.x_px(*value);
+            self.screen_line((x, top), (x, bottom), Series::limit().line(1.4));
+        }
+        for (row, (value, name)) in inside().enumerate() {
+            let x = self.x_px(*value);
+            let (anchor, at) = if x + 6.0 + text_width(name, SMALL) > right {
+                (Anchor::End, x - 5.0)
+            } else {
+                (Anchor::Start, x + 5.0)
+            };
+            let ink = Ink {
+                size: SMALL,
+                rim: true,
+                ..Ink::new(anchor)
+            };
+            let y = top + 12.0 + LIMIT_ROW * row as f64;
+            self.svg.text(at, y, name, ink);
+        }
         self.svg.close();
     }
 

@@ -2,20 +2,27 @@
 
 mod axes;
 mod below;
-mod buffers;
+mod buffer;
 mod canvas;
 mod cells;
 mod depth;
+mod flows;
+mod gaps;
+mod histogram;
 mod limits;
 mod look;
 mod matrix;
+mod nines;
 mod png;
 mod rates;
+mod rtt;
+mod series;
 mod size;
 mod split;
 mod stream_cells;
 mod svg;
 mod throughput;
+mod which;
 
 use crate::Subject;
 
@@ -35,6 +42,9 @@ pub struct Figure {
 /// All figures that there are of these runs, in the order in which a reader wants them.
 pub fn of(subjects: &[Subject]) -> Vec<Figure> {
     let drawn = [
+        series::draw(subjects),
+        histogram::draw(subjects),
+        nines::draw(subjects),
         size::draw(subjects),
         depth::draw(subjects),
         throughput::draw(subjects),
@@ -42,7 +52,8 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         split::draw(subjects),
         matrix::draw(subjects),
         rates::draw(subjects),
-        buffers::draw(subjects),
+        gaps::draw(subjects),
+        buffer::draw(subjects),
     ];
     drawn.into_iter().flatten().collect()
 }
