@@ -13,6 +13,9 @@ enum Scale {
     Nines,
 }
 
+/// Measured sizes are named up to so many; the frame leaves out names that have no room.
+const MOST_NAMED: usize = 12;
+
 /// A place on an axis that has a label.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tick {
@@ -132,9 +135,7 @@ impl Axis {
         let mut marks = sizes.to_vec();
         marks.sort_unstable();
         marks.dedup();
-        // Names of measured sizes that would stand closer than this overlap.
-        let close = |pair: &[u32]| (place(pair[1]) / place(pair[0])).log2() < span / 11.0;
-        if marks.windows(2).any(close) {
+        if marks.len() > MOST_NAMED {
             let step = (span / 9.0).ceil() as usize;
             let powers = (0..32).filter(|power| {
                 let size = f64::from(*power).exp2();

@@ -11,9 +11,7 @@ use super::svg::{Anchor, Ink, Svg, tenths};
 use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
-use plotters::element::{
-    Circle, Drawable, ErrorBar, PathElement, PointCollection, Polygon, Rectangle,
-};
+use plotters::element::{Circle, Drawable, PathElement, PointCollection, Polygon, Rectangle};
 
 /// A place on the sheet, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,9 +52,10 @@ pub(crate) struct Canvas {
 
 impl Canvas {
     /// A sheet of the usual width with this legend on top, and `height` pixels below it. A legend of
-    /// a single name says nothing that the axes do not, and is left out.
+    /// a single series tells nothing apart and is left out; its name belongs into the caption.
     pub(crate) fn new(height: u32, legend: &[(Key, String)]) -> Canvas {
-        let legend = if legend.len() > 1 { legend } else { &[] };
+        let lone = matches!(legend, [(key, _)] if *key != Key::Line(Series::limit()));
+        let legend = if lone { &[] } else { legend };
         let width = f64::from(WIDTH);
         let rows = legend_rows(legend, width - 2.0 * MARGIN);
         let top = if rows.is_empty() {
@@ -409,16 +408,41 @@ impl Frame {
 
     /// Confidence bounds: `(x, low, high)`, as thin bars with ends.
     pub(crate) fn intervals(&self, bounds: &[(f64, f64, f64)], colour: &str) {
-        let style = stroke(colour, 1.2, 0);
         for (x, low, high) in bounds {
             if x.is_finite() && low.is_finite() && high.is_finite() {
-                let middle = f64::midpoint(*low, *high);
-                put(
-                    &self.area,
-                    &ErrorBar::new_vertical(*x, *low, middle, *high, style, 60),
-                );
+                let ends = [*low, *high].map(|y| (self.x_px(*x), self.y_px(y)));
+                let whole = [self.y.holds(*low), self.y.holds(*high)];
+                self.whisker(ends, whole, (3.0, 0.0), colour);
             }
         }
+    }
+
+    /// The same for values along the horizontal axis: `(low, high, y)`.
+    pub(crate) fn intervals_across(&self, bounds: &[(f64, f64, f64)], colour: &str) {
+        for (low, high, y) in bounds {
+            if y.is_finite() && low.is_finite() && high.is_finite() {
+                let ends = [*low, *high].map(|x| (self.x_px(x), self.y_px(*y)));
+                let whole = [self.x.holds(*low), self.x.holds(*high)];
+                self.whisker(ends, whole, (0.0, 3.0), colour);
+            }
+        }
+    }
+
+    /// A line with an end where the end is seen; one that is cut by the frame has none.
+    fn whisker(&self, ends: [(f64, f64); 2], whole: [bool; 2], half: (f64, f64), colour: &str) {
+        let style = stroke(colour, 1.2, 0);
+        self.screen_line(ends[0], ends[1], style);
+        for ((x, y), whole) in ends.into_iter().zip(whole) {
+            if whole {
+                self.screen_line((x - half.0, y - half.1), (x + half.0, y + half.1), style);
+            }
+        }
+    }
+
+    /// The width of each of so many bars in a slot of the horizontal axis, in its unit.
+    pub(crate) fn bar_width(&self, bars: usize) -> f64 {
+        let slot = (self.x_px(1.0) - self.x_px(0.0)).max(1.0);
+        (0.82 / bars.max(1) as f64).min(56.0 / slot)
     }
 
     /// A filled bar between two values of each axis.

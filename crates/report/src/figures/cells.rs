@@ -1,10 +1,12 @@
 //! The points of several runs, sorted into what a figure lays side by side: curves and panels.
 //! Colours tell runs apart (or links, or depths, if there is but one run), dashes and markers depths.
 
-use super::look::Series;
+use super::axes::{bounds, size_label};
+use super::canvas::Key;
+use super::look::{FONT_SIZE, Series, fitting};
 use crate::Subject;
 use std::collections::BTreeSet;
-use wiregauge_record::{Point, PointSummary};
+use wiregauge_record::{Point, PointSummary, Schedule};
 use wiregauge_run::AnyRun;
 use wiregauge_stats::Estimate;
 
@@ -22,6 +24,13 @@ pub(super) struct Cell<'a> {
 impl Cell<'_> {
     pub(super) fn point(&self) -> Point {
         self.summary.point
+    }
+
+    /// Where it stands in a list of points: by sizes and depth, what is to be compared side by side.
+    pub(super) fn rank(&self) -> impl Ord + use<> {
+        let point = self.point();
+        let setting = (point.out_bytes, point.in_bytes, point.depth);
+        (setting, point.link, point.together, self.subject)
     }
 }
 
@@ -329,4 +338,85 @@ pub(super) fn links(subjects: &[Subject]) -> String {
         .map(|(n, name)| format!("{} is {name}", n + 1))
         .collect();
     format!(" Link {}.", listed(&named))
+}
+
+/// What a legend of one name would say, for the caption.
+pub(super) fn only(legend: &[(Key, String)]) -> String {
+    match legend {
+        [(_, name)] => format!(" Of {name}."),
+        _ => String::new(),
+    }
+}
+
+/// A warning where exchanges were started by a schedule: then it bounds how many there are.
+pub(super) fn schedule(subjects: &[Subject]) -> String {
+    let kept = |subject: &Subject| match &subject.run {
+        AnyRun::Exchange(run) => matches!(run.file.plan.schedule, Schedule::EveryNs(_)),
+        AnyRun::Stream(_) => false,
+    };
+    if subjects.iter().any(kept) {
+        " Exchanges were started by a schedule, which bounds the throughput.".to_owned()
+    } else {
+        String::new()
+    }
+}
+
+/// Of panels that differ in two ways, at most so many: those of the first kind of `minor` if there
+/// are too many, so that what is left can be compared, then spread evenly.
+pub(super) fn comparable<P: Copy + Ord, M: Ord>(
+    panels: &[P],
+    most: usize,
+    minor: impl Fn(&P) -> M,
+    major: impl Fn(&P) -> (u32, bool),
+) -> Vec<P> {
+    let mut kept = panels.to_vec();
+    if kept.len() > most && distinct(panels.iter().map(&major)).len() > 1 {
+        let first = distinct(panels.iter().map(&minor)).into_iter().next();
+        kept.retain(|panel| Some(minor(panel)) == first);
+    }
+    spread(&kept, most)
+}
+
+/// The low and the high end of what is to be drawn, confidence bounds included.
+pub(super) fn reach<'a>(values: impl IntoIterator<Item = &'a Estimate>) -> (f64, f64) {
+    let mut all = Vec::new();
+    for value in values {
+        all.push(value.value);
+        all.extend(value.high);
+        // A bound near 0 would leave a logarithmic axis to itself.
+        all.extend(value.low.filter(|low| *low > 0.3 * value.value));
+    }
+    bounds(all).unwrap_or((0.0, 1.0))
+}
+
+/// Names for points, short enough to stand beside an axis: only what distinguishes them.
+pub(super) fn labels(subjects: &[Subject], cells: &[Cell<'_>]) -> Vec<String> {
+    let many = |value: fn(&Cell<'_>) -> u64| distinct(cells.iter().map(value)).len() > 1;
+    let runs = many(|cell| cell.subject as u64);
+    let link = many(|cell| cell.point().link.into());
+    let together = many(|cell| cell.point().together.into());
+    let out = many(|cell| cell.point().out_bytes.into());
+    let depth = many(|cell| cell.point().depth.into());
+    let name = |cell: &Cell<'_>| {
+        let point = cell.point();
+        let mut parts = Vec::new();
+        if runs {
+            parts.push(fitting(&subjects[cell.subject].label, FONT_SIZE, 110.0));
+        }
+        if link {
+            parts.push(format!("link {}", point.link + 1));
+        }
+        if together {
+            parts.push(if point.together { "together" } else { "alone" }.to_owned());
+        }
+        if out {
+            parts.push(format!("OUT {} B", size_label(point.out_bytes)));
+        }
+        parts.push(format!("IN {} B", size_label(point.in_bytes)));
+        if depth {
+            parts.push(format!("depth {}", point.depth));
+        }
+        fitting(&parts.join(", "), FONT_SIZE, 260.0)
+    };
+    cells.iter().map(name).collect()
 }

@@ -2,9 +2,9 @@
 //! single exchange, divided by the depth.
 
 use super::Figure;
-use super::axes::{Axis, bounds, size_label};
+use super::axes::{Axis, size_label};
 use super::canvas::{Canvas, Key};
-use super::cells::{self, Cell, bare, distinct, links, listed, spread};
+use super::cells::{self, Cell, bare, comparable, distinct, links, reach};
 use super::look::{HEIGHT, Series};
 use crate::Subject;
 use wiregauge_record::PointSummary;
@@ -60,7 +60,12 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     if all.is_empty() {
         return Vec::new();
     }
-    let panels = spread(&all, MOST_PANELS);
+    let panels = comparable(
+        &all,
+        MOST_PANELS,
+        |panel| (panel.out_bytes, panel.in_bytes),
+        |panel| (panel.link, panel.together),
+    );
     let drawn: Vec<Cell<'_>> = cells
         .into_iter()
         .filter(|cell| panels.contains(&Panel::of(cell)))
@@ -127,7 +132,7 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
             }
         }
     }
-    let (low, high) = bounds(values.iter().map(|(_, value)| value.value)).unwrap_or((1.0, 1.0));
+    let (low, high) = reach(values.iter().map(|(_, value)| value));
     let depths: Vec<u32> = cells.iter().map(|cell| cell.point().depth).collect();
 
     let rows = panels.len().div_ceil(2) as u32;
@@ -173,9 +178,12 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
     }
     let mut caption = String::from(
         "TRT is the time between the starts of two consecutive exchanges. \
-         Where it leaves the ideal, more requests outstanding do not help. \
+         Where it stays above the ideal, more requests outstanding help less. \
          Bars: 95 % confidence interval.",
     );
+    if let ([only], 1) = (panels, of) {
+        caption.push_str(&format!(" Of {}.", only.name(panels)));
+    }
     if !single {
         caption.push_str(" The ideal is drawn for a single run only.");
     }
@@ -183,7 +191,7 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
         let names: Vec<String> = panels.iter().map(|panel| panel.name(panels)).collect();
         caption.push_str(&format!(
             " Of {of} sizes these are drawn: {}.",
-            listed(&names)
+            names.join("; ")
         ));
     }
     caption.push_str(&links(subjects));

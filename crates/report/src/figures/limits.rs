@@ -1,7 +1,8 @@
 //! Physical limits of links as lines in a figure, or in words where they lie far above it.
 
 use super::axes::number;
-use super::canvas::Frame;
+use super::canvas::{Frame, Key};
+use super::look::Series;
 use wiregauge_record::BusLimit;
 
 /// The limits that concern a figure.
@@ -39,11 +40,24 @@ impl Limits {
             .fold(0.0, f64::max)
     }
 
+    /// As lines with their names.
     pub(super) fn draw(&self, frame: &Frame) {
         for limit in &self.drawn {
-            let name = format!("limit {}: {}", rate(limit.bytes_s), short(&limit.source));
-            frame.limit(limit.bytes_s, &name);
+            frame.limit(limit.bytes_s, &name(limit));
         }
+    }
+
+    /// As lines whose names stand in the legend, where data would run through them.
+    pub(super) fn draw_bare(&self, frame: &Frame) {
+        for limit in &self.drawn {
+            frame.limit(limit.bytes_s, "");
+        }
+    }
+
+    /// For the legend.
+    pub(super) fn legend(&self) -> impl Iterator<Item = (Key, String)> {
+        let entry = |limit| (Key::Line(Series::limit()), name(limit));
+        self.drawn.iter().map(entry)
     }
 
     /// What a reader must know of them.
@@ -66,6 +80,10 @@ impl Limits {
         }
         caption
     }
+}
+
+fn name(limit: &BusLimit) -> String {
+    format!("limit {}: {}", rate(limit.bytes_s), short(&limit.source))
 }
 
 /// What comes before the place where it is written.

@@ -90,7 +90,7 @@ fn figure(
         (_, 1) => subjects[run].label.clone(),
         _ => format!("{}: queue {queue}", subjects[run].label),
     };
-    let legend: Vec<(Key, String)> = bars
+    let mut legend: Vec<(Key, String)> = bars
         .iter()
         .map(|bar| {
             let (colour, opacity) = look(*bar);
@@ -103,6 +103,14 @@ fn figure(
     let logarithmic = wide(range, 60.0);
     let known = cells.iter().filter_map(|cell| cell.flow.limit.as_ref());
     let limits = Limits::of(known, range.1, if logarithmic { 30.0 } else { 2.5 });
+    let only = match legend.as_slice() {
+        [(_, name)] => format!(" Of {name}."),
+        _ => String::new(),
+    };
+    if legend.len() < 2 {
+        legend.clear();
+    }
+    legend.extend(limits.legend());
     let upper = cells.iter().filter_map(|cell| cell.flow.rate?.high);
     let high = upper.fold(range.1.max(limits.highest()), f64::max);
 
@@ -121,7 +129,7 @@ fn figure(
         };
         let floor = y.range().0;
         let frame = canvas.frame(place, &panel.name(panels), x, y);
-        let width = 0.82 / bars.len() as f64;
+        let width = frame.bar_width(bars.len());
         frame.open("bars");
         let mut intervals = Vec::new();
         for (at, bar) in bars.iter().enumerate() {
@@ -132,7 +140,7 @@ fn figure(
                         && cell.point.transfer_bytes == *size
                 });
                 for rate in of_it.filter_map(|cell| cell.flow.rate) {
-                    let left = slot as f64 + 0.09 + width * at as f64;
+                    let left = slot as f64 + 0.5 + width * (at as f64 - bars.len() as f64 / 2.0);
                     let (colour, opacity) = look(*bar);
                     let gap = width * 0.06;
                     frame.bar(
@@ -149,10 +157,10 @@ fn figure(
         }
         frame.close();
         frame.intervals(&intervals, super::look::INK);
-        limits.draw(&frame);
+        limits.draw_bare(&frame);
     }
     let caption = format!(
-        "Thin bars: 95 % confidence interval.{}{}{left_out}{}",
+        "Thin bars: 95 % confidence interval.{only}{}{}{left_out}{}",
         match logarithmic {
             true => " The axis is logarithmic: compare the tops of the bars, not their lengths.",
             false => "",

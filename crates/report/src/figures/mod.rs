@@ -1,6 +1,7 @@
 //! Figures of a run or of several, as SVG: one file a figure, one look for all.
 
 mod axes;
+mod below;
 mod buffer;
 mod canvas;
 mod cells;
@@ -47,6 +48,7 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         size::draw(subjects),
         depth::draw(subjects),
         throughput::draw(subjects),
+        below::draw(subjects),
         split::draw(subjects),
         matrix::draw(subjects),
         rates::draw(subjects),

@@ -3,12 +3,14 @@
 use super::Figure;
 use super::axes::{Axis, bounds, size_label};
 use super::canvas::{Canvas, Key};
-use super::cells::{MOST_CURVES, distinct, links};
+use super::cells::{distinct, links, only};
 use super::look::{HEIGHT, Series};
 use super::stream_cells::{FlowCell, FlowPanel, stream};
 use crate::Subject;
 
 const MOST_PANELS: usize = 4;
+/// More of them, in a quarter of a figure, hide each other.
+const MOST_CURVES: usize = 6;
 
 /// What a curve is of.
 type Curve = (usize, u32, u32);
@@ -104,6 +106,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         "Each point is the mean over one second, or over a tenth of one if the run is shorter than \
          3 s. Start-up is left out.",
     );
+    caption.push_str(&only(&legend));
     if curves.len() < all.len() {
         caption.push_str(&format!(
             " Of {} transfer sizes and queues the {} least steady are drawn.",

@@ -2,9 +2,9 @@
 //! loops; several runs are laid over each other with mean and max3 only.
 
 use super::Figure;
-use super::axes::{Axis, bounds};
+use super::axes::Axis;
 use super::canvas::{Canvas, Key};
-use super::cells::{self, Cell, Sweep, distinct, links, spread, wide};
+use super::cells::{self, Cell, Sweep, comparable, distinct, links, reach, wide};
 use super::look::{HEIGHT, Series};
 use crate::Subject;
 use wiregauge_stats::{Distribution, Estimate};
@@ -55,7 +55,12 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
 fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
     let runs = distinct(sweep.cells.iter().map(|cell| cell.subject));
     let all_panels = distinct(sweep.cells.iter().map(Panel::of));
-    let panels = spread(&all_panels, MOST_PANELS);
+    let panels = comparable(
+        &all_panels,
+        MOST_PANELS,
+        |p| p.depth,
+        |p| (p.link, p.together),
+    );
     let drawn: Vec<Cell<'_>> = sweep
         .cells
         .iter()
@@ -88,11 +93,12 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
         .iter()
         .map(|cell| (sweep.size)(&cell.point()))
         .collect();
-    let values = drawn
+    let values: Vec<Estimate> = drawn
         .iter()
         .filter_map(|cell| cell.summary.rtt.as_ref())
-        .flat_map(|rtt| statistics.iter().map(|(_, _, value)| value(rtt).value));
-    let range = bounds(values).unwrap_or((0.0, 1.0));
+        .flat_map(|rtt| statistics.iter().map(|(_, _, value)| value(rtt)))
+        .collect();
+    let range = reach(&values);
     let logarithmic = wide(range, 20.0);
 
     let rows = panels.len().div_ceil(2) as u32;
@@ -137,6 +143,9 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
         }
     }
     let mut caption = String::from("Bars at the mean: 95 % confidence interval.");
+    if let [only] = all_panels.as_slice() {
+        caption.push_str(&format!(" Of {}.", name(*only, &all_panels)));
+    }
     if runs.len() > 1 {
         caption.push_str(" Of several runs mean and max3 are drawn.");
     }

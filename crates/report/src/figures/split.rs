@@ -1,9 +1,9 @@
 //! Connection, access and transfer time as stacked bars: what a new link for each exchange costs.
 
 use super::Figure;
-use super::axes::{Axis, size_label};
+use super::axes::Axis;
 use super::canvas::{Canvas, Key};
-use super::cells::{self, Cell, distinct, links, spread};
+use super::cells::{self, Cell, labels, links, spread};
 use super::look::{HEIGHT, SERIES};
 use crate::Subject;
 use wiregauge_record::PointSummary;
@@ -14,7 +14,7 @@ const MOST_BARS: usize = 16;
 const PARTS: [(&str, &str); 3] = [
     ("connection", SERIES[0]),
     ("access (to the first byte)", SERIES[1]),
-    ("transfer (first to last byte)", SERIES[3]),
+    ("transfer (first to last byte)", SERIES[2]),
 ];
 
 /// The means of the parts, in nanoseconds; `None` where the link was not opened each time.
@@ -34,17 +34,9 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     if all.is_empty() {
         return Vec::new();
     }
-    let place = |cell: &Cell<'_>| {
-        let point = cell.point();
-        (
-            (point.out_bytes, point.in_bytes, point.depth),
-            (point.link, point.together, cell.subject),
-        )
-    };
-    all.sort_by_key(place);
+    all.sort_by_key(Cell::rank);
     let drawn = spread(&all, MOST_BARS);
-    let label = labels(subjects, &drawn);
-    let names: Vec<String> = drawn.iter().map(|cell| label(cell)).collect();
+    let names = labels(subjects, &drawn);
 
     let legend: Vec<(Key, String)> = PARTS
         .iter()
@@ -80,33 +72,4 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     caption.push_str(&links(subjects));
     let title = "Connection, access and transfer time";
     vec![canvas.finish("connect-access-transfer", title, &caption)]
-}
-
-/// Names for points: only what distinguishes them.
-fn labels<'a>(subjects: &'a [Subject], cells: &[Cell<'_>]) -> impl Fn(&Cell<'_>) -> String + 'a {
-    let many = |value: fn(&Cell<'_>) -> u64| distinct(cells.iter().map(value)).len() > 1;
-    let runs = many(|cell| cell.subject as u64);
-    let link = many(|cell| cell.point().link.into());
-    let depth = many(|cell| cell.point().depth.into());
-    move |cell| {
-        let point = cell.point();
-        let (out, back) = (size_label(point.out_bytes), size_label(point.in_bytes));
-        let mut parts = Vec::new();
-        if runs {
-            parts.push(super::look::fitting(
-                &subjects[cell.subject].label,
-                14.0,
-                130.0,
-            ));
-        }
-        if link {
-            let how = if point.together { " together" } else { "" };
-            parts.push(format!("link {}{how}", point.link + 1));
-        }
-        parts.push(format!("{out} B → {back} B"));
-        if depth {
-            parts.push(format!("depth {}", point.depth));
-        }
-        parts.join(", ")
-    }
 }

@@ -3,7 +3,7 @@
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Key};
-use super::cells::{self, Cell, Keys, MOST_CURVES, Sweep, Swept, links, wide};
+use super::cells::{self, Cell, Keys, MOST_CURVES, Sweep, Swept, links, only, wide};
 use super::limits::Limits;
 use super::look::HEIGHT;
 use crate::Subject;
@@ -81,7 +81,9 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
         }
     }
     let caption = format!(
-        "Bytes of whole, right exchanges, over the measured time.{}{}{}{}",
+        "Bytes of whole, right exchanges, over the measured time.{}{}{}{}{}{}",
+        only(&legend),
+        cells::schedule(subjects),
         limits.caption(),
         keys.left_out,
         sweep.held,
