@@ -29,6 +29,9 @@ const SILENCE: u64 = 4;
 /// Runs that last up to so many times as long as each other share an axis of time.
 const SAME_AXIS: f64 = 3.0;
 
+/// Fewer slices than this are drawn large enough to be found.
+const FEW: usize = 10;
+
 /// Height of a row of marks at the top.
 const MARK_ROW: f64 = 11.0;
 
@@ -232,7 +235,8 @@ fn panel(
         frame.line_of(&mean, mean_line(), 1.4);
     }
     let alone = single.iter().map(|s| (s.at_ns as f64, s.mean_ns));
-    frame.dots(&alone.collect::<Vec<_>>(), mean_line().colour, 1.4);
+    let radius = if slices.len() < FEW { 3.0 } else { 1.4 };
+    frame.dots(&alone.collect::<Vec<_>>(), mean_line().colour, radius);
     frame.close();
 
     let mut spots: Vec<(f64, f64)> = series
