@@ -3,7 +3,7 @@
 
 mod data;
 mod differs;
-mod escape;
+pub(crate) mod escape;
 mod measure;
 mod names;
 mod sections;
