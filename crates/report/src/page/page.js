@@ -233,7 +233,7 @@
     return percent.toFixed(Math.max(0, Math.ceil(place) - 2 + (place % 1 ? 1 : 0))) + " %";
   };
   function drawCurve(chosen, log) {
-    const unit = unitOf(Math.min(...chosen.map((c) => unpacked(c.point).percentiles[0] || Infinity)));
+    const unit = unitOf(Math.min(...chosen.map((c) => largest(unpacked(c.point).percentiles.slice(0, 13)) || Infinity)));
     let top = 0;
     let bottom = Infinity;
     const tables = chosen.map(({ point }) => {
