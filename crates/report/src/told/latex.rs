@@ -72,30 +72,48 @@ fn float(
     };
     let head = columns.map_or(String::new(), |columns| cells(columns) + "    \\midrule\n");
     let body: String = rows.iter().map(|row| cells(row)).collect();
+    let (size, fits) = size(columns.unwrap_or_default(), rows);
+    // What is too wide all the same reaches into both margins alike.
+    let (open, close) = match fits {
+        true => ("", ""),
+        false => ("\\makebox[\\linewidth]{%\n  ", "}"),
+    };
     format!(
-        "\\begin{{table}}[htbp]\n  \\centering\n  {}\n  \\caption{{{}}}\n  \
-         \\begin{{tabular}}{{@{{}}{spec}@{{}}}}\n    \\toprule\n{head}{body}    \\bottomrule\n  \
-         \\end{{tabular}}\n\n  \\smallskip\n  {{\\footnotesize {}\\par}}\n\\end{{table}}\n",
-        size(columns.unwrap_or_default(), rows),
+        "\\begin{{table}}[htbp]\n  \\centering\n  {size}\n  \\caption{{{}}}\n  \\smallskip\n  \
+         {open}\\begin{{tabular}}{{@{{}}{spec}@{{}}}}\n    \\toprule\n{head}{body}    \\bottomrule\n  \
+         \\end{{tabular}}{close}\n\n  \\smallskip\n  {{\\footnotesize {}\\par}}\n\\end{{table}}\n",
         escape(title),
         escape(source)
     )
 }
 
-/// Type small enough for the columns to stand beside each other on a page where that can be.
-fn size(columns: &[String], rows: &[Vec<String>]) -> &'static str {
+/// Sizes of type with the gap that goes with them: the command, and points a character and a gap take,
+/// as measured of tables of runs in Computer Modern.
+const SIZES: [(&str, f64, f64); 4] = [
+    ("\\small", 4.9, 12.0),
+    ("\\footnotesize\\setlength{\\tabcolsep}{4pt}", 4.4, 8.0),
+    ("\\scriptsize\\setlength{\\tabcolsep}{3pt}", 3.9, 6.0),
+    ("\\tiny\\setlength{\\tabcolsep}{2pt}", 3.4, 4.0),
+];
+
+/// The width of text in LaTeX's own article class at 10 pt.
+const TEXT_WIDTH: f64 = 345.0;
+
+/// The largest type in which the columns fit beside each other; false if they do in none.
+fn size(columns: &[String], rows: &[Vec<String>]) -> (&'static str, bool) {
     let width = |at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at));
         let cells = cells.chain(columns.get(at..=at).unwrap_or_default());
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
-    let characters: usize = (0..columns.len()).map(width).sum();
-    match characters {
-        0..=50 => "\\small",
-        51..=65 => "\\footnotesize\\setlength{\\tabcolsep}{4pt}",
-        66..=85 => "\\scriptsize\\setlength{\\tabcolsep}{3pt}",
-        // Too wide for one column of text even so: for table* or a page on its side.
-        _ => "\\tiny\\setlength{\\tabcolsep}{2pt}",
+    let characters = (0..columns.len()).map(width).sum::<usize>() as f64;
+    let gaps = columns.len().saturating_sub(1) as f64;
+    let fits = |&&(_, character, gap): &&(&str, f64, f64)| {
+        characters * character + gaps * gap <= TEXT_WIDTH
+    };
+    match SIZES.iter().find(fits) {
+        Some((command, ..)) => (command, true),
+        None => (SIZES[SIZES.len() - 1].0, false),
     }
 }
 
