@@ -8,7 +8,12 @@
 
 pub mod figures;
 pub mod gather;
+mod labels;
+pub mod page;
 pub mod told;
+pub mod units;
+
+pub use labels::labels;
 
 use gather::Gathered;
 use told::Told;
