@@ -1,15 +1,14 @@
 //! Draws all figures of runs into a directory: `figures DIR RUN...`.
-use wiregauge_report::{Subject, figures, gather::Gathered, told::Told};
+use wiregauge_report::{Subject, figures, told::Told};
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let dir = arguments.next().expect("a directory");
     std::fs::create_dir_all(&dir).expect("make the directory");
     let subjects: Vec<Subject> = arguments
-        .map(|path| Subject {
-            label: path.rsplit('/').next().unwrap_or("run").to_owned(),
-            run: wiregauge_run::AnyRun::open(path.as_ref()).expect("open the run"),
-            told: Told::default(),
-            gathered: Gathered::Exchange(Vec::new()),
+        .map(|path| {
+            let label = path.rsplit('/').next().unwrap_or("run").to_owned();
+            let run = wiregauge_run::AnyRun::open(path.as_ref()).expect("open the run");
+            Subject::load(label, run, Told::default(), &|_| {})
         })
         .collect();
     for figure in figures::of(&subjects) {

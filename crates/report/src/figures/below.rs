@@ -27,7 +27,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let legend: Vec<(Key, String)> = limits
         .iter()
         .enumerate()
-        .map(|(n, limit)| (Key::Marker(Series::of(n)), format!("below {}", time(limit))))
+        .map(|(n, limit)| (Key::Mark(Series::of(n)), format!("below {}", time(limit))))
         .collect();
     let most = drawn
         .iter()

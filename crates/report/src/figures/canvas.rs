@@ -27,8 +27,6 @@ pub(crate) struct Place {
 pub(crate) enum Key {
     /// A line with its marker.
     Points(Series),
-    /// A marker by itself.
-    Marker(Series),
     /// A line.
     Line(Series),
     /// A filled area; its opacity.
@@ -149,10 +147,8 @@ impl Canvas {
         };
         match key {
             Key::Line(series) => line(series),
-            Key::Marker(series) | Key::Points(series) => {
-                if matches!(key, Key::Points(_)) {
-                    line(series);
-                }
+            Key::Points(series) => {
+                line(series);
                 draw_markers(&self.root, &[at(x + KEY_WIDTH / 2.0, y)], series);
             }
             Key::Mark(series) => {

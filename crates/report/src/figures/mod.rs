@@ -3,7 +3,6 @@
 mod axes;
 mod below;
 mod buffer;
-mod buffers;
 mod canvas;
 mod cells;
 mod depth;
@@ -55,7 +54,6 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         rates::draw(subjects),
         gaps::draw(subjects),
         buffer::draw(subjects),
-        buffers::draw(subjects),
     ];
     drawn.into_iter().flatten().collect()
 }
