@@ -12,7 +12,12 @@ extern crate self as wiregauge_report;
 
 pub mod figures;
 pub mod gather;
+mod labels;
+pub mod page;
 pub mod told;
+pub mod units;
+
+pub use labels::labels;
 
 use gather::Gathered;
 use told::Told;

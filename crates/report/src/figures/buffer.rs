@@ -5,7 +5,6 @@ use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Key};
 use super::flows;
 use super::look::{HEIGHT, Marker, SERIES, Series};
-use super::which::percent;
 use crate::Subject;
 use std::collections::BTreeSet;
 use wiregauge_record::BufferNeed;
@@ -41,7 +40,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         if legend.is_empty() {
             legend.push((Key::Points(Series::of(0)), "worst of this run".to_owned()));
         }
-        let name = format!("for a loss of {} (rates of --rate)", percent(loss));
+        let name = format!("for a loss of {} (rates of --rate)", loss_name(loss));
         legend.push((Key::Mark(for_loss(SERIES[0])), name));
     }
     let panels = drawn.panels.len();
@@ -118,6 +117,11 @@ fn rate_name(bytes_s: u64) -> String {
     }
 }
 
+/// A loss probability as it was asked for.
+fn loss_name(loss: f64) -> String {
+    format!("{} %", (loss * 1e8).round() / 1e6)
+}
+
 /// The mark of an estimate for a loss probability.
 fn for_loss(colour: &'static str) -> Series {
     Series {
@@ -151,7 +155,7 @@ fn caption(drawn: &flows::Drawn<'_>, loss: Option<f64>) -> String {
         text.push_str(&format!(
             " Hollow diamonds: the buffer that only {} of the transfers find full, with its 95 % \
              interval, at the rates of --rate.",
-            percent(loss)
+            loss_name(loss)
         ));
     }
     text.push_str(&drawn.left_out);

@@ -7,7 +7,7 @@ use super::canvas::{Canvas, Frame, Key, LIMIT_ROW};
 use super::look::{HEIGHT, Marker, SERIES, Series};
 use super::rtt::{self, Sampled};
 use super::svg::Anchor;
-use super::which::{Choice, count, percent, time};
+use super::which::{Choice, count, percent, roomy, time};
 use crate::Subject;
 use hdrhistogram::Histogram;
 use wiregauge_stats::Share;
@@ -17,6 +17,8 @@ const MOST_PANELS: usize = 6;
 const MOST_RUNS: usize = 4;
 /// Bars of the linear histogram.
 const BARS: f64 = 60.0;
+/// All outlines of a figure together may have so many.
+const MOST_BARS: f64 = 1500.0;
 /// Bars a decade of the logarithmic one.
 const A_DECADE: f64 = 24.0;
 /// The linear one ends at this percentile, or where `SPREAD` interquartile ranges are passed: a tail
@@ -111,7 +113,8 @@ impl Bars {
     }
 }
 
-fn edges(points: &[&Sampled<'_>], kind: Kind) -> Vec<f64> {
+/// `most`: bars that a linear axis may have.
+fn edges(points: &[&Sampled<'_>], kind: Kind, most: f64) -> Vec<f64> {
     let all = || points.iter().map(|point| &point.gathered.rtt);
     let low = all().map(|rtt| rtt.min()).min().unwrap_or(0) as f64;
     match kind {
@@ -130,11 +133,14 @@ fn edges(points: &[&Sampled<'_>], kind: Kind) -> Vec<f64> {
                 .map(|share| share.limit as f64);
             let near = limits.filter(|limit| *limit < low + LIMIT_REACH * (bulk - low));
             let high = near.map(|limit| limit * 1.02).fold(bulk, f64::max);
-            // Not finer than what the histogram tells apart.
-            let width = ((high - low) / BARS).max(high * 1e-3).max(1.0);
+            // Of several runs the narrowest is still a histogram, but none is finer than what is
+            // told apart or can be drawn.
+            let narrowest = all().map(|rtt| end(rtt) - rtt.min() as f64);
+            let narrowest = narrowest.fold(high - low, f64::min) / BARS;
+            let width = narrowest.max((high - low) / most).max(high * 2e-3).max(1.0);
             let width = width.ceil();
             let first = (low / width).floor();
-            let bars = ((high / width).floor() - first + 1.0).clamp(1.0, 2.0 * BARS);
+            let bars = ((high / width).floor() - first + 1.0).clamp(1.0, 2.0 * most);
             (0..=bars as u32)
                 .map(|n| (first + f64::from(n)) * width)
                 .collect()
@@ -177,7 +183,8 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], choice: &Choice, kind: K
         if of_them.is_empty() {
             continue;
         }
-        let edges = edges(&of_them, kind);
+        let most = (MOST_BARS / (panels * of_them.len()) as f64).clamp(BARS, 4.0 * BARS);
+        let edges = edges(&of_them, kind, most);
         let bars: Vec<Bars> = of_them
             .iter()
             .map(|point| Bars::of(&point.gathered.rtt, edges.clone()))
@@ -269,7 +276,7 @@ fn axes(
     let head = LIMIT_ROW * (named.count() as f64 + 1.0) / (place.height - 90.0);
     let (x, y) = match kind {
         Kind::Linear => (
-            Axis::time_between("RTT", low, high),
+            Axis::time_between("RTT", roomy(low, high).0, roomy(low, high).1),
             Axis::percent("Exchanges", 0.0, tallest(true) / (1.0 - head)),
         ),
         Kind::Log => {

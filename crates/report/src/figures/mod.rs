@@ -10,7 +10,7 @@ mod flows;
 mod gaps;
 mod histogram;
 mod limits;
-mod look;
+pub(crate) mod look;
 mod matrix;
 mod nines;
 mod png;
@@ -47,10 +47,10 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         series::draw(subjects),
         histogram::draw(subjects),
         nines::draw(subjects),
-        size::draw(subjects),
-        depth::draw(subjects),
-        throughput::draw(subjects),
         below::draw(subjects),
+        size::draw(subjects),
+        throughput::draw(subjects),
+        depth::draw(subjects),
         split::draw(subjects),
         matrix::draw(subjects),
         rates::draw(subjects),

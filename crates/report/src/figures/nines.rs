@@ -6,7 +6,7 @@ use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Key, Place};
 use super::look::{HEIGHT, Series};
 use super::rtt;
-use super::which::count;
+use super::which::{count, roomy};
 use crate::Subject;
 use hdrhistogram::Histogram;
 
@@ -41,7 +41,7 @@ impl Curve<'_> {
             let nines = first + (last - first) * f64::from(step) / steps;
             let share = 1.0 - 10_f64.powf(-nines);
             // A hair below: a rank that is a whole number must not be rounded up to the next.
-            let value = self.values.value_at_quantile((share - 1e-12).max(0.0));
+            let value = self.values.value_at_quantile((share - 1e-12).max(1e-15));
             (share, value as f64)
         };
         let mut line: Vec<(f64, f64)> = (0..=steps as u32).map(at).collect();
@@ -76,6 +76,7 @@ pub(super) fn panel(canvas: &Canvas, place: Place, title: &str, name: &str, curv
     let y = if high > 4.0 * low.max(1.0) {
         Axis::log_time(name, low.max(1.0), high)
     } else {
+        let (low, high) = roomy(low, high);
         Axis::time_between(name, low, high)
     };
     let x = Axis::nines(

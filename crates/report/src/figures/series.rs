@@ -7,7 +7,7 @@ use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Frame, Key};
 use super::look::{HEIGHT, INK, Marker, SERIES, Series};
 use super::rtt::{self, Sampled};
-use super::which::{count, time};
+use super::which::{count, roomy, time};
 use crate::Subject;
 use crate::gather::{Series as Thinned, Slice};
 
@@ -25,6 +25,12 @@ const WIDE: f64 = 8.0;
 
 /// Slices so many times further apart than usual have a silence between them.
 const SILENCE: u64 = 4;
+
+/// Runs that last up to so many times as long as each other share an axis of time.
+const SAME_AXIS: f64 = 3.0;
+
+/// Fewer slices than this are drawn large enough to be found.
+const FEW: usize = 10;
 
 /// Height of a row of marks at the top.
 const MARK_ROW: f64 = 11.0;
@@ -114,7 +120,12 @@ fn figure(panels: &[(String, &Sampled<'_>)], runs: usize, rule: &str) -> Figure 
                 .map(|(_, other)| &other.gathered.series)
                 .collect(),
         };
-        let frame = canvas.frame(place, title, elapsed_axis(&row), rtt_axis(&row, head));
+        let frame = canvas.frame(
+            place,
+            title,
+            elapsed_axis(series, &row),
+            rtt_axis(&row, head),
+        );
         spots_left_out += panel(&frame, series, panels.len(), &statuses);
     }
     canvas.finish(
@@ -152,14 +163,20 @@ fn statuses<'a>(series: impl Iterator<Item = &'a Thinned>) -> Vec<(&'static str,
     all
 }
 
-fn elapsed_axis(row: &[&Thinned]) -> Axis {
-    let last = |series: &&Thinned| {
-        let slice = series.slices.last().map(|slice| slice.at_ns);
-        let bad = series.bad.last().map(|bad| bad.at_ns);
-        slice.max(bad).unwrap_or(0) as f64
-    };
-    let (_, high) = bounds(row.iter().map(last)).unwrap_or((0.0, 1.0));
-    Axis::elapsed("Time since the start of the point", high)
+/// When the last of it started.
+fn last(series: &Thinned) -> f64 {
+    let slice = series.slices.last().map(|slice| slice.at_ns);
+    let bad = series.bad.last().map(|bad| bad.at_ns);
+    slice.max(bad).unwrap_or(0) as f64
+}
+
+/// The same axis for all of a row, unless one of it would be pressed to a line.
+fn elapsed_axis(series: &Thinned, row: &[&Thinned]) -> Axis {
+    let (shortest, longest) = bounds(row.iter().map(|series| last(series))).unwrap_or((0.0, 1.0));
+    let same = longest <= SAME_AXIS * shortest;
+    // A little more, so that the last one is not on the edge.
+    let high = if same { longest } else { last(series) } * 1.01;
+    Axis::elapsed("Time since the start", high)
 }
 
 /// `head`: the part of the axis that stays free at its top.
@@ -171,6 +188,7 @@ fn rtt_axis(row: &[&Thinned], head: f64) -> Axis {
         let low = low.max(1.0);
         Axis::log_time("RTT", low, low * (high / low).powf(1.0 / (1.0 - head)))
     } else {
+        let (low, high) = roomy(low, high);
         Axis::time_between("RTT", low, low + (high - low) / (1.0 - head))
     }
 }
@@ -192,25 +210,33 @@ fn panel(
 ) -> usize {
     let slices = joined(&series.slices, a_panel(panels));
     let pieces = pieces(&slices);
+    let single: Vec<&Slice> = pieces
+        .iter()
+        .filter_map(|piece| match piece {
+            [only] => Some(only),
+            _ => None,
+        })
+        .collect();
     frame.open("band");
     for piece in &pieces {
         let edge = |slice: &Slice| (slice.at_ns as f64, slice.min_ns as f64, slice.max_ns as f64);
-        let mut edges: Vec<_> = piece.iter().map(edge).collect();
-        if let [only] = edges[..] {
-            // As wide as a line, or it would not be seen.
-            edges.push((only.0 + frame.x_step(1.5), only.1, only.2));
-        }
+        let edges: Vec<_> = piece.iter().map(edge).collect();
         frame.band(&edges, BAND, 0.45);
+    }
+    let half = frame.x_step(0.8);
+    for slice in &single {
+        let (at, low, high) = (slice.at_ns as f64, slice.min_ns as f64, slice.max_ns as f64);
+        frame.bar((at - half, at + half), (low, high), BAND, 0.45);
     }
     frame.close();
     frame.open("mean");
     for piece in &pieces {
-        let mut mean: Vec<_> = piece.iter().map(|s| (s.at_ns as f64, s.mean_ns)).collect();
-        if let [only] = mean[..] {
-            mean.push((only.0 + frame.x_step(1.5), only.1));
-        }
+        let mean: Vec<_> = piece.iter().map(|s| (s.at_ns as f64, s.mean_ns)).collect();
         frame.line_of(&mean, mean_line(), 1.4);
     }
+    let alone = single.iter().map(|s| (s.at_ns as f64, s.mean_ns));
+    let radius = if slices.len() < FEW { 3.0 } else { 1.4 };
+    frame.dots(&alone.collect::<Vec<_>>(), mean_line().colour, radius);
     frame.close();
 
     let mut spots: Vec<(f64, f64)> = series
@@ -243,14 +269,20 @@ fn panel(
     kept - spots.len()
 }
 
-/// The slices between silences: no line leads through a time in which nothing was answered.
+/// The slices between silences: no line leads through a time in which no exchange that was answered
+/// was under way.
 fn pieces(slices: &[Slice]) -> Vec<&[Slice]> {
     let apart = |pair: &[Slice]| pair[1].at_ns - pair[0].at_ns;
     let mut distances: Vec<u64> = slices.windows(2).map(apart).collect();
     distances.sort_unstable();
     let usual = distances.get(distances.len() / 2).copied().unwrap_or(0);
     slices
-        .chunk_by(|a, b| b.at_ns - a.at_ns <= SILENCE.saturating_mul(usual))
+        .chunk_by(|a, b| {
+            let quiet = SILENCE
+                .saturating_mul(usual)
+                .max(a.max_ns.saturating_mul(2));
+            b.at_ns - a.at_ns <= quiet
+        })
         .collect()
 }
 
@@ -280,9 +312,12 @@ fn caption(panels: &[(String, &Sampled<'_>)], spots_left_out: usize, rule: &str)
     let a_panel = a_panel(panels.len());
     let samples: u64 = series().map(|series| series.of).sum();
     let mut text = format!(
-        "{} exchanges of the measured part, in at most {a_panel} slices of time a panel: the longest \
+        "{} of the measured part, in at most {a_panel} slices of time a panel: the longest \
          and the shortest of each are drawn, none is averaged away.",
-        count(samples),
+        match samples {
+            1 => "One exchange".to_owned(),
+            n => format!("{} exchanges", count(n)),
+        },
     );
     let stand_out: u64 = series().map(|series| series.stand_out_in_all).sum();
     if stand_out > 0 {

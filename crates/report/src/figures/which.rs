@@ -87,11 +87,11 @@ impl Choice {
             }
         }
         let (size, depth) = match all[0].stream {
-            true => ("transfers", "queue"),
-            false => ("sizes", "depth"),
+            true => ("transfer", "queue"),
+            false => ("size", "depth"),
         };
         let rule = match (sizes_a_link, deep) {
-            (0, _) => format!("each link or way at its smallest {size} and {depth}"),
+            (0, _) => format!("each link, alone and together, at its smallest {size} and {depth}"),
             (_, false) => format!("the smallest and largest {size} and some between"),
             (_, true) => format!(
                 "the smallest and largest {size} and some between, each at the smallest and largest \
@@ -139,6 +139,12 @@ impl Choice {
         }
         parts.join(", ")
     }
+}
+
+/// A range that is no narrower than a tenth of its values: what hardly varies shall look so.
+pub(super) fn roomy(low: f64, high: f64) -> (f64, f64) {
+    let missing = (0.1 * high - (high - low)).max(0.0);
+    ((low - missing / 2.0).max(0.0), high + missing / 2.0)
 }
 
 /// A count with its thousands set off.
