@@ -555,6 +555,35 @@ fn extreme_values_are_drawn_inside_the_sheet() {
 }
 
 #[test]
+fn figures_made_from_samples_keep_the_same_rules() {
+    let dir = tempfile::tempdir().expect("a place for runs");
+    let exchanges = common::exchange_run(&dir.path().join("a"), &plan(12), |point| {
+        common::exchanges(3000, point.index.into())
+    });
+    let points = (0..6).map(|index| common::stream_point(index, Direction::Both));
+    let streams = common::stream_run(&dir.path().join("b"), &stream_plan(points.collect()), |p| {
+        common::transfers(p, 2000, p.index.into())
+    });
+    let figures = sound(&[subject("a", exchanges.clone()), subject("b", streams)]);
+    for name in [
+        "rtt-series",
+        "rtt-histogram",
+        "rtt-percentiles",
+        "rtt-size-in",
+        "buffer-rate",
+    ] {
+        assert!(figures.contains_key(name), "{:?}", figures.keys());
+    }
+    // What was written by the engine's writer and read back: 8 sizes would be 4, depths 4.
+    let sizes = shapes(&figures["throughput-size-in"], "curve");
+    assert_eq!(sizes, [4; 4]);
+    sound(&[
+        subject("before", exchanges.clone()),
+        subject("after", exchanges),
+    ]);
+}
+
+#[test]
 fn a_picture_has_the_size_that_was_asked_for_and_something_in_it() {
     let subjects = [
         exchange("a", sweep(&[48, 1000], &[1, 2]), likely),
