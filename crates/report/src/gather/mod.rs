@@ -31,8 +31,8 @@ impl Room {
     pub(crate) fn for_points(points: usize) -> Room {
         let points = points.max(1);
         Room {
-            slices: (6000 / points).clamp(24, 400),
-            longest: (1500 / points).clamp(6, 100),
+            slices: (18_000 / points).clamp(24, 400),
+            longest: (3000 / points).clamp(6, 100),
             bad: (6000 / points).clamp(24, 400),
         }
     }

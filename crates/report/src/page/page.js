@@ -167,23 +167,28 @@
     const scaled = (list) => list.map((ns) => (log ? positive(ns / unit.size) : ns / unit.size));
     const top = Math.max(largest(p.longest[1]), largest(p.high), 1) / unit.size;
     const bottom = (p.percentiles[0] || unit.size) / unit.size;
+    // A slice lasts until the next; the last one as long as the others.
+    const last = p.at.length - 1;
+    const end = last < 1 ? [] : [p.at[last] + (p.at[last] - p.at[0]) / last];
+    const held = (list) => scaled(end.length ? list.concat(list[last]) : list);
     const tables = [
-      [seconds(p.at), scaled(p.low), scaled(p.high), scaled(p.mean)],
+      [seconds(p.at.concat(end)), held(p.low), held(p.high), held(p.mean)],
       [seconds(p.longest[0]), scaled(p.longest[1])],
       // Those without an answer have no time of their own: they stand at the upper edge.
       [seconds(p.bad[0]), p.bad[0].map(() => top)],
     ].filter((table) => table[0].length > 0);
     const color = variable("s1");
     const value = (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name);
+    const steps = uPlot.paths.stepped({ align: 1 });
     const dot = (stroke, size) => ({ paths: () => null, points: { show: true, size, stroke, fill: stroke, width: 1 } });
     const series = [{ label: "time", value: (u, v) => (v === null || v === undefined ? "-" : grouped(v, 6) + " s") }];
     if (p.at.length > 0) {
       series.push(
-        { label: "shortest", stroke: color, width: 0.5, points: { show: false }, spanGaps: true, value },
-        { label: "longest of the slice", stroke: color, width: 0.5, points: { show: false }, spanGaps: true, value },
-        { label: "mean", stroke: variable("ink"), width: 1.5, points: { show: false }, spanGaps: true, value });
+        { label: "shortest", stroke: color, width: 0.5, points: { show: false }, spanGaps: true, paths: steps, value },
+        { label: "longest of the slice", stroke: color, width: 0.5, points: { show: false }, spanGaps: true, paths: steps, value },
+        { label: "mean", stroke: variable("ink"), width: 1.5, points: { show: false }, spanGaps: true, paths: steps, value });
     }
-    if (p.longest[0].length > 0) series.push(Object.assign({ label: "single " + run.what, stroke: variable("s5"), value }, dot(variable("s5"), 5)));
+    if (p.longest[0].length > 0) series.push(Object.assign({ label: "single " + run.what, stroke: variable("spot"), value }, dot(variable("spot"), 5)));
     if (p.bad[0].length > 0) {
       series.push(Object.assign({
         label: "went wrong", stroke: variable("bad"),
@@ -228,7 +233,7 @@
     return percent.toFixed(Math.max(0, Math.ceil(place) - 2 + (place % 1 ? 1 : 0))) + " %";
   };
   function drawCurve(chosen, log) {
-    const unit = unitOf(Math.min(...chosen.map((c) => unpacked(c.point).percentiles[0] || Infinity)));
+    const unit = unitOf(Math.min(...chosen.map((c) => largest(unpacked(c.point).percentiles.slice(0, 13)) || Infinity)));
     let top = 0;
     let bottom = Infinity;
     const tables = chosen.map(({ point }) => {
@@ -251,7 +256,9 @@
         axis("share of the samples at or below", {
           splits: (u, i, min, max) => {
             const at = [];
-            for (let place = Math.ceil(min); place <= max; place += 1) at.push(place);
+            // A label takes about 55 pixels.
+            const step = Math.max(1, Math.ceil(55 * (max - min) / u.width));
+            for (let place = Math.ceil(min); place <= max; place += step) at.push(place);
             return at;
           },
           values: (u, splits) => splits.map(shareText),
@@ -480,7 +487,7 @@
     }
     setTimeout(next);
   }
-  const hint = element("p", { className: "muted" }, "Figures with a choice of points can be zoomed: drag across them; ",
+  const hint = element("p", { className: "muted hint" }, "Figures with a choice of points can be zoomed: drag across them; ",
     "double click or \u201cShow all\u201d goes back. Pointing at them, or the arrow keys, tell values.");
   document.querySelector("#figures h2").after(hint);
   if (document.readyState === "complete") next();

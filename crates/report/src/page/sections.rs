@@ -271,7 +271,7 @@ pub(super) fn tables(tables: &[Table]) -> String {
             out,
             "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>",
             text(&table.title),
-            table_html(table)
+            table.html()
         );
     }
     out
@@ -369,24 +369,4 @@ pub(super) fn footer(subjects: &[Subject], uplot: Option<&Uplot>, note: &str) ->
     }
     out.push_str("</footer>\n");
     out
-}
-
-fn table_html(table: &Table) -> String {
-    let row = |open: &str, close: &str, cells: &[String]| -> String {
-        let cells: String = cells
-            .iter()
-            .map(|cell| format!("{open}{}{close}", text(cell)))
-            .collect();
-        format!("<tr>{cells}</tr>\n")
-    };
-    let rows: String = table
-        .rows
-        .iter()
-        .map(|cells| row("<td>", "</td>", cells))
-        .collect();
-    format!(
-        "<table><caption>{}</caption>\n<thead>{}</thead>\n<tbody>{rows}</tbody></table>",
-        text(&table.title),
-        row("<th scope=\"col\">", "</th>", &table.columns)
-    )
 }

@@ -99,15 +99,15 @@ fn given(measure: Measure, value: u64) -> String {
     }
 }
 
-/// `48 B`, `48, 1,000 and 8,000 B`, `9 values from 16 to 65,536 B`.
-fn list(values: impl Iterator<Item = u32>, unit: &str) -> String {
+/// `48 B`, `48, 1,000 and 8,000 B`, `9 sizes from 16 to 65,536 B`.
+fn list(values: impl Iterator<Item = u32>, noun: &str, unit: &str) -> String {
     let values: Vec<u32> = values.collect::<BTreeSet<u32>>().into_iter().collect();
     let shown: Vec<String> = values.iter().map(|&value| grouped(value.into())).collect();
     let text = match &shown[..] {
         [] => "-".into(),
         [one] => one.clone(),
         [rest @ .., last] if rest.len() < 6 => format!("{} and {last}", rest.join(", ")),
-        [first, .., last] => format!("{} values from {first} to {last}", shown.len()),
+        [first, .., last] => format!("{} {noun} from {first} to {last}", shown.len()),
     };
     format!("{text}{unit}")
 }
@@ -131,12 +131,12 @@ fn exchange_plan(plan: &Plan, points: &[PointSummary]) -> String {
     };
     let cells = |of: fn(&PointSummary) -> u32| points.iter().map(of);
     format!(
-        "{} in {}{how}{opened}: requests of {}, responses of {}, depth {}.",
+        "{} in {}{how}{opened}: requests of {}, responses of {}; depth: {}.",
         count(exchanges, "exchange", "exchanges"),
         count(points.len() as u64, "point", "points"),
-        list(cells(|point| point.point.out_bytes), " B"),
-        list(cells(|point| point.point.in_bytes), " B"),
-        list(cells(|point| point.point.depth), ""),
+        list(cells(|point| point.point.out_bytes), "sizes", " B"),
+        list(cells(|point| point.point.in_bytes), "sizes", " B"),
+        list(cells(|point| point.point.depth), "values", ""),
     )
 }
 
@@ -156,7 +156,7 @@ fn stream_plan(plan: &StreamPlan, points: &[StreamSummary]) -> String {
         .collect();
     let cells = |of: fn(&StreamSummary) -> u32| points.iter().map(of);
     format!(
-        "Streams of {} in {}: {}; transfers of {}, queue {}.",
+        "Streams of {} in {}: {}; transfers of {}; queue: {}.",
         given(Measure::Trt, plan.duration_ns),
         count(points.len() as u64, "point", "points"),
         if ways.is_empty() {
@@ -164,8 +164,8 @@ fn stream_plan(plan: &StreamPlan, points: &[StreamSummary]) -> String {
         } else {
             ways.join(", ")
         },
-        list(cells(|point| point.point.transfer_bytes), " B"),
-        list(cells(|point| point.point.queue), ""),
+        list(cells(|point| point.point.transfer_bytes), "sizes", " B"),
+        list(cells(|point| point.point.queue), "values", ""),
     )
 }
 

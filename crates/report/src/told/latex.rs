@@ -7,8 +7,17 @@ use wiregauge_run::AnyRun;
 impl Table {
     /// The table as a float with its title as caption; `source` goes below it.
     pub fn latex(&self, source: &str) -> String {
-        let right = "r".repeat(self.columns.len());
-        float(&self.title, Some(&self.columns), &self.rows, &right, source)
+        let (size, fits) = size(&self.columns, &self.rows);
+        let rows: String = self.rows.iter().map(|cells| row(cells)).collect();
+        let float = Float {
+            title: &self.title,
+            source,
+            size,
+            spec: &"r".repeat(self.columns.len()),
+            fits,
+            body: format!("{}    \\midrule\n{rows}", row(&self.columns)),
+        };
+        float.text()
     }
 }
 
@@ -44,58 +53,97 @@ pub(super) fn document(run: &AnyRun, told: &Told) -> String {
     for table in told.tables.iter().filter(|table| !table.rows.is_empty()) {
         let _ = write!(out, "\n{}", table.latex(&source));
     }
-    let rows: Vec<Vec<String>> = told
-        .conditions
-        .iter()
-        .flat_map(|(title, values)| {
-            let titles = std::iter::once(title.as_str()).chain(std::iter::repeat(""));
-            let rows = titles.zip(values);
-            rows.map(|(title, (name, value))| vec![title.into(), name.clone(), value.clone()])
-        })
-        .collect();
-    // Long values, such as a kernel's version, break within their column.
-    let spec = "llp{0.55\\linewidth}";
-    let _ = write!(out, "\n{}", float("Conditions", None, &rows, spec, &source));
+    let conditions = Float {
+        title: "Conditions",
+        source: &source,
+        size: "\\footnotesize",
+        // Long values, such as a kernel's version, break within their column.
+        spec: "p{0.36\\linewidth}p{0.6\\linewidth}",
+        fits: true,
+        body: told
+            .conditions
+            .iter()
+            .map(|(title, values)| group(title, values))
+            .collect::<Vec<String>>()
+            .join("    \\addlinespace\n"),
+    };
+    let _ = write!(out, "\n{}", conditions.text());
     out
 }
 
-fn float(
-    title: &str,
-    columns: Option<&[String]>,
-    rows: &[Vec<String>],
-    spec: &str,
-    source: &str,
-) -> String {
-    let cells = |cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
-        format!("    {} \\\\\n", cells.join(" & "))
-    };
-    let head = columns.map_or(String::new(), |columns| cells(columns) + "    \\midrule\n");
-    let body: String = rows.iter().map(|row| cells(row)).collect();
+fn group(title: &str, values: &[(String, String)]) -> String {
+    let values = values
+        .iter()
+        .map(|(name, value)| row(&[name.clone(), value.clone()]));
+    let title = escape(title);
     format!(
-        "\\begin{{table}}[htbp]\n  \\centering\n  {}\n  \\caption{{{}}}\n  \
-         \\begin{{tabular}}{{@{{}}{spec}@{{}}}}\n    \\toprule\n{head}{body}    \\bottomrule\n  \
-         \\end{{tabular}}\n\n  \\smallskip\n  {{\\footnotesize {}\\par}}\n\\end{{table}}\n",
-        size(columns.unwrap_or_default(), rows),
-        escape(title),
-        escape(source)
+        "    \\multicolumn{{2}}{{@{{}}l}}{{\\textit{{{title}}}}} \\\\\n{}",
+        values.collect::<String>()
     )
 }
 
-/// Type small enough for the columns to stand beside each other on a page where that can be.
-fn size(columns: &[String], rows: &[Vec<String>]) -> &'static str {
+fn row(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
+    format!("    {} \\\\\n", cells.join(" & "))
+}
+
+/// A table that finds its own place, between the rules of booktabs.
+struct Float<'a> {
+    title: &'a str,
+    source: &'a str,
+    size: &'a str,
+    spec: &'a str,
+    fits: bool,
+    body: String,
+}
+
+impl Float<'_> {
+    fn text(&self) -> String {
+        let Float {
+            size, spec, body, ..
+        } = self;
+        // What is too wide all the same reaches into both margins alike.
+        let (open, close) = match self.fits {
+            true => ("", ""),
+            false => ("\\makebox[\\linewidth]{%\n  ", "}"),
+        };
+        format!(
+            "\\begin{{table}}[htbp]\n  \\centering\n  {size}\n  \\caption{{{}}}\n  \\smallskip\n  \
+             {open}\\begin{{tabular}}{{@{{}}{spec}@{{}}}}\n    \\toprule\n{body}    \\bottomrule\n  \
+             \\end{{tabular}}{close}\n\n  \\smallskip\n  {{\\footnotesize {}\\par}}\n\\end{{table}}\n",
+            escape(self.title),
+            escape(self.source)
+        )
+    }
+}
+
+/// Sizes of type with the gap that goes with them: the command, and points a character and a gap take,
+/// as measured of tables of runs in Computer Modern.
+const SIZES: [(&str, f64, f64); 4] = [
+    ("\\small", 4.9, 12.0),
+    ("\\footnotesize\\setlength{\\tabcolsep}{4pt}", 4.4, 8.0),
+    ("\\scriptsize\\setlength{\\tabcolsep}{3pt}", 3.9, 6.0),
+    ("\\tiny\\setlength{\\tabcolsep}{2pt}", 3.4, 4.0),
+];
+
+/// The width of text in LaTeX's own article class at 10 pt.
+const TEXT_WIDTH: f64 = 345.0;
+
+/// The largest type in which the columns fit beside each other; false if they do in none.
+fn size(columns: &[String], rows: &[Vec<String>]) -> (&'static str, bool) {
     let width = |at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at));
         let cells = cells.chain(columns.get(at..=at).unwrap_or_default());
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
-    let characters: usize = (0..columns.len()).map(width).sum();
-    match characters {
-        0..=50 => "\\small",
-        51..=65 => "\\footnotesize\\setlength{\\tabcolsep}{4pt}",
-        66..=85 => "\\scriptsize\\setlength{\\tabcolsep}{3pt}",
-        // Too wide for one column of text even so: for table* or a page on its side.
-        _ => "\\tiny\\setlength{\\tabcolsep}{2pt}",
+    let characters = (0..columns.len()).map(width).sum::<usize>() as f64;
+    let gaps = columns.len().saturating_sub(1) as f64;
+    let fits = |&&(_, character, gap): &&(&str, f64, f64)| {
+        characters * character + gaps * gap <= TEXT_WIDTH
+    };
+    match SIZES.iter().find(fits) {
+        Some((command, ..)) => (command, true),
+        None => (SIZES[SIZES.len() - 1].0, false),
     }
 }
 
