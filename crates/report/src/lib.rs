@@ -6,6 +6,10 @@
 
 #![forbid(unsafe_code)]
 
+// The tests' own module names this crate as a user does.
+#[cfg(test)]
+extern crate self as wiregauge_report;
+
 pub mod figures;
 pub mod gather;
 mod labels;

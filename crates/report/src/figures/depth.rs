@@ -41,8 +41,17 @@ impl Panel {
         if all.iter().any(|other| other.together != self.together) {
             parts.push(if self.together { "together" } else { "alone" }.to_owned());
         }
-        let (out, back) = (size_label(self.out_bytes), size_label(self.in_bytes));
-        parts.push(format!("OUT {out} B, IN {back} B"));
+        let same = |size: fn(&Panel) -> u32| all.iter().all(|other| size(other) == size(self));
+        let (out, back) = (
+            |panel: &Panel| panel.out_bytes,
+            |panel: &Panel| panel.in_bytes,
+        );
+        if !same(out) || parts.is_empty() {
+            parts.push(format!("OUT {} B", size_label(self.out_bytes)));
+        }
+        if !same(back) || parts.len() == 1 {
+            parts.push(format!("IN {} B", size_label(self.in_bytes)));
+        }
         parts.join(", ")
     }
 }

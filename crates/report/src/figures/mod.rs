@@ -21,6 +21,8 @@ mod size;
 mod split;
 mod stream_cells;
 mod svg;
+#[cfg(test)]
+mod tests;
 mod throughput;
 mod which;
 

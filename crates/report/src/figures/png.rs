@@ -6,12 +6,12 @@ use resvg::usvg::{Options, Tree, fontdb::Database};
 use std::sync::{Arc, OnceLock};
 
 /// No side of a picture is longer; beyond this it would be a mistake.
-const MAX_SIDE: f32 = 16_384.0;
+const MAX_SIDE: f32 = 8192.0;
 
 impl Figure {
     /// The figure as a PNG, `scale` pixels for each pixel of the SVG: 2 for a screen, 4 for print at
     /// 600 dpi and a text width of 6 inches. The scale is held to what makes a picture of 1 to
-    /// 16,384 pixels a side.
+    /// 8192 pixels a side.
     pub fn png(&self, scale: f32) -> Vec<u8> {
         let options = Options {
             fontdb: fonts(),
