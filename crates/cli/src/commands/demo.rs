@@ -70,7 +70,7 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
     let board = measure(&binary, &home, &responder.address, sweep)?;
     drop(responder);
     lesson(&board)?;
-    report(&binary, &board)?;
+    report(&binary, args, &board)?;
 
     say("2. A TCP responder on this host")?;
     let device = ["tcp://127.0.0.1:0"];
@@ -79,7 +79,7 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
     let sweep = "--out 16 --in 48,1000,8000 --depth 1,4,16 --count 10000";
     let host = measure(&binary, &home, &responder.address, sweep)?;
     drop(responder);
-    report(&binary, &host)?;
+    report(&binary, args, &host)?;
 
     tell!(
         "\nBoth runs are stored in {} with every sample.",
@@ -117,9 +117,12 @@ fn measure(binary: &Path, home: &Path, address: &str, sweep: &str) -> anyhow::Re
 }
 
 /// Writes the page of a run; the command names it.
-fn report(binary: &Path, run: &Run) -> anyhow::Result<()> {
+fn report(binary: &Path, args: &DemoArgs, run: &Run) -> anyhow::Result<()> {
     tell!("");
-    type_this("wiregauge report last")?;
+    match args.store {
+        None => type_this("wiregauge report last")?,
+        Some(_) => type_this(&format!("wiregauge report {}", run.dir.display()))?,
+    }
     let status = Command::new(binary)
         .arg("report")
         .arg(&run.dir)

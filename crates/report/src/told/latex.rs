@@ -7,8 +7,17 @@ use wiregauge_run::AnyRun;
 impl Table {
     /// The table as a float with its title as caption; `source` goes below it.
     pub fn latex(&self, source: &str) -> String {
-        let right = "r".repeat(self.columns.len());
-        float(&self.title, Some(&self.columns), &self.rows, &right, source)
+        let (size, fits) = size(&self.columns, &self.rows);
+        let rows: String = self.rows.iter().map(|cells| row(cells)).collect();
+        let float = Float {
+            title: &self.title,
+            source,
+            size,
+            spec: &"r".repeat(self.columns.len()),
+            fits,
+            body: format!("{}    \\midrule\n{rows}", row(&self.columns)),
+        };
+        float.text()
     }
 }
 
@@ -44,47 +53,68 @@ pub(super) fn document(run: &AnyRun, told: &Told) -> String {
     for table in told.tables.iter().filter(|table| !table.rows.is_empty()) {
         let _ = write!(out, "\n{}", table.latex(&source));
     }
-    let rows: Vec<Vec<String>> = told
-        .conditions
-        .iter()
-        .flat_map(|(title, values)| {
-            let titles = std::iter::once(title.as_str()).chain(std::iter::repeat(""));
-            let rows = titles.zip(values);
-            rows.map(|(title, (name, value))| vec![title.into(), name.clone(), value.clone()])
-        })
-        .collect();
-    // Long values, such as a kernel's version, break within their column.
-    let spec = "llp{0.55\\linewidth}";
-    let _ = write!(out, "\n{}", float("Conditions", None, &rows, spec, &source));
+    let conditions = Float {
+        title: "Conditions",
+        source: &source,
+        size: "\\footnotesize",
+        // Long values, such as a kernel's version, break within their column.
+        spec: "p{0.36\\linewidth}p{0.6\\linewidth}",
+        fits: true,
+        body: told
+            .conditions
+            .iter()
+            .map(|(title, values)| group(title, values))
+            .collect::<Vec<String>>()
+            .join("    \\addlinespace\n"),
+    };
+    let _ = write!(out, "\n{}", conditions.text());
     out
 }
 
-fn float(
-    title: &str,
-    columns: Option<&[String]>,
-    rows: &[Vec<String>],
-    spec: &str,
-    source: &str,
-) -> String {
-    let cells = |cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
-        format!("    {} \\\\\n", cells.join(" & "))
-    };
-    let head = columns.map_or(String::new(), |columns| cells(columns) + "    \\midrule\n");
-    let body: String = rows.iter().map(|row| cells(row)).collect();
-    let (size, fits) = size(columns.unwrap_or_default(), rows);
-    // What is too wide all the same reaches into both margins alike.
-    let (open, close) = match fits {
-        true => ("", ""),
-        false => ("\\makebox[\\linewidth]{%\n  ", "}"),
-    };
+fn group(title: &str, values: &[(String, String)]) -> String {
+    let values = values
+        .iter()
+        .map(|(name, value)| row(&[name.clone(), value.clone()]));
+    let title = escape(title);
     format!(
-        "\\begin{{table}}[htbp]\n  \\centering\n  {size}\n  \\caption{{{}}}\n  \\smallskip\n  \
-         {open}\\begin{{tabular}}{{@{{}}{spec}@{{}}}}\n    \\toprule\n{head}{body}    \\bottomrule\n  \
-         \\end{{tabular}}{close}\n\n  \\smallskip\n  {{\\footnotesize {}\\par}}\n\\end{{table}}\n",
-        escape(title),
-        escape(source)
+        "    \\multicolumn{{2}}{{@{{}}l}}{{\\textit{{{title}}}}} \\\\\n{}",
+        values.collect::<String>()
     )
+}
+
+fn row(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
+    format!("    {} \\\\\n", cells.join(" & "))
+}
+
+/// A table that finds its own place, between the rules of booktabs.
+struct Float<'a> {
+    title: &'a str,
+    source: &'a str,
+    size: &'a str,
+    spec: &'a str,
+    fits: bool,
+    body: String,
+}
+
+impl Float<'_> {
+    fn text(&self) -> String {
+        let Float {
+            size, spec, body, ..
+        } = self;
+        // What is too wide all the same reaches into both margins alike.
+        let (open, close) = match self.fits {
+            true => ("", ""),
+            false => ("\\makebox[\\linewidth]{%\n  ", "}"),
+        };
+        format!(
+            "\\begin{{table}}[htbp]\n  \\centering\n  {size}\n  \\caption{{{}}}\n  \\smallskip\n  \
+             {open}\\begin{{tabular}}{{@{{}}{spec}@{{}}}}\n    \\toprule\n{body}    \\bottomrule\n  \
+             \\end{{tabular}}{close}\n\n  \\smallskip\n  {{\\footnotesize {}\\par}}\n\\end{{table}}\n",
+            escape(self.title),
+            escape(self.source)
+        )
+    }
 }
 
 /// Sizes of type with the gap that goes with them: the command, and points a character and a gap take,
