@@ -130,6 +130,12 @@ fn a_run_without_points_has_a_page_and_a_warning_but_no_figures() {
         .assert()
         .code(2)
         .stderr(contains("nothing to draw").and(contains("pictures")));
+    // A page that was asked for as well is there all the same.
+    desk.wiregauge("report ./run --figures pictures -o both.html")
+        .assert()
+        .success()
+        .stderr(contains("nothing to draw"));
+    page(&desk.path("both.html"));
 }
 
 #[test]
@@ -140,7 +146,7 @@ fn samples_that_are_gone_are_missed_aloud() {
     desk.wiregauge("report ./run -o page.html")
         .assert()
         .success()
-        .stderr(contains("row 2: no samples to draw").and(contains("row 1:").not()));
+        .stderr(contains("no samples to draw of row 2:").and(contains("row 1").not()));
     page(&desk.path("page.html"));
 }
 

@@ -36,7 +36,7 @@ pub struct ReportArgs {
         requires = "figures"
     )]
     pub format: Vec<FigureFormat>,
-    /// Print nothing but errors: no progress, no names of files.
+    /// Print warnings and errors only: no progress, no names of files.
     #[arg(long, short)]
     pub quiet: bool,
 }

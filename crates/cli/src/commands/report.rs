@@ -43,10 +43,18 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
             (false, false) => writeln!(anstream::stdout(), "{line}"),
         }
     };
-    if !args.quiet {
-        complain(&subjects);
-    }
+    complain(&subjects);
     if let Some(dir) = &args.figures {
+        if drawn.is_empty() {
+            let why = format!(
+                "there is nothing to draw of these runs, so no figure was written to {}",
+                dir.display()
+            );
+            if place.is_none() {
+                bail!(why);
+            }
+            anstream::eprintln!("{CAUTION}warning:{RESET} {why}");
+        }
         for line in write_figures(dir, &drawn, &args.format)? {
             tell(line)?;
         }
@@ -99,11 +107,16 @@ fn load(runs: Vec<AnyRun>, quiet: bool) -> Vec<Subject> {
 fn complain(subjects: &[Subject]) {
     for subject in subjects {
         let run = subject.run.stored();
-        for (at, why) in subject.gathered.missing() {
-            let row = at + 1;
+        let missing = subject.gathered.missing();
+        if let Some((at, why)) = missing.first() {
+            let more = match missing.len() {
+                1 => String::new(),
+                several => format!(" (and of {} more rows)", several - 1),
+            };
             anstream::eprintln!(
-                "{CAUTION}warning:{RESET} {}, row {row}: no samples to draw: {why}",
-                run.name()
+                "{CAUTION}warning:{RESET} {}: no samples to draw of row {}{more}: {why}",
+                run.name(),
+                at + 1
             );
         }
         if run.points() == 0 {
@@ -142,12 +155,6 @@ fn write_figures(
                 .map_err(|error| StorageFailed(files::named("writing", &path, &error)))?;
             lines.push(format!("wrote {} ({})", path.display(), size(bytes.len())));
         }
-    }
-    if lines.is_empty() {
-        bail!(
-            "there is nothing to draw of these runs, so no figure was written to {}",
-            dir.display()
-        );
     }
     Ok(lines)
 }
