@@ -203,6 +203,11 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
             names.join("; ")
         ));
     }
+    let sizes = distinct(panels.iter().map(|panel| (panel.out_bytes, panel.in_bytes)));
+    if let ([(out, back)], true) = (sizes.as_slice(), of > 1) {
+        let (out, back) = (size_label(*out), size_label(*back));
+        caption.push_str(&format!(" All with OUT {out} B, IN {back} B."));
+    }
     caption.push_str(&links(subjects));
     canvas.finish("rtt-trt-depth", "RTT and TRT against depth", &caption)
 }

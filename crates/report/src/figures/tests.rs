@@ -443,13 +443,24 @@ fn links_alone_and_together_are_told_apart() {
                     together,
                 });
             }
+            let last = *plan.points.last().expect("it was just made");
+            plan.points.push(Point {
+                index: last.index + 1,
+                depth: 4,
+                ..last
+            });
         }
     }
     let figures = sound(&[exchange("a", plan, likely)]);
     let titles = texts(&figures["rtt-size-in"]);
-    for title in ["link 1, alone", "link 2, together"] {
+    for title in ["link 1, alone, depth 1", "link 2, together, depth 1"] {
         assert!(titles.iter().any(|text| text == title), "{titles:?}");
     }
+    let caption = &figures["rtt-trt-depth"].caption;
+    assert!(
+        caption.contains("Link 1 is tcp://127.0.0.1:7700"),
+        "{caption}"
+    );
     assert!(
         figures["rtt-size-in"]
             .caption
