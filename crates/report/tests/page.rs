@@ -149,17 +149,19 @@ fn nothing_of_a_run_becomes_markup() {
     let dir = tempfile::tempdir().unwrap();
     let mut plan = plan(2);
     plan.address = format!("tcp://{hostile}");
-    let mut conditions = Conditions::default();
-    conditions.command = vec![hostile.into()];
-    conditions.version = hostile.into();
-    conditions.started = hostile.into();
+    let mut conditions = Conditions {
+        command: vec![hostile.into()],
+        version: hostile.into(),
+        started: hostile.into(),
+        responder: Some(Responder {
+            name: hostile.into(),
+            ..Responder::default()
+        }),
+        ..Conditions::default()
+    };
     conditions.host.name = hostile.into();
     conditions.host.kernel = hostile.into();
     conditions.link.settings = vec![(hostile.into(), hostile.into())];
-    conditions.responder = Some(Responder {
-        name: hostile.into(),
-        ..Responder::default()
-    });
     let place = dir.path().join("run");
     let mut run = RunWriter::<Exchange>::create(&place, &plan, &conditions).unwrap();
     for &point in &plan.points {

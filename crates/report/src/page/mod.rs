@@ -94,7 +94,7 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[Table]) -> 
         scripts.uplot.map_or("", |uplot| uplot.style),
     );
     // Behind uPlot's own, so that it can change it.
-    let _ = write!(page, "<style>\n{PAGE_STYLE}</style>\n");
+    let _ = writeln!(page, "<style>\n{PAGE_STYLE}</style>");
     let _ = write!(
         page,
         "<a class=\"skip\" href=\"#summary\">To the summary</a>\n\
@@ -145,7 +145,7 @@ fn scripts(subjects: &[Subject], figures: &[Figure], room: usize) -> Scripts {
         note =
             "This build of wiregauge has no uPlot, so the figures of this page do not zoom.".into();
     }
-    let _ = write!(markup, "<script>{PAGE_SCRIPT}</script>\n");
+    let _ = writeln!(markup, "<script>{PAGE_SCRIPT}</script>");
     Scripts {
         uplot,
         markup,

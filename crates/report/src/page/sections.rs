@@ -1,6 +1,6 @@
 //! The parts of the page between its frame: headings, summary, figures, tables, conditions.
 
-use super::escape::{id, svg, text};
+use super::escape::{id, prose, svg, text};
 use super::summary::{Card, Summary};
 use super::{Uplot, differs, live_form, summary};
 use crate::Subject;
@@ -102,7 +102,7 @@ fn one(summary: &Summary, several: bool) -> String {
         said.push(format!(
             "What limits at {}: {}.",
             text(place),
-            text(words.trim_end_matches('.'))
+            prose(words.trim_end_matches('.'))
         ));
     }
     if !said.is_empty() {
@@ -157,7 +157,7 @@ fn warnings(subject: &Subject) -> String {
         let _ = writeln!(
             out,
             "<div class=\"notice\" role=\"note\"><p><strong>Warning:</strong>{}</p></div>",
-            text(warning)
+            prose(warning)
         );
     }
     out
@@ -177,7 +177,7 @@ fn side_by_side(subjects: &[Subject], differences: &differs::Differences) -> Str
         format!("<thead><tr><th scope=\"col\">{first}</th>{runs}{last}</tr></thead>")
     };
     if let Some(note) = &differences.note {
-        let _ = writeln!(out, "<p>{}</p>", text(note));
+        let _ = writeln!(out, "<p>{}</p>", prose(note));
     }
     if !differences.rows.is_empty() {
         let _ = write!(
@@ -258,7 +258,7 @@ pub(super) fn figures(figures: &[Figure]) -> String {
             number + 1,
             text(&figure.title),
             svg(&figure.svg),
-            text(&figure.caption),
+            prose(&figure.caption),
         );
     }
     out
@@ -285,7 +285,7 @@ pub(super) fn all_tables(subjects: &[Subject]) -> String {
         }
         out.push_str(&tables(&subject.told.tables));
         for note in &subject.told.notes {
-            let _ = writeln!(out, "<p>{}</p>", text(note));
+            let _ = writeln!(out, "<p>{}</p>", prose(note));
         }
     }
     out
