@@ -3,7 +3,7 @@
 
 use crate::dependence::Dependence;
 use crate::interval;
-use crate::types::{Distribution, Estimate, Share};
+use crate::types::{Confidence, Distribution, Estimate, Share};
 
 /// What the formulas need to know of the samples.
 pub(crate) trait Samples {
@@ -29,22 +29,23 @@ pub(crate) trait Samples {
 
 /// At least one sample.
 pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
+    let sure = Confidence::NINETY_FIVE;
     let n = samples.n();
     let (mean, sd) = (samples.mean(), samples.sd());
     let quartile = |p: f64| samples.at_rank(interval::rank(n, p));
     let dependence = samples.dependence();
-    let p50 = percentile(samples, 0.5);
-    let p99 = percentile(samples, 0.99);
+    let p50 = percentile(samples, 0.5, sure);
+    let p99 = percentile(samples, 0.99, sure);
     Distribution {
         n,
         min: samples.min() as f64,
-        mean: interval::of_mean(n, mean, sd, dependence),
+        mean: interval::of_mean(n, mean, sd, dependence, sure),
         sd,
         mean_plus_sd: mean + sd,
         p50,
-        p90: percentile(samples, 0.9),
+        p90: percentile(samples, 0.9, sure),
         p99,
-        p999: percentile(samples, 0.999),
+        p999: percentile(samples, 0.999, sure),
         iqr: quartile(0.75) - quartile(0.25),
         p99_minus_p50: p99.value - p50.value,
         max3: samples.max3() as f64,
@@ -62,19 +63,36 @@ pub(crate) fn upper_tail(samples: &impl Samples, share: f64, together: f64) -> (
     let mut dependence = samples.dependence_at(interval::rank(n, p));
     dependence.tau = dependence.tau.max(together);
     (
-        at_percentile(samples, p, dependence),
+        at_percentile(samples, p, dependence, Confidence::NINETY_FIVE),
         n as f64 / dependence.tau,
     )
 }
 
-fn percentile(samples: &impl Samples, p: f64) -> Estimate {
-    let rank = interval::rank(samples.n(), p);
-    at_percentile(samples, p, samples.dependence_at(rank))
+/// At least one sample.
+pub(crate) fn mean(samples: &(impl Samples + ?Sized), confidence: Confidence) -> Estimate {
+    let dependence = samples.dependence();
+    let (n, sd) = (samples.n(), samples.sd());
+    interval::of_mean(n, samples.mean(), sd, dependence, confidence)
 }
 
-fn at_percentile(samples: &impl Samples, p: f64, dependence: Dependence) -> Estimate {
+/// At least one sample.
+pub(crate) fn percentile(
+    samples: &(impl Samples + ?Sized),
+    p: f64,
+    confidence: Confidence,
+) -> Estimate {
+    let rank = interval::rank(samples.n(), p);
+    at_percentile(samples, p, samples.dependence_at(rank), confidence)
+}
+
+fn at_percentile(
+    samples: &(impl Samples + ?Sized),
+    p: f64,
+    dependence: Dependence,
+    confidence: Confidence,
+) -> Estimate {
     let n = samples.n();
-    let (low, high) = interval::ranks(n, p, dependence);
+    let (low, high) = interval::ranks(n, p, dependence, confidence);
     Estimate {
         value: samples.at_rank(interval::rank(n, p)),
         low: low.map(|rank| samples.known_at_rank(rank).0),
@@ -84,7 +102,12 @@ fn at_percentile(samples: &impl Samples, p: f64, dependence: Dependence) -> Esti
 
 /// `missed` more that count as not below. Where they fell in time is not known, so they are taken
 /// to depend on their neighbours as the samples do.
-pub(crate) fn share_below(samples: &impl Samples, limit: u64, missed: u64) -> Share {
+pub(crate) fn share_below(
+    samples: &(impl Samples + ?Sized),
+    limit: u64,
+    missed: u64,
+    confidence: Confidence,
+) -> Share {
     let n = samples.n() + missed;
     let below = samples.below(limit);
     let share = if n == 0 { 0.0 } else { below as f64 / n as f64 };
@@ -93,7 +116,7 @@ pub(crate) fn share_below(samples: &impl Samples, limit: u64, missed: u64) -> Sh
     } else {
         samples.dependence_at(below)
     };
-    let (low, high) = interval::of_share(n, share, dependence);
+    let (low, high) = interval::of_share(n, share, dependence, confidence);
     Share {
         limit,
         share,

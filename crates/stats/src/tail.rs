@@ -3,7 +3,7 @@
 //! Extreme Values", 2001, ch. 4 and 5).
 
 use crate::interval::student;
-use crate::types::Estimate;
+use crate::types::{Confidence, Estimate};
 
 /// Values held before the lower half of them is let go: 16 B each.
 const MOST: usize = 1 << 13;
@@ -183,7 +183,7 @@ impl Pareto {
     /// too far below its maximum (profile likelihood, Coles 4.3.3), counted as if there were only
     /// so many `independent` excesses. The uncertainty of the share above the threshold is added.
     fn interval(self, excesses: &[f64], ratio: f64, independent: f64) -> (f64, f64) {
-        let t = student(independent - 1.0);
+        let t = student(independent - 1.0, Confidence::NINETY_FIVE);
         let here = self.level(ratio);
         let best = maximum(
             |level| profile(excesses, ratio, here * level.exp()),
