@@ -5,6 +5,9 @@ use crate::dependence::Dependence;
 use crate::interval;
 use crate::types::{Confidence, Distribution, Estimate, Share};
 
+/// Independent samples that a run must be worth before it is compared; set by simulation.
+const FEWEST_INDEPENDENT: f64 = 50.0;
+
 /// What the formulas need to know of the samples.
 pub(crate) trait Samples {
     fn n(&self) -> u64;
@@ -23,6 +26,11 @@ pub(crate) trait Samples {
     fn dependence(&self) -> Dependence;
     /// Dependence of the series that is 1 where a sample is among the `rank` smallest, else 0.
     fn dependence_at(&self, rank: u64) -> Dependence;
+    /// How far stretches of the run lie apart; see `dependence::wander`.
+    fn wander(&self) -> Option<f64>;
+    /// The same of the shares of the stretches that are among the `rank` smallest, in parts of the
+    /// SD of that series.
+    fn wander_at(&self, rank: u64) -> Option<f64>;
     /// Relative resolution of `at_rank`.
     fn resolution(&self) -> f64;
 }
@@ -34,8 +42,12 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
     let (mean, sd) = (samples.mean(), samples.sd());
     let quartile = |p: f64| samples.at_rank(interval::rank(n, p));
     let dependence = samples.dependence();
-    let p50 = percentile(samples, 0.5, sure);
-    let p99 = percentile(samples, 0.99, sure);
+    let percentile = |p: f64| {
+        let dependence = samples.dependence_at(interval::rank(n, p));
+        at_percentile(samples, p, dependence, sure)
+    };
+    let p50 = percentile(0.5);
+    let p99 = percentile(0.99);
     Distribution {
         n,
         min: samples.min() as f64,
@@ -43,9 +55,9 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
         sd,
         mean_plus_sd: mean + sd,
         p50,
-        p90: percentile(samples, 0.9, sure),
+        p90: percentile(0.9),
         p99,
-        p999: percentile(samples, 0.999, sure),
+        p999: percentile(0.999),
         iqr: quartile(0.75) - quartile(0.25),
         p99_minus_p50: p99.value - p50.value,
         max3: samples.max3() as f64,
@@ -70,9 +82,12 @@ pub(crate) fn upper_tail(samples: &impl Samples, share: f64, together: f64) -> (
 
 /// At least one sample.
 pub(crate) fn mean(samples: &(impl Samples + ?Sized), confidence: Confidence) -> Estimate {
-    let dependence = samples.dependence();
     let (n, sd) = (samples.n(), samples.sd());
-    interval::of_mean(n, samples.mean(), sd, dependence, confidence)
+    let dependence = samples.dependence();
+    let wander = samples.wander().map(|wander| wander / sd);
+    let dependence = reaching(dependence, wander, n, confidence);
+    let estimate = interval::of_mean(n, samples.mean(), sd, dependence, confidence);
+    enough(estimate, n, dependence)
 }
 
 /// At least one sample.
@@ -82,7 +97,40 @@ pub(crate) fn percentile(
     confidence: Confidence,
 ) -> Estimate {
     let rank = interval::rank(samples.n(), p);
-    at_percentile(samples, p, samples.dependence_at(rank), confidence)
+    let dependence = samples.dependence_at(rank);
+    let wander = samples.wander_at(rank);
+    let dependence = reaching(dependence, wander, samples.n(), confidence);
+    let estimate = at_percentile(samples, p, dependence, confidence);
+    enough(estimate, samples.n(), dependence)
+}
+
+/// No bounds where the samples are worth too few independent ones: dependence itself is then not
+/// known well enough to rely on it.
+fn enough(estimate: Estimate, n: u64, dependence: Dependence) -> Estimate {
+    if n as f64 / dependence.tau >= FEWEST_INDEPENDENT {
+        return estimate;
+    }
+    Estimate {
+        low: None,
+        high: None,
+        ..estimate
+    }
+}
+
+/// Dependence with which an interval reaches as far to either side as stretches of the run lie
+/// apart, in parts of the SD: a run that wanders is known no better than its parts agree.
+fn reaching(
+    dependence: Dependence,
+    wander: Option<f64>,
+    n: u64,
+    confidence: Confidence,
+) -> Dependence {
+    let t = interval::student(dependence.dof, confidence);
+    let tau = wander.map_or(0.0, |wander| (wander / t).powi(2) * n as f64);
+    Dependence {
+        tau: dependence.tau.max(tau),
+        ..dependence
+    }
 }
 
 fn at_percentile(

@@ -6,6 +6,7 @@ use common::shapes::Shape;
 use wiregauge_stats::{Confidence, Difference, Reading, Series, difference};
 
 /// The figures that are compared of each run.
+#[allow(dead_code)]
 const FIGURES: [&str; 5] = ["mean", "p50", "p90", "p99", "p99.9"];
 
 fn series(shape: Shape, seed: u64, n: usize, scale: f64) -> Series {
@@ -89,6 +90,9 @@ fn explore() {
             continue;
         }
         for shape in Shape::ALL {
+            if std::env::var("S").is_ok_and(|s| !shape.name().contains(&s)) {
+                continue;
+            }
             let t = std::time::Instant::now();
             let seeds = (4_000_000 / n as u64).min(2000).max(100);
             let f = simulate(shape, n, seeds);
