@@ -4,7 +4,7 @@
 use crate::interval::smallest_share;
 use crate::series::Series;
 use crate::tail::Tail;
-use crate::types::Estimate;
+use crate::types::{Confidence, Estimate};
 
 /// Levels held exactly, 2 MiB: there is one series for each rate and way.
 const EXACT: usize = 1 << 18;
@@ -118,18 +118,23 @@ impl Backlog {
     /// The buffer that the run called for, and the one for a loss probability: the part of the
     /// transfers that may find more than that.
     pub fn need(&self, loss: f64) -> Buffer {
+        self.need_at(loss, Confidence::NINETY_FIVE)
+    }
+
+    /// The same with another confidence than 95 %; `observable_loss` stays at that.
+    pub fn need_at(&self, loss: f64, sure: Confidence) -> Buffer {
         let elapsed_ns = self.last_ns.unwrap_or(0) - self.begin_ns;
         let sustained = self.made_in(elapsed_ns) <= self.drained;
         let peaks = self.tail.peaks();
-        let (seen, independent) = match self.seen.upper_tail(loss, peaks.together(loss)) {
+        let (seen, independent) = match self.seen.upper_tail(loss, peaks.together(loss), sure) {
             Some((quantile, independent)) if sustained => (Some(quantile), independent),
             _ => (None, 0.0),
         };
         let seen = seen.filter(|quantile| quantile.high.is_some());
         let worst = self.worst as f64 / BYTE as f64 * MILLI;
         let beyond = || {
-            let (_, independent) = self.seen.upper_tail(peaks.fitted_share(), 1.0)?;
-            let found = peaks.beyond(loss, self.seen.len() as f64 / independent)?;
+            let (_, independent) = self.seen.upper_tail(peaks.fitted_share(), 1.0, sure)?;
+            let found = peaks.beyond(loss, self.seen.len() as f64 / independent, sure)?;
             (found.value <= REACH * worst).then_some(found)
         };
         let beyond = if seen.is_none() && sustained {

@@ -69,13 +69,18 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
 
 /// The percentile that this share exceeds, and the number of independent samples at it, where
 /// `together` of the largest samples are known to be worth one at best.
-pub(crate) fn upper_tail(samples: &impl Samples, share: f64, together: f64) -> (Estimate, f64) {
+pub(crate) fn upper_tail(
+    samples: &impl Samples,
+    share: f64,
+    together: f64,
+    sure: Confidence,
+) -> (Estimate, f64) {
     let n = samples.n();
     let p = (1.0 - share).clamp(0.0, 1.0);
     let mut dependence = samples.dependence_at(interval::rank(n, p));
     dependence.tau = dependence.tau.max(together);
     (
-        at_percentile(samples, p, dependence, Confidence::NINETY_FIVE),
+        at_percentile(samples, p, dependence, sure),
         n as f64 / dependence.tau,
     )
 }

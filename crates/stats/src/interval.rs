@@ -116,6 +116,16 @@ pub(crate) fn of_share(
     )
 }
 
+/// A share of independent trials, with Wilson's interval.
+pub fn share_of(trials: u64, share: f64, confidence: Confidence) -> Estimate {
+    let (low, high) = of_share(trials, share, Dependence::none(trials), confidence);
+    Estimate {
+        value: share,
+        low: Some(low),
+        high: Some(high),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

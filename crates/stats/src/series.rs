@@ -99,13 +99,18 @@ impl Series {
     /// The value that only this share of all exceeds, and how many independent values speak of it,
     /// where `together` of the largest are known to be worth one at best. Costs about as much as
     /// `distribution`; `None` when empty.
-    pub(crate) fn upper_tail(&self, share: f64, together: f64) -> Option<(Estimate, f64)> {
+    pub(crate) fn upper_tail(
+        &self,
+        share: f64,
+        together: f64,
+        sure: Confidence,
+    ) -> Option<(Estimate, f64)> {
         if self.is_empty() {
             return None;
         }
         Some(match &self.form {
-            Form::Exact(values) => upper_tail(&Exact::new(values), share, together),
-            Form::Streaming(streaming) => upper_tail(&streaming.ranked(), share, together),
+            Form::Exact(values) => upper_tail(&Exact::new(values), share, together, sure),
+            Form::Streaming(streaming) => upper_tail(&streaming.ranked(), share, together, sure),
         })
     }
 
