@@ -14,6 +14,16 @@ use wiregauge_stats::{Confidence, Estimate, Reading, Series};
 /// Values held exactly, 8 MiB a series: percentiles of more have a resolution of 1/1024.
 const EXACT: usize = 1 << 20;
 
+/// What is read of a sample.
+const COLUMNS: &[&str] = &[
+    "sequence",
+    "phase",
+    "status",
+    "intended_ns",
+    "start_ns",
+    "rtt_ns",
+];
+
 /// The figures that all of these runs have.
 pub(crate) fn figures<'a>(runs: impl Iterator<Item = &'a Run<Exchange>>) -> Vec<Figure> {
     let mut figures: Vec<Figure> = Part::ALL.map(Figure::Rtt).into();
@@ -55,8 +65,9 @@ impl Side for Run<Exchange> {
 
     fn read(&self, at: usize, figures: &[Figure], sure: Confidence) -> Result<Read, RunError> {
         let mut gathered = Gathered::new(self, figures);
-        for row in self.samples(at)? {
-            gathered.push(&row?.0);
+        let mut samples = self.samples_of(at, COLUMNS)?;
+        while let Some(rows) = samples.next_rows() {
+            rows?.iter().for_each(|sample| gathered.push(sample));
         }
         Ok(gathered.finish(figures, sure))
     }

@@ -71,11 +71,10 @@ impl Side for Run<Stream> {
         let flow = &summary.flows[at % WAYS];
         let block_ns = (summary.elapsed_ns / BLOCKS).max(SHORTEST_NS);
         let mut summariser = StreamSummariser::new(plan, summary.point).in_blocks(block_ns);
-        for row in self.samples(at / WAYS)? {
-            let transfer = row?.0;
-            if transfer.way == flow.way {
-                summariser.push(&transfer);
-            }
+        let mut transfers = self.samples(at / WAYS)?;
+        while let Some(rows) = transfers.next_rows() {
+            let of_way = rows?.iter().filter(|transfer| transfer.way == flow.way);
+            of_way.for_each(|transfer| summariser.push(transfer));
         }
         let series = summariser.into_series();
         let series = series.iter().find(|series| series.way == flow.way);

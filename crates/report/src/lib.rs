@@ -8,8 +8,12 @@
 
 pub mod figures;
 pub mod gather;
+mod labels;
+pub mod page;
 pub mod told;
 pub mod units;
+
+pub use labels::labels;
 
 use gather::Gathered;
 use told::Told;
@@ -25,4 +29,23 @@ pub struct Subject {
     pub told: Told,
     /// Its samples, thinned.
     pub gathered: Gathered,
+}
+
+impl Subject {
+    /// Reads the samples of a run that is told already; see [`gather::run`]. Points whose samples
+    /// cannot be read are in `gathered.missing()`.
+    pub fn load(
+        label: String,
+        run: wiregauge_run::AnyRun,
+        told: Told,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Subject {
+        let gathered = gather::run(&run, progress);
+        Subject {
+            label,
+            run,
+            told,
+            gathered,
+        }
+    }
 }

@@ -3,6 +3,7 @@
 mod devices;
 mod exchange;
 mod gadget;
+mod report;
 mod serve;
 mod shared;
 mod stream;
@@ -10,6 +11,7 @@ mod usb_virtual;
 
 pub use devices::DevicesArgs;
 pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
+pub use report::{FigureFormat, ReportArgs};
 pub use serve::{BusArg, ServeArgs};
 pub use shared::{HostArgs, KeepArgs, Look, ProtocolArg};
 pub use stream::StreamArgs;
@@ -57,6 +59,9 @@ pub enum Command {
         after_help = "Examples:\n  wiregauge explain last\n  wiregauge explain 2026-11-21T14 --json | jq .flows[].words"
     )]
     Explain(ExplainArgs),
+    /// Make one page of a stored run or of several, or its figures as files.
+    #[command(after_help = report::EXAMPLES)]
+    Report(ReportArgs),
     /// List the stored runs.
     #[command(
         after_help = "Examples:\n  wiregauge runs\n  WIREGAUGE_RUNS=./runs wiregauge runs --json"

@@ -1,5 +1,13 @@
 //! Figures of a run or of several, as SVG: one file a figure, one look for all.
 
+mod axes;
+mod canvas;
+pub(crate) mod look;
+mod png;
+mod svg;
+
+use crate::Subject;
+
 /// A finished figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
@@ -11,4 +19,11 @@ pub struct Figure {
     pub caption: String,
     /// A whole SVG document.
     pub svg: String,
+}
+
+/// All figures that there are of these runs, in the order in which a reader wants them.
+pub fn of(subjects: &[Subject]) -> Vec<Figure> {
+    let _ = subjects;
+    let drawn: Vec<Vec<Figure>> = vec![];
+    drawn.into_iter().flatten().collect()
 }
