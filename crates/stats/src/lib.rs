@@ -24,7 +24,7 @@ mod types;
 pub use backlog::{Backlog, Buffer};
 pub use compare::{Difference, difference};
 pub use interval::share_of;
-pub use reading::Reading;
 pub use level::Level;
+pub use reading::Reading;
 pub use series::Series;
 pub use types::{Confidence, Distribution, Estimate, Mode, Share};

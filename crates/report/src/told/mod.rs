@@ -1,6 +1,7 @@
 //! A run in words and tables: the same on a terminal, in a paper and on the page.
 
 mod command;
+mod comparison;
 mod conditions;
 mod exchange;
 mod heading;
@@ -8,6 +9,7 @@ mod stream;
 mod table;
 mod warnings;
 
+pub use comparison::{ToldComparison, of_comparison};
 pub use table::Table;
 
 use wiregauge_record::Conditions;
