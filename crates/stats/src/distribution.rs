@@ -90,8 +90,8 @@ pub(crate) fn mean(samples: &(impl Samples + ?Sized), confidence: Confidence) ->
     let (n, sd) = (samples.n(), samples.sd());
     let dependence = samples.dependence();
     let wander = samples.wander().map(|wander| wander / sd);
-    let dependence = reaching(dependence, wander, n, confidence);
-    let estimate = interval::of_mean(n, samples.mean(), sd, dependence, confidence);
+    let wide = reaching(dependence, wander, n, confidence);
+    let estimate = interval::of_mean(n, samples.mean(), sd, wide, confidence);
     enough(estimate, n, dependence)
 }
 
@@ -104,8 +104,8 @@ pub(crate) fn percentile(
     let rank = interval::rank(samples.n(), p);
     let dependence = samples.dependence_at(rank);
     let wander = samples.wander_at(rank);
-    let dependence = reaching(dependence, wander, samples.n(), confidence);
-    let estimate = at_percentile(samples, p, dependence, confidence);
+    let wide = reaching(dependence, wander, samples.n(), confidence);
+    let estimate = at_percentile(samples, p, wide, confidence);
     enough(estimate, samples.n(), dependence)
 }
 
