@@ -7,6 +7,7 @@ mod gadget;
 mod report;
 mod serve;
 mod shared;
+mod show;
 mod stream;
 mod usb_virtual;
 
@@ -16,6 +17,7 @@ pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
 pub use report::{FigureFormat, ReportArgs};
 pub use serve::{BusArg, ServeArgs};
 pub use shared::{HostArgs, KeepArgs, Look, ProtocolArg};
+pub use show::{ShowArgs, ShowFormat};
 pub use stream::StreamArgs;
 
 use clap::{Args, Parser, Subcommand};
@@ -51,10 +53,8 @@ pub enum Command {
     /// Be the device: answer on TCP, UDP, a Unix socket, a tty, a pseudo-terminal or a USB port.
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),
-    /// Show a stored run as tables.
-    #[command(
-        after_help = "Examples:\n  wiregauge show last\n  wiregauge show 2026-11-21T14 --json | jq .points[0].rtt"
-    )]
+    /// Show a stored run as tables, for a terminal, an issue, a paper or a program.
+    #[command(after_help = show::EXAMPLES)]
     Show(ShowArgs),
     /// Tell where the time of a stored run went, which side limits, and what to try.
     #[command(
@@ -99,16 +99,6 @@ pub enum Command {
         /// The directory; made if it is not there.
         directory: PathBuf,
     },
-}
-
-/// `wiregauge show`.
-#[derive(Debug, Args)]
-pub struct ShowArgs {
-    /// A directory, a name (or its beginning) of a stored run, or `last`.
-    pub run: String,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub look: Look,
 }
 
 /// `wiregauge explain`.

@@ -13,6 +13,9 @@ enum Scale {
     Nines,
 }
 
+/// Measured sizes are named up to so many; the frame leaves out names that have no room.
+const MOST_NAMED: usize = 12;
+
 /// A place on an axis that has a label.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tick {
@@ -75,14 +78,19 @@ impl Axis {
         Axis::linear(&format!("{name} ({unit_name})"), low, high, unit)
     }
 
-    /// Times in nanoseconds, logarithmic; every label has its unit.
+    /// Times in nanoseconds, logarithmic; over more than four decades every label has its own unit.
     pub(crate) fn log_time(name: &str, low: f64, high: f64) -> Axis {
+        if finite(high) > 2e4 * finite(low).max(1.0) {
+            return Axis::log(&format!("{name} (log)"), low, high, 1.0, log_time_label);
+        }
+        let (unit, unit_name) = time_unit(high);
+        let label = |value: f64| number(value, value);
         Axis::log(
-            &format!("{name} (us, ms or s; log)"),
+            &format!("{name} ({unit_name}, log)"),
             low,
             high,
-            1.0,
-            log_time_label,
+            unit,
+            label,
         )
     }
 
@@ -127,9 +135,7 @@ impl Axis {
         let mut marks = sizes.to_vec();
         marks.sort_unstable();
         marks.dedup();
-        // Names of measured sizes that would stand closer than this overlap.
-        let close = |pair: &[u32]| (place(pair[1]) / place(pair[0])).log2() < span / 11.0;
-        if marks.windows(2).any(close) {
+        if marks.len() > MOST_NAMED {
             let step = (span / 9.0).ceil() as usize;
             let powers = (0..32).filter(|power| {
                 let size = f64::from(*power).exp2();
@@ -147,16 +153,9 @@ impl Axis {
                 label: size_label(size),
             })
             .collect();
-        let unit = if ticks
-            .iter()
-            .any(|tick| !tick.label.ends_with(|c: char| c.is_ascii_digit()))
-        {
-            "B, k = 1,024"
-        } else {
-            "B"
-        };
+        let unit = size_unit(ticks.iter().map(|tick| &tick.label));
         Axis {
-            title: format!("{name} ({unit}; log)"),
+            title: format!("{name} ({unit}, log)"),
             grid: ticks.iter().map(|tick| tick.at).collect(),
             ticks,
             scale: Scale::Log,
@@ -243,6 +242,12 @@ impl Axis {
             low: 0.0,
             high: labels.len().max(1) as f64,
         }
+    }
+
+    /// Sizes in bytes side by side.
+    pub(crate) fn size_slots(name: &str, sizes: &[u32]) -> Axis {
+        let labels: Vec<String> = sizes.iter().map(|size| size_label(*size)).collect();
+        Axis::slots(&format!("{name} ({})", size_unit(&labels)), &labels)
     }
 
     /// Any values: `unit` of them are one on the labels. The range grows to whole ticks.
@@ -448,6 +453,16 @@ pub(crate) fn size_label(size: u32) -> String {
     }
 }
 
+/// The unit of sizes with such labels.
+fn size_unit<'a>(labels: impl IntoIterator<Item = &'a String>) -> &'static str {
+    let plain = |label: &String| label.ends_with(|c: char| c.is_ascii_digit());
+    if labels.into_iter().all(plain) {
+        "B"
+    } else {
+        "B, k = 1,024"
+    }
+}
+
 /// Nanoseconds with the unit in which they are a short number: 500 ns, 20 us, 1 ms, 5 s.
 pub(crate) fn log_time_label(ns: f64) -> String {
     let (value, unit) = match ns * (1.0 + 1e-9) {
@@ -486,22 +501,23 @@ mod tests {
     }
 
     #[test]
-    fn logarithmic_times_have_a_unit_at_every_label() {
+    fn logarithmic_times_have_their_unit_in_the_title_or_at_every_label() {
         let axis = Axis::log_time("RTT", 1.0, 100e9);
         assert!(labels(&axis).contains(&"1 ms"), "{axis:?}");
         assert!(axis.ticks.len() >= 5 && axis.ticks.len() <= 12, "{axis:?}");
         let axis = Axis::log_time("RTT", 120e3, 480e3);
-        assert!(labels(&axis).contains(&"200 us"), "{axis:?}");
+        assert!(labels(&axis).contains(&"200"), "{axis:?}");
+        assert_eq!(axis.title, "RTT (us, log)");
     }
 
     #[test]
     fn measured_sizes_are_named_unless_they_are_too_many() {
         let axis = Axis::sizes("IN size", &[48, 100, 1000, 8000]);
         assert_eq!(labels(&axis), ["48", "100", "1,000", "8,000"]);
-        assert_eq!(axis.title, "IN size (B; log)");
+        assert_eq!(axis.title, "IN size (B, log)");
         let axis = Axis::sizes("Transfer size", &[64, 1024, 65536]);
         assert_eq!(labels(&axis), ["64", "1k", "64k"]);
-        assert_eq!(axis.title, "Transfer size (B, k = 1,024; log)");
+        assert_eq!(axis.title, "Transfer size (B, k = 1,024, log)");
         let many: Vec<u32> = (1..=100).map(|n| n * 100).collect();
         let axis = Axis::sizes("IN size", &many);
         assert!(axis.ticks.len() <= 10, "{axis:?}");

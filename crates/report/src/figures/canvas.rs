@@ -11,9 +11,7 @@ use super::svg::{Anchor, Ink, Svg, tenths};
 use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
-use plotters::element::{
-    Circle, Drawable, ErrorBar, PathElement, PointCollection, Polygon, Rectangle,
-};
+use plotters::element::{Circle, Drawable, PathElement, PointCollection, Polygon, Rectangle};
 
 /// A place on the sheet, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,15 +27,21 @@ pub(crate) struct Place {
 pub(crate) enum Key {
     /// A line with its marker.
     Points(Series),
+    /// A marker by itself.
+    Marker(Series),
     /// A line.
     Line(Series),
     /// A filled area; its opacity.
     Area(&'static str, f64),
+    /// A marker alone.
+    Mark(Series),
 }
 
 const MARGIN: f64 = 10.0;
 const LEGEND_ROW: f64 = 22.0;
 const KEY_WIDTH: f64 = 30.0;
+/// Height of a row of names of limits.
+pub(crate) const LIMIT_ROW: f64 = 16.0;
 
 /// A sheet to draw on.
 pub(crate) struct Canvas {
@@ -50,9 +54,10 @@ pub(crate) struct Canvas {
 
 impl Canvas {
     /// A sheet of the usual width with this legend on top, and `height` pixels below it. A legend of
-    /// a single name says nothing that the axes do not, and is left out.
+    /// a single series tells nothing apart and is left out; its name belongs into the caption.
     pub(crate) fn new(height: u32, legend: &[(Key, String)]) -> Canvas {
-        let legend = if legend.len() > 1 { legend } else { &[] };
+        let lone = matches!(legend, [(key, _)] if *key != Key::Line(Series::limit()));
+        let legend = if lone { &[] } else { legend };
         let width = f64::from(WIDTH);
         let rows = legend_rows(legend, width - 2.0 * MARGIN);
         let top = if rows.is_empty() {
@@ -144,9 +149,14 @@ impl Canvas {
         };
         match key {
             Key::Line(series) => line(series),
-            Key::Points(series) => {
-                line(series);
+            Key::Marker(series) | Key::Points(series) => {
+                if matches!(key, Key::Points(_)) {
+                    line(series);
+                }
                 draw_markers(&self.root, &[at(x + KEY_WIDTH / 2.0, y)], series);
+            }
+            Key::Mark(series) => {
+                draw_markers(&self.root, &[at(x + KEY_WIDTH / 2.0 + 4.0, y)], series);
             }
             Key::Area(colour, opacity) => {
                 let corners = [at(x + 7.0, y - 6.0), at(x + KEY_WIDTH, y + 6.0)];
@@ -239,6 +249,8 @@ impl Frame {
             ..Ink::new(anchor)
         };
         for (at, label) in self.x_labels() {
+            // The last one may be wider than the margin.
+            let at = at.min(place.x + place.width - text_width(label, FONT_SIZE) / 2.0);
             self.svg
                 .text(at, bottom + 19.0, label, muted(Anchor::Middle));
         }
@@ -286,10 +298,16 @@ impl Frame {
     /// The labels of the horizontal axis that have room, the last one always.
     fn x_labels(&self) -> Vec<(f64, &str)> {
         let mut shown: Vec<(f64, f64, &str)> = Vec::new();
-        for tick in &self.x.ticks {
-            let (at, width) = (self.x_px(tick.at), text_width(&tick.label, FONT_SIZE) + 8.0);
+        for (n, tick) in self.x.ticks.iter().enumerate() {
+            let at = self.x_px(tick.at);
+            let width = text_width(&tick.label, FONT_SIZE) + 6.0;
             let clear =
                 |(before, wide, _): &(f64, f64, &str)| (at - before).abs() >= (width + wide) / 2.0;
+            if n + 1 == self.x.ticks.len() {
+                while shown.len() > 1 && !shown.last().is_none_or(clear) {
+                    shown.pop();
+                }
+            }
             if shown.last().is_none_or(clear) {
                 shown.push((at, width, &tick.label));
             }
@@ -335,6 +353,40 @@ impl Frame {
         draw_markers(&self.screen, &places, series);
     }
 
+    /// Small dots, for single samples.
+    pub(crate) fn dots(&self, points: &[(f64, f64)], colour: &str, radius: f64) {
+        for point in points
+            .iter()
+            .filter(|(x, y)| x.is_finite() && y.is_finite())
+        {
+            let at = self.area.map_coordinate(point);
+            put(
+                &self.screen,
+                &Circle::new(at, tenths(radius), fill(colour, 1.0)),
+            );
+        }
+    }
+
+    /// Markers so many pixels below the top edge, at values of the horizontal axis.
+    pub(crate) fn marks_on_top(&self, values: &[f64], below: f64, series: Series) {
+        let places: Vec<(i32, i32)> = values
+            .iter()
+            .map(|value| (tenths(self.x_px(*value)), tenths(self.inner.y + below)))
+            .collect();
+        draw_markers(&self.screen, &places, series);
+    }
+
+    /// What so many pixels are on a linear horizontal axis.
+    pub(crate) fn x_step(&self, px: f64) -> f64 {
+        let (low, high) = self.x.range();
+        (high - low) * px / self.inner.width
+    }
+
+    /// True if a point lies within both axes.
+    pub(crate) fn holds(&self, (x, y): (f64, f64)) -> bool {
+        self.x.holds(x) && self.y.holds(y)
+    }
+
     /// A line with markers.
     pub(crate) fn curve(&self, points: &[(f64, f64)], series: Series) {
         self.svg.open("curve");
@@ -360,16 +412,41 @@ impl Frame {
 
     /// Confidence bounds: `(x, low, high)`, as thin bars with ends.
     pub(crate) fn intervals(&self, bounds: &[(f64, f64, f64)], colour: &str) {
-        let style = stroke(colour, 1.2, 0);
         for (x, low, high) in bounds {
             if x.is_finite() && low.is_finite() && high.is_finite() {
-                let middle = f64::midpoint(*low, *high);
-                put(
-                    &self.area,
-                    &ErrorBar::new_vertical(*x, *low, middle, *high, style, 60),
-                );
+                let ends = [*low, *high].map(|y| (self.x_px(*x), self.y_px(y)));
+                let whole = [self.y.holds(*low), self.y.holds(*high)];
+                self.whisker(ends, whole, (3.0, 0.0), colour);
             }
         }
+    }
+
+    /// The same for values along the horizontal axis: `(low, high, y)`.
+    pub(crate) fn intervals_across(&self, bounds: &[(f64, f64, f64)], colour: &str) {
+        for (low, high, y) in bounds {
+            if y.is_finite() && low.is_finite() && high.is_finite() {
+                let ends = [*low, *high].map(|x| (self.x_px(x), self.y_px(*y)));
+                let whole = [self.x.holds(*low), self.x.holds(*high)];
+                self.whisker(ends, whole, (0.0, 3.0), colour);
+            }
+        }
+    }
+
+    /// A line with an end where the end is seen; one that is cut by the frame has none.
+    fn whisker(&self, ends: [(f64, f64); 2], whole: [bool; 2], half: (f64, f64), colour: &str) {
+        let style = stroke(colour, 1.2, 0);
+        self.screen_line(ends[0], ends[1], style);
+        for ((x, y), whole) in ends.into_iter().zip(whole) {
+            if whole {
+                self.screen_line((x - half.0, y - half.1), (x + half.0, y + half.1), style);
+            }
+        }
+    }
+
+    /// The width of each of so many bars in a slot of the horizontal axis, in its unit.
+    pub(crate) fn bar_width(&self, bars: usize) -> f64 {
+        let slot = (self.x_px(1.0) - self.x_px(0.0)).max(1.0);
+        (0.82 / bars.max(1) as f64).min(56.0 / slot)
     }
 
     /// A filled bar between two values of each axis.
@@ -406,28 +483,33 @@ impl Frame {
         self.svg.close();
     }
 
-    /// A limit down the frame at a value of the horizontal axis, with its name beside the line;
-    /// `row` counts from the top, so that the names of several do not overlap.
-    pub(crate) fn limit_x(&self, value: f64, name: &str, row: usize) {
-        if !self.x.holds(value) {
-            return;
-        }
-        let x = self.x_px(value);
+    /// Limits down the frame at values of the horizontal axis, each with its name beside the line, in
+    /// a row of its own from the top, on top of all lines. Those outside are left out: the caller
+    /// says so in words.
+    pub(crate) fn limits_x(&self, limits: &[(f64, String)]) {
         let (top, bottom) = (self.inner.y, self.inner.y + self.inner.height);
         let right = self.inner.x + self.inner.width;
+        let inside = || limits.iter().filter(|(value, _)| self.x.holds(*value));
         self.svg.open("limit");
-        self.screen_line((x, top), (x, bottom), Series::limit().line(1.4));
-        let (anchor, at) = if x + 6.0 + text_width(name, SMALL) > right {
-            (Anchor::End, x - 5.0)
-        } else {
-            (Anchor::Start, x + 5.0)
-        };
-        let ink = Ink {
-            size: SMALL,
-            rim: true,
-            ..Ink::new(anchor)
-        };
-        self.svg.text(at, top + 12.0 + 16.0 * row as f64, name, ink);
+        for (value, _) in inside() {
+            let x = self.x_px(*value);
+            self.screen_line((x, top), (x, bottom), Series::limit().line(1.4));
+        }
+        for (row, (value, name)) in inside().enumerate() {
+            let x = self.x_px(*value);
+            let (anchor, at) = if x + 6.0 + text_width(name, SMALL) > right {
+                (Anchor::End, x - 5.0)
+            } else {
+                (Anchor::Start, x + 5.0)
+            };
+            let ink = Ink {
+                size: SMALL,
+                rim: true,
+                ..Ink::new(anchor)
+            };
+            let y = top + 12.0 + LIMIT_ROW * row as f64;
+            self.svg.text(at, y, name, ink);
+        }
         self.svg.close();
     }
 

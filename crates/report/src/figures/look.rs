@@ -91,6 +91,14 @@ impl Series {
         }
     }
 
+    /// A solid line that is no data of its own, such as a value marked on a bar.
+    pub(crate) fn edge() -> Series {
+        Series {
+            dash: 0,
+            ..Series::limit()
+        }
+    }
+
     /// Its line.
     pub(crate) fn line(self, width: f64) -> ShapeStyle {
         stroke(self.colour, width, self.dash)

@@ -1,10 +1,29 @@
 //! Figures of a run or of several, as SVG: one file a figure, one look for all.
 
 mod axes;
+mod below;
+mod buffer;
+mod buffers;
 mod canvas;
+mod cells;
+mod depth;
+mod flows;
+mod gaps;
+mod histogram;
+mod limits;
 pub(crate) mod look;
+mod matrix;
+mod nines;
 mod png;
+mod rates;
+mod rtt;
+mod series;
+mod size;
+mod split;
+mod stream_cells;
 mod svg;
+mod throughput;
+mod which;
 
 use crate::Subject;
 
@@ -23,7 +42,20 @@ pub struct Figure {
 
 /// All figures that there are of these runs, in the order in which a reader wants them.
 pub fn of(subjects: &[Subject]) -> Vec<Figure> {
-    let _ = subjects;
-    let drawn: Vec<Vec<Figure>> = vec![];
+    let drawn = [
+        series::draw(subjects),
+        histogram::draw(subjects),
+        nines::draw(subjects),
+        below::draw(subjects),
+        size::draw(subjects),
+        throughput::draw(subjects),
+        depth::draw(subjects),
+        split::draw(subjects),
+        matrix::draw(subjects),
+        rates::draw(subjects),
+        gaps::draw(subjects),
+        buffer::draw(subjects),
+        buffers::draw(subjects),
+    ];
     drawn.into_iter().flatten().collect()
 }

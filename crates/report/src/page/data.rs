@@ -1,6 +1,7 @@
 //! The numbers that the page's script draws: every point's series, distribution and percentiles, as
 //! columns of small integers, thinned until they fit.
 
+use super::names::Name;
 use crate::Subject;
 use crate::gather::{Bad, Gathered, Series, Slice};
 use hdrhistogram::Histogram;
@@ -39,6 +40,8 @@ pub(super) struct Data {
 #[derive(Serialize)]
 struct RunData {
     label: String,
+    /// What kind of run.
+    kind: &'static str,
     /// What the values are.
     what: &'static str,
     points: Vec<Measured>,
@@ -48,7 +51,8 @@ struct RunData {
 /// the point) nanoseconds.
 #[derive(Serialize)]
 struct Measured {
-    key: String,
+    size: String,
+    depth: String,
     unit: u64,
     tick: u64,
     /// Samples that it stands for, bad ones not among them.
@@ -87,6 +91,12 @@ pub(super) fn of(subjects: &[Subject], room: usize) -> (String, usize, usize) {
             bins,
             statuses: statuses.clone(),
         };
+        let points = || data.runs.iter().flat_map(|run| &run.points);
+        let slices = points().map(|point| point.low.len()).max().unwrap_or(0);
+        let longest = points()
+            .map(|point| point.longest[0].len())
+            .max()
+            .unwrap_or(0);
         last = (super::escape::json(&data), slices, longest);
         if last.0.len() <= room {
             break;
@@ -116,25 +126,25 @@ type Room = (usize, usize, f64);
 
 fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
     let mut points: Vec<(u32, Measured)> = Vec::new();
-    let mut add = |index: u32, key: String, series: &Series, histogram: &Histogram<u64>| {
+    let mut add = |index: u32, name: Name, series: &Series, histogram: &Histogram<u64>| {
         if !histogram.is_empty() || !series.bad_in_all.is_empty() {
-            points.push((index, measured(key, series, histogram, statuses, room)));
+            points.push((index, measured(name, series, histogram, statuses, room)));
         }
     };
     let what = match (&subject.run, &subject.gathered) {
         (AnyRun::Exchange(run), Gathered::Exchange(gathered)) => {
             for (summary, point) in run.file.points.iter().zip(gathered) {
-                let key = super::names::exchange(&run.file.plan, &summary.point);
-                add(summary.point.index, key, &point.series, &point.rtt);
+                let name = super::names::exchange(&run.file.plan, &summary.point);
+                add(summary.point.index, name, &point.series, &point.rtt);
             }
             "RTT"
         }
         (AnyRun::Stream(run), Gathered::Stream(gathered)) => {
             for (summary, point) in run.file.points.iter().zip(gathered) {
                 for flow in &point.flows {
-                    let key = super::names::flow(&run.file.plan, &summary.point, flow.way);
+                    let name = super::names::flow(&run.file.plan, &summary.point, flow.way);
                     let index = summary.point.index * 2 + u32::from(flow.way == Way::Out);
-                    add(index, key, &flow.series, &flow.gap);
+                    add(index, name, &flow.series, &flow.gap);
                 }
             }
             "Gap between completions"
@@ -145,13 +155,14 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
     points.sort_by_key(|(index, _)| *index);
     RunData {
         label: subject.label.clone(),
+        kind: subject.run.stored().kind(),
         what,
         points: points.into_iter().map(|(_, point)| point).collect(),
     }
 }
 
 fn measured(
-    key: String,
+    name: Name,
     series: &Series,
     histogram: &Histogram<u64>,
     statuses: &[&str],
@@ -179,7 +190,8 @@ fn measured(
     let every = series.bad.len().div_ceil(longest.max(1)).max(1);
     let bad: Vec<&Bad> = series.bad.iter().step_by(every).collect();
     Measured {
-        key,
+        size: name.size,
+        depth: name.depth,
         unit,
         tick,
         of: series.of,
@@ -367,7 +379,11 @@ mod tests {
             ..Series::default()
         };
         let histogram = histogram([20_000, 9_000_000]);
-        let measured = measured("p".into(), &series, &histogram, &[], (20, 4, 10.0));
+        let name = Name {
+            size: "16 B OUT, 48 B IN".into(),
+            depth: "depth 1".into(),
+        };
+        let measured = measured(name, &series, &histogram, &[], (20, 4, 10.0));
         assert_eq!(measured.at.len(), 20);
         assert_eq!(measured.longest[1].len(), 4);
         let longest = measured.longest[1].iter().max().unwrap() * measured.unit;

@@ -149,7 +149,13 @@ fn conditions(subjects: &[Subject]) -> Vec<(String, Vec<String>)> {
         .filter_map(|(group, name)| {
             let values: Vec<String> = subjects.iter().map(|s| value(s, group, name)).collect();
             let differ = values.iter().any(|value| *value != values[0]);
-            differ.then(|| (format!("{group}: {name}"), values))
+            differ.then(|| {
+                let whole = match name {
+                    "" => group.to_owned(),
+                    name => format!("{group}: {name}"),
+                };
+                (whole, values)
+            })
         })
         .collect()
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 
 /// Text as it may stand between tags or inside quotes of an attribute.
-pub(super) fn text(text: &str) -> Cow<'_, str> {
+pub(crate) fn text(text: &str) -> Cow<'_, str> {
     let needs = |c: char| matches!(c, '&' | '<' | '>' | '"' | '\'') || is_bad(c);
     if !text.contains(needs) {
         return Cow::Borrowed(text);

@@ -126,14 +126,14 @@ pub(super) fn places(run: &AnyRun) -> Vec<Named<'_>> {
     let mut found: Vec<(u32, Named<'_>)> = Vec::new();
     match run {
         AnyRun::Exchange(run) => found.extend(run.file.points.iter().map(|point| {
-            let name = names::exchange(&run.file.plan, &point.point);
+            let name = names::exchange(&run.file.plan, &point.point).whole();
             let place = Place::Exchange(point);
             (point.point.index, Named { name, place })
         })),
         AnyRun::Stream(run) => {
             for point in &run.file.points {
                 found.extend(point.flows.iter().map(|flow| {
-                    let name = names::flow(&run.file.plan, &point.point, flow.way);
+                    let name = names::flow(&run.file.plan, &point.point, flow.way).whole();
                     let place = Place::Flow(point, flow);
                     (point.point.index, Named { name, place })
                 }));

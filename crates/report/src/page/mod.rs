@@ -3,7 +3,7 @@
 
 mod data;
 mod differs;
-mod escape;
+pub(crate) mod escape;
 mod measure;
 mod names;
 mod sections;
@@ -36,11 +36,12 @@ const SIZE: usize = 1_000_000;
 /// Numbers for the interactive figures take what is left below `SIZE`, within these bounds.
 const DATA: std::ops::RangeInclusive<usize> = 60_000..=420_000;
 
-/// Figures that have an interactive form: the stem that their name begins with, and the form.
-const LIVE: [(&str, &str); 3] = [
-    ("rtt-series", "series"),
-    ("rtt-percentiles", "curve"),
-    ("rtt-histogram", "histogram"),
+/// Figures that have an interactive form: their name, the form, the kind of run that they show.
+const LIVE: [(&str, &str, &str); 4] = [
+    ("rtt-series", "series", "exchange"),
+    ("rtt-percentiles", "curve", "exchange"),
+    ("rtt-histogram-log", "histogram", "exchange"),
+    ("gap-percentiles", "curve", "stream"),
 ];
 
 /// True if pages have figures that zoom and tell values: uPlot was there when this was built.
@@ -116,10 +117,11 @@ struct Scripts {
     note: String,
 }
 
-fn live_form(figure: &Figure) -> Option<&'static str> {
+/// The interactive form of a figure and the kind of run that it shows.
+fn live_form(figure: &Figure) -> Option<(&'static str, &'static str)> {
     LIVE.iter()
-        .find(|(stem, _)| figure.name.starts_with(stem))
-        .map(|(_, form)| *form)
+        .find(|(name, _, _)| figure.name == *name)
+        .map(|(_, form, kind)| (*form, *kind))
 }
 
 fn scripts(subjects: &[Subject], figures: &[Figure], room: usize) -> Scripts {

@@ -60,9 +60,9 @@
   const source = document.getElementById("data");
   if (typeof uPlot === "undefined" || !source || figures.length === 0) return;
   const data = JSON.parse(source.textContent);
-  const runs = data.runs.filter((run) => run.points.length > 0);
-  if (runs.length === 0) return;
-  const several = runs.length > 1;
+  const keyOf = (point) => point.size + ", " + point.depth;
+  // More lines than this cannot be told apart.
+  const MOST = 8;
 
   // Columns are stored as steps, values as whole numbers of `unit`: here they become nanoseconds.
   function unpacked(point) {
@@ -130,13 +130,32 @@
 
   const positive = (value) => (value > 0 ? value : null);
 
-  // A time axis that is logarithmic at wish.
-  function timeScale(log) {
-    return log ? { distr: 3, log: 10 } : {};
+  // An axis that is logarithmic at wish: lines at 1, 2 and 5, or closer where little is seen.
+  function scale(log, low = 0.9, high = 1.1) {
+    return log ? { distr: 3, log: 10, range: (u, min, max) => [(min || 1) * low, (max || 1) * high] } : {};
   }
-  // On a logarithmic axis not every line has room for its number.
-  function tickText(log) {
-    return (u, splits) => splits.map((value) => (value === null ? "" : grouped(value, 6)));
+  function ticks(log) {
+    const values = (u, splits) => splits.map((value) => (value === null ? "" : grouped(value, 6)));
+    if (!log) return { values };
+    const splits = (u, i, min, max) => {
+      const at = [];
+      const add = (value) => {
+        const exact = Number(value.toPrecision(12));
+        if (exact >= min && exact <= max) at.push(exact);
+      };
+      if (max / min < 3) {
+        const power = Math.pow(10, Math.floor(Math.log10(max - min)));
+        const step = max - min < 3 * power ? power / 2 : power;
+        for (let value = Math.ceil(min / step) * step; value <= max; value += step) add(value);
+        return at;
+      }
+      const mantissas = max / min > 1e5 ? [1] : max / min > 30 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 7];
+      for (let power = Math.floor(Math.log10(min)); power <= Math.log10(max); power += 1) {
+        mantissas.forEach((mantissa) => add(mantissa * Math.pow(10, power)));
+      }
+      return at;
+    };
+    return { values, splits, filter: (u, splits) => splits };
   }
 
   // RTT over time: shortest to longest of each slice as a band, the mean in it, what stands out.
@@ -177,10 +196,10 @@
     return {
       columns: uPlot.join(tables), series,
       bands: p.at.length > 0 ? [{ series: [2, 1], fill: color + variable("band") }] : [],
-      scales: { x: { time: false }, y: timeScale(log) },
+      scales: { x: { time: false }, y: scale(log) },
       axes: [
         axis("time in the point in s", { values: (u, splits) => splits.map((v) => grouped(v, 6)) }),
-        axis(run.what + " in " + unit.name, { size: 64, values: tickText(log) }),
+        axis(run.what + " in " + unit.name, { size: 58, ...ticks(log) }),
       ],
       wantsLog: top / bottom > 20,
       note: "Each of " + grouped(p.at.length) + " slices of time shows its shortest, its mean and its longest of " +
@@ -227,7 +246,7 @@
         .concat(chosen.map((c, i) => line(i, c.label, {
           spanGaps: true, value: (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name),
         }))),
-      scales: { x: { time: false }, y: timeScale(log) },
+      scales: { x: { time: false }, y: scale(log) },
       axes: [
         axis("share of the samples at or below", {
           splits: (u, i, min, max) => {
@@ -237,21 +256,24 @@
           },
           values: (u, splits) => splits.map(shareText),
         }),
-        axis(chosen[0].run.what + " in " + unit.name, { size: 64, values: tickText(log) }),
+        axis(chosen[0].run.what + " in " + unit.name, { size: 58, ...ticks(log) }),
       ],
       wantsLog: top / bottom > 20,
-      note: "Every sample is counted. Each step to the right leaves a tenth of the samples above; the right end is the longest.",
+      note: "Every sample is counted. Each step to the right leaves a tenth of the samples above it; each curve ends " +
+        "with its longest sample, and beyond that nothing is known.",
     };
   }
 
   // Counts in bins of equal width on a logarithmic axis.
   function drawHistogram(chosen, log) {
     const unit = unitOf(Math.min(...chosen.map((c) => unpacked(c.point).edges[0] || Infinity)));
+    // On a logarithmic axis an empty bin stands below the smallest that is not: half a sample.
+    let floor = Infinity;
     const tables = chosen.map(({ point }) => {
       const p = unpacked(point);
-      const all = p.counts.reduce((a, b) => a + b, 0) || 1;
-      const share = (count) => (chosen.length > 1 ? 100 * count / all : count);
-      return [p.edges.map((ns) => ns / unit.size), p.counts.map((count) => (log && count === 0 ? null : share(count)))];
+      const all = chosen.length > 1 ? (p.counts.reduce((a, b) => a + b, 0) || 1) / 100 : 1;
+      floor = Math.min(floor, 0.5 / all);
+      return [p.edges.map((ns) => ns / unit.size), p.counts.map((count) => (log ? count || 0.5 : count) / all)];
     });
     const label = chosen.length > 1 ? "% of the samples" : "samples";
     const fill = (i) => variable("s" + (1 + (i % 8))) + variable("band");
@@ -259,23 +281,24 @@
     const columns = uPlot.join(tables);
     for (let s = 1; s < columns.length; s += 1) {
       const edges = new Map(tables[s - 1][0].map((edge, i) => [edge, tables[s - 1][1][i]]));
-      let now = null;
+      let now = log ? floor : 0;
       columns[s] = columns[0].map((edge) => (now = edges.has(edge) ? edges.get(edge) : now));
     }
     return {
       columns,
       series: [{ label: "from", value: (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name) }]
         .concat(chosen.map((c, i) => line(i, c.label, {
-          dash: [], width: 1, fill: fill(i), fillTo: (u) => u.scales.y.min, paths: uPlot.paths.stepped({ align: 1 }),
-          value: (u, v) => (v === null || v === undefined ? "0" : grouped(v, chosen.length > 1 ? 3 : 0) + (chosen.length > 1 ? " %" : "")),
+          dash: [], width: 1, fill: fill(i), fillTo: (u) => (log ? u.scales.y.min : 0), paths: uPlot.paths.stepped({ align: 1 }),
+          value: (u, v) => (v === null || v === undefined ? "-" :
+            (v <= floor ? "0" : grouped(v, chosen.length > 1 ? 3 : 0)) + (chosen.length > 1 ? " %" : "")),
         }))),
       scales: {
-        x: { time: false, distr: 3, log: 10, range: (u, min, max) => [min, max] },
-        y: log ? { distr: 3, log: 10 } : { range: (u, min, max) => [0, (max || 1) * 1.05] },
+        x: Object.assign(scale(true, 1, 1), { time: false }),
+        y: log ? scale(true, 1, 1.5) : { range: (u, min, max) => [0, (max || 1) * 1.05] },
       },
       axes: [
-        axis(chosen[0].run.what + " in " + unit.name, { values: tickText(true) }),
-        axis(label, { size: 64, values: tickText(log) }),
+        axis(chosen[0].run.what + " in " + unit.name, ticks(true)),
+        axis(label, { size: 58, ...ticks(log) }),
       ],
       wantsLog: true,
       note: "Every sample is counted, in bins of equal width on the logarithmic axis of time (" +
@@ -292,31 +315,47 @@
   // One figure with its controls. The drawn one stays in the page, for print.
   function live(holder) {
     const kind = kinds[holder.dataset.live];
-    if (!kind) return;
-    const title = holder.querySelector("figcaption strong");
+    const runs = data.runs.filter((run) => run.kind === holder.dataset.kind && run.points.length > 0);
+    if (!kind || runs.length === 0) return;
+    const several = runs.length > 1;
+    const title = holder.querySelector("h3");
     const plot = element("div", { className: "plot", tabIndex: 0 });
     plot.setAttribute("role", "application");
     plot.setAttribute("aria-label", (title ? title.textContent : "Figure") +
       ": arrow keys move the cursor, plus and minus zoom, 0 shows all");
     const log = element("input", { type: "checkbox" });
     const reset = element("button", { type: "button", textContent: "Show all" });
-    const help = element("small", { className: "help" });
+    const help = element("p", { className: "help" });
     const tools = element("div", { className: "tools" });
 
-    // What can be chosen: a point of a run, or a point of all runs at once.
+    // What can be chosen: a point of all runs at once; of one run, a point or a row of the sweep.
     const options = [];
     if (several && !kind.one) {
-      const keys = [...new Set(runs.flatMap((run) => run.points.map((point) => point.key)))];
+      const keys = [...new Set(runs.flatMap((run) => run.points.map(keyOf)))];
       for (const key of keys) {
-        const members = runs.flatMap((run) => run.points.filter((point) => point.key === key)
+        const members = runs.flatMap((run) => run.points.filter((point) => keyOf(point) === key)
           .map((point) => ({ run, point, label: run.label })));
         options.push({ text: key, members });
       }
     } else {
       for (const run of runs) {
+        const rows = (same, differs, all) => {
+          for (const value of new Set(run.points.map((point) => point[same]))) {
+            let points = run.points.filter((point) => point[same] === value);
+            if (points.length < 2) continue;
+            const every = Math.max(1, (points.length - 1) / (MOST - 1));
+            points = [...new Set(points.map((_, i) => Math.round(i * every)))].filter((i) => i < points.length)
+              .map((i) => points[i]);
+            options.push({ text: value + ", " + all, members: points.map((point) => ({ run, point, label: point[differs] })) });
+          }
+        };
+        if (!kind.one) {
+          rows("size", "depth", run.kind === "stream" ? "several queues" : "several depths");
+          rows("depth", "size", "several sizes");
+        }
         for (const point of run.points) {
-          const text = several ? run.label + ": " + point.key : point.key;
-          options.push({ text, members: [{ run, point, label: text }] });
+          const text = several ? run.label + ": " + keyOf(point) : keyOf(point);
+          options.push({ text, members: [{ run, point, label: keyOf(point) }] });
         }
       }
     }
@@ -345,9 +384,9 @@
         const other = options[Number(second.value)];
         if (other !== picked[0]) picked.push(other);
       }
-      const named = picked.length > 1 && several;
+      const named = picked.length > 1 && (several || picked.some((option) => option.members.length > 1));
       return picked.flatMap((option) => option.members.map((member) =>
-        (named ? Object.assign({}, member, { label: member.label + ": " + option.text }) : member)));
+        (named ? Object.assign({}, member, { label: several ? member.label + ": " + option.text : keyOf(member.point) }) : member))).slice(0, MOST);
     };
     function draw(fresh) {
       const members = chosen();
@@ -380,7 +419,7 @@
           },
         },
       }, drawn.columns, plot);
-      help.textContent = drawn.note + " Drag to zoom, double click to show all.";
+      help.textContent = drawn.note;
     }
     function zoom(factor) {
       const { min, max } = chart.scales.x;
@@ -423,15 +462,27 @@
     holder.chart = () => chart;
   }
 
-  figures.forEach((holder) => {
-    // A figure that cannot be made live stays as it was drawn.
+  // One after the other, so that the page can be read meanwhile.
+  function next() {
+    const holder = figures.shift();
+    if (!holder) {
+      root.dataset.live = "done";
+      return;
+    }
     try {
       live(holder);
     } catch (error) {
+      // A figure that cannot be made live stays as it was drawn.
       holder.classList.remove("is-live");
       const body = holder.querySelector(".live");
       if (body) body.remove();
       console.error(error);
     }
-  });
+    setTimeout(next);
+  }
+  const hint = element("p", { className: "muted" }, "Figures with a choice of points can be zoomed: drag across them; ",
+    "double click or \u201cShow all\u201d goes back. Pointing at them, or the arrow keys, tell values.");
+  document.querySelector("#figures h2").after(hint);
+  if (document.readyState === "complete") next();
+  else window.addEventListener("load", () => setTimeout(next));
 })();

@@ -5,7 +5,7 @@ use super::summary::{Card, Summary};
 use super::{Uplot, differs, live_form, summary};
 use crate::Subject;
 use crate::figures::Figure;
-use crate::told::{FLOORS, FLOORS_ARE, Table};
+use crate::told::Table;
 use std::fmt::Write;
 use wiregauge_run::{AnyRun, State};
 
@@ -73,13 +73,13 @@ pub(super) fn summary(subjects: &[Subject]) -> String {
         if several {
             let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
         }
-        out.push_str(&one(&summary::of(subject), &subject.told.notes, several));
+        out.push_str(&one(&summary::of(subject), several));
         out.push_str(&warnings(subject));
     }
     out
 }
 
-fn one(summary: &Summary, notes: &[String], several: bool) -> String {
+fn one(summary: &Summary, several: bool) -> String {
     let mut out = String::new();
     if let Some(unfinished) = &summary.unfinished {
         let _ = writeln!(
@@ -105,7 +105,6 @@ fn one(summary: &Summary, notes: &[String], several: bool) -> String {
             text(words.trim_end_matches('.'))
         ));
     }
-    said.extend(notes.iter().map(|note| text(note).into_owned()));
     if !said.is_empty() {
         let items: String = said
             .iter()
@@ -205,8 +204,9 @@ fn side_by_side(subjects: &[Subject], differences: &differs::Differences) -> Str
             let _ = writeln!(out, "<td>{}</td></tr>", text(&row.difference));
         }
         out.push_str(
-            "</tbody></table></div>\n<p><small>Intervals that do not overlap show a difference. \
-             Intervals that overlap show neither that there is one nor that there is none.</small></p>\n",
+            "</tbody></table></div>\n<p><small>Intervals that do not overlap show a difference between these runs; \
+             whether it comes again, only more runs tell. Intervals that overlap show neither that there is one nor \
+             that there is none.</small></p>\n",
         );
     }
     if differences.conditions.is_empty() {
@@ -247,15 +247,17 @@ pub(super) fn figures(figures: &[Figure]) -> String {
     let mut out = String::new();
     for (number, figure) in figures.iter().enumerate() {
         let name = format!("figure-{}-{}", number + 1, id(&figure.name));
-        let live = live_form(figure).map_or(String::new(), |form| format!(" data-live=\"{form}\""));
+        let live = live_form(figure).map_or(String::new(), |(form, kind)| {
+            format!(" data-live=\"{form}\" data-kind=\"{kind}\"")
+        });
         let _ = writeln!(
             out,
-            "<figure id=\"{name}\"{live}>\n<div class=\"drawn\" role=\"group\" aria-labelledby=\"{name}-title\" \
-             aria-describedby=\"{name}-text\" tabindex=\"0\">{}</div>\n<figcaption><strong \
-             id=\"{name}-title\">Figure {}: {}</strong> <span id=\"{name}-text\">{}</span></figcaption>\n</figure>",
-            svg(&figure.svg),
+            "<figure id=\"{name}\"{live}>\n<h3 id=\"{name}-title\">Figure {}: {}</h3>\n\
+             <div class=\"drawn\" role=\"group\" aria-labelledby=\"{name}-title\" tabindex=\"0\">{}</div>\n\
+             <figcaption>{}</figcaption>\n</figure>",
             number + 1,
             text(&figure.title),
+            svg(&figure.svg),
             text(&figure.caption),
         );
     }
@@ -282,14 +284,8 @@ pub(super) fn all_tables(subjects: &[Subject]) -> String {
             let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
         }
         out.push_str(&tables(&subject.told.tables));
-        if !subject.told.floors.is_empty() {
-            let lines: String = subject
-                .told
-                .floors
-                .iter()
-                .map(|line| format!("<li>{}</li>\n", text(line.trim())))
-                .collect();
-            let _ = writeln!(out, "<h3>{FLOORS} ({FLOORS_ARE})</h3>\n<ul>\n{lines}</ul>");
+        for note in &subject.told.notes {
+            let _ = writeln!(out, "<p>{}</p>", text(note));
         }
     }
     out
@@ -301,6 +297,7 @@ pub(super) fn conditions(subjects: &[Subject]) -> String {
         if subjects.len() > 1 {
             let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
         }
+        out.push_str("<div class=\"groups\">\n");
         for (group, pairs) in subject
             .told
             .conditions
@@ -323,12 +320,20 @@ pub(super) fn conditions(subjects: &[Subject]) -> String {
                 text(group)
             );
         }
+        out.push_str("</div>\n");
         if !subject.told.command.is_empty() {
+            // A line is broken between words only, never behind a hyphen.
+            let words: Vec<String> = subject
+                .told
+                .command
+                .split(' ')
+                .map(|word| format!("<span>{}</span>", text(word)))
+                .collect();
             let _ = writeln!(
                 out,
                 "<p>To measure this again:</p>\n<div class=\"command\"><pre><code id=\"command-{number}\">{}</code></pre>\
                  <button type=\"button\" data-copy=\"command-{number}\" hidden>Copy</button></div>",
-                text(&subject.told.command)
+                words.join(" ")
             );
         }
     }
@@ -367,20 +372,21 @@ pub(super) fn footer(subjects: &[Subject], uplot: Option<&Uplot>, note: &str) ->
 }
 
 fn table_html(table: &Table) -> String {
-    let cells = |tag: &str, cells: &[String]| -> String {
-        cells
+    let row = |open: &str, close: &str, cells: &[String]| -> String {
+        let cells: String = cells
             .iter()
-            .map(|cell| format!("<{tag}>{}</{tag}>", text(cell)))
-            .collect()
+            .map(|cell| format!("{open}{}{close}", text(cell)))
+            .collect();
+        format!("<tr>{cells}</tr>\n")
     };
     let rows: String = table
         .rows
         .iter()
-        .map(|row| format!("<tr>{}</tr>", cells("td", row)))
+        .map(|cells| row("<td>", "</td>", cells))
         .collect();
     format!(
-        "<table><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{rows}</tbody></table>",
+        "<table><caption>{}</caption>\n<thead>{}</thead>\n<tbody>{rows}</tbody></table>",
         text(&table.title),
-        cells("th", &table.columns)
+        row("<th scope=\"col\">", "</th>", &table.columns)
     )
 }

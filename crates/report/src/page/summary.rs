@@ -87,6 +87,18 @@ fn unfinished(state: &State, done: usize, planned: usize) -> Option<String> {
     }
 }
 
+/// A value that somebody has chosen: as round as it was.
+fn given(measure: Measure, value: u64) -> String {
+    let shown = measure.show(value as f64);
+    match shown.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            let number = number.trim_end_matches('0').trim_end_matches('.');
+            format!("{number} {unit}")
+        }
+        _ => shown,
+    }
+}
+
 /// `48 B`, `48, 1,000 and 8,000 B`, `9 values from 16 to 65,536 B`.
 fn list(values: impl Iterator<Item = u32>, unit: &str) -> String {
     let values: Vec<u32> = values.collect::<BTreeSet<u32>>().into_iter().collect();
@@ -111,7 +123,7 @@ fn exchange_plan(plan: &Plan, points: &[PointSummary]) -> String {
     let exchanges: u64 = points.iter().map(|point| point.counts.exchanges).sum();
     let how = match plan.schedule {
         Schedule::AsFastAsPossible => String::new(),
-        Schedule::EveryNs(ns) => format!(", one every {}", Measure::Trt.show(ns as f64)),
+        Schedule::EveryNs(ns) => format!(", one every {}", given(Measure::Trt, ns)),
     };
     let opened = match plan.connect {
         Connect::Once => "",
@@ -145,7 +157,7 @@ fn stream_plan(plan: &StreamPlan, points: &[StreamSummary]) -> String {
     let cells = |of: fn(&StreamSummary) -> u32| points.iter().map(of);
     format!(
         "Streams of {} in {}: {}; transfers of {}, queue {}.",
-        Measure::Trt.show(plan.duration_ns as f64),
+        given(Measure::Trt, plan.duration_ns),
         count(points.len() as u64, "point", "points"),
         if ways.is_empty() {
             "-".into()
@@ -367,7 +379,7 @@ fn exchange_outcome(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
             said.push(format!(
                 "{whose}{} of the exchanges stayed below {} (95 % interval {} to {}).",
                 percent(share.share),
-                Measure::Trt.show(limit as f64),
+                given(Measure::Trt, limit),
                 percent(share.low),
                 percent(share.high)
             ));
@@ -419,47 +431,32 @@ fn buffer_card(plan: &StreamPlan, places: &[Named<'_>]) -> Option<Card> {
         .into_iter()
         .filter(|(_, need)| need.rate_bytes_s == rate)
         .min_by_key(|(_, need)| need.worst_bytes)?;
-    let mut notes = vec![format!(
-        "the smallest of this run; held at its worst moment: {} B",
-        grouped(need.worst_bytes)
-    )];
     let shown = |bytes: f64| grouped(bytes.max(0.0).ceil() as u64);
-    let interval = match need.for_loss_bytes {
+    let note = match need.for_loss_bytes {
         Some(Estimate {
             value,
             low: Some(low),
             high: Some(high),
-        }) => format!(
-            "for a loss of {:e}: {} B, 95 % interval {} to {} B{}",
+        }) if !need.extrapolated => format!(
+            "for a loss of {:e}: {} B, 95 % interval {} to {} B",
             plan.loss,
             shown(value),
             shown(low),
-            shown(high),
-            if need.extrapolated {
-                " (extrapolated)"
-            } else {
-                ""
-            }
+            shown(high)
         ),
-        Some(Estimate { value, .. }) => {
-            format!(
-                "for a loss of {:e}: {} B, not bounded by this run",
-                plan.loss,
-                shown(value)
-            )
-        }
-        None => format!("this run is too short to tell of a loss of {:e}", plan.loss),
+        // Extrapolated figures are in the table; they may be off by powers of ten.
+        _ => format!(
+            "of a loss of {:e} this run is too short to tell; it vouches for {:.1e}",
+            plan.loss, need.observable_loss
+        ),
     };
-    notes.push(interval);
     Some(Card {
-        title: format!(
-            "Buffer needed at a constant {}",
-            Measure::Rate.show(rate as f64)
-        ),
+        title: format!("Buffer needed at a constant {}", given(Measure::Rate, rate)),
         value: format!("{} B", grouped(need.worst_bytes)),
-        interval: notes.pop().unwrap_or_default(),
+        interval: "held at the worst moment; the least of the points that sustained this rate"
+            .into(),
         place: named.name.clone(),
-        notes,
+        notes: vec![note],
     })
 }
 
@@ -504,7 +501,7 @@ fn stream_outcome(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<String> {
     for &rate in unsustained {
         said.push(format!(
             "No point sustained {}: for that rate no buffer is large enough.",
-            Measure::Rate.show(rate as f64)
+            given(Measure::Rate, rate)
         ));
     }
     let longest = flows(places)
@@ -536,7 +533,7 @@ fn limits(run: &AnyRun, cards: &[Card]) -> Vec<(String, String)> {
                 .into_iter()
                 .map(|split| {
                     (
-                        super::names::exchange(&file.plan, &split.point),
+                        super::names::exchange(&file.plan, &split.point).whole(),
                         split.words,
                     )
                 })
@@ -549,7 +546,7 @@ fn limits(run: &AnyRun, cards: &[Card]) -> Vec<(String, String)> {
                 .into_iter()
                 .map(|split| {
                     (
-                        super::names::flow(&file.plan, &split.point, split.way),
+                        super::names::flow(&file.plan, &split.point, split.way).whole(),
                         split.words,
                     )
                 })
