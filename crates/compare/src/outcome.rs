@@ -137,7 +137,7 @@ impl Verdict {
     pub fn words(self, figure: Figure) -> &'static str {
         match (self, figure) {
             (Verdict::NoDifferenceShown, _) => "no difference shown",
-            (Verdict::CannotTell, _) => "cannot tell (too few samples)",
+            (Verdict::CannotTell, _) => "cannot tell (too few independent samples)",
             (Verdict::Worse, Figure::Lost) => "loses more",
             (Verdict::Better, Figure::Lost) => "loses less",
             (Verdict::Worse, Figure::Corrupted | Figure::Below(_)) => "worse",

@@ -15,7 +15,7 @@ pub fn print(comparison: &Comparison, format: TableFormat) -> anyhow::Result<()>
     let mut out = anstream::stdout().lock();
     match format {
         TableFormat::Text => text(&mut out, told)?,
-        TableFormat::Md => markdown(&mut out, &told)?,
+        TableFormat::Md => out.write_all(told.markdown().as_bytes())?,
     }
     Ok(out.flush()?)
 }
@@ -74,32 +74,4 @@ fn readable(mut table: Table) -> Table {
         }
     }
     table
-}
-
-fn markdown(out: &mut impl Write, told: &ToldComparison) -> std::io::Result<()> {
-    for line in &told.heading {
-        writeln!(out, "- {line}")?;
-    }
-    writeln!(out)?;
-    for (at, line) in told.words.iter().enumerate() {
-        match at {
-            0 => writeln!(out, "**{line}**\n")?,
-            _ => writeln!(out, "- {line}")?,
-        }
-    }
-    for table in told.changed.iter().chain([&told.figures]) {
-        writeln!(out, "\n### {}\n\n{}", table.title, grid(table))?;
-    }
-    for note in &told.notes {
-        writeln!(out, "- {note}")?;
-    }
-    Ok(())
-}
-
-/// A table of Markdown.
-fn grid(table: &Table) -> String {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let rule: Vec<String> = table.columns.iter().map(|_| "-:".to_owned()).collect();
-    let rows = table.rows.iter().map(|row| line(row));
-    [line(&table.columns), line(&rule)].into_iter().chain(rows).collect()
 }

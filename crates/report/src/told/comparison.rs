@@ -1,7 +1,9 @@
 //! A comparison in words and tables: first what differs, then each point and figure.
 
 use super::Table;
+use super::markdown::line_of;
 use crate::units::{RateUnit, grouped, percent, time};
+use std::fmt::Write;
 use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, RunNote, Unit, Verdict};
 use wiregauge_stats::Estimate;
 
@@ -21,6 +23,29 @@ pub struct ToldComparison {
     pub figures: Table,
     /// How to read it, and what it does not know.
     pub notes: Vec<String>,
+}
+
+impl ToldComparison {
+    /// All of it in GitHub's Markdown, to be pasted into an issue or a pull request.
+    pub fn markdown(&self) -> String {
+        let mut out = String::from("## wiregauge compare\n\n");
+        let list = |out: &mut String, lines: &[String]| {
+            for line in lines {
+                let _ = writeln!(out, "- {}", line_of(line));
+            }
+            out.push('\n');
+        };
+        list(&mut out, &self.heading);
+        if let Some((first, rest)) = self.words.split_first() {
+            let _ = writeln!(out, "**{}**\n", line_of(first));
+            list(&mut out, rest);
+        }
+        for table in self.changed.iter().chain([&self.figures]) {
+            let _ = writeln!(out, "### {}\n\n{}", line_of(&table.title), table.markdown());
+        }
+        list(&mut out, &self.notes);
+        out
+    }
 }
 
 /// Tells of a comparison.
@@ -64,7 +89,7 @@ fn words(comparison: &Comparison) -> Vec<String> {
     });
     if undecided > 0 {
         words.push(format!(
-            "Of {undecided} nothing can be told: too few samples, or none."
+            "Of {undecided} nothing can be told: too few independent samples."
         ));
     }
     let size = |compared: &Compared| compared.judged().map_or(0.0, |found| found.value.abs());
