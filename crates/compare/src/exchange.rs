@@ -69,7 +69,9 @@ impl Side for Run<Exchange> {
         while let Some(rows) = samples.next_rows() {
             rows?.iter().for_each(|sample| gathered.push(sample));
         }
-        Ok(gathered.finish(figures, sure))
+        let mut read = gathered.finish(figures, sure);
+        read.disturbed = crate::by(&self.file.points[at].disturbances);
+        Ok(read)
     }
 }
 
@@ -194,6 +196,7 @@ impl Gathered {
             found,
             samples,
             notes: notes.into_iter().collect(),
+            disturbed: Vec::new(),
         }
     }
 }

@@ -17,6 +17,7 @@ pub use figure::{Better, Figure, Part, Unit};
 pub use key::Key;
 pub use outcome::{Compared, ComparedPoint, Comparison, RunNote, Unmatched, Verdict};
 
+use wiregauge_record::Disturbance;
 use wiregauge_run::{AnyRun, Exchange, Run, RunError, Stream};
 use wiregauge_stats::{Confidence, Estimate, difference};
 
@@ -41,6 +42,8 @@ struct Read {
     samples: u64,
     /// What should be known of it.
     notes: Vec<String>,
+    /// What disturbed it.
+    disturbed: Vec<&'static str>,
 }
 
 /// Compares runs of one kind, one or more a side. `wanted` keeps the figures down to those for which
@@ -129,6 +132,7 @@ where
     let sure = Confidence::NINETY_FIVE.shared_by(family);
     let mut notes = Vec::new();
     let mut points = Vec::new();
+    let mut disturbed = [Disturbed::default(), Disturbed::default()];
     for (at, (key, places_before, places_after)) in keys.into_iter().enumerate() {
         let read = |runs: &[&Run<K>], places: &[usize]| -> Result<Vec<Read>, RunError> {
             let each = runs.iter().zip(places);
@@ -140,6 +144,9 @@ where
             let told = read.iter().flat_map(|read| &read.notes);
             notes.extend(told.map(|note| format!("{key}, {side}: {note}")));
         }
+        for (disturbed, reads) in disturbed.iter_mut().zip([&of_before, &of_after]) {
+            reads.iter().for_each(|read| disturbed.hear(read));
+        }
         points.push(ComparedPoint {
             samples_before: of_before.iter().map(|read| read.samples).sum(),
             samples_after: of_after.iter().map(|read| read.samples).sum(),
@@ -149,6 +156,9 @@ where
             point: key,
         });
         progress((at + 1) as f64 / (family / figures.len()) as f64);
+    }
+    for (side, disturbed) in ["before", "after"].into_iter().zip(&disturbed) {
+        notes.extend(disturbed.told(side));
     }
     Ok(Comparison {
         kind,
@@ -180,6 +190,51 @@ fn compared(
         verdict: Verdict::of(figure, difference.as_ref()),
         difference,
     }
+}
+
+/// How many points of a side were disturbed, and by what.
+#[derive(Default)]
+struct Disturbed {
+    points: usize,
+    of: usize,
+    by: Vec<&'static str>,
+}
+
+impl Disturbed {
+    fn hear(&mut self, read: &Read) {
+        self.of += 1;
+        self.points += usize::from(!read.disturbed.is_empty());
+        for by in &read.disturbed {
+            if !self.by.contains(by) {
+                self.by.push(by);
+            }
+        }
+    }
+
+    fn told(&self, side: &str) -> Option<String> {
+        (self.points > 0).then(|| {
+            format!(
+                "{side}: {} of {} points were disturbed ({}); a difference may come from that",
+                self.points,
+                self.of,
+                self.by.join(", ")
+            )
+        })
+    }
+}
+
+/// What disturbed a point, in a few words.
+fn by(disturbances: &[Disturbance]) -> Vec<&'static str> {
+    let name = |disturbance: &Disturbance| match disturbance {
+        Disturbance::Steal { .. } => "time taken by the hypervisor",
+        Disturbance::Preempted { .. } => "the processor was taken away",
+        Disturbance::SharedProcessor { .. } => "others on the same processor",
+        Disturbance::ClockGap { .. } => "the clock jumped",
+        Disturbance::EndpointStalled { .. } => "an endpoint stalled",
+        Disturbance::UrbEventsLost { .. } => "URB events were lost",
+        Disturbance::StorageTooSlow { .. } => "storage was too slow",
+    };
+    disturbances.iter().map(name).collect()
 }
 
 fn names<K: wiregauge_run::RunKind>(runs: &[&Run<K>]) -> Vec<String> {

@@ -113,6 +113,7 @@ impl Side for Run<Stream> {
                 .collect(),
             samples: flow.transfers,
             notes: Vec::new(),
+            disturbed: crate::by(&summary.disturbances),
         })
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::fail_if::{self, FailIf};
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
   wiregauge compare before after
   wiregauge compare before after --fail-if 'p99 > 5% worse' --fail-if 'lost > 0.1% more'
   wiregauge compare before after --fail-if 'in=48,depth=4: throughput > 3% worse'
-  wiregauge compare mon,tue,wed thu,fri,sat --figures p50,p99 --format md
+  wiregauge compare mon,tue,wed thu,fri,sat --only p50,p99 --format md --figures .
 
 All intervals of a comparison hold together with 95 %: two runs of the same thing seldom differ,
 however many points they have. What one run cannot know, and what several tell: docs/compare.md.
@@ -32,8 +33,8 @@ pub struct CompareArgs {
     pub fail_if: Vec<FailIf>,
     /// Compare these figures only. The fewer, the smaller a difference can be shown: choose before
     /// you look.
-    #[arg(long, value_name = "FIGURES", value_delimiter = ',', value_parser = fail_if::figure)]
-    pub figures: Vec<String>,
+    #[arg(long, value_name = "FIGURE", value_delimiter = ',', value_parser = fail_if::figure)]
+    pub only: Vec<String>,
     /// How to print the tables.
     #[arg(
         long,
@@ -42,6 +43,9 @@ pub struct CompareArgs {
         conflicts_with = "json"
     )]
     pub format: TableFormat,
+    /// Write a figure of it into this directory, as SVG and PNG; made if it is not there.
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<PathBuf>,
     /// Print JSON for machines.
     #[arg(long)]
     pub json: bool,
@@ -53,5 +57,6 @@ pub enum TableFormat {
     /// Aligned, for a terminal.
     Text,
     /// Markdown.
+    #[value(alias = "markdown")]
     Md,
 }

@@ -5,19 +5,19 @@ use crate::Outcome;
 use crate::args::CompareArgs;
 use crate::fail_if::Judged;
 use crate::output::style::{BAD, CAUTION, RESET};
-use anyhow::bail;
+use anyhow::{Context, bail};
 use std::io::Write;
 use std::path::Path;
 use wiregauge_compare::{Comparison, Figure};
+use wiregauge_report::figures;
 use wiregauge_run::AnyRun;
 
 /// Runs the command.
 pub fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
     let (before, after) = (side(&args.before)?, side(&args.after)?);
-    let wanted =
-        |figure: &Figure| args.figures.is_empty() || args.figures.contains(&figure.to_string());
+    let wanted = |figure: &Figure| args.only.is_empty() || args.only.contains(&figure.to_string());
     let comparison = wiregauge_compare::compare(&before, &after, &wanted, &|_| {})?;
-    for name in &args.figures {
+    for name in &args.only {
         let figures = comparison.points.iter().flat_map(|point| &point.figures);
         if !figures
             .into_iter()
@@ -40,6 +40,13 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
         print_json(&comparison, &judged)?;
     } else {
         printed_comparison::print(&comparison, args.format)?;
+    }
+    if let Some(dir) = &args.figures {
+        std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
+        let drawn = figures::of_comparison(&comparison);
+        for line in super::report::write_figures(dir, &drawn, &[])? {
+            anstream::eprintln!("{line}");
+        }
     }
     let mut is_met = false;
     for (text, judged) in &judged {

@@ -6,6 +6,7 @@ mod buffer;
 mod buffers;
 mod canvas;
 mod cells;
+mod compare;
 mod depth;
 mod flows;
 mod gaps;
@@ -24,6 +25,8 @@ mod stream_cells;
 mod svg;
 mod throughput;
 mod which;
+
+pub use compare::of_comparison;
 
 use crate::Subject;
 

@@ -249,7 +249,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
     } else if comparison.before.len() + comparison.after.len() < 6 {
         notes.push(
             "Few runs: their scatter is known poorly, so the intervals are wide. Three a side or \
-             more tell much more, and so do fewer figures (--figures)"
+             more tell much more, and so do fewer figures (--only)"
                 .to_owned(),
         );
     }

@@ -7,6 +7,8 @@ use super::{MEDIAN, Random, skewed_autoregression};
 pub enum Shape {
     /// Log-normal (sigma 1/2) over a Gaussian autoregression of first order.
     Autoregression(f64),
+    /// The same with a jitter of a tenth (sigma 1/10), as of a quiet host.
+    Quiet(f64),
     /// A floor of 1 ms and a Pareto tail, P(> x) = (1 + x / 0.2 ms)^-2.5.
     Pareto,
     /// Log-normal, and one stretch of 20 in 1,000 is ten times as long: a host that is busy.
@@ -20,11 +22,12 @@ pub enum Shape {
 }
 
 impl Shape {
-    pub const ALL: [Shape; 9] = [
+    pub const ALL: [Shape; 10] = [
         Shape::Autoregression(0.0),
         Shape::Autoregression(0.5),
         Shape::Autoregression(0.9),
         Shape::Autoregression(0.99),
+        Shape::Quiet(0.9),
         Shape::Pareto,
         Shape::Bursts,
         Shape::Frames,
@@ -36,6 +39,7 @@ impl Shape {
         match self {
             Shape::Autoregression(0.0) => "independent".into(),
             Shape::Autoregression(phi) => format!("autoregression {phi}"),
+            Shape::Quiet(phi) => format!("quiet, autoregression {phi}"),
             Shape::Pareto => "Pareto tail".into(),
             Shape::Bursts => "bursts".into(),
             Shape::Frames => "two frames".into(),
@@ -49,6 +53,10 @@ impl Shape {
         let random = &mut Random::new(seed);
         let mut values: Vec<f64> = match self {
             Shape::Autoregression(phi) => as_floats(skewed_autoregression(random, phi, n)),
+            Shape::Quiet(phi) => as_floats(skewed_autoregression(random, phi, n))
+                .into_iter()
+                .map(|value| MEDIAN * (value / MEDIAN).powf(0.2))
+                .collect(),
             Shape::Pareto => (0..n)
                 .map(|_| MEDIAN * (0.8 + 0.2 * random.uniform().powf(-1.0 / 2.5)))
                 .collect(),
