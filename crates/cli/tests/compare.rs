@@ -231,7 +231,7 @@ fn bad_input_says_what_is_wrong() {
     let figure = desk.wiregauge("compare run run --only p98").assert();
     figure.code(2).stderr(contains("`p98` is no figure"));
     let foreign = desk.wiregauge("compare run run --only gap.p50").assert();
-    foreign.code(2).stderr(contains("runs of kind `exchange`"));
+    foreign.code(2).stderr(contains("of kind `exchange`"));
     // Nine samples tell nothing, and say so.
     let few = desk.wiregauge("compare run run").assert();
     few.code(0).stdout(contains("too few independent samples"));

@@ -4,7 +4,7 @@ use super::Figure;
 use super::axes::{Axis, Tick, bounds};
 use super::canvas::{Canvas, Key};
 use super::look::{INK, MUTED, Marker, SERIES, Series};
-use wiregauge_compare::{Compared, Comparison, Unit, Verdict};
+use wiregauge_compare::{Compared, ComparedPoint, Comparison, Unit, Verdict};
 use wiregauge_stats::Estimate;
 
 /// Height of a point, and of what stands around the points of a panel, in pixels.
@@ -56,10 +56,7 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Figure> {
 
 fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
     let shown = comparison.points.len().min(POINTS);
-    let labels: Vec<String> = comparison.points[..shown]
-        .iter()
-        .map(|p| p.point.to_string())
-        .collect();
+    let labels = labels(&comparison.points[..shown]);
     let columns = if figures.len() == 1 { 1 } else { 2 };
     let rows = figures.len().div_ceil(columns) as u32;
     let height = rows * (AROUND + ROW * shown as u32);
@@ -67,6 +64,7 @@ fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
         (Verdict::Worse, "worse"),
         (Verdict::Better, "better"),
         (Verdict::NoDifferenceShown, "no difference shown"),
+        (Verdict::CannotTell, "cannot tell"),
     ];
     let legend: Vec<(Key, String)> = verdicts
         .map(|(verdict, name)| (Key::Marker(look(verdict)), name.to_owned()))
@@ -97,11 +95,33 @@ fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
     canvas.finish("compare", "What differs", &caption)
 }
 
+/// Names of the points, without what is the same in all of them.
+fn labels(points: &[ComparedPoint]) -> Vec<String> {
+    let differs = |name: &str| {
+        let mut values = points.iter().map(|point| point.point.value(name));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    let label = |point: &ComparedPoint| {
+        let parts = point.point.parts().iter();
+        let told = parts.filter(|(name, _)| differs(name));
+        let told: Vec<String> = told
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        match told.is_empty() {
+            true => point.point.to_string(),
+            false => told.join(", "),
+        }
+    };
+    points.iter().map(label).collect()
+}
+
 fn look(verdict: Verdict) -> Series {
     let (colour, marker, hollow) = match verdict {
         Verdict::Worse => (SERIES[4], Marker::Triangle, false),
         Verdict::Better => (SERIES[0], Marker::Circle, false),
-        Verdict::NoDifferenceShown | Verdict::CannotTell => (MUTED, Marker::Circle, true),
+        Verdict::NoDifferenceShown => (MUTED, Marker::Circle, true),
+        Verdict::CannotTell => (MUTED, Marker::Square, true),
     };
     Series {
         colour,
@@ -146,16 +166,15 @@ fn panel(
         };
         let y = rows - at as f64 - 0.5;
         let series = look(*verdict);
-        let percent = |part: f64| part * 100.0;
         let ends = [
             estimate.low.unwrap_or(low - 1.0),
             estimate.high.unwrap_or(high + 1.0),
         ];
-        let ends = ends.map(|end| percent(end.clamp(2.0 * low - 1.0, 2.0 * high + 1.0)));
+        let ends = ends.map(|end| end.clamp(2.0 * low - 1.0, 2.0 * high + 1.0));
         let colour = if series.hollow { INK } else { series.colour };
         if estimate.low.is_some() || estimate.high.is_some() {
             frame.intervals_across(&[(ends[0], ends[1], y)], colour);
         }
-        frame.markers(&[(percent(estimate.value), y)], series);
+        frame.markers(&[(estimate.value, y)], series);
     }
 }
