@@ -22,6 +22,10 @@ fn taken(values: &[u64]) -> Series {
     series
 }
 
+fn read(series: &Series) -> Reading<'_> {
+    series.read().expect("samples")
+}
+
 fn figures(run: &Reading, sure: Confidence) -> [Estimate; FIGURES] {
     [
         run.mean(sure),
@@ -32,9 +36,8 @@ fn figures(run: &Reading, sure: Confidence) -> [Estimate; FIGURES] {
     ]
 }
 
-fn differences(before: &Series, after: &Series, sure: Confidence) -> [Difference; FIGURES] {
-    let figures = |series: &Series| figures(&series.read().expect("samples"), sure);
-    let (before, after) = (figures(before), figures(after));
+fn differences(before: &Reading, after: &Reading, sure: Confidence) -> [Difference; FIGURES] {
+    let (before, after) = (figures(before, sure), figures(after, sure));
     std::array::from_fn(|i| difference(&[before[i]], &[after[i]], sure).expect("a run a side"))
 }
 
@@ -76,6 +79,7 @@ fn simulate(shape: Shape, n: usize, seeds: u32) -> Found {
         let before = series(shape, 2 * seed, n, 1.0);
         let after = series(shape, 2 * seed + 1, n, 1.0);
         let slower = series(shape, 2 * seed + 1, n, 1.05);
+        let [before, after, slower] = [&before, &after, &slower].map(read);
         let together = differences(&before, &after, family(FIGURES));
         found.alarms += u32::from(together.iter().any(differs));
         let many = differences(&before, &after, family(200 * FIGURES));
@@ -125,7 +129,7 @@ fn a_shift_of_five_percent_is_found_in_ten_thousand_samples() {
 #[test]
 fn the_same_run_twice_does_not_differ_in_any_bit() {
     let run = series(Shape::Bursts, 1, 5000, 1.0);
-    for found in differences(&run, &run, Confidence::NINETY_FIVE) {
+    for found in differences(&read(&run), &read(&run), Confidence::NINETY_FIVE) {
         assert_eq!(found.absolute.value, 0.0);
         assert!(!differs(&found));
     }
@@ -141,7 +145,7 @@ fn the_streaming_form_comes_to_the_same_verdicts() {
             series
         };
         let (before, after) = (streamed(values(1, 1.0)), streamed(values(2, scale)));
-        let found = differences(&before, &after, family(FIGURES));
+        let found = differences(&read(&before), &read(&after), family(FIGURES));
         // p99.9 of 60,000 may go either way.
         for found in &found[..4] {
             assert_eq!(differs(found), expected, "{scale}: {found:?}");
@@ -161,7 +165,7 @@ fn between_runs(runs: u64, seeds: u32) -> (u32, u32) {
                 .map(|run| {
                     let scale = scale * (0.02 * level.normal()).exp();
                     let run = series(Shape::Quiet(0.5), 100 * seed + first + run, 10_000, scale);
-                    figures(&run.read().expect("samples"), sure)
+                    figures(&read(&run), sure)
                 })
                 .collect()
         };
@@ -237,7 +241,7 @@ fn hold(name: &str, table: &str) {
 #[test]
 #[ignore = "a minute; run in release"]
 fn table_of_false_alarms() {
-    let sizes = [(300, 1000), (1_000, 1000), (10_000, 300), (100_000, 60)];
+    let sizes = [(300, 400), (1_000, 400), (10_000, 150), (100_000, 40)];
     let jobs: Vec<(usize, u32, Shape)> = sizes
         .into_iter()
         .flat_map(|(n, seeds)| Shape::ALL.map(|shape| (n, seeds, shape)))
@@ -265,7 +269,7 @@ fn table_of_false_alarms() {
 #[ignore = "a minute; run in release"]
 fn table_of_runs() {
     let jobs = [1, 2, 3, 5, 8];
-    let seeds = 200;
+    let seeds = 100;
     let found = in_parallel(&jobs, |&runs| between_runs(runs, seeds));
     let mut table =
         String::from("| runs a side | false alarms | 10 % found: p50 |\n| ---: | ---: | ---: |\n");
@@ -282,13 +286,14 @@ fn table_of_runs() {
 #[test]
 #[ignore = "a minute; run in release"]
 fn table_of_methods() {
-    let (n, seeds) = (1_000, 200);
+    let (n, seeds) = (1_000, 100);
     let found = in_parallel(&Shape::ALL, |shape| {
         let (mut ours, mut bootstrapped) = (0, 0);
         for seed in 0..u64::from(seeds) {
             let before = shape.series(2 * seed, n, 1.0);
             let after = shape.series(2 * seed + 1, n, 1.0);
-            let together = differences(&taken(&before), &taken(&after), family(FIGURES));
+            let runs = [&before, &after].map(|values| taken(values));
+            let together = differences(&read(&runs[0]), &read(&runs[1]), family(FIGURES));
             ours += u32::from(together.iter().any(differs));
             bootstrapped += u32::from(bootstrap::differs(&before, &after, seed));
         }
