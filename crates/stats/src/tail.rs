@@ -348,6 +348,9 @@ mod tests {
     fn equal_values_have_no_tail() {
         let mut tail = Tail::default();
         (0..10_000).for_each(|i| tail.push(5, i));
-        assert_eq!(tail.peaks().beyond(1e-6, 1.0), None);
+        assert_eq!(
+            tail.peaks().beyond(1e-6, 1.0, Confidence::NINETY_FIVE),
+            None
+        );
     }
 }
