@@ -15,6 +15,9 @@ const AROUND: u32 = 78;
 const PANELS: usize = 4;
 const POINTS: usize = 24;
 
+/// Farther than any axis reaches.
+const FAR: f64 = 1e9;
+
 /// Draws a comparison; nothing if there is nothing to draw.
 pub fn of_comparison(comparison: &Comparison) -> Vec<Figure> {
     let Some(first) = comparison.points.first() else {
@@ -149,7 +152,6 @@ fn panel(
     let (low, high) = bounds(held.chain([0.0])).unwrap_or((-0.01, 0.01));
     let margin = 0.06 * (high - low).max(0.002);
     let x = Axis::percent("change", low - margin, high + margin);
-    let (low, high) = (low - margin, high + margin);
     let mut y = Axis::slots("", labels);
     // The first point on top.
     let rows = labels.len() as f64;
@@ -166,11 +168,8 @@ fn panel(
         };
         let y = rows - at as f64 - 0.5;
         let series = look(*verdict);
-        let ends = [
-            estimate.low.unwrap_or(low - 1.0),
-            estimate.high.unwrap_or(high + 1.0),
-        ];
-        let ends = ends.map(|end| end.clamp(2.0 * low - 1.0, 2.0 * high + 1.0));
+        // A side without a bound goes beyond every edge.
+        let ends = [estimate.low.unwrap_or(-FAR), estimate.high.unwrap_or(FAR)];
         let colour = if series.hollow { INK } else { series.colour };
         if estimate.low.is_some() || estimate.high.is_some() {
             frame.intervals_across(&[(ends[0], ends[1], y)], colour);
