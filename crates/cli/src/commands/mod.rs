@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod compare;
 mod demo;
 mod devices;
 mod exchange;
@@ -8,6 +9,7 @@ mod export;
 mod measure;
 mod plan;
 pub mod printed;
+mod printed_comparison;
 mod recorder;
 mod report;
 mod runs;
@@ -44,6 +46,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Show(args) => show::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Runs(args) => runs::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Devices(args) => devices::run(&args),

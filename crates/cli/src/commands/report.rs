@@ -129,7 +129,7 @@ fn complain(subjects: &[Subject]) {
 }
 
 /// Writes every figure in every format; gives what to tell.
-fn write_figures(
+pub(super) fn write_figures(
     dir: &Path,
     figures: &[Figure],
     formats: &[FigureFormat],

@@ -1,6 +1,7 @@
 //! A run in words and tables: the same on a terminal, in a paper and on the page.
 
 mod command;
+mod comparison;
 mod conditions;
 mod csv;
 mod exchange;
@@ -14,6 +15,7 @@ mod table;
 mod tests;
 mod warnings;
 
+pub use comparison::{ToldComparison, of_comparison};
 pub use table::Table;
 
 use wiregauge_record::Conditions;
