@@ -70,7 +70,7 @@ fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
         (Verdict::CannotTell, "cannot tell"),
     ];
     let legend: Vec<(Key, String)> = verdicts
-        .map(|(verdict, name)| (Key::Marker(look(verdict)), name.to_owned()))
+        .map(|(verdict, name)| (Key::Mark(look(verdict)), name.to_owned()))
         .into();
     let canvas = Canvas::new(height, &legend);
     for (figure, place) in figures.iter().zip(canvas.panels(figures.len(), columns)) {
@@ -134,6 +134,14 @@ fn look(verdict: Verdict) -> Series {
     }
 }
 
+/// The line of no difference.
+fn zero() -> Series {
+    Series {
+        dash: 0,
+        ..Series::limit()
+    }
+}
+
 fn panel(
     canvas: &Canvas,
     place: super::canvas::Place,
@@ -161,7 +169,7 @@ fn panel(
     });
     y.ticks = turned.collect();
     let frame = canvas.frame(place, name, x, y);
-    frame.line(&[(0.0, 0.0), (0.0, rows)], Series::edge());
+    frame.line(&[(0.0, 0.0), (0.0, rows)], zero());
     for (at, of) in found.iter().enumerate() {
         let Some((estimate, verdict)) = of else {
             continue;
