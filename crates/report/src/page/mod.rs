@@ -12,7 +12,7 @@ mod theme;
 
 use crate::Subject;
 use crate::figures::Figure;
-use crate::told::Table;
+use crate::told::ToldComparison;
 use escape::text;
 use std::fmt::Write;
 
@@ -49,14 +49,18 @@ pub const fn is_interactive() -> bool {
     UPLOT.is_some()
 }
 
-/// The page for one run, or for several over each other. `comparisons` are tables that compare them;
-/// they stand right behind the summary.
-pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[Table]) -> String {
+/// The page for one run, or for several over each other. `comparisons` tell what differs between
+/// them; they stand right behind the summary.
+pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ToldComparison]) -> String {
     let title = sections::title(subjects);
     let mut body = String::new();
     let sections: [(&str, &str, String); 5] = [
         ("summary", "Summary", sections::summary(subjects)),
-        ("comparison", "Comparison", sections::tables(comparisons)),
+        (
+            "comparison",
+            "Comparison",
+            sections::comparisons(comparisons),
+        ),
         ("figures", "Figures", sections::figures(figures)),
         ("tables", "Tables", sections::all_tables(subjects)),
         ("conditions", "Conditions", sections::conditions(subjects)),

@@ -5,12 +5,15 @@ use super::summary::{Card, Summary};
 use super::{Uplot, differs, live_form, summary};
 use crate::Subject;
 use crate::figures::Figure;
-use crate::told::Table;
+use crate::told::{Table, ToldComparison};
 use std::fmt::Write;
 use wiregauge_run::{AnyRun, State};
 
 /// More of them would be a page of its own: they are folded behind the first.
 const CONDITIONS_SHOWN: usize = 12;
+
+/// A comparison of more figures than this is not a table for the eye.
+const MOST_COMPARED: usize = 300;
 
 pub(super) fn title(subjects: &[Subject]) -> String {
     match subjects {
@@ -165,16 +168,12 @@ fn warnings(subject: &Subject) -> String {
 
 fn side_by_side(subjects: &[Subject], differences: &differs::Differences) -> String {
     let mut out = String::new();
-    let labels = |first: &str, last: &str| {
+    let labels = |first: &str| {
         let runs: String = subjects
             .iter()
             .map(|s| format!("<th scope=\"col\">{}</th>", text(&s.label)))
             .collect();
-        let last = match last {
-            "" => String::new(),
-            last => format!("<th scope=\"col\">{last}</th>"),
-        };
-        format!("<thead><tr><th scope=\"col\">{first}</th>{runs}{last}</tr></thead>")
+        format!("<thead><tr><th scope=\"col\">{first}</th>{runs}</tr></thead>")
     };
     if let Some(note) = &differences.note {
         let _ = writeln!(out, "<p>{}</p>", prose(note));
@@ -184,7 +183,7 @@ fn side_by_side(subjects: &[Subject], differences: &differs::Differences) -> Str
             out,
             "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"The runs side by side\">\
              <table class=\"words\"><caption>The runs side by side, at points that all of them have</caption>{}<tbody>",
-            labels("Figure", "Last against first")
+            labels("Figure")
         );
         for row in &differences.rows {
             let _ = write!(
@@ -201,13 +200,9 @@ fn side_by_side(subjects: &[Subject], differences: &differs::Differences) -> Str
                     text(interval)
                 );
             }
-            let _ = writeln!(out, "<td>{}</td></tr>", text(&row.difference));
+            out.push_str("</tr>\n");
         }
-        out.push_str(
-            "</tbody></table></div>\n<p><small>Intervals that do not overlap show a difference between these runs; \
-             whether it comes again, only more runs tell. Intervals that overlap show neither that there is one nor \
-             that there is none.</small></p>\n",
-        );
+        out.push_str("</tbody></table></div>\n");
     }
     if differences.conditions.is_empty() {
         out.push_str("<p>No condition that was stored differs between the runs.</p>\n");
@@ -227,7 +222,7 @@ fn side_by_side(subjects: &[Subject], differences: &differs::Differences) -> Str
     let table = format!(
         "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Conditions that differ\">\
          <table class=\"words\"><caption>Conditions that differ</caption>{}<tbody>{}</tbody></table></div>\n",
-        labels("Condition", ""),
+        labels("Condition"),
         rows.concat()
     );
     match rows.len() <= CONDITIONS_SHOWN {
@@ -264,7 +259,36 @@ pub(super) fn figures(figures: &[Figure]) -> String {
     out
 }
 
-pub(super) fn tables(tables: &[Table]) -> String {
+/// What differs between runs, and how sure that is.
+pub(super) fn comparisons(comparisons: &[ToldComparison]) -> String {
+    let mut out = String::new();
+    for told in comparisons {
+        let _ = writeln!(out, "<h3>{}</h3>", text(&told.heading.join("; ")));
+        if let Some((first, rest)) = told.words.split_first() {
+            let _ = writeln!(out, "<p class=\"lead\">{}</p>", prose(first));
+            let items: String = rest
+                .iter()
+                .map(|line| format!("<li>{}</li>\n", prose(line)))
+                .collect();
+            let _ = writeln!(out, "<ul class=\"said\">\n{items}</ul>");
+        }
+        if told.figures.rows.len() <= MOST_COMPARED {
+            out.push_str(&tables(std::slice::from_ref(&told.figures)));
+        } else {
+            let _ = writeln!(
+                out,
+                "<p>All {} figures: <code>wiregauge compare</code>.</p>",
+                told.figures.rows.len()
+            );
+        }
+        for note in &told.notes {
+            let _ = writeln!(out, "<p><small>{}</small></p>", prose(note));
+        }
+    }
+    out
+}
+
+fn tables(tables: &[Table]) -> String {
     let mut out = String::new();
     for table in tables {
         let _ = writeln!(
