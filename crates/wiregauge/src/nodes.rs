@@ -2,7 +2,7 @@
 //! The engines know nothing of it: a run over one link is what they do, and a gate in the sink
 //! holds each back until all are ready for the same point.
 
-use crate::exchange::RunError;
+use crate::sink::RunError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use wiregauge_record::{Plan, StreamPlan};
