@@ -2,7 +2,10 @@
 //! exchange (`sample`), what the samples of one point amount to (`summary`), and what it all ran on
 //! (`conditions`). Nothing here opens, measures, draws or stores.
 
+mod block;
 mod conditions;
+mod loop_plan;
+mod loop_summary;
 mod plan;
 mod point_summary;
 mod sample;
@@ -12,9 +15,12 @@ mod summarise;
 mod summarise_stream;
 mod transfer;
 
+pub use block::{Block, Xrun};
 pub use conditions::{
     Calibration, Conditions, Floor, HostState, LinkConditions, LinkDetail, WakeUp,
 };
+pub use loop_plan::{Aim, LoopPlan, LoopPoint, LoopWait, SAMPLE_BYTES, Stage};
+pub use loop_summary::{LoopFloor, LoopSummary, StageSpeed, Stall, StallRate, Verified};
 pub use plan::{
     Connect, HostLoad, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, Wait,
 };

@@ -5,6 +5,7 @@
 //! of the wire, [`host`] is this computer: its clock, its priorities, its load and its own floor.
 
 pub mod bus;
+pub mod closed_loop;
 mod crew;
 pub mod devices;
 pub mod error;
