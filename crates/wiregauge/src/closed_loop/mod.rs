@@ -2,5 +2,6 @@
 //! latency be before the input is lost or the output starved?
 
 mod device;
+pub mod process;
 
 pub use device::{Arrived, DeviceEnd, LoopDevice, Rings, STALLS_KEPT, Submitted};
