@@ -5,6 +5,7 @@ mod clock;
 mod helper;
 mod interference;
 mod load;
+mod memory;
 mod nudge;
 mod scheduling;
 mod state;
@@ -16,6 +17,9 @@ pub use clock::{Clock, sleep_until, thread_cpu_ns};
 pub use helper::Helper;
 pub use interference::{ClockGaps, Watch};
 pub use load::Load;
+pub use memory::{
+    MemorySpeed, available_bytes, beyond_cache_bytes, last_level_cache_bytes, memory_speed,
+};
 pub use nudge::{Heeding, Sleeper, own_descriptors};
 pub use scheduling::{apply, keep_off, use_precise_timers};
 pub use state::host_state;
