@@ -2,5 +2,8 @@
 //! latency be before the input is lost or the output starved?
 
 mod device;
+mod virtual_clock;
+mod waiting;
 
 pub use device::{Arrived, DeviceEnd, LoopDevice, Rings, STALLS_KEPT, Submitted};
+pub use virtual_clock::VirtualClock;
