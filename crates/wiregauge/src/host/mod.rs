@@ -10,6 +10,7 @@ mod scheduling;
 mod state;
 mod urb;
 mod usbmon;
+mod watchdog;
 
 pub use bell::{Bell, Woken};
 pub use clock::{Clock, sleep_until, thread_cpu_ns};
@@ -17,7 +18,8 @@ pub use helper::Helper;
 pub use interference::{ClockGaps, Watch};
 pub use load::Load;
 pub use nudge::{Heeding, Sleeper, own_descriptors};
-pub use scheduling::{apply, keep_off, use_precise_timers};
+pub use scheduling::{allowed, apply, keep_off, use_precise_timers};
 pub use state::host_state;
 pub use urb::{UrbMatcher, UrbTimes, UsbPlace};
 pub use usbmon::{Finished, Losses, UsbMon};
+pub use watchdog::{Pulse, watch};
