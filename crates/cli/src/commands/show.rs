@@ -13,6 +13,7 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<Outcome> {
     match &run {
         AnyRun::Exchange(run) => printed::exchange(&run.file, args.look)?,
         AnyRun::Stream(run) => printed::stream(&run.file, args.look)?,
+        AnyRun::Loop(run) => printed::closed_loop(&run.file, args.look)?,
     }
     if !args.look.json && !args.look.quiet {
         let mut out = anstream::stdout();

@@ -89,10 +89,17 @@ mod tests {
     fn the_preload_of_the_curve_is_tested_and_grows_until_it_holds() {
         let mut search = Search::of(&plan(true), cell());
         let first = search.next(&summary(cell(), 2_000, 0), 1).expect("a test");
-        assert_eq!((first.preload_bytes, first.aim, first.index), (2_000, Aim::Hold, 1));
-        let second = search.next(&summary(first, 2_000, 1), 2).expect("a second test");
+        assert_eq!(
+            (first.preload_bytes, first.aim, first.index),
+            (2_000, Aim::Hold, 1)
+        );
+        let second = search
+            .next(&summary(first, 2_000, 1), 2)
+            .expect("a second test");
         assert_eq!(second.preload_bytes, 3_000);
-        let third = search.next(&summary(second, 7_000, 4), 3).expect("a third test");
+        let third = search
+            .next(&summary(second, 7_000, 4), 3)
+            .expect("a third test");
         assert_eq!(third.preload_bytes, 7_000);
         assert_eq!(search.next(&summary(third, 2_000, 0), 4), None);
     }
@@ -107,7 +114,13 @@ mod tests {
 
     #[test]
     fn the_search_ends_on_a_host_that_never_holds() {
-        let mut search = Search::of(&plan(true), LoopPoint { ring_bytes: 1 << 40, ..cell() });
+        let mut search = Search::of(
+            &plan(true),
+            LoopPoint {
+                ring_bytes: 1 << 40,
+                ..cell()
+            },
+        );
         let mut last = summary(cell(), 1_000, 0);
         let mut tests = 0;
         while let Some(point) = search.next(&last, 1) {

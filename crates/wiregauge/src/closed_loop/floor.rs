@@ -12,11 +12,7 @@ const SHORTEST_NS: f64 = 100_000.0;
 
 /// Runs the timer thread until `over`; called in a thread of its own, made before any priority was
 /// raised. `None` if the priority was refused (the loop's own thread tells) or nothing was measured.
-pub(super) fn measure(
-    point: &LoopPoint,
-    plan: &HostPlan,
-    over: &AtomicBool,
-) -> Option<LoopFloor> {
+pub(super) fn measure(point: &LoopPoint, plan: &HostPlan, over: &AtomicBool) -> Option<LoopFloor> {
     let plan = HostPlan {
         // Beside the loop, not in its way.
         pin: None,

@@ -48,7 +48,11 @@ enum Word {
 /// Runs a plan. Returns whether it came to its end (true) or was stopped by the flag (false). A
 /// failure after the device was open has first delivered every block.
 pub fn run(plan: &LoopPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<bool, RunError> {
-    let (halt, over, pulse) = (AtomicBool::new(false), AtomicBool::new(false), Pulse::default());
+    let (halt, over, pulse) = (
+        AtomicBool::new(false),
+        AtomicBool::new(false),
+        Pulse::default(),
+    );
     let signs = Signs {
         stop,
         halt: &halt,

@@ -17,7 +17,10 @@ struct Kind {
 const KINDS: &[Kind] = &[Kind {
     scheme: "virtual",
     form: "virtual",
-    open: |rest| rest.is_empty().then(|| Ok(Box::new(VirtualClock::new()) as _)),
+    open: |rest| {
+        rest.is_empty()
+            .then(|| Ok(Box::new(VirtualClock::new()) as _))
+    },
 }];
 
 /// Opens the device of an address.

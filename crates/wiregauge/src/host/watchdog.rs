@@ -67,7 +67,11 @@ mod tests {
     use super::*;
 
     fn watched(patience: Duration, work: impl FnOnce(&Pulse, &AtomicBool) + Send) -> bool {
-        let (pulse, halt, over) = (Pulse::default(), AtomicBool::new(false), AtomicBool::new(false));
+        let (pulse, halt, over) = (
+            Pulse::default(),
+            AtomicBool::new(false),
+            AtomicBool::new(false),
+        );
         std::thread::scope(|scope| {
             let dog = scope.spawn(|| watch(&pulse, 1, patience, &halt, &over));
             let worker = scope.spawn(|| {
