@@ -321,7 +321,7 @@ fn measure_point(
 
 /// Runs a loop that is laid out, and keeps the kernel's accounts of just that.
 fn watched<C: Codec>(ready: Loop<'_, C>) -> (LoopEnd, Sights, ResourceUse, Vec<Disturbance>) {
-    let watch = Watch::start(ready.pinned());
+    let watch = Watch::start(ready.pinned(), None);
     let begun = host::Clock::start();
     let (end, sights) = ready.run();
     let (resources, disturbances) = watch.finish(begun.now(), sights.exchanges, sights.gaps);
