@@ -19,7 +19,7 @@ const KINDS: &[Kind] = &[Kind {
     form: "virtual",
     open: |rest| {
         rest.is_empty()
-            .then(|| Ok(Box::new(VirtualClock::new()) as _))
+            .then(|| Ok(Box::new(VirtualClock::default()) as _))
     },
 }];
 
