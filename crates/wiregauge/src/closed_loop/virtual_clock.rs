@@ -286,7 +286,10 @@ mod tests {
         assert!(end.stalls.iter().any(starved), "{end:?}");
         let end = copied(&point(40_000), 30, Some((20, 400)));
         assert!(end.overruns >= 1, "{end:?}");
-        assert!(end.stalls.iter().any(|stall| stall.xrun == Xrun::Both), "{end:?}");
+        assert!(
+            end.stalls.iter().any(|stall| stall.xrun == Xrun::Both),
+            "{end:?}"
+        );
     }
 
     #[test]
