@@ -4,8 +4,6 @@
 mod args;
 mod commands;
 mod output;
-// For `wiregauge loop`.
-#[allow(dead_code)]
 mod stage_list;
 mod stream_limit;
 mod values;

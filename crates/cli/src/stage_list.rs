@@ -6,7 +6,10 @@ use wiregauge::closed_loop::process::{TAPS_MOST, out_of_bounds};
 use wiregauge_record::Stage;
 
 /// What `--process` knows.
-const STAGES: &str = "copy, gain:FACTOR, fir:TAPS, biquad:CORNER, threshold:LEVEL";
+const STAGES: &str = "copy, gain[:FACTOR], fir:TAPS, biquad:CORNER, threshold:LEVEL";
+
+/// What `gain` does where no factor is given.
+const HALF: f32 = 0.5;
 
 /// The processing of a loop, in the order given.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +35,7 @@ fn stage(text: &str) -> Result<Stage, String> {
     let stage = match (name, value) {
         ("copy", None) => Stage::Copy,
         ("copy", Some(_)) => return Err(format!("`{text}`: a copy takes no value")),
+        ("gain", None) => Stage::Gain { factor: HALF },
         ("gain", _) => Stage::Gain {
             factor: number(text, value, "a factor, such as gain:0.5")?,
         },
