@@ -5,7 +5,7 @@ use super::Figure;
 use super::axes::{Axis, bounds, number};
 use super::canvas::{Canvas, Frame, Key, Place};
 use super::cells::{distinct, spread};
-use super::look::{HEIGHT, SMALL, Series, fitting};
+use super::look::{HEIGHT, Marker, SMALL, Series, fitting};
 use super::loops::{self, Curve, LoopCell, LoopChoice, Looped};
 use super::which::time;
 use crate::Subject;
@@ -54,8 +54,8 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         }
     }
     if curves().any(|curve| !tested(&all, curve).is_empty()) {
-        let name = "hollow: a preload under test".to_owned();
-        legend.push((Key::Mark(of_test(Series::edge())), name));
+        let name = "a preload under test".to_owned();
+        legend.push((Key::Mark(of_test(Series::limit())), name));
     }
     let rows = panels.len().div_ceil(2) as u32;
     let height = if panels.len() == 1 {
@@ -179,6 +179,7 @@ fn draw_floors(frame: &Frame, floors: &[(&str, Series, f64)]) {
 /// How the test of a preload looks where its curve looks so.
 fn of_test(series: Series) -> Series {
     Series {
+        marker: Marker::Diamond,
         hollow: true,
         ..series
     }
@@ -300,7 +301,7 @@ fn caption(panels: &[Panel<'_, '_>], tests: bool, rule: &str) -> String {
         ),
     }
     if tests {
-        text.push_str(" Hollow: the bound of preloads that were tested by themselves.");
+        text.push_str(" Hollow diamonds: the bound of preloads that were tested by themselves.");
     }
     if let [panel] = panels
         && let [only] = &panel.curves[..]
