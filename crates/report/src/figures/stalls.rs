@@ -193,7 +193,12 @@ fn rungs<'a>(point: &Looped<'a>) -> Vec<&'a StallRate> {
         let (x, y) = (rung.latency_ns, rung.per_minute_high);
         x.is_finite() && x > 0.0 && y.is_finite() && rung.per_minute.is_finite()
     };
-    let mut rungs: Vec<&StallRate> = summary.curve.iter().filter(sound).collect();
+    // Below it not one block is in time.
+    let service = summary.service.as_ref().map_or(0.0, |service| service.min);
+    let shortest = summary.point.period_ns() + service;
+    let some_in_time = |rung: &&StallRate| rung.latency_ns >= shortest * (1.0 - 1e-9);
+    let curve = summary.curve.iter();
+    let mut rungs: Vec<&StallRate> = curve.filter(sound).filter(some_in_time).collect();
     let most = rungs.iter().map(|rung| rung.stalls).max();
     let peak = rungs.iter().rposition(|rung| Some(rung.stalls) == most);
     rungs.drain(..peak.unwrap_or(0));

@@ -605,7 +605,10 @@ fn the_bound_goes_on_where_no_stall_was_seen() {
     let run = looped("a", &[1_000_000, 10_000_000], &[4096], &[], delays);
     let figure = &sound(&[run])["stalls-latency"];
     let (bounds, curves) = (right_ends(figure, "bound"), right_ends(figure, "curve"));
-    assert!(bounds.iter().all(|x| *x == bounds[0]), "{bounds:?}");
+    assert!(
+        bounds.iter().all(|x| (x - bounds[0]).abs() < 1.0),
+        "{bounds:?}"
+    );
     let highest = curves.iter().copied().fold(0.0, f64::max);
     assert!(highest + 10.0 < bounds[0], "{curves:?} and {bounds:?}");
     // Where nothing ever came late the bound is all that there is.
@@ -665,9 +668,7 @@ fn loops_at_the_extremes_are_drawn_inside_the_sheet() {
         assert!(figure.caption.contains(" are drawn"), "{}", figure.caption);
     }
     for services in [vec![0], vec![0, u64::MAX / 8], vec![1; 3], vec![]] {
-        let run = looped("a", &rates, &[2, 1 << 30], &[u64::MAX / 4], |_| {
-            services.clone()
-        });
+        let run = looped("a", &rates, &[2, 1 << 30], &[1 << 34], |_| services.clone());
         sound(&[run]);
     }
 }
