@@ -39,9 +39,13 @@ pub struct Verified {
     pub method: String,
     /// Frames from the input to the same sample at the output (marker: once round), as found.
     pub found_frames: Option<u64>,
+    /// Frames from the output to the input outside of the host, if a marker told: the cable by itself
+    /// and the converters. Once round is the preload and this.
+    #[serde(default)]
+    pub cable_frames: Option<u64>,
     /// The preload, in frames.
     pub preload_frames: u64,
-    /// Blocks (or frames) compared.
+    /// Blocks (or frames, or times round) compared.
     pub compared: u64,
     /// How many of them were not what they should be.
     pub wrong: u64,
