@@ -256,6 +256,8 @@ impl Alsa {
         match how {
             LoopWait::Spin => Ok(()),
             LoopWait::Sleep => self.poll(true),
+            // Before the first look nobody knows when the card's blocks end.
+            LoopWait::Hybrid { .. } if self.seen.0 == 0 => self.poll(true),
             LoopWait::Hybrid { margin_ns } => {
                 let until = self.due(end).saturating_sub(margin_ns);
                 // In steps, for the flag to stop.
@@ -446,8 +448,8 @@ fn said(ends: &Ends, setup: Option<Setup>) -> Vec<(String, String)> {
     }
     if setup.is_some() {
         let told = match capture.batch || playback.batch {
-            true => "known to the driver in steps of up to a block",
-            false => "read from the hardware",
+            true => "known to the driver in steps of up to a block (batch)",
+            false => "as the driver reads it from the hardware",
         };
         said.push(("position".to_owned(), told.to_owned()));
     }
