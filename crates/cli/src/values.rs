@@ -121,6 +121,40 @@ pub fn rate(text: &str) -> Result<Every, String> {
     )))
 }
 
+/// Samples a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleRate(pub u64);
+
+/// `48k`, `62.5M`, `1G`; powers of ten.
+pub fn sample_rate(text: &str) -> Result<SampleRate, String> {
+    let wrong = || format!("`{text}` is no sample rate (such as 48k, 62.5M or 1G, a second)");
+    let (digits, unit) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (&text[..text.len() - 1], 1e3),
+        Some(b'M') => (&text[..text.len() - 1], 1e6),
+        Some(b'G') => (&text[..text.len() - 1], 1e9),
+        _ => (text, 1.0),
+    };
+    let rate = digits.parse::<f64>().map_err(|_| wrong())? * unit;
+    if !(1.0..=1e11).contains(&rate) || rate.fract() != 0.0 {
+        return Err(wrong());
+    }
+    Ok(SampleRate(rate as u64))
+}
+
+/// `sleep`, `spin`, `hybrid:50us`.
+pub fn loop_wait(text: &str) -> Result<LoopWait, String> {
+    match text.split_once(':') {
+        None if text == "sleep" => Ok(LoopWait::Sleep),
+        None if text == "spin" => Ok(LoopWait::Spin),
+        Some(("hybrid", margin)) => Ok(LoopWait::Hybrid {
+            margin_ns: duration(margin)?.as_nanos() as u64,
+        }),
+        _ => Err(format!(
+            "`{text}` is no way to wait (sleep, spin or hybrid:TIME, such as hybrid:50us)"
+        )),
+    }
+}
+
 /// Bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteRate(pub u64);

@@ -12,6 +12,7 @@ mod sample;
 mod stream_plan;
 mod stream_summary;
 mod summarise;
+mod summarise_loop;
 mod summarise_stream;
 mod transfer;
 
@@ -31,5 +32,6 @@ pub use sample::{Phase, Sample, Status};
 pub use stream_plan::{Direction, StreamPlan, StreamPoint, Way};
 pub use stream_summary::{BufferNeed, ByteCounts, DeviceCount, FlowSummary, StreamSummary};
 pub use summarise::Summariser;
+pub use summarise_loop::{LoopFacts, LoopSummariser};
 pub use summarise_stream::{FlowFacts, StreamSummariser};
 pub use transfer::{Transfer, TransferStatus};

@@ -51,6 +51,18 @@ pub struct Verified {
     pub wrong: u64,
 }
 
+impl Verified {
+    /// True if the latency is the preload, beside what the cable takes by itself.
+    pub fn holds(&self) -> bool {
+        self.found_frames == Some(self.preload_frames + self.cable_frames.unwrap_or(0))
+    }
+
+    /// True if a marker was sent and never came round.
+    pub fn is_unheard(&self) -> bool {
+        self.method == "marker" && self.found_frames.is_none()
+    }
+}
+
 /// What this host could do at best, measured in the same point: the floor of the latency.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoopFloor {

@@ -9,6 +9,7 @@
 pub mod figures;
 pub mod gather;
 pub mod told;
+pub mod units;
 
 use gather::Gathered;
 use told::Told;

@@ -41,6 +41,8 @@ pub struct Column<R> {
 pub enum PointKind<P> {
     /// UINT_32.
     Number(fn(&P) -> u32),
+    /// UINT_64.
+    Wide(fn(&P) -> u64),
     /// A short text.
     Name(fn(&P) -> &'static str),
 }
@@ -118,6 +120,7 @@ impl Layout {
             for (name, kind) in K::POINT_COLUMNS {
                 let types = match kind {
                     PointKind::Number(_) => NARROW,
+                    PointKind::Wide(_) => WIDE,
                     PointKind::Name(_) => NAME,
                 };
                 add(types, name);

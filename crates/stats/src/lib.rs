@@ -15,9 +15,11 @@ mod modes;
 mod moments;
 mod series;
 mod streaming;
+mod stretches;
 mod tail;
 mod types;
 
 pub use backlog::{Backlog, Buffer};
 pub use series::Series;
+pub use stretches::{Exceeded, Stretches, poisson_high};
 pub use types::{Distribution, Estimate, Mode, Share};

@@ -40,7 +40,7 @@ fn run(words: &[String]) -> Result<(), wiregauge::LinkError> {
         },
     };
     let mut card = Alsa::open(&words[0])?;
-    card.start(&point)?;
+    card.start(&point, true)?;
     println!("{:?}", card.detail().settings);
     let halt = AtomicBool::new(false);
     let blocks = number(6) as usize;

@@ -14,28 +14,28 @@ use wiregauge_record::HostPlan;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The measuring thread's end of the conversation.
-pub(crate) struct Measurer<W> {
+pub(crate) struct Measurer<W, P> {
     say: mpsc::Sender<W>,
-    may_go: mpsc::Receiver<()>,
+    may_go: mpsc::Receiver<P>,
 }
 
-impl<W> Measurer<W> {
+impl<W, P> Measurer<W, P> {
     /// Tells the caller's thread.
     pub(crate) fn say(&self, word: W) {
         // Nobody hears it if the run is over; `may_go` tells.
         let _ = self.say.send(word);
     }
 
-    /// Waits until the next point may begin; false if none will.
-    pub(crate) fn may_go(&self) -> bool {
-        self.may_go.recv().is_ok()
+    /// Waits until the next point may begin, and which that is; `None` if none will.
+    pub(crate) fn next(&self) -> Option<P> {
+        self.may_go.recv().ok()
     }
 }
 
 /// The end of the caller's thread.
-pub(crate) struct Watcher<'a, W> {
+pub(crate) struct Watcher<'a, W, P> {
     words: mpsc::Receiver<W>,
-    go: mpsc::Sender<()>,
+    go: mpsc::Sender<P>,
     signs: Signs<'a>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Signs<'a> {
     pub(crate) sleeper: Option<&'a Sleeper>,
 }
 
-impl<W> Watcher<'_, W> {
+impl<W, P> Watcher<'_, W, P> {
     /// Waits a moment for a word. `Ok(None)` if none came, `Err` if none will ever come.
     pub(crate) fn listen(&self) -> Result<Option<W>, Gone> {
         if self.is_stopped() {
@@ -63,9 +63,9 @@ impl<W> Watcher<'_, W> {
         }
     }
 
-    /// Lets the next point begin.
-    pub(crate) fn go(&self) {
-        let _ = self.go.send(());
+    /// Lets this point begin.
+    pub(crate) fn go(&self, point: P) {
+        let _ = self.go.send(point);
     }
 
     /// True once the user wants it to end.
@@ -88,12 +88,12 @@ impl Signs<'_> {
 
 /// Runs `measure` in a thread of that name and `take` in this one. Returns whether the run came to
 /// its end (true) or was stopped by the flag (false).
-pub(crate) fn run<W: Send>(
+pub(crate) fn run<W: Send, P: Send>(
     name: &str,
     plan: &HostPlan,
     signs: Signs<'_>,
-    measure: impl FnOnce(&Measurer<W>) -> Result<(), LinkError> + Send,
-    take: impl FnOnce(&Watcher<'_, W>) -> io::Result<()>,
+    measure: impl FnOnce(&Measurer<W, P>) -> Result<(), LinkError> + Send,
+    take: impl FnOnce(&Watcher<'_, W, P>) -> io::Result<()>,
 ) -> Result<bool, RunError> {
     std::thread::scope(|scope| {
         // The load's threads are made before any priority is raised.

@@ -31,7 +31,7 @@ pub fn run(args: &ExchangeArgs) -> anyhow::Result<Outcome> {
         with_data: args.keep_data,
         look: args.look,
         is_empty,
-        print: printed::print,
+        print: printed::exchange,
     };
     measurement.run(
         |plan, stop, sink| exchange::run(plan, stop, sink),

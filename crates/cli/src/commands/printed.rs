@@ -2,36 +2,46 @@
 
 use crate::args::Look;
 use crate::output::style::{CAUTION, HEADING, RESET};
-use crate::output::units::time;
-use crate::output::{tables, warnings};
 use std::io::Write;
-use wiregauge_record::{Calibration, Conditions, Limit, Protocol, Schedule};
-use wiregauge_run::{RunFile, RunKind, State};
+use wiregauge_report::told::{self, Told};
+use wiregauge_run::{Loop, RunFile, RunKind, Stream};
 
-/// Prints a run to standard output.
-pub fn print(file: &RunFile, look: Look) -> anyhow::Result<()> {
+/// Prints an exchange run to standard output.
+pub fn exchange(file: &RunFile, look: Look) -> anyhow::Result<()> {
+    print(file, look, || told::of_exchange(file, look.confidence))
+}
+
+/// Prints a stream run to standard output.
+pub fn stream(file: &RunFile<Stream>, look: Look) -> anyhow::Result<()> {
+    print(file, look, || told::of_stream(file))
+}
+
+/// Prints a loop run to standard output.
+pub fn closed_loop(file: &RunFile<Loop>, look: Look) -> anyhow::Result<()> {
+    print(file, look, || told::of_loop(file))
+}
+
+/// Prints the one table of a loop run that has published figures beside its own.
+pub fn loop_beside_published(file: &RunFile<Loop>, look: Look) -> anyhow::Result<()> {
+    let tell = || Told {
+        tables: told::loop_beside_published(file).into_iter().collect(),
+        ..Told::default()
+    };
+    print(
+        file,
+        Look {
+            quiet: true,
+            ..look
+        },
+        tell,
+    )
+}
+
+fn print<K: RunKind>(file: &RunFile<K>, look: Look, tell: impl Fn() -> Told) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
-    if look.json {
-        return json(&mut out, file);
-    }
-    if !look.quiet {
-        header(&mut out, file)?;
-    }
-    for table in tables::of_run(file, look.confidence) {
-        writeln!(out, "\n{HEADING}{}{RESET}", table.title)?;
-        write!(out, "{}", table.text())?;
-    }
-    if !look.quiet {
-        floors(&mut out, file)?;
-    }
-    for text in &file.warnings {
-        writeln!(out, "\n{CAUTION}warning:{RESET} {text}")?;
-    }
-    for warning in warnings::of_run(file) {
-        writeln!(out, "\n{CAUTION}warning:{RESET} {warning}")?;
-    }
-    if let State::Failed { error } = &file.state {
-        writeln!(out, "\n{CAUTION}the run failed:{RESET} {error}")?;
+    match look.json {
+        true => json(&mut out, file)?,
+        false => text(&mut out, &tell(), look.quiet)?,
     }
     out.flush()?;
     Ok(())
@@ -45,89 +55,48 @@ pub fn json<K: RunKind>(out: &mut impl Write, file: &RunFile<K>) -> anyhow::Resu
     Ok(())
 }
 
-fn header(out: &mut impl Write, file: &RunFile) -> std::io::Result<()> {
-    let (plan, conditions) = (&file.plan, &file.conditions);
-    let how = match plan.schedule {
-        Schedule::AsFastAsPossible => "as fast as possible".to_string(),
-        Schedule::EveryNs(ns) => format!("one every {}", time(ns as f64)),
-    };
-    let much = match plan.limit {
-        Limit::Count(count) => format!("{count} exchanges a point"),
-        Limit::DurationNs(ns) => format!("{} a point", time(ns as f64)),
-    };
-    let protocol = match plan.protocol {
-        Protocol::Echo => "echo",
-        Protocol::Wiregauge => "wiregauge protocol",
-    };
-    write!(out, "{HEADING}{}{RESET} ({protocol}", plan.address)?;
-    if let Some(responder) = &conditions.responder {
-        write!(out, ", {}", responder.name)?;
+/// Prints what there is to tell of a run for people.
+pub fn text(out: &mut impl Write, told: &Told, quiet: bool) -> std::io::Result<()> {
+    if !quiet {
+        heading(out, told)?;
     }
-    for (at, link) in plan.more_links.iter().enumerate() {
-        write!(out, "; link {}: {link}", at + 1)?;
+    for table in &told.tables {
+        writeln!(out, "\n{HEADING}{}{RESET}", table.title)?;
+        write!(out, "{}", table.text())?;
     }
-    write!(out, "), {much}, {how}")?;
-    if plan.warmup > 0 {
-        write!(out, ", after {} to warm up", plan.warmup)?;
+    if !quiet {
+        if !told.floors.is_empty() {
+            let (title, what) = (told::FLOORS, told::FLOORS_ARE);
+            writeln!(out, "\n{HEADING}{title}{RESET} ({what})")?;
+        }
+        for line in &told.floors {
+            writeln!(out, "  {line}")?;
+        }
+        for note in &told.notes {
+            writeln!(out, "\n{note}")?;
+        }
     }
-    writeln!(out)?;
-    let wait = format!(", waits by {:?}", plan.wait).to_lowercase();
-    host(out, conditions, &wait)
+    for warning in &told.warnings {
+        writeln!(out, "\n{CAUTION}warning:{RESET} {warning}")?;
+    }
+    if let Some(error) = &told.failed {
+        writeln!(out, "\n{CAUTION}the run failed:{RESET} {error}")?;
+    }
+    Ok(())
 }
 
-/// The host that it was measured on, in a line; `more` goes behind its scheduling.
-pub fn host(out: &mut impl Write, conditions: &Conditions, more: &str) -> std::io::Result<()> {
-    let host = &conditions.host;
-    if host.kernel.is_empty() {
-        return Ok(());
+fn heading(out: &mut impl Write, told: &Told) -> std::io::Result<()> {
+    let mut lines = told.heading.iter();
+    let mut rest = lines.next().map_or("", String::as_str);
+    for part in &told.set_off {
+        if let Some((before, after)) = rest.split_once(part.as_str()) {
+            write!(out, "{before}{HEADING}{part}{RESET}")?;
+            rest = after;
+        }
     }
-    write!(
-        out,
-        "  host {}: {}, {} processors",
-        host.name, host.cpu, host.processors
-    )?;
-    if host.hypervisor {
-        write!(out, " (virtual machine)")?;
+    writeln!(out, "{rest}")?;
+    for line in lines {
+        writeln!(out, "  {line}")?;
     }
-    writeln!(out, ", {}{more}, load {:.2}", host.policy, host.load[0])
-}
-
-fn floors(out: &mut impl Write, file: &RunFile) -> std::io::Result<()> {
-    let conditions = &file.conditions;
-    let (Some(before), after) = (&conditions.before, &conditions.after) else {
-        return Ok(());
-    };
-    writeln!(
-        out,
-        "\n{HEADING}This host without the device{RESET} (before / after the run)"
-    )?;
-    for (at, floor) in before.floors.iter().enumerate() {
-        let later = after.as_ref().and_then(|after| after.floors.get(at));
-        let pair = |of: &dyn Fn(&wiregauge_record::Floor) -> f64| {
-            let later = later.map_or("-".into(), |floor| time(of(floor)));
-            format!("{} / {later}", time(of(floor)))
-        };
-        writeln!(
-            out,
-            "  {}, {} B: p50 {}, p99 {}, max {}",
-            floor.name,
-            floor.bytes,
-            pair(&|floor| floor.rtt.p50.value),
-            pair(&|floor| floor.rtt.p99.value),
-            pair(&|floor| floor.rtt.max)
-        )?;
-    }
-    let pair = |of: &dyn Fn(&Calibration) -> u64| {
-        let later = after
-            .as_ref()
-            .map_or("-".into(), |after| time(of(after) as f64));
-        format!("{} / {later}", time(of(before) as f64))
-    };
-    writeln!(
-        out,
-        "  wake-up from sleep late by p50 {}, max {}; longest clock gap while spinning {}",
-        pair(&|c| c.wake_up.delay_p50_ns),
-        pair(&|c| c.wake_up.delay_max_ns),
-        pair(&|c| c.wake_up.clock_gap_max_ns)
-    )
+    Ok(())
 }

@@ -3,9 +3,9 @@
 use crate::Outcome;
 use crate::args::RunsArgs;
 use crate::output::style::{HEADING, RESET};
-use crate::output::units::grouped;
 use comfy_table::{ContentArrangement, Table};
 use std::io::Write;
+use wiregauge_report::units::grouped;
 use wiregauge_run::Listing;
 
 /// Runs the command.

@@ -3,21 +3,22 @@
 use super::printed;
 use crate::Outcome;
 use crate::args::ShowArgs;
-use crate::output::stream_tables;
 use std::io::Write;
+use wiregauge_report::told;
 use wiregauge_run::AnyRun;
 
 /// Runs the command.
 pub fn run(args: &ShowArgs) -> anyhow::Result<Outcome> {
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
     match &run {
-        AnyRun::Exchange(run) => printed::print(&run.file, args.look)?,
-        AnyRun::Stream(run) => stream_tables::print(&run.file, args.look)?,
+        AnyRun::Exchange(run) => printed::exchange(&run.file, args.look)?,
+        AnyRun::Stream(run) => printed::stream(&run.file, args.look)?,
+        AnyRun::Loop(run) => printed::closed_loop(&run.file, args.look)?,
     }
     if !args.look.json && !args.look.quiet {
         let mut out = anstream::stdout();
         writeln!(out, "\nstored in {}", run.stored().dir().display())?;
-        let command = run.stored().conditions().command.join(" ");
+        let command = told::command(run.stored().conditions());
         writeln!(out, "measured with: {command}")?;
     }
     Ok(Outcome::Done)

@@ -1,11 +1,10 @@
 //! `wiregauge stream`: measure, store, print.
 
 use super::measure::Measurement;
-use super::plan;
+use super::{plan, printed};
 use crate::Outcome;
 use crate::args::StreamArgs;
 use crate::output::progress::Extent;
-use crate::output::stream_tables;
 use std::time::Duration;
 use wiregauge::stream;
 use wiregauge_run::{RunFile, Stream};
@@ -24,7 +23,7 @@ pub fn run(args: &StreamArgs) -> anyhow::Result<Outcome> {
         with_data: false,
         look: args.look,
         is_empty,
-        print: stream_tables::print,
+        print: printed::stream,
     };
     measurement.run(
         |plan, stop, sink| stream::run(plan, stop, sink),

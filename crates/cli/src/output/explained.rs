@@ -1,11 +1,11 @@
 //! Where the time of a run went, as tables and sentences.
 
 use super::style::{CAUTION, HEADING, RESET};
-use super::tables::Titled;
-use super::units::TimeUnit;
 use std::io::{self, Write};
 use wiregauge_explain::{ExchangeSplit, FlowSplit, StreamExplanation};
 use wiregauge_record::{Direction, Plan, StreamPlan};
+use wiregauge_report::told::Table;
+use wiregauge_report::units::TimeUnit;
 
 /// A time in the table's unit, or a dash.
 fn shown(unit: TimeUnit, ns: Option<f64>) -> String {
@@ -23,7 +23,7 @@ fn unit_of(times: impl Iterator<Item = f64>) -> TimeUnit {
     TimeUnit::fitting(times.get(times.len() / 2).copied().unwrap_or(0.0))
 }
 
-fn print(out: &mut impl Write, table: Titled) -> io::Result<()> {
+fn print(out: &mut impl Write, table: Table) -> io::Result<()> {
     writeln!(out, "{HEADING}{}{RESET}", table.title)?;
     write!(out, "{}", table.text())
 }
@@ -64,7 +64,7 @@ pub fn stream(
     notes(out, explained)
 }
 
-fn parts(flows: &[FlowSplit], links: bool) -> Titled {
+fn parts(flows: &[FlowSplit], links: bool) -> Table {
     let unit = unit_of(flows.iter().map(|flow| flow.cycle_ns));
     let watched = flows.iter().any(|flow| flow.stack_ns.is_some());
     let queued = flows.iter().any(|flow| flow.queued);
@@ -82,7 +82,7 @@ fn parts(flows: &[FlowSplit], links: bool) -> Titled {
         columns.extend(["stack", "%"]);
     }
     columns.extend([rest, "%", "a transfer", "MB/s", "limits"]);
-    let mut table = Titled::new(
+    let mut table = Table::new(
         format!(
             "Where the time of a transfer goes, means in {}, and % of it",
             unit.name()
@@ -225,7 +225,7 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
         "%",
         "TRT",
     ]);
-    let mut table = Titled::new(
+    let mut table = Table::new(
         format!("Where the RTT goes, means in {}, and % of it", unit.name()),
         &columns,
     );

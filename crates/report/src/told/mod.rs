@@ -1,18 +1,32 @@
 //! A run in words and tables: the same on a terminal, in a paper and on the page.
 
+mod closed_loop;
+mod command;
+mod conditions;
+mod exchange;
+mod heading;
+mod stream;
 mod table;
+mod warnings;
 
 pub use table::Table;
+
+use wiregauge_record::Conditions;
+use wiregauge_run::{AnyRun, Loop, RunFile, State, Stream};
 
 /// What there is to say about a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Told {
     /// What was measured, on what: one or two lines.
     pub heading: Vec<String>,
+    /// Parts of the first line of the heading to be set off, in the order in which they stand there.
+    pub set_off: Vec<String>,
     /// Every table that has something to say.
     pub tables: Vec<Table>,
     /// What the host does without the device, line by line; empty if that was not measured.
     pub floors: Vec<String>,
+    /// What else the figures amount to, in sentences.
+    pub notes: Vec<String>,
     /// Why some figures deserve a second look, with the remedy.
     pub warnings: Vec<String>,
     /// The error, if the run failed.
@@ -21,4 +35,87 @@ pub struct Told {
     pub conditions: Vec<(String, Vec<(String, String)>)>,
     /// The command that repeats it, ready for a shell.
     pub command: String,
+}
+
+/// The title of [`Told::floors`].
+pub const FLOORS: &str = "This host without the device";
+
+/// What the figures in [`Told::floors`] are.
+pub const FLOORS_ARE: &str = "before / after the run";
+
+/// Tells of a run; with the confidence interval of every percentile if asked to.
+pub fn of(run: &AnyRun, confidence: bool) -> Told {
+    match run {
+        AnyRun::Exchange(run) => of_exchange(&run.file, confidence),
+        AnyRun::Stream(run) => of_stream(&run.file),
+        AnyRun::Loop(run) => of_loop(&run.file),
+    }
+}
+
+/// Tells of an exchange run.
+pub fn of_exchange(file: &RunFile, confidence: bool) -> Told {
+    Told {
+        heading: heading::of_exchange(file),
+        set_off: vec![file.plan.address.clone()],
+        tables: exchange::tables(file, confidence),
+        floors: heading::floors(&file.conditions),
+        notes: Vec::new(),
+        warnings: together(&file.warnings, warnings::of_exchange(file)),
+        failed: failure(&file.state),
+        conditions: conditions::of_exchange(file),
+        command: command(&file.conditions),
+    }
+}
+
+/// Tells of a stream run.
+pub fn of_stream(file: &RunFile<Stream>) -> Told {
+    let rows = stream::rows(&file.points);
+    Told {
+        heading: heading::of_stream(file),
+        set_off: file.plan.links().map(str::to_owned).collect(),
+        tables: stream::tables(&rows),
+        floors: Vec::new(),
+        notes: stream::both_ends(file, &rows).into_iter().collect(),
+        warnings: together(&file.warnings, warnings::of_stream(file, &rows)),
+        failed: failure(&file.state),
+        conditions: conditions::of_stream(file),
+        command: command(&file.conditions),
+    }
+}
+
+/// Tells of a loop run.
+pub fn of_loop(file: &RunFile<Loop>) -> Told {
+    Told {
+        heading: heading::of_loop(file),
+        set_off: vec![file.plan.address.clone()],
+        tables: closed_loop::tables(&file.points),
+        floors: Vec::new(),
+        notes: closed_loop::notes(&file.points),
+        warnings: together(&file.warnings, warnings::of_loop(file)),
+        failed: failure(&file.state),
+        conditions: conditions::of_loop(file),
+        command: command(&file.conditions),
+    }
+}
+
+/// The figures of a loop run in the columns of Spectrum's application note; `None` where that has no
+/// row of the same rate and channels.
+pub fn loop_beside_published(file: &RunFile<Loop>) -> Option<Table> {
+    closed_loop::beside_published(&file.points)
+}
+
+/// The command that a run was measured with, ready for a shell.
+pub fn command(conditions: &Conditions) -> String {
+    command::quoted(&conditions.command)
+}
+
+fn together(of_run: &[String], of_points: Vec<String>) -> Vec<String> {
+    of_run.iter().cloned().chain(of_points).collect()
+}
+
+fn failure(state: &State) -> Option<String> {
+    match state {
+        State::Failed { error } => Some(error.clone()),
+        State::Running | State::Complete | State::Interrupted => None,
+    }
 }

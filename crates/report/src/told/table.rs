@@ -1,5 +1,7 @@
 //! A table of finished cells: what it shows is decided elsewhere, here it is written down.
 
+use comfy_table::{CellAlignment, ContentArrangement};
+
 /// A titled table. All rows have as many cells as there are columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
@@ -9,4 +11,40 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Cells, all right-aligned.
     pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(title: impl Into<String>, columns: &[&str]) -> Table {
+        Table {
+            title: title.into(),
+            columns: columns.iter().map(|&name| name.to_owned()).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row; it has as many cells as there are columns.
+    pub fn row(&mut self, cells: Vec<String>) {
+        debug_assert_eq!(cells.len(), self.columns.len(), "in {}", self.title);
+        self.rows.push(cells);
+    }
+
+    /// The table as aligned lines for a terminal, without its title.
+    pub fn text(&self) -> String {
+        let mut table = comfy_table::Table::new();
+        table.load_style(comfy_table::presets::NOTHING);
+        table.set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(&self.columns);
+        for row in &self.rows {
+            table.add_row(row);
+        }
+        for column in table.column_iter_mut() {
+            column.set_cell_alignment(CellAlignment::Right);
+            column.set_padding((0, 2));
+        }
+        let text = table.to_string();
+        text.lines()
+            .map(|line| format!("  {}\n", line.trim_end()))
+            .collect()
+    }
 }

@@ -50,9 +50,10 @@ pub trait LoopDevice {
     /// What it is, for the conditions of the run.
     fn detail(&self) -> LinkDetail;
 
-    /// Lays out and touches both rings, puts the preload in, and starts. Fails, saying what to try,
-    /// where the device cannot have this rate, block or ring.
-    fn start(&mut self, point: &LoopPoint) -> Result<(), LinkError>;
+    /// Lays out and touches both rings, puts the preload in, and starts. `copies` tells that the
+    /// output is to be the input unchanged, so that numbers coded in the samples survive. Fails,
+    /// saying what to try, where the device cannot have this rate, block or ring.
+    fn start(&mut self, point: &LoopPoint, copies: bool) -> Result<(), LinkError>;
 
     /// Waits for the next block; `None` if `halt` was raised meanwhile.
     fn wait(&mut self, how: LoopWait, halt: &AtomicBool) -> Result<Option<Arrived>, LinkError>;

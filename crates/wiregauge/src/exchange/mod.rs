@@ -94,7 +94,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<bool,
 struct Caller<'a> {
     plan: &'a Plan,
     sleeper: &'a Sleeper,
-    watcher: &'a Watcher<'a, Word>,
+    watcher: &'a Watcher<'a, Word, Point>,
 }
 
 impl Caller<'_> {
@@ -126,7 +126,7 @@ impl Caller<'_> {
             }
             sink.begin_point(point)?;
             let mut summariser = Summariser::new(self.plan, point, responder.as_ref());
-            self.watcher.go();
+            self.watcher.go(point);
             let Some(end) = self.take_point(&mut drain, &mut summariser, sink)? else {
                 return Ok(());
             };
@@ -203,7 +203,7 @@ fn measuring_thread(
     address: &Address,
     mut log: SampleLog,
     (halt, sleeper): (&AtomicBool, &Sleeper),
-    measurer: &Measurer<Word>,
+    measurer: &Measurer<Word, Point>,
 ) -> Result<(), LinkError> {
     let timeout = Duration::from_nanos(plan.timeout_ns);
     let datagram = address.kind().datagram;
@@ -243,10 +243,7 @@ fn measuring_thread(
         sleeper: Some(sleeper),
     };
     let mut base = 0;
-    for &point in &plan.points {
-        if !measurer.may_go() {
-            return Ok(());
-        }
+    while let Some(point) = measurer.next() {
         let (end, started) =
             measure_point(link.as_mut(), datagram, plan, point, base, ears, &mut log);
         // Far enough that no number of this point is near one of the next.
@@ -324,7 +321,7 @@ fn measure_point(
 
 /// Runs a loop that is laid out, and keeps the kernel's accounts of just that.
 fn watched<C: Codec>(ready: Loop<'_, C>) -> (LoopEnd, Sights, ResourceUse, Vec<Disturbance>) {
-    let watch = Watch::start(ready.pinned());
+    let watch = Watch::start(ready.pinned(), None);
     let begun = host::Clock::start();
     let (end, sights) = ready.run();
     let (resources, disturbances) = watch.finish(begun.now(), sights.exchanges, sights.gaps);

@@ -39,6 +39,18 @@ impl Helper {
             })
     }
 
+    /// The calling thread, so that another one can tell its processor time.
+    pub fn caller() -> Helper {
+        Helper {
+            thread: rustix::thread::gettid().as_raw_nonzero().get(),
+        }
+    }
+
+    /// Its number.
+    pub fn thread(&self) -> i32 {
+        self.thread
+    }
+
     /// Processor time that it has used, in nanoseconds.
     pub fn cpu_ns(&self) -> u64 {
         // The clock of a thread's processor time: include/linux/posix-timers_types.h, the thread's

@@ -1,6 +1,7 @@
 //! What disturbed a point: the kernel's own accounts of the measuring thread, of its processor and
 //! of the hypervisor, read right before and right after. A disturbed point is flagged, not dropped.
 
+use super::helper::Helper;
 use rustix::param::clock_ticks_per_second;
 use std::fs;
 use wiregauge_record::{Disturbance, ResourceUse};
@@ -20,17 +21,21 @@ pub struct Watch {
     pinned: Option<u32>,
     machine: Machine,
     cost_ns: u64,
+    /// A thread that works for the measuring one.
+    other: Option<Helper>,
     thread: Thread,
 }
 
 impl Watch {
-    /// Starts watching; called by the measuring thread.
-    pub fn start(pinned: Option<u32>) -> Watch {
+    /// Starts watching; called by the measuring thread. Its accounts are taken together with those of
+    /// `other`, if that works for it.
+    pub fn start(pinned: Option<u32>, other: Option<Helper>) -> Watch {
         Watch {
             pinned,
             machine: Machine::read(pinned),
             cost_ns: Thread::cost_ns(),
-            thread: Thread::read(),
+            other,
+            thread: Thread::read().and(other),
         }
     }
 
@@ -41,16 +46,16 @@ impl Watch {
         exchanges: u64,
         gaps: ClockGaps,
     ) -> (ResourceUse, Vec<Disturbance>) {
-        let (after, before) = (Thread::read(), &self.thread);
+        let (after, before) = (Thread::read().and(self.other), &self.thread);
         let machine = Machine::read(self.pinned);
-        let cpu_ns = (after.cpu_ns - before.cpu_ns).saturating_sub(self.cost_ns);
+        let cpu_ns = after.cpu_ns.saturating_sub(before.cpu_ns + self.cost_ns);
         let resources = ResourceUse {
             cpu_ns_per_exchange: cpu_ns as f64 / exchanges.max(1) as f64,
-            voluntary_switches: after.voluntary - before.voluntary,
-            involuntary_switches: after.involuntary - before.involuntary,
+            voluntary_switches: after.voluntary.saturating_sub(before.voluntary),
+            involuntary_switches: after.involuntary.saturating_sub(before.involuntary),
             run_delay_ns: after.run_delay_ns.saturating_sub(before.run_delay_ns),
             steal_ns: machine.steal_ns.saturating_sub(self.machine.steal_ns),
-            minor_faults: after.faults - before.faults,
+            minor_faults: after.faults.saturating_sub(before.faults),
         };
         let mut disturbances = Vec::new();
         let elapsed = elapsed_ns.max(1) as f64;
@@ -134,7 +139,7 @@ impl Machine {
     }
 }
 
-/// The accounts of the calling thread.
+/// The accounts of a thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Thread {
     cpu_ns: u64,
@@ -168,6 +173,48 @@ impl Thread {
         }
     }
 
+    /// Those of another thread of this process. A thread that has ended has none.
+    fn of(helper: Helper) -> Thread {
+        let file = |name: &str| {
+            let path = format!("/proc/self/task/{}/{name}", helper.thread());
+            fs::read_to_string(path).unwrap_or_default()
+        };
+        let status = file("status");
+        let switches = |name: &str| {
+            let mut lines = status.lines().filter_map(|line| line.split_once(':'));
+            let found = lines.find_map(|(key, value)| (key == name).then(|| value.trim().parse()));
+            found.and_then(Result::ok).unwrap_or(0)
+        };
+        // What stands behind the name, which may contain spaces, begins with field 3; minor faults
+        // are field 10 (proc(5)).
+        let stat = file("stat");
+        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+        let schedstat = file("schedstat");
+        let number = |text: &str, at: usize| {
+            let field = text.split_whitespace().nth(at);
+            field.and_then(|field| field.parse().ok()).unwrap_or(0)
+        };
+        Thread {
+            cpu_ns: helper.cpu_ns(),
+            voluntary: switches("voluntary_ctxt_switches"),
+            involuntary: switches("nonvoluntary_ctxt_switches"),
+            faults: number(fields, 7),
+            run_delay_ns: number(&schedstat, 1),
+        }
+    }
+
+    /// Together with another one.
+    fn and(self, other: Option<Helper>) -> Thread {
+        let other = other.map_or(Thread::default(), Thread::of);
+        Thread {
+            cpu_ns: self.cpu_ns + other.cpu_ns,
+            voluntary: self.voluntary + other.voluntary,
+            involuntary: self.involuntary + other.involuntary,
+            faults: self.faults + other.faults,
+            run_delay_ns: self.run_delay_ns + other.run_delay_ns,
+        }
+    }
+
     /// What it costs to read them, so that it is not charged to what is watched.
     fn cost_ns() -> u64 {
         let first = Thread::read();
@@ -177,4 +224,34 @@ impl Thread {
 
 fn tick_ns() -> u64 {
     1_000_000_000 / clock_ticks_per_second().max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+    use std::time::Duration;
+
+    #[test]
+    fn another_thread_is_charged_what_it_would_be_by_itself() {
+        let (before, seen, after) = thread::spawn(|| {
+            thread::sleep(Duration::from_millis(2));
+            let helper = Helper::caller();
+            let before = Thread::read();
+            let seen = thread::spawn(move || Thread::of(helper)).join().unwrap();
+            (before, seen, Thread::read())
+        })
+        .join()
+        .unwrap();
+        assert!(seen.voluntary > 0 && seen.cpu_ns > 0);
+        let between =
+            |field: fn(&Thread) -> u64| (field(&before)..=field(&after)).contains(&field(&seen));
+        assert!(between(|t| t.cpu_ns), "{before:?} {seen:?} {after:?}");
+        assert!(between(|t| t.voluntary), "{before:?} {seen:?} {after:?}");
+        assert!(between(|t| t.involuntary), "{before:?} {seen:?} {after:?}");
+        assert!(between(|t| t.faults), "{before:?} {seen:?} {after:?}");
+        assert!(between(|t| t.run_delay_ns), "{before:?} {seen:?} {after:?}");
+        let both = before.and(Some(Helper::caller()));
+        assert!(both.cpu_ns > before.cpu_ns);
+    }
 }

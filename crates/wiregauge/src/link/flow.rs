@@ -2,6 +2,7 @@
 //! Where the system has no such thing (a socket, a tty), a transfer is one system call and at most
 //! one pends.
 
+use crate::host::Helper;
 use std::io;
 use std::time::Duration;
 
@@ -68,6 +69,27 @@ pub trait Flow: Send {
     /// Cancels what is pending and waits until it is over. What an IN transfer had received by then
     /// is given to `take`, and so are the bytes of an OUT transfer that were handed over in part.
     fn cancel(&mut self, take: &mut dyn FnMut(&[u8])) -> io::Result<()>;
+
+    /// Where a thread of the link hears first of what is over, and has one processor only with the
+    /// caller's: lets that thread call `step`, so that no switch of threads lies between the end of
+    /// a transfer and the next submission. Returns true after it was lent: once `step` returned
+    /// false, something happened that the caller must see to ([`Flow::complete`] tells it), a signal
+    /// came, or the time was over. Elsewhere it returns false at once.
+    ///
+    /// `step` takes what is over with [`Flow::complete`] and submits anew, until nothing more is over;
+    /// there `complete` never waits. Then it returns true to be called when something is.
+    fn lend(
+        &mut self,
+        _at_most: Duration,
+        _step: &mut (dyn FnMut(&mut dyn Flow) -> bool + Send),
+    ) -> bool {
+        false
+    }
+
+    /// The thread that [`Flow::lend`] lends it to.
+    fn lent_to(&self) -> Option<Helper> {
+        None
+    }
 
     /// Processor time in nanoseconds that a helper thread of the link (not the caller) has used for
     /// it so far; 0 where there is none.

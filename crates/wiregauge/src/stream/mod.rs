@@ -97,7 +97,7 @@ pub fn run(plan: &StreamPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result
 struct Caller<'a> {
     plan: &'a StreamPlan,
     begun_ns: &'a AtomicU64,
-    watcher: &'a Watcher<'a, Word>,
+    watcher: &'a Watcher<'a, Word, StreamPoint>,
 }
 
 impl Caller<'_> {
@@ -120,7 +120,7 @@ impl Caller<'_> {
             if let Some(urbs) = &mut urbs {
                 urbs.begin_point();
             }
-            self.watcher.go();
+            self.watcher.go(point);
             let taken = self.take_point(&mut drains, (&mut summariser, urbs.as_mut()), sink)?;
             let Some(end) = taken else {
                 return Ok(());
@@ -203,7 +203,7 @@ fn measuring_thread(
     address: &Address,
     mut logs: Logs,
     (halt, begun_ns): (&AtomicBool, &AtomicU64),
-    measurer: &Measurer<Word>,
+    measurer: &Measurer<Word, StreamPoint>,
 ) -> Result<(), LinkError> {
     let timeout = Duration::from_nanos(plan.timeout_ns);
     let datagram = address.kind().datagram;
@@ -240,10 +240,7 @@ fn measuring_thread(
     };
     // Where it begins is left to chance: a device may still hold the numbers of an earlier run.
     let mut sequence = fastrand::u32(..);
-    for &point in &plan.points {
-        if !measurer.may_go() {
-            return Ok(());
-        }
+    while let Some(point) = measurer.next() {
         let end = stream_point(link.as_mut(), &setting, point, sequence, &mut logs);
         sequence = sequence.wrapping_add(ORDERS_A_POINT);
         let (error, ended) = (end.error.clone(), halt.load(Ordering::Relaxed));

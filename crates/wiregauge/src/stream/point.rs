@@ -9,7 +9,7 @@ use super::sender::{Send, Sent};
 use super::talk::Talk;
 use super::tally;
 use crate::error::{LinkError, LinkErrorKind};
-use crate::host::{ClockGaps, Watch};
+use crate::host::{ClockGaps, Helper, Watch};
 use crate::link::Link;
 use crate::ring::Log;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -126,12 +126,13 @@ pub fn stream_point(
         lasts_ns: window.to_ns,
     };
     let pinned = plan.host.pin;
+    let lent_to = in_.lent_to();
     let (received, sent) = std::thread::scope(|scope| {
         // It inherits the priority and the processor of this one.
         let receiving = std::thread::Builder::new()
             .name("receive".into())
             .spawn_scoped(scope, || {
-                watched(pinned, &talk, || {
+                watched(pinned, lent_to, &talk, || {
                     let rows = receive.rows.is_some();
                     let received = if rows || has_device {
                         receive.run(in_.as_mut())
@@ -148,7 +149,7 @@ pub fn stream_point(
                 return (None, None);
             }
         };
-        let sent = watched(pinned, &talk, || {
+        let sent = watched(pinned, None, &talk, || {
             let sent = send.run(out.as_mut());
             (sent, sent.transfers)
         });
@@ -296,9 +297,15 @@ fn idle_way(
     .hint("a longer --duration, or smaller transfers")
 }
 
-/// Runs what one thread does, and keeps the kernel's accounts of just that.
-fn watched<T>(pinned: Option<u32>, talk: &Talk<'_>, run: impl FnOnce() -> (T, u64)) -> Watched<T> {
-    let watch = Watch::start(pinned);
+/// Runs what one thread does, and keeps the kernel's accounts of just that: also of the thread that it
+/// lends its work to.
+fn watched<T>(
+    pinned: Option<u32>,
+    lent_to: Option<Helper>,
+    talk: &Talk<'_>,
+    run: impl FnOnce() -> (T, u64),
+) -> Watched<T> {
+    let watch = Watch::start(pinned, lent_to);
     let begun = talk.clock.now();
     let (value, transfers) = run();
     let elapsed = talk.clock.now() - begun;

@@ -3,6 +3,7 @@
 use super::rows::{Row, Rows};
 use super::talk::{Answer, Talk};
 use crate::error::{LinkError, LinkErrorKind};
+use crate::host::{Helper, thread_cpu_ns};
 use crate::link::{Flow, ORDER_BYTES, PATIENCE};
 use std::io;
 use std::time::Duration;
@@ -46,7 +47,7 @@ pub struct Received {
     pub measured: u64,
 }
 
-impl Receive<'_, '_> {
+impl<'a, 'b> Receive<'a, 'b> {
     /// Receives until nothing more is expected or something fails.
     pub fn run(mut self, flow: &mut dyn Flow) -> Received {
         let mut sorter = Sorter::new(self.talk, self.check, self.datagram);
@@ -58,8 +59,8 @@ impl Receive<'_, '_> {
         let _ = flow.cancel(&mut |bytes| {
             sorter.take(bytes);
         });
-        let helper = || flow.helper_cpu_ns();
-        let cpu_ns = self.rows.as_ref().map_or(0, |rows| rows.cpu_ns(helper));
+        let used = || thread_cpu_ns() + flow.helper_cpu_ns();
+        let cpu_ns = self.rows.as_ref().map_or(0, |rows| rows.cpu_ns(used));
         let (bytes, counts) = sorter.finish();
         Received {
             bytes,
@@ -70,78 +71,152 @@ impl Receive<'_, '_> {
         }
     }
 
-    fn flow_in(&mut self, flow: &mut dyn Flow, sorter: &mut Sorter<'_, '_>) -> io::Result<()> {
-        let talk = self.talk;
-        let timeout_ns = self.timeout.as_nanos() as u64;
-        // When each of the pending ones was submitted, and how many pended then.
-        let mut submitted = vec![(0_u64, 0_u32); self.queue];
-        let (mut next, mut oldest) = (0_usize, 0_usize);
-        let mut last_ns = 0;
-        while !(talk.is_done() || talk.is_broken()) {
-            while flow.pending() < self.queue {
-                let submit_ns = talk.clock.now();
-                flow.submit(self.transfer_bytes, self.timeout, &mut |_| {})?;
-                submitted[next] = (submit_ns, flow.pending() as u32);
-                next = (next + 1) % self.queue;
-            }
-            let (mut complete_ns, mut stream) = (0, 0);
-            let completed = flow.complete(PATIENCE, &mut |bytes| {
-                complete_ns = talk.clock.now();
-                stream = sorter.take(bytes);
-            })?;
-            let Some(completed) = completed else {
-                let now = talk.clock.now();
-                if let (Some(_), Some(gone_ns)) = (&self.rows, talk.gone_ns()) {
-                    let since = now.saturating_sub(last_ns.max(gone_ns));
-                    if since > timeout_ns && !talk.is_ending() && !talk.halted() {
-                        talk.fail(silent(self.address, self.timeout, "it sent nothing"));
+    fn flow_in(&mut self, flow: &mut dyn Flow, sorter: &mut Sorter<'a, 'b>) -> io::Result<()> {
+        let (talk, address, timeout) = (self.talk, self.address, self.timeout);
+        let timeout_ns = timeout.as_nanos() as u64;
+        let has_rows = self.rows.is_some();
+        let submitted = vec![(0, 0); self.queue];
+        let mut queue = Queue {
+            to: self,
+            sorter,
+            thread: Helper::caller(),
+            submitted,
+            next: 0,
+            oldest: 0,
+            last_ns: 0,
+        };
+        loop {
+            let mut lent_step = Ok(Step::None);
+            let lent = flow.lend(PATIENCE, &mut |flow| {
+                loop {
+                    lent_step = queue.step(flow, Duration::ZERO);
+                    match lent_step {
+                        Ok(Step::Taken) => {}
+                        Ok(Step::None) => return true,
+                        Ok(Step::Over) | Err(_) => return false,
                     }
                 }
-                continue;
-            };
-            if complete_ns == 0 {
-                complete_ns = talk.clock.now();
+            });
+            lent_step?;
+            let at_most = if lent { Duration::ZERO } else { PATIENCE };
+            match queue.step(flow, at_most)? {
+                Step::Taken => {}
+                Step::Over => break,
+                Step::None => {
+                    let now = talk.clock.now();
+                    if let (true, Some(gone_ns)) = (has_rows, talk.gone_ns()) {
+                        let since = now.saturating_sub(queue.last_ns.max(gone_ns));
+                        if since > timeout_ns && !talk.is_ending() && !talk.halted() {
+                            talk.fail(silent(address, timeout, "it sent nothing"));
+                        }
+                    }
+                }
             }
-            let (submit_ns, pending) = submitted[oldest];
-            oldest = (oldest + 1) % self.queue;
-            last_ns = complete_ns;
-            talk.heard(complete_ns);
-            let (Some(rows), Some(gone_ns)) = (&mut self.rows, talk.gone_ns()) else {
-                continue;
-            };
-            if stream == 0 && !completed.stalled {
-                continue;
-            }
+        }
+        queue.give_up(flow);
+        Ok(())
+    }
+}
+
+/// What one look at the queue came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// A transfer that was over.
+    Taken,
+    /// None was.
+    None,
+    /// Nothing more is expected.
+    Over,
+}
+
+/// The transfers under way. Not always the same thread takes them ([`Flow::lend`]).
+struct Queue<'q, 'a, 'b> {
+    to: &'q mut Receive<'a, 'b>,
+    sorter: &'q mut Sorter<'a, 'b>,
+    /// The thread that receives, whoever works for it.
+    thread: Helper,
+    /// When each of the pending ones was submitted, and how many pended then.
+    submitted: Vec<(u64, u32)>,
+    next: usize,
+    oldest: usize,
+    last_ns: u64,
+}
+
+impl Queue<'_, '_, '_> {
+    /// Fills the queue and takes the oldest one if it is over within the time.
+    #[inline]
+    fn step(&mut self, flow: &mut dyn Flow, at_most: Duration) -> io::Result<Step> {
+        let talk = self.to.talk;
+        if talk.is_done() || talk.is_broken() {
+            return Ok(Step::Over);
+        }
+        while flow.pending() < self.to.queue {
+            let submit_ns = talk.clock.now();
+            flow.submit(self.to.transfer_bytes, self.to.timeout, &mut |_| {})?;
+            self.submitted[self.next] = (submit_ns, flow.pending() as u32);
+            self.next = (self.next + 1) % self.to.queue;
+        }
+        let (mut complete_ns, mut stream) = (0, 0);
+        let completed = flow.complete(at_most, &mut |bytes| {
+            complete_ns = talk.clock.now();
+            stream = self.sorter.take(bytes);
+        })?;
+        let Some(completed) = completed else {
+            return Ok(Step::None);
+        };
+        if complete_ns == 0 {
+            complete_ns = talk.clock.now();
+        }
+        let (submit_ns, pending) = self.oldest();
+        self.last_ns = complete_ns;
+        talk.heard(complete_ns);
+        let (Some(rows), Some(gone_ns)) = (&mut self.to.rows, talk.gone_ns()) else {
+            return Ok(Step::Taken);
+        };
+        if stream == 0 && !completed.stalled {
+            return Ok(Step::Taken);
+        }
+        let row = Row {
+            submit_ns: submit_ns.saturating_sub(gone_ns),
+            complete_ns: complete_ns.saturating_sub(gone_ns),
+            bytes: stream as u32,
+            pending,
+            status: if completed.stalled {
+                TransferStatus::Stalled
+            } else {
+                TransferStatus::Ok
+            },
+        };
+        rows.push(row, || self.thread.cpu_ns() + flow.helper_cpu_ns());
+        Ok(Step::Taken)
+    }
+
+    /// A queue of transfers that last long pended for much of the measured time.
+    fn give_up(&mut self, flow: &dyn Flow) {
+        let talk = self.to.talk;
+        let now = talk.clock.now();
+        let Some(gone_ns) = talk.gone_ns() else {
+            return;
+        };
+        for _ in 0..flow.pending() {
+            let (submit_ns, pending) = self.oldest();
             let row = Row {
                 submit_ns: submit_ns.saturating_sub(gone_ns),
-                complete_ns: complete_ns.saturating_sub(gone_ns),
-                bytes: stream as u32,
+                complete_ns: now.saturating_sub(gone_ns),
+                bytes: 0,
                 pending,
-                status: if completed.stalled {
-                    TransferStatus::Stalled
-                } else {
-                    TransferStatus::Ok
-                },
+                status: TransferStatus::Cancelled,
             };
-            rows.push(row, || flow.helper_cpu_ns());
-        }
-        // A queue of transfers that last long pended for much of the measured time.
-        let now = talk.clock.now();
-        if let (Some(rows), Some(gone_ns)) = (&mut self.rows, talk.gone_ns()) {
-            for _ in 0..flow.pending() {
-                let (submit_ns, pending) = submitted[oldest];
-                oldest = (oldest + 1) % self.queue;
-                let row = Row {
-                    submit_ns: submit_ns.saturating_sub(gone_ns),
-                    complete_ns: now.saturating_sub(gone_ns),
-                    bytes: 0,
-                    pending,
-                    status: TransferStatus::Cancelled,
-                };
-                rows.push_cancelled(row, || flow.helper_cpu_ns());
+            if let Some(rows) = &mut self.to.rows {
+                rows.push_cancelled(row, || self.thread.cpu_ns() + flow.helper_cpu_ns());
             }
         }
-        Ok(())
+    }
+
+    fn oldest(&mut self) -> (u64, u32) {
+        let oldest = self.submitted[self.oldest];
+        self.oldest = (self.oldest + 1) % self.to.queue;
+        oldest
     }
 }
 
@@ -263,3 +338,7 @@ fn whole_frame(bytes: &[u8]) -> Option<(Response, &[u8])> {
     let payload = &bytes[Response::SIZE..];
     (payload.len() == header.payload_len()).then_some((header, payload))
 }
+
+#[cfg(test)]
+#[path = "receiver_tests.rs"]
+mod tests;

@@ -1,7 +1,6 @@
 //! One way's rows on their way to the ring: their numbers, their phases, and the processor time of
 //! the measured part.
 
-use crate::host::thread_cpu_ns;
 use crate::ring::Log;
 use wiregauge_record::{Phase, Transfer, TransferStatus, Way};
 
@@ -63,9 +62,9 @@ impl<'a> Rows<'a> {
 
     /// Takes one that was still pending when the stream was over. Of a stream without a transfer
     /// nothing is told.
-    pub fn push_cancelled(&mut self, row: Row, helper_cpu_ns: impl Fn() -> u64) {
+    pub fn push_cancelled(&mut self, row: Row, cpu_ns: impl Fn() -> u64) {
         if self.count > 0 {
-            self.push(row, helper_cpu_ns);
+            self.push(row, cpu_ns);
             self.cancelled += 1;
         }
     }
@@ -77,16 +76,16 @@ impl<'a> Rows<'a> {
 
     /// Takes the next one. The processor's time is read only as the measured part begins and ends.
     #[inline]
-    pub fn push(&mut self, row: Row, helper_cpu_ns: impl Fn() -> u64) {
+    pub fn push(&mut self, row: Row, cpu_ns: impl Fn() -> u64) {
         let phase = if row.complete_ns < self.window.from_ns || row.complete_ns > self.window.to_ns
         {
             if self.cpu_from_ns.is_some() && self.cpu_to_ns.is_none() {
-                self.cpu_to_ns = Some(thread_cpu_ns() + helper_cpu_ns());
+                self.cpu_to_ns = Some(cpu_ns());
             }
             Phase::WarmUp
         } else {
             if self.cpu_from_ns.is_none() {
-                self.cpu_from_ns = Some(thread_cpu_ns() + helper_cpu_ns());
+                self.cpu_from_ns = Some(cpu_ns());
             }
             Phase::Measured
         };
@@ -108,13 +107,11 @@ impl<'a> Rows<'a> {
     }
 
     /// Processor time of the measured part, in nanoseconds.
-    pub fn cpu_ns(&self, helper_cpu_ns: impl Fn() -> u64) -> u64 {
+    pub fn cpu_ns(&self, cpu_ns: impl Fn() -> u64) -> u64 {
         let Some(from) = self.cpu_from_ns else {
             return 0;
         };
-        let to = self
-            .cpu_to_ns
-            .unwrap_or_else(|| thread_cpu_ns() + helper_cpu_ns());
+        let to = self.cpu_to_ns.unwrap_or_else(cpu_ns);
         to.saturating_sub(from)
     }
 }

@@ -5,6 +5,7 @@ use super::receiver::silent;
 use super::rows::{Row, Rows};
 use super::talk::{Answer, Talk};
 use crate::error::{LinkError, LinkErrorKind};
+use crate::host::thread_cpu_ns;
 use crate::link::{Flow, PATIENCE};
 use std::collections::VecDeque;
 use std::io;
@@ -109,7 +110,7 @@ impl Send<'_, '_> {
         self.talk.finish();
         sent.bytes = pipe.handed_over;
         if let Some(rows) = &self.rows {
-            sent.cpu_ns = rows.cpu_ns(|| pipe.flow.helper_cpu_ns());
+            sent.cpu_ns = rows.cpu_ns(|| thread_cpu_ns() + pipe.flow.helper_cpu_ns());
             sent.transfers = rows.count();
             sent.measured = rows.measured();
         }
@@ -395,7 +396,7 @@ impl Pipe<'_> {
                 pending: place.pending,
                 status,
             };
-            rows.push(row, || self.flow.helper_cpu_ns());
+            rows.push(row, || thread_cpu_ns() + self.flow.helper_cpu_ns());
         }
         Ok(now)
     }

@@ -1,8 +1,8 @@
 //! Streams over a pair of endpoints: transfers are submitted, pend in the host controller, and end
 //! in order. The bytes lie in the transfers' own buffers.
 
-use super::pipe::Pipe;
-use crate::host::{Bell, Helper, Woken};
+use super::pipe::{Ended, Pipe, Trouble};
+use crate::host::{Bell, Helper, Loan, Woken};
 use crate::link::flow::{Completed, Flow};
 use nusb::transfer::{BulkOrInterrupt, In, Out};
 use std::cell::Cell;
@@ -17,10 +17,20 @@ pub struct InFlow<'a, T: BulkOrInterrupt> {
     bell: Arc<Bell>,
     waker: Waker,
     share: Share,
-    /// The library's thread and this one have one processor between them.
-    crowded: bool,
-    /// Transfers taken since this thread last asked to be first.
-    taken: usize,
+    /// Where the library's thread and this one have one processor between them.
+    loan: Option<(Arc<Loan>, Waker)>,
+    lent: Lent,
+}
+
+/// Who works on an IN flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lent {
+    /// The caller's thread.
+    No,
+    /// The library's.
+    Yes,
+    /// The library's, but only the caller's can see to what happened.
+    Troubled,
 }
 
 /// Host to device.
@@ -40,8 +50,34 @@ impl<'a, T: BulkOrInterrupt> InFlow<'a, T> {
             bell,
             waker,
             share: Share::of(helper),
-            crowded: helper.is_some_and(|helper| helper.shares_callers_only_processor()),
-            taken: 0,
+            loan: helper
+                .filter(Helper::shares_callers_only_processor)
+                .map(|_| Loan::new()),
+            lent: Lent::No,
+        }
+    }
+}
+
+impl<T: BulkOrInterrupt> InFlow<'_, T> {
+    #[inline]
+    fn taken(&mut self, ended: Ended, take: &mut dyn FnMut(&[u8])) -> Completed {
+        take(&ended.buffer[..]);
+        self.pipe.give_back(ended.buffer);
+        Completed {
+            bytes: ended.bytes,
+            stalled: ended.stalled,
+        }
+    }
+
+    /// The same on the library's thread, which must not wait: not even for the end of a stall.
+    fn complete_lent(&mut self, take: &mut dyn FnMut(&[u8])) -> Option<Completed> {
+        let (_, waker) = self.loan.as_ref()?;
+        match self.pipe.poll_sound(waker) {
+            Ok(ended) => ended.map(|ended| self.taken(ended, take)),
+            Err(Trouble) => {
+                self.lent = Lent::Troubled;
+                None
+            }
         }
     }
 }
@@ -120,29 +156,15 @@ impl<T: BulkOrInterrupt> Flow for InFlow<'_, T> {
         at_most: Duration,
         take: &mut dyn FnMut(&[u8]),
     ) -> io::Result<Option<Completed>> {
+        if self.lent != Lent::No {
+            return Ok(self.complete_lent(take));
+        }
         loop {
             self.bell.hush();
             if let Some(ended) = self.pipe.poll(&self.waker)? {
-                take(&ended.buffer[..]);
-                self.pipe.give_back(ended.buffer);
-                self.taken += 1;
-                return Ok(Some(Completed {
-                    bytes: ended.bytes,
-                    stalled: ended.stalled,
-                }));
+                return Ok(Some(self.taken(ended, take)));
             }
-            // Of several that are over, the library's thread would take all before this thread could
-            // submit the first again, and the bus may have nothing to do meanwhile. Once in a round of
-            // the queue is enough to keep it going; more often costs only switches.
-            let woken = match self.pipe.pending() {
-                0 => return Ok(None),
-                pending @ 2.. if self.crowded && self.taken >= pending => {
-                    self.taken = 0;
-                    self.bell.wait_to_be_first(Some(at_most))
-                }
-                _ => self.bell.wait(Some(at_most)),
-            };
-            if woken == Woken::Otherwise {
+            if self.pipe.pending() == 0 || self.bell.wait(Some(at_most)) == Woken::Otherwise {
                 return Ok(None);
             }
         }
@@ -153,8 +175,26 @@ impl<T: BulkOrInterrupt> Flow for InFlow<'_, T> {
     }
 
     fn cancel(&mut self, take: &mut dyn FnMut(&[u8])) -> io::Result<()> {
-        self.bell.go_on();
         self.pipe.cancel(take)
+    }
+
+    fn lend(
+        &mut self,
+        at_most: Duration,
+        step: &mut (dyn FnMut(&mut dyn Flow) -> bool + Send),
+    ) -> bool {
+        let Some((loan, _)) = &self.loan else {
+            return false;
+        };
+        let loan = Arc::clone(loan);
+        self.lent = Lent::Yes;
+        loan.lend(at_most, &mut || step(self) && self.lent == Lent::Yes);
+        self.lent = Lent::No;
+        true
+    }
+
+    fn lent_to(&self) -> Option<Helper> {
+        self.share.helper.filter(|_| self.loan.is_some())
     }
 
     fn helper_cpu_ns(&self) -> u64 {
@@ -211,7 +251,6 @@ impl<T: BulkOrInterrupt> Flow for OutFlow<'_, T> {
 
 impl<T: BulkOrInterrupt> Drop for InFlow<'_, T> {
     fn drop(&mut self) {
-        self.bell.go_on();
         let _ = self.pipe.cancel(|_| {});
     }
 }

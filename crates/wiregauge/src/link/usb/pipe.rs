@@ -47,6 +47,10 @@ pub struct Ended {
     pub stalled: bool,
 }
 
+/// The oldest transfer ended otherwise than well; [`Pipe::poll`] tells how.
+#[derive(Clone, Copy, Debug)]
+pub struct Trouble;
+
 impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
     /// Of an endpoint.
     pub fn new(endpoint: Endpoint<T, D>, identity: Arc<Identity>) -> Self {
@@ -131,19 +135,47 @@ impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
         if let Some(completion) = self.held.pop_front() {
             return self.conclude(completion).map(Some);
         }
+        match self.next(waker) {
+            Some(completion) => self.conclude(completion).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The same without ever waiting: a transfer that did not end well is kept for [`Pipe::poll`].
+    #[inline]
+    pub fn poll_sound(&mut self, waker: &Waker) -> Result<Option<Ended>, Trouble> {
+        if !self.held.is_empty() {
+            return Err(Trouble);
+        }
+        match self.next(waker) {
+            Some(completion) if completion.status.is_ok() => Ok(Some(Ended {
+                buffer: completion.buffer,
+                bytes: completion.actual_len,
+                stalled: false,
+            })),
+            Some(completion) => {
+                self.held.push_back(completion);
+                Err(Trouble)
+            }
+            None => Ok(None),
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, waker: &Waker) -> Option<Completion> {
         if self.endpoint.pending() == 0 {
-            return Ok(None);
+            return None;
         }
         match self
             .endpoint
             .poll_next_complete(&mut Context::from_waker(waker))
         {
-            Poll::Pending => Ok(None),
+            Poll::Pending => None,
             Poll::Ready(completion) => {
                 self.spare = true;
                 self.ended += 1;
                 ENDED.fetch_add(1, Ordering::Relaxed);
-                self.conclude(completion).map(Some)
+                Some(completion)
             }
         }
     }

@@ -1,105 +1,46 @@
-//! A stream run as aligned tables: what passes each way, how evenly, and the buffer that a device
-//! needs for it.
+//! A stream run as tables: what passes each way, how evenly, and the buffer that a device needs for
+//! it.
 
-use super::stream_warnings;
-use super::style::{CAUTION, HEADING, RESET};
-use super::tables::Titled;
-use super::units::{TimeUnit, grouped, percent, time};
-use crate::args::Look;
-use crate::commands::printed;
-use std::io::Write;
-use wiregauge_record::{BufferNeed, FlowSummary, Responder, StreamSummary};
-use wiregauge_run::{RunFile, State, Stream};
+use super::table::Table;
+use super::warnings::direction;
+use crate::units::{RateUnit, TimeUnit, grouped, percent};
+use wiregauge_record::{BufferNeed, FlowSummary, StreamSummary};
+use wiregauge_run::{RunFile, Stream};
 use wiregauge_stats::{Distribution, Estimate};
 
-/// Prints a run to standard output.
-pub fn print(file: &RunFile<Stream>, look: Look) -> anyhow::Result<()> {
-    let mut out = anstream::stdout().lock();
-    if look.json {
-        return printed::json(&mut out, file);
-    }
-    // Links that run together may end in any order.
-    let mut points: Vec<&StreamSummary> = file.points.iter().collect();
-    points.sort_by_key(|point| point.point.index);
-    let rows = rows(&points);
-    if !look.quiet {
-        header(&mut out, file)?;
-    }
-    for table in of_rows(&rows) {
-        writeln!(out, "\n{HEADING}{}{RESET}", table.title)?;
-        write!(out, "{}", table.text())?;
-    }
-    if !look.quiet && !rows.is_empty() {
-        both_ends(&mut out, file, &rows)?;
-    }
-    for text in &file.warnings {
-        writeln!(out, "\n{CAUTION}warning:{RESET} {text}")?;
-    }
-    for warning in stream_warnings::of_run(file, &rows) {
-        writeln!(out, "\n{CAUTION}warning:{RESET} {warning}")?;
-    }
-    if let State::Failed { error } = &file.state {
-        writeln!(out, "\n{CAUTION}the run failed:{RESET} {error}")?;
-    }
-    out.flush()?;
-    Ok(())
-}
-
-fn header(out: &mut impl Write, file: &RunFile<Stream>) -> std::io::Result<()> {
-    let (plan, conditions) = (&file.plan, &file.conditions);
-    let name = |responder: &Option<Responder>| match responder {
-        Some(responder) => format!(" ({})", responder.name),
-        None => String::new(),
-    };
-    write!(out, "{HEADING}{}{RESET}", plan.address)?;
-    write!(out, "{}", name(&conditions.responder))?;
-    for (at, link) in plan.more_links.iter().enumerate() {
-        let further = conditions.more_links.get(at);
-        let name = further.map_or(String::new(), |further| name(&further.responder));
-        write!(out, ", link {}: {HEADING}{link}{RESET}{name}", at + 1)?;
-    }
-    writeln!(
-        out,
-        ", {} a point after {} of start-up",
-        time(plan.duration_ns as f64),
-        time(plan.settle_ns as f64)
-    )?;
-    printed::host(out, conditions, "")
-}
-
-/// What became of the bytes, in words.
-fn both_ends(
-    out: &mut impl Write,
-    file: &RunFile<Stream>,
-    rows: &[Row<'_>],
-) -> std::io::Result<()> {
+/// What became of the bytes, in words; nothing where a table says more.
+pub(super) fn both_ends(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Option<String> {
     let sent: u64 = rows.iter().map(|(_, flow)| flow.counts.sent).sum();
     let clean = rows.iter().all(|(_, flow)| flow.counts.is_clean());
     let reported = rows.iter().all(|(_, flow)| flow.device.is_some());
-    if !clean || !reported {
-        return Ok(());
+    if rows.is_empty() || !clean || !reported {
+        return None;
     }
     let compared = match file.plan.check {
         true => "every one arrived once, right",
         false => "none is missing",
     };
     let sent = grouped(sent);
-    writeln!(out, "\nCounted at both ends: of {sent} bytes {compared}.")
+    Some(format!("Counted at both ends: of {sent} bytes {compared}."))
 }
 
 /// One row of the tables: a way of a point.
-type Row<'a> = (&'a StreamSummary, &'a FlowSummary);
+pub(super) type Row<'a> = (&'a StreamSummary, &'a FlowSummary);
 
-fn rows<'a>(points: &[&'a StreamSummary]) -> Vec<Row<'a>> {
-    let flows = |point: &&'a StreamSummary| {
-        let point = *point;
+/// Every way of every point, in the order of the plan.
+pub(super) fn rows(points: &[StreamSummary]) -> Vec<Row<'_>> {
+    // Links that run together may end in any order.
+    let mut points: Vec<&StreamSummary> = points.iter().collect();
+    points.sort_by_key(|point| point.point.index);
+    let flows = |point| {
+        let point: &StreamSummary = point;
         point.flows.iter().map(move |flow| (point, flow))
     };
-    points.iter().flat_map(flows).collect()
+    points.into_iter().flat_map(flows).collect()
 }
 
 /// Every table that has something to say.
-fn of_rows(rows: &[Row<'_>]) -> Vec<Titled> {
+pub(super) fn tables(rows: &[Row<'_>]) -> Vec<Table> {
     let mut tables = vec![rates(rows), gaps(rows)];
     tables.extend(interference(rows));
     tables.extend(damage(rows));
@@ -126,15 +67,15 @@ fn point_cells(rows: &[Row<'_>], (point, flow): &Row<'_>) -> Vec<String> {
         cells.push(format!("{} {how}", point.link));
     }
     cells.extend([
-        stream_warnings::direction(point, flow.way),
+        direction(point, flow.way),
         point.transfer_bytes.to_string(),
         point.queue.to_string(),
     ]);
     cells
 }
 
-fn rates(rows: &[Row<'_>]) -> Titled {
-    let unit = RateUnit::of(rows);
+fn rates(rows: &[Row<'_>]) -> Table {
+    let unit = unit_of(rows);
     let limit = rows.iter().find_map(|(_, flow)| flow.limit.as_ref());
     let title = match limit {
         Some(limit) => format!(
@@ -151,7 +92,7 @@ fn rates(rows: &[Row<'_>]) -> Titled {
     names.extend(limit.map(|_| "of limit"));
     names.extend(has_clock.then_some("by device"));
     names.extend(["achieved queue", "CPU us/MB"]);
-    let mut table = Titled::new(title, &names);
+    let mut table = Table::new(title, &names);
     for row in rows {
         let flow = row.1;
         let mut cells = point_cells(rows, row);
@@ -176,11 +117,11 @@ fn rates(rows: &[Row<'_>]) -> Titled {
 }
 
 /// What links that run at once cost each other.
-fn interference(rows: &[Row<'_>]) -> Option<Titled> {
+fn interference(rows: &[Row<'_>]) -> Option<Table> {
     let alone: Vec<&Row<'_>> = rows.iter().filter(|(p, _)| !p.point.together).collect();
     let together: Vec<&Row<'_>> = rows.iter().filter(|(p, _)| p.point.together).collect();
     together.first()?;
-    let unit = RateUnit::of(rows);
+    let unit = unit_of(rows);
     let cell = |row: &Row<'_>| {
         let point = row.0.point;
         (
@@ -191,7 +132,7 @@ fn interference(rows: &[Row<'_>]) -> Option<Titled> {
         )
     };
     let rate = |row: &Row<'_>| row.1.rate.as_ref().map(|rate| rate.value);
-    let mut table = Titled::new(
+    let mut table = Table::new(
         format!("Links alone and together, in {}", unit.name()),
         &[
             "link",
@@ -218,7 +159,7 @@ fn interference(rows: &[Row<'_>]) -> Option<Titled> {
         let ratio = before.zip(rate(row)).filter(|(before, _)| *before > 0.0);
         table.row(vec![
             row.0.point.link.to_string(),
-            stream_warnings::direction(row.0.point, row.1.way),
+            direction(row.0.point, row.1.way),
             row.0.point.transfer_bytes.to_string(),
             row.0.point.queue.to_string(),
             show(before),
@@ -232,14 +173,14 @@ fn interference(rows: &[Row<'_>]) -> Option<Titled> {
     Some(table)
 }
 
-fn gaps(rows: &[Row<'_>]) -> Titled {
+fn gaps(rows: &[Row<'_>]) -> Table {
     let mut medians: Vec<f64> = rows
         .iter()
         .filter_map(|(_, flow)| Some(flow.gap.as_ref()?.p50.value))
         .collect();
     medians.sort_by(f64::total_cmp);
     let unit = TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0));
-    let mut table = Titled::new(
+    let mut table = Table::new(
         format!(
             "Times in {}: from completion to completion, in the host between two transfers, of a \
              transfer",
@@ -281,7 +222,7 @@ fn gaps(rows: &[Row<'_>]) -> Titled {
     table
 }
 
-fn damage(rows: &[Row<'_>]) -> Option<Titled> {
+fn damage(rows: &[Row<'_>]) -> Option<Table> {
     let hurt = |flow: &FlowSummary| !flow.counts.is_clean() || flow.stalls > 0;
     rows.iter().find(|(_, flow)| hurt(flow))?;
     let names = [
@@ -293,7 +234,7 @@ fn damage(rows: &[Row<'_>]) -> Option<Titled> {
         "stray",
         "stalls",
     ];
-    let mut table = Titled::new(
+    let mut table = Table::new(
         "Bytes that went wrong, counted at both ends (rows where all went right are left out)",
         &columns(rows, &names),
     );
@@ -320,11 +261,11 @@ fn damage(rows: &[Row<'_>]) -> Option<Titled> {
     Some(table)
 }
 
-fn buffers(rows: &[Row<'_>]) -> Option<Titled> {
-    let unit = RateUnit::of(rows);
+fn buffers(rows: &[Row<'_>]) -> Option<Table> {
+    let unit = unit_of(rows);
     let (_, flow) = rows.iter().find(|(_, flow)| !flow.buffers.is_empty())?;
     let loss = flow.buffers[0].loss;
-    let mut table = Titled::new(
+    let mut table = Table::new(
         format!(
             "Buffer that the device needs at a constant rate, in bytes: at this run's worst moment, and \
              so that {loss:e} of the transfers find it full (~: reaches beyond this run)"
@@ -371,43 +312,10 @@ fn buffer_cells(need: &BufferNeed) -> [String; 3] {
     }
 }
 
-/// A unit of rates for a whole run, in powers of ten.
-#[derive(Clone, Copy)]
-enum RateUnit {
-    Kilo,
-    Mega,
-}
-
-impl RateUnit {
-    /// The unit in which the fastest row reads well.
-    fn of(rows: &[Row<'_>]) -> RateUnit {
-        let rates = rows.iter().filter_map(|(_, flow)| flow.rate.as_ref());
-        match rates.map(|rate| rate.value).fold(0.0, f64::max) {
-            fastest if fastest >= 500e3 => RateUnit::Mega,
-            _ => RateUnit::Kilo,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            RateUnit::Kilo => "kB/s",
-            RateUnit::Mega => "MB/s",
-        }
-    }
-
-    fn show(self, bytes_s: f64) -> String {
-        let value = match self {
-            RateUnit::Kilo => bytes_s / 1e3,
-            RateUnit::Mega => bytes_s / 1e6,
-        };
-        let decimals = match value {
-            v if v >= 1000.0 => 0,
-            v if v >= 100.0 => 1,
-            v if v >= 10.0 => 2,
-            _ => 3,
-        };
-        format!("{value:.decimals$}")
-    }
+/// The unit in which the fastest row reads well.
+fn unit_of(rows: &[Row<'_>]) -> RateUnit {
+    let rates = rows.iter().filter_map(|(_, flow)| flow.rate.as_ref());
+    RateUnit::fitting(rates.map(|rate| rate.value).fold(0.0, f64::max))
 }
 
 fn half_width(unit: RateUnit, rate: &Estimate) -> String {

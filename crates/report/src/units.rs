@@ -43,6 +43,48 @@ impl TimeUnit {
     }
 }
 
+/// A unit of rates for a column, in powers of ten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateUnit {
+    /// 1,000 B a second.
+    Kilo,
+    /// 1,000,000 B a second.
+    Mega,
+}
+
+impl RateUnit {
+    /// The unit in which rates up to this one read well.
+    pub fn fitting(fastest_bytes_s: f64) -> RateUnit {
+        match fastest_bytes_s {
+            fastest if fastest >= 500e3 => RateUnit::Mega,
+            _ => RateUnit::Kilo,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            RateUnit::Kilo => "kB/s",
+            RateUnit::Mega => "MB/s",
+        }
+    }
+
+    /// Bytes a second as a number in this unit.
+    pub fn show(self, bytes_s: f64) -> String {
+        let value = match self {
+            RateUnit::Kilo => bytes_s / 1e3,
+            RateUnit::Mega => bytes_s / 1e6,
+        };
+        let decimals = match value {
+            v if v >= 1000.0 => 0,
+            v if v >= 100.0 => 1,
+            v if v >= 10.0 => 2,
+            _ => 3,
+        };
+        format!("{value:.decimals$}")
+    }
+}
+
 /// A single time with its unit.
 pub fn time(ns: f64) -> String {
     if ns >= 1e9 {

@@ -1,10 +1,11 @@
 //! What keeps a stream's figures from being trusted, and the remedy in the flags that the user is
 //! using.
 
-use super::units::{grouped, percent};
-use super::warnings::{self, named};
+use super::exchange::{self as warnings, named};
+use crate::told::stream::Row;
+use crate::units::{grouped, percent};
 use std::fmt;
-use wiregauge_record::{Ending, FlowSummary, StreamPoint, StreamSummary, Way};
+use wiregauge_record::{Ending, FlowSummary, StreamPoint, Way};
 use wiregauge_run::{RunFile, Stream};
 
 /// Above this the figure is not that of the wire; below, it is how transfers fall into the window.
@@ -14,7 +15,7 @@ const OVER_LIMIT: f64 = 1.02;
 const SHALLOW: f64 = 0.8;
 
 /// A warning about some rows of a stream run.
-pub enum StreamWarning {
+pub(in crate::told) enum StreamWarning {
     /// Bytes were lost.
     Lost {
         rows: Vec<u32>,
@@ -54,11 +55,8 @@ pub enum StreamWarning {
     Other(warnings::Warning),
 }
 
-/// One row of the tables: a way of a point.
-type Row<'a> = (&'a StreamSummary, &'a FlowSummary);
-
 /// The warnings that a run deserves.
-pub fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<StreamWarning> {
+pub(in crate::told) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<StreamWarning> {
     let mut found = Vec::new();
     let those = |keep: &dyn Fn(&Row<'_>) -> bool| -> Vec<u32> {
         let numbered = (0..).zip(rows);
@@ -168,7 +166,7 @@ pub fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<StreamWarning> {
 }
 
 /// Which link and direction a point is, for the reader of a warning or a table.
-pub fn direction(point: StreamPoint, way: Way) -> String {
+pub(in crate::told) fn direction(point: StreamPoint, way: Way) -> String {
     match point.direction.ways().len() {
         1 => way.name().to_owned(),
         _ => format!("{} of both", way.name()),

@@ -1,50 +1,14 @@
-//! A run as aligned tables with units. A figure that the samples cannot bound is marked, never shown
-//! as if it were sure.
+//! An exchange run as tables with units. A figure that the samples cannot bound is marked, never
+//! shown as if it were sure.
 
-use super::units::{TimeUnit, grouped, percent, time};
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use super::table::Table;
+use crate::units::{TimeUnit, grouped, percent, time};
 use wiregauge_record::{Connect, Plan, PointSummary};
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Distribution, Estimate};
 
-/// A titled table.
-pub struct Titled {
-    /// What it shows, and in which unit.
-    pub title: String,
-    table: Table,
-}
-
-impl Titled {
-    pub(super) fn new(title: impl Into<String>, columns: &[&str]) -> Titled {
-        let mut table = Table::new();
-        table.load_style(comfy_table::presets::NOTHING);
-        table.set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(columns.to_vec());
-        Titled {
-            title: title.into(),
-            table,
-        }
-    }
-
-    pub(super) fn row(&mut self, cells: Vec<String>) {
-        self.table.add_row(cells);
-    }
-
-    /// The table as text.
-    pub fn text(mut self) -> String {
-        for column in self.table.column_iter_mut() {
-            column.set_cell_alignment(CellAlignment::Right);
-            column.set_padding((0, 2));
-        }
-        let text = self.table.to_string();
-        text.lines()
-            .map(|line| format!("  {}\n", line.trim_end()))
-            .collect()
-    }
-}
-
 /// Every table of a run that has something to say.
-pub fn of_run(file: &RunFile, confidence: bool) -> Vec<Titled> {
+pub(super) fn tables(file: &RunFile, confidence: bool) -> Vec<Table> {
     // Links that run together may end in any order.
     let mut points = file.points.clone();
     points.sort_by_key(|point| point.point.index);
@@ -118,9 +82,9 @@ fn dashes(count: usize) -> Vec<String> {
     vec!["-".to_string(); count]
 }
 
-fn times(points: &[PointSummary]) -> Titled {
+fn times(points: &[PointSummary]) -> Table {
     let unit = typical(points, |p| p.rtt.as_ref());
-    let mut table = Titled::new(
+    let mut table = Table::new(
         format!("RTT in {}", unit.name()),
         &columns(
             points,
@@ -159,7 +123,7 @@ fn times(points: &[PointSummary]) -> Titled {
     table
 }
 
-fn rates(points: &[PointSummary]) -> Titled {
+fn rates(points: &[PointSummary]) -> Table {
     let unit = typical(points, |p| p.trt.as_ref());
     let limit = points.iter().find_map(|p| p.limit.as_ref());
     let title = match limit {
@@ -189,7 +153,7 @@ fn rates(points: &[PointSummary]) -> Titled {
         names.push("of limit");
     }
     names.push("CPU us/exchange");
-    let mut table = Titled::new(title, &names);
+    let mut table = Table::new(title, &names);
     for point in points {
         let mut cells = point_cells(points, point);
         cells.push(format!("{:.2}", point.achieved_depth));
@@ -222,9 +186,9 @@ fn rates(points: &[PointSummary]) -> Titled {
     table
 }
 
-fn intervals(points: &[PointSummary]) -> Titled {
+fn intervals(points: &[PointSummary]) -> Table {
     let unit = typical(points, |p| p.rtt.as_ref());
-    let mut table = Titled::new(
+    let mut table = Table::new(
         format!(
             "95 % confidence intervals of the RTT in {} (neighbours may depend)",
             unit.name()
@@ -252,10 +216,10 @@ fn intervals(points: &[PointSummary]) -> Titled {
     table
 }
 
-fn from_intended(points: &[PointSummary]) -> Option<Titled> {
+fn from_intended(points: &[PointSummary]) -> Option<Table> {
     points.iter().find(|p| p.from_intended.is_some())?;
     let unit = typical(points, |p| p.from_intended.as_ref());
-    let mut table = Titled::new(
+    let mut table = Table::new(
         format!(
             "From the intended start to the last byte, in {}: what a schedule sees",
             unit.name()
@@ -285,7 +249,7 @@ fn from_intended(points: &[PointSummary]) -> Option<Titled> {
     Some(table)
 }
 
-fn below(plan: &Plan, points: &[PointSummary]) -> Option<Titled> {
+fn below(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
     if plan.below_ns.is_empty() {
         return None;
     }
@@ -298,7 +262,7 @@ fn below(plan: &Plan, points: &[PointSummary]) -> Option<Titled> {
     for name in &names {
         columns.extend([name.as_str(), "95 %"]);
     }
-    let mut table = Titled::new(
+    let mut table = Table::new(
         "Share of the exchanges below a limit (a lost one is not)",
         &columns,
     );
@@ -320,10 +284,10 @@ fn below(plan: &Plan, points: &[PointSummary]) -> Option<Titled> {
 /// Peaks shown of one point; all of them are in the JSON.
 const PEAKS: usize = 3;
 
-fn modes(points: &[PointSummary]) -> Option<Titled> {
+fn modes(points: &[PointSummary]) -> Option<Table> {
     points.iter().find(|p| p.modes.len() > 1)?;
     let unit = typical(points, |p| p.rtt.as_ref());
-    let mut table = Titled::new(
+    let mut table = Table::new(
         format!(
             "Points whose RTT has more than one peak, in {}",
             unit.name()
@@ -357,12 +321,12 @@ fn modes(points: &[PointSummary]) -> Option<Titled> {
     Some(table)
 }
 
-fn phases(plan: &Plan, points: &[PointSummary]) -> Option<Titled> {
+fn phases(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
     if plan.connect != Connect::Each {
         return None;
     }
     let unit = typical(points, |p| p.connect.as_ref());
-    let mut table = Titled::new(
+    let mut table = Table::new(
         format!(
             "Parts of an exchange in {}: connection, access (first byte), transfer",
             unit.name()
@@ -399,12 +363,12 @@ fn phases(plan: &Plan, points: &[PointSummary]) -> Option<Titled> {
     Some(table)
 }
 
-fn device(points: &[PointSummary]) -> Option<Titled> {
+fn device(points: &[PointSummary]) -> Option<Table> {
     points
         .iter()
         .find(|p| p.device.as_ref().is_some_and(|d| d.max > 0.0))?;
     let unit = typical(points, |p| p.device.as_ref());
-    let mut table = Titled::new(
+    let mut table = Table::new(
         format!(
             "Time in the device (its own clock) in {}; the rest of the RTT is host and wire",
             unit.name()
@@ -433,9 +397,9 @@ fn device(points: &[PointSummary]) -> Option<Titled> {
     Some(table)
 }
 
-fn losses(points: &[PointSummary]) -> Option<Titled> {
+fn losses(points: &[PointSummary]) -> Option<Table> {
     points.iter().find(|p| !p.counts.is_clean())?;
-    let mut table = Titled::new(
+    let mut table = Table::new(
         "Exchanges that went wrong (points without any are left out)",
         &columns(
             points,
@@ -473,7 +437,7 @@ fn losses(points: &[PointSummary]) -> Option<Titled> {
 }
 
 /// What links that run at once cost each other.
-fn interference(points: &[PointSummary]) -> Option<Titled> {
+fn interference(points: &[PointSummary]) -> Option<Table> {
     let (together, alone): (Vec<&PointSummary>, Vec<&PointSummary>) =
         points.iter().partition(|p| p.point.together);
     together.first()?;
@@ -481,7 +445,7 @@ fn interference(points: &[PointSummary]) -> Option<Titled> {
     let cell = |p: &PointSummary| (p.point.out_bytes, p.point.in_bytes, p.point.depth);
     let rtt = |p: &PointSummary| p.rtt.as_ref().map(|rtt| rtt.p50.value);
     let rate = |p: &PointSummary| p.throughput.exchanges_s;
-    let mut table = Titled::new(
+    let mut table = Table::new(
         format!(
             "Links alone and together: RTT p50 in {}, exchanges/s",
             unit.name()

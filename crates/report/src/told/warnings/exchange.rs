@@ -1,12 +1,12 @@
 //! What keeps a figure from being trusted, and the remedy in the flags that the user is using.
 
-use super::units::{percent, time};
+use crate::units::{percent, time};
 use std::fmt;
 use wiregauge_record::{Disturbance, Ending, HostPlan, PointSummary, Schedule, Wait};
 use wiregauge_run::RunFile;
 
 /// A warning about a run or some of its points.
-pub enum Warning {
+pub(in crate::told) enum Warning {
     /// Exchanges were lost.
     Lost { points: Vec<u32>, worst: f64 },
     /// Answers had wrong bytes.
@@ -55,7 +55,7 @@ pub enum Warning {
 }
 
 /// The warnings that a run deserves.
-pub fn of_run(file: &RunFile) -> Vec<Warning> {
+pub(in crate::told) fn of_run(file: &RunFile) -> Vec<Warning> {
     let plan = &file.plan;
     let mut warnings = Vec::new();
     let indices = |keep: &dyn Fn(&PointSummary) -> bool| -> Vec<u32> {

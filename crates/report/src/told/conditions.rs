@@ -1,0 +1,308 @@
+//! What a run ran on and how it was asked to measure, as names and values in groups: all that
+//! `run.json` holds of it, for whoever wants to repeat the run or doubts it.
+
+use super::heading;
+use crate::units::{grouped, time};
+use wiregauge_record::{
+    Conditions, Connect, HostPlan, Limit, LinkDetail, LinkOptions, LoopWait, Protocol, Responder,
+    Schedule,
+};
+use wiregauge_run::{Loop, RunFile, RunKind, Stream};
+
+/// Names and values.
+type Values = Vec<(String, String)>;
+
+/// Titled groups of them.
+type Groups = Vec<(String, Values)>;
+
+/// Of an exchange run.
+pub(super) fn of_exchange(file: &RunFile) -> Groups {
+    let plan = &file.plan;
+    let mut method = Values::new();
+    let mut add = |name: &str, value: String| method.push((name.into(), value));
+    add(
+        "protocol",
+        match plan.protocol {
+            Protocol::Echo => "echo: the device sends back what it gets",
+            Protocol::Wiregauge => "wiregauge's own frames",
+        }
+        .into(),
+    );
+    add(
+        "connection",
+        match plan.connect {
+            Connect::Once => "one for the whole run",
+            Connect::Each => "a new one for each exchange",
+        }
+        .into(),
+    );
+    add(
+        "measured at each point",
+        match plan.limit {
+            Limit::Count(count) => format!("{} exchanges", grouped(count)),
+            Limit::DurationNs(ns) => time(ns as f64),
+        },
+    );
+    add(
+        "warm-up at each point",
+        match plan.warmup {
+            0 => "none; the first exchange is kept apart".into(),
+            count => format!(
+                "{} exchanges; the first of all is kept apart",
+                grouped(count)
+            ),
+        },
+    );
+    add(
+        "schedule",
+        match plan.schedule {
+            Schedule::AsFastAsPossible => "as fast as the depth allows".into(),
+            Schedule::EveryNs(ns) => format!("one every {}", time(ns as f64)),
+        },
+    );
+    add("lost after", time(plan.timeout_ns as f64));
+    add(
+        "link failed after",
+        format!("{} lost in a row", plan.give_up),
+    );
+    add("waits by", format!("{:?}", plan.wait).to_lowercase());
+    add("bytes of the answers kept", yes(plan.keep_data));
+    let mut groups = vec![run(file, plan.points.len()), ("Method".into(), method)];
+    groups.extend(surroundings(file, plan.links(), &plan.host, &plan.link));
+    groups
+}
+
+/// Of a loop run.
+pub(super) fn of_loop(file: &RunFile<Loop>) -> Groups {
+    let plan = &file.plan;
+    let stages: Vec<String> = plan.process.iter().map(ToString::to_string).collect();
+    let mut method = Values::new();
+    let mut add = |name: &str, value: String| method.push((name.into(), value));
+    add("measured at each point", time(plan.duration_ns as f64));
+    add("start-up left out", time(plan.settle_ns as f64));
+    add("processing", stages.join(", "));
+    add(
+        "waits",
+        match plan.wait {
+            LoopWait::Sleep => "asleep".into(),
+            LoopWait::Spin => "spinning".into(),
+            LoopWait::Hybrid { margin_ns } => {
+                format!("asleep but for the last {}", time(margin_ns as f64))
+            }
+        },
+    );
+    add(
+        "preload of the curve",
+        match plan.find {
+            true => format!("tested for {}", time(plan.hold_ns as f64)),
+            false => "not tested".into(),
+        },
+    );
+    add("floor, memory and stages measured", yes(plan.calibrate));
+    let mut groups = vec![run(file, plan.points.len()), ("Method".into(), method)];
+    let address = std::iter::once(plan.address.as_str());
+    groups.extend(surroundings(
+        file,
+        address,
+        &plan.host,
+        &LinkOptions::default(),
+    ));
+    groups
+}
+
+/// Of a stream run.
+pub(super) fn of_stream(file: &RunFile<Stream>) -> Groups {
+    let plan = &file.plan;
+    let mut method = Values::new();
+    let mut add = |name: &str, value: String| method.push((name.into(), value));
+    add("measured at each point", time(plan.duration_ns as f64));
+    add("start-up left out", time(plan.settle_ns as f64));
+    add(
+        "bytes that come in",
+        match plan.check {
+            true => "compared one by one",
+            false => "counted, not compared",
+        }
+        .into(),
+    );
+    add(
+        "link failed after",
+        format!("{} without a transfer", time(plan.timeout_ns as f64)),
+    );
+    if !plan.rates_bytes_s.is_empty() {
+        let rates = plan.rates_bytes_s.iter();
+        let rates: Vec<String> = rates
+            .map(|&rate| format!("{} B/s", grouped(rate)))
+            .collect();
+        add("buffers computed for", rates.join(", "));
+        add("loss allowed in them", format!("{:e}", plan.loss));
+    }
+    let mut groups = vec![run(file, plan.points.len()), ("Method".into(), method)];
+    groups.extend(surroundings(file, plan.links(), &plan.host, &plan.link));
+    groups
+}
+
+fn run<K: RunKind>(file: &RunFile<K>, planned: usize) -> (String, Values) {
+    let conditions = &file.conditions;
+    let text = |name: &str, value: String| (name.to_owned(), value);
+    let values = vec![
+        text("kind", K::NAME.into()),
+        text("started", conditions.started.clone()),
+        text("state", file.state.describe().into()),
+        text(
+            "points",
+            format!("{} measured of {planned} planned", file.points.len()),
+        ),
+        text(
+            "samples",
+            format!("{} {}", grouped(file.measured()), K::ROWS),
+        ),
+        text("wiregauge", conditions.version.clone()),
+    ];
+    ("Run".into(), values)
+}
+
+fn surroundings<'a, K: RunKind>(
+    file: &RunFile<K>,
+    links: impl Iterator<Item = &'a str>,
+    host: &HostPlan,
+    options: &LinkOptions,
+) -> Groups {
+    let conditions = &file.conditions;
+    let mut groups = Groups::new();
+    // A run that failed before its link was open knows nothing of its host.
+    if !conditions.host.kernel.is_empty() {
+        groups.push(("Host".into(), of_host(conditions)));
+    }
+    groups.push(("Scheduling".into(), scheduling(conditions, host)));
+    for (at, address) in links.enumerate() {
+        let title = match at {
+            0 => "Link".to_owned(),
+            at => format!("Link {at}"),
+        };
+        let further = at.checked_sub(1).map(|at| conditions.more_links.get(at));
+        let (detail, responder) = match further {
+            None => (Some(&conditions.link), conditions.responder.as_ref()),
+            Some(further) => (
+                further.map(|further| &further.link),
+                further.and_then(|further| further.responder.as_ref()),
+            ),
+        };
+        groups.push((title, of_link(address, detail, responder, options)));
+    }
+    let floors = heading::floors(conditions);
+    if !floors.is_empty() {
+        let split = |line: String| match line.split_once(": ") {
+            Some((name, value)) => (name.to_owned(), value.to_owned()),
+            None => (String::new(), line),
+        };
+        let title = format!("{}, {}", super::FLOORS, super::FLOORS_ARE);
+        groups.push((title, floors.into_iter().map(split).collect()));
+    }
+    groups
+}
+
+fn of_host(conditions: &Conditions) -> Values {
+    let host = &conditions.host;
+    let text = |name: &str, value: String| (name.to_owned(), value);
+    let [one, five, fifteen] = host.load;
+    vec![
+        text("name", host.name.clone()),
+        text("kernel", host.kernel.clone()),
+        text("processor", host.cpu.clone()),
+        text("processors online", host.processors.to_string()),
+        text("virtual machine", yes(host.hypervisor)),
+        text(
+            "frequency governor",
+            host.governor.clone().unwrap_or_else(|| "none".into()),
+        ),
+        text("clock source", host.clock_source.clone()),
+        text(
+            "load over 1, 5, 15 minutes",
+            format!("{one:.2}, {five:.2}, {fifteen:.2}"),
+        ),
+    ]
+}
+
+fn scheduling(conditions: &Conditions, plan: &HostPlan) -> Values {
+    let host = &conditions.host;
+    let mut values = Values::new();
+    let mut add = |name: &str, value: String| values.push((name.into(), value));
+    if !host.kernel.is_empty() {
+        add("policy", host.policy.clone());
+        let affinity: Vec<String> = host.affinity.iter().map(u32::to_string).collect();
+        add("may run on processors", affinity.join(", "));
+        add("memory locked", yes(host.memory_locked));
+        let share = match host.rt_runtime_us {
+            Some(-1) => "no limit".into(),
+            Some(us) => format!("{} us a second", grouped(us.unsigned_abs())),
+            None => "not known".into(),
+        };
+        add("real-time threads may run", share);
+    }
+    let asked = [
+        plan.priority.map(|priority| format!("priority {priority}")),
+        plan.pin.map(|cpu| format!("processor {cpu}")),
+        plan.lock_memory.then(|| "memory locked".to_owned()),
+    ];
+    let asked: Vec<String> = asked.into_iter().flatten().collect();
+    add(
+        "asked for",
+        match asked.is_empty() {
+            true => "nothing".into(),
+            false => asked.join(", "),
+        },
+    );
+    let load = plan.load;
+    if load.cpu + load.memory > 0 {
+        let made = format!("{} computing and {} copying threads", load.cpu, load.memory);
+        add("load made on purpose", made);
+    }
+    values
+}
+
+fn of_link(
+    address: &str,
+    detail: Option<&LinkDetail>,
+    responder: Option<&Responder>,
+    options: &LinkOptions,
+) -> Values {
+    let mut values = vec![("address".to_owned(), address.to_owned())];
+    if let Some(detail) = detail {
+        values.extend(detail.settings.iter().cloned());
+    }
+    let mut add = |name: &str, value: String| values.push((name.into(), value));
+    if let Some(baud) = options.baud {
+        add("baud asked for", baud.to_string());
+    }
+    if options.usbmon {
+        add("URBs watched", "with usbmon".into());
+    }
+    let Some(device) = responder else {
+        return values;
+    };
+    add("device", device.name.clone());
+    add(
+        "largest frame OUT",
+        format!("{} B", grouped(device.max_out_bytes.into())),
+    );
+    add(
+        "largest frame IN",
+        format!("{} B", grouped(device.max_in_bytes.into())),
+    );
+    add(
+        "device's clock",
+        match device.tick_hz {
+            0 => "none".into(),
+            hz => format!("{} Hz, {} bit", grouped(hz), device.tick_bits),
+        },
+    );
+    if let Some(bus) = &device.bus {
+        add("bus, as the device says", bus.clone());
+    }
+    values
+}
+
+fn yes(so: bool) -> String {
+    if so { "yes" } else { "no" }.into()
+}

@@ -1,0 +1,140 @@
+//! What was measured, on what, in two lines; and what the host does without the device.
+
+use crate::units::time;
+use wiregauge_record::{
+    Calibration, Conditions, Floor, Limit, LoopWait, Protocol, Responder, Schedule,
+};
+use wiregauge_run::{Loop, RunFile, Stream};
+
+/// Of an exchange run.
+pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
+    let (plan, conditions) = (&file.plan, &file.conditions);
+    let how = match plan.schedule {
+        Schedule::AsFastAsPossible => "as fast as possible".to_string(),
+        Schedule::EveryNs(ns) => format!("one every {}", time(ns as f64)),
+    };
+    let much = match plan.limit {
+        Limit::Count(count) => format!("{count} exchanges a point"),
+        Limit::DurationNs(ns) => format!("{} a point", time(ns as f64)),
+    };
+    let protocol = match plan.protocol {
+        Protocol::Echo => "echo",
+        Protocol::Wiregauge => "wiregauge protocol",
+    };
+    let mut line = format!("{} ({protocol}", plan.address);
+    if let Some(responder) = &conditions.responder {
+        line += &format!(", {}", responder.name);
+    }
+    for (at, link) in plan.more_links.iter().enumerate() {
+        line += &format!("; link {}: {link}", at + 1);
+    }
+    line += &format!("), {much}, {how}");
+    if plan.warmup > 0 {
+        line += &format!(", after {} to warm up", plan.warmup);
+    }
+    let wait = format!(", waits by {:?}", plan.wait).to_lowercase();
+    let mut lines = vec![line];
+    lines.extend(host(conditions, &wait));
+    lines
+}
+
+/// Of a stream run.
+pub(super) fn of_stream(file: &RunFile<Stream>) -> Vec<String> {
+    let (plan, conditions) = (&file.plan, &file.conditions);
+    let name = |responder: &Option<Responder>| match responder {
+        Some(responder) => format!(" ({})", responder.name),
+        None => String::new(),
+    };
+    let mut line = format!("{}{}", plan.address, name(&conditions.responder));
+    for (at, link) in plan.more_links.iter().enumerate() {
+        let further = conditions.more_links.get(at);
+        let name = further.map_or(String::new(), |further| name(&further.responder));
+        line += &format!(", link {}: {link}{name}", at + 1);
+    }
+    line += &format!(
+        ", {} a point after {} of start-up",
+        time(plan.duration_ns as f64),
+        time(plan.settle_ns as f64)
+    );
+    let mut lines = vec![line];
+    lines.extend(host(conditions, ""));
+    lines
+}
+
+/// Of a loop run.
+pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<String> {
+    let plan = &file.plan;
+    let stages: Vec<String> = plan.process.iter().map(ToString::to_string).collect();
+    let mut line = format!(
+        "{}, {} a point after {} of start-up, processing {}",
+        plan.address,
+        time(plan.duration_ns as f64),
+        time(plan.settle_ns as f64),
+        stages.join(",")
+    );
+    if plan.find {
+        line += &format!(", each preload held for {}", time(plan.hold_ns as f64));
+    }
+    let wait = match plan.wait {
+        LoopWait::Sleep => ", waits asleep".into(),
+        LoopWait::Spin => ", waits spinning".into(),
+        LoopWait::Hybrid { margin_ns } => {
+            format!(", waits asleep but for the last {}", time(margin_ns as f64))
+        }
+    };
+    let mut lines = vec![line];
+    lines.extend(host(&file.conditions, &wait));
+    lines
+}
+
+/// The host that it was measured on, in a line; `more` goes behind its scheduling.
+fn host(conditions: &Conditions, more: &str) -> Option<String> {
+    let host = &conditions.host;
+    if host.kernel.is_empty() {
+        return None;
+    }
+    let virtual_machine = match host.hypervisor {
+        true => " (virtual machine)",
+        false => "",
+    };
+    Some(format!(
+        "host {}: {}, {} processors{virtual_machine}, {}{more}, load {:.2}",
+        host.name, host.cpu, host.processors, host.policy, host.load[0]
+    ))
+}
+
+/// What an exchange and a sleep cost on this host without the device, before and after the run.
+pub(super) fn floors(conditions: &Conditions) -> Vec<String> {
+    let (Some(before), after) = (&conditions.before, &conditions.after) else {
+        return Vec::new();
+    };
+    let mut lines = Vec::new();
+    for (at, floor) in before.floors.iter().enumerate() {
+        let later = after.as_ref().and_then(|after| after.floors.get(at));
+        let pair = |of: &dyn Fn(&Floor) -> f64| {
+            let later = later.map_or("-".into(), |floor| time(of(floor)));
+            format!("{} / {later}", time(of(floor)))
+        };
+        lines.push(format!(
+            "{}, {} B: p50 {}, p99 {}, max {}",
+            floor.name,
+            floor.bytes,
+            pair(&|floor| floor.rtt.p50.value),
+            pair(&|floor| floor.rtt.p99.value),
+            pair(&|floor| floor.rtt.max)
+        ));
+    }
+    let pair = |of: &dyn Fn(&Calibration) -> u64| {
+        let later = after
+            .as_ref()
+            .map_or("-".into(), |after| time(of(after) as f64));
+        format!("{} / {later}", time(of(before) as f64))
+    };
+    lines.push(format!(
+        "wake-up from sleep late by p50 {}, max {}; longest clock gap while spinning {}",
+        pair(&|c| c.wake_up.delay_p50_ns),
+        pair(&|c| c.wake_up.delay_max_ns),
+        pair(&|c| c.wake_up.clock_gap_max_ns)
+    ));
+    lines
+}
