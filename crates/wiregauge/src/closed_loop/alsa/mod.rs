@@ -97,56 +97,6 @@ impl Alsa {
         })
     }
 
-    /// The numbers of a point in frames, if a sound card can have such.
-    fn resolve(&mut self, point: &LoopPoint) -> Result<Setup, LinkError> {
-        let doing = format!(
-            "setting up {} to {}",
-            self.address.capture, self.address.playback
-        );
-        let wrong = |said: String| LinkError::new(LinkErrorKind::Usage, &doing, said);
-        let frame = point.frame_bytes();
-        let frames = |bytes: u64, what: &str| {
-            if bytes == 0 || frame == 0 || !bytes.is_multiple_of(u64::from(frame)) {
-                let said = format!("a {what} of {bytes} B is not whole frames of {frame} B");
-                return Err(wrong(said).hint(format!("a multiple of {frame} B")));
-            }
-            u32::try_from(bytes / u64::from(frame)).map_err(|_| {
-                wrong(format!(
-                    "a {what} of {bytes} B is too large for a sound card"
-                ))
-            })
-        };
-        let period = frames(u64::from(point.notify_bytes), "notify size")?;
-        let buffer = frames(point.ring_bytes, "ring")?;
-        let preload = frames(point.preload_bytes, "preload")?;
-        let rate = u32::try_from(point.rate_hz).map_err(|_| {
-            wrong(format!(
-                "{} samples a second are beyond a sound card",
-                point.rate_hz
-            ))
-        })?;
-        if preload > buffer {
-            let said =
-                format!("a preload of {preload} frames does not fit into a ring of {buffer}");
-            return Err(wrong(said).hint("a larger ring or a smaller preload"));
-        }
-        if buffer < 2 * period {
-            let said = format!("a ring of {buffer} frames does not hold two blocks of {period}");
-            return Err(wrong(said).hint("a ring of two blocks or more"));
-        }
-        self.rate = rate;
-        self.channels = point.channels as usize;
-        self.period = u64::from(period);
-        self.buffer = u64::from(buffer);
-        self.preload = u64::from(preload);
-        Ok(Setup {
-            rate,
-            channels: point.channels,
-            period,
-            buffer,
-        })
-    }
-
     fn ends(&mut self) -> &mut Ends {
         self.ends
             .as_mut()
@@ -331,7 +281,12 @@ impl LoopDevice for Alsa {
     }
 
     fn start(&mut self, point: &LoopPoint, copies: bool) -> Result<(), LinkError> {
-        let setup = self.resolve(point)?;
+        let (setup, preload) = in_frames(&self.address, point)?;
+        self.rate = setup.rate;
+        self.channels = setup.channels as usize;
+        self.period = u64::from(setup.period);
+        self.buffer = u64::from(setup.buffer);
+        self.preload = u64::from(preload);
         // Anew for each point: some drivers hold both sides to the first setup until both are closed.
         self.ends = None;
         let mut ends = Ends::open(&self.address)?;
@@ -430,6 +385,51 @@ impl LoopDevice for Alsa {
     }
 }
 
+/// The numbers of a point in frames, with the preload, if a sound card can have such.
+fn in_frames(address: &Address, point: &LoopPoint) -> Result<(Setup, u32), LinkError> {
+    let doing = format!("setting up {} to {}", address.capture, address.playback);
+    let wrong = |said: String| LinkError::new(LinkErrorKind::Usage, &doing, said);
+    let frame = u64::from(point.frame_bytes());
+    let frames = |bytes: u64, what: &str| {
+        if bytes == 0 || frame == 0 || !bytes.is_multiple_of(frame) {
+            let said = format!("a {what} of {bytes} B is not whole frames of {frame} B");
+            return Err(wrong(said).hint(format!("a multiple of {frame} B")));
+        }
+        u32::try_from(bytes / frame).map_err(|_| {
+            wrong(format!(
+                "a {what} of {bytes} B is too large for a sound card"
+            ))
+        })
+    };
+    let setup = Setup {
+        rate: u32::try_from(point.rate_hz).map_err(|_| {
+            wrong(format!(
+                "{} samples a second are beyond a sound card",
+                point.rate_hz
+            ))
+        })?,
+        channels: point.channels,
+        period: frames(u64::from(point.notify_bytes), "notify size")?,
+        buffer: frames(point.ring_bytes, "ring")?,
+    };
+    let preload = frames(point.preload_bytes, "preload")?;
+    if preload > setup.buffer {
+        let said = format!(
+            "a preload of {preload} frames does not fit into a ring of {}",
+            setup.buffer
+        );
+        return Err(wrong(said).hint("a larger ring or a smaller preload"));
+    }
+    if u64::from(setup.buffer) < 2 * u64::from(setup.period) {
+        let said = format!(
+            "a ring of {} frames does not hold two blocks of {}",
+            setup.buffer, setup.period
+        );
+        return Err(wrong(said).hint("a ring of two blocks or more"));
+    }
+    Ok((setup, preload))
+}
+
 /// What it is, for the conditions of a run.
 fn said(ends: &Ends, setup: Option<Setup>) -> Vec<(String, String)> {
     let Ends { capture, playback } = ends;
@@ -453,4 +453,59 @@ fn said(ends: &Ends, setup: Option<Setup>) -> Vec<(String, String)> {
         said.push(("position".to_owned(), told.to_owned()));
     }
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wiregauge_record::Aim;
+
+    fn point(notify: u32, ring: u64, preload: u64) -> LoopPoint {
+        LoopPoint {
+            index: 0,
+            rate_hz: 48_000,
+            channels: 2,
+            notify_bytes: notify,
+            ring_bytes: ring,
+            preload_bytes: preload,
+            aim: Aim::Hold,
+        }
+    }
+
+    fn told(point: &LoopPoint) -> String {
+        let address = Address::parse("alsa:hw:0").unwrap();
+        let error = in_frames(&address, point).unwrap_err();
+        assert_eq!(error.kind(), LinkErrorKind::Usage);
+        error.to_string()
+    }
+
+    #[test]
+    fn bytes_become_frames_of_the_card() {
+        let address = Address::parse("alsa:hw:0").unwrap();
+        let (setup, preload) = in_frames(&address, &point(256, 4096, 1024)).unwrap();
+        assert_eq!((setup.period, setup.buffer, preload), (64, 1024, 256));
+        assert_eq!((setup.rate, setup.channels), (48_000, 2));
+    }
+
+    #[test]
+    fn sizes_that_no_sound_card_can_have_are_refused_with_the_reason() {
+        assert!(told(&point(255, 4096, 1024)).contains("not whole frames of 4 B"));
+        assert!(told(&point(256, 4096, 0)).contains("preload of 0 B"));
+        assert!(told(&point(256, 4096, 8192)).contains("does not fit into a ring of 1024"));
+        assert!(told(&point(4096, 4096, 4096)).contains("does not hold two blocks"));
+        let fast = LoopPoint {
+            rate_hz: 1 << 40,
+            ..point(256, 4096, 1024)
+        };
+        assert!(told(&fast).contains("beyond a sound card"));
+    }
+
+    #[test]
+    fn a_computer_without_this_card_is_told_so() {
+        let error = Alsa::open("alsa:hw:no_such_card")
+            .err()
+            .expect("no such card");
+        assert_eq!(error.kind(), LinkErrorKind::NotFound);
+        assert!(error.to_string().contains("try: "), "{error}");
+    }
 }
