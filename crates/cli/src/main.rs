@@ -4,6 +4,7 @@
 mod args;
 mod commands;
 mod output;
+mod stage_list;
 mod stream_limit;
 mod values;
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 use wiregauge::serve::Often;
-use wiregauge_record::{HostLoad, PointSummary};
+use wiregauge_record::{HostLoad, LoopWait, PointSummary};
 
 /// A list of sizes or depths, in the order given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,26 +119,6 @@ pub fn rate(text: &str) -> Result<Every, String> {
     Ok(Every(Duration::from_nanos(
         (1e9 / per_second).round() as u64
     )))
-}
-
-/// Samples a second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SampleRate(pub u64);
-
-/// `48k`, `62.5M`, `1G`; powers of ten.
-pub fn sample_rate(text: &str) -> Result<SampleRate, String> {
-    let wrong = || format!("`{text}` is no sample rate (such as 48k, 62.5M or 1G, a second)");
-    let (digits, unit) = match text.as_bytes().last() {
-        Some(b'k' | b'K') => (&text[..text.len() - 1], 1e3),
-        Some(b'M') => (&text[..text.len() - 1], 1e6),
-        Some(b'G') => (&text[..text.len() - 1], 1e9),
-        _ => (text, 1.0),
-    };
-    let rate = digits.parse::<f64>().map_err(|_| wrong())? * unit;
-    if !(1.0..=1e11).contains(&rate) || rate.fract() != 0.0 {
-        return Err(wrong());
-    }
-    Ok(SampleRate(rate as u64))
 }
 
 /// `sleep`, `spin`, `hybrid:50us`.

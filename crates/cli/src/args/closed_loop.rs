@@ -1,11 +1,12 @@
 //! The flags of `wiregauge loop`.
 
 use super::{HostArgs, KeepArgs, Look};
+use crate::stage_list::{self, SampleRates, StageList};
 use crate::values::{self, Sizes};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
-use wiregauge_record::{LoopWait, Stage};
+use wiregauge_record::LoopWait;
 
 /// Below the flags in its help.
 pub const EXAMPLES: &str = "\
@@ -36,8 +37,8 @@ pub struct LoopArgs {
     pub device: String,
 
     /// Samples a second of each channel, such as 48k or 62.5M.
-    #[arg(long, value_name = "LIST", value_parser = values::sample_rate, value_delimiter = ',', default_value = "125M")]
-    pub rate: Vec<values::SampleRate>,
+    #[arg(long, value_name = "LIST", value_parser = stage_list::sample_rates, default_value = "125M")]
+    pub rate: SampleRates,
     /// Channels, interleaved, 16 bits each.
     #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "1")]
     pub channels: Sizes,
@@ -51,8 +52,8 @@ pub struct LoopArgs {
     #[arg(long, value_name = "BYTES", value_parser = values::size, conflicts_with_all = ["find", "hold"])]
     pub preload: Option<u32>,
     /// What is done to the samples, in this order: copy, gain:0.5, fir:64, biquad:0.1, threshold:0.2.
-    #[arg(long, value_name = "STAGES", value_parser = values::stage, value_delimiter = ',', default_value = "copy")]
-    pub process: Vec<Stage>,
+    #[arg(long, value_name = "STAGES", value_parser = stage_list::stages, default_value = "copy")]
+    pub process: StageList,
     /// How to wait for a block: sleep, spin, or hybrid:50us (asleep, but for the last 50 us).
     #[arg(long, value_name = "HOW", value_parser = values::loop_wait, default_value = "sleep")]
     pub wait: LoopWait,

@@ -1,7 +1,8 @@
 //! From what was typed to what will run: every default is filled in here and nowhere else.
 
 use crate::args::{ConnectArg, ExchangeArgs, HostArgs, LoopArgs, ProtocolArg, StreamArgs, WaitArg};
-use crate::values::{ByteRate, Count, Every, SampleRate, Sizes};
+use crate::stage_list::SampleRates;
+use crate::values::{ByteRate, Count, Every, Sizes};
 use wiregauge_record::{
     Aim, Connect, Direction, HostPlan, Limit, LinkOptions, LoopPlan, LoopPoint, Plan, Point,
     Protocol, Schedule, StreamPlan, StreamPoint, Wait,
@@ -202,8 +203,9 @@ fn stream_points(args: &StreamArgs) -> Vec<StreamPoint> {
 
 /// The plan for `wiregauge loop`.
 pub fn of_loop(args: &LoopArgs) -> LoopPlan {
+    let SampleRates(rates) = &args.rate;
     let (Sizes(channels), Sizes(notifies)) = (&args.channels, &args.notify);
-    let cells = args.rate.iter().flat_map(|&SampleRate(rate_hz)| {
+    let cells = rates.iter().flat_map(|&rate_hz| {
         let of_rate = channels.iter().map(move |&channels| (rate_hz, channels));
         of_rate.flat_map(|(rate_hz, channels)| {
             notifies
@@ -248,7 +250,7 @@ pub fn of_loop(args: &LoopArgs) -> LoopPlan {
         settle_ns: args.settle.as_nanos() as u64,
         find: args.find || args.hold.is_some(),
         hold_ns: args.hold.map_or(duration_ns, |hold| hold.as_nanos() as u64),
-        process: args.process.clone(),
+        process: args.process.0.clone(),
         wait: args.wait,
         calibrate: !args.no_calibration,
         host: host(&args.host),

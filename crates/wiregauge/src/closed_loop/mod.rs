@@ -4,6 +4,7 @@
 
 #[cfg(all(target_os = "linux", target_endian = "little"))]
 mod alsa;
+mod check;
 mod device;
 mod find;
 mod floor;
@@ -17,6 +18,9 @@ mod waiting;
 
 #[cfg(all(target_os = "linux", target_endian = "little"))]
 pub use alsa::Alsa;
+pub use check::{
+    CHANNELS_MOST, DUTY_MOST, check, check_room, check_shape, check_speed, least_duty, throttling,
+};
 pub use device::{Arrived, DeviceEnd, LoopDevice, Rings, STALLS_KEPT, Submitted};
 pub use virtual_clock::VirtualClock;
 
@@ -31,7 +35,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wiregauge_record::{
-    Aim, Block, LoopFloor, LoopPlan, LoopPoint, LoopSummariser, LoopSummary, LoopWait,
+    Block, LoopFloor, LoopPlan, LoopPoint, LoopSummariser, LoopSummary, LoopWait,
 };
 
 /// What takes the blocks of a run.
@@ -105,7 +109,10 @@ impl Caller<'_> {
             }
         };
         sink.opened(&opened)?;
-        let memory_bytes_s = self.plan.calibrate.then(host::memory_bytes_s);
+        let memory_bytes_s = self
+            .plan
+            .calibrate
+            .then(|| host::memory_speed().median_bytes_s);
         let mut index = self.plan.points.iter().map(|point| point.index + 1).max();
         for &point in &self.plan.points {
             let mut search = Search::of(self.plan, point);
@@ -134,12 +141,14 @@ impl Caller<'_> {
         sink: &mut Taker<'_>,
     ) -> io::Result<Option<LoopSummary>> {
         let stages = match self.plan.calibrate {
+            // What cannot be laid out is the loop's thread to tell.
             true => process::speeds(
                 &self.plan.process,
                 point.channels,
                 point.rate_hz,
                 point.notify_bytes,
-            ),
+            )
+            .unwrap_or_default(),
             false => Vec::new(),
         };
         sink.begin_point(point)?;
@@ -147,8 +156,13 @@ impl Caller<'_> {
         let over = AtomicBool::new(false);
         let (end, floor) = std::thread::scope(|scope| {
             let spins = self.plan.wait != LoopWait::Sleep;
-            let floor = (self.plan.calibrate && floor::has_room(spins))
-                .then(|| scope.spawn(|| floor::measure(&point, self.plan, &over)));
+            let floor = (self.plan.calibrate && floor::has_room(spins)).then(|| {
+                let measured = || {
+                    floor::pause(self.plan.settle_ns, &over);
+                    floor::measure(&point, &self.plan.host, &over)
+                };
+                scope.spawn(measured)
+            });
             self.watcher.go(point);
             let end = self.take_blocks(drain, &mut summariser, sink);
             over.store(true, Ordering::Relaxed);

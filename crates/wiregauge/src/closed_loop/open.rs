@@ -20,7 +20,7 @@ const KINDS: &[Kind] = &[
         form: "virtual",
         open: |rest| {
             rest.is_empty()
-                .then(|| Ok(Box::new(VirtualClock::new()) as _))
+                .then(|| Ok(Box::new(VirtualClock::default()) as _))
         },
     },
     #[cfg(all(target_os = "linux", target_endian = "little"))]

@@ -41,7 +41,7 @@ pub(super) fn run_point(
     log: &mut Log<Block>,
 ) -> PointEnd {
     let stalls_before = log.stalls;
-    let watch = Watch::start(plan.host.pin);
+    let watch = Watch::start(plan.host.pin, None);
     let looped = lay_out_and_loop(device, plan, point, ears, log);
     ears.pulse.rests();
     let end = device.stop();

@@ -241,7 +241,7 @@ mod tests {
             rate_hz: 1_000_000,
             channels: 2,
             notify_bytes: 4_000,
-            ring_bytes: 400_000,
+            ring_bytes: 800_000,
             preload_bytes,
             aim: Aim::Hold,
         }
@@ -281,12 +281,15 @@ mod tests {
         let end = copied(&point(40_000), 60, Some((20, 50)));
         assert!(end.underruns >= 20, "{end:?}");
         assert_eq!(end.overruns, 0, "{end:?}");
-        assert_eq!(end.stalls[0].xrun, Xrun::Underrun);
         // Block 20 is played when block 30 begins to come in.
-        assert_eq!(end.stalls[0].at_ns, 30_000_000);
-        let end = copied(&point(40_000), 30, Some((20, 150)));
+        let starved = |stall: &Stall| (stall.xrun, stall.at_ns) == (Xrun::Underrun, 30_000_000);
+        assert!(end.stalls.iter().any(starved), "{end:?}");
+        let end = copied(&point(40_000), 30, Some((20, 400)));
         assert!(end.overruns >= 1, "{end:?}");
-        assert_eq!(end.stalls[0].xrun, Xrun::Both);
+        assert!(
+            end.stalls.iter().any(|stall| stall.xrun == Xrun::Both),
+            "{end:?}"
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod helper;
 mod interference;
 mod load;
 mod loan;
+mod memory;
 mod nudge;
 mod scheduling;
 mod state;
@@ -19,6 +20,9 @@ pub use helper::Helper;
 pub use interference::{ClockGaps, Watch};
 pub use load::Load;
 pub use loan::Loan;
+pub use memory::{
+    MemorySpeed, available_bytes, beyond_cache_bytes, last_level_cache_bytes, memory_speed,
+};
 pub use nudge::{Heeding, Sleeper, own_descriptors};
 pub use scheduling::{allowed, apply, keep_off, use_precise_timers};
 pub use state::host_state;

@@ -95,15 +95,27 @@ impl Process for Fir {
 /// Each output is the sum over its own window of the line. The taps are symmetric: they need not be
 /// turned round. The line reaches `N` beyond the last window.
 fn filter<const N: usize>(taps: &[f32], line: &[f32], output: &mut [f32]) {
-    for (tile, output) in output.chunks_mut(N).enumerate() {
-        let line = &line[tile * N..][..taps.len() - 1 + N];
-        let mut sums = [0.0f32; N];
-        for (window, tap) in line.windows(N).zip(taps) {
-            let window: &[f32; N] = window.try_into().expect("windows are of N");
-            for (sum, sample) in sums.iter_mut().zip(window) {
-                *sum += sample * tap;
-            }
-        }
-        output.copy_from_slice(&sums[..output.len()]);
+    let (tiles, rest) = output.as_chunks_mut::<N>();
+    let whole = tiles.len() * N;
+    for (at, sums) in tiles.iter_mut().enumerate() {
+        *sums = tile(taps, &line[at * N..]);
     }
+    if !rest.is_empty() {
+        let sums: [f32; N] = tile(taps, &line[whole..]);
+        rest.copy_from_slice(&sums[..rest.len()]);
+    }
+}
+
+/// One tile. The sums are of a fixed number and seen by nobody until they are complete, so that they can
+/// stay in vector registers.
+#[inline(always)]
+fn tile<const N: usize>(taps: &[f32], line: &[f32]) -> [f32; N] {
+    let mut sums = [0.0; N];
+    for (window, tap) in line.windows(N).zip(taps) {
+        let window: &[f32; N] = window.first_chunk().expect("windows are of N");
+        for n in 0..N {
+            sums[n] += window[n] * tap;
+        }
+    }
+    sums
 }

@@ -8,12 +8,14 @@ mod convert;
 mod fir;
 mod planes;
 mod pointwise;
+mod speed;
 
 #[cfg(test)]
 mod tests;
 
 pub use bounds::{CORNER_LOWEST, TAPS_MOST, out_of_bounds};
 pub use planes::{Format, Planes, Process};
+pub use speed::speeds;
 
 use crate::error::{LinkError, LinkErrorKind};
 use wiregauge_record::{SAMPLE_BYTES, Stage};
