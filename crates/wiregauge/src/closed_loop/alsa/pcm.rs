@@ -105,16 +105,17 @@ impl Pcm {
         }
         params.only(Set::Format, kernel::FORMAT_S16_LE);
         params.only(Set::Subformat, kernel::SUBFORMAT_STD);
-        for (number, value, what) in [
-            (Number::Channels, setup.channels, "channels"),
-            (Number::Rate, setup.rate, "samples a second"),
-            (Number::PeriodSize, setup.period, "frames of notify size"),
-            (Number::BufferSize, setup.buffer, "frames of ring"),
+        for (number, value) in [
+            (Number::Channels, setup.channels),
+            (Number::Rate, setup.rate),
+            (Number::PeriodSize, setup.period),
+            (Number::BufferSize, setup.buffer),
         ] {
             let before = params;
             params.narrow(number, Interval::of(value, value));
             if kernel::refine(&self.file, &mut params).is_err() {
-                return Err(self.impossible(&doing, before, number, value, what));
+                let range = self.near(before, number, value);
+                return Err(impossible(&doing, number, value, setup.channels, range));
             }
         }
         kernel::set_hardware(&self.file, &mut params).map_err(|error| {
@@ -140,37 +141,22 @@ impl Pcm {
         Ok(params)
     }
 
-    /// The number cannot be: what can, with what was chosen before.
-    fn impossible(
-        &self,
-        doing: &str,
-        before: HwParams,
-        number: Number,
-        value: u32,
-        what: &str,
-    ) -> LinkError {
-        let mut range = before;
-        // Narrows what the choice so far leaves.
-        let _ = kernel::refine(&self.file, &mut range);
-        let range = range.range(number);
-        let near = |interval| {
+    /// What a number can be instead of a value, with what was chosen before.
+    fn near(&self, before: HwParams, number: Number, value: u32) -> Near {
+        let narrowed = |interval: Option<Interval>| {
             let mut params = before;
-            params.narrow(number, interval);
+            if let Some(interval) = interval {
+                params.narrow(number, interval);
+            }
             let refined = kernel::refine(&self.file, &mut params);
             refined.is_ok().then(|| params.range(number))
         };
-        let below = near(Interval::of(0, value)).map(|range| range.max);
-        let above = near(Interval::of(value, u32::MAX)).map(|range| range.min);
-        let said = match (range.min, range.max) {
-            (min, max) if min == max => format!("it has {min} {what}, not {value}"),
-            (min, max) => format!("it can have {min} to {max} {what}, but not {value}"),
-        };
-        let error = LinkError::new(LinkErrorKind::Usage, doing, said);
-        match (below, above) {
-            (None, None) => error,
-            (Some(one), None) | (None, Some(one)) => error.hint(format!("{one} {what}")),
-            (Some(one), Some(other)) if one == other => error.hint(format!("{one} {what}")),
-            (Some(one), Some(other)) => error.hint(format!("{one} or {other} {what}")),
+        let all = narrowed(None).unwrap_or_else(|| before.range(number));
+        Near {
+            least: all.min,
+            most: all.max,
+            below: narrowed(Some(Interval::of(0, value))).map(|range| range.max),
+            above: narrowed(Some(Interval::of(value, u32::MAX))).map(|range| range.min),
         }
     }
 
@@ -261,6 +247,50 @@ impl Pcm {
     }
 }
 
+/// What a card can have instead of a value.
+#[derive(Clone, Copy)]
+struct Near {
+    least: u32,
+    most: u32,
+    below: Option<u32>,
+    above: Option<u32>,
+}
+
+/// Tells of a number that a card cannot have, in the units and flags of the user.
+fn impossible(doing: &str, number: Number, value: u32, channels: u32, near: Near) -> LinkError {
+    let bytes = |frames: u32| u64::from(frames) * u64::from(channels) * 2;
+    let (what, is_frames, flag) = match number {
+        Number::Channels => ("channels", false, "--channels"),
+        Number::Rate => ("samples a second", false, "--rate"),
+        Number::PeriodSize => ("frames a block", true, "--notify"),
+        Number::BufferSize => ("frames of ring", true, "--ring"),
+    };
+    let Near {
+        least,
+        most,
+        below,
+        above,
+    } = near;
+    let said = match least == most {
+        true => format!("it has {least} {what}, not {value}"),
+        false => format!("it can have {least} to {most} {what}, but not {value}"),
+    };
+    let mut tries: Vec<u32> = [below, above].into_iter().flatten().collect();
+    tries.dedup();
+    let tries: Vec<String> = tries
+        .into_iter()
+        .map(|value| match is_frames {
+            true => format!("{flag} {} ({value} frames)", bytes(value)),
+            false => format!("{flag} {value}"),
+        })
+        .collect();
+    let error = LinkError::new(LinkErrorKind::Usage, doing, said);
+    match tries.is_empty() {
+        true => error,
+        false => error.hint(tries.join(" or ")),
+    }
+}
+
 /// How far a position is ahead of another, where both begin anew at the boundary.
 fn ahead(of: u64, from: u64, boundary: u64) -> i64 {
     let difference = of as i64 - from as i64;
@@ -337,6 +367,25 @@ mod tests {
         assert_eq!(ahead(4, 990, 1_000), 14);
         assert_eq!(ahead(990, 4, 1_000), -14);
         assert_eq!(ahead(7, 5, 0), 2);
+    }
+
+    #[test]
+    fn a_number_that_a_card_cannot_have_is_told_with_those_that_it_can() {
+        let near = |below, above| Near {
+            least: 64,
+            most: 4096,
+            below,
+            above,
+        };
+        let told =
+            |number, value, near| impossible("setting up", number, value, 2, near).to_string();
+        assert_eq!(
+            told(Number::PeriodSize, 100, near(Some(96), Some(128))),
+            "setting up: it can have 64 to 4096 frames a block, but not 100\n  try: --notify 384 (96 \
+             frames) or --notify 512 (128 frames)"
+        );
+        assert!(told(Number::Rate, 9_000, near(Some(4096), None)).ends_with("try: --rate 4096"));
+        assert!(!told(Number::BufferSize, 1, near(None, None)).contains("try"));
     }
 
     #[test]
