@@ -161,7 +161,7 @@ impl fmt::Display for LoopWarning {
             ),
             LoopWarning::Unverified { points } => write!(
                 f,
-                "the latency of {} was not verified: too few blocks ran",
+                "the latency of {} was not verified: too few blocks ran without a stall",
                 named(points)
             ),
             LoopWarning::Busy { points, worst } => write!(

@@ -345,14 +345,17 @@ fn holder(card: u32) -> Option<String> {
     let subdevices = streams.filter_map(|stream| std::fs::read_dir(stream.ok()?.path()).ok());
     subdevices.flatten().find_map(|subdevice| {
         let status = std::fs::read_to_string(subdevice.ok()?.path().join("status")).ok()?;
-        let process = owner(&status)?;
+        let thread = value(&status, "owner_pid")?;
+        // The kernel tells the thread that opened it.
+        let state = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
+        let process = value(&state, "Tgid").unwrap_or(thread);
         let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
         Some(format!("process {process} ({})", name.trim()))
     })
 }
 
-fn owner(status: &str) -> Option<u32> {
-    let line = status.lines().find(|line| line.starts_with("owner_pid"))?;
+fn value(status: &str, name: &str) -> Option<u32> {
+    let line = status.lines().find(|line| line.starts_with(name))?;
     line.split(':').nth(1)?.trim().parse().ok()
 }
 
@@ -391,8 +394,8 @@ mod tests {
     #[test]
     fn the_owner_of_a_stream_is_read_from_its_status() {
         let status = "state: RUNNING\nowner_pid   : 4711\ntrigger_time: 1.2\n";
-        assert_eq!(owner(status), Some(4711));
-        assert_eq!(owner("closed\n"), None);
+        assert_eq!(value(status, "owner_pid"), Some(4711));
+        assert_eq!(value("closed\n", "owner_pid"), None);
     }
 
     #[test]
