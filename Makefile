@@ -15,7 +15,7 @@ QUIET := $(shell [ -t 2 ] || echo --quiet)
 FUZZ_SECONDS ?= 10
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
-.PHONY: help demo build install setup test test-all simulations fuzz bench lab test-lab docs clean \
+.PHONY: help demo build install setup test test-all test-browser simulations fuzz bench lab test-lab docs clean \
   lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
@@ -28,6 +28,7 @@ demo: ## Build, then measure a modelled device and a TCP responder. No hardware 
 	@$(WIREGAUGE) demo
 
 build: ## Build target/release/wiregauge.
+	@scripts/fetch-uplot
 	@echo "building wiregauge (release; some minutes the first time)"
 	@cargo build --release --locked $(QUIET)
 
@@ -51,10 +52,11 @@ test: ## Run the tests, after what set-up they need.
 	@echo "comparing the test vectors with what makes them"
 	@python3 docs/vectors/make.py --check
 
-test-all: ## Run what takes longer: simulations, the lab, fuzzing, the bench once over, links of the pages.
+test-all: ## Run what takes longer: simulations, the browser, the lab, fuzzing, the bench once over, links of the pages.
 	@scripts/setup all
 	@$(MAKE) docs
 	@$(MAKE) simulations
+	@$(MAKE) test-browser
 	@$(MAKE) test-lab
 	@$(MAKE) fuzz
 	@if [ -f bench/run.py ]; then $(MAKE) bench BENCH_FLAGS=--quick; fi
@@ -68,6 +70,11 @@ simulations: ## Run the tests that are kept out of `make test` for their length.
 	@cargo test $(LONG_TESTS) --release --locked --no-run $(QUIET)
 	@echo "running the simulations (a minute or two)"
 	@cargo test $(LONG_TESTS) --release --locked --quiet --no-fail-fast -- --ignored --test-threads 1
+
+test-browser: build ## Open reports of real runs in a headless browser and look at what is there.
+	@scripts/setup browser
+	@echo "opening reports in a browser"
+	@WIREGAUGE=$(abspath $(WIREGAUGE)) python3 crates/report/tests/browser/test_page.py
 
 lint: lint-format lint-rust lint-documentation lint-scripts ## Check formatting, lints, API documentation, scripts and Python.
 
@@ -90,9 +97,9 @@ lint-documentation:
 lint-scripts:
 	@scripts/setup lint
 	@echo "checking scripts"
-	@shellcheck scripts/setup .ci/run lab/guest/* lab/plans/*.sh
+	@shellcheck scripts/setup scripts/fetch-uplot .ci/run lab/guest/* lab/plans/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
-	  docs/vectors scripts/check-docs $(wildcard bench) lab lab/run
+	  docs/vectors scripts/check-docs crates/report/tests/browser $(wildcard bench) lab lab/run
 
 fuzz: ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.
 	@scripts/setup fuzz

@@ -6,12 +6,13 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "exchange",
     "stream",
     "explain",
     "serve",
     "show",
+    "report",
     "runs",
     "export",
     "demo",

@@ -30,6 +30,7 @@ pub struct LoopSummariser {
     work_ns: u64,
     first_ns: Option<u64>,
     last_ns: u64,
+    done_ns: u64,
 }
 
 impl LoopSummariser {
@@ -44,6 +45,7 @@ impl LoopSummariser {
             work_ns: 0,
             first_ns: None,
             last_ns: 0,
+            done_ns: 0,
         }
     }
 
@@ -61,6 +63,7 @@ impl LoopSummariser {
         self.first_ns
             .get_or_insert(block.due_ns.saturating_sub(period_ns));
         self.last_ns = block.due_ns;
+        self.done_ns = block.done_ns;
     }
 
     /// The summary. Verification, floor and speeds are the engine's to add.
@@ -82,13 +85,21 @@ impl LoopSummariser {
             underruns: facts.underruns,
             stalls: facts.stalls,
             verified: None,
-            duty: self.work_ns as f64 / elapsed_ns.max(1) as f64,
+            duty: self.work_ns as f64 / self.looped_ns().max(1) as f64,
             floor: None,
             stages: Vec::new(),
             memory_bytes_s: None,
             resources: facts.resources,
             disturbances: Vec::new(),
         }
+    }
+
+    /// The time in which the measured blocks were worked on: a loop that falls behind is still at it
+    /// when the last of them has long come in.
+    fn looped_ns(&self) -> u64 {
+        self.last_ns
+            .max(self.done_ns)
+            .saturating_sub(self.first_ns.unwrap_or(0))
     }
 
     /// A latency as a preload: bytes, rounded up to whole blocks.
@@ -160,7 +171,7 @@ mod tests {
         assert_eq!(summary.needed_ns, Some(1_050_000.0));
         assert_eq!(summary.needed_bytes, Some(4_000));
         assert_eq!(summary.elapsed_ns, 3_000_000);
-        assert!((summary.duty - 0.04 / 3.0).abs() < 1e-9);
+        assert!((summary.duty - 0.04 / 3.02).abs() < 1e-9);
     }
 
     #[test]
@@ -179,6 +190,23 @@ mod tests {
         assert_eq!(between.stalls, 3);
         assert!((between.per_minute - 3.0).abs() < 0.01);
         assert!((7.0..9.0).contains(&between.per_minute_high));
+    }
+
+    #[test]
+    fn a_loop_that_falls_behind_works_all_the_time_not_more() {
+        let mut summariser = LoopSummariser::new(point());
+        for sequence in 0..10_u64 {
+            summariser.push(&Block {
+                sequence,
+                due_ns: (sequence + 1) * 1_000_000,
+                begun_ns: 1_000_000 + sequence * 2_000_000,
+                done_ns: 3_000_000 + sequence * 2_000_000,
+                phase: Phase::Measured,
+                ..Block::default()
+            });
+        }
+        let summary = summariser.finish(Ending::Complete, LoopFacts::default());
+        assert!((0.9..=1.0).contains(&summary.duty), "{}", summary.duty);
     }
 
     #[test]

@@ -6,10 +6,18 @@
 
 #![forbid(unsafe_code)]
 
+// The tests' own module names this crate as a user does.
+#[cfg(test)]
+extern crate self as wiregauge_report;
+
 pub mod figures;
 pub mod gather;
+mod labels;
+pub mod page;
 pub mod told;
 pub mod units;
+
+pub use labels::labels;
 
 use gather::Gathered;
 use told::Told;
@@ -25,4 +33,23 @@ pub struct Subject {
     pub told: Told,
     /// Its samples, thinned.
     pub gathered: Gathered,
+}
+
+impl Subject {
+    /// Reads the samples of a run that is told already; see [`gather::run`]. Points whose samples
+    /// cannot be read are in `gathered.missing()`.
+    pub fn load(
+        label: String,
+        run: wiregauge_run::AnyRun,
+        told: Told,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Subject {
+        let gathered = gather::run(&run, progress);
+        Subject {
+            label,
+            run,
+            told,
+            gathered,
+        }
+    }
 }

@@ -291,7 +291,8 @@ mod tests {
             point: false,
             data: keep_data,
         };
-        let reader = SampleReader::<Exchange>::open(&path, layout, point(0))?;
+        let all = (0..Exchange::COLUMNS.len()).collect();
+        let reader = SampleReader::<Exchange>::open(&path, layout, point(0), all)?;
         assert_eq!(reader.rows(), rows.len() as u64);
         reader.collect()
     }

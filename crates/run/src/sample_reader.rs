@@ -22,7 +22,9 @@ const BATCH: usize = 2048;
 pub struct SampleReader<K: RunKind = Exchange> {
     path: PathBuf,
     file: SerializedFileReader<File>,
-    /// One for each column of the row group being read; empty between row groups.
+    /// Positions in `K::COLUMNS` of those that are read; the other fields stay at their default.
+    wanted: Vec<usize>,
+    /// One for each wanted column of the row group being read; empty between row groups.
     columns: Vec<ColumnReader>,
     next_row_group: usize,
     rows_left_in_group: u64,
@@ -43,11 +45,13 @@ struct Scratch {
 }
 
 impl<K: RunKind> SampleReader<K> {
-    /// Opens a sample file and checks that it is one of ours and of this point.
+    /// Opens a sample file and checks that it is one of ours and of this point. `wanted` are the
+    /// positions of the columns to read; the bytes of the answers are read with all columns only.
     pub(crate) fn open(
         path: &Path,
         layout: Layout,
         point: K::Point,
+        wanted: Vec<usize>,
     ) -> Result<SampleReader<K>, RunError> {
         let bad = |problem: String| RunError::BadSamples {
             path: path.to_owned(),
@@ -94,13 +98,14 @@ impl<K: RunKind> SampleReader<K> {
         Ok(SampleReader {
             path: path.to_owned(),
             file,
+            data: (layout.data && wanted.len() == K::COLUMNS.len()).then(Vec::new),
+            wanted,
             columns: Vec::new(),
             next_row_group: 0,
             rows_left_in_group: 0,
             rows,
             rows_left: rows,
             samples: Vec::new(),
-            data: layout.data.then(Vec::new),
             next: 0,
             scratch: Scratch::default(),
         })
@@ -109,6 +114,41 @@ impl<K: RunKind> SampleReader<K> {
     /// How many rows the file says that it has.
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// The next rows, some thousands at once and without the bytes of the answers; `None` at the
+    /// end. What [`Iterator::next`] gives one by one, at a fraction of the cost.
+    pub fn next_rows(&mut self) -> Option<Result<&[K::Row], RunError>> {
+        match self.make_ready()? {
+            Ok(()) => {
+                let from = std::mem::replace(&mut self.next, self.samples.len());
+                Some(Ok(&self.samples[from..]))
+            }
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    /// Sees to it that there is a row at `next`; `None` at the end of the file.
+    fn make_ready(&mut self) -> Option<Result<(), RunError>> {
+        if self.next < self.samples.len() {
+            return Some(Ok(()));
+        }
+        match contained(|| self.fill()).and_then(|filled| filled) {
+            Ok(true) => Some(Ok(())),
+            Ok(false) => None,
+            Err(problem) => {
+                self.columns.clear();
+                self.samples.clear();
+                self.next = 0;
+                self.next_row_group = self.file.num_row_groups();
+                self.rows_left_in_group = 0;
+                self.rows_left = 0;
+                Some(Err(RunError::BadSamples {
+                    path: self.path.clone(),
+                    problem,
+                }))
+            }
+        }
     }
 
     /// Decodes the next batch; false at the end of the file.
@@ -123,11 +163,12 @@ impl<K: RunKind> SampleReader<K> {
             self.open_row_group()?;
         }
         let rows = usize::try_from(self.rows_left_in_group).map_or(BATCH, |rows| rows.min(BATCH));
-        self.samples.clear();
+        // What is wanted is overwritten in every row, and the rest was never set.
         self.samples.resize(rows, K::Row::default());
         self.next = 0;
-        let (columns, data) = self.columns.split_at_mut(K::COLUMNS.len());
-        for (reader, column) in columns.iter_mut().zip(K::COLUMNS) {
+        let (columns, data) = self.columns.split_at_mut(self.wanted.len());
+        for (reader, &at) in columns.iter_mut().zip(&self.wanted) {
+            let column = &K::COLUMNS[at];
             self.scratch
                 .read(reader, &column.kind, &mut self.samples)
                 .map_err(|problem| {
@@ -173,8 +214,9 @@ impl<K: RunKind> SampleReader<K> {
                 self.next_row_group
             ));
         }
-        let columns = K::COLUMNS.len() + usize::from(self.data.is_some());
-        self.columns = (0..columns)
+        let data = self.data.is_some().then_some(K::COLUMNS.len());
+        let wanted = self.wanted.iter().copied().chain(data);
+        self.columns = wanted
             .map(|column| group.get_column_reader(column))
             .collect::<Result<_, _>>()
             .map_err(|e| text(&e))?;
@@ -187,23 +229,8 @@ impl<K: RunKind> Iterator for SampleReader<K> {
     type Item = Result<(K::Row, Option<Vec<u8>>), RunError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.next == self.samples.len() {
-            match contained(|| self.fill()).and_then(|filled| filled) {
-                Ok(true) => {}
-                Ok(false) => return None,
-                Err(problem) => {
-                    self.columns.clear();
-                    self.samples.clear();
-                    self.next = 0;
-                    self.next_row_group = self.file.num_row_groups();
-                    self.rows_left_in_group = 0;
-                    self.rows_left = 0;
-                    return Some(Err(RunError::BadSamples {
-                        path: self.path.clone(),
-                        problem,
-                    }));
-                }
-            }
+        if let Err(error) = self.make_ready()? {
+            return Some(Err(error));
         }
         let at = self.next;
         self.next += 1;
@@ -242,10 +269,22 @@ impl Scratch {
             }
             (Kind::Name { names, set, .. }, reader) => {
                 read_bytes(reader, rows, &mut self.names)?;
+                // Values of one dictionary share their bytes, and all of a batch are held until here:
+                // the same place is the same name. Nearly every name is the one before it.
+                let mut before: Option<(&[u8], u8)> = None;
                 for (sample, name) in samples.iter_mut().zip(&self.names) {
+                    if let Some((data, number)) = before
+                        && std::ptr::eq(data, name.data())
+                    {
+                        set(sample, number);
+                        continue;
+                    }
                     match names.iter().position(|n| n.as_bytes() == name.data()) {
                         // No list is longer than a byte can count.
-                        Some(number) => set(sample, number as u8),
+                        Some(number) => {
+                            set(sample, number as u8);
+                            before = Some((name.data(), number as u8));
+                        }
                         None => {
                             let name = String::from_utf8_lossy(&name.data()[..name.len().min(40)]);
                             return Err(format!("`{}` means nothing", name.escape_debug()));

@@ -9,7 +9,7 @@ use common::{conditions, plan, point, sample, summary};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use wiregauge_record::{Conditions, Point, PointSummary};
+use wiregauge_record::{Conditions, Point, PointSummary, Sample};
 use wiregauge_run::{Exchange, PointWriter, RunError, RunKind, SCHEMA, State};
 
 const ROWS: u64 = 100;
@@ -80,6 +80,57 @@ fn a_run_is_read_as_it_was_written() {
         "point-0002.parquet",
     ];
     assert_eq!(files(&dir.join("samples")), samples);
+}
+
+#[test]
+fn only_the_columns_that_are_asked_for_are_read() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("run");
+    let mut writer = RunWriter::create(&dir, &plan(true), &conditions()).unwrap();
+    measure(&mut writer, point(0)).unwrap();
+    let run = Run::open(&dir).unwrap();
+
+    let asked = ["rtt_ns", "phase"];
+    let rows: Vec<Sample> = run
+        .samples_of(0, &asked)
+        .unwrap()
+        .map(|row| {
+            let (row, data) = row.unwrap();
+            assert_eq!(data, None, "the answers were not asked for");
+            row
+        })
+        .collect();
+    let expected = (0..ROWS).map(sample).map(|whole| Sample {
+        rtt_ns: whole.rtt_ns,
+        phase: whole.phase,
+        ..Sample::default()
+    });
+    assert_eq!(rows, expected.collect::<Vec<_>>());
+
+    let error = run.samples_of(0, &["rtt"]).err().unwrap();
+    assert!(matches!(error, RunError::Misuse { .. }), "{error}");
+    assert!(error.to_string().contains("`rtt`"), "{error}");
+}
+
+#[test]
+fn rows_at_once_are_the_rows_one_by_one() {
+    let home = tempfile::tempdir().unwrap();
+    let mut writer = new_run(home.path());
+    let mut rows = writer.begin_point(point(0)).unwrap();
+    (0..5000).for_each(|i| rows.push(&sample(i), &[]).unwrap());
+    writer.end_point(rows, summary(point(0), 5000)).unwrap();
+    let run = Run::open(writer.dir()).unwrap();
+
+    let mut reader = run.samples(0).unwrap();
+    // Some one by one first: the rest of that batch comes next.
+    let mut all: Vec<Sample> = reader.by_ref().take(10).map(|row| row.unwrap().0).collect();
+    while let Some(some) = reader.next_rows() {
+        let some = some.unwrap();
+        assert!(!some.is_empty());
+        all.extend_from_slice(some);
+    }
+    assert_eq!(all, (0..5000).map(sample).collect::<Vec<_>>());
+    assert!(reader.next().is_none());
 }
 
 #[test]

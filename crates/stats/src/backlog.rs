@@ -2,6 +2,7 @@
 //! piled up (or is missing) while the host did not look. docs/statistics.md has the formula.
 
 use crate::interval::smallest_share;
+use crate::level::{BYTE, Level};
 use crate::series::Series;
 use crate::tail::Tail;
 use crate::types::Estimate;
@@ -16,27 +17,11 @@ const MILLI: f64 = 1e3;
 /// of the tail only that it is heavy.
 const REACH: f64 = 30.0;
 
-/// Byte-nanoseconds a second in one byte.
-const BYTE: u128 = 1_000_000_000;
-
 /// Follows the buffer of a device through the completions of one way of a stream, in time order.
-///
-/// IN: the device makes R bytes a second and every completed transfer takes b of them away. OUT: it
-/// uses R bytes a second up and every completed transfer brings b; what is followed then is the
-/// room, that is, how far the level has sunk below a full buffer, which obeys the same equation.
-///
-/// Just before completion i the level is P = L + R (t_i - t_(i-1)), after it L = max(0, P - b)
-/// (Lindley 1952). A buffer of the largest P loses nothing.
+/// [`Level`] is what it follows; this keeps every level found, for a loss probability.
 #[derive(Clone, Debug)]
 pub struct Backlog {
-    rate_bytes_s: u64,
-    begin_ns: u64,
-    /// The completion before.
-    last_ns: Option<u64>,
-    /// All of the following in units of 1e-9 bytes, which makes them exact.
-    level: u128,
-    worst: u128,
-    drained: u128,
+    level: Level,
     seen: Series,
     tail: Tail,
     /// Times that the buffer ran empty: what lies between two of them is one event.
@@ -64,12 +49,7 @@ impl Backlog {
     /// An empty buffer at this rate.
     pub fn new(rate_bytes_s: u64) -> Backlog {
         Backlog {
-            rate_bytes_s,
-            begin_ns: 0,
-            last_ns: None,
-            level: 0,
-            worst: 0,
-            drained: 0,
+            level: Level::new(rate_bytes_s),
             seen: Series::with_exact_limit(EXACT),
             tail: Tail::default(),
             emptied: 0,
@@ -78,55 +58,38 @@ impl Backlog {
 
     /// Begins at a completion that left the buffer empty.
     pub fn begin(&mut self, at_ns: u64) {
-        *self = Backlog::new(self.rate_bytes_s);
-        self.begin_ns = at_ns;
-        self.last_ns = Some(at_ns);
+        *self = Backlog::new(self.level.rate_bytes_s());
+        self.level.begin(at_ns);
     }
 
     /// A completed transfer of so many bytes. The first one begins, if nothing has. May allocate;
     /// see [`Series::push`].
     pub fn complete(&mut self, at_ns: u64, bytes: u64) {
-        if self.last_ns.is_none() {
-            return self.begin(at_ns);
-        }
-        self.wait(at_ns);
-        let milli = self.level / (BYTE / 1000);
-        let milli = u64::try_from(milli).unwrap_or(u64::MAX);
+        let Some(found) = self.level.complete(at_ns, bytes) else {
+            return;
+        };
+        let milli = u64::try_from(found / (BYTE / 1000)).unwrap_or(u64::MAX);
         self.seen.push(milli);
         self.tail.push(milli, self.emptied);
-        let bytes = u128::from(bytes) * BYTE;
-        self.drained += bytes;
-        self.level = self.level.saturating_sub(bytes);
-        self.emptied += u64::from(self.level == 0);
+        self.emptied += u64::from(self.level.is_empty());
     }
 
     /// Time passes without a completion.
     pub fn wait(&mut self, until_ns: u64) {
-        if let Some(last_ns) = self.last_ns {
-            let gap = until_ns.saturating_sub(last_ns);
-            self.level = self.level.saturating_add(self.made_in(gap));
-            self.worst = self.worst.max(self.level);
-            self.last_ns = Some(last_ns.max(until_ns));
-        }
-    }
-
-    /// What the rate makes in so many nanoseconds, in 1e-9 bytes.
-    fn made_in(&self, ns: u64) -> u128 {
-        u128::from(self.rate_bytes_s).saturating_mul(u128::from(ns))
+        self.level.wait(until_ns);
     }
 
     /// The buffer that the run called for, and the one for a loss probability: the part of the
     /// transfers that may find more than that.
     pub fn need(&self, loss: f64) -> Buffer {
-        let elapsed_ns = self.last_ns.unwrap_or(0) - self.begin_ns;
-        let sustained = self.made_in(elapsed_ns) <= self.drained;
+        let sustained = self.level.is_sustained();
         let peaks = self.tail.peaks();
         let (seen, independent) = match self.seen.upper_tail(loss, peaks.together(loss)) {
             Some((quantile, independent)) if sustained => (Some(quantile), independent),
             _ => (None, 0.0),
         };
         let seen = seen.filter(|quantile| quantile.high.is_some());
-        let worst = self.worst as f64 / BYTE as f64 * MILLI;
+        let worst = self.level.worst_bytes() * MILLI;
         let beyond = || {
             let (_, independent) = self.seen.upper_tail(peaks.fitted_share(), 1.0)?;
             let found = peaks.beyond(loss, self.seen.len() as f64 / independent)?;
@@ -140,7 +103,7 @@ impl Backlog {
         let bytes = |milli: f64| milli / MILLI;
         Buffer {
             sustained,
-            worst_bytes: u64::try_from(self.worst.div_ceil(BYTE)).unwrap_or(u64::MAX),
+            worst_bytes: self.level.worst_bytes_up(),
             for_loss: seen.or(beyond).map(|quantile| Estimate {
                 value: bytes(quantile.value),
                 low: quantile.low.map(bytes),
@@ -188,7 +151,8 @@ mod tests {
             ],
         );
         assert_eq!(backlog.need(0.5).worst_bytes, 3500);
-        assert_eq!(backlog.level, BYTE, "the last transfer carried nothing");
+        let now = backlog.level.level_bytes();
+        assert_eq!(now, 1.0, "the last transfer carried nothing");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod dependence;
 mod distribution;
 mod exact;
 mod interval;
+mod level;
 mod modes;
 mod moments;
 mod series;
@@ -20,6 +21,7 @@ mod tail;
 mod types;
 
 pub use backlog::{Backlog, Buffer};
+pub use level::Level;
 pub use series::Series;
 pub use stretches::{Exceeded, Stretches, poisson_high};
 pub use types::{Distribution, Estimate, Mode, Share};

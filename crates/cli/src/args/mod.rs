@@ -4,16 +4,20 @@ mod closed_loop;
 mod devices;
 mod exchange;
 mod gadget;
+mod report;
 mod serve;
 mod shared;
+mod show;
 mod stream;
 mod usb_virtual;
 
 pub use closed_loop::LoopArgs;
 pub use devices::DevicesArgs;
 pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
+pub use report::{FigureFormat, ReportArgs};
 pub use serve::{BusArg, ServeArgs};
 pub use shared::{HostArgs, KeepArgs, Look, ProtocolArg};
+pub use show::{ShowArgs, ShowFormat};
 pub use stream::StreamArgs;
 
 use clap::{Args, Parser, Subcommand};
@@ -52,16 +56,17 @@ pub enum Command {
     /// Be the device: answer on TCP, UDP, a Unix socket, a tty, a pseudo-terminal or a USB port.
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),
-    /// Show a stored run as tables.
-    #[command(
-        after_help = "Examples:\n  wiregauge show last\n  wiregauge show 2026-11-21T14 --json | jq .points[0].rtt"
-    )]
+    /// Show a stored run as tables, for a terminal, an issue, a paper or a program.
+    #[command(after_help = show::EXAMPLES)]
     Show(ShowArgs),
     /// Tell where the time of a stored run went, which side limits, and what to try.
     #[command(
         after_help = "Examples:\n  wiregauge explain last\n  wiregauge explain 2026-11-21T14 --json | jq .flows[].words"
     )]
     Explain(ExplainArgs),
+    /// Make one page of a stored run or of several, or its figures as files.
+    #[command(after_help = report::EXAMPLES)]
+    Report(ReportArgs),
     /// List the stored runs.
     #[command(
         after_help = "Examples:\n  wiregauge runs\n  WIREGAUGE_RUNS=./runs wiregauge runs --json"
@@ -94,16 +99,6 @@ pub enum Command {
         /// The directory; made if it is not there.
         directory: PathBuf,
     },
-}
-
-/// `wiregauge show`.
-#[derive(Debug, Args)]
-pub struct ShowArgs {
-    /// A directory, a name (or its beginning) of a stored run, or `last`.
-    pub run: String,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub look: Look,
 }
 
 /// `wiregauge explain`.

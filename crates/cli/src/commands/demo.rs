@@ -70,14 +70,16 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
     let board = measure(&binary, &home, &responder.address, sweep)?;
     drop(responder);
     lesson(&board)?;
+    report(&binary, args, &board)?;
 
     say("2. A TCP responder on this host")?;
     let device = ["tcp://127.0.0.1:0"];
     type_this(&format!("wiregauge serve {}", device.join(" ")))?;
     let responder = Responder::start(&binary, &device)?;
     let sweep = "--out 16 --in 48,1000,8000 --depth 1,4,16 --count 10000";
-    measure(&binary, &home, &responder.address, sweep)?;
+    let host = measure(&binary, &home, &responder.address, sweep)?;
     drop(responder);
+    report(&binary, args, &host)?;
 
     tell!(
         "\nBoth runs are stored in {} with every sample.",
@@ -88,7 +90,8 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
         "wiregauge exchange serial:///dev/ttyACM0 --protocol echo --out 64 --depth 1,2,4",
         "wiregauge exchange tcp://DEVICE:7 --protocol echo --out 1..1k --connect each",
         "wiregauge exchange tcp://DEVICE:7700 --in 48..8k --rate 500 --below 2ms,5ms",
-        "wiregauge show last --confidence      wiregauge runs      wiregauge export last --csv",
+        "wiregauge show last --format md       wiregauge runs      wiregauge export last --csv",
+        "wiregauge report last                 wiregauge report last --figures DIR",
         "wiregauge help exchange",
     ] {
         type_this(line)?;
@@ -111,6 +114,24 @@ fn measure(binary: &Path, home: &Path, address: &str, sweep: &str) -> anyhow::Re
         bail!("the measurement failed ({status})");
     }
     Ok(Run::open(&dir)?)
+}
+
+/// Writes the page of a run; the command names it.
+fn report(binary: &Path, args: &DemoArgs, run: &Run) -> anyhow::Result<()> {
+    tell!("");
+    match args.store {
+        None => type_this("wiregauge report last")?,
+        Some(_) => type_this(&format!("wiregauge report {}", run.dir.display()))?,
+    }
+    let status = Command::new(binary)
+        .arg("report")
+        .arg(&run.dir)
+        .status()
+        .context("starting the report")?;
+    if !status.success() {
+        bail!("the report failed ({status})");
+    }
+    Ok(())
 }
 
 /// Says what the table shows, from the figures in it.

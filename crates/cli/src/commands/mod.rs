@@ -10,6 +10,7 @@ mod measure;
 mod plan;
 pub mod printed;
 mod recorder;
+mod report;
 mod runs;
 mod serve;
 mod show;
@@ -44,6 +45,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Serve(args) => serve::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Runs(args) => runs::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Devices(args) => devices::run(&args),

@@ -1,25 +1,51 @@
-//! `wiregauge show`: a stored run as it was printed when it was measured.
+//! `wiregauge show`: a stored run as it was printed when it was measured, or for a paper, an issue or
+//! a program.
 
 use super::printed;
 use crate::Outcome;
-use crate::args::ShowArgs;
+use crate::args::{Look, ShowArgs, ShowFormat};
+use anyhow::bail;
 use std::io::Write;
 use wiregauge_report::told;
 use wiregauge_run::AnyRun;
 
 /// Runs the command.
 pub fn run(args: &ShowArgs) -> anyhow::Result<Outcome> {
+    let format = match (args.format, args.look.json) {
+        (None, false) => ShowFormat::Text,
+        (None | Some(ShowFormat::Json), true) => ShowFormat::Json,
+        (Some(format), false) => format,
+        (Some(_), true) => bail!("--json is short for --format json; leave one of them out"),
+    };
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
-    match &run {
-        AnyRun::Exchange(run) => printed::exchange(&run.file, args.look)?,
-        AnyRun::Stream(run) => printed::stream(&run.file, args.look)?,
-        AnyRun::Loop(run) => printed::closed_loop(&run.file, args.look)?,
+    let tell = || told::of(&run, args.look.confidence);
+    let text = match format {
+        ShowFormat::Text | ShowFormat::Json => {
+            let json = format == ShowFormat::Json;
+            print(&run, Look { json, ..args.look })?;
+            return Ok(Outcome::Done);
+        }
+        ShowFormat::Md => told::markdown(&run, &tell()),
+        ShowFormat::Latex => told::latex(&run, &tell()),
+        ShowFormat::Csv => told::csv(&run),
+    };
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(Outcome::Done)
+}
+
+fn print(run: &AnyRun, look: Look) -> anyhow::Result<()> {
+    match run {
+        AnyRun::Exchange(run) => printed::exchange(&run.file, look)?,
+        AnyRun::Stream(run) => printed::stream(&run.file, look)?,
+        AnyRun::Loop(run) => printed::closed_loop(&run.file, look)?,
     }
-    if !args.look.json && !args.look.quiet {
+    if !look.json && !look.quiet {
         let mut out = anstream::stdout();
         writeln!(out, "\nstored in {}", run.stored().dir().display())?;
         let command = told::command(run.stored().conditions());
         writeln!(out, "measured with: {command}")?;
     }
-    Ok(Outcome::Done)
+    Ok(())
 }

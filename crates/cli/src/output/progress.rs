@@ -2,7 +2,7 @@
 //! measuring thread.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The bar of one run. Its unit is a thousandth of the whole, so that points counted in exchanges
 /// and points counted in seconds are shown alike.
@@ -26,17 +26,8 @@ const PARTS: u64 = 1000;
 impl Progress {
     /// A bar for so many points; hidden if asked to, and where standard error is no terminal.
     pub fn new(points: usize, per_point: Extent, hidden: bool) -> Progress {
-        let target = if hidden {
-            ProgressDrawTarget::hidden()
-        } else {
-            ProgressDrawTarget::stderr_with_hz(8)
-        };
         let points = points.max(1);
-        let bar = ProgressBar::with_draw_target(Some(PARTS * points as u64), target);
-        let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}  {eta} left");
-        if let Ok(style) = style {
-            bar.set_style(style);
-        }
+        let bar = bar(PARTS * points as u64, hidden);
         Progress {
             bar,
             points,
@@ -68,4 +59,54 @@ impl Progress {
     pub fn clear(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// The bar of work that knows which part of it is done.
+pub struct Bar {
+    bar: ProgressBar,
+    begun: Instant,
+}
+
+/// What is done sooner needs no bar.
+const SOON: Duration = Duration::from_millis(300);
+
+impl Bar {
+    /// A bar; hidden if asked to, and where standard error is no terminal.
+    pub fn new(hidden: bool) -> Bar {
+        Bar {
+            bar: bar(PARTS, hidden),
+            begun: Instant::now(),
+        }
+    }
+
+    /// What is being done.
+    pub fn says(&self, what: String) {
+        self.bar.set_message(what);
+    }
+
+    /// This part of the whole is done, 0 to 1.
+    pub fn update(&self, part: f64) {
+        if self.begun.elapsed() > SOON {
+            self.bar.set_position((part * PARTS as f64) as u64);
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn bar(length: u64, hidden: bool) -> ProgressBar {
+    let target = if hidden {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr_with_hz(8)
+    };
+    let bar = ProgressBar::with_draw_target(Some(length), target);
+    let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}  {eta} left");
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    bar
 }

@@ -1,5 +1,33 @@
 //! Figures of a run or of several, as SVG: one file a figure, one look for all.
 
+mod axes;
+mod below;
+mod buffer;
+mod canvas;
+mod cells;
+mod depth;
+mod flows;
+mod gaps;
+mod histogram;
+mod limits;
+pub(crate) mod look;
+mod matrix;
+mod nines;
+mod png;
+mod rates;
+mod rtt;
+mod series;
+mod size;
+mod split;
+mod stream_cells;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod throughput;
+mod which;
+
+use crate::Subject;
+
 /// A finished figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
@@ -11,4 +39,23 @@ pub struct Figure {
     pub caption: String,
     /// A whole SVG document.
     pub svg: String,
+}
+
+/// All figures that there are of these runs, in the order in which a reader wants them.
+pub fn of(subjects: &[Subject]) -> Vec<Figure> {
+    let drawn = [
+        series::draw(subjects),
+        histogram::draw(subjects),
+        nines::draw(subjects),
+        below::draw(subjects),
+        size::draw(subjects),
+        throughput::draw(subjects),
+        depth::draw(subjects),
+        split::draw(subjects),
+        matrix::draw(subjects),
+        rates::draw(subjects),
+        gaps::draw(subjects),
+        buffer::draw(subjects),
+    ];
+    drawn.into_iter().flatten().collect()
 }

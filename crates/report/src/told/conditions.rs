@@ -194,7 +194,7 @@ fn surroundings<'a, K: RunKind>(
     if !floors.is_empty() {
         let split = |line: String| match line.split_once(": ") {
             Some((name, value)) => (name.to_owned(), value.to_owned()),
-            None => (String::new(), line),
+            None => ("sleep and clock".to_owned(), line),
         };
         let title = format!("{}, {}", super::FLOORS, super::FLOORS_ARE);
         groups.push((title, floors.into_iter().map(split).collect()));

@@ -3,10 +3,16 @@
 mod closed_loop;
 mod command;
 mod conditions;
+mod csv;
 mod exchange;
 mod heading;
+mod html;
+mod latex;
+mod markdown;
 mod stream;
 mod table;
+#[cfg(test)]
+mod tests;
 mod warnings;
 
 pub use table::Table;
@@ -50,6 +56,22 @@ pub fn of(run: &AnyRun, confidence: bool) -> Told {
         AnyRun::Stream(run) => of_stream(&run.file),
         AnyRun::Loop(run) => of_loop(&run.file),
     }
+}
+
+/// What is told of a run as Markdown, to be pasted into an issue.
+pub fn markdown(run: &AnyRun, told: &Told) -> String {
+    markdown::document(run, told)
+}
+
+/// What is told of a run as LaTeX tables, to be taken into a paper; needs booktabs.
+pub fn latex(run: &AnyRun, told: &Told) -> String {
+    latex::document(run, told)
+}
+
+/// The summaries of a run as CSV: one row a point of an exchange run, one row a point and way of a
+/// stream run; plain numbers in base units. docs/report.md lists the columns.
+pub fn csv(run: &AnyRun) -> String {
+    csv::document(run)
 }
 
 /// Tells of an exchange run.

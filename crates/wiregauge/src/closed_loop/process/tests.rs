@@ -120,6 +120,23 @@ fn a_fir_answers_an_impulse_with_its_taps() {
 }
 
 #[test]
+fn whichever_vectors_the_processor_has_a_fir_is_the_plain_sum_to_the_bit() {
+    for count in [1, 7, 64, 130] {
+        let input: Vec<f32> = noise(333, 5).iter().map(|&n| f32::from(n) / 7e4).collect();
+        let taps = fir::windowed_sinc(count);
+        let padded = [vec![0.0; count - 1], input.clone()].concat();
+        let plain: Vec<f32> = padded
+            .windows(count)
+            .map(|window| {
+                let products = window.iter().zip(&taps).map(|(sample, tap)| sample * tap);
+                products.fold(0.0, |sum, product| sum + product)
+            })
+            .collect();
+        assert_eq!(floats(&mut fir::Fir::new(count), &input), plain, "{count}");
+    }
+}
+
+#[test]
 fn the_taps_are_symmetric_and_have_a_gain_of_one_at_dc() {
     for taps in [1, 2, 5, 64, 1001, 65_536] {
         let designed = fir::windowed_sinc(taps);

@@ -1,0 +1,160 @@
+//! `wiregauge report`: a page of stored runs, or their figures as files.
+
+use super::StorageFailed;
+use crate::Outcome;
+use crate::args::{FigureFormat, ReportArgs};
+use crate::output::files::{self, address_of, size};
+use crate::output::progress::Bar;
+use crate::output::style::{CAUTION, RESET};
+use anyhow::{Context, bail};
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use wiregauge_report::figures::{self, Figure};
+use wiregauge_report::{Subject, labels, page, told};
+use wiregauge_run::AnyRun;
+
+/// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
+const SCALE: f32 = 3.0;
+
+/// What the page and the bar on the way to it are called.
+const PAGE: &str = "report.html";
+
+/// Runs the command.
+pub fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
+    let home = wiregauge_run::runs_home();
+    let runs = args.runs.iter().map(|run| wiregauge_run::find(&home, run));
+    let runs = runs.collect::<Result<Vec<AnyRun>, _>>()?;
+    let place = place(args, &runs);
+    // What cannot be written is better known before the samples are read than after.
+    if let Some(place) = &place {
+        files::check(place)?;
+    }
+    if let Some(dir) = &args.figures {
+        std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
+    }
+    let subjects = load(runs, args.quiet);
+    let drawn = figures::of(&subjects);
+    let piped = place.as_deref().is_some_and(files::is_stdout);
+    let tell = |line: String| -> std::io::Result<()> {
+        match (args.quiet, piped) {
+            (true, _) => Ok(()),
+            (false, true) => writeln!(anstream::stderr(), "{line}"),
+            (false, false) => writeln!(anstream::stdout(), "{line}"),
+        }
+    };
+    complain(&subjects);
+    if let Some(dir) = &args.figures {
+        if drawn.is_empty() {
+            let why = format!(
+                "there is nothing to draw of these runs, so no figure was written to {}",
+                dir.display()
+            );
+            if place.is_none() {
+                bail!(why);
+            }
+            anstream::eprintln!("{CAUTION}warning:{RESET} {why}");
+        }
+        for line in write_figures(dir, &drawn, &args.format)? {
+            tell(line)?;
+        }
+    }
+    if let Some(place) = &place {
+        let html = page::html(&subjects, &drawn, &[]);
+        files::write(place, html.as_bytes())?;
+        if !piped {
+            let (name, size) = (place.display(), size(html.len()));
+            tell(format!("wrote {name} ({size})\n  {}", address_of(place)))?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// Where the page goes; `None` if only figures are wanted.
+fn place(args: &ReportArgs, runs: &[AnyRun]) -> Option<PathBuf> {
+    match (&args.output, &args.figures, runs) {
+        (Some(file), _, _) => Some(file.clone()),
+        (None, Some(_), _) => None,
+        (None, None, [only]) => Some(only.stored().dir().join(PAGE)),
+        // It belongs to none of them more than to the others.
+        (None, None, _) => Some(PathBuf::from(PAGE)),
+    }
+}
+
+/// Reads the samples of all runs.
+fn load(runs: Vec<AnyRun>, quiet: bool) -> Vec<Subject> {
+    let labels = labels(&runs);
+    let rows = |run: &AnyRun| run.stored().measured().max(1) as f64;
+    let all: f64 = runs.iter().map(rows).sum();
+    let bar = Bar::new(quiet);
+    let mut done = 0.0;
+    let mut subjects = Vec::new();
+    for (label, run) in labels.into_iter().zip(runs) {
+        let part = rows(&run) / all;
+        bar.says(format!("reading {label}"));
+        let told = told::of(&run, true);
+        let subject = Subject::load(label, run, told, &|within| {
+            bar.update(done + part * within);
+        });
+        done += part;
+        subjects.push(subject);
+    }
+    bar.clear();
+    subjects
+}
+
+/// Says what is missing in the figures, so that nobody takes a part for the whole.
+fn complain(subjects: &[Subject]) {
+    for subject in subjects {
+        let run = subject.run.stored();
+        let missing = subject.gathered.missing();
+        if let Some((at, why)) = missing.first() {
+            let more = match missing.len() {
+                1 => String::new(),
+                several => format!(" (and of {} more rows)", several - 1),
+            };
+            anstream::eprintln!(
+                "{CAUTION}warning:{RESET} {}: no samples to draw of row {}{more}: {why}",
+                run.name(),
+                at + 1
+            );
+        }
+        if run.points() == 0 {
+            anstream::eprintln!(
+                "{CAUTION}warning:{RESET} {}: no point was finished, so there is nothing to draw",
+                run.name()
+            );
+        }
+    }
+}
+
+/// Writes every figure in every format; gives what to tell.
+fn write_figures(
+    dir: &Path,
+    figures: &[Figure],
+    formats: &[FigureFormat],
+) -> anyhow::Result<Vec<String>> {
+    let formats = match formats.is_empty() {
+        true => &[FigureFormat::Svg, FigureFormat::Png],
+        false => formats,
+    };
+    let mut lines = Vec::new();
+    let mut written = HashSet::new();
+    for figure in figures {
+        for format in formats {
+            let (ending, bytes) = match format {
+                FigureFormat::Svg => ("svg", figure.svg.clone().into_bytes()),
+                FigureFormat::Png => ("png", figure.png(SCALE)),
+            };
+            let path = dir.join(format!("{}.{ending}", figure.name));
+            if !written.insert(path.clone()) {
+                // The same format asked for twice; names of figures differ.
+                continue;
+            }
+            std::fs::write(&path, &bytes)
+                .map_err(|error| StorageFailed(files::named("writing", &path, &error)))?;
+            lines.push(format!("wrote {} ({})", path.display(), size(bytes.len())));
+        }
+    }
+    Ok(lines)
+}

@@ -1,0 +1,249 @@
+//! `wiregauge report`: a page that is whole and in the right place, figures as files, and errors that
+//! say what to do.
+
+mod common;
+
+use common::{Background, Desk, until};
+use predicates::prelude::*;
+use predicates::str::contains;
+use rustix::process::Signal;
+use std::path::{Path, PathBuf};
+
+const QUICK: &str = "--count 60 --no-calibration --quiet";
+
+/// Measures a run into a directory of this name.
+fn exchange(desk: &Desk, name: &str, flags: &str) -> PathBuf {
+    let dir = desk.path(name);
+    let mut command = desk.wiregauge(&format!("exchange null:// {QUICK} {flags} --store"));
+    command.arg(&dir).assert().success();
+    dir
+}
+
+fn stream(desk: &Desk, name: &str) -> PathBuf {
+    let (dir, server) = (desk.path(name), desk.serve("tcp://:0"));
+    let (store, address) = (dir.display(), &server.address);
+    let flags = "--direction in --transfer 4k --duration 300ms --quiet";
+    desk.output(&format!("stream {address} {flags} --store {store}"));
+    dir
+}
+
+/// A page, of which it is known that it is one.
+fn page(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).expect("a page");
+    assert!(
+        text.starts_with("<!DOCTYPE html>") && text.trim_end().ends_with("</html>"),
+        "{text}"
+    );
+    text
+}
+
+fn names_in(dir: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir).expect("a directory");
+    let names = entries.map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> = names
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_page_of_a_run_lies_beside_its_samples_and_is_named() {
+    let desk = Desk::new();
+    let run = exchange(&desk, "my run", "--in 48,100 --depth 1,2");
+    let file = run.join("report.html");
+    let mut report = desk.command("report");
+    report.arg(&run);
+    let told = report.output().expect("it runs");
+    let told = String::from_utf8(told.stdout).expect("text");
+    let size = std::fs::metadata(&file).expect("the page").len();
+    assert!(size > 5_000, "{size} B");
+    assert!(
+        told.contains(&format!("wrote {}", file.display())),
+        "{told}"
+    );
+    assert!(told.contains("kB"), "{told}");
+    // To be clicked on: a blank would end it.
+    assert!(
+        told.contains("file:///") && told.contains("my%20run/report.html"),
+        "{told}"
+    );
+    let page = page(&file);
+    assert!(page.contains("null://") && page.contains("<svg"), "{page}");
+    // Nothing is fetched from anywhere.
+    for from in ["src=\"http", "href=\"http", "@import", "url(http"] {
+        assert!(!page.contains(from), "{from}");
+    }
+    // The run is still one, and its page is made anew without a question.
+    assert!(report.status().expect("it runs").success());
+    assert_eq!(names_in(&run), ["report.html", "run.json", "samples"]);
+}
+
+#[test]
+fn several_runs_come_onto_one_page_whatever_their_kind() {
+    let desk = Desk::new();
+    for name in ["before", "after"] {
+        exchange(&desk, name, "--depth 1,4");
+    }
+    let stream = stream(&desk, "flow");
+    desk.output("report ./before ./after");
+    let text = page(&desk.path("report.html"));
+    assert!(text.contains("before") && text.contains("after"), "{text}");
+    let mixed = format!("report ./before {} -o mixed.html", stream.display());
+    desk.output(&mixed);
+    let text = page(&desk.path("mixed.html"));
+    assert!(text.contains("RTT in ") && text.contains("Rates"), "{text}");
+}
+
+#[test]
+fn an_interrupted_run_has_a_page_that_says_so() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let flags = "--in 48,100 --rate 1000 --count 400 --no-calibration";
+    let run = Background::start(&mut desk.command(&format!("exchange {} {flags}", server.address)));
+    until("a point has begun", || desk.measures());
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    run.signal(Signal::INT);
+    assert_eq!(run.ended().code, Some(130));
+    desk.output("report last -o page.html");
+    let text = page(&desk.path("page.html"));
+    assert!(text.contains("interrupted"), "{text}");
+}
+
+#[test]
+fn a_run_without_points_has_a_page_and_a_warning_but_no_figures() {
+    let desk = Desk::new();
+    let run = exchange(&desk, "run", "");
+    let file = run.join("run.json");
+    let text = std::fs::read_to_string(&file).expect("run.json");
+    let mut json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    json["points"] = serde_json::json!([]);
+    json["state"] = serde_json::json!({"failed": {"error": "it <i>broke</i>"}});
+    std::fs::write(&file, json.to_string()).expect("written");
+    desk.wiregauge("report ./run -o page.html")
+        .assert()
+        .success()
+        .stderr(contains("no point was finished"));
+    let text = page(&desk.path("page.html"));
+    assert!(text.contains("it &lt;i&gt;broke&lt;/i&gt;"), "{text}");
+    desk.wiregauge("report ./run --figures pictures")
+        .assert()
+        .code(2)
+        .stderr(contains("nothing to draw").and(contains("pictures")));
+    // A page that was asked for as well is there all the same.
+    desk.wiregauge("report ./run --figures pictures -o both.html")
+        .assert()
+        .success()
+        .stderr(contains("nothing to draw"));
+    page(&desk.path("both.html"));
+}
+
+#[test]
+fn samples_that_are_gone_are_missed_aloud() {
+    let desk = Desk::new();
+    let run = exchange(&desk, "run", "--in 48,100");
+    std::fs::remove_file(run.join("samples/point-0001.parquet")).expect("removed");
+    desk.wiregauge("report ./run -o page.html")
+        .assert()
+        .success()
+        .stderr(contains("no samples to draw of row 2:").and(contains("row 1").not()));
+    page(&desk.path("page.html"));
+}
+
+#[test]
+fn figures_are_files_of_the_formats_asked_for() {
+    let desk = Desk::new();
+    exchange(&desk, "run", "");
+    let told = desk.output("report ./run --figures new/pictures --format svg");
+    let dir = desk.path("new/pictures");
+    let names = names_in(&dir);
+    assert!(names.contains(&"rtt-histogram.svg".to_owned()), "{names:?}");
+    for name in &names {
+        assert!(name.ends_with(".svg"), "{names:?}");
+        let text = std::fs::read_to_string(dir.join(name)).expect("a figure");
+        assert!(
+            text.contains("<svg") && text.trim_end().ends_with("</svg>"),
+            "{name}"
+        );
+        assert!(told.contains(&format!("{name} (")), "{told}");
+    }
+    // Without -o the figures are all.
+    assert!(!desk.path("run/report.html").exists());
+    desk.output("report ./run --figures more --format png,svg,png -o page.html --quiet");
+    let more = names_in(&desk.path("more"));
+    assert_eq!(more.len(), 2 * names.len(), "{more:?}");
+    let picture = std::fs::read(desk.path("more/rtt-histogram.png")).expect("a picture");
+    assert!(picture.starts_with(b"\x89PNG\r\n"));
+    page(&desk.path("page.html"));
+}
+
+#[test]
+fn a_page_on_standard_output_has_it_for_itself() {
+    let desk = Desk::new();
+    exchange(&desk, "run", "");
+    let text = desk.output("report ./run -o - --figures pictures --format svg");
+    assert!(text.starts_with("<!DOCTYPE html>") && text.ends_with("</html>\n"));
+    assert!(desk.path("pictures/rtt-histogram.svg").exists());
+    assert_eq!(desk.output("report ./run -o page.html --quiet"), "");
+}
+
+#[test]
+fn what_somebody_else_wrote_is_not_overwritten() {
+    let desk = Desk::new();
+    exchange(&desk, "run", "");
+    std::fs::write(desk.path("thesis.html"), "<p>four years</p>").expect("written");
+    desk.wiregauge("report ./run -o thesis.html")
+        .assert()
+        .code(2)
+        .stderr(contains("thesis.html").and(contains("not overwritten")));
+    let kept = std::fs::read_to_string(desk.path("thesis.html")).expect("it is there");
+    assert_eq!(kept, "<p>four years</p>");
+    // Nor is the run.
+    desk.wiregauge("report ./run -o run/run.json")
+        .assert()
+        .code(2);
+    desk.output("show ./run");
+    // A file that is empty, such as mktemp makes, may be had.
+    std::fs::write(desk.path("empty.html"), "").expect("written");
+    desk.output("report ./run -o empty.html");
+    page(&desk.path("empty.html"));
+}
+
+#[test]
+fn bad_input_is_answered_with_what_to_do() {
+    let desk = Desk::new();
+    exchange(&desk, "run", "");
+    std::fs::write(desk.path("file"), "").expect("written");
+    for (arguments, code, words) in [
+        ("report", 2, &["RUN"][..]),
+        ("report nosuch", 2, &["nosuch", "wiregauge runs"]),
+        ("report ./run nosuch", 2, &["nosuch"]),
+        (
+            "report ./run --figures d --format gif",
+            2,
+            &["gif", "svg", "png"],
+        ),
+        ("report ./run --format svg", 2, &["--figures"]),
+        ("report ./run -o .", 2, &["directory"]),
+        (
+            "report ./run -o no/such/page.html",
+            3,
+            &["no/such/page.html", "No such file"],
+        ),
+        ("report ./run --figures file", 2, &["file"]),
+    ] {
+        let done = desk.wiregauge(arguments).assert().code(code);
+        let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+        for word in words {
+            assert!(told.contains(word), "no `{word}` for {arguments}: {told}");
+        }
+        assert!(!told.contains("panicked"), "{told}");
+    }
+    let run = desk.path("run/run.json");
+    let text = std::fs::read_to_string(&run).expect("run.json");
+    std::fs::write(&run, text.replacen("\"exchange\"", "\"telepathy\"", 1)).expect("written");
+    desk.wiregauge("report ./run")
+        .assert()
+        .code(2)
+        .stderr(contains("telepathy"));
+}

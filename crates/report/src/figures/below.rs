@@ -1,0 +1,89 @@
+//! The share of exchanges below each `--below` limit, on an axis of nines: 99 % and 99.9 % are as far
+//! apart as 90 % and 99 %, and the interval says how sure that is.
+
+use super::Figure;
+use super::axes::{Axis, log_time_label};
+use super::canvas::{Canvas, Key};
+use super::cells::{self, Cell, distinct, labels, links, listed, spread};
+use super::look::Series;
+use crate::Subject;
+
+const MOST_POINTS: usize = 16;
+const MOST_LIMITS: usize = 4;
+
+pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
+    let mut all = cells::exchange(subjects);
+    all.retain(|cell| !cell.summary.below.is_empty() && cell.summary.counts.exchanges > 0);
+    if all.is_empty() {
+        return Vec::new();
+    }
+    all.sort_by_key(Cell::rank);
+    let drawn = spread(&all, MOST_POINTS);
+    let of_cell = |cell: &Cell<'_>| cell.summary.below.clone();
+    let all_limits = distinct(drawn.iter().flat_map(of_cell).map(|share| share.limit));
+    let limits = spread(&all_limits, MOST_LIMITS);
+
+    let time = |limit: &u64| log_time_label(*limit as f64);
+    let legend: Vec<(Key, String)> = limits
+        .iter()
+        .enumerate()
+        .map(|(n, limit)| (Key::Mark(Series::of(n)), format!("below {}", time(limit))))
+        .collect();
+    let most = drawn
+        .iter()
+        .map(|cell| cell.summary.counts.exchanges)
+        .max()
+        .unwrap_or(1);
+    let mut names = labels(subjects, &drawn);
+    // The first one stands on top.
+    names.reverse();
+    let canvas = Canvas::new(90 + 34 * drawn.len() as u32, &legend);
+    let x = Axis::nines("Share below the limit (axis of nines)", most);
+    let frame = canvas.frame(canvas.place(), "", x, Axis::slots("", &names));
+    for (n, limit) in limits.iter().enumerate() {
+        // Beside each other, so that none hides another.
+        let beside = (limits.len() as f64 / 2.0 - n as f64 - 0.5) * 0.2;
+        let mut marks = Vec::new();
+        let mut intervals = Vec::new();
+        for (slot, cell) in drawn.iter().rev().enumerate() {
+            let y = slot as f64 + 0.5 + beside;
+            for share in cell
+                .summary
+                .below
+                .iter()
+                .filter(|share| share.limit == *limit)
+            {
+                marks.push((share.share, y));
+                intervals.push((share.low, share.high, y));
+            }
+        }
+        let series = Series::of(n);
+        frame.open("shares");
+        frame.intervals_across(&intervals, series.colour);
+        frame.markers(&marks, series);
+        frame.close();
+    }
+    let mut caption = String::from(
+        "Bars: 95 % confidence interval. A mark at the right edge stands for all exchanges. \
+         An exchange without a right answer is not below; with a schedule, times count from the \
+         intended start.",
+    );
+    caption.push_str(&cells::only(&legend));
+    if drawn.len() < all.len() {
+        caption.push_str(&format!(
+            " {} of {} points are drawn.",
+            drawn.len(),
+            all.len()
+        ));
+    }
+    if limits.len() < all_limits.len() {
+        let times: Vec<String> = limits.iter().map(time).collect();
+        caption.push_str(&format!(
+            " Of {} limits these are drawn: {}.",
+            all_limits.len(),
+            listed(&times)
+        ));
+    }
+    caption.push_str(&links(subjects));
+    vec![canvas.finish("below", "Share of exchanges below a limit", &caption)]
+}

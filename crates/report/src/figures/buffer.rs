@@ -1,0 +1,163 @@
+//! The buffer that a device needs against the constant rate at which it makes or uses data.
+
+use super::Figure;
+use super::axes::{Axis, bounds};
+use super::canvas::{Canvas, Key};
+use super::flows;
+use super::look::{HEIGHT, Marker, SERIES, Series};
+use crate::Subject;
+use std::collections::BTreeSet;
+use wiregauge_record::BufferNeed;
+
+/// More curves in a panel cannot be told apart.
+const MOST_CURVES: usize = 6;
+
+/// More rates of `--rate` in a panel cannot be named.
+const MOST_ASKED: usize = 6;
+
+/// A bound of an estimate further than this from its value is not drawn: it says of the tail only
+/// that it is heavy.
+const REACH: f64 = 30.0;
+
+pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
+    let some = flows::chosen(
+        subjects,
+        |flow| !flow.gathered.buffer.is_empty(),
+        MOST_CURVES,
+    );
+    let Some(drawn) = some else {
+        return Vec::new();
+    };
+    let mut legend = drawn.legend();
+    let needs = || {
+        let curves = drawn.panels.iter().flat_map(|panel| &panel.curves);
+        curves.flat_map(|(_, _, flow)| &flow.summary.buffers)
+    };
+    let loss = needs()
+        .find(|need| estimate(need).is_some())
+        .map(|need| need.loss);
+    if let Some(loss) = loss {
+        if legend.is_empty() {
+            legend.push((Key::Points(Series::of(0)), "worst of this run".to_owned()));
+        }
+        let name = format!("for a loss of {} (rates of --rate)", loss_name(loss));
+        legend.push((Key::Mark(for_loss(SERIES[0])), name));
+    }
+    let panels = drawn.panels.len();
+    let height = if panels == 1 {
+        HEIGHT
+    } else {
+        290 * panels as u32
+    };
+    let canvas = Canvas::new(height, &legend);
+    for (panel, place) in drawn.panels.iter().zip(canvas.panels(panels, 1)) {
+        let curves = || panel.curves.iter().map(|(_, series, flow)| (*series, flow));
+        let points = || curves().flat_map(|(_, flow)| curve(flow));
+        let estimates = || {
+            let needs = curves().flat_map(|(_, flow)| &flow.summary.buffers);
+            needs.filter_map(|need| Some((need.rate_bytes_s as f64, estimate(need)?)))
+        };
+        let rates = points().map(|(rate, _)| rate);
+        let rates = rates.chain(estimates().map(|(rate, _)| rate));
+        let (slow, fast) = bounds(rates).unwrap_or((1.0, 1.0));
+        let bytes = points().map(|(_, bytes)| bytes);
+        let bounds_of = estimates().flat_map(|(_, (value, low, high))| [value, low, high]);
+        let positive = bytes.chain(bounds_of).filter(|bytes| *bytes > 0.0);
+        let (least, most) = bounds(positive).unwrap_or((1.0, 1.0));
+        let x = match fast > 20.0 * slow.max(1.0) {
+            true => Axis::log_rate("Constant rate of the device", slow, fast),
+            false => Axis::rate("Constant rate of the device", fast),
+        };
+        // Room for the names of the rates above the curves.
+        let y = Axis::log_bytes("Buffer", least, most * (most / least).powf(0.15));
+        let frame = canvas.frame(place, flows::title(panel.way), x, y);
+        let asked = curves().flat_map(|(_, flow)| &flow.summary.buffers);
+        let asked: BTreeSet<u64> = asked.map(|need| need.rate_bytes_s).collect();
+        let named = |rate: u64| (rate as f64, format!("--rate {}", rate_name(rate)));
+        let asked: Vec<_> = asked.into_iter().take(MOST_ASKED).map(named).collect();
+        frame.limits_x(&asked);
+        for (series, flow) in curves() {
+            let curve = curve(flow);
+            frame.curve(&curve, series);
+            frame.open("for-loss");
+            for need in &flow.summary.buffers {
+                if let Some((value, low, high)) = estimate(need) {
+                    let rate = need.rate_bytes_s as f64;
+                    frame.intervals(&[(rate, low, high)], series.colour);
+                    frame.markers(&[(rate, value)], for_loss(series.colour));
+                }
+            }
+            frame.close();
+        }
+    }
+    vec![canvas.finish(
+        "buffer-rate",
+        "Buffer needed against rate",
+        &caption(&drawn, loss),
+    )]
+}
+
+/// The rates that were gathered and those of `--rate` that the link sustained: rate and bytes.
+fn curve(flow: &flows::Sampled<'_>) -> Vec<(f64, f64)> {
+    let gathered = flow.gathered.buffer.iter();
+    let gathered = gathered.map(|buffer| (buffer.rate_bytes_s, buffer.worst_bytes));
+    let asked = flow.summary.buffers.iter().filter(|need| need.sustained);
+    let asked = asked.map(|need| (need.rate_bytes_s as f64, need.worst_bytes as f64));
+    let mut curve: Vec<(f64, f64)> = gathered.chain(asked).collect();
+    curve.sort_by(|a, b| a.0.total_cmp(&b.0));
+    curve
+}
+
+/// A rate as it is asked for.
+fn rate_name(bytes_s: u64) -> String {
+    match bytes_s {
+        rate if rate >= 1_000_000 => format!("{} MB/s", rate as f64 / 1e6),
+        rate if rate >= 1000 => format!("{} kB/s", rate as f64 / 1e3),
+        rate => format!("{rate} B/s"),
+    }
+}
+
+/// A loss probability as it was asked for.
+fn loss_name(loss: f64) -> String {
+    format!("{} %", (loss * 1e8).round() / 1e6)
+}
+
+/// The mark of an estimate for a loss probability.
+fn for_loss(colour: &'static str) -> Series {
+    Series {
+        colour,
+        dash: 0,
+        marker: Marker::Diamond,
+        hollow: true,
+    }
+}
+
+/// Value and bounds of the buffer for a loss probability, where the run can tell.
+fn estimate(need: &BufferNeed) -> Option<(f64, f64, f64)> {
+    let found = need.for_loss_bytes.filter(|_| need.sustained)?;
+    // Runs of early versions hold estimates without any such limit.
+    let near = |value: f64| value <= REACH * (need.worst_bytes as f64).max(1.0);
+    let (low, high) = (found.low?, found.high?);
+    (near(found.value) && high <= REACH * found.value.max(1.0)).then_some((
+        found.value,
+        low.max(found.value / REACH),
+        high,
+    ))
+}
+
+fn caption(drawn: &flows::Drawn<'_>, loss: Option<f64>) -> String {
+    let mut text = String::from(
+        "What had piled up at the worst moment of this run, had the device made (IN) or used (OUT) \
+         data at a constant rate; each curve ends at the rate that the link sustained, beyond which \
+         no buffer is large enough. A longer run finds a worse moment.",
+    );
+    if let Some(loss) = loss {
+        text.push_str(&format!(
+            " Hollow diamonds: the buffer that only {} of the transfers find full, with its 95 % \
+             interval, at the rates of --rate.",
+            loss_name(loss)
+        ));
+    }
+    text.push_str(&drawn.left_out);
+    text
+}

@@ -1,0 +1,575 @@
+//! A sheet with a legend and one or more frames; a frame has axes, a light grid and what is drawn
+//! in it. Every figure is made with these and nothing else, so that all look alike.
+
+use super::Figure;
+use super::axes::Axis;
+use super::look::{
+    FONT_SIZE, GRID, INK, LINE, MARKER, MUTED, Marker, PAPER, SMALL, Series, WIDTH, fill, fitting,
+    stroke, text_width,
+};
+use super::svg::{Anchor, Ink, Svg, tenths};
+use plotters::coord::Shift;
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::drawing::{DrawingArea, IntoDrawingArea};
+use plotters::element::{Circle, Drawable, PathElement, PointCollection, Polygon, Rectangle};
+
+/// A place on the sheet, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+}
+
+/// What stands before a name in a legend.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Key {
+    /// A line with its marker.
+    Points(Series),
+    /// A line.
+    Line(Series),
+    /// A filled area; its opacity.
+    Area(&'static str, f64),
+    /// A marker alone.
+    Mark(Series),
+}
+
+const MARGIN: f64 = 10.0;
+const LEGEND_ROW: f64 = 22.0;
+const KEY_WIDTH: f64 = 30.0;
+/// Height of a row of names of limits.
+pub(crate) const LIMIT_ROW: f64 = 16.0;
+
+/// A sheet to draw on.
+pub(crate) struct Canvas {
+    svg: Svg,
+    root: DrawingArea<Svg, Shift>,
+    width: f64,
+    height: f64,
+    top: f64,
+}
+
+impl Canvas {
+    /// A sheet of the usual width with this legend on top, and `height` pixels below it. A legend of
+    /// a single series tells nothing apart and is left out; its name belongs into the caption.
+    pub(crate) fn new(height: u32, legend: &[(Key, String)]) -> Canvas {
+        let lone = matches!(legend, [(key, _)] if *key != Key::Line(Series::limit()));
+        let legend = if lone { &[] } else { legend };
+        let width = f64::from(WIDTH);
+        let rows = legend_rows(legend, width - 2.0 * MARGIN);
+        let top = if rows.is_empty() {
+            0.0
+        } else {
+            LEGEND_ROW * rows.len() as f64 + 6.0
+        };
+        let height = f64::from(height) + top;
+        let svg = Svg::new(WIDTH, height as u32);
+        let canvas = Canvas {
+            root: svg.clone().into_drawing_area(),
+            svg,
+            width,
+            height,
+            top,
+        };
+        canvas.svg.open("legend");
+        for (row, entries) in rows.iter().enumerate() {
+            let mut x = MARGIN;
+            let y = MARGIN + LEGEND_ROW * (row as f64 + 0.5);
+            for (key, name) in entries {
+                canvas.key(*key, x, y);
+                let ink = Ink::new(Anchor::Start);
+                canvas.svg.text(x + KEY_WIDTH + 6.0, y + 4.5, name, ink);
+                x += legend_width(name);
+            }
+        }
+        canvas.svg.close();
+        canvas
+    }
+
+    /// What is left of the sheet below the legend.
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            x: 0.0,
+            y: self.top,
+            width: self.width,
+            height: self.height - self.top,
+        }
+    }
+
+    /// What is left of the sheet, divided among so many panels, so many a row.
+    pub(crate) fn panels(&self, count: usize, columns: usize) -> Vec<Place> {
+        let columns = columns.clamp(1, count.max(1));
+        let rows = count.div_ceil(columns).max(1);
+        let all = self.place();
+        let (width, height) = (all.width / columns as f64, all.height / rows as f64);
+        (0..count)
+            .map(|n| Place {
+                x: all.x + width * (n % columns) as f64,
+                y: all.y + height * (n / columns) as f64,
+                width,
+                height,
+            })
+            .collect()
+    }
+
+    /// A frame with axes, grid and labels, in a place; its title, if it is not empty, stands above it.
+    pub(crate) fn frame(&self, place: Place, title: &str, x: Axis, y: Axis) -> Frame {
+        Frame::new(self, place, title, x, y)
+    }
+
+    /// A note in small letters, such as one under a legend.
+    pub(crate) fn note(&self, x: f64, y: f64, anchor: Anchor, text: &str) {
+        let ink = Ink {
+            size: SMALL,
+            colour: MUTED,
+            ..Ink::new(anchor)
+        };
+        self.svg.text(x, y, text, ink);
+    }
+
+    /// The finished figure.
+    pub(crate) fn finish(self, name: &str, title: &str, caption: &str) -> Figure {
+        drop(self.root);
+        Figure {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            caption: caption.to_owned(),
+            svg: self.svg.finish(title, caption),
+        }
+    }
+
+    fn key(&self, key: Key, x: f64, y: f64) {
+        let at = |x: f64, y: f64| (tenths(x), tenths(y));
+        let line = |series: Series| {
+            let ends = vec![at(x, y), at(x + KEY_WIDTH, y)];
+            put(&self.root, &PathElement::new(ends, series.line(LINE)));
+        };
+        match key {
+            Key::Line(series) => line(series),
+            Key::Points(series) => {
+                line(series);
+                draw_markers(&self.root, &[at(x + KEY_WIDTH / 2.0, y)], series);
+            }
+            Key::Mark(series) => {
+                draw_markers(&self.root, &[at(x + KEY_WIDTH / 2.0 + 4.0, y)], series);
+            }
+            Key::Area(colour, opacity) => {
+                let corners = [at(x + 7.0, y - 6.0), at(x + KEY_WIDTH, y + 6.0)];
+                put(&self.root, &Rectangle::new(corners, fill(colour, opacity)));
+            }
+        }
+    }
+}
+
+fn legend_width(name: &str) -> f64 {
+    KEY_WIDTH + 6.0 + text_width(name, FONT_SIZE) + 14.0
+}
+
+fn legend_rows(legend: &[(Key, String)], width: f64) -> Vec<Vec<(Key, String)>> {
+    let mut rows: Vec<Vec<(Key, String)>> = Vec::new();
+    let mut left = 0.0;
+    for (key, name) in legend {
+        let name = fitting(name, FONT_SIZE, width - KEY_WIDTH - 20.0);
+        let needed = legend_width(&name);
+        match rows.last_mut().filter(|_| needed - 14.0 <= left) {
+            Some(row) => row.push((*key, name)),
+            None => {
+                rows.push(vec![(*key, name)]);
+                left = width;
+            }
+        }
+        left -= needed;
+    }
+    rows
+}
+
+/// Axes with what is drawn between them. Values are in the unit of the axes; what is not finite is
+/// not drawn, what lies outside is drawn at the edge.
+pub(crate) struct Frame {
+    svg: Svg,
+    area: DrawingArea<Svg, Cartesian2d<Axis, Axis>>,
+    screen: DrawingArea<Svg, Shift>,
+    /// The part between the axes, in pixels.
+    pub(crate) inner: Place,
+    x: Axis,
+    y: Axis,
+}
+
+impl Frame {
+    fn new(canvas: &Canvas, place: Place, title: &str, x: Axis, y: Axis) -> Frame {
+        let widest = y
+            .ticks
+            .iter()
+            .map(|tick| text_width(&tick.label, FONT_SIZE))
+            .fold(0.0, f64::max);
+        let left = MARGIN + widest + 8.0 + if y.title.is_empty() { 0.0 } else { 22.0 };
+        let bottom = MARGIN + 20.0 + if x.title.is_empty() { 0.0 } else { 20.0 };
+        let top = if title.is_empty() { 14.0 } else { 32.0 };
+        let right = 18.0;
+        let inner = Place {
+            x: place.x + left,
+            y: place.y + top,
+            width: (place.width - left - right).max(20.0),
+            height: (place.height - top - bottom).max(20.0),
+        };
+        let across = tenths(inner.x)..tenths(inner.x + inner.width);
+        let up = tenths(inner.y + inner.height)..tenths(inner.y);
+        let coordinates = Cartesian2d::new(x.clone(), y.clone(), (across, up));
+        let frame = Frame {
+            svg: canvas.svg.clone(),
+            area: canvas.root.apply_coord_spec(coordinates),
+            screen: canvas.root.clone(),
+            inner,
+            x,
+            y,
+        };
+        frame.draw_axes(place, title);
+        frame
+    }
+
+    fn draw_axes(&self, place: Place, title: &str) {
+        let inner = self.inner;
+        let (right, bottom) = (inner.x + inner.width, inner.y + inner.height);
+        self.svg.open("axes");
+        let grid = stroke(GRID, 1.0, 0);
+        for at in &self.x.grid {
+            self.screen_line((self.x_px(*at), inner.y), (self.x_px(*at), bottom), grid);
+        }
+        for at in &self.y.grid {
+            self.screen_line((inner.x, self.y_px(*at)), (right, self.y_px(*at)), grid);
+        }
+        self.screen_line((inner.x, bottom), (right, bottom), stroke(MUTED, 1.0, 0));
+        let muted = |anchor| Ink {
+            colour: MUTED,
+            ..Ink::new(anchor)
+        };
+        for (at, label) in self.x_labels() {
+            // The last one may be wider than the margin.
+            let at = at.min(place.x + place.width - text_width(label, FONT_SIZE) / 2.0);
+            self.svg
+                .text(at, bottom + 19.0, label, muted(Anchor::Middle));
+        }
+        let mut last = f64::INFINITY;
+        for tick in &self.y.ticks {
+            let y = self.y_px(tick.at);
+            if (last - y).abs() >= FONT_SIZE {
+                self.svg
+                    .text(inner.x - 7.0, y + 4.8, &tick.label, muted(Anchor::End));
+                last = y;
+            }
+        }
+        if !self.x.title.is_empty() {
+            let text = fitting(&self.x.title, FONT_SIZE, place.width - 8.0);
+            let half = text_width(&text, FONT_SIZE) / 2.0;
+            let middle = (inner.x + inner.width / 2.0)
+                .min(place.x + place.width - half - 2.0)
+                .max(place.x + half + 2.0);
+            self.svg
+                .text(middle, bottom + 40.0, &text, Ink::new(Anchor::Middle));
+        }
+        if !self.y.title.is_empty() {
+            let text = fitting(&self.y.title, FONT_SIZE, place.height - 8.0);
+            let half = text_width(&text, FONT_SIZE) / 2.0;
+            let middle = (inner.y + inner.height / 2.0)
+                .min(place.y + place.height - half - 2.0)
+                .max(place.y + half + 2.0);
+            let ink = Ink {
+                upright: true,
+                ..Ink::new(Anchor::Middle)
+            };
+            self.svg.text(place.x + MARGIN + 11.0, middle, &text, ink);
+        }
+        if !title.is_empty() {
+            let ink = Ink {
+                bold: true,
+                ..Ink::new(Anchor::Start)
+            };
+            let text = fitting(title, FONT_SIZE * 1.05, place.x + place.width - inner.x);
+            self.svg.text(inner.x, inner.y - 12.0, &text, ink);
+        }
+        self.svg.close();
+    }
+
+    /// The labels of the horizontal axis that have room, the last one always.
+    fn x_labels(&self) -> Vec<(f64, &str)> {
+        let mut shown: Vec<(f64, f64, &str)> = Vec::new();
+        for (n, tick) in self.x.ticks.iter().enumerate() {
+            let at = self.x_px(tick.at);
+            let width = text_width(&tick.label, FONT_SIZE) + 6.0;
+            let clear =
+                |(before, wide, _): &(f64, f64, &str)| (at - before).abs() >= (width + wide) / 2.0;
+            if n + 1 == self.x.ticks.len() {
+                while shown.len() > 1 && !shown.last().is_none_or(clear) {
+                    shown.pop();
+                }
+            }
+            if shown.last().is_none_or(clear) {
+                shown.push((at, width, &tick.label));
+            }
+        }
+        shown
+            .into_iter()
+            .map(|(at, _, label)| (at, label))
+            .collect()
+    }
+
+    /// Where a value stands on the sheet, in pixels.
+    pub(crate) fn x_px(&self, value: f64) -> f64 {
+        self.inner.x + self.x.part(value) * self.inner.width
+    }
+
+    /// Where a value stands on the sheet, in pixels.
+    pub(crate) fn y_px(&self, value: f64) -> f64 {
+        self.inner.y + (1.0 - self.y.part(value)) * self.inner.height
+    }
+
+    /// A line through points.
+    pub(crate) fn line(&self, points: &[(f64, f64)], series: Series) {
+        self.line_of(points, series, LINE);
+    }
+
+    /// A line of some other width. Values that are not finite leave a gap.
+    pub(crate) fn line_of(&self, points: &[(f64, f64)], series: Series, width: f64) {
+        let whole = |point: &(f64, f64)| point.0.is_finite() && point.1.is_finite();
+        for piece in points.split(|point| !whole(point)) {
+            if piece.len() > 1 {
+                put(&self.area, &PathElement::new(piece, series.line(width)));
+            }
+        }
+    }
+
+    /// Markers.
+    pub(crate) fn markers(&self, points: &[(f64, f64)], series: Series) {
+        let places: Vec<(i32, i32)> = points
+            .iter()
+            .filter(|(x, y)| x.is_finite() && y.is_finite())
+            .map(|point| self.area.map_coordinate(point))
+            .collect();
+        draw_markers(&self.screen, &places, series);
+    }
+
+    /// Small dots, for single samples.
+    pub(crate) fn dots(&self, points: &[(f64, f64)], colour: &str, radius: f64) {
+        for point in points
+            .iter()
+            .filter(|(x, y)| x.is_finite() && y.is_finite())
+        {
+            let at = self.area.map_coordinate(point);
+            put(
+                &self.screen,
+                &Circle::new(at, tenths(radius), fill(colour, 1.0)),
+            );
+        }
+    }
+
+    /// Markers so many pixels below the top edge, at values of the horizontal axis.
+    pub(crate) fn marks_on_top(&self, values: &[f64], below: f64, series: Series) {
+        let places: Vec<(i32, i32)> = values
+            .iter()
+            .map(|value| (tenths(self.x_px(*value)), tenths(self.inner.y + below)))
+            .collect();
+        draw_markers(&self.screen, &places, series);
+    }
+
+    /// What so many pixels are on a linear horizontal axis.
+    pub(crate) fn x_step(&self, px: f64) -> f64 {
+        let (low, high) = self.x.range();
+        (high - low) * px / self.inner.width
+    }
+
+    /// True if a point lies within both axes.
+    pub(crate) fn holds(&self, (x, y): (f64, f64)) -> bool {
+        self.x.holds(x) && self.y.holds(y)
+    }
+
+    /// A line with markers.
+    pub(crate) fn curve(&self, points: &[(f64, f64)], series: Series) {
+        self.svg.open("curve");
+        self.line(points, series);
+        self.markers(points, series);
+        self.svg.close();
+    }
+
+    /// The area between a low and a high value: `(x, low, high)`.
+    pub(crate) fn band(&self, edges: &[(f64, f64, f64)], colour: &str, opacity: f64) {
+        let edges: Vec<_> = edges
+            .iter()
+            .filter(|(x, low, high)| x.is_finite() && low.is_finite() && high.is_finite())
+            .collect();
+        if edges.len() < 2 {
+            return;
+        }
+        let there = edges.iter().map(|(x, low, _)| (*x, *low));
+        let back = edges.iter().rev().map(|(x, _, high)| (*x, *high));
+        let outline: Vec<(f64, f64)> = there.chain(back).collect();
+        put(&self.area, &Polygon::new(outline, fill(colour, opacity)));
+    }
+
+    /// Confidence bounds: `(x, low, high)`, as thin bars with ends.
+    pub(crate) fn intervals(&self, bounds: &[(f64, f64, f64)], colour: &str) {
+        for (x, low, high) in bounds {
+            if x.is_finite() && low.is_finite() && high.is_finite() {
+                let ends = [*low, *high].map(|y| (self.x_px(*x), self.y_px(y)));
+                let whole = [self.y.holds(*low), self.y.holds(*high)];
+                self.whisker(ends, whole, (3.0, 0.0), colour);
+            }
+        }
+    }
+
+    /// The same for values along the horizontal axis: `(low, high, y)`.
+    pub(crate) fn intervals_across(&self, bounds: &[(f64, f64, f64)], colour: &str) {
+        for (low, high, y) in bounds {
+            if y.is_finite() && low.is_finite() && high.is_finite() {
+                let ends = [*low, *high].map(|x| (self.x_px(x), self.y_px(*y)));
+                let whole = [self.x.holds(*low), self.x.holds(*high)];
+                self.whisker(ends, whole, (0.0, 3.0), colour);
+            }
+        }
+    }
+
+    /// A line with an end where the end is seen; one that is cut by the frame has none.
+    fn whisker(&self, ends: [(f64, f64); 2], whole: [bool; 2], half: (f64, f64), colour: &str) {
+        let style = stroke(colour, 1.2, 0);
+        self.screen_line(ends[0], ends[1], style);
+        for ((x, y), whole) in ends.into_iter().zip(whole) {
+            if whole {
+                self.screen_line((x - half.0, y - half.1), (x + half.0, y + half.1), style);
+            }
+        }
+    }
+
+    /// The width of each of so many bars in a slot of the horizontal axis, in its unit.
+    pub(crate) fn bar_width(&self, bars: usize) -> f64 {
+        let slot = (self.x_px(1.0) - self.x_px(0.0)).max(1.0);
+        (0.82 / bars.max(1) as f64).min(56.0 / slot)
+    }
+
+    /// A filled bar between two values of each axis.
+    pub(crate) fn bar(&self, x: (f64, f64), y: (f64, f64), colour: &str, opacity: f64) {
+        if [x.0, x.1, y.0, y.1].iter().all(|value| value.is_finite()) {
+            let corners = [(x.0, y.0), (x.1, y.1)];
+            put(&self.area, &Rectangle::new(corners, fill(colour, opacity)));
+        }
+    }
+
+    /// A limit across the frame at a value of the vertical axis, with its name above the line.
+    /// Nothing if the value lies outside: the caller says so in words.
+    pub(crate) fn limit(&self, value: f64, name: &str) {
+        if !self.y.holds(value) {
+            return;
+        }
+        let y = self.y_px(value);
+        let (left, right) = (self.inner.x, self.inner.x + self.inner.width);
+        self.svg.open("limit");
+        self.screen_line((left, y), (right, y), Series::limit().line(1.4));
+        // Above the line; below it where the frame ends.
+        let base = if y - SMALL < self.inner.y - 6.0 {
+            y + SMALL + 3.0
+        } else {
+            y - 5.0
+        };
+        let ink = Ink {
+            size: SMALL,
+            rim: true,
+            ..Ink::new(Anchor::Start)
+        };
+        let name = fitting(name, SMALL, self.inner.width - 8.0);
+        self.svg.text(left + 4.0, base, &name, ink);
+        self.svg.close();
+    }
+
+    /// Limits down the frame at values of the horizontal axis, each with its name beside the line, in
+    /// a row of its own from the top, on top of all lines. Those outside are left out: the caller
+    /// says so in words.
+    pub(crate) fn limits_x(&self, limits: &[(f64, String)]) {
+        let (top, bottom) = (self.inner.y, self.inner.y + self.inner.height);
+        let right = self.inner.x + self.inner.width;
+        let inside = || limits.iter().filter(|(value, _)| self.x.holds(*value));
+        self.svg.open("limit");
+        for (value, _) in inside() {
+            let x = self.x_px(*value);
+            self.screen_line((x, top), (x, bottom), Series::limit().line(1.4));
+        }
+        for (row, (value, name)) in inside().enumerate() {
+            let x = self.x_px(*value);
+            let (anchor, at) = if x + 6.0 + text_width(name, SMALL) > right {
+                (Anchor::End, x - 5.0)
+            } else {
+                (Anchor::Start, x + 5.0)
+            };
+            let ink = Ink {
+                size: SMALL,
+                rim: true,
+                ..Ink::new(anchor)
+            };
+            let y = top + 12.0 + LIMIT_ROW * row as f64;
+            self.svg.text(at, y, name, ink);
+        }
+        self.svg.close();
+    }
+
+    /// A note at values of the axes, moved by pixels.
+    pub(crate) fn label(&self, at: (f64, f64), by: (f64, f64), anchor: Anchor, text: &str) {
+        let ink = Ink {
+            size: SMALL,
+            rim: true,
+            colour: INK,
+            ..Ink::new(anchor)
+        };
+        let (x, y) = (self.x_px(at.0) + by.0, self.y_px(at.1) + by.1);
+        self.svg.text(x, y, text, ink);
+    }
+
+    /// Groups what is drawn until `close`, under a class by which it can be found.
+    pub(crate) fn open(&self, class: &str) {
+        self.svg.open(class);
+    }
+
+    /// Ends a group.
+    pub(crate) fn close(&self) {
+        self.svg.close();
+    }
+
+    fn screen_line(&self, from: (f64, f64), to: (f64, f64), style: plotters::style::ShapeStyle) {
+        let at = |(x, y): (f64, f64)| (tenths(x), tenths(y));
+        put(
+            &self.screen,
+            &PathElement::new(vec![at(from), at(to)], style),
+        );
+    }
+}
+
+fn draw_markers(area: &DrawingArea<Svg, Shift>, places: &[(i32, i32)], series: Series) {
+    let shapes = |colour: &str, radius: f64, opacity: f64| {
+        let style = fill(colour, opacity);
+        for (x, y) in places {
+            let at = |dx: f64, dy: f64| (x + tenths(radius * dx), y + tenths(radius * dy));
+            let corners: &[(f64, f64)] = match series.marker {
+                Marker::Circle => {
+                    put(area, &Circle::new((*x, *y), tenths(radius), style));
+                    continue;
+                }
+                Marker::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+                Marker::Triangle => &[(0.0, -1.2), (1.15, 0.85), (-1.15, 0.85)],
+                Marker::Diamond => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
+            };
+            let corners: Vec<_> = corners.iter().map(|(dx, dy)| at(*dx, *dy)).collect();
+            put(area, &Polygon::new(corners, style));
+        }
+    };
+    shapes(series.colour, MARKER, 1.0);
+    if series.hollow {
+        shapes(PAPER, MARKER * 0.55, 1.0);
+    }
+}
+
+/// Draws an element; nothing can go wrong, since the sheet is a string.
+fn put<'a, E, C>(area: &DrawingArea<Svg, C>, element: &'a E)
+where
+    C: plotters::coord::CoordTranslate,
+    &'a E: PointCollection<'a, C::From>,
+    E: Drawable<Svg>,
+{
+    area.draw(element).expect("writing to a string cannot fail");
+}

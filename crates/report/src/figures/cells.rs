@@ -1,0 +1,422 @@
+//! The points of several runs, sorted into what a figure lays side by side: curves and panels.
+//! Colours tell runs apart (or links, or depths, if there is but one run), dashes and markers depths.
+
+use super::axes::{bounds, size_label};
+use super::canvas::Key;
+use super::look::{FONT_SIZE, Series, fitting};
+use crate::Subject;
+use std::collections::BTreeSet;
+use wiregauge_record::{Point, PointSummary, Schedule};
+use wiregauge_run::AnyRun;
+use wiregauge_stats::Estimate;
+
+/// As many colours as there are.
+pub(super) const MOST_CURVES: usize = 8;
+
+/// A point of an exchange run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell<'a> {
+    /// Which of the subjects.
+    pub(super) subject: usize,
+    pub(super) summary: &'a PointSummary,
+}
+
+impl Cell<'_> {
+    pub(super) fn point(&self) -> Point {
+        self.summary.point
+    }
+
+    /// Where it stands in a list of points: by sizes and depth, what is to be compared side by side.
+    pub(super) fn rank(&self) -> impl Ord + use<> {
+        let point = self.point();
+        let setting = (point.out_bytes, point.in_bytes, point.depth);
+        (setting, point.link, point.together, self.subject)
+    }
+}
+
+/// All points of all exchange runs.
+pub(super) fn exchange(subjects: &[Subject]) -> Vec<Cell<'_>> {
+    let mut cells = Vec::new();
+    for (subject, of) in subjects.iter().enumerate() {
+        if let AnyRun::Exchange(run) = &of.run {
+            let points = run.file.points.iter();
+            cells.extend(points.map(|summary| Cell { subject, summary }));
+        }
+    }
+    cells
+}
+
+/// The values that occur, ascending.
+pub(super) fn distinct<T: Ord>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    values
+        .into_iter()
+        .collect::<BTreeSet<T>>()
+        .into_iter()
+        .collect()
+}
+
+/// At most `most` of them, spread evenly, the first and the last among them.
+pub(super) fn spread<T: Clone>(all: &[T], most: usize) -> Vec<T> {
+    if all.len() <= most {
+        return all.to_vec();
+    }
+    let last = all.len() - 1;
+    (0..most)
+        .map(|n| all[n * last / (most - 1).max(1)].clone())
+        .collect()
+}
+
+/// "2, 4 and 8"; at most ten of them.
+pub(super) fn listed<T: ToString>(all: &[T]) -> String {
+    let names: Vec<String> = all.iter().take(10).map(T::to_string).collect();
+    match names.as_slice() {
+        _ if all.len() > 10 => format!("{} and {} more", names.join(", "), all.len() - 10),
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A sweep of sizes: what varies, and the points in which nothing else of the sizes does.
+pub(super) struct Sweep<'a> {
+    /// How the sizes are called.
+    pub(super) name: &'static str,
+    /// Part of the figure's file name.
+    pub(super) stem: &'static str,
+    pub(super) size: fn(&Point) -> u32,
+    pub(super) way: Swept,
+    pub(super) cells: Vec<Cell<'a>>,
+    /// What was held and which points were left out for it; empty if none were.
+    pub(super) held: String,
+}
+
+/// Which sizes a sweep varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Swept {
+    In,
+    Out,
+    /// Both at once, always the same, as with an echo.
+    Equal,
+}
+
+/// The sweeps of sizes that there are: of IN, of OUT, or of both where they are the same.
+pub(super) fn sweeps<'a>(cells: &[Cell<'a>]) -> Vec<Sweep<'a>> {
+    let mut sweeps = Vec::new();
+    if cells
+        .iter()
+        .all(|cell| cell.point().in_bytes == cell.point().out_bytes)
+    {
+        sweeps.push(Sweep {
+            name: "Size each way",
+            stem: "size",
+            size: |point| point.in_bytes,
+            way: Swept::Equal,
+            cells: cells.to_vec(),
+            held: String::new(),
+        });
+    } else {
+        let (size_in, size_out): (fn(&Point) -> u32, fn(&Point) -> u32) =
+            (|point| point.in_bytes, |point| point.out_bytes);
+        sweeps.push(held(
+            "IN size",
+            "size-in",
+            Swept::In,
+            size_in,
+            "OUT",
+            size_out,
+            cells,
+        ));
+        sweeps.push(held(
+            "OUT size",
+            "size-out",
+            Swept::Out,
+            size_out,
+            "IN",
+            size_in,
+            cells,
+        ));
+    }
+    sweeps.retain(|sweep| distinct(sweep.cells.iter().map(|c| (sweep.size)(&c.point()))).len() > 1);
+    sweeps
+}
+
+/// The points at the smallest other size of each run.
+fn held<'a>(
+    name: &'static str,
+    stem: &'static str,
+    way: Swept,
+    size: fn(&Point) -> u32,
+    other_name: &str,
+    other: fn(&Point) -> u32,
+    cells: &[Cell<'a>],
+) -> Sweep<'a> {
+    let smallest = |subject: usize| {
+        let of_it = cells.iter().filter(|cell| cell.subject == subject);
+        of_it.map(|cell| other(&cell.point())).min()
+    };
+    let kept: Vec<Cell<'a>> = cells
+        .iter()
+        .filter(|cell| Some(other(&cell.point())) == smallest(cell.subject))
+        .copied()
+        .collect();
+    let mut sizes = distinct(kept.iter().map(|cell| other(&cell.point())));
+    sizes.truncate(4);
+    let held = if kept.len() == cells.len() {
+        String::new()
+    } else {
+        format!(" Points with {other_name} size {} B only.", listed(&sizes))
+    };
+    Sweep {
+        name,
+        stem,
+        size,
+        way,
+        cells: kept,
+        held,
+    }
+}
+
+/// What distinguishes curves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct CurveKey {
+    pub(super) subject: usize,
+    pub(super) link: u32,
+    pub(super) depth: u32,
+}
+
+/// One curve: `(x, value)` ascending in x.
+pub(super) struct Curve {
+    pub(super) name: String,
+    pub(super) series: Series,
+    pub(super) points: Vec<(f64, Estimate)>,
+}
+
+impl Curve {
+    pub(super) fn values(&self) -> Vec<(f64, f64)> {
+        self.points
+            .iter()
+            .map(|(x, value)| (*x, value.value))
+            .collect()
+    }
+
+    /// Confidence bounds where both are known.
+    pub(super) fn intervals(&self) -> Vec<(f64, f64, f64)> {
+        self.points
+            .iter()
+            .filter_map(|(x, value)| Some((*x, value.low?, value.high?)))
+            .collect()
+    }
+}
+
+/// A value whose interval is not known.
+pub(super) fn bare(value: f64) -> Estimate {
+    Estimate {
+        value,
+        low: None,
+        high: None,
+    }
+}
+
+/// What keys of curves there are among cells, and how each is named and drawn.
+pub(super) struct Keys {
+    keys: Vec<CurveKey>,
+    names: Vec<String>,
+    colours: Vec<(usize, u32)>,
+    depths: Vec<u32>,
+    /// In words, what was left out.
+    pub(super) left_out: String,
+}
+
+impl Keys {
+    /// At most so many curves: if there are more, depths are left out.
+    pub(super) fn of(subjects: &[Subject], cells: &[Cell<'_>], most: usize) -> Keys {
+        let key = |cell: &Cell<'_>| CurveKey {
+            subject: cell.subject,
+            link: cell.point().link,
+            depth: cell.point().depth,
+        };
+        let mut keys = distinct(cells.iter().map(key));
+        let all_depths = distinct(keys.iter().map(|key| key.depth));
+        let colours = distinct(keys.iter().map(|key| (key.subject, key.link)));
+        let per_run = (most / colours.len().max(1)).clamp(1, most);
+        let depths = spread(&all_depths, per_run);
+        keys.retain(|key| depths.contains(&key.depth));
+        let left_out = if depths.len() < all_depths.len() {
+            format!(
+                " Of {} depths these are drawn: {}.",
+                all_depths.len(),
+                listed(&depths)
+            )
+        } else {
+            String::new()
+        };
+        let runs = distinct(keys.iter().map(|key| key.subject)).len();
+        let links = distinct(keys.iter().map(|key| key.link)).len();
+        let name = |key: &CurveKey| {
+            let mut parts = Vec::new();
+            if runs > 1 {
+                parts.push(subjects[key.subject].label.clone());
+            }
+            if links > 1 {
+                parts.push(format!("link {}", key.link + 1));
+            }
+            if depths.len() > 1 || parts.is_empty() {
+                parts.push(format!("depth {}", key.depth));
+            }
+            parts.join(", ")
+        };
+        Keys {
+            names: keys.iter().map(name).collect(),
+            colours,
+            depths,
+            keys,
+            left_out,
+        }
+    }
+
+    /// The curves of some cells, one for each key that occurs among them.
+    pub(super) fn curves(
+        &self,
+        cells: &[Cell<'_>],
+        x: impl Fn(&Point) -> f64,
+        y: impl Fn(&PointSummary) -> Option<Estimate>,
+    ) -> Vec<Curve> {
+        let mut curves = Vec::new();
+        for (key, name) in self.keys.iter().zip(&self.names) {
+            let mut points: Vec<(f64, Estimate)> = cells
+                .iter()
+                .filter(|cell| {
+                    let point = cell.point();
+                    (cell.subject, point.link, point.depth) == (key.subject, key.link, key.depth)
+                })
+                .filter_map(|cell| Some((x(&cell.point()), y(cell.summary)?)))
+                .filter(|(x, value)| x.is_finite() && value.value.is_finite())
+                .collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            if !points.is_empty() {
+                curves.push(Curve {
+                    name: name.clone(),
+                    series: self.series(key),
+                    points,
+                });
+            }
+        }
+        curves
+    }
+
+    fn series(&self, key: &CurveKey) -> Series {
+        let place = |found: Option<usize>| found.unwrap_or(0);
+        let depth = place(self.depths.iter().position(|depth| *depth == key.depth));
+        if self.colours.len() > 1 {
+            let of = (key.subject, key.link);
+            Series::with(place(self.colours.iter().position(|c| *c == of)), depth)
+        } else {
+            Series::of(depth)
+        }
+    }
+}
+
+/// True if a logarithmic axis shows values that a linear one would press flat.
+pub(super) fn wide((low, high): (f64, f64), factor: f64) -> bool {
+    low > 0.0 && high / low > factor
+}
+
+/// The addresses of the links, where there are several.
+pub(super) fn links(subjects: &[Subject]) -> String {
+    let [only] = subjects else {
+        return String::new();
+    };
+    let addresses: Vec<&str> = match &only.run {
+        AnyRun::Exchange(run) => run.file.plan.links().collect(),
+        AnyRun::Stream(run) => run.file.plan.links().collect(),
+    };
+    if addresses.len() < 2 {
+        return String::new();
+    }
+    let named = addresses.iter().enumerate();
+    let named: Vec<String> = named
+        .map(|(n, name)| format!("{} is {name}", n + 1))
+        .collect();
+    format!(" Link {}.", listed(&named))
+}
+
+/// What a legend of one name would say, for the caption.
+pub(super) fn only(legend: &[(Key, String)]) -> String {
+    match legend {
+        [(_, name)] => format!(" Of {name}."),
+        _ => String::new(),
+    }
+}
+
+/// A warning where exchanges were started by a schedule: then it bounds how many there are.
+pub(super) fn schedule(subjects: &[Subject]) -> String {
+    let kept = |subject: &Subject| match &subject.run {
+        AnyRun::Exchange(run) => matches!(run.file.plan.schedule, Schedule::EveryNs(_)),
+        AnyRun::Stream(_) => false,
+    };
+    if subjects.iter().any(kept) {
+        " Exchanges were started by a schedule, which bounds the throughput.".to_owned()
+    } else {
+        String::new()
+    }
+}
+
+/// Of panels that differ in two ways, at most so many: those of the first kind of `minor` if there
+/// are too many, so that what is left can be compared, then spread evenly.
+pub(super) fn comparable<P: Copy + Ord, M: Ord>(
+    panels: &[P],
+    most: usize,
+    minor: impl Fn(&P) -> M,
+    major: impl Fn(&P) -> (u32, bool),
+) -> Vec<P> {
+    let mut kept = panels.to_vec();
+    if kept.len() > most && distinct(panels.iter().map(&major)).len() > 1 {
+        let first = distinct(panels.iter().map(&minor)).into_iter().next();
+        kept.retain(|panel| Some(minor(panel)) == first);
+    }
+    spread(&kept, most)
+}
+
+/// The low and the high end of what is to be drawn, confidence bounds included.
+pub(super) fn reach<'a>(values: impl IntoIterator<Item = &'a Estimate>) -> (f64, f64) {
+    let mut all = Vec::new();
+    for value in values {
+        all.push(value.value);
+        all.extend(value.high);
+        // A bound near 0 would leave a logarithmic axis to itself.
+        all.extend(value.low.filter(|low| *low > 0.3 * value.value));
+    }
+    bounds(all).unwrap_or((0.0, 1.0))
+}
+
+/// Names for points, short enough to stand beside an axis: only what distinguishes them.
+pub(super) fn labels(subjects: &[Subject], cells: &[Cell<'_>]) -> Vec<String> {
+    let many = |value: fn(&Cell<'_>) -> u64| distinct(cells.iter().map(value)).len() > 1;
+    let runs = many(|cell| cell.subject as u64);
+    let link = many(|cell| cell.point().link.into());
+    let together = many(|cell| cell.point().together.into());
+    let out = many(|cell| cell.point().out_bytes.into());
+    let depth = many(|cell| cell.point().depth.into());
+    let name = |cell: &Cell<'_>| {
+        let point = cell.point();
+        let mut parts = Vec::new();
+        if runs {
+            parts.push(fitting(&subjects[cell.subject].label, FONT_SIZE, 110.0));
+        }
+        if link {
+            parts.push(format!("link {}", point.link + 1));
+        }
+        if together {
+            parts.push(if point.together { "together" } else { "alone" }.to_owned());
+        }
+        if out {
+            parts.push(format!("OUT {} B", size_label(point.out_bytes)));
+        }
+        parts.push(format!("IN {} B", size_label(point.in_bytes)));
+        if depth {
+            parts.push(format!("depth {}", point.depth));
+        }
+        fitting(&parts.join(", "), FONT_SIZE, 260.0)
+    };
+    cells.iter().map(name).collect()
+}

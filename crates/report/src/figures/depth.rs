@@ -1,0 +1,199 @@
+//! RTT and TRT against depth. What a depth is worth is how far TRT falls; at best it is the RTT of a
+//! single exchange, divided by the depth.
+
+use super::Figure;
+use super::axes::{Axis, size_label};
+use super::canvas::{Canvas, Key};
+use super::cells::{self, Cell, bare, comparable, distinct, links, reach};
+use super::look::{HEIGHT, Series};
+use crate::Subject;
+use wiregauge_record::PointSummary;
+use wiregauge_stats::Estimate;
+
+/// More panels would be too small.
+const MOST_PANELS: usize = 4;
+
+/// What a panel is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Panel {
+    together: bool,
+    link: u32,
+    out_bytes: u32,
+    in_bytes: u32,
+}
+
+impl Panel {
+    fn of(cell: &Cell<'_>) -> Panel {
+        let point = cell.point();
+        Panel {
+            together: point.together,
+            link: point.link,
+            out_bytes: point.out_bytes,
+            in_bytes: point.in_bytes,
+        }
+    }
+
+    fn name(&self, all: &[Panel]) -> String {
+        let mut parts = Vec::new();
+        if all.iter().any(|other| other.link != self.link) {
+            parts.push(format!("link {}", self.link + 1));
+        }
+        if all.iter().any(|other| other.together != self.together) {
+            parts.push(if self.together { "together" } else { "alone" }.to_owned());
+        }
+        let (out, back) = (size_label(self.out_bytes), size_label(self.in_bytes));
+        parts.push(format!("OUT {out} B, IN {back} B"));
+        parts.join(", ")
+    }
+}
+
+pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
+    let mut cells = cells::exchange(subjects);
+    cells.retain(|cell| cell.summary.rtt.is_some() && cell.point().depth > 0);
+    // Sizes at which the depth varies.
+    let depths_of = |panel: Panel| {
+        let of_it = cells.iter().filter(|cell| Panel::of(cell) == panel);
+        distinct(of_it.map(|cell| cell.point().depth)).len()
+    };
+    let mut all = distinct(cells.iter().map(Panel::of));
+    all.retain(|panel| depths_of(*panel) > 1);
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let panels = comparable(
+        &all,
+        MOST_PANELS,
+        |panel| (panel.out_bytes, panel.in_bytes),
+        |panel| (panel.link, panel.together),
+    );
+    let drawn: Vec<Cell<'_>> = cells
+        .into_iter()
+        .filter(|cell| panels.contains(&Panel::of(cell)))
+        .collect();
+    vec![figure(subjects, &drawn, &panels, all.len())]
+}
+
+fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize) -> Figure {
+    let runs = distinct(cells.iter().map(|cell| cell.subject));
+    let rtt = |summary: &PointSummary| summary.rtt.as_ref().map(|rtt| rtt.mean);
+    let trt = |summary: &PointSummary| summary.trt.as_ref().map(|trt| trt.mean);
+    let pick = |run: usize, what: usize| match runs.len() {
+        1 => Series::of(what),
+        _ => Series::with(run, what),
+    };
+    let curve = |run: usize, panel: &Panel, value: &dyn Fn(&PointSummary) -> Option<Estimate>| {
+        let mut points: Vec<(f64, Estimate)> = cells
+            .iter()
+            .filter(|cell| cell.subject == run && Panel::of(cell) == *panel)
+            .filter_map(|cell| Some((f64::from(cell.point().depth), value(cell.summary)?)))
+            .collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points
+    };
+    // The RTT at the smallest depth, divided by the depth.
+    let ideal = |run: usize, panel: &Panel| -> Vec<(f64, Estimate)> {
+        let rtts = curve(run, panel, &rtt);
+        let Some((_, first)) = rtts.first().copied() else {
+            return Vec::new();
+        };
+        let divided = rtts
+            .iter()
+            .map(|(depth, _)| (*depth, bare(first.value / depth)));
+        divided.collect()
+    };
+
+    let single = runs.len() == 1;
+    let smallest = cells
+        .iter()
+        .map(|cell| cell.point().depth)
+        .min()
+        .unwrap_or(1);
+    let mut legend = Vec::new();
+    for (at, run) in runs.iter().enumerate() {
+        for (what, name) in ["RTT", "TRT"].into_iter().enumerate() {
+            let name = match single {
+                true => format!("mean {name}"),
+                false => format!("{}: mean {name}", subjects[*run].label),
+            };
+            legend.push((Key::Points(pick(at, what)), name));
+        }
+    }
+    if single {
+        let name = format!("ideal TRT: RTT at depth {smallest} / depth");
+        legend.push((Key::Line(Series::limit()), name));
+    }
+    let mut values = Vec::new();
+    for panel in panels {
+        for run in &runs {
+            values.extend(curve(*run, panel, &rtt));
+            values.extend(curve(*run, panel, &trt));
+            if single {
+                values.extend(ideal(*run, panel));
+            }
+        }
+    }
+    let (low, high) = reach(values.iter().map(|(_, value)| value));
+    let depths: Vec<u32> = cells.iter().map(|cell| cell.point().depth).collect();
+
+    let rows = panels.len().div_ceil(2) as u32;
+    let height = if panels.len() == 1 {
+        HEIGHT
+    } else {
+        280 * rows
+    };
+    let canvas = Canvas::new(height, &legend);
+    for (panel, place) in panels.iter().zip(canvas.panels(panels.len(), 2)) {
+        let x = Axis::depths("Depth", &depths);
+        let y = Axis::log_time("Time", low, high);
+        let title = if of > 1 {
+            panel.name(panels)
+        } else {
+            String::new()
+        };
+        let frame = canvas.frame(place, &title, x, y);
+        if single {
+            let line = ideal(runs[0], panel);
+            let points: Vec<_> = line
+                .iter()
+                .map(|(depth, ideal)| (*depth, ideal.value))
+                .collect();
+            frame.open("ideal");
+            frame.line_of(&points, Series::limit(), 1.4);
+            frame.close();
+        }
+        for (at, run) in runs.iter().enumerate() {
+            for (what, points) in [curve(*run, panel, &rtt), curve(*run, panel, &trt)]
+                .into_iter()
+                .enumerate()
+            {
+                let curve = cells::Curve {
+                    name: String::new(),
+                    series: pick(at, what),
+                    points,
+                };
+                frame.intervals(&curve.intervals(), curve.series.colour);
+                frame.curve(&curve.values(), curve.series);
+            }
+        }
+    }
+    let mut caption = String::from(
+        "TRT is the time between the starts of two consecutive exchanges. \
+         Where it stays above the ideal, more requests outstanding help less. \
+         Bars: 95 % confidence interval.",
+    );
+    if let ([only], 1) = (panels, of) {
+        caption.push_str(&format!(" Of {}.", only.name(panels)));
+    }
+    if !single {
+        caption.push_str(" The ideal is drawn for a single run only.");
+    }
+    if panels.len() < of {
+        let names: Vec<String> = panels.iter().map(|panel| panel.name(panels)).collect();
+        caption.push_str(&format!(
+            " Of {of} sizes these are drawn: {}.",
+            names.join("; ")
+        ));
+    }
+    caption.push_str(&links(subjects));
+    canvas.finish("rtt-trt-depth", "RTT and TRT against depth", &caption)
+}

@@ -1,0 +1,134 @@
+//! The ways of stream points that are drawn: what the figures made from a stream run's samples share.
+
+use super::look::Series;
+use super::which::{Cell, Choice};
+use crate::Subject;
+use crate::gather::{Flow, Gathered};
+use wiregauge_record::{FlowSummary, Way};
+use wiregauge_run::AnyRun;
+
+/// One way of a point with its samples.
+#[derive(Clone, Copy)]
+pub(super) struct Sampled<'a> {
+    /// Which of the subjects.
+    pub(super) subject: usize,
+    pub(super) cell: Cell,
+    pub(super) summary: &'a FlowSummary,
+    pub(super) gathered: &'a Flow,
+}
+
+/// One way of several points, chosen, named and given their look.
+pub(super) struct Panel<'a> {
+    pub(super) way: Way,
+    pub(super) curves: Vec<(String, Series, Sampled<'a>)>,
+}
+
+/// What is drawn.
+pub(super) struct Drawn<'a> {
+    pub(super) panels: Vec<Panel<'a>>,
+    /// What is not, in words; begins with a space if it is not empty.
+    pub(super) left_out: String,
+}
+
+fn all(subjects: &[Subject]) -> Vec<Sampled<'_>> {
+    let mut flows = Vec::new();
+    for (subject, of) in subjects.iter().enumerate() {
+        let (AnyRun::Stream(run), Gathered::Stream(gathered)) = (&of.run, &of.gathered) else {
+            continue;
+        };
+        for (summary, gathered) in run.file.points.iter().zip(gathered) {
+            let both = summary.flows.iter().zip(&gathered.flows);
+            flows.extend(both.map(|(flow, gathered)| Sampled {
+                subject,
+                cell: summary.point.into(),
+                summary: flow,
+                gathered,
+            }));
+        }
+    }
+    flows
+}
+
+/// Chooses among the flows that have something to show: at most so many curves in each way's panel.
+pub(super) fn chosen(
+    subjects: &[Subject],
+    shows: impl Fn(&Sampled<'_>) -> bool,
+    most: usize,
+) -> Option<Drawn<'_>> {
+    let mut flows = all(subjects);
+    flows.retain(|flow| shows(flow));
+    let mut runs: Vec<usize> = flows.iter().map(|flow| flow.subject).collect();
+    runs.dedup();
+    let of = runs.len();
+    runs.truncate(most);
+    if runs.is_empty() {
+        return None;
+    }
+    let has = |run: usize, cell: &Cell| {
+        flows
+            .iter()
+            .any(|flow| flow.subject == run && flow.cell == *cell)
+    };
+    let common = |cell: &Cell| runs.iter().all(|&run| has(run, cell));
+    let cells = flows.iter().map(|flow| flow.cell);
+    let most = (most / runs.len()).max(1);
+    let choice = match cells.clone().any(|cell| common(&cell)) {
+        // Each way has its own panel, so each may have so many.
+        true => Choice::of(cells.filter(common), most),
+        false => Choice::of(cells, most),
+    };
+    let mut panels = Vec::new();
+    for way in [Way::In, Way::Out] {
+        let mut curves = Vec::new();
+        for (at_run, &run) in runs.iter().enumerate() {
+            for (at_cell, cell) in choice.cells.iter().enumerate() {
+                let mut of_it = flows.iter().filter(|flow| {
+                    flow.subject == run && flow.cell == *cell && flow.summary.way == way
+                });
+                let Some(flow) = of_it.next() else { continue };
+                let mut name = vec![choice.name(cell)];
+                if runs.len() > 1 {
+                    name.insert(0, subjects[run].label.clone());
+                }
+                name.retain(|part| !part.is_empty());
+                let series = match runs.len() {
+                    1 => Series::of(at_cell),
+                    _ => Series::with(at_run, at_cell),
+                };
+                curves.push((name.join(", "), series, *flow));
+            }
+        }
+        if !curves.is_empty() {
+            panels.push(Panel { way, curves });
+        }
+    }
+    let mut left_out = choice.rule.clone();
+    if runs.len() < of {
+        left_out.push_str(&format!(
+            " Of {of} runs the first {} are drawn.",
+            runs.len()
+        ));
+    }
+    Some(Drawn { panels, left_out })
+}
+
+impl Drawn<'_> {
+    /// The names of the curves, each once.
+    pub(super) fn legend(&self) -> Vec<(super::canvas::Key, String)> {
+        let mut legend: Vec<(super::canvas::Key, String)> = Vec::new();
+        for (name, series, _) in self.panels.iter().flat_map(|panel| &panel.curves) {
+            if !name.is_empty() && !legend.iter().any(|(_, other)| other == name) {
+                legend.push((super::canvas::Key::Points(*series), name.clone()));
+            }
+        }
+        legend
+    }
+}
+
+/// A way as the title of a panel.
+pub(super) fn title(way: Way) -> &'static str {
+    match way {
+        Way::In => "IN: device to host",
+        Way::Out => "OUT: host to device",
+    }
+}

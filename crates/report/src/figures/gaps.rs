@@ -1,0 +1,44 @@
+//! The gaps between the completions of a stream, on an axis of nines: how long the host did not look.
+
+use super::Figure;
+use super::canvas::Canvas;
+use super::flows;
+use super::look::HEIGHT;
+use super::nines::{self, Curve};
+use crate::Subject;
+
+/// More curves in a panel cannot be told apart.
+const MOST_CURVES: usize = 6;
+
+pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
+    let some = flows::chosen(subjects, |flow| !flow.gathered.gap.is_empty(), MOST_CURVES);
+    let Some(drawn) = some else {
+        return Vec::new();
+    };
+    let panels = drawn.panels.len();
+    let height = if panels == 1 {
+        HEIGHT
+    } else {
+        290 * panels as u32
+    };
+    let canvas = Canvas::new(height, &drawn.legend());
+    for (panel, place) in drawn.panels.iter().zip(canvas.panels(panels, 1)) {
+        let curves: Vec<Curve<'_>> = panel
+            .curves
+            .iter()
+            .map(|(name, series, flow)| Curve {
+                name: name.clone(),
+                series: *series,
+                values: &flow.gathered.gap,
+            })
+            .collect();
+        nines::panel(&canvas, place, flows::title(panel.way), "Gap", &curves);
+    }
+    let caption = format!(
+        "From one completion to the next; a device must hold what it makes, or have what it uses, \
+         for that long. {}{}",
+        nines::CAPTION,
+        drawn.left_out
+    );
+    vec![canvas.finish("gap-percentiles", "Gaps between completions", &caption)]
+}

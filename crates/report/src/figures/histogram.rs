@@ -1,0 +1,419 @@
+//! How often which RTT occurs. Twice: as it is read in print, on linear axes that hold the bulk, and
+//! on logarithmic ones that hold every single exchange.
+
+use super::Figure;
+use super::axes::Axis;
+use super::canvas::{Canvas, Frame, Key, LIMIT_ROW};
+use super::look::{HEIGHT, Marker, SERIES, Series};
+use super::rtt::{self, Sampled};
+use super::svg::Anchor;
+use super::which::{Choice, count, percent, roomy, time};
+use crate::Subject;
+use hdrhistogram::Histogram;
+use wiregauge_stats::Share;
+
+const MOST_PANELS: usize = 6;
+/// More outlines over each other cannot be told apart.
+const MOST_RUNS: usize = 4;
+/// Bars of the linear histogram.
+const BARS: f64 = 60.0;
+/// All outlines of a figure together may have so many.
+const MOST_BARS: f64 = 1500.0;
+/// Bars a decade of the logarithmic one.
+const A_DECADE: f64 = 24.0;
+/// The linear one ends at this percentile, or where `SPREAD` interquartile ranges are passed: a tail
+/// would leave the bulk a single bar.
+const BULK: f64 = 0.995;
+const SPREAD: f64 = 6.0;
+
+/// It goes on to a limit of `--below` up to so many times further.
+const LIMIT_REACH: f64 = 2.0;
+
+/// One of the two.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Linear,
+    Log,
+}
+
+pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
+    let points = rtt::all(subjects);
+    if points.is_empty() {
+        return Vec::new();
+    }
+    let choice = rtt::choice(&points, MOST_PANELS);
+    let kinds = [Kind::Linear, Kind::Log];
+    kinds
+        .iter()
+        .map(|kind| figure(subjects, &points, &choice, *kind))
+        .collect()
+}
+
+/// Bars with the edges in nanoseconds and the number of exchanges in each.
+struct Bars {
+    edges: Vec<f64>,
+    counts: Vec<u64>,
+    /// Exchanges beyond the last edge.
+    beyond: u64,
+}
+
+impl Bars {
+    fn of(histogram: &Histogram<u64>, edges: Vec<f64>) -> Bars {
+        let mut counts = vec![0; edges.len().saturating_sub(1)];
+        let mut beyond = 0;
+        for step in histogram.iter_recorded() {
+            let value = step.value_iterated_to();
+            // The middle of what the histogram cannot tell apart.
+            let width = histogram.equivalent_range(value).max(1) as f64;
+            let value = value as f64 - (width - 1.0) / 2.0;
+            let place = edges.partition_point(|edge| *edge <= value);
+            match counts.get_mut(place.max(1) - 1) {
+                Some(count) => *count += step.count_at_value(),
+                None => beyond += step.count_at_value(),
+            }
+        }
+        Bars {
+            edges,
+            counts,
+            beyond,
+        }
+    }
+
+    /// The outline, in the unit in which bars are high.
+    fn outline(&self, height: impl Fn(u64) -> f64) -> Vec<(f64, f64)> {
+        let floor = height(0);
+        let mut line = vec![(self.edges[0], floor)];
+        let mut before = f64::NAN;
+        for (edge, n) in self.edges.windows(2).zip(&self.counts) {
+            let high = height(*n);
+            if high == before {
+                // Bars of one height are one step.
+                line.pop();
+            } else {
+                line.push((edge[0], high));
+            }
+            line.push((edge[1], high));
+            before = high;
+        }
+        line.push((self.edges[self.edges.len() - 1], floor));
+        line
+    }
+
+    /// The highest bar at or beside a value: its middle and how many it holds.
+    fn top(&self, value: f64) -> (f64, u64) {
+        let place = self.edges.partition_point(|edge| *edge <= value).max(1) - 1;
+        let beside = place.saturating_sub(1)..(place + 2).min(self.counts.len());
+        let highest = beside.max_by_key(|bar| self.counts[*bar]);
+        highest.map_or((value, 0), |bar| {
+            (
+                self.edges[bar].midpoint(self.edges[bar + 1]),
+                self.counts[bar],
+            )
+        })
+    }
+}
+
+/// `most`: bars that a linear axis may have.
+fn edges(points: &[&Sampled<'_>], kind: Kind, most: f64) -> Vec<f64> {
+    let all = || points.iter().map(|point| &point.gathered.rtt);
+    let low = all().map(|rtt| rtt.min()).min().unwrap_or(0) as f64;
+    match kind {
+        Kind::Linear => {
+            let end = |rtt: &Histogram<u64>| {
+                let at = |share| rtt.value_at_quantile(share) as f64;
+                let far = at(0.5) + SPREAD * (at(0.75) - at(0.25)).max(at(0.5) * 0.01);
+                at(BULK).min(far).max(at(0.9)).min(rtt.max() as f64)
+            };
+            let bulk = all().map(end).fold(low, f64::max);
+            // A limit not far beyond is still seen.
+            let limits = points[0]
+                .summary
+                .below
+                .iter()
+                .map(|share| share.limit as f64);
+            let near = limits.filter(|limit| *limit < low + LIMIT_REACH * (bulk - low));
+            let high = near.map(|limit| limit * 1.02).fold(bulk, f64::max);
+            // Of several runs the narrowest is still a histogram, but none is finer than what is
+            // told apart or can be drawn.
+            let narrowest = all().map(|rtt| end(rtt) - rtt.min() as f64);
+            let narrowest = narrowest.fold(high - low, f64::min) / BARS;
+            let width = narrowest.max((high - low) / most).max(high * 2e-3).max(1.0);
+            let width = width.ceil();
+            let first = (low / width).floor();
+            let bars = ((high / width).floor() - first + 1.0).clamp(1.0, 2.0 * most);
+            (0..=bars as u32)
+                .map(|n| (first + f64::from(n)) * width)
+                .collect()
+        }
+        Kind::Log => {
+            let high = all().map(|rtt| rtt.max()).max().unwrap_or(1) as f64;
+            let place = |value: f64| (value.max(1.0).log10() * A_DECADE).floor();
+            let (first, last) = (place(low), place(high));
+            (0..=(last - first) as u32 + 1)
+                .map(|n| 10_f64.powf((first + f64::from(n)) / A_DECADE))
+                .collect()
+        }
+    }
+}
+
+fn figure(subjects: &[Subject], points: &[Sampled<'_>], choice: &Choice, kind: Kind) -> Figure {
+    let mut runs = rtt::runs(points);
+    let of = runs.len();
+    runs.truncate(MOST_RUNS);
+    let series = |at: usize| Series {
+        dash: at,
+        ..Series::of(at)
+    };
+    let mut legend: Vec<(Key, String)> = Vec::new();
+    if runs.len() > 1 {
+        let names = runs.iter().enumerate();
+        legend.extend(names.map(|(at, run)| (Key::Line(series(at)), subjects[*run].label.clone())));
+    }
+    let panels = choice.cells.len();
+    let rows = if panels == 1 { 1 } else { panels.div_ceil(2) };
+    let canvas = Canvas::new(if rows == 1 { HEIGHT } else { 240 * rows as u32 }, &legend);
+    let mut notes = Vec::new();
+    for (cell, place) in choice.cells.iter().zip(canvas.panels(panels, 2)) {
+        let drawn: Vec<(usize, &Sampled<'_>)> = runs
+            .iter()
+            .enumerate()
+            .filter_map(|(at, run)| Some((at, rtt::at(points, *run, *cell).next()?)))
+            .collect();
+        let of_them: Vec<&Sampled<'_>> = drawn.iter().map(|(_, point)| *point).collect();
+        if of_them.is_empty() {
+            continue;
+        }
+        let most = (MOST_BARS / (panels * of_them.len()) as f64).clamp(BARS, 4.0 * BARS);
+        let edges = edges(&of_them, kind, most);
+        let bars: Vec<Bars> = of_them
+            .iter()
+            .map(|point| Bars::of(&point.gathered.rtt, edges.clone()))
+            .collect();
+        let title = choice.name(cell);
+        let frame = axes(&canvas, place, &title, &of_them, &bars, kind);
+        limits(&frame, &of_them);
+        for (((at, point), bars), only) in drawn
+            .iter()
+            .zip(&bars)
+            .zip([drawn.len() == 1].iter().cycle())
+        {
+            let n = point.gathered.rtt.len().max(1) as f64;
+            let height = |count: u64| match kind {
+                Kind::Linear => count as f64 / n,
+                Kind::Log => (count as f64).max(0.5),
+            };
+            let outline = bars.outline(height);
+            frame.open("histogram");
+            if *only {
+                let floor = height(0);
+                let area: Vec<_> = outline.iter().map(|(x, y)| (*x, floor, *y)).collect();
+                frame.band(&area, SERIES[3], 0.45);
+            }
+            frame.line_of(&outline, series(*at), 1.4);
+            frame.close();
+            if *only {
+                mark_modes(&frame, point, bars, height);
+            }
+            if bars.beyond > 0 {
+                let name = [title.clone(), label(subjects, point, runs.len())];
+                let name: Vec<String> = name.into_iter().filter(|n| !n.is_empty()).collect();
+                let share = percent(bars.beyond as f64 / n);
+                let max = time(point.gathered.rtt.max() as f64);
+                let name = if name.is_empty() {
+                    String::new()
+                } else {
+                    format!("{}: ", name.join(", "))
+                };
+                notes.push(format!("{name}{share}, up to {max}"));
+            }
+        }
+    }
+    let (name, title) = match kind {
+        Kind::Linear => ("rtt-histogram", "RTT histogram"),
+        Kind::Log => ("rtt-histogram-log", "RTT histogram, logarithmic axes"),
+    };
+    canvas.finish(
+        name,
+        title,
+        &caption(points, choice, kind, &notes, (runs.len(), of)),
+    )
+}
+
+fn label(subjects: &[Subject], point: &Sampled<'_>, runs: usize) -> String {
+    if runs > 1 {
+        subjects[point.subject].label.clone()
+    } else {
+        String::new()
+    }
+}
+
+fn axes(
+    canvas: &Canvas,
+    place: super::canvas::Place,
+    title: &str,
+    points: &[&Sampled<'_>],
+    bars: &[Bars],
+    kind: Kind,
+) -> Frame {
+    let edges = &bars[0].edges;
+    let (low, high) = (edges[0], edges[edges.len() - 1]);
+    let tallest = |share: bool| {
+        let all = bars.iter().zip(points).map(|(bars, point)| {
+            let most = bars.counts.iter().copied().max().unwrap_or(0) as f64;
+            most / if share {
+                point.gathered.rtt.len().max(1) as f64
+            } else {
+                1.0
+            }
+        });
+        all.fold(0.0, f64::max)
+    };
+    // Room above the bars for the names of limits and the shares of peaks.
+    let named = points[0].summary.below.iter().filter(|share| {
+        let limit = share.limit as f64;
+        low <= limit && limit <= high
+    });
+    let head = LIMIT_ROW * (named.count() as f64 + 1.0) / (place.height - 90.0);
+    let (x, y) = match kind {
+        Kind::Linear => (
+            Axis::time_between("RTT", roomy(low, high).0, roomy(low, high).1),
+            Axis::percent("Exchanges", 0.0, tallest(true) / (1.0 - head)),
+        ),
+        Kind::Log => {
+            let label = |value: f64| count(value as u64);
+            let top = 0.5 * (tallest(false).max(2.0) / 0.5).powf(1.0 / (1.0 - head));
+            let mut y = Axis::log("Exchanges (log)", 0.5, top, 1.0, label);
+            y.ticks.retain(|tick| tick.at >= 1.0);
+            y.grid.retain(|at| *at >= 1.0);
+            (Axis::log_time("RTT", low, high), y)
+        }
+    };
+    canvas.frame(place, title, x, y)
+}
+
+/// The peaks that were found in all samples, each with its share.
+fn mark_modes(frame: &Frame, point: &Sampled<'_>, bars: &Bars, height: impl Fn(u64) -> f64) {
+    let modes = &point.summary.modes;
+    if modes.len() < 2 {
+        return;
+    }
+    let mark = Series {
+        colour: SERIES[4],
+        dash: 0,
+        marker: Marker::Diamond,
+        hollow: false,
+    };
+    frame.open("modes");
+    let mut largest_first: Vec<_> = modes.iter().collect();
+    largest_first.sort_by(|a, b| b.share.total_cmp(&a.share));
+    let marked: Vec<_> = largest_first
+        .into_iter()
+        .map(|mode| (mode, bars.top(mode.peak)))
+        .map(|(mode, (middle, n))| (mode, (middle, height(n))))
+        .filter(|(mode, at)| frame.holds((mode.peak, at.1)))
+        .collect();
+    let places: Vec<(f64, f64)> = marked.iter().map(|(_, at)| *at).collect();
+    frame.markers(&places, mark);
+    let px = |at: &(f64, f64)| (frame.x_px(at.0), frame.y_px(at.1));
+    let mut labels: Vec<((f64, f64), String)> = Vec::new();
+    for (mode, at) in &marked {
+        let (x, y) = px(at);
+        // Over no other label and over no other mark.
+        let clear_of_label = |other: &(f64, f64)| {
+            let other = px(other);
+            (other.0 - x).abs() > 40.0 || (other.1 - y).abs() > LIMIT_ROW
+        };
+        let clear_of_mark = |other: &(f64, f64)| {
+            let other = px(other);
+            (other.0 - x).abs() > 22.0 || !(y - 26.0..y - 3.0).contains(&other.1)
+        };
+        if labels.iter().all(|(other, _)| clear_of_label(other)) && places.iter().all(clear_of_mark)
+        {
+            labels.push((*at, percent(mode.share)));
+        }
+    }
+    for (at, text) in labels {
+        frame.label(at, (0.0, -9.0), Anchor::Middle, &text);
+    }
+    frame.close();
+}
+
+/// The limits of `--below` with the share below each.
+fn limits(frame: &Frame, points: &[&Sampled<'_>]) {
+    let name = |(at, limit): (usize, &Share)| {
+        let shares = points
+            .iter()
+            .filter_map(|point| point.summary.below.get(at));
+        let shares: Vec<String> = shares.map(|share| percent(share.share)).collect();
+        let limit = limit.limit as f64;
+        (limit, format!("< {}: {}", time(limit), shares.join(" / ")))
+    };
+    let limits = points[0].summary.below.iter().enumerate();
+    let mut limits: Vec<(f64, String)> = limits.map(name).collect();
+    limits.sort_by(|a, b| a.0.total_cmp(&b.0));
+    frame.limits_x(&limits);
+}
+
+fn caption(
+    points: &[Sampled<'_>],
+    choice: &Choice,
+    kind: Kind,
+    notes: &[String],
+    (runs, of): (usize, usize),
+) -> String {
+    let mut text = String::from(match kind {
+        Kind::Linear => "Share of the exchanges in each bar; the axis ends where the bulk does.",
+        Kind::Log => "Number of exchanges in each bar; a single one is seen.",
+    });
+    if kind == Kind::Linear && !notes.is_empty() {
+        let few = notes.iter().take(6).cloned().collect::<Vec<_>>().join("; ");
+        text.push_str(&format!(" Longer than that: {few}."));
+    }
+    if points.iter().any(|point| point.summary.modes.len() > 1) && runs == 1 {
+        text.push_str(" Diamonds: peaks, with the share of the exchanges that belong to each where there is room.");
+    }
+    if points.iter().any(|point| !point.summary.below.is_empty()) {
+        let from = match points
+            .iter()
+            .any(|point| point.summary.from_intended.is_some())
+        {
+            true => ", counted from the intended start",
+            false => "",
+        };
+        text.push_str(&format!(
+            " Dashed: limits of --below and the share of all exchanges below{from}; one without a \
+             right answer is not below. A limit beyond the axis is not drawn."
+        ));
+    }
+    if runs < of {
+        text.push_str(&format!(" Of {of} runs the first {runs} are drawn."));
+    }
+    text.push_str(&choice.rule);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_exchange_is_in_a_bar_or_beyond(
+            values in prop::collection::vec(0..1_000_000_000_u64, 1..200),
+            first in 0..1000_u32,
+            width in 1..10_000_000_u32,
+        ) {
+            let mut histogram = Histogram::new(3).expect("three digits");
+            values.iter().for_each(|value| histogram += *value);
+            let edge = |n: u32| f64::from(first) + f64::from(n) * f64::from(width);
+            let bars = Bars::of(&histogram, (0..=60).map(edge).collect());
+            let n: u64 = bars.counts.iter().sum();
+            prop_assert_eq!(n + bars.beyond, values.len() as u64);
+            // The outline holds as many: its area in bars.
+            let outline = bars.outline(|n| n as f64);
+            let area: f64 = outline.windows(2).map(|w| (w[1].0 - w[0].0) * w[1].1).sum();
+            prop_assert!((area / f64::from(width) - n as f64).abs() < 1e-3, "{} {}", area, n);
+        }
+    }
+}

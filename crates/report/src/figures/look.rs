@@ -1,0 +1,216 @@
+//! How every figure looks: colours, dashes, markers, sizes. The colours occur in the SVG as these
+//! few fixed values and no others, so that a page can replace them for a dark screen.
+
+use plotters::style::{Color, RGBColor, ShapeStyle};
+
+/// Background.
+pub(crate) const PAPER: &str = "#ffffff";
+/// Text, and lines that are not data.
+pub(crate) const INK: &str = "#222222";
+/// Labels of axes, and what is less important.
+pub(crate) const MUTED: &str = "#595959";
+/// Grid.
+pub(crate) const GRID: &str = "#dddddd";
+/// Series: the colours of Okabe and Ito, "Color Universal Design" (2008), which people with any
+/// common colour blindness can tell apart. Ordered so that neighbours differ in lightness too;
+/// yellow comes last, being hard to see on white.
+pub(crate) const SERIES: [&str; 8] = [
+    "#0072b2", "#e69f00", "#009e73", "#56b4e9", "#d55e00", "#cc79a7", "#000000", "#f0e442",
+];
+
+/// Dashes, as in `stroke-dasharray`, in pixels.
+pub(crate) const DASHES: [&str; 6] = ["", "7 3", "2 3", "10 3 2 3", "4 2", "10 3 2 3 2 3"];
+/// The dash of limits and ideals.
+pub(crate) const DASH_OF_LIMITS: usize = 4;
+
+/// Size of text in pixels: 9.4 pt where a figure of `WIDTH` fills a text width of 6 inches.
+pub(crate) const FONT_SIZE: f64 = 14.0;
+/// Size of notes inside a figure.
+pub(crate) const SMALL: f64 = 12.5;
+/// Width of a figure in pixels.
+pub(crate) const WIDTH: u32 = 640;
+/// Height of a figure with one panel, in pixels, without its legend.
+pub(crate) const HEIGHT: u32 = 360;
+/// Width of a line of data.
+pub(crate) const LINE: f64 = 1.8;
+/// Radius of a marker.
+pub(crate) const MARKER: f64 = 4.0;
+
+/// The shape of a marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Marker {
+    Circle,
+    Square,
+    Triangle,
+    Diamond,
+}
+
+/// Markers in the order in which series take them; hollow ones after the full ones.
+pub(crate) const MARKERS: [Marker; 4] = [
+    Marker::Circle,
+    Marker::Square,
+    Marker::Triangle,
+    Marker::Diamond,
+];
+
+/// How a series looks. Two series never differ by their colour alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Series {
+    /// One of `SERIES`, or `INK` and `MUTED` for what is not a series.
+    pub(crate) colour: &'static str,
+    /// Index into `DASHES`.
+    pub(crate) dash: usize,
+    pub(crate) marker: Marker,
+    pub(crate) hollow: bool,
+}
+
+impl Series {
+    /// The series of this number: its own colour, marker and dash.
+    pub(crate) fn of(number: usize) -> Series {
+        Series::with(number, number)
+    }
+
+    /// A series that shares its colour with others: colour by one number, dash and marker by the
+    /// other. Where several runs are laid over each other, the colour tells the run.
+    pub(crate) fn with(colour: usize, pattern: usize) -> Series {
+        Series {
+            colour: SERIES[colour % SERIES.len()],
+            dash: pattern % DASHES.len(),
+            marker: MARKERS[pattern % MARKERS.len()],
+            hollow: (pattern / MARKERS.len()) % 2 == 1,
+        }
+    }
+
+    /// A line that is no data: a limit, an ideal.
+    pub(crate) fn limit() -> Series {
+        Series {
+            colour: INK,
+            dash: DASH_OF_LIMITS,
+            marker: Marker::Circle,
+            hollow: false,
+        }
+    }
+
+    /// A solid line that is no data of its own, such as a value marked on a bar.
+    pub(crate) fn edge() -> Series {
+        Series {
+            dash: 0,
+            ..Series::limit()
+        }
+    }
+
+    /// Its line.
+    pub(crate) fn line(self, width: f64) -> ShapeStyle {
+        stroke(self.colour, width, self.dash)
+    }
+}
+
+/// A line of a width in pixels.
+pub(crate) fn stroke(colour: &str, width: f64, dash: usize) -> ShapeStyle {
+    let tenths = u32::try_from(super::svg::tenths(width)).unwrap_or(0);
+    ShapeStyle {
+        color: rgb(colour).to_rgba(),
+        filled: false,
+        stroke_width: tenths.clamp(1, super::svg::DASH_STEP - 1)
+            + super::svg::DASH_STEP * dash as u32,
+    }
+}
+
+/// A filled shape; `opacity` is 0 to 1.
+pub(crate) fn fill(colour: &str, opacity: f64) -> ShapeStyle {
+    rgb(colour).mix(opacity).filled()
+}
+
+fn rgb(colour: &str) -> RGBColor {
+    let part = |at: usize| {
+        colour
+            .get(at..at + 2)
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok())
+            .expect("colours are written as #rrggbb in this file")
+    };
+    RGBColor(part(1), part(3), part(5))
+}
+
+/// The width of a text in pixels, guessed: which font a reader has is not known. Somewhat wider than
+/// Arial, narrower than Verdana.
+pub(crate) fn text_width(text: &str, size: f64) -> f64 {
+    let em: f64 = text
+        .chars()
+        .map(|c| match c {
+            'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '|' | '!' | '\'' | ' ' | '/' | '(' | ')'
+            | 't' | 'f' | '-' => 0.34,
+            'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.9,
+            'A'..='Z' => 0.7,
+            c if c.is_ascii() => 0.58,
+            _ => 1.0,
+        })
+        .sum();
+    em * size
+}
+
+/// A text that fits a width, cut in the middle: both its begin and its end tell it from others.
+pub(crate) fn fitting(text: &str, size: f64, width: f64) -> String {
+    if text_width(text, size) <= width {
+        return text.to_owned();
+    }
+    let characters: Vec<char> = text.chars().collect();
+    for keep in (0..characters.len()).rev() {
+        let (head, tail) = (keep.div_ceil(2), keep / 2);
+        let cut: String = characters[..head]
+            .iter()
+            .chain(&['…'])
+            .chain(&characters[characters.len() - tail..])
+            .collect();
+        if text_width(&cut, size) <= width {
+            return cut;
+        }
+    }
+    "…".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn luminance(colour: &str) -> f64 {
+        let rgb = rgb(colour);
+        let linear = |part: u8| (f64::from(part) / 255.0).powf(2.2);
+        0.2126 * linear(rgb.0) + 0.7152 * linear(rgb.1) + 0.0722 * linear(rgb.2)
+    }
+
+    #[test]
+    fn neighbouring_series_differ_in_grey_print() {
+        for number in 0..40 {
+            let (a, b) = (Series::of(number), Series::of(number + 1));
+            assert!(
+                a.marker != b.marker || a.hollow != b.hollow,
+                "{number}: {a:?} and {b:?}"
+            );
+            assert_ne!(a.dash, b.dash, "series {number}");
+        }
+        for (number, pair) in SERIES.windows(2).enumerate() {
+            let difference = (luminance(pair[0]) - luminance(pair[1])).abs();
+            assert!(difference > 0.05, "series {number}: {pair:?}");
+        }
+    }
+
+    #[test]
+    fn colours_are_distinct_values() {
+        let mut all: Vec<&str> = [PAPER, INK, MUTED, GRID]
+            .into_iter()
+            .chain(SERIES)
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 12);
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_begin_and_its_end() {
+        assert_eq!(fitting("short", 14.0, 100.0), "short");
+        let cut = fitting("tcp://a-long-name.example:7700", 14.0, 120.0);
+        assert!(cut.starts_with("tcp") && cut.ends_with("700"), "{cut}");
+        assert!(text_width(&cut, 14.0) <= 120.0);
+        assert_eq!(fitting("anything", 14.0, 0.0), "…");
+    }
+}

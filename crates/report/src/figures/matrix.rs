@@ -1,0 +1,176 @@
+//! Rates of a stream as bars: transfer size by queue, IN and OUT side by side, under the limit.
+
+use super::Figure;
+use super::axes::{Axis, bounds, size_label};
+use super::canvas::{Canvas, Key};
+use super::cells::{distinct, links, listed, spread, wide};
+use super::limits::Limits;
+use super::look::{HEIGHT, SERIES};
+use super::stream_cells::{FlowCell, FlowPanel, stream};
+use crate::Subject;
+
+const MOST_PANELS: usize = 4;
+const MOST_SIZES: usize = 10;
+/// Bars of one size: queues of all runs.
+const MOST_BARS: usize = 8;
+/// Bars in half the width of a figure; with more of them every panel takes the whole width.
+const BARS_SIDE_BY_SIDE: usize = 20;
+
+/// What the bars of one colour are of.
+type Bars = (usize, u32);
+
+pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
+    let mut cells = stream(subjects);
+    let rate = |cell: &FlowCell<'_>| cell.flow.rate.map(|rate| rate.value);
+    cells.retain(|cell| rate(cell).is_some_and(f64::is_finite));
+    if cells.len() < 2 {
+        return Vec::new();
+    }
+    let mut left_out = String::new();
+    let all_panels = distinct(cells.iter().map(FlowCell::panel));
+    let panels: Vec<FlowPanel> = all_panels.iter().take(MOST_PANELS).copied().collect();
+    if panels.len() < all_panels.len() {
+        left_out = format!(
+            " {} of {} combinations of way and link are drawn.",
+            panels.len(),
+            all_panels.len()
+        );
+    }
+    cells.retain(|cell| panels.contains(&cell.panel()));
+    let all_sizes = distinct(cells.iter().map(|cell| cell.point.transfer_bytes));
+    let sizes = spread(&all_sizes, MOST_SIZES);
+    if sizes.len() < all_sizes.len() {
+        let labels: Vec<String> = sizes.iter().map(|size| size_label(*size)).collect();
+        left_out.push_str(&format!(
+            " Of {} sizes these are drawn: {} B.",
+            all_sizes.len(),
+            listed(&labels)
+        ));
+    }
+    let runs = distinct(cells.iter().map(|cell| cell.subject));
+    let all_queues = distinct(cells.iter().map(|cell| cell.point.queue));
+    let queues = spread(&all_queues, (MOST_BARS / runs.len()).max(1));
+    if queues.len() < all_queues.len() {
+        left_out.push_str(&format!(
+            " Of {} queues these are drawn: {}.",
+            all_queues.len(),
+            listed(&queues)
+        ));
+    }
+    cells.retain(|cell| {
+        sizes.contains(&cell.point.transfer_bytes) && queues.contains(&cell.point.queue)
+    });
+    let bars = distinct(cells.iter().map(|cell| (cell.subject, cell.point.queue)));
+    vec![figure(subjects, &cells, &panels, &sizes, &bars, &left_out)]
+}
+
+fn figure(
+    subjects: &[Subject],
+    cells: &[FlowCell<'_>],
+    panels: &[FlowPanel],
+    sizes: &[u32],
+    bars: &[Bars],
+    left_out: &str,
+) -> Figure {
+    let runs = distinct(bars.iter().map(|bar| bar.0));
+    let queues = distinct(bars.iter().map(|bar| bar.1));
+    // One run: a colour for each queue. Several: a colour for each run, paler for longer queues.
+    let look = |(run, queue): Bars| {
+        let queue = queues.iter().position(|other| *other == queue).unwrap_or(0);
+        match runs.iter().position(|other| *other == run).unwrap_or(0) {
+            _ if runs.len() == 1 => (SERIES[queue % SERIES.len()], 1.0),
+            run => (
+                SERIES[run % SERIES.len()],
+                1.0 - 0.65 * queue as f64 / queues.len() as f64,
+            ),
+        }
+    };
+    let name = |(run, queue): Bars| match (runs.len(), queues.len()) {
+        (1, _) => format!("queue {queue}"),
+        (_, 1) => subjects[run].label.clone(),
+        _ => format!("{}: queue {queue}", subjects[run].label),
+    };
+    let mut legend: Vec<(Key, String)> = bars
+        .iter()
+        .map(|bar| {
+            let (colour, opacity) = look(*bar);
+            (Key::Area(colour, opacity), name(*bar))
+        })
+        .collect();
+
+    let value = |cell: &FlowCell<'_>| cell.flow.rate.map(|rate| rate.value);
+    let range = bounds(cells.iter().filter_map(value)).unwrap_or((0.0, 1.0));
+    let logarithmic = wide(range, 60.0);
+    let known = cells.iter().filter_map(|cell| cell.flow.limit.as_ref());
+    let limits = Limits::of(known, range.1, if logarithmic { 30.0 } else { 2.5 });
+    let only = match legend.as_slice() {
+        [(_, name)] => format!(" Of {name}."),
+        _ => String::new(),
+    };
+    if legend.len() < 2 {
+        legend.clear();
+    }
+    legend.extend(limits.legend());
+    let upper = cells.iter().filter_map(|cell| cell.flow.rate?.high);
+    let high = upper.fold(range.1.max(limits.highest()), f64::max);
+
+    let columns = if sizes.len() * bars.len() > BARS_SIDE_BY_SIDE {
+        1
+    } else {
+        2
+    };
+    let rows = panels.len().div_ceil(columns) as u32;
+    let canvas = Canvas::new(if rows == 1 { HEIGHT - 40 } else { 260 * rows }, &legend);
+    for (panel, place) in panels.iter().zip(canvas.panels(panels.len(), columns)) {
+        let x = Axis::size_slots("Transfer size", sizes);
+        let y = match logarithmic {
+            true => Axis::log_rate("Rate", range.0, high),
+            false => Axis::rate("Rate", high),
+        };
+        let floor = y.range().0;
+        let frame = canvas.frame(place, &panel.name(panels), x, y);
+        let width = frame.bar_width(bars.len());
+        frame.open("bars");
+        let mut intervals = Vec::new();
+        for (at, bar) in bars.iter().enumerate() {
+            for (slot, size) in sizes.iter().enumerate() {
+                let of_it = cells.iter().filter(|cell| {
+                    cell.panel() == *panel
+                        && (cell.subject, cell.point.queue) == *bar
+                        && cell.point.transfer_bytes == *size
+                });
+                for rate in of_it.filter_map(|cell| cell.flow.rate) {
+                    let left = slot as f64 + 0.5 + width * (at as f64 - bars.len() as f64 / 2.0);
+                    let (colour, opacity) = look(*bar);
+                    let gap = width * 0.06;
+                    frame.bar(
+                        (left + gap, left + width - gap),
+                        (floor, rate.value),
+                        colour,
+                        opacity,
+                    );
+                    if let (Some(low), Some(high)) = (rate.low, rate.high) {
+                        intervals.push((left + width / 2.0, low, high));
+                    }
+                }
+            }
+        }
+        frame.close();
+        frame.intervals(&intervals, super::look::INK);
+        limits.draw_bare(&frame);
+    }
+    let caption = format!(
+        "Thin bars: 95 % confidence interval.{only}{}{}{left_out}{}",
+        match logarithmic {
+            true => " The axis is logarithmic: compare the tops of the bars, not their lengths.",
+            false => "",
+        },
+        limits.caption(),
+        links(subjects)
+    );
+    canvas.finish(
+        "rate-transfer-queue",
+        "Rate by transfer size and queue",
+        &caption,
+    )
+}

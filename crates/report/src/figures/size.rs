@@ -1,0 +1,185 @@
+//! RTT against size: min, mean, mean + SD, max3, max. The figure of the literature on USB control
+//! loops; several runs are laid over each other with mean and max3 only.
+
+use super::Figure;
+use super::axes::Axis;
+use super::canvas::{Canvas, Key};
+use super::cells::{self, Cell, Sweep, comparable, distinct, links, reach, wide};
+use super::look::{HEIGHT, Series};
+use crate::Subject;
+use wiregauge_stats::{Distribution, Estimate};
+
+/// More panels would be too small.
+const MOST_PANELS: usize = 4;
+
+/// What is drawn of a distribution: its name, its look, its value.
+type Statistic = (&'static str, usize, fn(&Distribution) -> Estimate);
+
+/// In the order in which they lie in the figure.
+const ALL: [Statistic; 5] = [
+    ("max", 2, |d| cells::bare(d.max)),
+    ("max3", 1, |d| cells::bare(d.max3)),
+    ("mean + SD", 3, |d| cells::bare(d.mean_plus_sd)),
+    ("mean", 0, |d| d.mean),
+    ("min", 4, |d| cells::bare(d.min)),
+];
+
+/// What a panel is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Panel {
+    together: bool,
+    link: u32,
+    depth: u32,
+}
+
+impl Panel {
+    fn of(cell: &Cell<'_>) -> Panel {
+        let point = cell.point();
+        Panel {
+            together: point.together,
+            link: point.link,
+            depth: point.depth,
+        }
+    }
+}
+
+pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
+    let mut cells = cells::exchange(subjects);
+    cells.retain(|cell| cell.summary.rtt.is_some());
+    cells::sweeps(&cells)
+        .iter()
+        .map(|sweep| figure(subjects, sweep))
+        .collect()
+}
+
+fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
+    let runs = distinct(sweep.cells.iter().map(|cell| cell.subject));
+    let all_panels = distinct(sweep.cells.iter().map(Panel::of));
+    let panels = comparable(
+        &all_panels,
+        MOST_PANELS,
+        |p| p.depth,
+        |p| (p.link, p.together),
+    );
+    let drawn: Vec<Cell<'_>> = sweep
+        .cells
+        .iter()
+        .filter(|cell| panels.contains(&Panel::of(cell)))
+        .copied()
+        .collect();
+    let statistics: Vec<Statistic> = match runs.len() {
+        1 => ALL.to_vec(),
+        _ => ALL
+            .into_iter()
+            .filter(|s| s.0 == "mean" || s.0 == "max3")
+            .collect(),
+    };
+    let series = |run: usize, statistic: usize| match runs.len() {
+        1 => Series::of(statistic),
+        _ => Series::with(run, statistic),
+    };
+
+    let mut legend = Vec::new();
+    for (at, run) in runs.iter().enumerate() {
+        for (name, statistic, _) in &statistics {
+            let name = match runs.len() {
+                1 => (*name).to_owned(),
+                _ => format!("{}: {name}", subjects[*run].label),
+            };
+            legend.push((Key::Points(series(at, *statistic)), name));
+        }
+    }
+    let sizes: Vec<u32> = drawn
+        .iter()
+        .map(|cell| (sweep.size)(&cell.point()))
+        .collect();
+    let values: Vec<Estimate> = drawn
+        .iter()
+        .filter_map(|cell| cell.summary.rtt.as_ref())
+        .flat_map(|rtt| statistics.iter().map(|(_, _, value)| value(rtt)))
+        .collect();
+    let range = reach(&values);
+    let logarithmic = wide(range, 20.0);
+
+    let rows = panels.len().div_ceil(2) as u32;
+    let height = if panels.len() == 1 {
+        HEIGHT
+    } else {
+        280 * rows
+    };
+    let canvas = Canvas::new(height, &legend);
+    let places = canvas.panels(panels.len(), 2);
+    for (panel, place) in panels.iter().zip(places) {
+        let x = Axis::sizes(sweep.name, &sizes);
+        let y = match logarithmic {
+            true => Axis::log_time("RTT", range.0, range.1),
+            false => Axis::time("RTT", range.1),
+        };
+        let title = if all_panels.len() > 1 {
+            name(*panel, &all_panels)
+        } else {
+            String::new()
+        };
+        let frame = canvas.frame(place, &title, x, y);
+        for (at, run) in runs.iter().enumerate() {
+            for (_, statistic, value) in &statistics {
+                let mut points: Vec<(f64, Estimate)> = drawn
+                    .iter()
+                    .filter(|cell| cell.subject == *run && Panel::of(cell) == *panel)
+                    .filter_map(|cell| {
+                        let size = f64::from((sweep.size)(&cell.point()));
+                        Some((size, value(cell.summary.rtt.as_ref()?)))
+                    })
+                    .collect();
+                points.sort_by(|a, b| a.0.total_cmp(&b.0));
+                let curve = cells::Curve {
+                    name: String::new(),
+                    series: series(at, *statistic),
+                    points,
+                };
+                frame.intervals(&curve.intervals(), curve.series.colour);
+                frame.curve(&curve.values(), curve.series);
+            }
+        }
+    }
+    let mut caption = String::from("Bars at the mean: 95 % confidence interval.");
+    if let [only] = all_panels.as_slice() {
+        caption.push_str(&format!(" Of {}.", name(*only, &all_panels)));
+    }
+    if runs.len() > 1 {
+        caption.push_str(" Of several runs mean and max3 are drawn.");
+    }
+    if panels.len() < all_panels.len() {
+        caption.push_str(&format!(
+            " {} of {} combinations of depth and link are drawn.",
+            panels.len(),
+            all_panels.len()
+        ));
+    }
+    caption.push_str(&sweep.held);
+    caption.push_str(&links(subjects));
+    let what = if sweep.stem == "size" {
+        "size"
+    } else {
+        sweep.name
+    };
+    canvas.finish(
+        &format!("rtt-{}", sweep.stem),
+        &format!("RTT against {what}"),
+        &caption,
+    )
+}
+
+fn name(panel: Panel, all: &[Panel]) -> String {
+    let mut parts = Vec::new();
+    if all.iter().any(|other| other.link != panel.link) {
+        parts.push(format!("link {}", panel.link + 1));
+    }
+    if all.iter().any(|other| other.together != panel.together) {
+        parts.push(if panel.together { "together" } else { "alone" }.to_owned());
+    }
+    if all.iter().any(|other| other.depth != panel.depth) || parts.is_empty() {
+        parts.push(format!("depth {}", panel.depth));
+    }
+    parts.join(", ")
+}

@@ -1,0 +1,94 @@
+//! The flows of stream runs, sorted into panels: each way by itself, and each way while the other
+//! flows too.
+
+use crate::Subject;
+use std::cmp::Ordering;
+use wiregauge_record::{Direction, FlowSummary, StreamPoint, Way};
+use wiregauge_run::AnyRun;
+
+/// One way of one point of a stream run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FlowCell<'a> {
+    /// Which of the subjects.
+    pub(super) subject: usize,
+    pub(super) point: StreamPoint,
+    pub(super) flow: &'a FlowSummary,
+}
+
+impl FlowCell<'_> {
+    pub(super) fn panel(&self) -> FlowPanel {
+        FlowPanel {
+            together: self.point.together,
+            link: self.point.link,
+            both: self.point.direction == Direction::Both,
+            way: self.flow.way,
+        }
+    }
+}
+
+/// All flows of all stream runs.
+pub(super) fn stream(subjects: &[Subject]) -> Vec<FlowCell<'_>> {
+    let mut cells = Vec::new();
+    for (subject, of) in subjects.iter().enumerate() {
+        if let AnyRun::Stream(run) = &of.run {
+            for summary in &run.file.points {
+                cells.extend(summary.flows.iter().map(|flow| FlowCell {
+                    subject,
+                    point: summary.point,
+                    flow,
+                }));
+            }
+        }
+    }
+    cells
+}
+
+/// What a panel shows: IN beside OUT, one way alone above both at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FlowPanel {
+    pub(super) together: bool,
+    pub(super) link: u32,
+    pub(super) both: bool,
+    pub(super) way: Way,
+}
+
+impl FlowPanel {
+    fn rank(&self) -> (bool, u32, bool, bool) {
+        (self.together, self.link, self.both, self.way == Way::Out)
+    }
+
+    pub(super) fn name(&self, all: &[FlowPanel]) -> String {
+        let mut name = String::new();
+        if all.iter().any(|other| other.link != self.link) {
+            name.push_str(&format!("Link {}", self.link + 1));
+            if all.iter().any(|other| other.together != self.together) {
+                name.push_str(if self.together {
+                    ", together"
+                } else {
+                    ", alone"
+                });
+            }
+            name.push_str(": ");
+        }
+        name.push_str(match self.way {
+            Way::In => "IN",
+            Way::Out => "OUT",
+        });
+        if self.both {
+            name.push_str(" while both ways flow");
+        }
+        name
+    }
+}
+
+impl PartialOrd for FlowPanel {
+    fn partial_cmp(&self, other: &FlowPanel) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for FlowPanel {
+    fn cmp(&self, other: &FlowPanel) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}

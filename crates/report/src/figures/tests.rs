@@ -1,0 +1,656 @@
+//! What must hold for every figure made from summaries: it is XML, every text is inside and apart
+//! from the others, every measured value is there, and nothing is drawn that is not a number.
+
+#[path = "../../tests/common/mod.rs"]
+mod common;
+
+use super::Figure;
+use super::look::{FONT_SIZE, GRID, INK, MUTED, PAPER, SERIES, text_width};
+use crate::Subject;
+use crate::told::Told;
+use common::{Random, plan, stream_plan};
+use proptest::prelude::*;
+use resvg::tiny_skia::Pixmap;
+use roxmltree::{Document, Node};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use wiregauge_record::*;
+use wiregauge_run::{AnyRun, Run, RunFile, RunKind, SCHEMA, State};
+use wiregauge_stats::Estimate;
+
+/// What a page can hold of one figure.
+const MOST_BYTES: usize = 40_000;
+
+fn stored<K: RunKind>(plan: K::Plan, points: Vec<K::Summary>) -> Run<K> {
+    Run {
+        dir: PathBuf::from("/there is no such directory"),
+        file: RunFile {
+            schema: SCHEMA,
+            kind: K::NAME.to_owned(),
+            state: State::Complete,
+            plan,
+            conditions: Conditions::default(),
+            points,
+            warnings: Vec::new(),
+        },
+    }
+}
+
+/// A run without sample files: what is drawn of it comes from its summaries.
+fn subject(label: &str, run: AnyRun) -> Subject {
+    Subject::load(label.to_owned(), run, Told::default(), &|_| {})
+}
+
+/// A point whose RTTs these are.
+fn summarised(plan: &Plan, point: Point, rtts: impl IntoIterator<Item = u64>) -> PointSummary {
+    let mut summary = Summariser::new(plan, point, None);
+    let mut start_ns = 0_u64;
+    for (sequence, rtt_ns) in rtts.into_iter().enumerate() {
+        summary.push(&Sample {
+            sequence: sequence as u64,
+            intended_ns: start_ns,
+            start_ns,
+            rtt_ns,
+            connect_ns: rtt_ns / 3,
+            access_ns: rtt_ns - rtt_ns / 8,
+            bytes_out: point.out_bytes,
+            bytes_in: point.in_bytes,
+            outstanding: 1,
+            status: Status::Ok,
+            phase: Phase::Measured,
+            ..Sample::default()
+        });
+        start_ns = start_ns.saturating_add(rtt_ns / u64::from(point.depth.max(1)));
+    }
+    summary.finish(Ending::Complete, 0, None, ResourceUse::default())
+}
+
+fn exchange(label: &str, plan: Plan, rtts: impl Fn(Point) -> Vec<u64>) -> Subject {
+    let points = plan.points.iter();
+    let points = points.map(|point| summarised(&plan, *point, rtts(*point)));
+    let points = points.collect();
+    subject(label, AnyRun::Exchange(stored(plan, points)))
+}
+
+/// Every combination of sizes and depths.
+fn sweep(sizes: &[u32], depths: &[u32]) -> Plan {
+    let mut plan = plan(0);
+    for in_bytes in sizes {
+        for depth in depths {
+            plan.points.push(Point {
+                index: plan.points.len() as u32,
+                out_bytes: 16,
+                in_bytes: *in_bytes,
+                depth: *depth,
+                link: 0,
+                together: false,
+            });
+        }
+    }
+    plan
+}
+
+/// RTTs such as those of a device on a bus.
+fn likely(point: Point) -> Vec<u64> {
+    let mut random = Random(u64::from(point.index) * 77 + 1);
+    let base = 200_000 + 800 * u64::from(point.in_bytes);
+    (0..300).map(|_| base + random.bits(18)).collect()
+}
+
+fn flow(way: Way, rate: f64) -> FlowSummary {
+    FlowSummary {
+        way,
+        transfers: 1000,
+        bytes: 1_000_000,
+        stalls: 0,
+        rate: Some(Estimate {
+            value: rate,
+            low: Some(rate * 0.9),
+            high: Some(rate * 1.1),
+        }),
+        rate_bytes_s: vec![rate, rate * 0.9, rate * 1.1],
+        rate_step_ns: 1_000_000_000,
+        counts: ByteCounts::default(),
+        device: None,
+        transfer_time: None,
+        gap: None,
+        host_gap: None,
+        stack_time: None,
+        urb_time: None,
+        achieved_queue: 1.0,
+        buffers: Vec::new(),
+        cpu_ns_per_mb: 0.0,
+        limit: Some(BusLimit {
+            bytes_s: 53_248_000.0,
+            shared: true,
+            source: "USB high-speed bulk, USB 2.0 table 5-10".to_owned(),
+            used: 0.5,
+        }),
+    }
+}
+
+fn stream(
+    label: &str,
+    sizes: &[u32],
+    queues: &[u32],
+    rate: impl Fn(StreamPoint, Way) -> f64,
+) -> Subject {
+    let mut points = Vec::new();
+    for direction in [Direction::In, Direction::Out, Direction::Both] {
+        for transfer_bytes in sizes {
+            for queue in queues {
+                let point = StreamPoint {
+                    index: points.len() as u32,
+                    direction,
+                    transfer_bytes: *transfer_bytes,
+                    queue: *queue,
+                    link: 0,
+                    together: false,
+                };
+                let flows = direction.ways().iter();
+                let flows = flows.map(|way| flow(*way, rate(point, *way))).collect();
+                points.push(StreamSummary {
+                    point,
+                    ending: Ending::Complete,
+                    elapsed_ns: 3_000_000_000,
+                    flows,
+                    resources: ResourceUse::default(),
+                    disturbances: Vec::new(),
+                });
+            }
+        }
+    }
+    let plan = stream_plan(points.iter().map(|summary| summary.point).collect());
+    subject(label, AnyRun::Stream(stored(plan, points)))
+}
+
+/// Draws, and holds against all that every figure must be; by name.
+fn sound(subjects: &[Subject]) -> BTreeMap<String, Figure> {
+    let mut figures = BTreeMap::new();
+    for figure in super::of(subjects) {
+        assert_sound(&figure);
+        figures.insert(figure.name.clone(), figure);
+    }
+    figures
+}
+
+fn assert_sound(figure: &Figure) {
+    let name = &figure.name;
+    let document = Document::parse(&figure.svg)
+        .unwrap_or_else(|error| panic!("{name} is no XML: {error}\n{}", figure.svg));
+    assert!(
+        figure.svg.len() < MOST_BYTES,
+        "{name}: {}",
+        figure.svg.len()
+    );
+    assert!(
+        !figure.title.is_empty() && !figure.caption.is_empty(),
+        "{name}"
+    );
+    assert!(figure.caption.len() < 2000, "{name}: {}", figure.caption);
+    let root = document.root_element();
+    let side = |name: &str| root.attribute(name).and_then(|v| v.parse::<f64>().ok());
+    let (width, height) = (
+        side("width").expect("width"),
+        side("height").expect("height"),
+    );
+
+    for node in document.descendants().filter(Node::is_element) {
+        for what in ["fill", "stroke"] {
+            let colour = node.attribute(what).unwrap_or("none");
+            let known = [PAPER, INK, MUTED, GRID, "none"].contains(&colour);
+            assert!(
+                known || SERIES.contains(&colour),
+                "{name} has {what} {colour}"
+            );
+        }
+        if let Some(d) = node.attribute("d") {
+            let drawn = d
+                .chars()
+                .all(|c| c.is_ascii_digit() || " .-Mlaz".contains(c));
+            assert!(drawn && !d.is_empty(), "{name} draws {d}");
+        }
+    }
+    let boxes: Vec<(Box2, &str)> = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"))
+        .map(|node| (text_box(node), node.text().unwrap_or("")))
+        .collect();
+    for (at, text) in &boxes {
+        assert!(
+            !text.contains("NaN") && !text.contains("inf "),
+            "{name}: {text}"
+        );
+        let inside = at.x.0 >= -1.0 && at.x.1 <= width + 1.0 && at.y.0 >= -1.0 && at.y.1 <= height;
+        assert!(
+            inside,
+            "{name}: \"{text}\" at {at:?} is not on {width} x {height}"
+        );
+    }
+    for (n, (a, one)) in boxes.iter().enumerate() {
+        for (b, other) in &boxes[n + 1..] {
+            assert!(
+                !a.meets(b),
+                "{name}: \"{one}\" {a:?} and \"{other}\" {b:?} overlap"
+            );
+        }
+    }
+}
+
+/// A rectangle on the sheet.
+#[derive(Clone, Copy, Debug)]
+struct Box2 {
+    x: (f64, f64),
+    y: (f64, f64),
+}
+
+impl Box2 {
+    fn meets(&self, other: &Box2) -> bool {
+        let apart = |a: (f64, f64), b: (f64, f64)| a.1 <= b.0 + 1.0 || b.1 <= a.0 + 1.0;
+        !apart(self.x, other.x) && !apart(self.y, other.y)
+    }
+}
+
+/// The letters of a text, as wide as they are guessed to be.
+fn text_box(node: Node<'_, '_>) -> Box2 {
+    let number = |name: &str| node.attribute(name).and_then(|v| v.parse::<f64>().ok());
+    let (x, y) = (number("x").expect("x"), number("y").expect("y"));
+    let size = number("font-size").unwrap_or(FONT_SIZE);
+    let long = text_width(node.text().unwrap_or(""), size);
+    let before = match node.attribute("text-anchor") {
+        Some("middle") => long / 2.0,
+        Some("end") => long,
+        _ => 0.0,
+    };
+    if node.attribute("transform").is_some() {
+        // Read from bottom to top.
+        return Box2 {
+            x: (x - size * 0.75, x + size * 0.2),
+            y: (y - long + before, y + before),
+        };
+    }
+    Box2 {
+        x: (x - before, x - before + long),
+        y: (y - size * 0.75, y + size * 0.2),
+    }
+}
+
+/// How many shapes are drawn in groups of a class: one number for each group.
+fn shapes(figure: &Figure, class: &str) -> Vec<usize> {
+    let document = Document::parse(&figure.svg).expect("figures are XML");
+    let groups = document
+        .descendants()
+        .filter(|n| n.attribute("class") == Some(class));
+    groups
+        .map(|group| {
+            let paths = group.children().filter(|node| {
+                // The inner part of a hollow marker is no shape of its own.
+                node.attribute("fill") != Some(PAPER)
+            });
+            let drawn = paths.filter_map(|node| node.attribute("d"));
+            drawn.map(|d| d.matches('M').count()).sum()
+        })
+        .collect()
+}
+
+fn texts(figure: &Figure) -> Vec<String> {
+    let document = Document::parse(&figure.svg).expect("figures are XML");
+    let nodes = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"));
+    nodes
+        .map(|node| node.text().unwrap_or("").to_owned())
+        .collect()
+}
+
+#[test]
+fn every_point_of_an_exchange_run_is_in_its_figures() {
+    let run = exchange("a", sweep(&[48, 1000, 3500, 8000], &[1, 2, 4]), likely);
+    let figures = sound(&[run]);
+    // A line and four markers in each of five statistics of three depths.
+    assert_eq!(shapes(&figures["rtt-size-in"], "curve"), [5; 15]);
+    assert_eq!(shapes(&figures["throughput-size-in"], "curve"), [5; 3]);
+    // RTT and TRT at three depths of four sizes, and an ideal for each size.
+    assert_eq!(shapes(&figures["rtt-trt-depth"], "curve"), [4; 8]);
+    assert_eq!(shapes(&figures["rtt-trt-depth"], "ideal"), [1; 4]);
+    // Two limits at twelve points: a marker each, an interval of three strokes each.
+    let below = shapes(&figures["below"], "shares");
+    assert_eq!(below.len(), 2);
+    assert!(
+        below.iter().all(|n| (12 + 12..=12 * 4).contains(n)),
+        "{below:?}"
+    );
+    assert!(!figures.contains_key("connect-access-transfer"));
+}
+
+#[test]
+fn every_axis_names_its_unit() {
+    let mut plan = sweep(&[48, 1000, 8000], &[1, 2]);
+    plan.connect = Connect::Each;
+    let exchanges = exchange("a", plan, likely);
+    let streams = stream("b", &[64, 4096], &[1, 4], |_, _| 5e6);
+    let figures = sound(&[exchanges, streams]);
+    let units: [(&str, &[&str]); 7] = [
+        ("rtt-size-in", &["IN size (B, log)", "RTT (ms"]),
+        (
+            "throughput-size-in",
+            &["IN size (B, log)", "IN throughput (MB/s"],
+        ),
+        ("rtt-trt-depth", &["Depth (log)", "Time (ms, log)"]),
+        ("below", &["99 %"]),
+        ("connect-access-transfer", &["Mean time (ms)"]),
+        (
+            "rate-transfer-queue",
+            &["Transfer size (B, k = 1,024)", "Rate (MB/s)"],
+        ),
+        ("rate-time", &["Measured time (s)", "Rate (MB/s)"]),
+    ];
+    for (name, titles) in units {
+        let texts = texts(&figures[name]);
+        for title in titles {
+            let there = texts.iter().any(|text| text.starts_with(title));
+            assert!(there, "{name} lacks \"{title}\": {texts:?}");
+        }
+    }
+}
+
+#[test]
+fn every_flow_is_a_bar_and_the_limit_is_named() {
+    let run = stream(
+        "a",
+        &[64, 512, 4096, 16384, 65536],
+        &[1, 4, 16],
+        |point, way| {
+            let one_way = 1e5 * f64::from(point.transfer_bytes).sqrt() * f64::from(point.queue);
+            if way == Way::In {
+                one_way
+            } else {
+                one_way * 0.7
+            }
+        },
+    );
+    let figures = sound(&[run]);
+    let matrix = &figures["rate-transfer-queue"];
+    // IN, OUT and each of both at once.
+    assert_eq!(shapes(matrix, "bars"), [15; 4]);
+    let limit = "limit 53.25 MB/s: USB high-speed bulk";
+    assert!(
+        texts(matrix).iter().any(|text| text == limit),
+        "{:?}",
+        texts(matrix)
+    );
+    assert_eq!(shapes(matrix, "limit"), [1; 4]);
+    // A quarter of a figure holds six curves, each a line and three markers.
+    assert_eq!(shapes(&figures["rate-time"], "curve"), [4; 24]);
+    assert!(figures["rate-time"].caption.contains("the 6 least steady"));
+}
+
+#[test]
+fn a_limit_far_above_is_told_and_not_drawn() {
+    let run = stream("a", &[64, 512], &[1], |_, _| 1000.0);
+    let matrix = sound(&[run])
+        .remove("rate-transfer-queue")
+        .expect("it is drawn");
+    assert!(shapes(&matrix, "limit").is_empty());
+    assert!(
+        matrix.caption.contains("far above: 53.25 MB/s"),
+        "{}",
+        matrix.caption
+    );
+}
+
+#[test]
+fn several_runs_share_a_figure_and_keep_their_names() {
+    let subjects: Vec<Subject> = [
+        "before",
+        "after",
+        "a name that is far too long <for> any & legend, but is there",
+    ]
+    .iter()
+    .map(|label| exchange(label, sweep(&[48, 1000], &[1, 2]), likely))
+    .collect();
+    let figures = sound(&subjects);
+    // Mean and max3 of three runs in two panels.
+    assert_eq!(shapes(&figures["rtt-size-in"], "curve"), [3; 12]);
+    assert_eq!(shapes(&figures["throughput-size-in"], "curve"), [3; 6]);
+    let names = texts(&figures["rtt-size-in"]);
+    for name in ["before: mean", "before: max3", "after: mean"] {
+        assert!(names.iter().any(|text| text == name), "{names:?}");
+    }
+    let streams: Vec<Subject> = ["before", "after"]
+        .iter()
+        .map(|label| stream(label, &[64, 512, 4096], &[1, 4], |_, _| 1e6))
+        .collect();
+    assert_eq!(
+        shapes(&sound(&streams)["rate-transfer-queue"], "bars"),
+        [12; 4]
+    );
+}
+
+#[test]
+fn links_alone_and_together_are_told_apart() {
+    let mut plan = plan(0);
+    plan.more_links = vec!["tcp://10.0.0.6:7700".to_owned()];
+    for together in [false, true] {
+        for link in 0..2 {
+            for in_bytes in [48, 4800] {
+                plan.points.push(Point {
+                    index: plan.points.len() as u32,
+                    out_bytes: 16,
+                    in_bytes,
+                    depth: 1,
+                    link,
+                    together,
+                });
+            }
+        }
+    }
+    let figures = sound(&[exchange("a", plan, likely)]);
+    let titles = texts(&figures["rtt-size-in"]);
+    for title in ["link 1, alone", "link 2, together"] {
+        assert!(titles.iter().any(|text| text == title), "{titles:?}");
+    }
+    assert!(
+        figures["rtt-size-in"]
+            .caption
+            .contains("2 is tcp://10.0.0.6:7700")
+    );
+    let titles = texts(&figures["throughput-size-in"]);
+    assert!(titles.iter().any(|text| text == "together"), "{titles:?}");
+}
+
+#[test]
+fn published_measurements_of_a_control_loop_can_be_drawn() {
+    // J. Augustyn, A. Tutaj, "Evaluation and Optimisation of Communication Performance in a Hybrid
+    // Measurement and Control System", table 3, EHCI: R, IN bytes, RTT, SD and TRT in ms.
+    let table = [
+        (0, 48, 8.13, 6.61, 8.13),
+        (0, 1000, 8.33, 7.25, 8.33),
+        (0, 3500, 12.1, 8.20, 12.1),
+        (1, 48, 5.38, 2.91, 2.69),
+    ];
+    let plan = plan(0);
+    let points = table
+        .iter()
+        .enumerate()
+        .map(|(index, (r, in_bytes, rtt, sd, trt))| {
+            let point = Point {
+                index: index as u32,
+                out_bytes: 16,
+                in_bytes: *in_bytes,
+                depth: r + 1,
+                link: 0,
+                together: false,
+            };
+            let mut summary = summarised(&plan, point, likely(point));
+            let ms = |value: f64| Estimate {
+                value: value * 1e6,
+                low: None,
+                high: None,
+            };
+            let known = summary.rtt.as_mut().expect("there are samples");
+            known.mean = ms(*rtt);
+            known.mean_plus_sd = ms(rtt + sd).value;
+            summary.trt.as_mut().expect("there are samples").mean = ms(*trt);
+            summary
+        });
+    let points = points.collect();
+    let figures = sound(&[subject("EHCI", AnyRun::Exchange(stored(plan, points)))]);
+    assert_eq!(
+        shapes(&figures["rtt-size-in"], "curve"),
+        [4, 4, 4, 4, 4, 1, 1, 1, 1, 1]
+    );
+    assert_eq!(shapes(&figures["rtt-trt-depth"], "curve"), [3, 3]);
+}
+
+#[test]
+fn where_nothing_varies_there_is_nothing_to_draw() {
+    assert_eq!(super::of(&[]), []);
+    let nothing = exchange("a", plan(0), likely);
+    assert_eq!(super::of(&[nothing]), []);
+    let no_answers = exchange("a", sweep(&[48, 1000], &[1, 2]), |_| Vec::new());
+    assert_eq!(super::of(&[no_answers]), []);
+    let mut one = sweep(&[48], &[1]);
+    one.below_ns.clear();
+    assert_eq!(super::of(&[exchange("a", one, likely)]), []);
+    assert_eq!(super::of(&[stream("a", &[], &[], |_, _| 1.0)]), []);
+    assert_eq!(
+        sound(&[stream("a", &[64, 512], &[1], |_, _| f64::NAN)]).len(),
+        1
+    );
+}
+
+#[test]
+fn extreme_values_are_drawn_inside_the_sheet() {
+    let extremes: [&[u64]; 6] = [
+        &[0],
+        &[0, 0, 0],
+        &[1, 100_000_000_000],
+        &[1],
+        &[100_000_000_000],
+        &[u64::MAX / 8],
+    ];
+    let depths: Vec<u32> = (1..=16).collect();
+    let sizes: Vec<u32> = (1..=100).map(|n| n * 37).collect();
+    for rtts in extremes {
+        let pick = |_: Point| rtts.to_vec();
+        let mixed = |point: Point| vec![rtts[point.index as usize % rtts.len()]];
+        for plan in [
+            sweep(&[0, u32::MAX], &[1, u32::MAX]),
+            sweep(&[48, 49], &depths),
+            sweep(&sizes, &[1]),
+            sweep(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], &depths),
+        ] {
+            let figures = sound(&[exchange("a", plan.clone(), pick)]);
+            assert!(figures.len() >= 2, "{rtts:?}: {:?}", figures.keys());
+            sound(&[exchange("a", plan, mixed)]);
+        }
+    }
+    for rate in [0.0, 1e-9, 1.0, 1e18] {
+        let sizes: Vec<u32> = (0..30).map(|n| 1 << n).collect();
+        sound(&[stream("a", &sizes, &[1, 2, 3, 4, 5, 6, 7, 8, 9], |_, _| {
+            rate
+        })]);
+    }
+}
+
+#[test]
+fn a_picture_has_the_size_that_was_asked_for_and_something_in_it() {
+    let subjects = [
+        exchange("a", sweep(&[48, 1000], &[1, 2]), likely),
+        stream("b", &[64, 512], &[1, 4], |_, _| 1e6),
+    ];
+    for (name, figure) in sound(&subjects) {
+        let small = Pixmap::decode_png(&figure.png(1.0)).expect("it is a PNG");
+        let large = Pixmap::decode_png(&figure.png(2.0)).expect("it is a PNG");
+        assert_eq!(small.width(), super::look::WIDTH);
+        assert_eq!(
+            (large.width(), large.height()),
+            (2 * small.width(), 2 * small.height())
+        );
+        let mut colours: Vec<&[u8]> = large.data().chunks(4).collect();
+        let paper = colours
+            .iter()
+            .filter(|colour| **colour == [u8::MAX; 4])
+            .count();
+        let share = paper as f64 / colours.len() as f64;
+        assert!(
+            (0.3..0.99).contains(&share),
+            "{name}: {share} of it is paper"
+        );
+        colours.sort_unstable();
+        colours.dedup();
+        assert!(colours.len() > 50, "{name} has {} colours", colours.len());
+    }
+    let figure = letters("odd");
+    for odd in [0.0, -1.0, f32::NAN, 1e9] {
+        let picture = Pixmap::decode_png(&figure.png(odd)).expect("it is a PNG");
+        assert!(
+            picture.width() >= 1 && picture.width() <= 8192,
+            "scale {odd}"
+        );
+    }
+}
+
+fn letters(text: &str) -> Figure {
+    Figure {
+        name: "letters".to_owned(),
+        title: "letters".to_owned(),
+        caption: "letters".to_owned(),
+        svg: format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"400\" height=\"30\" \
+             font-family=\"sans-serif\"><text x=\"5\" y=\"20\">{text}</text></svg>"
+        ),
+    }
+}
+
+#[test]
+fn letters_are_drawn_without_any_font_of_the_system() {
+    let picture = |text| letters(text).png(1.0);
+    assert_ne!(picture("123 us"), picture(""));
+    assert_ne!(picture("123 us"), picture("123 ms"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_run_gives_sound_figures(
+        points in prop::collection::vec(
+            ((0..5_u32, 0..5_u32), (1..6_u32, 0..3_u32, any::<bool>()), 0..6_usize, 0..40_u32),
+            0..30,
+        ),
+        labels in prop::collection::vec("\\PC{0,60}", 1..4),
+        (each, connect, flows) in (any::<bool>(), any::<bool>(), any::<bool>()),
+        rate in prop_oneof![Just(0.0), 1.0..1e10_f64],
+    ) {
+        let mut plan = plan(0);
+        plan.connect = if connect { Connect::Each } else { Connect::Once };
+        plan.more_links = vec!["b".to_owned(), "c".to_owned()];
+        if each {
+            plan.schedule = Schedule::EveryNs(1_000_000);
+        }
+        let mut samples = Vec::new();
+        for (index, ((out, back), (depth, link, together), n, bits)) in points.into_iter().enumerate() {
+            plan.points.push(Point {
+                index: index as u32,
+                out_bytes: 7 * 11_u32.pow(out),
+                in_bytes: 3 * 13_u32.pow(back),
+                depth,
+                link,
+                together,
+            });
+            let mut random = Random(index as u64 + 1);
+            samples.push((0..n).map(|_| random.bits(bits.max(1))).collect::<Vec<u64>>());
+        }
+        let mut subjects: Vec<Subject> = labels
+            .iter()
+            .map(|label| exchange(label, plan.clone(), |p| samples[p.index as usize].clone()))
+            .collect();
+        if flows {
+            let sizes: Vec<u32> = plan.points.iter().map(|point| point.out_bytes).take(6).collect();
+            subjects.push(stream("flows", &sizes, &[1, 3], |point, _| rate / f64::from(point.queue)));
+        }
+        sound(&subjects);
+    }
+}

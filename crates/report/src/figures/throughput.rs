@@ -1,0 +1,94 @@
+//! Throughput against size, one curve for each depth, under what the medium can carry.
+
+use super::Figure;
+use super::axes::{Axis, bounds};
+use super::canvas::{Canvas, Key};
+use super::cells::{self, Cell, Keys, MOST_CURVES, Sweep, Swept, links, only, wide};
+use super::limits::Limits;
+use super::look::HEIGHT;
+use crate::Subject;
+use wiregauge_record::PointSummary;
+
+pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
+    let mut cells = cells::exchange(subjects);
+    cells.retain(|cell| cell.summary.counts.answered > 0);
+    cells::sweeps(&cells)
+        .iter()
+        .map(|sweep| figure(subjects, sweep))
+        .collect()
+}
+
+fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
+    let rate = |summary: &PointSummary| {
+        let throughput = &summary.throughput;
+        Some(cells::bare(match sweep.way {
+            Swept::In | Swept::Equal => throughput.in_bytes_s,
+            Swept::Out => throughput.out_bytes_s,
+        }))
+    };
+    let size = |point: &_| f64::from((sweep.size)(point));
+    let keys = Keys::of(subjects, &sweep.cells, MOST_CURVES);
+    // Alone and together stand side by side.
+    let panels: Vec<(&str, Vec<Cell<'_>>)> = [("alone", false), ("together", true)]
+        .into_iter()
+        .map(|(name, together)| {
+            let of_it = sweep
+                .cells
+                .iter()
+                .filter(|cell| cell.point().together == together);
+            (name, of_it.copied().collect::<Vec<_>>())
+        })
+        .filter(|(_, cells)| !cells.is_empty())
+        .collect();
+    let curves = keys.curves(&sweep.cells, size, rate);
+    let legend: Vec<(Key, String)> = curves
+        .iter()
+        .map(|curve| (Key::Points(curve.series), curve.name.clone()))
+        .collect();
+    let values = curves.iter().flat_map(|curve| curve.values());
+    let range = bounds(values.map(|(_, rate)| rate)).unwrap_or((0.0, 1.0));
+    let logarithmic = wide(range, 30.0);
+    let known = sweep
+        .cells
+        .iter()
+        .filter_map(|cell| cell.summary.limit.as_ref());
+    let limits = Limits::of(known, range.1, if logarithmic { 100.0 } else { 4.0 });
+    let (low, high) = (range.0, range.1.max(limits.highest()));
+
+    let canvas = Canvas::new(HEIGHT, &legend);
+    let places = canvas.panels(panels.len(), 2);
+    let sizes: Vec<u32> = sweep
+        .cells
+        .iter()
+        .map(|c| (sweep.size)(&c.point()))
+        .collect();
+    let what = match sweep.way {
+        Swept::In => "IN throughput",
+        Swept::Out => "OUT throughput",
+        Swept::Equal => "Throughput each way",
+    };
+    for ((name, cells), place) in panels.iter().zip(places) {
+        let x = Axis::sizes(sweep.name, &sizes);
+        let y = match logarithmic {
+            true => Axis::log_rate(what, low, high),
+            false => Axis::rate(what, high),
+        };
+        let title = if panels.len() > 1 { name } else { "" };
+        let frame = canvas.frame(place, title, x, y);
+        limits.draw(&frame);
+        for curve in keys.curves(cells, size, rate) {
+            frame.curve(&curve.values(), curve.series);
+        }
+    }
+    let caption = format!(
+        "Bytes of whole, right exchanges, over the measured time.{}{}{}{}{}{}",
+        only(&legend),
+        cells::schedule(subjects),
+        limits.caption(),
+        keys.left_out,
+        sweep.held,
+        links(subjects)
+    );
+    let title = format!("{what} against size");
+    canvas.finish(&format!("throughput-{}", sweep.stem), &title, &caption)
+}

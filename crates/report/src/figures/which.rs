@@ -1,0 +1,261 @@
+//! Which points are drawn where there is no room for all, and what they are called. The same points
+//! in every figure made from samples, so that a reader finds them again.
+
+use super::cells::{distinct, spread};
+use wiregauge_record::{Point, StreamPoint};
+
+/// What tells a point from the others of its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Cell {
+    pub(super) link: u32,
+    pub(super) together: bool,
+    /// OUT and IN of an exchange; both are the transfer's of a stream.
+    pub(super) sizes: (u32, u32),
+    /// Depth of an exchange, queue of a stream.
+    pub(super) depth: u32,
+    /// Of a stream: data flows both ways at once.
+    pub(super) both: bool,
+    stream: bool,
+}
+
+impl From<Point> for Cell {
+    fn from(point: Point) -> Cell {
+        Cell {
+            link: point.link,
+            together: point.together,
+            sizes: (point.out_bytes, point.in_bytes),
+            depth: point.depth,
+            both: false,
+            stream: false,
+        }
+    }
+}
+
+impl From<StreamPoint> for Cell {
+    fn from(point: StreamPoint) -> Cell {
+        Cell {
+            link: point.link,
+            together: point.together,
+            sizes: (point.transfer_bytes, point.transfer_bytes),
+            depth: point.queue,
+            both: point.direction.ways().len() > 1,
+            stream: true,
+        }
+    }
+}
+
+/// The cells that are drawn, and in words which they are where they are not all.
+pub(super) struct Choice {
+    pub(super) cells: Vec<Cell>,
+    /// The whole of them.
+    all: Vec<Cell>,
+    /// A sentence with a space before it; empty if all are drawn.
+    pub(super) rule: String,
+}
+
+impl Choice {
+    /// The most telling few: the shallowest and the deepest of each size; of many sizes the
+    /// smallest, the largest and what lies between evenly. Of several links each one, alone and
+    /// together, at its smallest size and depth.
+    pub(super) fn of(cells: impl Iterator<Item = Cell>, most: usize) -> Choice {
+        let all = distinct(cells);
+        if all.len() <= most {
+            return Choice {
+                cells: all.clone(),
+                all,
+                rule: String::new(),
+            };
+        }
+        let links = distinct(all.iter().map(|cell| (cell.link, cell.together, cell.both)));
+        let of_link = |link: (u32, bool, bool)| {
+            let of_it = all.iter().copied();
+            of_it.filter(move |cell| (cell.link, cell.together, cell.both) == link)
+        };
+        let deep = all.iter().any(|cell| cell.depth != all[0].depth);
+        let a_size = if deep { 2 } else { 1 };
+        let sizes_a_link = most / a_size / links.len();
+        let mut cells = Vec::new();
+        for link in spread(&links, most) {
+            if sizes_a_link == 0 {
+                cells.extend(of_link(link).next());
+                continue;
+            }
+            let sizes = distinct(of_link(link).map(|cell| cell.sizes));
+            for size in spread(&sizes, sizes_a_link) {
+                let same: Vec<Cell> = of_link(link).filter(|cell| cell.sizes == size).collect();
+                cells.extend(spread(&same, a_size));
+            }
+        }
+        let (size, depth) = match all[0].stream {
+            true => ("transfer", "queue"),
+            false => ("size", "depth"),
+        };
+        let rule = match (sizes_a_link, deep) {
+            (0, _) => format!("each link, alone and together, at its smallest {size} and {depth}"),
+            (_, false) => format!("the smallest and largest {size} and some between"),
+            (_, true) => format!(
+                "the smallest and largest {size} and some between, each at the smallest and largest \
+                 {depth}"
+            ),
+        };
+        cells.sort_unstable();
+        cells.dedup();
+        let rule = format!(
+            " Of {} points {} are drawn: {rule}.",
+            all.len(),
+            cells.len()
+        );
+        Choice { cells, all, rule }
+    }
+
+    /// What tells a cell from the others; empty where there is but one.
+    pub(super) fn name(&self, cell: &Cell) -> String {
+        let varies = |of: &dyn Fn(&Cell) -> u32| self.all.iter().any(|other| of(other) != of(cell));
+        let mut parts = Vec::new();
+        if varies(&|cell| cell.link) {
+            parts.push(format!("link {}", cell.link + 1));
+        }
+        if varies(&|cell| cell.together.into()) {
+            parts.push(if cell.together { "together" } else { "alone" }.to_owned());
+        }
+        if cell.both && varies(&|cell| cell.both.into()) {
+            parts.push("both ways".to_owned());
+        }
+        if cell.stream {
+            if varies(&|cell| cell.sizes.0) {
+                parts.push(format!("{} B", count(cell.sizes.0.into())));
+            }
+        } else {
+            if varies(&|cell| cell.sizes.0) {
+                parts.push(format!("OUT {} B", count(cell.sizes.0.into())));
+            }
+            if varies(&|cell| cell.sizes.1) {
+                parts.push(format!("IN {} B", count(cell.sizes.1.into())));
+            }
+        }
+        if varies(&|cell| cell.depth) {
+            let what = if cell.stream { "queue" } else { "depth" };
+            parts.push(format!("{what} {}", cell.depth));
+        }
+        parts.join(", ")
+    }
+}
+
+/// A range that is no narrower than a tenth of its values: what hardly varies shall look so.
+pub(super) fn roomy(low: f64, high: f64) -> (f64, f64) {
+    let missing = (0.1 * high - (high - low)).max(0.0);
+    ((low - missing / 2.0).max(0.0), high + missing / 2.0)
+}
+
+/// A count with its thousands set off.
+pub(super) fn count(n: u64) -> String {
+    super::axes::number(n as f64, 1.0)
+}
+
+/// A part of 1 in percent, with the digits that tell 99.99 % from all.
+pub(super) fn percent(share: f64) -> String {
+    let (least, rest) = (share.min(1.0 - share) * 100.0, share * 100.0);
+    let decimals = match least {
+        0.0 => 0,
+        l if l >= 10.0 => 0,
+        l if l >= 1.0 => 1,
+        l if l >= 0.0095 => 2,
+        l if l >= 0.00095 => 3,
+        _ => 4,
+    };
+    format!("{rest:.decimals$} %")
+}
+
+/// Nanoseconds for a sentence, three digits of them.
+pub(super) fn time(ns: f64) -> String {
+    let (value, unit) = match ns {
+        v if v >= 0.9995e9 => (ns / 1e9, "s"),
+        v if v >= 0.9995e6 => (ns / 1e6, "ms"),
+        v if v >= 0.9995e3 => (ns / 1e3, "us"),
+        _ => (ns, "ns"),
+    };
+    let decimals = match value {
+        v if v >= 99.95 || unit == "ns" => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    let text = format!("{value:.decimals$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    format!("{text} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sweep(sizes: &[u32], depths: &[u32]) -> Vec<Cell> {
+        let of = |&in_bytes| {
+            depths.iter().map(move |&depth| {
+                Cell::from(Point {
+                    index: 0,
+                    out_bytes: 16,
+                    in_bytes,
+                    depth,
+                    link: 0,
+                    together: false,
+                })
+            })
+        };
+        sizes.iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn few_points_are_all_drawn_and_named_by_what_varies() {
+        let choice = Choice::of(sweep(&[48], &[1, 2, 4]).into_iter(), 6);
+        let names: Vec<String> = choice.cells.iter().map(|c| choice.name(c)).collect();
+        assert_eq!(names, ["depth 1", "depth 2", "depth 4"]);
+        assert_eq!(choice.rule, "");
+        let one = Choice::of(sweep(&[48], &[1]).into_iter(), 6);
+        assert_eq!(one.name(&one.cells[0]), "");
+    }
+
+    #[test]
+    fn of_many_points_the_corners_are_drawn() {
+        let cells = sweep(&[48, 1000, 2000, 4000, 8000], &[1, 2, 4, 8]);
+        let choice = Choice::of(cells.into_iter(), 6);
+        let drawn: Vec<_> = choice.cells.iter().map(|c| (c.sizes.1, c.depth)).collect();
+        assert_eq!(
+            drawn,
+            [(48, 1), (48, 8), (2000, 1), (2000, 8), (8000, 1), (8000, 8)]
+        );
+        assert!(choice.rule.contains("Of 20 points 6"), "{}", choice.rule);
+    }
+
+    #[test]
+    fn of_many_links_each_is_drawn_and_never_more_than_there_is_room_for() {
+        let cells = (0..20_u32).flat_map(|link| {
+            sweep(&[48, 1000], &[1, 2])
+                .into_iter()
+                .map(move |cell| Cell {
+                    link: link / 2,
+                    together: link % 2 == 1,
+                    ..cell
+                })
+        });
+        let choice = Choice::of(cells, 6);
+        assert_eq!(choice.cells.len(), 6);
+        assert!(choice.cells.iter().all(|c| (c.sizes.1, c.depth) == (48, 1)));
+        for most in 1..8 {
+            assert!(Choice::of(choice.all.iter().copied(), most).cells.len() <= most);
+        }
+    }
+
+    #[test]
+    fn shares_and_times_are_short_and_do_not_round_to_all() {
+        let shares = [0.0, 0.5, 0.98, 0.999_9, 0.999_99, 1.0].map(percent);
+        assert_eq!(
+            shares,
+            ["0 %", "50 %", "98.0 %", "99.99 %", "99.999 %", "100 %"]
+        );
+        let times = [12.0, 1000.0, 99_960.0, 1.5e6, 12.34e9].map(time);
+        assert_eq!(times, ["12 ns", "1 us", "100 us", "1.5 ms", "12.3 s"]);
+    }
+}

@@ -1,0 +1,145 @@
+//! All points of a run, several at once, and what the kinds of run have in common.
+
+use super::Room;
+use super::bad::BadOnes;
+use super::longest::Longest;
+use super::slices::Slices;
+use super::types::Series;
+use hdrhistogram::Histogram;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use wiregauge_run::{Run, RunKind};
+
+/// More readers than this wait for the same disk.
+const MOST_THREADS: usize = 8;
+
+/// Progress is told each time another thousandth is done.
+const STEPS: u64 = 1000;
+
+/// No time of a run comes near this (34 years); what a damaged file claims beyond it counts as this,
+/// so that no histogram fails or grows for it.
+const LONGEST_NS: u64 = 1 << 60;
+
+/// How far the reading has come, all points together.
+pub(crate) struct Progress<'a> {
+    done: AtomicU64,
+    all: u64,
+    tell: &'a (dyn Fn(f64) + Sync),
+}
+
+impl Progress<'_> {
+    /// So many rows more are read.
+    pub(crate) fn add(&self, rows: u64) {
+        let before = self.done.fetch_add(rows, Ordering::Relaxed);
+        let step = |done: u64| done.min(self.all).saturating_mul(STEPS) / self.all;
+        if step(before) != step(before + rows) {
+            (self.tell)(step(before + rows) as f64 / STEPS as f64);
+        }
+    }
+}
+
+/// Gathers every point of a run with `work`, in the order of `run.file.points`.
+pub(crate) fn each<K: RunKind, T: Send>(
+    run: &Run<K>,
+    progress: &(dyn Fn(f64) + Sync),
+    work: impl Fn(&Run<K>, usize, Room, &Progress) -> T + Sync,
+) -> Vec<T>
+where
+    Run<K>: Sync,
+{
+    let points = run.file.points.len();
+    let room = Room::for_points(points);
+    let progress = Progress {
+        done: AtomicU64::new(0),
+        all: run.file.measured().max(1),
+        tell: progress,
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let gathered: Mutex<Vec<Option<T>>> = Mutex::new((0..points).map(|_| None).collect());
+    thread::scope(|scope| {
+        for _ in 0..threads.min(points).min(MOST_THREADS) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    if at >= points {
+                        return;
+                    }
+                    let point = work(run, at, room, &progress);
+                    let mut gathered = gathered.lock().unwrap_or_else(|e| e.into_inner());
+                    gathered[at] = Some(point);
+                }
+            });
+        }
+    });
+    let gathered = gathered.into_inner().unwrap_or_else(|e| e.into_inner());
+    let gathered = gathered.into_iter();
+    gathered
+        .map(|point| point.expect("every point was worked on"))
+        .collect()
+}
+
+/// Takes the values of one series.
+pub(crate) struct Collector {
+    slices: Slices,
+    longest: Longest,
+    pub(crate) bad: BadOnes,
+    histogram: Histogram<u64>,
+}
+
+impl Collector {
+    pub(crate) fn new(room: Room) -> Collector {
+        Collector {
+            slices: Slices::new(room.slices),
+            longest: Longest::new(room.longest),
+            bad: BadOnes::new(room.bad),
+            histogram: histogram(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, at_ns: u64, value_ns: u64) {
+        self.slices.push(at_ns, value_ns);
+        self.longest.push(at_ns, value_ns);
+        record(&mut self.histogram, value_ns);
+    }
+
+    /// The series and the histogram of its values.
+    pub(crate) fn finish(self) -> (Series, Histogram<u64>) {
+        let histogram = self.histogram;
+        let (slice_ns, slices) = self.slices.finish();
+        let (bad, bad_in_all) = self.bad.finish();
+        let (p25, p75) = (
+            histogram.value_at_quantile(0.25),
+            histogram.value_at_quantile(0.75),
+        );
+        let stands_out_ns = p75.saturating_add(3 * (p75 - p25));
+        let longer = histogram
+            .iter_recorded()
+            .filter(|step| step.value_iterated_to() > stands_out_ns)
+            .map(|step| step.count_at_value());
+        let series = Series {
+            of: histogram.len(),
+            slice_ns,
+            slices,
+            longest: self.longest.above(stands_out_ns),
+            stands_out_ns,
+            stand_out_in_all: longer.sum(),
+            bad,
+            bad_in_all,
+        };
+        (series, histogram)
+    }
+}
+
+/// An empty histogram: three significant digits, as wide as need be.
+pub(crate) fn histogram() -> Histogram<u64> {
+    Histogram::new(3).expect("three digits are few enough")
+}
+
+/// Records a value.
+pub(crate) fn record(histogram: &mut Histogram<u64>, value_ns: u64) {
+    histogram
+        .record(value_ns.min(LONGEST_NS))
+        .expect("a histogram grows for every value below its own limit");
+}

@@ -1,0 +1,127 @@
+//! A series cut into slices of time whose length need not be known beforehand: they begin short and
+//! are joined two by two whenever they grow too many.
+
+use super::types::Slice;
+use std::collections::VecDeque;
+
+/// So many times more slices are held than are wanted, so that the last step need not halve them.
+const SPARE: usize = 4;
+
+/// Takes samples in any order of time.
+pub(crate) struct Slices {
+    most: usize,
+    /// The length of a slice is two to this power of nanoseconds.
+    shift: u32,
+    /// The first of `cells` is slice number so many from the start of the point.
+    base: u64,
+    cells: VecDeque<Cell>,
+}
+
+#[derive(Clone, Copy)]
+struct Cell {
+    at_ns: u64,
+    n: u64,
+    min_ns: u64,
+    sum_ns: u128,
+    max_ns: u64,
+}
+
+const EMPTY: Cell = Cell {
+    at_ns: u64::MAX,
+    n: 0,
+    min_ns: u64::MAX,
+    sum_ns: 0,
+    max_ns: 0,
+};
+
+impl Cell {
+    fn join(&mut self, other: &Cell) {
+        self.at_ns = self.at_ns.min(other.at_ns);
+        self.n += other.n;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.sum_ns += other.sum_ns;
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+}
+
+impl Slices {
+    /// At most so many slices in the end.
+    pub(crate) fn new(most: usize) -> Slices {
+        Slices {
+            most: most.max(1),
+            shift: 0,
+            base: 0,
+            cells: VecDeque::new(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, at_ns: u64, value_ns: u64) {
+        if self.cells.is_empty() {
+            self.base = at_ns >> self.shift;
+        }
+        self.make_room(at_ns);
+        let number = at_ns >> self.shift;
+        while number < self.base {
+            self.cells.push_front(EMPTY);
+            self.base -= 1;
+        }
+        let place = (number - self.base) as usize;
+        if place >= self.cells.len() {
+            self.cells.resize(place + 1, EMPTY);
+        }
+        self.cells[place].join(&Cell {
+            at_ns,
+            n: 1,
+            min_ns: value_ns,
+            sum_ns: value_ns.into(),
+            max_ns: value_ns,
+        });
+    }
+
+    /// Doubles the length of a slice until all times up to this one have their place.
+    fn make_room(&mut self, at_ns: u64) {
+        loop {
+            let number = at_ns >> self.shift;
+            let last = self.base + (self.cells.len() as u64).saturating_sub(1);
+            if number.max(last) - number.min(self.base) < (SPARE * self.most) as u64 {
+                return;
+            }
+            // A single slice of all time always has room, so the shift stays below 64.
+            self.cells = joined(&self.cells, self.base, 2);
+            self.base /= 2;
+            self.shift += 1;
+        }
+    }
+
+    /// The length of a slice in nanoseconds and the slices that are not empty, ascending.
+    pub(crate) fn finish(self) -> (u64, Vec<Slice>) {
+        let span = |times: u64| {
+            let last = self.base + (self.cells.len() as u64).saturating_sub(1);
+            (last / times - self.base / times + 1) as usize
+        };
+        let times = (1..).find(|&times| span(times) <= self.most);
+        let times = times.expect("slices can be joined until one is left");
+        let cells = joined(&self.cells, self.base, times);
+        let slices = cells.iter().filter(|cell| cell.n > 0).map(|cell| Slice {
+            at_ns: cell.at_ns,
+            n: cell.n,
+            min_ns: cell.min_ns,
+            mean_ns: cell.sum_ns as f64 / cell.n as f64,
+            max_ns: cell.max_ns,
+        });
+        (times << self.shift.min(63), slices.collect())
+    }
+}
+
+/// The cells, so many of them made one; the first is number `base`.
+fn joined(cells: &VecDeque<Cell>, base: u64, times: u64) -> VecDeque<Cell> {
+    let mut all: VecDeque<Cell> = VecDeque::new();
+    for (after, cell) in cells.iter().enumerate() {
+        let place = ((base + after as u64) / times - base / times) as usize;
+        if place == all.len() {
+            all.push_back(EMPTY);
+        }
+        all[place].join(cell);
+    }
+    all
+}

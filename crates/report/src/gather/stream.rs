@@ -1,0 +1,181 @@
+//! One point of a stream run: for each way the gaps between its completions, as
+//! `wiregauge_record::StreamSummariser` defines them, and the buffer needed against the rate.
+
+use super::Room;
+use super::points::{Collector, Progress};
+use super::types::{Buffer, Flow, StreamPoint};
+use wiregauge_record::{FlowSummary, Phase, StreamSummary, Transfer, TransferStatus};
+use wiregauge_run::{Run, RunError, Stream};
+use wiregauge_stats::Level;
+
+/// The rates of the curve as parts of the rate that the link sustained: dense where it climbs.
+const PARTS: [f64; 12] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0];
+
+/// With fewer gaps the worst backlog says nothing of the next run.
+const FEWEST_GAPS: u64 = 100;
+
+/// Reads a point.
+pub(crate) fn point(run: &Run<Stream>, at: usize, room: Room, progress: &Progress) -> StreamPoint {
+    let summary = &run.file.points[at];
+    let mut point = Gatherer::new(room, summary);
+    match point.read(run, at, progress) {
+        Ok(()) => point.finish(None),
+        Err(error) => Gatherer::new(room, summary).finish(Some(error.to_string())),
+    }
+}
+
+struct Gatherer {
+    flows: Vec<Way>,
+}
+
+impl Gatherer {
+    fn new(room: Room, summary: &StreamSummary) -> Gatherer {
+        let flows = summary.flows.iter();
+        Gatherer {
+            flows: flows
+                .map(|flow| Way::new(room, flow, summary.elapsed_ns))
+                .collect(),
+        }
+    }
+
+    fn read(&mut self, run: &Run<Stream>, at: usize, progress: &Progress) -> Result<(), RunError> {
+        let columns = [
+            "way",
+            "phase",
+            "status",
+            "submit_ns",
+            "complete_ns",
+            "bytes",
+        ];
+        let mut reader = run.samples_of(at, &columns)?;
+        while let Some(transfers) = reader.next_rows() {
+            let transfers = transfers?;
+            for transfer in transfers {
+                let mut flows = self.flows.iter_mut();
+                if let Some(flow) = flows.find(|flow| flow.way == transfer.way) {
+                    flow.push(transfer);
+                }
+            }
+            progress.add(transfers.len() as u64);
+        }
+        Ok(())
+    }
+
+    fn finish(self, missing: Option<String>) -> StreamPoint {
+        StreamPoint {
+            missing,
+            flows: self.flows.into_iter().map(Way::finish).collect(),
+        }
+    }
+}
+
+/// One way.
+struct Way {
+    way: wiregauge_record::Way,
+    elapsed_ns: u64,
+    measured: u64,
+    begin_ns: Option<u64>,
+    end_ns: u64,
+    gaps: Collector,
+    levels: Vec<Level>,
+    no_buffer: Option<String>,
+}
+
+impl Way {
+    fn new(room: Room, flow: &FlowSummary, elapsed_ns: u64) -> Way {
+        let sustained = flow.rate.map_or(0.0, |rate| rate.value);
+        let no_buffer = if flow.transfers <= FEWEST_GAPS {
+            Some(format!(
+                "{} transfers are too few for a curve of the buffer; {} are needed",
+                flow.transfers,
+                FEWEST_GAPS + 1
+            ))
+        } else if sustained < 1.0 {
+            Some("no data moved".to_owned())
+        } else {
+            None
+        };
+        let parts: &[f64] = if no_buffer.is_none() { &PARTS } else { &[] };
+        let mut levels: Vec<Level> = parts
+            .iter()
+            .map(|part| Level::new((part * sustained) as u64))
+            .collect();
+        levels.dedup_by_key(|level| level.rate_bytes_s());
+        Way {
+            way: flow.way,
+            elapsed_ns,
+            measured: 0,
+            begin_ns: None,
+            end_ns: 0,
+            gaps: Collector::new(room),
+            levels,
+            no_buffer,
+        }
+    }
+
+    fn push(&mut self, transfer: &Transfer) {
+        let at_ns = transfer.complete_ns;
+        match transfer.status {
+            TransferStatus::Ok => {}
+            // At the end of a point the transfers still pending are cancelled: nothing went wrong.
+            TransferStatus::Cancelled => return,
+            TransferStatus::Stalled | TransferStatus::Failed => {
+                self.gaps
+                    .bad
+                    .push(transfer.submit_ns, transfer.status.name());
+                return;
+            }
+        }
+        if transfer.phase != Phase::Measured {
+            if self.measured == 0 {
+                self.begin(at_ns);
+            }
+            return;
+        }
+        self.measured += 1;
+        if self.begin_ns.is_none() {
+            return self.begin(at_ns);
+        }
+        let gap_ns = at_ns.saturating_sub(self.end_ns);
+        self.gaps.push(self.end_ns, gap_ns);
+        self.end_ns = self.end_ns.max(at_ns);
+        for level in &mut self.levels {
+            level.complete(at_ns, transfer.bytes.into());
+        }
+    }
+
+    fn begin(&mut self, at_ns: u64) {
+        self.begin_ns = Some(at_ns);
+        self.end_ns = at_ns;
+        for level in &mut self.levels {
+            level.begin(at_ns);
+        }
+    }
+
+    fn finish(self) -> Flow {
+        let (series, gap) = self.gaps.finish();
+        // A link that fell silent for longer than every gap is in the time that was measured.
+        let end_ns = self.begin_ns.unwrap_or(0).saturating_add(self.elapsed_ns);
+        let buffer = self.levels.into_iter().map(|mut level| {
+            level.wait(end_ns);
+            Buffer {
+                rate_bytes_s: level.rate_bytes_s() as f64,
+                worst_bytes: level.worst_bytes(),
+            }
+        });
+        let buffer = if series.of > 0 {
+            buffer.collect()
+        } else {
+            Vec::new()
+        };
+        Flow {
+            way: self.way,
+            no_buffer: self
+                .no_buffer
+                .or_else(|| (series.of == 0).then(|| "there are no gaps".to_owned())),
+            series,
+            gap,
+            buffer,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What is left of the samples of a run.
+
+use hdrhistogram::Histogram;
+use wiregauge_record::Way;
+
+/// The samples of a run of whatever kind.
+#[derive(Clone, Debug)]
+pub enum Gathered {
+    /// Of an exchange run: one entry a point, in the order of `run.file.points`.
+    Exchange(Vec<ExchangePoint>),
+    /// Of a stream run: one entry a point, in the order of `run.file.points`.
+    Stream(Vec<StreamPoint>),
+}
+
+impl Gathered {
+    /// The points whose samples could not be read, by their place in `run.file.points`, and why.
+    pub fn missing(&self) -> Vec<(usize, &str)> {
+        let reasons: Vec<Option<&str>> = match self {
+            Gathered::Exchange(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
+            Gathered::Stream(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
+        };
+        let reasons = reasons.into_iter().enumerate();
+        reasons
+            .filter_map(|(at, reason)| Some((at, reason?)))
+            .collect()
+    }
+
+    /// Samples that the series stand for, all points together.
+    pub fn samples(&self) -> u64 {
+        match self {
+            Gathered::Exchange(points) => points.iter().map(|p| p.series.of).sum(),
+            Gathered::Stream(points) => {
+                let flows = points.iter().flat_map(|point| &point.flows);
+                flows.map(|flow| flow.series.of).sum()
+            }
+        }
+    }
+}
+
+/// What is drawn of one exchange point.
+#[derive(Clone, Debug)]
+pub struct ExchangePoint {
+    /// Why there are no samples: the sample file is missing, damaged or another's.
+    pub missing: Option<String>,
+    /// The first exchange, which is in nothing else; `None` if it was not answered right.
+    pub first: Option<Spot>,
+    /// RTT over time, measured part only.
+    pub series: Series,
+    /// Every measured RTT in nanoseconds, three significant digits.
+    pub rtt: Histogram<u64>,
+    /// The same counted from the intended start; empty without a schedule.
+    pub from_intended: Histogram<u64>,
+}
+
+/// What is drawn of one stream point: one entry a flow, in the order of the summary's flows.
+#[derive(Clone, Debug)]
+pub struct StreamPoint {
+    /// Why there are no samples: the sample file is missing, damaged or another's.
+    pub missing: Option<String>,
+    /// Its ways.
+    pub flows: Vec<Flow>,
+}
+
+/// What is drawn of one way of a stream point.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// Which.
+    pub way: Way,
+    /// Completion to completion over time; a gap is at the completion that it began with.
+    pub series: Series,
+    /// Every such gap in nanoseconds, three significant digits.
+    pub gap: Histogram<u64>,
+    /// The buffer that a device needs, against the constant rate at which it fills or empties;
+    /// ascending, up to the rate that the link sustained.
+    pub buffer: Vec<Buffer>,
+    /// Why there is no such curve, where there is none.
+    pub no_buffer: Option<String>,
+}
+
+/// One point of the curve of buffer against rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Buffer {
+    /// Bytes a second.
+    pub rate_bytes_s: f64,
+    /// Bytes held at the worst moment of this run.
+    pub worst_bytes: f64,
+}
+
+/// A series over time, thinned: equal slices of time, each with its extremes, and every sample that
+/// stands out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// Samples that it stands for: all of the measured part with a right value.
+    pub of: u64,
+    /// Length of a slice of time in nanoseconds.
+    pub slice_ns: u64,
+    /// Slices that hold at least one sample, ascending.
+    pub slices: Vec<Slice>,
+    /// Samples that stand out, one by one, ascending in time: longer than `stands_out_ns`, the
+    /// longest of them where they are many. Never a part of them of the same length as others left
+    /// out is chosen by chance: the earlier stays.
+    pub longest: Vec<Spot>,
+    /// A sample stands out if it is longer: p75 + 3 (p75 - p25), Tukey's "far out".
+    pub stands_out_ns: u64,
+    /// How many stand out, to the resolution of the histogram.
+    pub stand_out_in_all: u64,
+    /// What went wrong, ascending in time; where it is much, evenly thinned for each status.
+    /// `bad_in_all` says how much there was.
+    pub bad: Vec<Bad>,
+    /// How often each went wrong: the status and its number, those that never happened left out.
+    pub bad_in_all: Vec<(&'static str, u64)>,
+}
+
+/// One thing that went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bad {
+    /// When it started, in nanoseconds from the start of the point.
+    pub at_ns: u64,
+    /// How it ended, in the words of docs/run-format.md: `lost`, `late`, `stalled`, ...
+    pub status: &'static str,
+}
+
+/// One slice of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slice {
+    /// Start of its first sample, in nanoseconds from the start of the point.
+    pub at_ns: u64,
+    /// Samples in it.
+    pub n: u64,
+    /// The shortest, in nanoseconds.
+    pub min_ns: u64,
+    /// Their mean.
+    pub mean_ns: f64,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+/// One sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// Its start, in nanoseconds from the start of the point.
+    pub at_ns: u64,
+    /// Its value in nanoseconds.
+    pub value_ns: u64,
+}

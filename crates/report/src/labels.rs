@@ -1,0 +1,197 @@
+//! What tells the runs of one report from each other: as short as can be, unique, and what the user
+//! would call them.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use wiregauge_run::AnyRun;
+
+/// One label a run, in their order: what they were measured on if that differs, else when or under
+/// which name they were stored, else where.
+pub fn labels(runs: &[AnyRun]) -> Vec<String> {
+    let of = |run: &AnyRun| Facts {
+        address: address(run),
+        name: run.stored().name(),
+        dir: run
+            .stored()
+            .dir()
+            .canonicalize()
+            .unwrap_or_else(|_| run.stored().dir().to_owned()),
+    };
+    let facts: Vec<Facts> = runs.iter().map(of).collect();
+    choose(&facts).into_iter().map(printable).collect()
+}
+
+struct Facts {
+    address: String,
+    name: String,
+    dir: PathBuf,
+}
+
+fn choose(facts: &[Facts]) -> Vec<String> {
+    if facts.is_empty() {
+        return Vec::new();
+    }
+    let addresses: Vec<String> = facts.iter().map(|run| run.address.clone()).collect();
+    let names: Vec<String> = facts.iter().map(|run| run.name.clone()).collect();
+    let tries = [
+        Some(addresses),
+        times(facts),
+        Some(names.clone()),
+        Some(places(facts)),
+    ];
+    let unique = tries
+        .into_iter()
+        .flatten()
+        .find(|labels: &Vec<String>| all_differ(labels));
+    unique.unwrap_or_else(|| {
+        let numbered = names.iter().zip(1..);
+        numbered
+            .map(|(name, number)| format!("{name} ({number})"))
+            .collect()
+    })
+}
+
+fn all_differ(labels: &[String]) -> bool {
+    let mut seen = HashSet::new();
+    let mut labels = labels.iter();
+    labels.all(|label| !label.is_empty() && seen.insert(label))
+}
+
+fn address(run: &AnyRun) -> String {
+    let links: Vec<&str> = match run {
+        AnyRun::Exchange(run) => run.file.plan.links().collect(),
+        AnyRun::Stream(run) => run.file.plan.links().collect(),
+    };
+    match links[..] {
+        [only] => only.to_owned(),
+        _ => format!("{} + {} more", links[0], links.len() - 1),
+    }
+}
+
+/// When runs of one link were measured, by the names that they got by themselves.
+fn times(facts: &[Facts]) -> Option<Vec<String>> {
+    let same = facts.iter().all(|run| run.address == facts[0].address);
+    let stamps: Option<Vec<(String, String)>> = facts.iter().map(|run| stamp(&run.name)).collect();
+    let stamps = stamps.filter(|_| same)?;
+    let one_day = stamps.iter().all(|(day, _)| *day == stamps[0].0);
+    let label = |(day, time): &(String, String)| match one_day {
+        true => time.clone(),
+        false => format!("{day} {time}"),
+    };
+    Some(stamps.iter().map(label).collect())
+}
+
+/// Day and time of a name such as `2026-11-21T14-36-05Z-tcp-10.0.0.5-7`.
+fn stamp(name: &str) -> Option<(String, String)> {
+    const SHAPE: &str = "dddd-dd-ddTdd-dd-ddZ";
+    let stamp = name.get(..SHAPE.len())?;
+    let fits = stamp
+        .bytes()
+        .zip(SHAPE.bytes())
+        .all(|(is, want)| match want {
+            b'd' => is.is_ascii_digit(),
+            want => is == want,
+        });
+    let (day, time) = stamp.trim_end_matches('Z').split_once('T')?;
+    fits.then(|| (day.to_owned(), time.replace('-', ":")))
+}
+
+/// The parts of the paths that differ.
+fn places(facts: &[Facts]) -> Vec<String> {
+    let parts: Vec<Vec<String>> = facts
+        .iter()
+        .map(|run| {
+            let parts = run.dir.components();
+            parts
+                .map(|part| part.as_os_str().to_string_lossy().into_owned())
+                .collect()
+        })
+        .collect();
+    let shortest = parts.iter().map(Vec::len).min().unwrap_or(0);
+    let first = &parts[0];
+    let front = (0..shortest)
+        .take_while(|&at| parts.iter().all(|path| path[at] == first[at]))
+        .count();
+    let back = (0..shortest - front)
+        .take_while(|&at| {
+            let last = |path: &Vec<String>| path[path.len() - 1 - at].clone();
+            parts.iter().all(|path| last(path) == last(first))
+        })
+        .count();
+    let differing = parts
+        .iter()
+        .map(|path| path[front..path.len() - back].join("/"));
+    differing.collect()
+}
+
+/// A name may hold anything; a label is one line.
+fn printable(label: String) -> String {
+    let one = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    label.chars().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(runs: &[(&str, &str)]) -> Vec<String> {
+        let facts = runs.iter().map(|(address, dir)| Facts {
+            address: (*address).to_owned(),
+            name: dir.rsplit('/').next().unwrap_or_default().to_owned(),
+            dir: PathBuf::from(dir),
+        });
+        choose(&facts.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn runs_on_different_links_are_called_after_those() {
+        let labels = of(&[("tcp://a:7", "/r/before"), ("udp://a:7", "/r/after")]);
+        assert_eq!(labels, ["tcp://a:7", "udp://a:7"]);
+    }
+
+    #[test]
+    fn runs_on_one_link_are_called_as_the_user_called_them() {
+        let labels = of(&[("tcp://a:7", "/r/before"), ("tcp://a:7", "/r/after")]);
+        assert_eq!(labels, ["before", "after"]);
+    }
+
+    #[test]
+    fn runs_that_named_themselves_are_told_by_their_time() {
+        let (one, two) = (
+            "/r/2026-11-21T14-36-05Z-tcp-a-7",
+            "/r/2026-11-21T15-00-00Z-tcp-a-7",
+        );
+        let labels = of(&[("tcp://a:7", one), ("tcp://a:7", two)]);
+        assert_eq!(labels, ["14:36:05", "15:00:00"]);
+        let later = "/r/2026-11-22T15-00-00Z-tcp-a-7";
+        let labels = of(&[("tcp://a:7", one), ("tcp://a:7", later)]);
+        assert_eq!(labels, ["2026-11-21 14:36:05", "2026-11-22 15:00:00"]);
+        // In the same second.
+        let again = "/r/2026-11-21T14-36-05Z-tcp-a-7-2";
+        let labels = of(&[("tcp://a:7", one), ("tcp://a:7", again)]);
+        assert_eq!(labels, [&one[3..], &again[3..]]);
+    }
+
+    #[test]
+    fn runs_of_one_name_are_told_by_where_they_lie() {
+        let labels = of(&[
+            ("tcp://a:7", "/x/old/fw/run"),
+            ("tcp://a:7", "/x/new/fw/run"),
+        ]);
+        assert_eq!(labels, ["old", "new"]);
+        let labels = of(&[("tcp://a:7", "/x/run"), ("tcp://a:7", "/x/new/run")]);
+        assert!(all_differ(&labels), "{labels:?}");
+    }
+
+    #[test]
+    fn the_same_run_twice_is_numbered() {
+        let labels = of(&[("tcp://a:7", "/x/run"), ("tcp://a:7", "/x/run")]);
+        assert_eq!(labels, ["run (1)", "run (2)"]);
+    }
+
+    #[test]
+    fn a_single_run_is_called_after_its_link() {
+        assert_eq!(of(&[("tcp://a:7", "/x/run")]), ["tcp://a:7"]);
+        assert!(of(&[]).is_empty());
+    }
+}

@@ -1,0 +1,394 @@
+//! The numbers that the page's script draws: every point's series, distribution and percentiles, as
+//! columns of small integers, thinned until they fit.
+
+use super::names::Name;
+use crate::Subject;
+use crate::gather::{Bad, Gathered, Series, Slice};
+use hdrhistogram::Histogram;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use wiregauge_record::Way;
+use wiregauge_run::AnyRun;
+
+/// What is tried until the data fit: slices of time and longest samples of each series, bins of
+/// the histogram a decade.
+const STEPS: [(usize, usize, f64); 7] = [
+    (1000, 400, 200.0),
+    (600, 200, 100.0),
+    (300, 100, 60.0),
+    (150, 50, 40.0),
+    (80, 30, 30.0),
+    (40, 10, 20.0),
+    (20, 4, 10.0),
+];
+
+/// Percentiles are given at this many places for each nine.
+const PLACES_A_NINE: f64 = 12.0;
+
+/// All of it.
+#[derive(Serialize)]
+pub(super) struct Data {
+    runs: Vec<RunData>,
+    /// Places of `Measured::percentiles` a nine.
+    places: f64,
+    /// Bins of `Measured::bins` a decade.
+    bins: f64,
+    /// Names of the numbers in `Measured::bad`.
+    statuses: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct RunData {
+    label: String,
+    /// What kind of run.
+    kind: &'static str,
+    /// What the values are.
+    what: &'static str,
+    points: Vec<Measured>,
+}
+
+/// One point, or one way of it. Times are in units of `unit` (values) or `tick` (time of day within
+/// the point) nanoseconds.
+#[derive(Serialize)]
+struct Measured {
+    size: String,
+    depth: String,
+    unit: u64,
+    tick: u64,
+    /// Samples that it stands for, bad ones not among them.
+    of: u64,
+    /// Start of each slice, less the start of the one before.
+    at: Vec<u64>,
+    low: Vec<u64>,
+    /// The mean of each slice, less the shortest.
+    mean: Vec<u64>,
+    /// The longest of each slice, less the shortest.
+    high: Vec<u64>,
+    /// The longest samples: start, less the start of the one before, and value.
+    longest: [Vec<u64>; 2],
+    /// Those without a right answer in time: start, less that of the one before, and status.
+    bad: [Vec<u64>; 2],
+    /// How often each went wrong: number of the status, and how often.
+    bad_in_all: Vec<(usize, u64)>,
+    /// The percentile at each place.
+    percentiles: Vec<u64>,
+    /// Number of the first bin, then counts; a negative number stands for so many empty bins.
+    bins: (i64, Vec<i64>),
+}
+
+/// The data, in at most `room` bytes of JSON if that can be done, and what they were thinned to:
+/// slices of time and longest samples.
+pub(super) fn of(subjects: &[Subject], room: usize) -> (String, usize, usize) {
+    let statuses = statuses(subjects);
+    let mut last = (String::new(), 0, 0);
+    for (slices, longest, bins) in STEPS {
+        let data = Data {
+            runs: subjects
+                .iter()
+                .map(|subject| run(subject, &statuses, (slices, longest, bins)))
+                .collect(),
+            places: PLACES_A_NINE,
+            bins,
+            statuses: statuses.clone(),
+        };
+        let points = || data.runs.iter().flat_map(|run| &run.points);
+        let slices = points().map(|point| point.low.len()).max().unwrap_or(0);
+        let longest = points()
+            .map(|point| point.longest[0].len())
+            .max()
+            .unwrap_or(0);
+        last = (super::escape::json(&data), slices, longest);
+        if last.0.len() <= room {
+            break;
+        }
+    }
+    last
+}
+
+/// How things went wrong, each once.
+fn statuses(subjects: &[Subject]) -> Vec<&'static str> {
+    let series = subjects.iter().flat_map(|subject| match &subject.gathered {
+        Gathered::Exchange(points) => points.iter().map(|point| &point.series).collect(),
+        Gathered::Stream(points) => {
+            let flows = points.iter().flat_map(|point| &point.flows);
+            flows.map(|flow| &flow.series).collect::<Vec<_>>()
+        }
+    });
+    let names: BTreeSet<&'static str> = series
+        .flat_map(|series| &series.bad_in_all)
+        .map(|(name, _)| *name)
+        .collect();
+    names.into_iter().collect()
+}
+
+/// How much of each point is kept: slices, longest samples, bins a decade.
+type Room = (usize, usize, f64);
+
+fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
+    let mut points: Vec<(u32, Measured)> = Vec::new();
+    let mut add = |index: u32, name: Name, series: &Series, histogram: &Histogram<u64>| {
+        if !histogram.is_empty() || !series.bad_in_all.is_empty() {
+            points.push((index, measured(name, series, histogram, statuses, room)));
+        }
+    };
+    let what = match (&subject.run, &subject.gathered) {
+        (AnyRun::Exchange(run), Gathered::Exchange(gathered)) => {
+            for (summary, point) in run.file.points.iter().zip(gathered) {
+                let name = super::names::exchange(&run.file.plan, &summary.point);
+                add(summary.point.index, name, &point.series, &point.rtt);
+            }
+            "RTT"
+        }
+        (AnyRun::Stream(run), Gathered::Stream(gathered)) => {
+            for (summary, point) in run.file.points.iter().zip(gathered) {
+                for flow in &point.flows {
+                    let name = super::names::flow(&run.file.plan, &summary.point, flow.way);
+                    let index = summary.point.index * 2 + u32::from(flow.way == Way::Out);
+                    add(index, name, &flow.series, &flow.gap);
+                }
+            }
+            "Gap between completions"
+        }
+        // One was gathered from another run: there is nothing to draw.
+        _ => "",
+    };
+    points.sort_by_key(|(index, _)| *index);
+    RunData {
+        label: subject.label.clone(),
+        kind: subject.run.stored().kind(),
+        what,
+        points: points.into_iter().map(|(_, point)| point).collect(),
+    }
+}
+
+fn measured(
+    name: Name,
+    series: &Series,
+    histogram: &Histogram<u64>,
+    statuses: &[&str],
+    (slices, longest, bins): Room,
+) -> Measured {
+    let number = |name: &str| statuses.iter().position(|status| *status == name);
+    let unit = fine_unit(histogram.min());
+    let merged = merge(&series.slices, slices);
+    let ends = merged.last().map_or(0, |slice| slice.at_ns);
+    let ends = series
+        .longest
+        .iter()
+        .map(|spot| spot.at_ns)
+        .fold(ends, u64::max);
+    let ends = series.bad.iter().map(|bad| bad.at_ns).fold(ends, u64::max);
+    // A hundred thousandth of the width is less than a pixel even when zoomed.
+    let tick = 10_u64.pow((ends.max(1) / 100_000).max(1).ilog10());
+    let round = |ns: u64| ns.saturating_add(unit / 2) / unit;
+    let above = |ns: u64, slice: &Slice| round(ns).saturating_sub(round(slice.min_ns));
+    let mut kept = series.longest.clone();
+    kept.sort_by_key(|spot| std::cmp::Reverse(spot.value_ns));
+    kept.truncate(longest);
+    kept.sort_by_key(|spot| spot.at_ns);
+    // As many as may matter, taken evenly: a thousand of them are a band anyway.
+    let every = series.bad.len().div_ceil(longest.max(1)).max(1);
+    let bad: Vec<&Bad> = series.bad.iter().step_by(every).collect();
+    Measured {
+        size: name.size,
+        depth: name.depth,
+        unit,
+        tick,
+        of: series.of,
+        at: steps(merged.iter().map(|slice| slice.at_ns / tick)),
+        low: merged.iter().map(|slice| round(slice.min_ns)).collect(),
+        mean: merged
+            .iter()
+            .map(|slice| above(slice.mean_ns as u64, slice))
+            .collect(),
+        high: merged
+            .iter()
+            .map(|slice| above(slice.max_ns, slice))
+            .collect(),
+        longest: [
+            steps(kept.iter().map(|spot| spot.at_ns / tick)),
+            kept.iter().map(|spot| round(spot.value_ns)).collect(),
+        ],
+        bad: [
+            steps(bad.iter().map(|bad| bad.at_ns / tick)),
+            bad.iter()
+                .map(|bad| number(bad.status).unwrap_or_default() as u64)
+                .collect(),
+        ],
+        bad_in_all: series
+            .bad_in_all
+            .iter()
+            .filter_map(|(name, often)| Some((number(name)?, *often)))
+            .collect(),
+        percentiles: percentiles(histogram).map(round).collect(),
+        bins: binned(histogram, bins),
+    }
+}
+
+/// The power of ten that keeps at least four digits of the shortest.
+fn fine_unit(shortest_ns: u64) -> u64 {
+    10_u64.pow((shortest_ns / 1000).max(1).ilog10())
+}
+
+/// Each number less the one before.
+fn steps(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut before = 0;
+    numbers
+        .map(|number| number.saturating_sub(std::mem::replace(&mut before, number)))
+        .collect()
+}
+
+/// At most `most` slices, each made of as many neighbours.
+fn merge(slices: &[Slice], most: usize) -> Vec<Slice> {
+    let each = slices.len().div_ceil(most.max(1)).max(1);
+    slices
+        .chunks(each)
+        .map(|group| {
+            let n: u64 = group.iter().map(|slice| slice.n).sum();
+            let sum: f64 = group
+                .iter()
+                .map(|slice| slice.mean_ns * slice.n as f64)
+                .sum();
+            Slice {
+                at_ns: group[0].at_ns,
+                n,
+                min_ns: group.iter().map(|slice| slice.min_ns).min().unwrap_or(0),
+                mean_ns: sum / n.max(1) as f64,
+                max_ns: group.iter().map(|slice| slice.max_ns).max().unwrap_or(0),
+            }
+        })
+        .collect()
+}
+
+/// Percentiles from the shortest to the longest, at even places of the nines axis: place p is where
+/// a part 10^(-p / PLACES_A_NINE) of the samples is longer. The last is the longest sample.
+fn percentiles(histogram: &Histogram<u64>) -> impl Iterator<Item = u64> + '_ {
+    let n = histogram.len();
+    let last = ((n as f64).log10() * PLACES_A_NINE).ceil() as u64;
+    (0..=last)
+        .filter(move |_| n > 0)
+        .map(move |place| match place {
+            0 => histogram.min(),
+            place if place == last => histogram.max(),
+            place => {
+                histogram.value_at_quantile(1.0 - 10_f64.powf(-(place as f64) / PLACES_A_NINE))
+            }
+        })
+}
+
+/// Counts in bins of equal width on a logarithmic axis: bin b reaches from 10^(b / bins) ns on.
+fn binned(histogram: &Histogram<u64>, bins: f64) -> (i64, Vec<i64>) {
+    let (mut first, mut next) = (0, None);
+    let mut counts: Vec<i64> = Vec::new();
+    for step in histogram.iter_recorded() {
+        let value = histogram.median_equivalent(step.value_iterated_to()).max(1);
+        let bin = ((value as f64).log10() * bins).floor() as i64;
+        let count = i64::try_from(step.count_at_value()).unwrap_or(i64::MAX);
+        match next {
+            None => {
+                first = bin;
+                counts.push(count);
+            }
+            Some(next) if bin < next => {
+                let last = counts.last_mut().expect("a bin was begun before");
+                *last = last.saturating_add(count);
+            }
+            Some(next) => {
+                if bin > next {
+                    counts.push(next - bin);
+                }
+                counts.push(count);
+            }
+        }
+        next = Some(bin + 1);
+    }
+    (first, counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gather::Spot;
+
+    fn histogram(values: impl IntoIterator<Item = u64>) -> Histogram<u64> {
+        let mut histogram = Histogram::new(3).unwrap();
+        for value in values {
+            histogram.record(value).unwrap();
+        }
+        histogram
+    }
+
+    #[test]
+    fn merging_slices_keeps_extremes_and_the_mean_of_all() {
+        let slices: Vec<Slice> = (0..10)
+            .map(|at| Slice {
+                at_ns: at * 100,
+                n: 1 + at % 2,
+                min_ns: 1000 - at,
+                mean_ns: 1000.0 + at as f64,
+                max_ns: if at == 7 { 90_000 } else { 2000 },
+            })
+            .collect();
+        let merged = merge(&slices, 3);
+        assert_eq!(merged.len(), 3);
+        assert_eq!(merged.iter().map(|slice| slice.n).sum::<u64>(), 15);
+        assert_eq!(merged[1].max_ns, 90_000);
+        assert_eq!(merged[2].min_ns, 991);
+        let mean = |of: &[Slice]| of.iter().map(|s| s.mean_ns * s.n as f64).sum::<f64>() / 15.0;
+        assert!((mean(&merged) - mean(&slices)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn bins_hold_every_sample_at_its_place() {
+        let histogram = histogram([1000, 1000, 1010, 100_000]);
+        let (first, counts) = binned(&histogram, 10.0);
+        assert_eq!((first, counts), (30, vec![3, -19, 1]));
+    }
+
+    #[test]
+    fn percentiles_reach_from_the_shortest_to_the_longest() {
+        let histogram = histogram(1..=1000);
+        let found: Vec<u64> = percentiles(&histogram).collect();
+        assert_eq!(found.len(), 37);
+        assert_eq!(
+            (found[0], found[12], found[24], found[36]),
+            (1, 900, 990, 1000)
+        );
+        assert_eq!(percentiles(&Histogram::<u64>::new(3).unwrap()).count(), 0);
+    }
+
+    #[test]
+    fn what_is_longest_survives_any_thinning() {
+        let series = Series {
+            of: 100_000,
+            slices: (0..1000)
+                .map(|at| Slice {
+                    at_ns: at * 1_000_000,
+                    n: 100,
+                    min_ns: 20_000,
+                    mean_ns: 21_000.0,
+                    max_ns: 30_000,
+                })
+                .collect(),
+            longest: (0..50)
+                .map(|at| Spot {
+                    at_ns: at * 20_000_000,
+                    value_ns: if at == 33 { 9_000_000 } else { 29_000 },
+                })
+                .collect(),
+            ..Series::default()
+        };
+        let histogram = histogram([20_000, 9_000_000]);
+        let name = Name {
+            size: "16 B OUT, 48 B IN".into(),
+            depth: "depth 1".into(),
+        };
+        let measured = measured(name, &series, &histogram, &[], (20, 4, 10.0));
+        assert_eq!(measured.at.len(), 20);
+        assert_eq!(measured.longest[1].len(), 4);
+        let longest = measured.longest[1].iter().max().unwrap() * measured.unit;
+        assert_eq!(longest, 9_000_000);
+        let last: u64 = measured.at.iter().sum::<u64>() * measured.tick;
+        assert!((900_000_000..1_000_000_000).contains(&last), "{last}");
+    }
+}

@@ -1,0 +1,195 @@
+//! Several runs side by side, in words: the figures that matter at points that all of them have, and
+//! the conditions in which they differ.
+
+use super::measure::{Measure, Named, places};
+use super::summary::{best, smallest};
+use crate::Subject;
+use wiregauge_record::Way;
+use wiregauge_stats::Estimate;
+
+/// A figure of every run at the same point.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    /// Which figure, at which point.
+    pub(super) name: (String, String),
+    /// One a run: value and interval.
+    pub(super) values: Vec<(String, String)>,
+    /// The last run against the first.
+    pub(super) difference: String,
+}
+
+/// What several runs differ in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Differences {
+    /// Side by side.
+    pub(super) rows: Vec<Row>,
+    /// Why there are none.
+    pub(super) note: Option<String>,
+    /// Conditions that are not the same in all: name, one value a run.
+    pub(super) conditions: Vec<(String, Vec<String>)>,
+}
+
+/// Compares what the runs told; nothing to say of fewer than two.
+pub(super) fn of(subjects: &[Subject]) -> Option<Differences> {
+    if subjects.len() < 2 {
+        return None;
+    }
+    let runs: Vec<Vec<Named<'_>>> = subjects.iter().map(|s| places(&s.run)).collect();
+    let rows = rows(&runs);
+    let note = rows.is_empty().then(|| {
+        "The runs have no point in common (same sizes, same depth or queue), so their figures are \
+         not put side by side here."
+            .into()
+    });
+    Some(Differences {
+        rows,
+        note,
+        conditions: conditions(subjects),
+    })
+}
+
+fn rows(runs: &[Vec<Named<'_>>]) -> Vec<Row> {
+    let Some((first, rest)) = runs.split_first() else {
+        return Vec::new();
+    };
+    let common = |named: &Named<'_>| rest.iter().all(|run| find(run, &named.name).is_some());
+    let mut chosen: Vec<(Measure, &str)> = Vec::new();
+    let shared: Vec<Named<'_>> = first
+        .iter()
+        .filter(|named| common(named))
+        .cloned()
+        .collect();
+    if let Some(named) = smallest(&shared) {
+        chosen.push((Measure::RttMedian, &named.name));
+        chosen.push((Measure::RttTail, &named.name));
+    }
+    for measure in [Measure::Trt, Measure::Throughput] {
+        chosen
+            .extend(best(&shared, measure, |_| true).map(|(named, _)| (measure, &named.name[..])));
+    }
+    for way in [Way::In, Way::Out] {
+        let found = best(&shared, Measure::Rate, |named| {
+            named.place.way() == Some(way)
+        });
+        chosen.extend(found.map(|(named, _)| (Measure::Rate, &named.name[..])));
+    }
+    chosen
+        .into_iter()
+        .map(|(measure, name)| row(runs, measure, name))
+        .collect()
+}
+
+fn find<'a>(run: &'a [Named<'a>], name: &str) -> Option<&'a Named<'a>> {
+    run.iter().find(|named| named.name == name)
+}
+
+fn row(runs: &[Vec<Named<'_>>], measure: Measure, name: &str) -> Row {
+    let estimates: Vec<Option<Estimate>> = runs
+        .iter()
+        .map(|run| find(run, name)?.place.measure(measure))
+        .collect();
+    let values = estimates
+        .iter()
+        .map(|estimate| match estimate {
+            Some(estimate) => (measure.value(estimate), measure.interval(estimate)),
+            None => ("-".into(), "not measured".into()),
+        })
+        .collect();
+    let difference = match (estimates.first(), estimates.last()) {
+        (Some(Some(first)), Some(Some(last))) => difference(first, last),
+        _ => "-".into(),
+    };
+    Row {
+        name: (measure.name().into(), name.into()),
+        values,
+        difference,
+    }
+}
+
+/// Two 95 % intervals that do not overlap show a difference; two that do show neither that there is
+/// one nor that there is none.
+fn difference(first: &Estimate, last: &Estimate) -> String {
+    if first.value <= 0.0 {
+        return "-".into();
+    }
+    let percent = (last.value / first.value - 1.0) * 100.0;
+    let below = |a: &Estimate, b: &Estimate| matches!((a.high, b.low), (Some(a), Some(b)) if a < b);
+    let bounded = [first, last]
+        .iter()
+        .all(|e| e.low.is_some() && e.high.is_some());
+    let intervals = if below(first, last) || below(last, first) {
+        "the intervals do not overlap"
+    } else if bounded {
+        "the intervals overlap"
+    } else {
+        "not bounded on both sides"
+    };
+    format!("{percent:+.1} %: {intervals}")
+}
+
+fn conditions(subjects: &[Subject]) -> Vec<(String, Vec<String>)> {
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for (group, pairs) in subjects.iter().flat_map(|s| &s.told.conditions) {
+        for (name, _) in pairs {
+            if !names.contains(&(group, name)) {
+                names.push((group, name));
+            }
+        }
+    }
+    let value = |subject: &Subject, group: &str, name: &str| {
+        let groups = subject.told.conditions.iter();
+        let mut pairs = groups
+            .filter(|(title, _)| title == group)
+            .flat_map(|(_, pairs)| pairs);
+        let found = pairs.find(|(other, _)| other == name);
+        found.map_or("-".into(), |(_, value)| value.clone())
+    };
+    names
+        .into_iter()
+        .filter_map(|(group, name)| {
+            let values: Vec<String> = subjects.iter().map(|s| value(s, group, name)).collect();
+            let differ = values.iter().any(|value| *value != values[0]);
+            differ.then(|| {
+                let whole = match name {
+                    "" => group.to_owned(),
+                    name => format!("{group}: {name}"),
+                };
+                (whole, values)
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(low: f64, value: f64, high: f64) -> Estimate {
+        Estimate {
+            value,
+            low: Some(low),
+            high: Some(high),
+        }
+    }
+
+    #[test]
+    fn a_difference_is_claimed_only_where_the_intervals_are_apart() {
+        let first = estimate(90.0, 100.0, 110.0);
+        assert_eq!(
+            difference(&first, &estimate(120.0, 125.0, 130.0)),
+            "+25.0 %: the intervals do not overlap"
+        );
+        assert_eq!(
+            difference(&first, &estimate(100.0, 105.0, 130.0)),
+            "+5.0 %: the intervals overlap"
+        );
+        let open = Estimate {
+            high: None,
+            ..first
+        };
+        assert_eq!(
+            difference(&open, &estimate(200.0, 205.0, 230.0)),
+            "+105.0 %: not bounded on both sides"
+        );
+    }
+}

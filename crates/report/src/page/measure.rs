@@ -1,0 +1,214 @@
+//! The figures that the summary is made of: each a value with its interval, at a named point of a run.
+
+use super::names;
+use wiregauge_record::{FlowSummary, PointSummary, StreamSummary, Way};
+use wiregauge_run::AnyRun;
+use wiregauge_stats::Estimate;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// Median RTT.
+    RttMedian,
+    /// p99.9 of the RTT.
+    RttTail,
+    /// Mean TRT.
+    Trt,
+    /// Bytes a second of an exchange, both ways together.
+    Throughput,
+    /// Bytes a second of a stream, one way.
+    Rate,
+}
+
+impl Measure {
+    /// Its name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Measure::RttMedian => "RTT p50",
+            Measure::RttTail => "RTT p99.9",
+            Measure::Trt => "TRT, mean",
+            Measure::Throughput => "Throughput, OUT + IN",
+            Measure::Rate => "Rate",
+        }
+    }
+
+    /// A value of it with its unit.
+    pub(super) fn show(self, value: f64) -> String {
+        let (scaled, unit) = self.scale(value, value);
+        format!("{} {unit}", digits(scaled))
+    }
+
+    /// A value in the unit that fits another one, and that unit.
+    fn scale(self, value: f64, fitting: f64) -> (f64, &'static str) {
+        let units: &[(f64, &'static str)] = match self {
+            Measure::Throughput | Measure::Rate => {
+                &[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")]
+            }
+            _ => &[(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")],
+        };
+        let last = units[units.len() - 1];
+        let (size, unit) = units
+            .iter()
+            .copied()
+            .find(|(size, _)| fitting.abs() >= *size)
+            .unwrap_or(last);
+        (value / size, unit)
+    }
+
+    /// The value; where more samples could still raise it without bound, it is only "at least".
+    pub(super) fn value(self, estimate: &Estimate) -> String {
+        let mark = match (self, estimate.high) {
+            (Measure::RttMedian | Measure::RttTail, None) => "at least ",
+            _ => "",
+        };
+        format!("{mark}{}", self.show(estimate.value))
+    }
+
+    /// The interval in words.
+    pub(super) fn interval(self, estimate: &Estimate) -> String {
+        let bound = |bound: f64| digits(self.scale(bound, estimate.value).0);
+        let unit = self.scale(estimate.value, estimate.value).1;
+        match (estimate.low, estimate.high) {
+            (Some(low), Some(high)) => {
+                format!("95 % interval {} to {} {unit}", bound(low), bound(high))
+            }
+            (Some(low), None) => format!(
+                "95 % interval from {} {unit} on: too few samples to bound it above",
+                bound(low)
+            ),
+            (None, Some(high)) => format!("95 % interval up to {} {unit}", bound(high)),
+            (None, None) => "too few samples for an interval".into(),
+        }
+    }
+}
+
+/// Four digits, as many as a figure of a summary is worth.
+pub(super) fn digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 999.5 => 0,
+        v if v >= 99.5 => 1,
+        v if v >= 9.95 => 2,
+        _ => 3,
+    };
+    let text = format!("{value:.decimals$}");
+    match text.split_once('.') {
+        None if value.abs() >= 999.5 && value.abs() < 1e15 => {
+            let sign = if value < 0.0 { "-" } else { "" };
+            format!(
+                "{sign}{}",
+                crate::units::grouped(value.abs().round() as u64)
+            )
+        }
+        _ => text,
+    }
+}
+
+/// A point, or one way of it, under the name that it has on the page.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'a> {
+    /// Of an exchange run.
+    Exchange(&'a PointSummary),
+    /// Of a stream run.
+    Flow(&'a StreamSummary, &'a FlowSummary),
+}
+
+/// A place with its name.
+#[derive(Clone)]
+pub(super) struct Named<'a> {
+    /// See [`names`].
+    pub(super) name: String,
+    /// What was measured there.
+    pub(super) place: Place<'a>,
+}
+
+/// Every point of a run in the order of the plan, whatever the order in which they ended.
+pub(super) fn places(run: &AnyRun) -> Vec<Named<'_>> {
+    let mut found: Vec<(u32, Named<'_>)> = Vec::new();
+    match run {
+        AnyRun::Exchange(run) => found.extend(run.file.points.iter().map(|point| {
+            let name = names::exchange(&run.file.plan, &point.point).whole();
+            let place = Place::Exchange(point);
+            (point.point.index, Named { name, place })
+        })),
+        AnyRun::Stream(run) => {
+            for point in &run.file.points {
+                found.extend(point.flows.iter().map(|flow| {
+                    let name = names::flow(&run.file.plan, &point.point, flow.way).whole();
+                    let place = Place::Flow(point, flow);
+                    (point.point.index, Named { name, place })
+                }));
+            }
+        }
+    }
+    found.sort_by_key(|(index, _)| *index);
+    found.into_iter().map(|(_, named)| named).collect()
+}
+
+impl Place<'_> {
+    /// A figure of this place, if it has it.
+    pub(super) fn measure(&self, measure: Measure) -> Option<Estimate> {
+        match (self, measure) {
+            (Place::Exchange(point), Measure::RttMedian) => point.rtt.as_ref().map(|rtt| rtt.p50),
+            (Place::Exchange(point), Measure::RttTail) => point.rtt.as_ref().map(|rtt| rtt.p999),
+            (Place::Exchange(point), Measure::Trt) => point.trt.as_ref().map(|trt| trt.mean),
+            (Place::Exchange(point), Measure::Throughput) => throughput(point),
+            (Place::Flow(_, flow), Measure::Rate) => flow.rate,
+            _ => None,
+        }
+        .filter(|estimate| estimate.value.is_finite())
+    }
+
+    /// Which way the bytes flow, of a stream.
+    pub(super) fn way(&self) -> Option<Way> {
+        match self {
+            Place::Exchange(_) => None,
+            Place::Flow(_, flow) => Some(flow.way),
+        }
+    }
+}
+
+/// Bytes a second both ways. Its interval is that of the TRT, because a rate is bytes over TRT.
+fn throughput(point: &PointSummary) -> Option<Estimate> {
+    let value = point.throughput.out_bytes_s + point.throughput.in_bytes_s;
+    if value <= 0.0 {
+        return None;
+    }
+    let trt = point.trt.as_ref().map(|trt| trt.mean);
+    let at = |bound: Option<f64>| {
+        let bound = bound.filter(|bound| *bound > 0.0)?;
+        Some(value * trt?.value / bound)
+    };
+    Some(Estimate {
+        value,
+        low: at(trt.and_then(|trt| trt.high)),
+        high: at(trt.and_then(|trt| trt.low)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(value: f64, low: Option<f64>, high: Option<f64>) -> Estimate {
+        Estimate { value, low, high }
+    }
+
+    #[test]
+    fn a_value_and_its_bounds_share_a_unit() {
+        let rtt = estimate(1_020_000.0, Some(998_000.0), Some(1_040_000.0));
+        assert_eq!(Measure::RttMedian.value(&rtt), "1.020 ms");
+        assert_eq!(
+            Measure::RttMedian.interval(&rtt),
+            "95 % interval 0.998 to 1.040 ms"
+        );
+        assert_eq!(Measure::Rate.show(38_400_000.0), "38.40 MB/s");
+        assert_eq!(digits(1_234_567.0), "1,234,567");
+    }
+
+    #[test]
+    fn a_percentile_without_upper_bound_is_at_least() {
+        let tail = estimate(5e6, Some(2e6), None);
+        assert_eq!(Measure::RttTail.value(&tail), "at least 5.000 ms");
+        assert!(Measure::RttTail.interval(&tail).contains("too few samples"));
+    }
+}

@@ -1,0 +1,154 @@
+//! One HTML file that can be mailed: a summary in words, then figures, tables, conditions and the
+//! command that repeats the run. Everything is inside it, and it forbids itself to fetch anything.
+
+mod data;
+mod differs;
+pub(crate) mod escape;
+mod measure;
+mod names;
+mod sections;
+mod summary;
+mod theme;
+
+use crate::Subject;
+use crate::figures::Figure;
+use crate::told::Table;
+use escape::text;
+use std::fmt::Write;
+
+/// What may be drawn with where scripts run.
+struct Uplot {
+    script: &'static str,
+    /// Of the script, as a Content-Security-Policy names it.
+    hash: &'static str,
+    style: &'static str,
+    licence: &'static str,
+}
+
+// `UPLOT` and `PAGE_HASH`, by build.rs.
+include!(concat!(env!("OUT_DIR"), "/scripts.rs"));
+
+const PAGE_SCRIPT: &str = include_str!("page.js");
+const PAGE_STYLE: &str = include_str!("page.css");
+
+/// The page should stay below this, so that it can be mailed.
+const SIZE: usize = 1_000_000;
+/// Numbers for the interactive figures take what is left below `SIZE`, within these bounds.
+const DATA: std::ops::RangeInclusive<usize> = 60_000..=420_000;
+
+/// Figures that have an interactive form: their name, the form, the kind of run that they show.
+const LIVE: [(&str, &str, &str); 4] = [
+    ("rtt-series", "series", "exchange"),
+    ("rtt-percentiles", "curve", "exchange"),
+    ("rtt-histogram-log", "histogram", "exchange"),
+    ("gap-percentiles", "curve", "stream"),
+];
+
+/// True if pages have figures that zoom and tell values: uPlot was there when this was built.
+pub const fn is_interactive() -> bool {
+    UPLOT.is_some()
+}
+
+/// The page for one run, or for several over each other. `comparisons` are tables that compare them;
+/// they stand right behind the summary.
+pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[Table]) -> String {
+    let title = sections::title(subjects);
+    let mut body = String::new();
+    let sections: [(&str, &str, String); 5] = [
+        ("summary", "Summary", sections::summary(subjects)),
+        ("comparison", "Comparison", sections::tables(comparisons)),
+        ("figures", "Figures", sections::figures(figures)),
+        ("tables", "Tables", sections::all_tables(subjects)),
+        ("conditions", "Conditions", sections::conditions(subjects)),
+    ];
+    let mut links = String::new();
+    for (id, name, content) in sections
+        .iter()
+        .filter(|(_, _, content)| !content.is_empty())
+    {
+        let _ = write!(links, "<a href=\"#{id}\">{name}</a>");
+        let _ = writeln!(
+            body,
+            "<section id=\"{id}\">\n<h2>{name}</h2>\n{content}</section>"
+        );
+    }
+    let room = SIZE.saturating_sub(body.len() + 120_000);
+    let scripts = scripts(subjects, figures, room.clamp(*DATA.start(), *DATA.end()));
+    let mut allowed = format!("'{PAGE_HASH}'");
+    if let Some(uplot) = scripts.uplot {
+        let _ = write!(allowed, " '{}'", uplot.hash);
+    }
+    let mut page = String::with_capacity(body.len() + 200_000);
+    let _ = write!(
+        page,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; script-src {allowed}; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta name=\"generator\" content=\"wiregauge {}\">\n\
+         <title>{}</title>\n<style>\n{}{}</style>\n</head>\n<body>\n",
+        env!("CARGO_PKG_VERSION"),
+        text(&title),
+        theme::css(),
+        scripts.uplot.map_or("", |uplot| uplot.style),
+    );
+    // Behind uPlot's own, so that it can change it.
+    let _ = write!(page, "<style>\n{PAGE_STYLE}</style>\n");
+    let _ = write!(
+        page,
+        "<a class=\"skip\" href=\"#summary\">To the summary</a>\n\
+         <div class=\"bar\"><nav aria-label=\"Sections\">{links}\
+         <button type=\"button\" id=\"theme\" hidden></button></nav></div>\n\
+         <header>\n<h1>{}</h1>\n{}</header>\n<main>\n{body}</main>\n",
+        text(&title),
+        sections::headings(subjects),
+    );
+    page.push_str(&sections::footer(subjects, scripts.uplot, &scripts.note));
+    page.push_str(&scripts.markup);
+    page.push_str("</body>\n</html>\n");
+    page
+}
+
+struct Scripts {
+    uplot: Option<&'static Uplot>,
+    markup: String,
+    /// What the reader should know of the figures that are drawn by it.
+    note: String,
+}
+
+/// The interactive form of a figure and the kind of run that it shows.
+fn live_form(figure: &Figure) -> Option<(&'static str, &'static str)> {
+    LIVE.iter()
+        .find(|(name, _, _)| figure.name == *name)
+        .map(|(_, form, kind)| (*form, *kind))
+}
+
+fn scripts(subjects: &[Subject], figures: &[Figure], room: usize) -> Scripts {
+    let mut markup = String::new();
+    let mut note = String::new();
+    let wanted = figures.iter().any(|figure| live_form(figure).is_some());
+    let uplot = UPLOT.as_ref().filter(|_| wanted);
+    if let Some(uplot) = uplot {
+        let (data, slices, longest) = data::of(subjects, room);
+        let _ = write!(
+            markup,
+            "<script type=\"application/json\" id=\"data\">{data}</script>\n<script>{}</script>\n",
+            uplot.script
+        );
+        note = format!(
+            "Figures that zoom are drawn from at most {slices} slices of time a point, each with its \
+             shortest, mean and longest, and from the {longest} longest samples one by one; \
+             percentiles and histograms count every sample. The run directory has all samples."
+        );
+    } else if wanted {
+        note =
+            "This build of wiregauge has no uPlot, so the figures of this page do not zoom.".into();
+    }
+    let _ = write!(markup, "<script>{PAGE_SCRIPT}</script>\n");
+    Scripts {
+        uplot,
+        markup,
+        note,
+    }
+}

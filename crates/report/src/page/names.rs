@@ -1,0 +1,59 @@
+//! What a point is called in a sentence, in a list and in a legend: the same everywhere, so that the
+//! same point of two runs is found by its name.
+
+use crate::units::grouped;
+use wiregauge_record::{Direction, Plan, Point, StreamPlan, StreamPoint, Way};
+
+/// A name in two parts: points that share the first differ in how many are outstanding, points that
+/// share the second differ in size.
+pub(super) struct Name {
+    /// Sizes, way.
+    pub(super) size: String,
+    /// Depth or queue, link.
+    pub(super) depth: String,
+}
+
+impl Name {
+    /// All of it.
+    pub(super) fn whole(&self) -> String {
+        format!("{}, {}", self.size, self.depth)
+    }
+}
+
+/// A point of an exchange run.
+pub(super) fn exchange(plan: &Plan, point: &Point) -> Name {
+    let (out, back) = (
+        grouped(point.out_bytes.into()),
+        grouped(point.in_bytes.into()),
+    );
+    let link = link(!plan.more_links.is_empty(), point.link, point.together);
+    Name {
+        size: format!("{out} B OUT, {back} B IN"),
+        depth: format!("depth {}{link}", point.depth),
+    }
+}
+
+/// One way of a point of a stream run.
+pub(super) fn flow(plan: &StreamPlan, point: &StreamPoint, way: Way) -> Name {
+    let both = match point.direction {
+        Direction::Both => " (both ways at once)",
+        _ => "",
+    };
+    let link = link(!plan.more_links.is_empty(), point.link, point.together);
+    Name {
+        size: format!(
+            "{}{both}, {} B a transfer",
+            way.name().to_uppercase(),
+            grouped(point.transfer_bytes.into())
+        ),
+        depth: format!("queue {}{link}", point.queue),
+    }
+}
+
+fn link(several: bool, link: u32, together: bool) -> String {
+    match (several, together) {
+        (false, _) => String::new(),
+        (true, false) => format!(", link {link} alone"),
+        (true, true) => format!(", link {link} together"),
+    }
+}

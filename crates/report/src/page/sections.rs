@@ -1,0 +1,372 @@
+//! The parts of the page between its frame: headings, summary, figures, tables, conditions.
+
+use super::escape::{id, svg, text};
+use super::summary::{Card, Summary};
+use super::{Uplot, differs, live_form, summary};
+use crate::Subject;
+use crate::figures::Figure;
+use crate::told::Table;
+use std::fmt::Write;
+use wiregauge_run::{AnyRun, State};
+
+/// More of them would be a page of its own: they are folded behind the first.
+const CONDITIONS_SHOWN: usize = 12;
+
+pub(super) fn title(subjects: &[Subject]) -> String {
+    match subjects {
+        [] => "No run".into(),
+        [one] => {
+            let what = match one.run {
+                AnyRun::Exchange(_) => "Exchange",
+                AnyRun::Stream(_) => "Stream",
+            };
+            format!("{what} with {}", one.run.stored().address())
+        }
+        [first, rest @ ..] => {
+            let mut title = format!("{} runs: {}", subjects.len(), first.label);
+            for (at, subject) in rest.iter().enumerate() {
+                if at == 4 {
+                    title.push_str(" and more");
+                    break;
+                }
+                let _ = write!(title, ", {}", subject.label);
+            }
+            title
+        }
+    }
+}
+
+/// What was measured, on what, as `wiregauge show` heads it.
+pub(super) fn headings(subjects: &[Subject]) -> String {
+    let mut out = String::new();
+    for subject in subjects {
+        let name = match subjects.len() {
+            1 => String::new(),
+            _ => format!("<strong>{}</strong>: ", text(&subject.label)),
+        };
+        let lines: Vec<_> = subject
+            .told
+            .heading
+            .iter()
+            .map(|line| text(line.trim()))
+            .collect();
+        let started = &subject.run.stored().conditions().started;
+        let when = match started.is_empty() {
+            true => String::new(),
+            false => format!("<br><small>measured {}</small>", text(started)),
+        };
+        let _ = writeln!(out, "<p>{name}{}{when}</p>", lines.join("<br>"));
+    }
+    out
+}
+
+pub(super) fn summary(subjects: &[Subject]) -> String {
+    if subjects.is_empty() {
+        return "<p>There is no run in this report.</p>\n".into();
+    }
+    let several = subjects.len() > 1;
+    let mut out = String::new();
+    if let Some(differences) = differs::of(subjects) {
+        out.push_str(&side_by_side(subjects, &differences));
+    }
+    for subject in subjects {
+        if several {
+            let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
+        }
+        out.push_str(&one(&summary::of(subject), several));
+        out.push_str(&warnings(subject));
+    }
+    out
+}
+
+fn one(summary: &Summary, several: bool) -> String {
+    let mut out = String::new();
+    if let Some(unfinished) = &summary.unfinished {
+        let _ = writeln!(
+            out,
+            "<div class=\"notice bad\" role=\"note\"><p>{}</p></div>",
+            text(unfinished)
+        );
+    }
+    let _ = writeln!(out, "<p class=\"lead\">{}</p>", text(&summary.plan));
+    if !summary.cards.is_empty() {
+        let cards: String = summary.cards.iter().map(card).collect();
+        let _ = writeln!(out, "<div class=\"cards\">\n{cards}</div>");
+    }
+    let mut said: Vec<String> = summary
+        .outcome
+        .iter()
+        .map(|line| text(line).into_owned())
+        .collect();
+    for (place, words) in &summary.limits {
+        said.push(format!(
+            "What limits at {}: {}.",
+            text(place),
+            text(words.trim_end_matches('.'))
+        ));
+    }
+    if !said.is_empty() {
+        let items: String = said
+            .iter()
+            .map(|line| format!("<li>{line}</li>\n"))
+            .collect();
+        let _ = writeln!(out, "<ul class=\"said\">\n{items}</ul>");
+    }
+    if summary.cards.is_empty() && !several && summary.unfinished.is_none() {
+        out.push_str("<p>Nothing was measured that could be summed up.</p>\n");
+    }
+    out
+}
+
+fn card(card: &Card) -> String {
+    let mut out = format!(
+        "<dl class=\"card\"><dt>{}</dt><dd class=\"value\">{}</dd><dd>{}</dd><dd class=\"place\">{}</dd>",
+        text(&card.title),
+        text(&card.value),
+        text(&card.interval),
+        text(&card.place)
+    );
+    for note in &card.notes {
+        let _ = write!(out, "<dd class=\"note\">{}</dd>", text(note));
+    }
+    out.push_str("</dl>\n");
+    out
+}
+
+fn warnings(subject: &Subject) -> String {
+    let mut out = String::new();
+    // A failed run is told of at the top of its summary.
+    let failed = matches!(subject.run.stored().state(), State::Failed { .. });
+    if let Some(error) = subject.told.failed.as_ref().filter(|_| !failed) {
+        let _ = writeln!(
+            out,
+            "<div class=\"notice bad\" role=\"note\"><p><strong>The run failed:</strong>{}</p></div>",
+            text(error)
+        );
+    }
+    for (at, reason) in subject.gathered.missing() {
+        let _ = writeln!(
+            out,
+            "<div class=\"notice bad\" role=\"note\"><p><strong>Not drawn:</strong>the samples of point {} \
+             could not be read: {}</p></div>",
+            at + 1,
+            text(reason)
+        );
+    }
+    for warning in &subject.told.warnings {
+        let _ = writeln!(
+            out,
+            "<div class=\"notice\" role=\"note\"><p><strong>Warning:</strong>{}</p></div>",
+            text(warning)
+        );
+    }
+    out
+}
+
+fn side_by_side(subjects: &[Subject], differences: &differs::Differences) -> String {
+    let mut out = String::new();
+    let labels = |first: &str, last: &str| {
+        let runs: String = subjects
+            .iter()
+            .map(|s| format!("<th scope=\"col\">{}</th>", text(&s.label)))
+            .collect();
+        let last = match last {
+            "" => String::new(),
+            last => format!("<th scope=\"col\">{last}</th>"),
+        };
+        format!("<thead><tr><th scope=\"col\">{first}</th>{runs}{last}</tr></thead>")
+    };
+    if let Some(note) = &differences.note {
+        let _ = writeln!(out, "<p>{}</p>", text(note));
+    }
+    if !differences.rows.is_empty() {
+        let _ = write!(
+            out,
+            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"The runs side by side\">\
+             <table class=\"words\"><caption>The runs side by side, at points that all of them have</caption>{}<tbody>",
+            labels("Figure", "Last against first")
+        );
+        for row in &differences.rows {
+            let _ = write!(
+                out,
+                "<tr><th scope=\"row\">{}<br><small>{}</small></th>",
+                text(&row.name.0),
+                text(&row.name.1)
+            );
+            for (value, interval) in &row.values {
+                let _ = write!(
+                    out,
+                    "<td>{}<br><small>{}</small></td>",
+                    text(value),
+                    text(interval)
+                );
+            }
+            let _ = writeln!(out, "<td>{}</td></tr>", text(&row.difference));
+        }
+        out.push_str(
+            "</tbody></table></div>\n<p><small>Intervals that do not overlap show a difference between these runs; \
+             whether it comes again, only more runs tell. Intervals that overlap show neither that there is one nor \
+             that there is none.</small></p>\n",
+        );
+    }
+    if differences.conditions.is_empty() {
+        out.push_str("<p>No condition that was stored differs between the runs.</p>\n");
+        return out;
+    }
+    let rows: Vec<String> = differences
+        .conditions
+        .iter()
+        .map(|(name, values)| {
+            let cells: String = values
+                .iter()
+                .map(|v| format!("<td>{}</td>", text(v)))
+                .collect();
+            format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", text(name))
+        })
+        .collect();
+    let table = format!(
+        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Conditions that differ\">\
+         <table class=\"words\"><caption>Conditions that differ</caption>{}<tbody>{}</tbody></table></div>\n",
+        labels("Condition", ""),
+        rows.concat()
+    );
+    match rows.len() <= CONDITIONS_SHOWN {
+        true => out.push_str(&table),
+        false => {
+            let _ = writeln!(
+                out,
+                "<details><summary>{} conditions differ</summary>{table}</details>",
+                rows.len()
+            );
+        }
+    }
+    out
+}
+
+pub(super) fn figures(figures: &[Figure]) -> String {
+    let mut out = String::new();
+    for (number, figure) in figures.iter().enumerate() {
+        let name = format!("figure-{}-{}", number + 1, id(&figure.name));
+        let live = live_form(figure).map_or(String::new(), |(form, kind)| {
+            format!(" data-live=\"{form}\" data-kind=\"{kind}\"")
+        });
+        let _ = writeln!(
+            out,
+            "<figure id=\"{name}\"{live}>\n<h3 id=\"{name}-title\">Figure {}: {}</h3>\n\
+             <div class=\"drawn\" role=\"group\" aria-labelledby=\"{name}-title\" tabindex=\"0\">{}</div>\n\
+             <figcaption>{}</figcaption>\n</figure>",
+            number + 1,
+            text(&figure.title),
+            svg(&figure.svg),
+            text(&figure.caption),
+        );
+    }
+    out
+}
+
+pub(super) fn tables(tables: &[Table]) -> String {
+    let mut out = String::new();
+    for table in tables {
+        let _ = writeln!(
+            out,
+            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>",
+            text(&table.title),
+            table.html()
+        );
+    }
+    out
+}
+
+pub(super) fn all_tables(subjects: &[Subject]) -> String {
+    let mut out = String::new();
+    for subject in subjects {
+        if subjects.len() > 1 {
+            let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
+        }
+        out.push_str(&tables(&subject.told.tables));
+        for note in &subject.told.notes {
+            let _ = writeln!(out, "<p>{}</p>", text(note));
+        }
+    }
+    out
+}
+
+pub(super) fn conditions(subjects: &[Subject]) -> String {
+    let mut out = String::new();
+    for (number, subject) in subjects.iter().enumerate() {
+        if subjects.len() > 1 {
+            let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
+        }
+        out.push_str("<div class=\"groups\">\n");
+        for (group, pairs) in subject
+            .told
+            .conditions
+            .iter()
+            .filter(|(_, pairs)| !pairs.is_empty())
+        {
+            let rows: String = pairs
+                .iter()
+                .map(|(name, value)| {
+                    format!(
+                        "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
+                        text(name),
+                        text(value)
+                    )
+                })
+                .collect();
+            let _ = writeln!(
+                out,
+                "<div class=\"scroll\"><table class=\"words\"><caption>{}</caption>\n<tbody>{rows}</tbody></table></div>",
+                text(group)
+            );
+        }
+        out.push_str("</div>\n");
+        if !subject.told.command.is_empty() {
+            // A line is broken between words only, never behind a hyphen.
+            let words: Vec<String> = subject
+                .told
+                .command
+                .split(' ')
+                .map(|word| format!("<span>{}</span>", text(word)))
+                .collect();
+            let _ = writeln!(
+                out,
+                "<p>To measure this again:</p>\n<div class=\"command\"><pre><code id=\"command-{number}\">{}</code></pre>\
+                 <button type=\"button\" data-copy=\"command-{number}\" hidden>Copy</button></div>",
+                words.join(" ")
+            );
+        }
+    }
+    out
+}
+
+pub(super) fn footer(subjects: &[Subject], uplot: Option<&Uplot>, note: &str) -> String {
+    let mut measured: Vec<&str> = subjects
+        .iter()
+        .map(|s| &s.run.stored().conditions().version[..])
+        .filter(|version| !version.is_empty())
+        .collect();
+    measured.dedup();
+    let measured = match &measured[..] {
+        [] => String::new(),
+        versions => format!(" Measured with wiregauge {}.", text(&versions.join(", "))),
+    };
+    let mut out = format!(
+        "<footer>\n<hr>\n<p><small>Page made by wiregauge {}.{measured} This file is complete: it fetches \
+         nothing.</small></p>\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    if !note.is_empty() {
+        let _ = writeln!(out, "<p><small>{note}</small></p>");
+    }
+    if let Some(uplot) = uplot {
+        let _ = writeln!(
+            out,
+            "<details><summary><small>Licence of uPlot 1.6.32, which is part of this file</small></summary>\
+             <pre>{}</pre></details>",
+            text(uplot.licence)
+        );
+    }
+    out.push_str("</footer>\n");
+    out
+}

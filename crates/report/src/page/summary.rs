@@ -1,0 +1,563 @@
+//! The summary in words that stands first on the page: what was measured, on what, the figures that
+//! matter for this kind of run, what limits, what became of the data.
+
+use super::measure::{Measure, Named, Place, places};
+use crate::Subject;
+use crate::units::{grouped, percent};
+use std::collections::BTreeSet;
+use wiregauge_record::{
+    Connect, FlowSummary, Plan, PointSummary, Schedule, StreamPlan, StreamSummary, Way,
+};
+use wiregauge_run::{AnyRun, State};
+use wiregauge_stats::Estimate;
+
+/// A figure that matters, large on the page.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Card {
+    /// What it is.
+    pub(super) title: String,
+    /// Its value with unit.
+    pub(super) value: String,
+    /// How sure it is.
+    pub(super) interval: String,
+    /// In which point it was reached.
+    pub(super) place: String,
+    /// What to compare it with.
+    pub(super) notes: Vec<String>,
+}
+
+/// What is said of one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Summary {
+    /// How far the run came, if not to its end.
+    pub(super) unfinished: Option<String>,
+    /// What was measured.
+    pub(super) plan: String,
+    /// The figures that matter, at most three.
+    pub(super) cards: Vec<Card>,
+    /// What became of the exchanges or the bytes, limits that were asked about, the longest.
+    pub(super) outcome: Vec<String>,
+    /// Of the points that the cards name: what limits there.
+    pub(super) limits: Vec<(String, String)>,
+}
+
+/// Summarises one run.
+pub(super) fn of(subject: &Subject) -> Summary {
+    let places = places(&subject.run);
+    let mut summary = match &subject.run {
+        AnyRun::Exchange(run) => Summary {
+            unfinished: unfinished(
+                &run.file.state,
+                run.file.points.len(),
+                run.file.plan.points.len(),
+            ),
+            plan: exchange_plan(&run.file.plan, &run.file.points),
+            cards: exchange_cards(&run.file.plan, &places),
+            outcome: exchange_outcome(&run.file.plan, &places),
+            limits: Vec::new(),
+        },
+        AnyRun::Stream(run) => Summary {
+            unfinished: unfinished(
+                &run.file.state,
+                run.file.points.len(),
+                run.file.plan.points.len(),
+            ),
+            plan: stream_plan(&run.file.plan, &run.file.points),
+            cards: stream_cards(&run.file.plan, &places),
+            outcome: stream_outcome(&run.file.plan, &places),
+            limits: Vec::new(),
+        },
+    };
+    summary.limits = limits(&subject.run, &summary.cards);
+    summary
+}
+
+fn unfinished(state: &State, done: usize, planned: usize) -> Option<String> {
+    let points = match done {
+        0 => "No point was finished.".to_string(),
+        _ => format!("{done} of {planned} points are here."),
+    };
+    match state {
+        State::Complete => None,
+        State::Running => Some(format!(
+            "The run was still being written when this page was made, or its writer was killed. {points}"
+        )),
+        State::Interrupted => Some(format!("The run was interrupted. {points}")),
+        State::Failed { error } => Some(format!("The run failed: {error}. {points}")),
+    }
+}
+
+/// A value that somebody has chosen: as round as it was.
+fn given(measure: Measure, value: u64) -> String {
+    let shown = measure.show(value as f64);
+    match shown.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            let number = number.trim_end_matches('0').trim_end_matches('.');
+            format!("{number} {unit}")
+        }
+        _ => shown,
+    }
+}
+
+/// `48 B`, `48, 1,000 and 8,000 B`, `9 sizes from 16 to 65,536 B`.
+fn list(values: impl Iterator<Item = u32>, noun: &str, unit: &str) -> String {
+    let values: Vec<u32> = values.collect::<BTreeSet<u32>>().into_iter().collect();
+    let shown: Vec<String> = values.iter().map(|&value| grouped(value.into())).collect();
+    let text = match &shown[..] {
+        [] => "-".into(),
+        [one] => one.clone(),
+        [rest @ .., last] if rest.len() < 6 => format!("{} and {last}", rest.join(", ")),
+        [first, .., last] => format!("{} {noun} from {first} to {last}", shown.len()),
+    };
+    format!("{text}{unit}")
+}
+
+fn count(number: u64, one: &str, many: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        _ => format!("{} {many}", grouped(number)),
+    }
+}
+
+fn exchange_plan(plan: &Plan, points: &[PointSummary]) -> String {
+    let exchanges: u64 = points.iter().map(|point| point.counts.exchanges).sum();
+    let how = match plan.schedule {
+        Schedule::AsFastAsPossible => String::new(),
+        Schedule::EveryNs(ns) => format!(", one every {}", given(Measure::Trt, ns)),
+    };
+    let opened = match plan.connect {
+        Connect::Once => "",
+        Connect::Each => ", with a link opened for each",
+    };
+    let cells = |of: fn(&PointSummary) -> u32| points.iter().map(of);
+    format!(
+        "{} in {}{how}{opened}: requests of {}, responses of {}; depth: {}.",
+        count(exchanges, "exchange", "exchanges"),
+        count(points.len() as u64, "point", "points"),
+        list(cells(|point| point.point.out_bytes), "sizes", " B"),
+        list(cells(|point| point.point.in_bytes), "sizes", " B"),
+        list(cells(|point| point.point.depth), "values", ""),
+    )
+}
+
+fn stream_plan(plan: &StreamPlan, points: &[StreamSummary]) -> String {
+    let ways: Vec<&str> = ["in", "out", "both"]
+        .into_iter()
+        .filter(|way| {
+            points
+                .iter()
+                .any(|point| point.point.direction.name() == *way)
+        })
+        .map(|way| match way {
+            "in" => "IN",
+            "out" => "OUT",
+            _ => "both ways at once",
+        })
+        .collect();
+    let cells = |of: fn(&StreamSummary) -> u32| points.iter().map(of);
+    format!(
+        "Streams of {} in {}: {}; transfers of {}; queue: {}.",
+        given(Measure::Trt, plan.duration_ns),
+        count(points.len() as u64, "point", "points"),
+        if ways.is_empty() {
+            "-".into()
+        } else {
+            ways.join(", ")
+        },
+        list(cells(|point| point.point.transfer_bytes), "sizes", " B"),
+        list(cells(|point| point.point.queue), "values", ""),
+    )
+}
+
+fn card(title: &str, measure: Measure, estimate: &Estimate, place: &Named<'_>) -> Card {
+    Card {
+        title: title.into(),
+        value: measure.value(estimate),
+        interval: measure.interval(estimate),
+        place: place.name.clone(),
+        notes: Vec::new(),
+    }
+}
+
+/// An exchange point of a list of places.
+fn points<'a>(places: &'a [Named<'a>]) -> impl Iterator<Item = (&'a Named<'a>, &'a PointSummary)> {
+    places.iter().filter_map(|named| match named.place {
+        Place::Exchange(point) => Some((named, point)),
+        Place::Flow(..) => None,
+    })
+}
+
+/// A flow of a list of places.
+fn flows<'a>(
+    places: &'a [Named<'a>],
+) -> impl Iterator<Item = (&'a Named<'a>, &'a StreamSummary, &'a FlowSummary)> {
+    places.iter().filter_map(|named| match named.place {
+        Place::Flow(point, flow) => Some((named, point, flow)),
+        Place::Exchange(_) => None,
+    })
+}
+
+/// The point whose RTT tells most of the link: the fewest outstanding, the fewest bytes.
+pub(super) fn smallest<'a>(places: &'a [Named<'a>]) -> Option<&'a Named<'a>> {
+    points(places)
+        .filter_map(|(named, point)| {
+            let p50 = named.place.measure(Measure::RttMedian)?.value;
+            let bytes = u64::from(point.point.out_bytes) + u64::from(point.point.in_bytes);
+            Some((named, (point.point.depth, bytes, p50)))
+        })
+        .min_by(|(_, a), (_, b)| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)))
+        .map(|(named, _)| named)
+}
+
+/// The place where a figure is best.
+pub(super) fn best<'a>(
+    places: &'a [Named<'a>],
+    measure: Measure,
+    keep: impl Fn(&Named<'_>) -> bool,
+) -> Option<(&'a Named<'a>, Estimate)> {
+    let sign = match measure {
+        Measure::Throughput | Measure::Rate => -1.0,
+        _ => 1.0,
+    };
+    places
+        .iter()
+        .filter(|named| keep(named))
+        .filter_map(|named| Some((named, named.place.measure(measure)?)))
+        .min_by(|(_, a), (_, b)| (sign * a.value).total_cmp(&(sign * b.value)))
+}
+
+fn exchange_cards(plan: &Plan, places: &[Named<'_>]) -> Vec<Card> {
+    let mut cards = Vec::new();
+    if let Some(named) = smallest(places) {
+        if let Some(median) = named.place.measure(Measure::RttMedian) {
+            let mut card = card("RTT, median", Measure::RttMedian, &median, named);
+            if let Some(tail) = named.place.measure(Measure::RttTail) {
+                card.notes.push(format!(
+                    "p99.9: {} ({})",
+                    Measure::RttTail.value(&tail),
+                    Measure::RttTail.interval(&tail)
+                ));
+            }
+            cards.push(card);
+        }
+    }
+    match (plan.schedule, plan.connect) {
+        // The schedule sets the TRT, so it tells nothing of the link.
+        (Schedule::EveryNs(_), _) => cards.extend(scheduled_card(places)),
+        (_, Connect::Each) => cards.extend(connect_card(places)),
+        _ => cards.extend(trt_card(places)),
+    }
+    if let Some((named, throughput)) = best(places, Measure::Throughput, |_| true) {
+        let title = "Highest throughput, OUT + IN";
+        let mut card = card(title, Measure::Throughput, &throughput, named);
+        if let Place::Exchange(point) = named.place {
+            if point.throughput.out_bytes_s > 0.0 && point.throughput.in_bytes_s > 0.0 {
+                card.notes.push(format!(
+                    "OUT {}, IN {}; {} exchanges/s",
+                    Measure::Throughput.show(point.throughput.out_bytes_s),
+                    Measure::Throughput.show(point.throughput.in_bytes_s),
+                    super::measure::digits(point.throughput.exchanges_s),
+                ));
+            }
+            card.notes.extend(point.limit.as_ref().map(of_limit));
+        }
+        cards.push(card);
+    }
+    cards
+}
+
+fn of_limit(limit: &wiregauge_record::BusLimit) -> String {
+    let limit_rate = Measure::Rate.show(limit.bytes_s);
+    match limit.used {
+        used if used > 1.05 => format!(
+            "{} of the limit of {limit_rate} ({}): no real bus of that speed is in between",
+            percent(used),
+            limit.source
+        ),
+        used => format!(
+            "{} of the limit of {limit_rate} ({})",
+            percent(used),
+            limit.source
+        ),
+    }
+}
+
+fn trt_card(places: &[Named<'_>]) -> Option<Card> {
+    let (named, trt) = best(places, Measure::Trt, |_| true)?;
+    let mut card = card("Shortest TRT, mean", Measure::Trt, &trt, named);
+    let Place::Exchange(point) = named.place else {
+        return Some(card);
+    };
+    let single = points(places).find(|(_, other)| {
+        let (here, there) = (point.point, other.point);
+        there.depth == 1
+            && (there.out_bytes, there.in_bytes) == (here.out_bytes, here.in_bytes)
+            && (there.link, there.together) == (here.link, here.together)
+    });
+    let single = single.and_then(|(named, _)| named.place.measure(Measure::Trt));
+    if let Some(single) = single.filter(|_| point.point.depth > 1 && trt.value > 0.0) {
+        card.notes.push(format!(
+            "{:.2} times shorter than at depth 1 with the same sizes ({})",
+            single.value / trt.value,
+            Measure::Trt.show(single.value)
+        ));
+    }
+    Some(card)
+}
+
+fn scheduled_card(places: &[Named<'_>]) -> Option<Card> {
+    let (named, point) = points(places).max_by(|(_, a), (_, b)| {
+        let late =
+            |point: &PointSummary| point.from_intended.as_ref().map_or(0.0, |d| d.p999.value);
+        late(a).total_cmp(&late(b))
+    })?;
+    let late = point.from_intended.as_ref()?;
+    let title = "From the intended start to the end, p99.9 of the worst point";
+    let mut card = card(title, Measure::RttTail, &late.p999, named);
+    card.notes
+        .push(format!("longest: {}", Measure::RttTail.show(late.max)));
+    Some(card)
+}
+
+fn connect_card(places: &[Named<'_>]) -> Option<Card> {
+    let (named, point) = points(places)
+        .filter(|(_, point)| point.connect.is_some())
+        .min_by_key(|(_, point)| {
+            (
+                point.point.depth,
+                point.point.out_bytes,
+                point.point.in_bytes,
+            )
+        })?;
+    let connect = point.connect.as_ref()?;
+    Some(card(
+        "Opening the link, median",
+        Measure::RttMedian,
+        &connect.p50,
+        named,
+    ))
+}
+
+fn exchange_outcome(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
+    let mut said = Vec::new();
+    let sum =
+        |of: fn(&PointSummary) -> u64| points(places).map(|(_, point)| of(point)).sum::<u64>();
+    let all = sum(|point| point.counts.exchanges);
+    let wrong = [
+        (sum(|point| point.counts.lost), "lost"),
+        (sum(|point| point.counts.late), "late"),
+        (sum(|point| point.counts.corrupted), "with wrong bytes"),
+        (sum(|point| point.counts.duplicated), "answered twice"),
+        (sum(|point| point.counts.reordered), "out of order"),
+    ];
+    let wrong: Vec<String> = wrong
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, how)| format!("{} {how}", grouped(number)))
+        .collect();
+    if all > 0 && wrong.is_empty() {
+        said.push(format!(
+            "Every one of {} was answered once, right, in order and in time.",
+            count(all, "exchange", "exchanges")
+        ));
+    } else if all > 0 {
+        said.push(format!(
+            "Of {}, these did not go well: {}.",
+            count(all, "exchange", "exchanges"),
+            wrong.join(", ")
+        ));
+    }
+    for (at, &limit) in plan.below_ns.iter().enumerate() {
+        let worst = points(places)
+            .filter_map(|(named, point)| Some((named, point.below.get(at)?)))
+            .min_by(|(_, a), (_, b)| a.share.total_cmp(&b.share));
+        if let Some((named, share)) = worst {
+            let whose = match places.len() {
+                1 => String::new(),
+                _ => format!("In the worst point ({}) ", named.name),
+            };
+            said.push(format!(
+                "{whose}{} of the exchanges stayed below {} (95 % interval {} to {}).",
+                percent(share.share),
+                given(Measure::Trt, limit),
+                percent(share.low),
+                percent(share.high)
+            ));
+        }
+    }
+    let longest = points(places)
+        .filter_map(|(named, point)| Some((named, point.rtt.as_ref()?)))
+        .max_by(|(_, a), (_, b)| a.max.total_cmp(&b.max));
+    if let Some((named, rtt)) = longest {
+        let ratio = match rtt.p50.value > 0.0 {
+            true => format!(", {:.0} times the median there", rtt.max / rtt.p50.value),
+            false => String::new(),
+        };
+        said.push(format!(
+            "The longest RTT of all was {} ({}){ratio}.",
+            Measure::RttTail.show(rtt.max),
+            named.name
+        ));
+    }
+    said
+}
+
+fn stream_cards(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<Card> {
+    let mut cards = Vec::new();
+    for way in [Way::In, Way::Out] {
+        let found = best(places, Measure::Rate, |named| {
+            named.place.way() == Some(way)
+        });
+        let Some((named, rate)) = found else { continue };
+        let title = format!("Highest rate {}", way.name().to_uppercase());
+        let mut card = card(&title, Measure::Rate, &rate, named);
+        if let Place::Flow(_, flow) = named.place {
+            card.notes.extend(flow.limit.as_ref().map(of_limit));
+        }
+        cards.push(card);
+    }
+    cards.extend(buffer_card(plan, places));
+    cards
+}
+
+/// The smallest buffer that will do, at the highest rate that any point of the run sustained.
+fn buffer_card(plan: &StreamPlan, places: &[Named<'_>]) -> Option<Card> {
+    let sustained: Vec<_> = flows(places)
+        .flat_map(|(named, _, flow)| flow.buffers.iter().map(move |need| (named, need)))
+        .filter(|(_, need)| need.sustained)
+        .collect();
+    let rate = sustained.iter().map(|(_, need)| need.rate_bytes_s).max()?;
+    let (named, need) = sustained
+        .into_iter()
+        .filter(|(_, need)| need.rate_bytes_s == rate)
+        .min_by_key(|(_, need)| need.worst_bytes)?;
+    let shown = |bytes: f64| grouped(bytes.max(0.0).ceil() as u64);
+    let note = match need.for_loss_bytes {
+        Some(Estimate {
+            value,
+            low: Some(low),
+            high: Some(high),
+        }) if !need.extrapolated => format!(
+            "for a loss of {:e}: {} B, 95 % interval {} to {} B",
+            plan.loss,
+            shown(value),
+            shown(low),
+            shown(high)
+        ),
+        // Extrapolated figures are in the table; they may be off by powers of ten.
+        _ => format!(
+            "of a loss of {:e} this run is too short to tell; it vouches for {:.1e}",
+            plan.loss, need.observable_loss
+        ),
+    };
+    Some(Card {
+        title: format!("Buffer needed at a constant {}", given(Measure::Rate, rate)),
+        value: format!("{} B", grouped(need.worst_bytes)),
+        interval: "held at the worst moment; the least of the points that sustained this rate"
+            .into(),
+        place: named.name.clone(),
+        notes: vec![note],
+    })
+}
+
+fn stream_outcome(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<String> {
+    let mut said = Vec::new();
+    let sum = |of: fn(&FlowSummary) -> u64| flows(places).map(|(_, _, flow)| of(flow)).sum::<u64>();
+    let sent = sum(|flow| flow.counts.sent);
+    let wrong = [
+        (sum(|flow| flow.counts.lost), "lost"),
+        (sum(|flow| flow.counts.duplicated), "that came twice"),
+        (sum(|flow| flow.counts.corrupted), "changed"),
+        (sum(|flow| flow.counts.stray), "that belong nowhere"),
+    ];
+    let wrong: Vec<String> = wrong
+        .into_iter()
+        .filter(|(bytes, _)| *bytes > 0)
+        .map(|(bytes, how)| format!("{} B {how}", grouped(bytes)))
+        .collect();
+    let checked = match plan.check {
+        true => "",
+        false => " (bytes were counted, not compared)",
+    };
+    if sent > 0 && wrong.is_empty() {
+        said.push(format!(
+            "No byte of {} was lost or changed{checked}.",
+            megabytes(sent)
+        ));
+    } else if sent > 0 {
+        said.push(format!(
+            "Of {} sent: {}{checked}.",
+            megabytes(sent),
+            wrong.join(", ")
+        ));
+    }
+    let unsustained = plan.rates_bytes_s.iter().filter(|&&rate| {
+        let mut asked = flows(places)
+            .flat_map(|(_, _, flow)| &flow.buffers)
+            .filter(|need| need.rate_bytes_s == rate)
+            .peekable();
+        asked.peek().is_some() && asked.all(|need| !need.sustained)
+    });
+    for &rate in unsustained {
+        said.push(format!(
+            "No point sustained {}: for that rate no buffer is large enough.",
+            given(Measure::Rate, rate)
+        ));
+    }
+    let longest = flows(places)
+        .filter_map(|(named, _, flow)| Some((named, flow.gap.as_ref()?.max)))
+        .max_by(|(_, a), (_, b)| a.total_cmp(b));
+    if let Some((named, gap)) = longest {
+        said.push(format!(
+            "The longest gap between two completions was {} ({}).",
+            Measure::RttTail.show(gap),
+            named.name
+        ));
+    }
+    said
+}
+
+fn megabytes(bytes: u64) -> String {
+    match bytes {
+        b if b >= 1_000_000 => format!("{} MB", super::measure::digits(b as f64 / 1e6)),
+        b => format!("{} B", grouped(b)),
+    }
+}
+
+/// What limits at the points that the cards name, each once.
+fn limits(run: &AnyRun, cards: &[Card]) -> Vec<(String, String)> {
+    let all: Vec<(String, String)> = match run {
+        AnyRun::Exchange(run) => {
+            let file = &run.file;
+            wiregauge_explain::of_exchange(&file.plan, &file.conditions, &file.points)
+                .into_iter()
+                .map(|split| {
+                    (
+                        super::names::exchange(&file.plan, &split.point).whole(),
+                        split.words,
+                    )
+                })
+                .collect()
+        }
+        AnyRun::Stream(run) => {
+            let file = &run.file;
+            wiregauge_explain::of_stream(&file.plan, &file.points)
+                .flows
+                .into_iter()
+                .map(|split| {
+                    (
+                        super::names::flow(&file.plan, &split.point, split.way).whole(),
+                        split.words,
+                    )
+                })
+                .collect()
+        }
+    };
+    let mut said: Vec<(String, String)> = Vec::new();
+    for card in cards {
+        if said.iter().all(|(name, _)| *name != card.place) {
+            said.extend(all.iter().find(|(name, _)| *name == card.place).cloned());
+        }
+    }
+    said
+}

@@ -1,0 +1,26 @@
+//! A table as HTML, for pages.
+
+use super::Table;
+use crate::page::escape::text;
+
+impl Table {
+    /// A `<table>` with its title as caption. Cells are right-aligned by the class `numbers`.
+    pub fn html(&self) -> String {
+        let cells = |open: &str, close: &str, cells: &[String]| -> String {
+            let cells = cells
+                .iter()
+                .map(|cell| format!("{open}{}{close}", text(cell)));
+            cells.collect()
+        };
+        let heads = cells("<th scope=\"col\">", "</th>", &self.columns);
+        let rows = self.rows.iter();
+        let rows: String = rows
+            .map(|row| format!("<tr>{}</tr>\n", cells("<td>", "</td>", row)))
+            .collect();
+        format!(
+            "<table class=\"numbers\"><caption>{}</caption>\n<thead><tr>{heads}</tr></thead>\n\
+             <tbody>\n{rows}</tbody></table>\n",
+            text(&self.title)
+        )
+    }
+}

@@ -1,0 +1,240 @@
+//! Figures made from samples: the same every time, small however long the run, and well-formed
+//! whatever the names in the run.
+
+mod common;
+
+use common::*;
+use std::fs;
+use wiregauge_record::*;
+use wiregauge_report::figures::{self, Figure};
+use wiregauge_report::told::Told;
+use wiregauge_report::{Subject, gather};
+use wiregauge_run::AnyRun;
+
+/// What a page can hold of one figure.
+const MOST_BYTES: usize = 40_000;
+
+const OF_EXCHANGES: [&str; 4] = [
+    "rtt-series",
+    "rtt-histogram",
+    "rtt-histogram-log",
+    "rtt-percentiles",
+];
+const OF_STREAMS: [&str; 2] = ["gap-percentiles", "buffer-rate"];
+
+fn subject(label: &str, run: &AnyRun) -> Subject {
+    Subject::load(label.to_owned(), run.clone(), Told::default(), &|_| {})
+}
+
+/// The figures of these names, in this order, all of them there and sound.
+fn drawn(subjects: &[Subject], names: &[&str]) -> Vec<Figure> {
+    let all = figures::of(subjects);
+    let found = names.iter().map(|name| {
+        let figure = all.iter().find(|figure| figure.name == *name);
+        let figure = figure.unwrap_or_else(|| panic!("there is no figure {name}"));
+        assert_sound(figure);
+        figure.clone()
+    });
+    found.collect()
+}
+
+fn assert_sound(figure: &Figure) {
+    let name = &figure.name;
+    let document = roxmltree::Document::parse(&figure.svg);
+    let document = document.unwrap_or_else(|error| panic!("{name} is no XML: {error}"));
+    assert!(
+        figure.svg.len() < MOST_BYTES,
+        "{name} has {} bytes",
+        figure.svg.len()
+    );
+    assert!(
+        !figure.caption.is_empty() && !figure.title.is_empty(),
+        "{name}"
+    );
+    for word in ["NaN", "inf", "e+", "e-"] {
+        let shapes = document
+            .descendants()
+            .filter_map(|node| node.attribute("d"));
+        assert!(
+            shapes.into_iter().all(|d| !d.contains(word)),
+            "{name} draws {word}"
+        );
+    }
+}
+
+#[test]
+fn the_same_run_gives_the_same_figures_to_the_byte() {
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let run = exchange_run(dir.path(), &plan(9), |point| {
+        exchanges(5000, point.index.into())
+    });
+    let once = drawn(&[subject("a", &run)], &OF_EXCHANGES);
+    let again = drawn(&[subject("a", &run)], &OF_EXCHANGES);
+    assert_eq!(once, again);
+    let points = (0..8)
+        .map(|index| stream_point(index, Direction::Both))
+        .collect();
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let run = stream_run(dir.path(), &stream_plan(points), |point| {
+        transfers(point, 5000, 3)
+    });
+    let once = drawn(&[subject("a", &run)], &OF_STREAMS);
+    assert_eq!(once, drawn(&[subject("a", &run)], &OF_STREAMS));
+}
+
+#[test]
+fn a_hundred_points_and_several_runs_of_them_stay_small() {
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let run = exchange_run(dir.path(), &plan(100), |point| {
+        // Nothing is quiet: every tenth exchange stands out, every fifth went wrong.
+        exchanges(1000, point.index.into()).map(|sample| Sample {
+            rtt_ns: match sample.sequence % 10 {
+                3 => sample.rtt_ns * 100,
+                _ => sample.rtt_ns,
+            },
+            status: Status::ALL
+                [(sample.sequence % 25) as usize % 5 * usize::from(sample.sequence % 5 == 0)],
+            ..sample
+        })
+    });
+    let one = subject("one", &run);
+    for figure in drawn(&[one.clone()], &OF_EXCHANGES[..1]) {
+        assert!(
+            figure.caption.contains("Of 32 points"),
+            "{}",
+            figure.caption
+        );
+    }
+    let many: Vec<Subject> = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"]
+        .iter()
+        .map(|label| Subject {
+            label: (*label).to_owned(),
+            ..one.clone()
+        })
+        .collect();
+    for runs in [1, 3, 12] {
+        drawn(&many[..runs], &OF_EXCHANGES);
+    }
+}
+
+#[test]
+fn a_hundred_stream_points_stay_small() {
+    let points = (0..100).map(|index| {
+        let direction = [Direction::In, Direction::Out, Direction::Both][index as usize % 3];
+        stream_point(index, direction)
+    });
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let run = stream_run(dir.path(), &stream_plan(points.collect()), |point| {
+        transfers(point, 1000, point.index.into())
+    });
+    let one = subject("one", &run);
+    drawn(&[one.clone()], &OF_STREAMS);
+    drawn(
+        &[
+            one.clone(),
+            Subject {
+                label: "two".to_owned(),
+                ..one
+            },
+        ],
+        &OF_STREAMS,
+    );
+}
+
+#[test]
+fn no_name_breaks_a_figure() {
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let run = exchange_run(dir.path(), &plan(2), |_| exchanges(1000, 1));
+    let hostile = [
+        "<script>alert('x')</script>",
+        "]]>&amp;\"\u{0}\u{1b}[31m",
+        "\u{202e}%$\\",
+    ];
+    let subjects: Vec<Subject> = hostile.iter().map(|label| subject(label, &run)).collect();
+    for figure in drawn(&subjects, &OF_EXCHANGES) {
+        assert!(!figure.svg.contains("<script"), "{}", figure.name);
+    }
+}
+
+#[test]
+fn few_samples_none_and_damaged_ones_are_no_reason_to_fail() {
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let run = exchange_run(dir.path(), &plan(4), |point| {
+        exchanges(point.index.into(), 1)
+    });
+    drawn(&[subject("up to three samples", &run)], &OF_EXCHANGES);
+    for point in 0..4 {
+        let path = dir.path().join(format!("samples/point-{point:04}.parquet"));
+        fs::write(path, "no Parquet").expect("it can be written");
+    }
+    let damaged = subject("damaged", &run);
+    assert_eq!(damaged.gathered.missing().len(), 4);
+    let names: Vec<String> = figures::of(&[damaged])
+        .into_iter()
+        .map(|f| f.name)
+        .collect();
+    assert!(
+        names
+            .iter()
+            .all(|name| !OF_EXCHANGES.contains(&name.as_str())),
+        "{names:?}"
+    );
+
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let nothing = exchange_run(dir.path(), &plan(0), |_| exchanges(0, 1));
+    assert_eq!(figures::of(&[subject("no points", &nothing)]), []);
+    assert_eq!(figures::of(&[]), []);
+}
+
+#[test]
+fn runs_of_both_kinds_are_drawn_side_by_side() {
+    let dir = tempfile::tempdir().expect("a place for runs");
+    let exchanges = exchange_run(&dir.path().join("a"), &plan(2), |_| exchanges(1000, 1));
+    let plan = stream_plan(vec![stream_point(0, Direction::In)]);
+    let streams = stream_run(&dir.path().join("b"), &plan, |point| {
+        transfers(point, 1000, 1)
+    });
+    let subjects = [
+        subject("exchanges", &exchanges),
+        subject("streams", &streams),
+    ];
+    drawn(&subjects, &OF_EXCHANGES);
+    drawn(&subjects, &OF_STREAMS);
+}
+
+#[test]
+fn the_longest_exchange_is_where_it_belongs_in_the_series() {
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let run = exchange_run(dir.path(), &plan(1), |_| {
+        exchanges(50_000, 1).map(|sample| Sample {
+            rtt_ns: if sample.sequence == 25_000 {
+                90_000_000
+            } else {
+                sample.rtt_ns
+            },
+            ..sample
+        })
+    });
+    let subject = subject("one", &run);
+    let gather::Gathered::Exchange(points) = &subject.gathered else {
+        panic!("exchanges")
+    };
+    assert!(
+        points[0]
+            .series
+            .longest
+            .iter()
+            .any(|spot| spot.value_ns == 90_000_000)
+    );
+    let figure = drawn(&[subject.clone()], &OF_EXCHANGES[..1]).remove(0);
+    let document = roxmltree::Document::parse(&figure.svg).expect("it is XML");
+    let outliers = document
+        .descendants()
+        .find(|n| n.attribute("class") == Some("outliers"));
+    let dots = outliers.expect("outliers are a group").children();
+    let dots: String = dots.filter_map(|node| node.attribute("d")).collect();
+    assert_eq!(
+        dots.matches('M').count(),
+        points[0].series.longest.len().min(100)
+    );
+}

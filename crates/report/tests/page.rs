@@ -1,0 +1,307 @@
+//! The page: what stands on it, in which order, and that nothing of a run can become markup. That it
+//! works in a browser, `tests/browser` looks at.
+
+mod common;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use common::*;
+use sha2::{Digest, Sha256};
+use wiregauge_record::*;
+use wiregauge_report::told::Table;
+use wiregauge_report::{Subject, figures, page, told};
+use wiregauge_run::{AnyRun, Exchange, RunWriter, State};
+
+fn subject(label: &str, run: AnyRun) -> Subject {
+    let told = told::of(&run, true);
+    Subject::load(label.to_owned(), run, told, &|_| {})
+}
+
+fn page_of(subjects: &[Subject]) -> String {
+    page::html(subjects, &figures::of(subjects), &[])
+}
+
+/// A run of so many points with the exchanges of `common`.
+fn exchange(dir: &std::path::Path, points: u32, n: u64) -> AnyRun {
+    exchange_run(dir, &plan(points), |point| {
+        exchanges(n, u64::from(point.index) + 1)
+    })
+}
+
+/// A run whose point at depth d starts an exchange every 20 us / d, each of 20 us.
+fn steady(dir: &std::path::Path) -> AnyRun {
+    exchange_run(dir, &plan(4), |point| {
+        let trt_ns = 20_000 / u64::from(point.depth);
+        (0..=500).map(move |sequence| Sample {
+            sequence,
+            intended_ns: sequence * trt_ns,
+            start_ns: sequence * trt_ns,
+            rtt_ns: 20_000,
+            bytes_out: 16,
+            bytes_in: 48,
+            outstanding: point.depth,
+            phase: match sequence {
+                0 => Phase::First,
+                _ => Phase::Measured,
+            },
+            ..Sample::default()
+        })
+    })
+}
+
+/// The text between two marks.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    let begun = text
+        .split_once(from)
+        .unwrap_or_else(|| panic!("no {from}"))
+        .1;
+    begun
+        .split_once(to)
+        .unwrap_or_else(|| panic!("no {to} behind {from}"))
+        .0
+}
+
+#[test]
+fn the_summary_comes_first_then_figures_tables_and_conditions() {
+    let dir = tempfile::tempdir().unwrap();
+    let subjects = [subject("run", exchange(&dir.path().join("run"), 4, 500))];
+    let drawn = figures::of(&subjects);
+    let comparison = Table {
+        title: "What differs".into(),
+        columns: vec!["point".into()],
+        rows: vec![vec!["none".into()]],
+    };
+    let page = page::html(&subjects, &drawn, &[comparison]);
+    let places: Vec<usize> = ["summary", "comparison", "figures", "tables", "conditions"]
+        .iter()
+        .map(|id| page.find(&format!("<section id=\"{id}\">")).expect(id))
+        .collect();
+    assert!(places.is_sorted(), "{places:?}");
+    assert_eq!(page.matches("<svg").count(), drawn.len());
+    assert!(page.contains("<caption>What differs</caption>"));
+    let alone = page::html(&subjects, &drawn, &[]);
+    assert!(!alone.contains("id=\"comparison\""));
+    let tables = subjects[0].told.tables.len();
+    assert!(page.matches("<table").count() > tables);
+}
+
+#[test]
+fn the_figures_that_matter_stand_with_interval_and_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = page_of(&[subject("run", steady(&dir.path().join("run")))]);
+    let cards = between(&page, "<div class=\"cards\">", "</div>");
+    assert!(cards.contains("20.00 us"), "the RTT: {cards}");
+    assert!(cards.contains("16 B OUT, 48 B IN, depth 1"), "{cards}");
+    assert!(cards.contains("5.000 us"), "the shortest TRT: {cards}");
+    assert!(
+        cards.contains("4.00 times shorter than at depth 1"),
+        "{cards}"
+    );
+    // 500 times 64 B in 499 times 5 us and the last RTT.
+    assert!(cards.contains("12.72 MB/s"), "{cards}");
+    assert_eq!(cards.matches("95 % interval").count(), 4, "{cards}");
+}
+
+#[test]
+fn losses_and_limits_that_were_asked_about_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = page_of(&[subject("run", exchange(&dir.path().join("run"), 2, 2000))]);
+    let said = between(&page, "<ul class=\"said\">", "</ul>");
+    assert!(
+        said.contains("Of 4,000 exchanges, these did not go well: 2 lost."),
+        "{said}"
+    );
+    assert!(
+        said.contains("of the exchanges stayed below 30 us"),
+        "{said}"
+    );
+    assert!(said.contains("The longest RTT of all was"), "{said}");
+    assert!(said.contains("What limits at"), "{said}");
+}
+
+#[test]
+fn a_stream_tells_its_best_rate_each_way_and_the_buffer() {
+    let dir = tempfile::tempdir().unwrap();
+    let points = [Direction::In, Direction::Out, Direction::Both];
+    let points = (0..).zip(points).map(|(i, d)| stream_point(i, d)).collect();
+    let plan = StreamPlan {
+        rates_bytes_s: vec![2_000_000, 200_000_000],
+        ..stream_plan(points)
+    };
+    let run = stream_run(&dir.path().join("run"), &plan, |point| {
+        transfers(point, 3000, u64::from(point.index) + 1)
+    });
+    let page = page_of(&[subject("run", run)]);
+    let cards = between(&page, "<div class=\"cards\">", "</div>");
+    for title in [
+        "Highest rate IN",
+        "Highest rate OUT",
+        "Buffer needed at a constant 2 MB/s",
+    ] {
+        assert!(cards.contains(title), "{title}: {cards}");
+    }
+    assert!(page.contains("No point sustained 200 MB/s"));
+}
+
+#[test]
+fn nothing_of_a_run_becomes_markup() {
+    let hostile =
+        "</script><script>alert(1)</script><!-- <img src=x onerror=alert(1)> ]]> \" ' &amp; µ";
+    let dir = tempfile::tempdir().unwrap();
+    let mut plan = plan(2);
+    plan.address = format!("tcp://{hostile}");
+    let mut conditions = Conditions::default();
+    conditions.command = vec![hostile.into()];
+    conditions.version = hostile.into();
+    conditions.started = hostile.into();
+    conditions.host.name = hostile.into();
+    conditions.host.kernel = hostile.into();
+    conditions.link.settings = vec![(hostile.into(), hostile.into())];
+    conditions.responder = Some(Responder {
+        name: hostile.into(),
+        ..Responder::default()
+    });
+    let place = dir.path().join("run");
+    let mut run = RunWriter::<Exchange>::create(&place, &plan, &conditions).unwrap();
+    for &point in &plan.points {
+        let mut writer = run.begin_point(point).unwrap();
+        let mut summary = Summariser::new(&plan, point, None);
+        for sample in exchanges(50, 1) {
+            writer.push(&sample, &[]).unwrap();
+            summary.push(&sample);
+        }
+        let ending = Ending::LinkFailed {
+            error: hostile.into(),
+        };
+        let summary = summary.finish(ending, 0, None, ResourceUse::default());
+        run.end_point(writer, summary).unwrap();
+    }
+    let state = State::Failed {
+        error: hostile.into(),
+    };
+    run.finish(state).unwrap();
+    let open = || AnyRun::open(&place).unwrap();
+    let page = page_of(&[subject(hostile, open()), subject("other", open())]);
+    // The scripts are the page's own, and all that is hostile was escaped.
+    assert!(!page.contains("<script>alert"));
+    assert!(!page.contains("<img"));
+    assert!(!page.contains("]]> \" '"));
+    assert!(page.contains("&lt;img src=x onerror=alert(1)&gt; ]]&gt; &quot; &#39; &amp;amp; µ"));
+    let own = if page::is_interactive() { 3 } else { 1 };
+    assert_eq!(page.matches("</script>").count(), own);
+}
+
+#[test]
+fn every_script_is_one_that_the_policy_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = page_of(&[subject("run", exchange(&dir.path().join("run"), 2, 500))]);
+    let policy = between(
+        &page,
+        "http-equiv=\"Content-Security-Policy\" content=\"",
+        "\"",
+    );
+    assert!(policy.starts_with("default-src 'none'"), "{policy}");
+    let mut scripts = 0;
+    for script in page.split("<script>").skip(1) {
+        let text = script.split_once("</script>").unwrap().0;
+        let hash = format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
+        assert!(policy.contains(&hash), "{hash} is not in {policy}");
+        scripts += 1;
+    }
+    assert_eq!(scripts, if page::is_interactive() { 2 } else { 1 });
+    assert_eq!(policy.matches("'sha256-").count(), scripts);
+}
+
+#[test]
+fn the_page_names_nothing_to_fetch() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = page_of(&[subject("run", exchange(&dir.path().join("run"), 2, 500))]);
+    for way in [
+        "src=\"",
+        "href=\"http",
+        "url(",
+        "@import",
+        "<link",
+        "<iframe",
+        "<object",
+    ] {
+        assert!(!page.contains(way), "{way}");
+    }
+}
+
+#[test]
+fn a_run_without_points_and_a_failed_one_make_a_page_that_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let make = |name: &str, state: Option<State>| {
+        let place = dir.path().join(name);
+        let mut run =
+            RunWriter::<Exchange>::create(&place, &plan(3), &Conditions::default()).unwrap();
+        match state {
+            Some(state) => run.finish(state).unwrap(),
+            None => drop(run),
+        };
+        page_of(&[subject(name, AnyRun::open(&place).unwrap())])
+    };
+    let failed = State::Failed {
+        error: "connecting to the device: refused".into(),
+    };
+    let page = make("failed", Some(failed));
+    assert!(
+        page.contains("The run failed: connecting to the device: refused."),
+        "{page}"
+    );
+    assert!(page.contains("No point was finished."));
+    let page = make("interrupted", Some(State::Interrupted));
+    assert!(page.contains("The run was interrupted. No point was finished."));
+    let page = make("running", None);
+    assert!(page.contains("or its writer was killed"));
+    assert!(page_of(&[]).contains("There is no run in this report."));
+}
+
+#[test]
+fn points_in_which_nothing_was_answered_are_told_of() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = exchange_run(&dir.path().join("run"), &plan(2), |_| {
+        exchanges(20, 3).map(|sample| Sample {
+            status: Status::Lost,
+            ..sample
+        })
+    });
+    let page = page_of(&[subject("run", run)]);
+    assert!(page.contains("these did not go well: 40 lost"), "{page}");
+}
+
+#[test]
+fn several_runs_stand_side_by_side_at_points_that_all_have() {
+    let dir = tempfile::tempdir().unwrap();
+    let slow = exchange_run(&dir.path().join("slow"), &plan(2), |point| {
+        exchanges(2000, u64::from(point.index) + 9).map(|sample| Sample {
+            rtt_ns: sample.rtt_ns + 30_000,
+            ..sample
+        })
+    });
+    let fast = subject("fast", exchange(&dir.path().join("fast"), 4, 2000));
+    let page = page_of(&[fast.clone(), subject("slow", slow)]);
+    let side = between(&page, "The runs side by side", "</table>");
+    assert!(side.contains("the intervals do not overlap"), "{side}");
+    assert!(!side.contains("depth 3"), "only one run has it: {side}");
+    assert!(page.contains("<title>2 runs: fast, slow</title>"));
+    let stream = stream_plan(vec![stream_point(0, Direction::In)]);
+    let stream = stream_run(&dir.path().join("stream"), &stream, |point| {
+        transfers(point, 500, 1)
+    });
+    let mixed = page_of(&[fast, subject("stream", stream)]);
+    assert!(mixed.contains("The runs have no point in common"));
+}
+
+#[test]
+fn a_page_of_a_hundred_points_can_be_mailed() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = page_of(&[subject("run", exchange(&dir.path().join("run"), 100, 500))]);
+    assert!(page.len() < 1_000_000, "{} B", page.len());
+    if page::is_interactive() {
+        assert!(
+            page.contains("slices of time a point"),
+            "what was thinned is said"
+        );
+    }
+}
