@@ -73,13 +73,9 @@ impl Verifier {
             None if from >= self.after + self.preload => *self.sent.insert(from),
             None => return,
         };
-        let mut frame = (from - sent) as usize;
-        for samples in block.chunks_exact_mut(self.channels) {
-            if frame >= self.marker.frames() {
-                return;
-            }
+        let marked = (from - sent) as usize..self.marker.frames();
+        for (samples, frame) in block.chunks_exact_mut(self.channels).zip(marked) {
             samples.fill(self.marker.sample(frame));
-            frame += 1;
         }
     }
 
