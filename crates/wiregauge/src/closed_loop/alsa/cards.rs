@@ -45,14 +45,14 @@ pub struct Address {
 impl Address {
     /// Reads an address, with or without `alsa:` before it.
     pub fn parse(address: &str) -> Result<Address, LinkError> {
+        let rest = address.strip_prefix("alsa:").unwrap_or(address);
         let wrong = |said: String| {
-            let doing = format!("reading the address {address}");
+            let doing = format!("reading the address alsa:{rest}");
             LinkError::new(LinkErrorKind::Usage, doing, said).hint(
                 "alsa:hw:CARD[,DEVICE[,SUBDEVICE]], such as alsa:hw:0 or alsa:hw:PCH,0, or capture and \
                  playback apart: alsa:hw:Loopback,1/hw:Loopback,0",
             )
         };
-        let rest = address.strip_prefix("alsa:").unwrap_or(address);
         let (devices, options) = rest.split_once('#').unwrap_or((rest, ""));
         let marker = match options {
             "" | "marker=on" => true,
@@ -301,7 +301,11 @@ mod tests {
         ] {
             let error = Address::parse(bad).unwrap_err();
             assert_eq!(error.kind(), LinkErrorKind::Usage, "{bad}");
-            assert!(error.to_string().contains("alsa:hw:PCH,0"), "{error}");
+            let told = error.to_string();
+            assert!(
+                told.contains("alsa:hw:PCH,0") && told.contains(bad),
+                "{told}"
+            );
         }
     }
 
