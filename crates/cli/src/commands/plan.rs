@@ -227,9 +227,12 @@ pub fn of_loop(args: &LoopArgs) -> LoopPlan {
             };
             let whole = |bytes: u64| bytes - bytes % u64::from(notify_bytes).max(1);
             let quarter = (point.bytes_s() / 4.0) as u64;
-            let ring = args
-                .ring
-                .map_or(quarter.clamp(LEAST_RING, MOST_RING), u64::from);
+            // A sound card's ring is small, and a quarter of a second long for its rates.
+            let least = match args.device.starts_with("alsa:") {
+                true => 0,
+                false => LEAST_RING,
+            };
+            let ring = args.ring.map_or(quarter.clamp(least, MOST_RING), u64::from);
             point.ring_bytes = whole(ring).max(4 * u64::from(notify_bytes));
             // So long that nothing starves while the curve is taken.
             point.preload_bytes = point.ring_bytes - u64::from(notify_bytes);
