@@ -22,12 +22,15 @@ pub(super) fn plan(plan: &LoopPlan, points: &[LoopSummary]) -> String {
         [first, .., last] => format!("{} rates from {first} to {last}", rates.len()),
     };
     let cells = |of: fn(&LoopPoint) -> u32| points.iter().map(move |point| of(&point.point));
-    let mut what = vec![count(curves().count() as u64, "point", "points")];
+    let mut what = Vec::new();
+    if curves().count() > 0 || tested == 0 {
+        what.push(count(curves().count() as u64, "point", "points"));
+    }
     if tested > 0 {
         what.push(count(tested as u64, "tested preload", "tested preloads"));
     }
     format!(
-        "A closed loop, {} a point, in {}: {rates} MS/s; channels: {}; blocks of {}; processing: {}.",
+        "A closed loop, {} each, with {}: {rates} MS/s; channels: {}; blocks of {}; processing: {}.",
         given(Measure::Latency, plan.duration_ns),
         what.join(" and "),
         list(cells(|point| point.channels), "values", ""),
