@@ -82,9 +82,11 @@ fn uplot(out: &Path) -> Option<[String; 3]> {
             stop(
                 &shown,
                 &format!(
-                    "it is not the file of uPlot 1.6.32 (SHA-256 {found}, pinned is {pinned}). \
-                     Remove {}, then run scripts/fetch-uplot",
-                    dir.display()
+                    "it is not the file of uPlot 1.6.32 (SHA-256 {found}, pinned is {pinned}). {}",
+                    match named {
+                        Some(_) => format!("{DIR} leads there: change it, or what is there"),
+                        None => "Remove its directory, then run scripts/fetch-uplot".into(),
+                    }
                 ),
             );
         }

@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod fail_if;
 mod output;
 mod stage_list;
 mod stream_limit;
@@ -16,7 +17,7 @@ use wiregauge::{LinkError, LinkErrorKind};
 pub enum Outcome {
     /// 0: done.
     Done,
-    /// 1: measured, but a limit stated with `--require` was missed.
+    /// 1: measured, but a limit stated with `--require` was missed, or a `--fail-if` met.
     Missed,
     /// 130, as shells number it: the user interrupted it; what was measured is kept.
     Interrupted,

@@ -6,10 +6,11 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "exchange",
     "stream",
     "explain",
+    "compare",
     "serve",
     "show",
     "report",

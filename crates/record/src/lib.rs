@@ -31,7 +31,7 @@ pub use point_summary::{
 pub use sample::{Phase, Sample, Status};
 pub use stream_plan::{Direction, StreamPlan, StreamPoint, Way};
 pub use stream_summary::{BufferNeed, ByteCounts, DeviceCount, FlowSummary, StreamSummary};
-pub use summarise::Summariser;
+pub use summarise::{Starts, Summariser};
 pub use summarise_loop::{LoopFacts, LoopSummariser};
-pub use summarise_stream::{FlowFacts, StreamSummariser};
+pub use summarise_stream::{FlowFacts, FlowSeries, StreamSummariser};
 pub use transfer::{Transfer, TransferStatus};

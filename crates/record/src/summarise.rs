@@ -6,7 +6,7 @@ use crate::point_summary::{Counts, Ending, PointSummary, ResourceUse, Throughput
 use crate::sample::{Phase, Sample, Status};
 use crate::{Connect, Responder};
 use std::collections::BTreeMap;
-use wiregauge_stats::{Distribution, Series, Share};
+use wiregauge_stats::{Series, Share};
 
 /// Takes the samples of one point in the order in which they ended.
 pub struct Summariser {
@@ -173,7 +173,7 @@ impl Summariser {
             modes: self.rtt.modes(),
             rtt: self.rtt.distribution(),
             from_intended: self.from_intended.distribution(),
-            trt: self.trt.finish(),
+            trt: self.trt.finish().distribution(),
             // Little's law (Operations Research 9, 1961): mean number under way.
             achieved_depth: self.under_way_ns as f64 / elapsed_ns.max(1) as f64,
             throughput,
@@ -189,7 +189,7 @@ impl Summariser {
 }
 
 /// TRT from start times that may come out of order: samples end in another order than they start.
-struct Starts {
+pub struct Starts {
     series: Series,
     /// The sequence number to be joined next.
     next: u64,
@@ -199,7 +199,8 @@ struct Starts {
 }
 
 impl Starts {
-    fn from_sequence(next: u64) -> Starts {
+    /// Nothing yet; `next` is the sequence number of the first measured exchange.
+    pub fn from_sequence(next: u64) -> Starts {
         Starts {
             series: Series::new(),
             next,
@@ -208,7 +209,8 @@ impl Starts {
         }
     }
 
-    fn push(&mut self, sequence: u64, start_ns: u64) {
+    /// Takes the start of an exchange.
+    pub fn push(&mut self, sequence: u64, start_ns: u64) {
         if sequence != self.next {
             self.waiting.insert(sequence, start_ns);
             return;
@@ -226,7 +228,8 @@ impl Starts {
         self.next += 1;
     }
 
-    fn finish(mut self) -> Option<Distribution> {
+    /// Every TRT, in the order of the starts.
+    pub fn finish(mut self) -> Series {
         // What is left follows a gap: exchanges that an interruption cut off before they ended.
         for (sequence, start_ns) in std::mem::take(&mut self.waiting) {
             if sequence != self.next {
@@ -235,6 +238,6 @@ impl Starts {
             }
             self.join(start_ns);
         }
-        self.series.distribution()
+        self.series
     }
 }

@@ -33,6 +33,20 @@ pub struct FlowFacts {
     pub limit: Option<BusLimit>,
 }
 
+/// What the figures of one way are made of, for whoever wants other figures of it.
+pub struct FlowSeries {
+    /// Which way.
+    pub way: Way,
+    /// Completion to completion, in nanoseconds.
+    pub gap: Series,
+    /// Submission to completion, in nanoseconds.
+    pub transfer_time: Series,
+    /// Bytes of each block of time.
+    pub block_bytes: Series,
+    /// For each of the plan's rates, the device's buffer.
+    pub backlogs: Vec<(u64, Backlog)>,
+}
+
 /// Takes the transfers of one point, those of each way in the order of completion.
 pub struct StreamSummariser {
     point: StreamPoint,
@@ -59,6 +73,26 @@ impl StreamSummariser {
         if let Some(flow) = self.flows.iter_mut().find(|flow| flow.way == transfer.way) {
             flow.push(transfer);
         }
+    }
+
+    /// The same, to be read as series; the rate in blocks of so many nanoseconds.
+    pub fn in_blocks(mut self, block_ns: u64) -> StreamSummariser {
+        for flow in &mut self.flows {
+            flow.blocks = Steps::of(block_ns.max(1));
+        }
+        self
+    }
+
+    /// The series instead of the summary.
+    pub fn into_series(self) -> Vec<FlowSeries> {
+        let series = |flow: Flow| FlowSeries {
+            way: flow.way,
+            gap: flow.gap,
+            transfer_time: flow.transfer_time,
+            block_bytes: flow.block_bytes,
+            backlogs: flow.backlogs,
+        };
+        self.flows.into_iter().map(series).collect()
     }
 
     /// The summary. `end_ns` is when the measuring ended, in nanoseconds since the start of the

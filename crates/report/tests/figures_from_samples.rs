@@ -99,7 +99,7 @@ fn a_hundred_points_and_several_runs_of_them_stay_small() {
         })
     });
     let one = subject("one", &run);
-    for figure in drawn(&[one.clone()], &OF_EXCHANGES[..1]) {
+    for figure in drawn(std::slice::from_ref(&one), &OF_EXCHANGES[..1]) {
         assert!(
             figure.caption.contains("Of 32 points"),
             "{}",
@@ -129,7 +129,7 @@ fn a_hundred_stream_points_stay_small() {
         transfers(point, 1000, point.index.into())
     });
     let one = subject("one", &run);
-    drawn(&[one.clone()], &OF_STREAMS);
+    drawn(std::slice::from_ref(&one), &OF_STREAMS);
     drawn(
         &[
             one.clone(),
@@ -227,7 +227,7 @@ fn the_longest_exchange_is_where_it_belongs_in_the_series() {
             .iter()
             .any(|spot| spot.value_ns == 90_000_000)
     );
-    let figure = drawn(&[subject.clone()], &OF_EXCHANGES[..1]).remove(0);
+    let figure = drawn(std::slice::from_ref(&subject), &OF_EXCHANGES[..1]).remove(0);
     let document = roxmltree::Document::parse(&figure.svg).expect("it is XML");
     let outliers = document
         .descendants()

@@ -7,7 +7,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use common::*;
 use sha2::{Digest, Sha256};
 use wiregauge_record::*;
-use wiregauge_report::told::Table;
+use wiregauge_report::told::{Table, ToldComparison};
 use wiregauge_report::{Subject, figures, page, told};
 use wiregauge_run::{AnyRun, Exchange, RunWriter, State};
 
@@ -65,10 +65,16 @@ fn the_summary_comes_first_then_figures_tables_and_conditions() {
     let dir = tempfile::tempdir().unwrap();
     let subjects = [subject("run", exchange(&dir.path().join("run"), 4, 500))];
     let drawn = figures::of(&subjects);
-    let comparison = Table {
-        title: "What differs".into(),
-        columns: vec!["point".into()],
-        rows: vec![vec!["none".into()]],
+    let comparison = ToldComparison {
+        heading: vec!["before <b>: one".into(), "after: other".into()],
+        words: vec!["No difference shown in 1 figure.".into()],
+        changed: None,
+        figures: Table {
+            title: "What differs".into(),
+            columns: vec!["point".into()],
+            rows: vec![vec!["none".into()]],
+        },
+        notes: vec!["One run a side".into()],
     };
     let page = page::html(&subjects, &drawn, &[comparison]);
     let places: Vec<usize> = ["summary", "comparison", "figures", "tables", "conditions"]
@@ -78,6 +84,8 @@ fn the_summary_comes_first_then_figures_tables_and_conditions() {
     assert!(places.is_sorted(), "{places:?}");
     assert_eq!(page.matches("<svg").count(), drawn.len());
     assert!(page.contains("<caption>What differs</caption>"));
+    assert!(page.contains("<h3>before &lt;b&gt;: one; after: other</h3>"));
+    assert!(page.contains("No difference shown in 1 figure."));
     let alone = page::html(&subjects, &drawn, &[]);
     assert!(!alone.contains("id=\"comparison\""));
     let tables = subjects[0].told.tables.len();
@@ -149,17 +157,19 @@ fn nothing_of_a_run_becomes_markup() {
     let dir = tempfile::tempdir().unwrap();
     let mut plan = plan(2);
     plan.address = format!("tcp://{hostile}");
-    let mut conditions = Conditions::default();
-    conditions.command = vec![hostile.into()];
-    conditions.version = hostile.into();
-    conditions.started = hostile.into();
+    let mut conditions = Conditions {
+        command: vec![hostile.into()],
+        version: hostile.into(),
+        started: hostile.into(),
+        responder: Some(Responder {
+            name: hostile.into(),
+            ..Responder::default()
+        }),
+        ..Conditions::default()
+    };
     conditions.host.name = hostile.into();
     conditions.host.kernel = hostile.into();
     conditions.link.settings = vec![(hostile.into(), hostile.into())];
-    conditions.responder = Some(Responder {
-        name: hostile.into(),
-        ..Responder::default()
-    });
     let place = dir.path().join("run");
     let mut run = RunWriter::<Exchange>::create(&place, &plan, &conditions).unwrap();
     for &point in &plan.points {
@@ -282,7 +292,7 @@ fn several_runs_stand_side_by_side_at_points_that_all_have() {
     let fast = subject("fast", exchange(&dir.path().join("fast"), 4, 2000));
     let page = page_of(&[fast.clone(), subject("slow", slow)]);
     let side = between(&page, "The runs side by side", "</table>");
-    assert!(side.contains("the intervals do not overlap"), "{side}");
+    assert!(side.contains("<th scope=\"col\">slow</th>"), "{side}");
     assert!(!side.contains("depth 3"), "only one run has it: {side}");
     assert!(page.contains("<title>2 runs: fast, slow</title>"));
     let stream = stream_plan(vec![stream_point(0, Direction::In)]);

@@ -5,7 +5,7 @@ use crate::interval::smallest_share;
 use crate::level::{BYTE, Level};
 use crate::series::Series;
 use crate::tail::Tail;
-use crate::types::Estimate;
+use crate::types::{Confidence, Estimate};
 
 /// Levels held exactly, 2 MiB: there is one series for each rate and way.
 const EXACT: usize = 1 << 18;
@@ -82,17 +82,22 @@ impl Backlog {
     /// The buffer that the run called for, and the one for a loss probability: the part of the
     /// transfers that may find more than that.
     pub fn need(&self, loss: f64) -> Buffer {
+        self.need_at(loss, Confidence::NINETY_FIVE)
+    }
+
+    /// The same with another confidence than 95 %; `observable_loss` stays at that.
+    pub fn need_at(&self, loss: f64, sure: Confidence) -> Buffer {
         let sustained = self.level.is_sustained();
         let peaks = self.tail.peaks();
-        let (seen, independent) = match self.seen.upper_tail(loss, peaks.together(loss)) {
+        let (seen, independent) = match self.seen.upper_tail(loss, peaks.together(loss), sure) {
             Some((quantile, independent)) if sustained => (Some(quantile), independent),
             _ => (None, 0.0),
         };
         let seen = seen.filter(|quantile| quantile.high.is_some());
         let worst = self.level.worst_bytes() * MILLI;
         let beyond = || {
-            let (_, independent) = self.seen.upper_tail(peaks.fitted_share(), 1.0)?;
-            let found = peaks.beyond(loss, self.seen.len() as f64 / independent)?;
+            let (_, independent) = self.seen.upper_tail(peaks.fitted_share(), 1.0, sure)?;
+            let found = peaks.beyond(loss, self.seen.len() as f64 / independent, sure)?;
             (found.value <= REACH * worst).then_some(found)
         };
         let beyond = if seen.is_none() && sustained {

@@ -1,7 +1,7 @@
 //! What is remembered of time order once samples are no longer held: sums over consecutive blocks,
 //! from which batch means are made. Sums of neighbouring blocks add, so merging loses only detail.
 
-use crate::dependence::Dependence;
+use crate::dependence::{Dependence, wander};
 
 /// Blocks held before neighbours are merged in pairs: the block length doubles, 512 remain.
 const MOST: usize = 1024;
@@ -22,6 +22,11 @@ struct Block {
 }
 
 impl Block {
+    /// How many samples lie up to threshold `k`.
+    fn upto(&self, k: usize) -> f64 {
+        self.between[..=k].iter().sum::<u64>() as f64
+    }
+
     fn add(&mut self, other: &Block) {
         self.sum += other.sum;
         for (mine, theirs) in self.between.iter_mut().zip(other.between) {
@@ -91,33 +96,49 @@ impl Blocks {
     /// Dependence of the series that is 1 where a sample is among the smallest `share` of all: the
     /// larger of those at the thresholds to either side of it.
     pub(crate) fn dependence_at(&self, share: f64) -> Dependence {
-        let total = (self.length * self.whole.len() as u64) as f64;
-        let mut below = 0;
-        let shares: Vec<f64> = (0..THRESHOLDS)
-            .map(|k| {
-                below += self.whole.iter().map(|block| block.between[k]).sum::<u64>();
-                below as f64 / total
-            })
-            .collect();
-        let divides = |&k: &usize| shares[k] > 0.0 && shares[k] < 1.0;
-        let before = (0..THRESHOLDS)
-            .filter(divides)
-            .rfind(|&k| shares[k] <= share);
-        let after = (0..THRESHOLDS)
-            .filter(divides)
-            .find(|&k| shares[k] >= share);
         let n = self.length * self.whole.len() as u64;
-        before
-            .into_iter()
-            .chain(after)
-            .map(|k| {
-                let count = |block: &Block| block.between[..=k].iter().sum::<u64>() as f64;
-                self.per_sample(count, shares[k] * (1.0 - shares[k]))
-            })
+        self.beside(share)
+            .map(|(k, share)| self.per_sample(|block| block.upto(k), share * (1.0 - share)))
             .fold(
                 Dependence::none(n),
                 |a, b| if b.tau > a.tau { b } else { a },
             )
+    }
+
+    /// How far the means of stretches of the run lie apart; see `dependence::wander`.
+    pub(crate) fn wander(&self) -> Option<f64> {
+        self.apart(|block| block.sum as f64)
+    }
+
+    /// The same of the series of `dependence_at`, in parts of its SD: the larger of two.
+    pub(crate) fn wander_at(&self, share: f64) -> Option<f64> {
+        self.beside(share)
+            .filter_map(|(k, share)| {
+                let apart = self.apart(|block| block.upto(k))?;
+                Some(apart / (share * (1.0 - share)).sqrt())
+            })
+            .reduce(f64::max)
+    }
+
+    /// The thresholds to either side of this share of the samples, with the share of each.
+    fn beside(&self, share: f64) -> impl Iterator<Item = (usize, f64)> {
+        let total = (self.length * self.whole.len() as u64) as f64;
+        let mut below = 0;
+        let shares: Vec<(usize, f64)> = (0..THRESHOLDS)
+            .map(|k| {
+                below += self.whole.iter().map(|block| block.between[k]).sum::<u64>();
+                (k, below as f64 / total)
+            })
+            .filter(|&(_, share)| share > 0.0 && share < 1.0)
+            .collect();
+        let before = shares.iter().rfind(|s| s.1 <= share).copied();
+        let after = shares.iter().find(|s| s.1 >= share).copied();
+        before.into_iter().chain(after)
+    }
+
+    fn apart(&self, total: impl Fn(&Block) -> f64) -> Option<f64> {
+        let length = self.length as f64;
+        wander(self.whole.len(), |i| total(&self.whole[i]) / length)
     }
 
     /// Blocks depend on each other less than samples do, but still may: their means are treated as

@@ -4,12 +4,20 @@
 //! Overlapping batch means (Meketon & Schmeiser 1984; Law & Kelton, "Simulation Modeling and
 //! Analysis", ch. 9) at two batch sizes, the larger variance wins, never below the independent one.
 
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+
 /// Below this many values nothing is said about confidence.
 pub(crate) const FEWEST: usize = 8;
 
 /// Below this many values batches are too short to see slow dependence, and an autoregression of
 /// first order is asked as well (at 900, the two batch sizes sqrt(n) and n/30 meet).
 const FEW: usize = 900;
+
+/// Stretches of a run that are held against each other.
+const STRETCHES: usize = 8;
+
+/// How seldom stretches of a steady run may seem to differ.
+const SEEMS_UNSTEADY: f64 = 0.01;
 
 /// The verdict on one series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,6 +73,37 @@ impl Dependence {
         worst.tau = worst.tau.min(n as f64 / 2.0);
         worst
     }
+}
+
+/// How far the means of the eighths of a series lie apart, if they do so more than dependence over
+/// sqrt(n) values explains (Fisher's F, 1 %): the series drifts, or changed once, and a longer one
+/// could have told another mean.
+pub(crate) fn wander(n: usize, value: impl Fn(usize) -> f64) -> Option<f64> {
+    let length = n / STRETCHES;
+    if n < FEWEST {
+        return None;
+    }
+    let origin = value(0);
+    let mean = (0..n).map(|i| value(i) - origin).sum::<f64>() / n as f64;
+    let centred = |i: usize| value(i) - origin - mean;
+    let variance = (0..n).map(|i| centred(i).powi(2)).sum::<f64>() / (n - 1) as f64;
+    if variance <= 0.0 {
+        return None;
+    }
+    let means: [f64; STRETCHES] = std::array::from_fn(|stretch| {
+        let values = stretch * length..(stretch + 1) * length;
+        values.map(centred).sum::<f64>() / length as f64
+    });
+    let short = (n.isqrt()).min(length);
+    let tau = batch_tau(n, &centred, variance, short).max(1.0);
+    let freedom = (STRETCHES - 1) as f64;
+    let found = means.iter().map(|m| m * m).sum::<f64>() / freedom;
+    let explained = variance * tau / length as f64;
+    let most = FisherSnedecor::new(freedom, 1.5 * (n as f64 / short as f64 - 1.0))
+        .map_or(f64::INFINITY, |f| f.inverse_cdf(1.0 - SEEMS_UNSTEADY));
+    let least = means.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (found > most * explained).then_some(largest - least)
 }
 
 /// Integrated autocorrelation time from the scatter of the means of all windows of `batch` values.

@@ -1,6 +1,6 @@
 //! All samples at hand: sorted once for ranks, kept in time order for dependence.
 
-use crate::dependence::Dependence;
+use crate::dependence::{Dependence, wander};
 use crate::distribution::Samples;
 
 /// At least this many samples (or a quarter of them) must lie on either side of a threshold before
@@ -33,6 +33,24 @@ impl<'a> Exact<'a> {
 
     pub(crate) fn sorted(&self) -> &[u64] {
         &self.sorted
+    }
+
+    /// What divides the samples at about this rank, so that crossings tell of dependence.
+    fn threshold(&self, rank: u64) -> u64 {
+        let n = self.sorted.len();
+        let side = SIDE.min(n / 4).max(1);
+        let rank = (rank as usize).clamp(side, (n - side).max(side));
+        let threshold = self.sorted[rank - 1];
+        // With a step at the very top, only "below it" still divides the samples.
+        if threshold == self.max() {
+            threshold.saturating_sub(1)
+        } else {
+            threshold
+        }
+    }
+
+    fn is_below(&self, i: usize, threshold: u64) -> f64 {
+        f64::from(u8::from(self.in_time[i] <= threshold))
     }
 
     fn largest(&self, place: usize) -> u64 {
@@ -93,17 +111,21 @@ impl Samples for Exact<'_> {
     }
 
     fn dependence_at(&self, rank: u64) -> Dependence {
-        let n = self.sorted.len();
-        let side = SIDE.min(n / 4).max(1);
-        let rank = (rank as usize).clamp(side, (n - side).max(side));
-        let threshold = self.sorted[rank - 1];
-        // With a step at the very top, only "below it" still divides the samples.
-        let threshold = if threshold == self.max() {
-            threshold.saturating_sub(1)
-        } else {
-            threshold
-        };
-        Dependence::of(n, |i| f64::from(u8::from(self.in_time[i] <= threshold)))
+        let threshold = self.threshold(rank);
+        Dependence::of(self.in_time.len(), |i| self.is_below(i, threshold))
+    }
+
+    fn wander(&self) -> Option<f64> {
+        wander(self.in_time.len(), |i| self.in_time[i] as f64)
+    }
+
+    fn wander_at(&self, rank: u64) -> Option<f64> {
+        let n = self.in_time.len();
+        let threshold = self.threshold(rank);
+        let below = self.sorted.partition_point(|&v| v <= threshold);
+        let share = below as f64 / n as f64;
+        let apart = wander(n, |i| self.is_below(i, threshold))?;
+        Some(apart / (share * (1.0 - share)).sqrt())
     }
 
     fn resolution(&self) -> f64 {

@@ -1,24 +1,36 @@
-//! 95 % intervals from an estimate and its dependence: of a mean, of a rank, of a share.
+//! Confidence intervals from an estimate and its dependence: of a mean, of a rank, of a share.
 
 use crate::dependence::{Dependence, FEWEST};
-use crate::types::Estimate;
+use crate::types::{Confidence, Estimate};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// 97.5 % quantile of the normal distribution.
-const Z: f64 = 1.959_963_984_540_054;
+/// From so many degrees of freedom on, two terms of an expansion tell more digits of Student's t than
+/// the inverse of the incomplete beta function does.
+const MANY: f64 = 1e3;
 
-/// 97.5 % quantile of Student's t. Cornish-Fisher expansion, Abramowitz & Stegun 26.7.5; relative
-/// error below 3e-4 from 4 degrees of freedom on, and never fewer than 7 come here.
-pub(crate) fn student(dof: f64) -> f64 {
-    let z2 = Z * Z;
+/// What Student's t exceeds on one side with half the probability that an interval may miss. For
+/// many degrees of freedom: Cornish & Fisher's expansion, Abramowitz & Stegun 26.7.5.
+pub(crate) fn student(dof: f64, confidence: Confidence) -> f64 {
+    let one_side = confidence.missed() / 2.0;
+    if dof < MANY {
+        return StudentsT::new(0.0, 1.0, dof.max(1.0))
+            .map_or(f64::INFINITY, |student| -student.inverse_cdf(one_side));
+    }
+    let z = -Normal::standard().inverse_cdf(one_side);
+    let z2 = z * z;
     let g1 = (z2 + 1.0) / 4.0;
     let g2 = ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
-    let g3 = (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / 384.0;
-    let g4 = ((((79.0 * z2 + 776.0) * z2 + 1482.0) * z2 - 1920.0) * z2 - 945.0) / 92_160.0;
-    Z * (1.0 + (g1 + (g2 + (g3 + g4 / dof) / dof) / dof) / dof)
+    z * (1.0 + (g1 + g2 / dof) / dof)
 }
 
 /// Of a mean of non-negative values: mean -+ t sd sqrt(tau / n). No bounds below 8 values.
-pub(crate) fn of_mean(n: u64, mean: f64, sd: f64, dependence: Dependence) -> Estimate {
+pub(crate) fn of_mean(
+    n: u64,
+    mean: f64,
+    sd: f64,
+    dependence: Dependence,
+    confidence: Confidence,
+) -> Estimate {
     if n < FEWEST as u64 {
         return Estimate {
             value: mean,
@@ -26,7 +38,7 @@ pub(crate) fn of_mean(n: u64, mean: f64, sd: f64, dependence: Dependence) -> Est
             high: None,
         };
     }
-    let half = student(dependence.dof) * sd * (dependence.tau / n as f64).sqrt();
+    let half = student(dependence.dof, confidence) * sd * (dependence.tau / n as f64).sqrt();
     Estimate {
         value: mean,
         low: Some((mean - half).max(0.0)),
@@ -40,31 +52,36 @@ pub(crate) fn rank(n: u64, p: f64) -> u64 {
     (index.max(0.0) as u64 + 1).min(n)
 }
 
-/// Ranks between which the true percentile `p` lies with 95 % confidence (distribution-free; David
+/// Ranks between which the true percentile `p` lies with that confidence (distribution-free; David
 /// & Nagaraja, "Order Statistics", 7.1). How many of n values lie below the true percentile is
 /// binomial; here with n / tau trials, and by the normal approximation corrected for skewness.
 ///
 /// No upper rank where even the largest of n / tau values lies below the percentile with more than
-/// 2.5 % probability (below 3,688 for p99.9), and likewise at the lower end.
-pub(crate) fn ranks(n: u64, p: f64, dependence: Dependence) -> (Option<u64>, Option<u64>) {
+/// the probability of missing on one side (at 95 % below 3,688 for p99.9), and likewise at the lower end.
+pub(crate) fn ranks(
+    n: u64,
+    p: f64,
+    dependence: Dependence,
+    confidence: Confidence,
+) -> (Option<u64>, Option<u64>) {
     if n < FEWEST as u64 {
         return (None, None);
     }
     let trials = n as f64 / dependence.tau;
-    let t = student(dependence.dof);
+    let t = student(dependence.dof, confidence);
     let half = t * (p * (1.0 - p) / trials).sqrt();
     let skew = (t * t - 1.0) * (1.0 - 2.0 * p) / (6.0 * trials);
     let here = rank(n, p);
     let low = (n as f64 * (p - half + skew)).floor();
     let high = (n as f64 * (p + half + skew)).ceil() + 1.0;
-    let can_bound = |p: f64| p.powf(trials) <= 0.025;
+    let can_bound = |p: f64| p.powf(trials) <= confidence.missed() / 2.0;
     (
         (can_bound(1.0 - p) && low >= 1.0).then_some((low as u64).min(here)),
         (can_bound(p) && high <= n as f64).then_some((high as u64).max(here)),
     )
 }
 
-/// The smallest share at the upper end for which `ranks` gives an upper bound, from so many
+/// The smallest share at the upper end for which `ranks` gives an upper bound at 95 %, from so many
 /// independent values: 1 - 0.025^(1 / m), about 3.7 / m.
 pub(crate) fn smallest_share(independent: f64) -> f64 {
     if independent < FEWEST as f64 {
@@ -75,15 +92,20 @@ pub(crate) fn smallest_share(independent: f64) -> f64 {
 
 /// Of a share (Wilson 1927, "Probable inference, the law of succession, and statistical inference")
 /// with n / tau trials and t for z.
-pub(crate) fn of_share(n: u64, share: f64, dependence: Dependence) -> (f64, f64) {
+pub(crate) fn of_share(
+    n: u64,
+    share: f64,
+    dependence: Dependence,
+    confidence: Confidence,
+) -> (f64, f64) {
     if n == 0 {
         return (0.0, 1.0);
     }
     let trials = n as f64 / dependence.tau;
     let t = if n < FEWEST as u64 {
-        Z
+        student(f64::INFINITY, confidence)
     } else {
-        student(dependence.dof)
+        student(dependence.dof, confidence)
     };
     let shrink = 1.0 / (1.0 + t * t / trials);
     let centre = (share + t * t / (2.0 * trials)) * shrink;
@@ -94,9 +116,21 @@ pub(crate) fn of_share(n: u64, share: f64, dependence: Dependence) -> (f64, f64)
     )
 }
 
+/// A share of independent trials, with Wilson's interval.
+pub fn share_of(trials: u64, share: f64, confidence: Confidence) -> Estimate {
+    let (low, high) = of_share(trials, share, Dependence::none(trials), confidence);
+    Estimate {
+        value: share,
+        low: Some(low),
+        high: Some(high),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const AT_95: Confidence = Confidence::NINETY_FIVE;
 
     #[test]
     fn student_agrees_with_the_tables() {
@@ -105,19 +139,23 @@ mod tests {
             (10.0, 2.228_14),
             (30.0, 2.042_27),
             (1e6, 1.959_97),
+            (1e12, 1.959_964),
         ] {
-            assert!(
-                (student(dof) / t - 1.0).abs() < 1e-4,
-                "dof {dof}: {}",
-                student(dof)
-            );
+            let found = student(dof, AT_95);
+            assert!((found / t - 1.0).abs() < 1e-5, "dof {dof}: {found}");
+        }
+        // 99.99 %, as hundreds of intervals together need it.
+        let sure = AT_95.shared_by(500);
+        for (dof, t) in [(7.0, 7.884_58), (60.0, 4.168_92), (1e9, 3.890_59)] {
+            let found = student(dof, sure);
+            assert!((found / t - 1.0).abs() < 1e-4, "dof {dof}: {found}");
         }
     }
 
     #[test]
     fn wilson_agrees_with_a_worked_example() {
         // 15 of 50: 0.1910 to 0.4375 with z = 1.96.
-        let (low, high) = of_share(50, 0.3, Dependence { tau: 1.0, dof: 1e9 });
+        let (low, high) = of_share(50, 0.3, Dependence { tau: 1.0, dof: 1e9 }, AT_95);
         assert!(
             (low - 0.1910).abs() < 1e-4 && (high - 0.4375).abs() < 1e-4,
             "{low} {high}"
@@ -127,9 +165,9 @@ mod tests {
     #[test]
     fn a_share_of_all_or_nothing_keeps_a_sensible_interval() {
         let independent = Dependence::none(1000);
-        let (low, high) = of_share(1000, 1.0, independent);
+        let (low, high) = of_share(1000, 1.0, independent, AT_95);
         assert!(low > 0.99 && low < 1.0 && high == 1.0);
-        let (low, high) = of_share(1000, 0.0, independent);
+        let (low, high) = of_share(1000, 0.0, independent, AT_95);
         assert!(low == 0.0 && high > 0.0 && high < 0.01);
     }
 
@@ -137,17 +175,25 @@ mod tests {
     fn the_median_of_a_hundred_lies_between_the_textbook_ranks() {
         // Binomial(100, 1/2): ranks 40 and 61 cover with 96.5 %.
         assert_eq!(
-            ranks(100, 0.5, Dependence { tau: 1.0, dof: 1e9 }),
+            ranks(100, 0.5, Dependence { tau: 1.0, dof: 1e9 }, AT_95),
             (Some(40), Some(61))
         );
     }
 
     #[test]
     fn too_few_samples_do_not_bound_the_tail() {
-        let (low, high) = ranks(50, 0.999, Dependence::none(50));
+        let (low, high) = ranks(50, 0.999, Dependence::none(50), AT_95);
         assert!(low.is_some() && high.is_none());
-        assert!(ranks(3_600, 0.999, Dependence::none(3_600)).1.is_none());
-        assert!(ranks(10_000, 0.999, Dependence::none(10_000)).1.is_some());
-        assert_eq!(ranks(7, 0.5, Dependence::none(7)), (None, None));
+        assert!(
+            ranks(3_600, 0.999, Dependence::none(3_600), AT_95)
+                .1
+                .is_none()
+        );
+        assert!(
+            ranks(10_000, 0.999, Dependence::none(10_000), AT_95)
+                .1
+                .is_some()
+        );
+        assert_eq!(ranks(7, 0.5, Dependence::none(7), AT_95), (None, None));
     }
 }

@@ -5,8 +5,9 @@ use crate::comb::Cell;
 use crate::distribution::{distribution, share_below, upper_tail};
 use crate::exact::Exact;
 use crate::modes;
+use crate::reading::Reading;
 use crate::streaming::Streaming;
-use crate::types::{Distribution, Estimate, Mode, Share};
+use crate::types::{Confidence, Distribution, Estimate, Mode, Share};
 
 /// Values held exactly: 32 MiB.
 const EXACT: usize = 1 << 22;
@@ -98,23 +99,41 @@ impl Series {
     /// The value that only this share of all exceeds, and how many independent values speak of it,
     /// where `together` of the largest are known to be worth one at best. Costs about as much as
     /// `distribution`; `None` when empty.
-    pub(crate) fn upper_tail(&self, share: f64, together: f64) -> Option<(Estimate, f64)> {
+    pub(crate) fn upper_tail(
+        &self,
+        share: f64,
+        together: f64,
+        sure: Confidence,
+    ) -> Option<(Estimate, f64)> {
         if self.is_empty() {
             return None;
         }
         Some(match &self.form {
-            Form::Exact(values) => upper_tail(&Exact::new(values), share, together),
-            Form::Streaming(streaming) => upper_tail(&streaming.ranked(), share, together),
+            Form::Exact(values) => upper_tail(&Exact::new(values), share, together, sure),
+            Form::Streaming(streaming) => upper_tail(&streaming.ranked(), share, together, sure),
         })
     }
 
     /// Share of the values strictly below `limit`, with `missed` more exchanges that have no value
     /// and count as not below. Costs about as much as `distribution`.
     pub fn share_below(&self, limit: u64, missed: u64) -> Share {
+        let sure = Confidence::NINETY_FIVE;
         match &self.form {
-            Form::Exact(values) => share_below(&Exact::new(values), limit, missed),
-            Form::Streaming(streaming) => share_below(&streaming.ranked(), limit, missed),
+            Form::Exact(values) => share_below(&Exact::new(values), limit, missed, sure),
+            Form::Streaming(streaming) => share_below(&streaming.ranked(), limit, missed, sure),
         }
+    }
+
+    /// Ready to be asked for several figures at any confidence; `None` when empty. Costs a sorted
+    /// copy of the values, once.
+    pub fn read(&self) -> Option<Reading<'_>> {
+        if self.is_empty() {
+            return None;
+        }
+        Some(match &self.form {
+            Form::Exact(values) => Reading::new(Box::new(Exact::new(values))),
+            Form::Streaming(streaming) => Reading::new(Box::new(streaming.ranked())),
+        })
     }
 
     /// The peaks of the distribution, ascending; empty when empty, else at least one. Costs a sort

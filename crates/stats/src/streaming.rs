@@ -163,6 +163,14 @@ impl Samples for Ranked<'_> {
         self.of.blocks.dependence_at(rank as f64 / self.n() as f64)
     }
 
+    fn wander(&self) -> Option<f64> {
+        self.of.blocks.wander()
+    }
+
+    fn wander_at(&self, rank: u64) -> Option<f64> {
+        self.of.blocks.wander_at(rank as f64 / self.n() as f64)
+    }
+
     fn resolution(&self) -> f64 {
         1.0 / 1024.0
     }

@@ -3,7 +3,7 @@
 //! Extreme Values", 2001, ch. 4 and 5).
 
 use crate::interval::student;
-use crate::types::Estimate;
+use crate::types::{Confidence, Estimate};
 
 /// Values held before the lower half of them is let go: 16 B each.
 const MOST: usize = 1 << 13;
@@ -102,7 +102,7 @@ impl Peaks {
     /// The value that this share of all exceeds, where that share is too small to have been seen;
     /// `together` values near the threshold are worth one independent value. `None` where there are
     /// too few peaks.
-    pub(crate) fn beyond(&self, share: f64, together: f64) -> Option<Estimate> {
+    pub(crate) fn beyond(&self, share: f64, together: f64, sure: Confidence) -> Option<Estimate> {
         let threshold = self
             .largest
             .get(self.fitted())
@@ -118,7 +118,7 @@ impl Peaks {
         // The share of all values above the threshold over the share asked for.
         let ratio = excesses.len() as f64 / (self.n as f64 * share);
         let fit = Pareto::fit(&excesses)?;
-        let (low, high) = fit.interval(&excesses, ratio, independent);
+        let (low, high) = fit.interval(&excesses, ratio, independent, sure);
         let level = |excess: f64| threshold as f64 + excess;
         Some(Estimate {
             value: level(fit.level(ratio)),
@@ -179,11 +179,17 @@ impl Pareto {
         self.scale * growth(self.shape, ratio)
     }
 
-    /// 95 % bounds of that excess: all for which the likelihood, maximised over the shape, is not
+    /// Bounds of that excess: all for which the likelihood, maximised over the shape, is not
     /// too far below its maximum (profile likelihood, Coles 4.3.3), counted as if there were only
     /// so many `independent` excesses. The uncertainty of the share above the threshold is added.
-    fn interval(self, excesses: &[f64], ratio: f64, independent: f64) -> (f64, f64) {
-        let t = student(independent - 1.0);
+    fn interval(
+        self,
+        excesses: &[f64],
+        ratio: f64,
+        independent: f64,
+        sure: Confidence,
+    ) -> (f64, f64) {
+        let t = student(independent - 1.0, sure);
         let here = self.level(ratio);
         let best = maximum(
             |level| profile(excesses, ratio, here * level.exp()),
@@ -293,7 +299,7 @@ mod tests {
         let fit = Pareto::fit(&excesses).unwrap();
         let value = fit.level(1000.0);
         let width = |independent: f64| {
-            let (low, high) = fit.interval(&excesses, 1000.0, independent);
+            let (low, high) = fit.interval(&excesses, 1000.0, independent, Confidence::NINETY_FIVE);
             assert!(low < value && value < high, "{low} {value} {high}");
             high / low
         };
@@ -342,6 +348,9 @@ mod tests {
     fn equal_values_have_no_tail() {
         let mut tail = Tail::default();
         (0..10_000).for_each(|i| tail.push(5, i));
-        assert_eq!(tail.peaks().beyond(1e-6, 1.0), None);
+        assert_eq!(
+            tail.peaks().beyond(1e-6, 1.0, Confidence::NINETY_FIVE),
+            None
+        );
     }
 }

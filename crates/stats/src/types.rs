@@ -2,15 +2,39 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A value with 95 % confidence bounds. A bound is `None` on a side that the samples cannot bound,
+/// How sure an interval is: the probability that it misses the truth, both sides together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Confidence {
+    missed: f64,
+}
+
+impl Confidence {
+    /// 95 %.
+    pub const NINETY_FIVE: Confidence = Confidence { missed: 0.05 };
+
+    /// So sure that this many intervals hold together with this confidence, however they depend on
+    /// each other (Bonferroni's inequality; Dunn 1961).
+    pub fn shared_by(self, intervals: usize) -> Confidence {
+        Confidence {
+            missed: self.missed / intervals.max(1) as f64,
+        }
+    }
+
+    /// The probability that an interval misses the truth.
+    pub fn missed(self) -> f64 {
+        self.missed
+    }
+}
+
+/// A value with confidence bounds, at 95 % where nothing else is said. A bound is `None` on a side that the samples cannot bound,
 /// such as above the p99.9 of 50 samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The value found.
     pub value: f64,
-    /// Lower 95 % confidence bound.
+    /// Lower confidence bound.
     pub low: Option<f64>,
-    /// Upper 95 % confidence bound.
+    /// Upper confidence bound.
     pub high: Option<f64>,
 }
 

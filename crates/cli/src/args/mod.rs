@@ -1,6 +1,7 @@
 //! Every flag, declared once: parser, help, completions and man page come from here.
 
 mod closed_loop;
+mod compare;
 mod devices;
 mod exchange;
 mod gadget;
@@ -12,6 +13,7 @@ mod stream;
 mod usb_virtual;
 
 pub use closed_loop::LoopArgs;
+pub use compare::{CompareArgs, TableFormat};
 pub use devices::DevicesArgs;
 pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
 pub use report::{FigureFormat, ReportArgs};
@@ -29,7 +31,7 @@ is, how much data a second, and which package size and queue depth are best.
 
 IN and OUT are seen from the host, as in USB. Sizes are whole frames in bytes, header included.
 
-Exit codes: 0 done, 1 measured but a limit of --require was missed, 2 usage, 3 the link (or the
+Exit codes: 0 done, 1 a limit of --require was missed or a --fail-if met, 2 usage, 3 the link (or the
 storage) failed, 130 interrupted. A failed or interrupted run keeps every sample that it took.";
 
 /// fio for the wire between your computer and your device.
@@ -67,6 +69,9 @@ pub enum Command {
     /// Make one page of a stored run or of several, or its figures as files.
     #[command(after_help = report::EXAMPLES)]
     Report(ReportArgs),
+    /// Tell what differs between stored runs, and how sure that is.
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(CompareArgs),
     /// List the stored runs.
     #[command(
         after_help = "Examples:\n  wiregauge runs\n  WIREGAUGE_RUNS=./runs wiregauge runs --json"

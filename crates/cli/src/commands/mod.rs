@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod closed_loop;
+mod compare;
 mod demo;
 mod devices;
 mod exchange;
@@ -9,6 +10,7 @@ mod export;
 mod measure;
 mod plan;
 pub mod printed;
+mod printed_comparison;
 mod recorder;
 mod report;
 mod runs;
@@ -46,6 +48,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Show(args) => show::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Runs(args) => runs::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Devices(args) => devices::run(&args),

@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use wiregauge_compare::Comparison;
 use wiregauge_report::figures::{self, Figure};
 use wiregauge_report::{Subject, labels, page, told};
 use wiregauge_run::AnyRun;
@@ -34,7 +35,11 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
         std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
     }
     let subjects = load(runs, args.quiet);
-    let drawn = figures::of(&subjects);
+    let mut drawn = figures::of(&subjects);
+    let compared = compared(&subjects);
+    if let [only] = &compared[..] {
+        drawn.extend(figures::of_comparison(only));
+    }
     let piped = place.as_deref().is_some_and(files::is_stdout);
     let tell = |line: String| -> std::io::Result<()> {
         match (args.quiet, piped) {
@@ -60,7 +65,8 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
         }
     }
     if let Some(place) = &place {
-        let html = page::html(&subjects, &drawn, &[]);
+        let comparisons: Vec<_> = compared.iter().map(told::of_comparison).collect();
+        let html = page::html(&subjects, &drawn, &comparisons);
         files::write(place, html.as_bytes())?;
         if !piped {
             let (name, size) = (place.display(), size(html.len()));
@@ -103,6 +109,21 @@ fn load(runs: Vec<AnyRun>, quiet: bool) -> Vec<Subject> {
     subjects
 }
 
+/// The first run against each of the others that is of its kind and has points in common with it.
+fn compared(subjects: &[Subject]) -> Vec<Comparison> {
+    let Some((first, others)) = subjects.split_first() else {
+        return Vec::new();
+    };
+    let before = std::slice::from_ref(&first.run);
+    let compare = |other: &Subject| {
+        let after = std::slice::from_ref(&other.run);
+        // Where there is nothing to compare, the page says so beside the figures.
+        let compared = wiregauge_compare::compare(before, after, &|_| true, &|_| {}).ok()?;
+        (!compared.points.is_empty()).then_some(compared)
+    };
+    others.iter().filter_map(compare).collect()
+}
+
 /// Says what is missing in the figures, so that nobody takes a part for the whole.
 fn complain(subjects: &[Subject]) {
     for subject in subjects {
@@ -129,7 +150,7 @@ fn complain(subjects: &[Subject]) {
 }
 
 /// Writes every figure in every format; gives what to tell.
-fn write_figures(
+pub(super) fn write_figures(
     dir: &Path,
     figures: &[Figure],
     formats: &[FigureFormat],

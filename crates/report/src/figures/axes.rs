@@ -206,12 +206,6 @@ impl Axis {
         Axis::linear(&format!("{name} (%)"), low, high, 0.01)
     }
 
-    /// Bytes from 0 up.
-    pub(crate) fn bytes(name: &str, high: f64) -> Axis {
-        let (unit, unit_name) = bytes_unit(high);
-        Axis::linear(&format!("{name} ({unit_name})"), 0.0, high, unit)
-    }
-
     /// Bytes, logarithmic.
     pub(crate) fn log_bytes(name: &str, low: f64, high: f64) -> Axis {
         let (unit, unit_name) = bytes_unit(high);
@@ -561,7 +555,6 @@ mod tests {
                 Axis::elapsed("x", high),
                 Axis::rate("x", high),
                 Axis::log_rate("x", low, high),
-                Axis::bytes("x", high),
                 Axis::log_bytes("x", low, high),
                 Axis::percent("x", 0.0, 1.0),
                 Axis::nines("x", n),

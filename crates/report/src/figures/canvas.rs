@@ -118,16 +118,6 @@ impl Canvas {
         Frame::new(self, place, title, x, y)
     }
 
-    /// A note in small letters, such as one under a legend.
-    pub(crate) fn note(&self, x: f64, y: f64, anchor: Anchor, text: &str) {
-        let ink = Ink {
-            size: SMALL,
-            colour: MUTED,
-            ..Ink::new(anchor)
-        };
-        self.svg.text(x, y, text, ink);
-    }
-
     /// The finished figure.
     pub(crate) fn finish(self, name: &str, title: &str, caption: &str) -> Figure {
         drop(self.root);
@@ -493,11 +483,14 @@ impl Frame {
         }
         for (row, (value, name)) in inside().enumerate() {
             let x = self.x_px(*value);
-            let (anchor, at) = if x + 6.0 + text_width(name, SMALL) > right {
-                (Anchor::End, x - 5.0)
+            // Beside the line where it fits, else where there is more room.
+            let (before, behind) = (x - self.inner.x - 5.0, right - x - 6.0);
+            let (anchor, at, room) = if text_width(name, SMALL) <= behind || behind >= before {
+                (Anchor::Start, x + 5.0, behind)
             } else {
-                (Anchor::Start, x + 5.0)
+                (Anchor::End, x - 5.0, before)
             };
+            let name = &fitting(name, SMALL, room);
             let ink = Ink {
                 size: SMALL,
                 rim: true,

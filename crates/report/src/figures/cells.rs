@@ -77,13 +77,16 @@ pub(super) fn listed<T: ToString>(all: &[T]) -> String {
     }
 }
 
+/// One of the sizes of a point.
+pub(super) type SizeOf = fn(&Point) -> u32;
+
 /// A sweep of sizes: what varies, and the points in which nothing else of the sizes does.
 pub(super) struct Sweep<'a> {
     /// How the sizes are called.
     pub(super) name: &'static str,
     /// Part of the figure's file name.
     pub(super) stem: &'static str,
-    pub(super) size: fn(&Point) -> u32,
+    pub(super) size: SizeOf,
     pub(super) way: Swept,
     pub(super) cells: Vec<Cell<'a>>,
     /// What was held and which points were left out for it; empty if none were.
@@ -115,7 +118,7 @@ pub(super) fn sweeps<'a>(cells: &[Cell<'a>]) -> Vec<Sweep<'a>> {
             held: String::new(),
         });
     } else {
-        let (size_in, size_out): (fn(&Point) -> u32, fn(&Point) -> u32) =
+        let (size_in, size_out): (SizeOf, SizeOf) =
             (|point| point.in_bytes, |point| point.out_bytes);
         sweeps.push(held(
             "IN size",
@@ -145,9 +148,9 @@ fn held<'a>(
     name: &'static str,
     stem: &'static str,
     way: Swept,
-    size: fn(&Point) -> u32,
+    size: SizeOf,
     other_name: &str,
-    other: fn(&Point) -> u32,
+    other: SizeOf,
     cells: &[Cell<'a>],
 ) -> Sweep<'a> {
     let smallest = |subject: usize| {

@@ -41,8 +41,17 @@ impl Panel {
         if all.iter().any(|other| other.together != self.together) {
             parts.push(if self.together { "together" } else { "alone" }.to_owned());
         }
-        let (out, back) = (size_label(self.out_bytes), size_label(self.in_bytes));
-        parts.push(format!("OUT {out} B, IN {back} B"));
+        let same = |size: fn(&Panel) -> u32| all.iter().all(|other| size(other) == size(self));
+        let (out, back) = (
+            |panel: &Panel| panel.out_bytes,
+            |panel: &Panel| panel.in_bytes,
+        );
+        if !same(out) || parts.is_empty() {
+            parts.push(format!("OUT {} B", size_label(self.out_bytes)));
+        }
+        if !same(back) || parts.len() == 1 {
+            parts.push(format!("IN {} B", size_label(self.in_bytes)));
+        }
         parts.join(", ")
     }
 }
@@ -193,6 +202,11 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
             " Of {of} sizes these are drawn: {}.",
             names.join("; ")
         ));
+    }
+    let sizes = distinct(panels.iter().map(|panel| (panel.out_bytes, panel.in_bytes)));
+    if let ([(out, back)], true) = (sizes.as_slice(), of > 1) {
+        let (out, back) = (size_label(*out), size_label(*back));
+        caption.push_str(&format!(" All with OUT {out} B, IN {back} B."));
     }
     caption.push_str(&links(subjects));
     canvas.finish("rtt-trt-depth", "RTT and TRT against depth", &caption)

@@ -53,7 +53,7 @@ pub(crate) const MARKERS: [Marker; 4] = [
     Marker::Diamond,
 ];
 
-/// How a series looks. Two series never differ by their colour alone.
+/// How a series looks. Series that are neighbours never differ by their colour alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Series {
     /// One of `SERIES`, or `INK` and `MUTED` for what is not a series.
@@ -67,17 +67,22 @@ pub(crate) struct Series {
 impl Series {
     /// The series of this number: its own colour, marker and dash.
     pub(crate) fn of(number: usize) -> Series {
-        Series::with(number, number)
+        Series {
+            colour: SERIES[number % SERIES.len()],
+            dash: number % DASHES.len(),
+            marker: MARKERS[number % MARKERS.len()],
+            hollow: (number / MARKERS.len()) % 2 == 1,
+        }
     }
 
     /// A series that shares its colour with others: colour by one number, dash and marker by the
-    /// other. Where several runs are laid over each other, the colour tells the run.
+    /// other. Where several runs are laid over each other, the colour tells the run; in grey print it
+    /// is the lightness, and the hollow markers of every second run.
     pub(crate) fn with(colour: usize, pattern: usize) -> Series {
         Series {
             colour: SERIES[colour % SERIES.len()],
-            dash: pattern % DASHES.len(),
-            marker: MARKERS[pattern % MARKERS.len()],
-            hollow: (pattern / MARKERS.len()) % 2 == 1,
+            hollow: !colour.is_multiple_of(2),
+            ..Series::of(pattern)
         }
     }
 
@@ -88,14 +93,6 @@ impl Series {
             dash: DASH_OF_LIMITS,
             marker: Marker::Circle,
             hollow: false,
-        }
-    }
-
-    /// A solid line that is no data of its own, such as a value marked on a bar.
-    pub(crate) fn edge() -> Series {
-        Series {
-            dash: 0,
-            ..Series::limit()
         }
     }
 
@@ -187,6 +184,16 @@ mod tests {
                 "{number}: {a:?} and {b:?}"
             );
             assert_ne!(a.dash, b.dash, "series {number}");
+            for pattern in 0..8 {
+                let (a, b) = (
+                    Series::with(number, pattern),
+                    Series::with(number + 1, pattern),
+                );
+                assert!(
+                    a.hollow != b.hollow && a.colour != b.colour,
+                    "{a:?} and {b:?}"
+                );
+            }
         }
         for (number, pair) in SERIES.windows(2).enumerate() {
             let difference = (luminance(pair[0]) - luminance(pair[1])).abs();

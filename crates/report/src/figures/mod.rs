@@ -5,6 +5,7 @@ mod below;
 mod buffer;
 mod canvas;
 mod cells;
+mod compare;
 mod depth;
 mod flows;
 mod gaps;
@@ -28,6 +29,8 @@ mod svg;
 mod tests;
 mod throughput;
 mod which;
+
+pub use compare::of_comparison;
 
 use crate::Subject;
 

@@ -495,13 +495,24 @@ fn links_alone_and_together_are_told_apart() {
                     together,
                 });
             }
+            let last = *plan.points.last().expect("it was just made");
+            plan.points.push(Point {
+                index: last.index + 1,
+                depth: 4,
+                ..last
+            });
         }
     }
     let figures = sound(&[exchange("a", plan, likely)]);
     let titles = texts(&figures["rtt-size-in"]);
-    for title in ["link 1, alone", "link 2, together"] {
+    for title in ["link 1, alone, depth 1", "link 2, together, depth 1"] {
         assert!(titles.iter().any(|text| text == title), "{titles:?}");
     }
+    let caption = &figures["rtt-trt-depth"].caption;
+    assert!(
+        caption.contains("Link 1 is tcp://127.0.0.1:7700"),
+        "{caption}"
+    );
     assert!(
         figures["rtt-size-in"]
             .caption
@@ -725,6 +736,35 @@ fn extreme_values_are_drawn_inside_the_sheet() {
             rate
         })]);
     }
+}
+
+#[test]
+fn figures_made_from_samples_keep_the_same_rules() {
+    let dir = tempfile::tempdir().expect("a place for runs");
+    let exchanges = common::exchange_run(&dir.path().join("a"), &plan(12), |point| {
+        common::exchanges(3000, point.index.into())
+    });
+    let points = (0..6).map(|index| common::stream_point(index, Direction::Both));
+    let streams = common::stream_run(&dir.path().join("b"), &stream_plan(points.collect()), |p| {
+        common::transfers(p, 2000, p.index.into())
+    });
+    let figures = sound(&[subject("a", exchanges.clone()), subject("b", streams)]);
+    for name in [
+        "rtt-series",
+        "rtt-histogram",
+        "rtt-percentiles",
+        "rtt-size-in",
+        "buffer-rate",
+    ] {
+        assert!(figures.contains_key(name), "{:?}", figures.keys());
+    }
+    // What was written by the engine's writer and read back: 8 sizes would be 4, depths 4.
+    let sizes = shapes(&figures["throughput-size-in"], "curve");
+    assert_eq!(sizes, [4; 4]);
+    sound(&[
+        subject("before", exchanges.clone()),
+        subject("after", exchanges),
+    ]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Several runs side by side, in words: the figures that matter at points that all of them have, and
-//! the conditions in which they differ.
+//! the conditions in which they differ. Whether the figures differ is for `wiregauge_compare` to say.
 
 use super::measure::{Measure, Named, places};
 use super::summary::{best, smallest};
@@ -14,8 +14,6 @@ pub(super) struct Row {
     pub(super) name: (String, String),
     /// One a run: value and interval.
     pub(super) values: Vec<(String, String)>,
-    /// The last run against the first.
-    pub(super) difference: String,
 }
 
 /// What several runs differ in.
@@ -96,36 +94,10 @@ fn row(runs: &[Vec<Named<'_>>], measure: Measure, name: &str) -> Row {
             None => ("-".into(), "not measured".into()),
         })
         .collect();
-    let difference = match (estimates.first(), estimates.last()) {
-        (Some(Some(first)), Some(Some(last))) => difference(first, last),
-        _ => "-".into(),
-    };
     Row {
         name: (measure.name().into(), name.into()),
         values,
-        difference,
     }
-}
-
-/// Two 95 % intervals that do not overlap show a difference; two that do show neither that there is
-/// one nor that there is none.
-fn difference(first: &Estimate, last: &Estimate) -> String {
-    if first.value <= 0.0 {
-        return "-".into();
-    }
-    let percent = (last.value / first.value - 1.0) * 100.0;
-    let below = |a: &Estimate, b: &Estimate| matches!((a.high, b.low), (Some(a), Some(b)) if a < b);
-    let bounded = [first, last]
-        .iter()
-        .all(|e| e.low.is_some() && e.high.is_some());
-    let intervals = if below(first, last) || below(last, first) {
-        "the intervals do not overlap"
-    } else if bounded {
-        "the intervals overlap"
-    } else {
-        "not bounded on both sides"
-    };
-    format!("{percent:+.1} %: {intervals}")
 }
 
 fn conditions(subjects: &[Subject]) -> Vec<(String, Vec<String>)> {
@@ -159,38 +131,4 @@ fn conditions(subjects: &[Subject]) -> Vec<(String, Vec<String>)> {
             })
         })
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn estimate(low: f64, value: f64, high: f64) -> Estimate {
-        Estimate {
-            value,
-            low: Some(low),
-            high: Some(high),
-        }
-    }
-
-    #[test]
-    fn a_difference_is_claimed_only_where_the_intervals_are_apart() {
-        let first = estimate(90.0, 100.0, 110.0);
-        assert_eq!(
-            difference(&first, &estimate(120.0, 125.0, 130.0)),
-            "+25.0 %: the intervals do not overlap"
-        );
-        assert_eq!(
-            difference(&first, &estimate(100.0, 105.0, 130.0)),
-            "+5.0 %: the intervals overlap"
-        );
-        let open = Estimate {
-            high: None,
-            ..first
-        };
-        assert_eq!(
-            difference(&open, &estimate(200.0, 205.0, 230.0)),
-            "+105.0 %: not bounded on both sides"
-        );
-    }
 }

@@ -25,6 +25,33 @@ pub(crate) fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The same for prose, with flags such as `--depth` set as code, so that no line breaks within them.
+pub(super) fn prose(words: &str) -> String {
+    let mut out = String::with_capacity(words.len() + 32);
+    for (at, word) in words.split(' ').enumerate() {
+        if at > 0 {
+            out.push(' ');
+        }
+        let before = word.len() - word.trim_start_matches('(').len();
+        let (before, rest) = word.split_at(before);
+        let end = rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))
+            .unwrap_or(rest.len());
+        let (flag, after) = rest.split_at(end);
+        match flag.strip_prefix("--").is_some_and(|name| !name.is_empty()) {
+            true => {
+                out.push_str(before);
+                out.push_str("<code>");
+                out.push_str(flag);
+                out.push_str("</code>");
+                out.push_str(&text(after));
+            }
+            false => out.push_str(&text(word)),
+        }
+    }
+    out
+}
+
 /// Control characters, and those that turn the direction of the text behind them.
 fn is_bad(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
@@ -70,6 +97,15 @@ mod tests {
             "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; &quot;]]&gt;&quot; \u{fffd}µ\u{fffd}"
         );
         assert!(matches!(text("plain, µs"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn flags_in_prose_are_code_and_nothing_else_is() {
+        assert_eq!(
+            prose("Try --depth 4 (--pin, --wait=spin), not -- or <b>."),
+            "Try <code>--depth</code> 4 (<code>--pin</code>, <code>--wait</code>=spin), not -- or &lt;b&gt;."
+        );
+        assert_eq!(prose("--x<script>"), "<code>--x</code>&lt;script&gt;");
     }
 
     #[test]

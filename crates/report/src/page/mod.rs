@@ -13,7 +13,7 @@ mod theme;
 
 use crate::Subject;
 use crate::figures::Figure;
-use crate::told::Table;
+use crate::told::ToldComparison;
 use escape::text;
 use std::fmt::Write;
 
@@ -52,14 +52,18 @@ pub const fn is_interactive() -> bool {
     UPLOT.is_some()
 }
 
-/// The page for one run, or for several over each other. `comparisons` are tables that compare them;
-/// they stand right behind the summary.
-pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[Table]) -> String {
+/// The page for one run, or for several over each other. `comparisons` tell what differs between
+/// them; they stand right behind the summary.
+pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ToldComparison]) -> String {
     let title = sections::title(subjects);
     let mut body = String::new();
     let sections: [(&str, &str, String); 5] = [
         ("summary", "Summary", sections::summary(subjects)),
-        ("comparison", "Comparison", sections::tables(comparisons)),
+        (
+            "comparison",
+            "Comparison",
+            sections::comparisons(comparisons),
+        ),
         ("figures", "Figures", sections::figures(figures)),
         ("tables", "Tables", sections::all_tables(subjects)),
         ("conditions", "Conditions", sections::conditions(subjects)),
@@ -97,7 +101,7 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[Table]) -> 
         scripts.uplot.map_or("", |uplot| uplot.style),
     );
     // Behind uPlot's own, so that it can change it.
-    let _ = write!(page, "<style>\n{PAGE_STYLE}</style>\n");
+    let _ = writeln!(page, "<style>\n{PAGE_STYLE}</style>");
     let _ = write!(
         page,
         "<a class=\"skip\" href=\"#summary\">To the summary</a>\n\
@@ -148,7 +152,7 @@ fn scripts(subjects: &[Subject], figures: &[Figure], room: usize) -> Scripts {
         note =
             "This build of wiregauge has no uPlot, so the figures of this page do not zoom.".into();
     }
-    let _ = write!(markup, "<script>{PAGE_SCRIPT}</script>\n");
+    let _ = writeln!(markup, "<script>{PAGE_SCRIPT}</script>");
     Scripts {
         uplot,
         markup,

@@ -1,16 +1,19 @@
 //! The parts of the page between its frame: headings, summary, figures, tables, conditions.
 
-use super::escape::{id, svg, text};
+use super::escape::{id, prose, svg, text};
 use super::summary::{Card, Summary};
 use super::{Uplot, differs, live_form, summary};
 use crate::Subject;
 use crate::figures::Figure;
-use crate::told::Table;
+use crate::told::{Table, ToldComparison};
 use std::fmt::Write;
 use wiregauge_run::{AnyRun, State};
 
 /// More of them would be a page of its own: they are folded behind the first.
 const CONDITIONS_SHOWN: usize = 12;
+
+/// A comparison of more figures than this is not a table for the eye.
+const MOST_COMPARED: usize = 300;
 
 pub(super) fn title(subjects: &[Subject]) -> String {
     match subjects {
@@ -103,7 +106,7 @@ fn one(summary: &Summary, several: bool) -> String {
         said.push(format!(
             "What limits at {}: {}.",
             text(place),
-            text(words.trim_end_matches('.'))
+            prose(words.trim_end_matches('.'))
         ));
     }
     if !said.is_empty() {
@@ -158,7 +161,7 @@ fn warnings(subject: &Subject) -> String {
         let _ = writeln!(
             out,
             "<div class=\"notice\" role=\"note\"><p><strong>Warning:</strong>{}</p></div>",
-            text(warning)
+            prose(warning)
         );
     }
     out
@@ -166,26 +169,22 @@ fn warnings(subject: &Subject) -> String {
 
 fn side_by_side(subjects: &[Subject], differences: &differs::Differences) -> String {
     let mut out = String::new();
-    let labels = |first: &str, last: &str| {
+    let labels = |first: &str| {
         let runs: String = subjects
             .iter()
             .map(|s| format!("<th scope=\"col\">{}</th>", text(&s.label)))
             .collect();
-        let last = match last {
-            "" => String::new(),
-            last => format!("<th scope=\"col\">{last}</th>"),
-        };
-        format!("<thead><tr><th scope=\"col\">{first}</th>{runs}{last}</tr></thead>")
+        format!("<thead><tr><th scope=\"col\">{first}</th>{runs}</tr></thead>")
     };
     if let Some(note) = &differences.note {
-        let _ = writeln!(out, "<p>{}</p>", text(note));
+        let _ = writeln!(out, "<p>{}</p>", prose(note));
     }
     if !differences.rows.is_empty() {
         let _ = write!(
             out,
             "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"The runs side by side\">\
              <table class=\"words\"><caption>The runs side by side, at points that all of them have</caption>{}<tbody>",
-            labels("Figure", "Last against first")
+            labels("Figure")
         );
         for row in &differences.rows {
             let _ = write!(
@@ -202,13 +201,9 @@ fn side_by_side(subjects: &[Subject], differences: &differs::Differences) -> Str
                     text(interval)
                 );
             }
-            let _ = writeln!(out, "<td>{}</td></tr>", text(&row.difference));
+            out.push_str("</tr>\n");
         }
-        out.push_str(
-            "</tbody></table></div>\n<p><small>Intervals that do not overlap show a difference between these runs; \
-             whether it comes again, only more runs tell. Intervals that overlap show neither that there is one nor \
-             that there is none.</small></p>\n",
-        );
+        out.push_str("</tbody></table></div>\n");
     }
     if differences.conditions.is_empty() {
         out.push_str("<p>No condition that was stored differs between the runs.</p>\n");
@@ -228,7 +223,7 @@ fn side_by_side(subjects: &[Subject], differences: &differs::Differences) -> Str
     let table = format!(
         "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Conditions that differ\">\
          <table class=\"words\"><caption>Conditions that differ</caption>{}<tbody>{}</tbody></table></div>\n",
-        labels("Condition", ""),
+        labels("Condition"),
         rows.concat()
     );
     match rows.len() <= CONDITIONS_SHOWN {
@@ -259,13 +254,42 @@ pub(super) fn figures(figures: &[Figure]) -> String {
             number + 1,
             text(&figure.title),
             svg(&figure.svg),
-            text(&figure.caption),
+            prose(&figure.caption),
         );
     }
     out
 }
 
-pub(super) fn tables(tables: &[Table]) -> String {
+/// What differs between runs, and how sure that is.
+pub(super) fn comparisons(comparisons: &[ToldComparison]) -> String {
+    let mut out = String::new();
+    for told in comparisons {
+        let _ = writeln!(out, "<h3>{}</h3>", text(&told.heading.join("; ")));
+        if let Some((first, rest)) = told.words.split_first() {
+            let _ = writeln!(out, "<p class=\"lead\">{}</p>", prose(first));
+            let items: String = rest
+                .iter()
+                .map(|line| format!("<li>{}</li>\n", prose(line)))
+                .collect();
+            let _ = writeln!(out, "<ul class=\"said\">\n{items}</ul>");
+        }
+        if told.figures.rows.len() <= MOST_COMPARED {
+            out.push_str(&tables(std::slice::from_ref(&told.figures)));
+        } else {
+            let _ = writeln!(
+                out,
+                "<p>All {} figures: <code>wiregauge compare</code>.</p>",
+                told.figures.rows.len()
+            );
+        }
+        for note in &told.notes {
+            let _ = writeln!(out, "<p><small>{}</small></p>", prose(note));
+        }
+    }
+    out
+}
+
+fn tables(tables: &[Table]) -> String {
     let mut out = String::new();
     for table in tables {
         let _ = writeln!(
@@ -286,7 +310,7 @@ pub(super) fn all_tables(subjects: &[Subject]) -> String {
         }
         out.push_str(&tables(&subject.told.tables));
         for note in &subject.told.notes {
-            let _ = writeln!(out, "<p>{}</p>", text(note));
+            let _ = writeln!(out, "<p>{}</p>", prose(note));
         }
     }
     out

@@ -247,18 +247,18 @@ pub(super) fn best<'a>(
 
 fn exchange_cards(plan: &Plan, places: &[Named<'_>]) -> Vec<Card> {
     let mut cards = Vec::new();
-    if let Some(named) = smallest(places) {
-        if let Some(median) = named.place.measure(Measure::RttMedian) {
-            let mut card = card("RTT, median", Measure::RttMedian, &median, named);
-            if let Some(tail) = named.place.measure(Measure::RttTail) {
-                card.notes.push(format!(
-                    "p99.9: {} ({})",
-                    Measure::RttTail.value(&tail),
-                    Measure::RttTail.interval(&tail)
-                ));
-            }
-            cards.push(card);
+    if let Some(named) = smallest(places)
+        && let Some(median) = named.place.measure(Measure::RttMedian)
+    {
+        let mut card = card("RTT, median", Measure::RttMedian, &median, named);
+        if let Some(tail) = named.place.measure(Measure::RttTail) {
+            card.notes.push(format!(
+                "p99.9: {} ({})",
+                Measure::RttTail.value(&tail),
+                Measure::RttTail.interval(&tail)
+            ));
         }
+        cards.push(card);
     }
     match (plan.schedule, plan.connect) {
         // The schedule sets the TRT, so it tells nothing of the link.

@@ -2,6 +2,7 @@
 
 mod closed_loop;
 mod command;
+mod comparison;
 mod conditions;
 mod csv;
 mod exchange;
@@ -15,6 +16,7 @@ mod table;
 mod tests;
 mod warnings;
 
+pub use comparison::{ToldComparison, of_comparison};
 pub use table::Table;
 
 use wiregauge_record::Conditions;

@@ -20,6 +20,7 @@ import time
 import unittest
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from chromium import Browser, Page
 
@@ -38,6 +39,14 @@ CHARTS = """
     colours.add((pixels[i] << 24) | (pixels[i + 1] << 16) | (pixels[i + 2] << 8) | pixels[i + 3]);
   }
   return { id: holder.id, form: holder.dataset.live, width: canvas ? canvas.width : 0, colours: colours.size };
+})
+"""
+# Fulfilled when the figures that zoom are there, which they are some moments after the page.
+SETTLED = """
+new Promise((resolve) => {
+  const look = () => (typeof uPlot === 'undefined' || document.documentElement.dataset.live === 'done'
+    ? resolve(true) : setTimeout(look, 20));
+  look();
 })
 """
 # Drawn figures that take room on the page.
@@ -158,6 +167,14 @@ class PageTest(unittest.TestCase):
         if cls.scratch:
             cls.scratch.cleanup()
 
+    @contextlib.contextmanager
+    def open(self, path: Path, **how: Any) -> Iterator[Page]:
+        """A page in which everything has been drawn."""
+        with self.browser.open(path, **how) as page:
+            if how.get("scripts", True):
+                page.value(SETTLED)
+            yield page
+
     def quiet(self, page: Page, path: Path) -> None:
         """Nothing was complained of, nothing was fetched, no dialog came."""
         self.assertEqual(page.complaints(), [])
@@ -185,7 +202,7 @@ class PageTest(unittest.TestCase):
         }
         for name, runs in kinds.items():
             path = reports.report(name, *runs)
-            with self.subTest(name), self.browser.open(path) as page:
+            with self.subTest(name), self.open(path) as page:
                 self.quiet(page, path)
                 said = page.value("document.getElementById('summary').innerText")
                 self.assertGreater(len(said), 200, said)
@@ -196,13 +213,13 @@ class PageTest(unittest.TestCase):
 
     def test_an_interrupted_run_says_so_first(self) -> None:
         path = self.reports.report("interrupted", self.reports.interrupted())
-        with self.browser.open(path) as page:
+        with self.open(path) as page:
             first = page.value("document.querySelector('#summary .notice').innerText")
             self.assertIn("interrupted", first)
 
     def test_figures_that_zoom_are_drawn(self) -> None:
         path = self.reports.report("small", self.reports.small())
-        with self.browser.open(path) as page:
+        with self.open(path) as page:
             self.zooms(page)
             charts = page.value(CHARTS)
             self.assertEqual({c["form"] for c in charts}, {"series", "curve", "histogram"})
@@ -213,14 +230,14 @@ class PageTest(unittest.TestCase):
 
     def test_a_stream_has_a_figure_that_zooms_too(self) -> None:
         path = self.reports.report("stream", self.reports.stream())
-        with self.browser.open(path) as page:
+        with self.open(path) as page:
             self.zooms(page)
             self.assertIn("curve", {c["form"] for c in page.value(CHARTS) if c["colours"] > 20})
 
     def test_pointing_at_a_figure_tells_values(self) -> None:
         path = self.reports.report("small", self.reports.small())
         for form in ("series", "curve", "histogram"):
-            with self.subTest(form), self.browser.open(path) as page:
+            with self.subTest(form), self.open(path) as page:
                 self.zooms(page)
                 area = self.area(page, form)
                 legend = f"document.querySelector('figure[data-live={form}] .u-legend').innerText"
@@ -247,7 +264,7 @@ class PageTest(unittest.TestCase):
 
     def test_dragging_zooms_and_a_button_shows_all_again(self) -> None:
         path = self.reports.report("small", self.reports.small())
-        with self.browser.open(path) as page:
+        with self.open(path) as page:
             self.zooms(page)
             area = self.area(page, "series")
             whole = self.width(page, "series")
@@ -263,7 +280,7 @@ class PageTest(unittest.TestCase):
 
     def test_keys_do_what_the_mouse_does(self) -> None:
         path = self.reports.report("small", self.reports.small())
-        with self.browser.open(path) as page:
+        with self.open(path) as page:
             self.zooms(page)
             page.value("document.querySelector('figure[data-live=curve] .plot').focus()")
             whole = self.width(page, "curve")
@@ -282,7 +299,7 @@ class PageTest(unittest.TestCase):
             "stream": [self.reports.stream()],
         }.items():
             path = self.reports.report(name, *runs)
-            with self.subTest(name), self.browser.open(path) as page:
+            with self.subTest(name), self.open(path) as page:
                 self.zooms(page)
                 tried = page.value(
                     "(() => { let tried = 0;"
@@ -297,7 +314,7 @@ class PageTest(unittest.TestCase):
 
     def test_without_scripts_everything_is_there(self) -> None:
         path = self.reports.report("small", self.reports.small())
-        with self.browser.open(path, scripts=False) as page:
+        with self.open(path, scripts=False) as page:
             self.quiet(page, path)
             figures = page.value("document.querySelectorAll('figure').length")
             self.assertGreater(figures, 4)
@@ -321,7 +338,7 @@ class PageTest(unittest.TestCase):
         )
         seen = {}
         for dark in (False, True):
-            with self.browser.open(path, dark=dark) as page:
+            with self.open(path, dark=dark) as page:
                 seen[dark] = page.value(colours)
                 page.value("document.getElementById('theme').click()")
                 turned = page.value(colours)
@@ -340,14 +357,14 @@ class PageTest(unittest.TestCase):
             "stream": [self.reports.stream()],
         }.items():
             path = self.reports.report(name, *runs)
-            with self.subTest(name), self.browser.open(path, width=360, height=740) as page:
+            with self.subTest(name), self.open(path, width=360, height=740) as page:
                 self.assertLessEqual(page.value("document.scrollingElement.scrollWidth"), 360)
                 self.assertGreaterEqual(page.value("window.innerWidth"), 360)
                 self.picture(page, f"phone-{name}")
 
     def test_on_paper_it_is_light_and_has_drawn_figures_and_no_controls(self) -> None:
         path = self.reports.report("small", self.reports.small())
-        with self.browser.open(path, dark=True, medium="print") as page:
+        with self.open(path, dark=True, medium="print") as page:
             figures = page.value("document.querySelectorAll('figure').length")
             self.assertEqual(page.value(DRAWN), figures)
             controls = page.value(
@@ -373,7 +390,7 @@ class PageTest(unittest.TestCase):
             run["warnings"] = [HOSTILE]
             (hostile / "run.json").write_text(json.dumps(run))
         path = self.reports.report("hostile", hostile, self.reports.other())
-        with self.browser.open(path) as page:
+        with self.open(path) as page:
             self.quiet(page, path)
             self.assertEqual(page.value("document.querySelectorAll('img, b, [onload]').length"), 0)
             self.assertIn("<img src=x onerror=alert(1)>", page.value("document.body.innerText"))
@@ -383,7 +400,7 @@ class PageTest(unittest.TestCase):
 
     def test_the_page_lets_no_script_run_but_its_own_and_fetches_nothing(self) -> None:
         path = self.reports.report("small", self.reports.small())
-        with self.browser.open(path) as page:
+        with self.open(path) as page:
             page.value(
                 "(() => { const script = document.createElement('script');"
                 "script.textContent = 'window.intruder = true'; document.body.append(script);"
@@ -397,7 +414,7 @@ class PageTest(unittest.TestCase):
         path = self.reports.report("large", self.reports.large())
         self.assertLess(path.stat().st_size, 1_000_000)
         begun = time.monotonic()
-        with self.browser.open(path) as page:
+        with self.open(path) as page:
             took = time.monotonic() - begun
             inside = page.value("performance.getEntriesByType('navigation')[0].loadEventEnd")
             print(f"\n  {path.stat().st_size:,} B, loaded in {inside:.0f} ms", file=sys.stderr)

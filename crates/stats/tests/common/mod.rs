@@ -1,6 +1,9 @@
 //! Random series with known truths: a seeded generator, so that every run sees the same samples.
 #![allow(dead_code)]
 
+pub mod bootstrap;
+pub mod shapes;
+
 /// Seeds of a table: all of them with FULL=1, as docs/statistics.md was made; otherwise a fifth, which
 /// shows that the table can still be made.
 pub fn seeds(all: u64) -> u64 {

@@ -1,0 +1,104 @@
+//! `wiregauge compare`: what differs between runs, and how sure that is.
+
+use super::printed_comparison;
+use crate::Outcome;
+use crate::args::CompareArgs;
+use crate::fail_if::Judged;
+use crate::output::style::{BAD, CAUTION, RESET};
+use anyhow::{Context, bail};
+use std::io::Write;
+use std::path::Path;
+use wiregauge_compare::{Comparison, Figure};
+use wiregauge_report::figures;
+use wiregauge_run::AnyRun;
+
+/// Runs the command.
+pub fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
+    let (before, after) = (side(&args.before)?, side(&args.after)?);
+    let wanted = |figure: &Figure| args.only.is_empty() || args.only.contains(&figure.to_string());
+    let comparison = wiregauge_compare::compare(&before, &after, &wanted, &|_| {})?;
+    for name in &args.only {
+        let figures = comparison.points.iter().flat_map(|point| &point.figures);
+        if !figures
+            .into_iter()
+            .any(|compared| compared.figure.to_string() == *name)
+        {
+            bail!(
+                "cannot compare {name}: it is no figure of these runs of kind {}",
+                comparison.kind
+            );
+        }
+    }
+    let mut judged = Vec::new();
+    for condition in &args.fail_if {
+        match condition.judge(&comparison) {
+            Ok(one) => judged.push((condition.text.as_str(), one)),
+            Err(why) => bail!("cannot judge --fail-if '{}': {why}", condition.text),
+        }
+    }
+    if args.json {
+        print_json(&comparison, &judged)?;
+    } else {
+        printed_comparison::print(&comparison, args.format)?;
+    }
+    if let Some(dir) = &args.figures {
+        std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
+        let drawn = figures::of_comparison(&comparison);
+        for line in super::report::write_figures(dir, &drawn, &[])? {
+            anstream::eprintln!("{line}");
+        }
+    }
+    let mut is_met = false;
+    for (text, judged) in &judged {
+        for place in &judged.met {
+            is_met = true;
+            anstream::eprintln!("{BAD}met:{RESET} {text}: {place}");
+        }
+        for place in &judged.undecided {
+            anstream::eprintln!("{CAUTION}not decided:{RESET} {text}: {place}");
+        }
+    }
+    Ok(match is_met {
+        true => Outcome::Missed,
+        false => Outcome::Done,
+    })
+}
+
+/// The runs of one side. A directory may have a comma in its name.
+fn side(text: &str) -> anyhow::Result<Vec<AnyRun>> {
+    let home = wiregauge_run::runs_home();
+    let names: Vec<&str> = match Path::new(text).is_dir() {
+        true => vec![text],
+        false => text.split(',').collect(),
+    };
+    let mut runs: Vec<AnyRun> = Vec::new();
+    for name in names {
+        let run = wiregauge_run::find(&home, name)?;
+        let dir = run.stored().dir().canonicalize();
+        if runs
+            .iter()
+            .any(|other| other.stored().dir().canonicalize().ok() == dir.as_ref().ok().cloned())
+        {
+            bail!("cannot take {name} twice for the same side: it is one run, not two");
+        }
+        runs.push(run);
+    }
+    Ok(runs)
+}
+
+fn print_json(comparison: &Comparison, judged: &[(&str, Judged)]) -> anyhow::Result<()> {
+    let mut value = serde_json::to_value(comparison)?;
+    let conditions = judged.iter().map(|(text, judged)| {
+        serde_json::json!({
+            "condition": text,
+            "is_met": !judged.met.is_empty(),
+            "met": judged.met,
+            "undecided": judged.undecided,
+        })
+    });
+    value["fail_if"] = conditions.collect();
+    let mut out = anstream::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, &value).map_err(std::io::Error::from)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
+}

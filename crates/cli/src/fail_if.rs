@@ -1,0 +1,302 @@
+//! `--fail-if` of `wiregauge compare`: a difference that must not be there.
+
+use crate::values;
+use wiregauge_compare::{
+    Better, Compared, ComparedPoint, Comparison, Key, Unit, Unmatched, Verdict,
+};
+
+/// What a comparison must not show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FailIf {
+    /// As it was written.
+    pub text: String,
+    /// Names and values that a point must have.
+    points: Vec<(String, String)>,
+    figure: String,
+    /// A part of 1.
+    bound: f64,
+    way: Way,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Worse,
+    Better,
+    Different,
+    More,
+    Less,
+}
+
+/// What became of a condition.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judged {
+    /// Where it is met, in words.
+    pub met: Vec<String>,
+    /// Where it is neither met nor ruled out.
+    pub undecided: Vec<String>,
+}
+
+const NAMES: &[&str] = &[
+    "mean",
+    "p50",
+    "p90",
+    "p99",
+    "p99.9",
+    "trt",
+    "throughput",
+    "lost",
+    "rate",
+    "gap.p50",
+    "gap.p90",
+    "gap.p99",
+    "gap.p99.9",
+    "transfer.p50",
+    "transfer.p99",
+    "corrupted",
+];
+
+const KEYS: &[&str] = &[
+    "in",
+    "out",
+    "depth",
+    "direction",
+    "transfer",
+    "queue",
+    "way",
+    "link",
+    "together",
+];
+
+/// The name of a figure; of `below` and `buffer` with what they are for.
+pub fn figure(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let wrong = || {
+        format!(
+            "`{text}` is no figure that is compared ({}, below(2ms), buffer(24MB/s))",
+            NAMES.join(", ")
+        )
+    };
+    let argument = |name: &str| {
+        text.strip_prefix(name)?
+            .strip_prefix('(')?
+            .strip_suffix(')')
+    };
+    // Written anew, so that below(1000us) is below(1ms).
+    if let Some(limit) = argument("below") {
+        let ns = values::duration(limit.trim())?.as_nanos() as u64;
+        return Ok(wiregauge_compare::Figure::Below(ns).to_string());
+    }
+    if let Some(rate) = argument("buffer") {
+        let rate = values::byte_rate(rate.trim())?.0;
+        return Ok(wiregauge_compare::Figure::Buffer(rate).to_string());
+    }
+    match NAMES.contains(&text) {
+        true => Ok(text.to_owned()),
+        false => Err(wrong()),
+    }
+}
+
+/// `p99 > 5% worse`, `in=48,depth=4: lost > 0.1% more`.
+pub fn parse(text: &str) -> Result<FailIf, String> {
+    let wrong = |why: &str| {
+        format!(
+            "`{text}` is no condition: {why} ([POINT:] FIGURE > PERCENT% worse|better|different|\
+             more|less; such as 'p99 > 5% worse' or 'in=48,depth=4: lost > 0.1% more')"
+        )
+    };
+    let (points, rest) = match text.split_once(':') {
+        Some((points, rest)) => (filter(points).map_err(|why| wrong(&why))?, rest),
+        None => (Vec::new(), text),
+    };
+    let (name, rest) = rest
+        .split_once('>')
+        .ok_or_else(|| wrong("there is no `>` in it"))?;
+    let figure = figure(name).map_err(|why| wrong(&why))?;
+    let (percent, way) = rest
+        .split_once('%')
+        .ok_or_else(|| wrong("there is no `%` in it"))?;
+    let percent: f64 = percent
+        .trim()
+        .parse()
+        .map_err(|_| wrong(&format!("`{}` is no number", percent.trim())))?;
+    if !(0.0..=1e6).contains(&percent) {
+        return Err(wrong("the bound is not from 0 to 1000000 %"));
+    }
+    let way = match way.trim() {
+        "worse" => Way::Worse,
+        "better" => Way::Better,
+        "different" => Way::Different,
+        "more" => Way::More,
+        "less" => Way::Less,
+        "" => {
+            return Err(wrong(
+                "it does not say worse, better, different, more or less",
+            ));
+        }
+        other => {
+            return Err(wrong(&format!(
+                "`{other}` is not worse, better, different, more or less"
+            )));
+        }
+    };
+    Ok(FailIf {
+        text: text.trim().to_owned(),
+        points,
+        figure,
+        bound: percent / 100.0,
+        way,
+    })
+}
+
+fn filter(text: &str) -> Result<Vec<(String, String)>, String> {
+    let part = |part: &str| {
+        let (name, value) = part
+            .split_once('=')
+            .ok_or_else(|| format!("`{}` does not name a point", part.trim()))?;
+        let (name, value) = (name.trim(), value.trim());
+        if !KEYS.contains(&name) {
+            return Err(format!("`{name}` is not one of {}", KEYS.join(", ")));
+        }
+        // Sizes may be written as in a plan.
+        let value = values::size(value).map_or_else(|_| value.to_owned(), |size| size.to_string());
+        Ok((name.to_owned(), value))
+    };
+    text.split(',').map(part).collect()
+}
+
+impl FailIf {
+    fn selects(&self, key: &Key) -> bool {
+        let has = |(name, value): &(String, String)| key.value(name) == Some(value);
+        self.points.iter().all(has)
+    }
+
+    /// Holds a comparison to it. An error says why the condition says nothing of these runs.
+    pub fn judge(&self, comparison: &Comparison) -> Result<Judged, String> {
+        let mut judged = Judged::default();
+        let mut judges = 0;
+        for point in comparison.points.iter().filter(|p| self.selects(&p.point)) {
+            for compared in point
+                .figures
+                .iter()
+                .filter(|c| c.figure.to_string() == self.figure)
+            {
+                judges += 1;
+                self.judge_one(point, compared, &mut judged);
+            }
+        }
+        if judges == 0 {
+            return Err(self.why_nothing(comparison));
+        }
+        let unmatched = comparison
+            .unmatched
+            .iter()
+            .filter(|u| self.selects(&u.point));
+        judged
+            .undecided
+            .extend(unmatched.map(|Unmatched { point, missing_in }| {
+                format!("{point}: not measured in {}", missing_in.join(", "))
+            }));
+        Ok(judged)
+    }
+
+    fn why_nothing(&self, comparison: &Comparison) -> String {
+        let selected = comparison.points.iter().find(|p| self.selects(&p.point));
+        let Some(point) = selected else {
+            let points: Vec<String> = comparison
+                .points
+                .iter()
+                .map(|p| p.point.to_string())
+                .collect();
+            return format!(
+                "it names none of the points that were compared ({})",
+                points.join("; ")
+            );
+        };
+        let figures: Vec<String> = point.figures.iter().map(|c| c.figure.to_string()).collect();
+        format!(
+            "{} is not compared in these runs of kind {}, but {}",
+            self.figure,
+            comparison.kind,
+            figures.join(", ")
+        )
+    }
+
+    fn judge_one(&self, point: &ComparedPoint, compared: &Compared, judged: &mut Judged) {
+        let name = format!("{} {}", point.point, compared.figure);
+        let Some(found) = compared.judged() else {
+            judged
+                .undecided
+                .push(format!("{name}: not known on both sides"));
+            return;
+        };
+        // As a change for the worse, the better or either, so that more of it is more to object to.
+        let signs: &[f64] = match (self.way, compared.figure.better()) {
+            (Way::Different, _) => &[1.0, -1.0],
+            (Way::More, _) | (Way::Worse, Better::Lower) | (Way::Better, Better::Higher) => &[1.0],
+            (Way::Less, _) | (Way::Worse, Better::Higher) | (Way::Better, Better::Lower) => &[-1.0],
+        };
+        let is_shown = matches!(compared.verdict, Verdict::Worse | Verdict::Better);
+        let met = is_shown && signs.iter().any(|sign| sign * found.value > self.bound);
+        let may_be = signs.iter().any(|&sign| {
+            let bound = if sign > 0.0 { found.high } else { found.low };
+            bound.is_none_or(|bound| sign * bound > self.bound)
+        });
+        let points = match compared.figure.unit() {
+            Unit::Share => " points",
+            _ => "",
+        };
+        let percent = |part: f64| format!("{:+.2} %{points}", part * 100.0);
+        let told = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), percent);
+        let text = format!(
+            "{name}: {} ({} to {})",
+            percent(found.value),
+            told(found.low),
+            told(found.high)
+        );
+        if met {
+            judged.met.push(text);
+        } else if may_be {
+            judged.undecided.push(text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_names_a_figure_a_bound_and_a_way() {
+        let condition = parse(" in=1k, depth=4 : below(1000us) > 0.5 % less").unwrap();
+        let expected = [("in", "1024"), ("depth", "4")].map(|(a, b)| (a.into(), b.into()));
+        assert_eq!(condition.points, expected);
+        assert_eq!(condition.figure, "below(1ms)");
+        assert_eq!((condition.bound, condition.way), (0.005, Way::Less));
+        assert_eq!(parse("p99>5%worse").unwrap().bound, 0.05);
+        assert_eq!(
+            parse("buffer(24MB/s) > 5% more").unwrap().figure,
+            "buffer(24MB/s)"
+        );
+    }
+
+    #[test]
+    fn what_is_no_condition_says_why() {
+        for (text, why) in [
+            ("p99 < 5% worse", "there is no `>` in it"),
+            ("p98 > 5% worse", "`p98` is no figure"),
+            ("p99 > 5 worse", "there is no `%` in it"),
+            ("p99 > five% worse", "`five` is no number"),
+            ("p99 > -5% worse", "the bound is not from"),
+            ("p99 > nan% worse", "the bound is not from"),
+            ("p99 > 5%", "it does not say worse"),
+            ("p99 > 5% slower", "`slower` is not worse"),
+            ("size=48: p99 > 5% worse", "`size` is not one of"),
+            ("48: p99 > 5% worse", "`48` does not name a point"),
+            ("below(2) > 5% worse", "`2` is no time"),
+            ("", "there is no `>` in it"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Runs that were measured by the real program, compared by the real program.
+
+mod common;
+
+use common::Desk;
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+
+/// Measures a run under this name.
+fn measured(desk: &Desk, name: &str, command: &str) {
+    desk.output(&format!("{command} --store {} --quiet", desk.text(name)));
+}
+
+fn exchanged(desk: &Desk, name: &str, address: &str, flags: &str) {
+    let command = format!("exchange {address} --no-calibration {flags}");
+    measured(desk, name, &command);
+}
+
+/// The figure of this name at the point at this place.
+fn figure<'a>(comparison: &'a Value, point: usize, name: &str) -> &'a Value {
+    let figures = comparison["points"][point]["figures"].as_array();
+    let mut figures = figures.expect("figures").iter();
+    let found = figures.find(|figure| figure["figure"] == name);
+    found.unwrap_or_else(|| panic!("no {name} in {comparison}"))
+}
+
+/// A command with a condition, which has blanks in it.
+fn compared(desk: &Desk, arguments: &str, conditions: &[&str]) -> assert_cmd::assert::Assert {
+    let mut command = desk.wiregauge(&format!("compare {arguments}"));
+    for condition in conditions {
+        command.args(["--fail-if", condition]);
+    }
+    command.assert()
+}
+
+#[test]
+fn a_device_that_takes_longer_is_found_to_be_slower() {
+    let desk = Desk::new();
+    let (quick, slow) = (
+        desk.serve("tcp://:0 --service-time 500us"),
+        desk.serve("tcp://:0 --service-time 900us"),
+    );
+    exchanged(&desk, "before", &quick.address, "--in 48,1000 --count 600");
+    exchanged(&desk, "after", &slow.address, "--in 1000,48 --count 600");
+    let worse = compared(&desk, "before after", &["p50 > 5% worse"]);
+    let slower = contains("slower")
+        .and(contains("What else differs"))
+        .and(contains("address"));
+    worse
+        .code(1)
+        .stdout(slower)
+        .stderr(contains("met: p50 > 5% worse: out=16 in=48"));
+    // Nothing got better, and at no size.
+    compared(&desk, "before after", &["in=48: p50 > 5% better"]).code(0);
+    compared(&desk, "after before", &["p50 > 5% better"]).code(1);
+    compared(&desk, "before after", &["throughput > 5% worse"]).code(1);
+    compared(&desk, "before after", &["p50 > 500% worse"]).code(0);
+    let json = desk.json("compare before after --json");
+    for point in 0..2 {
+        let p50 = figure(&json, point, "p50");
+        assert_eq!(p50["verdict"], "worse", "{p50}");
+        let change = p50["difference"]["relative"]["value"].as_f64();
+        assert!(change > Some(0.2), "{p50}");
+    }
+    // Points are matched by what was asked: the sizes stand the other way round in the second run.
+    assert_eq!(json["points"][0]["point"]["in"], "48");
+    assert_eq!(json["unmatched"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn the_same_run_twice_shows_no_difference() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    exchanged(
+        &desk,
+        "run",
+        &server.address,
+        "--depth 1,4 --count 500 --below 50ms",
+    );
+    let conditions = [
+        "mean > 0% different",
+        "lost > 0% different",
+        "below(50ms) > 0% different",
+    ];
+    let equal = compared(&desk, "run run", &conditions);
+    equal
+        .code(0)
+        .stdout(contains("No difference shown in 18 figures"));
+    let json = desk.json("compare run run --json");
+    assert_eq!(json["compared"], 18);
+    assert_eq!(json["changed"], serde_json::json!([]));
+    for point in 0..2 {
+        let mean = figure(&json, point, "mean");
+        assert_eq!(mean["difference"]["absolute"]["value"], 0.0);
+    }
+    // The same every time, to the last bit.
+    let again = desk.json("compare run run --json");
+    assert_eq!(json, again);
+}
+
+#[test]
+fn a_run_that_loses_exchanges_is_not_faster_for_it() {
+    let desk = Desk::new();
+    let flags = "--count 300 --timeout 20ms --give-up 300";
+    let sound = desk.serve("udp://:0 --service-time 2ms");
+    exchanged(&desk, "sound", &sound.address, flags);
+    let lossy = desk.serve("udp://:0 --drop 20%");
+    exchanged(&desk, "lossy", &lossy.address, flags);
+    let json = desk.json("compare sound lossy --json");
+    // Its right answers are quicker, so its p50 is; but what was lost counts with the timeout.
+    for name in ["p90", "p99"] {
+        let tail = figure(&json, 0, name);
+        assert!(
+            tail["difference"]["after"]["value"].as_f64() >= Some(20e6),
+            "{tail}"
+        );
+        assert_ne!(tail["verdict"], "better", "{tail}");
+    }
+    assert_eq!(figure(&json, 0, "lost")["verdict"], "worse");
+    let notes = json["notes"].to_string();
+    assert!(notes.contains("got no right answer in time"), "{notes}");
+    compared(&desk, "sound lossy", &["lost > 5% more"]).code(1);
+    compared(&desk, "sound lossy", &["lost > 5% worse"]).code(1);
+    compared(&desk, "sound lossy", &["lost > 90% more", "lost > 1% less"]).code(0);
+}
+
+#[test]
+fn several_runs_a_side_tell_how_runs_scatter() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --service-time 300us");
+    for name in ["a1", "a2", "b1", "b2"] {
+        exchanged(&desk, name, &server.address, "--count 300");
+    }
+    let json = desk.json("compare a1,a2 b1,b2 --only p50 --json");
+    assert_eq!(json["compared"], 1);
+    assert!(figure(&json, 0, "p50")["difference"]["between_runs"].is_number());
+    assert_eq!(json["before"].as_array().map(Vec::len), Some(2));
+    let twice = desk.wiregauge("compare a1,a1 b1").assert();
+    twice.code(2).stderr(contains("it is one run, not two"));
+}
+
+#[test]
+fn streams_are_compared_way_by_way() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let stream = format!(
+        "stream {} --direction in,both --transfer 4k --settle 20ms --duration 300ms --rate 1MB/s",
+        server.address
+    );
+    measured(&desk, "one", &stream);
+    measured(&desk, "two", &stream);
+    let json = desk.json("compare one two --json");
+    assert_eq!(json["kind"], "stream");
+    // IN alone, and both ways at once.
+    assert_eq!(json["points"].as_array().map(Vec::len), Some(3));
+    for name in ["rate", "gap.p50", "transfer.p99", "lost", "buffer(1MB/s)"] {
+        figure(&json, 0, name);
+    }
+    compared(
+        &desk,
+        "one one",
+        &["rate > 0% different", "way=in: gap.p99 > 0% worse"],
+    )
+    .code(0);
+    compared(&desk, "one two", &["p99 > 5% worse"])
+        .code(2)
+        .stderr(contains("p99 is not compared in these runs of kind stream"));
+    exchanged(&desk, "exchanges", &server.address, "--count 20");
+    let kinds = desk.wiregauge("compare one exchanges").assert();
+    kinds
+        .code(2)
+        .stderr(contains("`stream`").and(contains("`exchange`")));
+}
+
+#[test]
+fn points_that_one_side_lacks_are_named_and_not_decided() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    exchanged(&desk, "long", &server.address, "--depth 1,2 --count 200");
+    exchanged(&desk, "short", &server.address, "--depth 1 --count 200");
+    exchanged(&desk, "other", &server.address, "--depth 8 --count 200");
+    let found = compared(&desk, "long short", &["p50 > 1000% worse"]);
+    let named = contains("depth=2 was not compared: it was not measured in short");
+    found
+        .code(0)
+        .stdout(named)
+        .stderr(contains("not decided").and(contains("depth=2")));
+    let apart = desk.wiregauge("compare long other").assert();
+    apart
+        .code(2)
+        .stderr(contains("no point was measured on both sides"));
+    compared(&desk, "long short", &["depth=2: p50 > 5% worse"])
+        .code(2)
+        .stderr(contains("names none of the points"));
+}
+
+#[test]
+fn markdown_has_the_same_table() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    exchanged(&desk, "run", &server.address, "--count 200");
+    let text = desk.output("compare run run --format md --only p50,lost");
+    assert!(
+        text.contains("verdict |") && text.contains("no difference shown |"),
+        "{text}"
+    );
+    let rows = text.lines().filter(|line| line.contains("out=16")).count();
+    assert_eq!(rows, 2, "{text}");
+}
+
+#[test]
+fn bad_input_says_what_is_wrong() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    exchanged(&desk, "run", &server.address, "--count 9");
+    for (condition, why) in [
+        ("p99 < 5% worse", "there is no `>` in it"),
+        ("p98 > 5% worse", "`p98` is no figure"),
+        ("p99 > 5% slower", "`slower` is not worse"),
+        ("size=1: p99 > 5% worse", "`size` is not one of"),
+    ] {
+        compared(&desk, "run run", &[condition])
+            .code(2)
+            .stderr(contains(why));
+    }
+    let missing = desk.wiregauge("compare run nothing").assert();
+    missing
+        .code(2)
+        .stderr(contains("cannot find a run `nothing`"));
+    let figure = desk.wiregauge("compare run run --only p98").assert();
+    figure.code(2).stderr(contains("`p98` is no figure"));
+    let foreign = desk.wiregauge("compare run run --only gap.p50").assert();
+    foreign.code(2).stderr(contains("of kind `exchange`"));
+    // Nine samples tell nothing, and say so.
+    let few = desk.wiregauge("compare run run").assert();
+    few.code(0).stdout(contains("too few independent samples"));
+}

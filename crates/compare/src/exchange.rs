@@ -1,0 +1,222 @@
+//! The figures of an exchange point out of its samples.
+//!
+//! A run that loses exchanges must not look faster for it, as it does if only answers are timed: the
+//! slow ones are missing. So an exchange without a right answer counts with the time that was waited
+//! for it, the timeout. Percentiles below the share that was lost are not touched by that.
+
+use crate::figure::{Figure, Part};
+use crate::key::Key;
+use crate::{Found, Place, Read, Side};
+use wiregauge_record::{Phase, Point, Sample, Schedule, Starts};
+use wiregauge_run::{Exchange, Run, RunError};
+use wiregauge_stats::{Confidence, Estimate, Reading, Series};
+
+/// Values held exactly, 8 MiB a series: percentiles of more have a resolution of 1/1024.
+const EXACT: usize = 1 << 20;
+
+/// What is read of a sample.
+const COLUMNS: &[&str] = &[
+    "sequence",
+    "phase",
+    "status",
+    "intended_ns",
+    "start_ns",
+    "rtt_ns",
+];
+
+/// The figures that all of these runs have.
+pub(crate) fn figures<'a>(runs: impl Iterator<Item = &'a Run<Exchange>>) -> Vec<Figure> {
+    let mut figures: Vec<Figure> = Part::ALL.map(Figure::Rtt).into();
+    figures.extend([Figure::Trt, Figure::Throughput, Figure::Lost]);
+    let limits = |run: &Run<Exchange>| run.file.plan.below_ns.clone();
+    let shared = runs.map(limits).reduce(|mut shared, run| {
+        shared.retain(|limit| run.contains(limit));
+        shared
+    });
+    let mut shared = shared.unwrap_or_default();
+    shared.sort_unstable();
+    shared.dedup();
+    figures.extend(shared.into_iter().map(Figure::Below));
+    figures
+}
+
+fn key(point: &Point) -> Key {
+    Key::new(vec![
+        ("out", point.out_bytes.to_string()),
+        ("in", point.in_bytes.to_string()),
+        ("depth", point.depth.to_string()),
+        ("link", point.link.to_string()),
+        ("together", yes(point.together)),
+    ])
+}
+
+pub(crate) fn yes(is_so: bool) -> String {
+    if is_so { "yes" } else { "no" }.to_owned()
+}
+
+impl Side for Run<Exchange> {
+    fn places(&self) -> Vec<Place> {
+        let points = self.file.points.iter().enumerate();
+        points
+            .filter(|(_, point)| point.counts.exchanges > 0)
+            .map(|(at, point)| (key(&point.point), at))
+            .collect()
+    }
+
+    fn read(&self, at: usize, figures: &[Figure], sure: Confidence) -> Result<Read, RunError> {
+        let mut gathered = Gathered::new(self, figures);
+        let mut samples = self.samples_of(at, COLUMNS)?;
+        while let Some(rows) = samples.next_rows() {
+            rows?.iter().for_each(|sample| gathered.push(sample));
+        }
+        let mut read = gathered.finish(figures, sure);
+        read.disturbed = crate::by(&self.file.points[at].disturbances);
+        Ok(read)
+    }
+}
+
+/// One point while it is read.
+struct Gathered {
+    timeout_ns: u64,
+    scheduled: bool,
+    times: Series,
+    starts: Starts,
+    /// From the end of a right answer to the end of the next.
+    between_answers: Series,
+    last_end_ns: Option<u64>,
+    begin_ns: u64,
+    end_ns: u64,
+    /// 1 where an exchange was answered.
+    answered: Series,
+    lost: u64,
+    /// For each limit: 1 where an exchange took that long or was not answered.
+    beyond: Vec<(u64, Series)>,
+}
+
+impl Gathered {
+    fn new(run: &Run<Exchange>, figures: &[Figure]) -> Gathered {
+        let plan = &run.file.plan;
+        let series = || Series::with_exact_limit(EXACT);
+        let limits = figures.iter().filter_map(|figure| match figure {
+            Figure::Below(limit) => Some((*limit, series())),
+            _ => None,
+        });
+        Gathered {
+            timeout_ns: plan.timeout_ns,
+            scheduled: matches!(plan.schedule, Schedule::EveryNs(_)),
+            times: series(),
+            starts: Starts::from_sequence(plan.warmup + 1),
+            between_answers: series(),
+            last_end_ns: None,
+            begin_ns: u64::MAX,
+            end_ns: 0,
+            answered: series(),
+            lost: 0,
+            beyond: limits.collect(),
+        }
+    }
+
+    fn push(&mut self, sample: &Sample) {
+        if sample.phase != Phase::Measured || !sample.status.is_first_row() {
+            return;
+        }
+        let is_right = sample.status.is_timed();
+        let (late_by, waited) = match self.scheduled {
+            true => (
+                sample.start_ns.saturating_sub(sample.intended_ns),
+                sample.from_intended_ns(),
+            ),
+            false => (0, sample.rtt_ns),
+        };
+        let time = match is_right {
+            true => waited,
+            false => waited.max(late_by.saturating_add(self.timeout_ns)),
+        };
+        self.times.push(time);
+        self.starts.push(sample.sequence, sample.start_ns);
+        self.answered.push(is_right.into());
+        self.lost += u64::from(!is_right);
+        for (limit, series) in &mut self.beyond {
+            series.push((!is_right || time >= *limit).into());
+        }
+        self.begin_ns = self.begin_ns.min(sample.start_ns);
+        let end_ns = sample.start_ns.saturating_add(sample.rtt_ns);
+        self.end_ns = self.end_ns.max(end_ns);
+        if is_right {
+            let last_ns = self.last_end_ns.unwrap_or(self.begin_ns);
+            self.between_answers.push(end_ns.saturating_sub(last_ns));
+            self.last_end_ns = Some(end_ns.max(last_ns));
+        }
+    }
+
+    fn finish(self, figures: &[Figure], sure: Confidence) -> Read {
+        let trt = self.starts.finish();
+        let (times, trt) = (self.times.read(), trt.read());
+        let time = |part: Part| -> Option<Estimate> {
+            let times: &Reading = times.as_ref()?;
+            Some(match part {
+                Part::Mean => times.mean(sure),
+                Part::Percentile(thousandths) => {
+                    times.percentile(f64::from(thousandths) / 1000.0, sure)
+                }
+            })
+        };
+        let answers = self.between_answers.read();
+        let elapsed_ns = self.end_ns.saturating_sub(self.begin_ns.min(self.end_ns));
+        let found = |figure: &Figure| -> Option<Estimate> {
+            match figure {
+                Figure::Rtt(part) => time(*part),
+                Figure::Trt => Some(trt.as_ref()?.mean(sure)),
+                Figure::Throughput => match &answers {
+                    Some(answers) => Some(per_second(answers.mean(sure))),
+                    None => none_a_second(elapsed_ns, sure),
+                },
+                Figure::Lost => Some(self.answered.read()?.share_below(1, sure)),
+                Figure::Below(limit) => {
+                    let beyond = self.beyond.iter().find(|(of, _)| of == limit)?;
+                    Some(beyond.1.read()?.share_below(1, sure))
+                }
+                _ => None,
+            }
+        };
+        let found: Vec<Found> = figures
+            .iter()
+            .map(|figure| (*figure, found(figure)))
+            .collect();
+        let samples = self.times.len();
+        let notes = (self.lost > 0).then(|| {
+            format!(
+                "{} of {samples} exchanges got no right answer in time; each counts with the \
+                 timeout, {} ms",
+                self.lost,
+                self.timeout_ns as f64 / 1e6
+            )
+        });
+        Read {
+            found,
+            samples,
+            notes: notes.into_iter().collect(),
+            disturbed: Vec::new(),
+        }
+    }
+}
+
+/// From the mean time between two of them.
+fn per_second(between_ns: Estimate) -> Estimate {
+    let rate = |ns: f64| if ns > 0.0 { 1e9 / ns } else { f64::MAX };
+    Estimate {
+        value: rate(between_ns.value),
+        low: between_ns.high.map(rate),
+        high: between_ns.low.filter(|&low| low > 0.0).map(rate),
+    }
+}
+
+/// None came in all that time: the rate is at most the one that would have given one with the
+/// probability that an interval may miss on a side.
+fn none_a_second(elapsed_ns: u64, sure: Confidence) -> Option<Estimate> {
+    (elapsed_ns > 0).then(|| Estimate {
+        value: 0.0,
+        low: Some(0.0),
+        high: Some(-(sure.missed() / 2.0).ln() * 1e9 / elapsed_ns as f64),
+    })
+}

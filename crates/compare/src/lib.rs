@@ -1,0 +1,249 @@
+//! What differs between runs, and how sure that is. Runs go in, plain data comes out; what it looks
+//! like is decided elsewhere. docs/compare.md has the method.
+
+#![forbid(unsafe_code)]
+
+mod conditions;
+mod error;
+mod exchange;
+mod figure;
+mod key;
+mod outcome;
+mod stream;
+
+pub use conditions::Changed;
+pub use error::CompareError;
+pub use figure::{Better, Figure, Part, Unit};
+pub use key::Key;
+pub use outcome::{Compared, ComparedPoint, Comparison, RunNote, Unmatched, Verdict};
+
+use wiregauge_record::Disturbance;
+use wiregauge_run::{AnyRun, Exchange, Run, RunError, Stream};
+use wiregauge_stats::{Confidence, Estimate, difference};
+
+/// One figure of one run, with bounds where the samples can bound it.
+type Found = (Figure, Option<Estimate>);
+
+/// A point of a run: what was asked, and where it stands in the run.
+type Place = (Key, usize);
+
+/// What one kind of run must tell to be compared.
+trait Side {
+    /// The points that were measured.
+    fn places(&self) -> Vec<Place>;
+    /// Values of one point, with bounds that are so sure.
+    fn read(&self, at: usize, figures: &[Figure], sure: Confidence) -> Result<Read, RunError>;
+}
+
+/// What was found of one point of one run.
+struct Read {
+    found: Vec<Found>,
+    /// Samples behind it.
+    samples: u64,
+    /// What should be known of it.
+    notes: Vec<String>,
+    /// What disturbed it.
+    disturbed: Vec<&'static str>,
+}
+
+/// Compares runs of one kind, one or more a side. `wanted` keeps the figures down to those for which
+/// it is true: the fewer are compared, the smaller a difference can be shown, so they should be
+/// chosen before looking. Reads every sample; `progress` is given the part that is done.
+pub fn compare(
+    before: &[AnyRun],
+    after: &[AnyRun],
+    wanted: &dyn Fn(&Figure) -> bool,
+    progress: &dyn Fn(f64),
+) -> Result<Comparison, CompareError> {
+    let all = || before.iter().chain(after);
+    let Some(first) = all().next() else {
+        return Err(CompareError::NothingToCompare);
+    };
+    let (kind, name) = (first.stored().kind(), first.stored().name());
+    if let Some(other) = all().find(|run| run.stored().kind() != kind) {
+        return Err(CompareError::Kinds {
+            one: name,
+            kind,
+            other: other.stored().name(),
+            other_kind: other.stored().kind(),
+        });
+    }
+    let exchanges = (each_exchange(before), each_exchange(after));
+    if let (Some(before), Some(after)) = exchanges {
+        let figures = exchange::figures(before.iter().chain(&after).copied());
+        let changed = conditions::of_exchange(&before, &after);
+        return of(kind, &before, &after, figures, changed, wanted, progress);
+    }
+    if let (Some(before), Some(after)) = (each_stream(before), each_stream(after)) {
+        let figures = stream::figures(before.iter().chain(&after).copied());
+        let changed = conditions::of_stream(&before, &after);
+        return of(kind, &before, &after, figures, changed, wanted, progress);
+    }
+    Err(CompareError::NothingToCompare)
+}
+
+fn each_exchange(runs: &[AnyRun]) -> Option<Vec<&Run<Exchange>>> {
+    runs.iter()
+        .map(|run| match run {
+            AnyRun::Exchange(run) => Some(run),
+            AnyRun::Stream(_) => None,
+        })
+        .collect()
+}
+
+fn each_stream(runs: &[AnyRun]) -> Option<Vec<&Run<Stream>>> {
+    runs.iter()
+        .map(|run| match run {
+            AnyRun::Stream(run) => Some(run),
+            AnyRun::Exchange(_) => None,
+        })
+        .collect()
+}
+
+fn of<K: wiregauge_run::RunKind>(
+    kind: &'static str,
+    before: &[&Run<K>],
+    after: &[&Run<K>],
+    mut figures: Vec<Figure>,
+    changed: Vec<Changed>,
+    wanted: &dyn Fn(&Figure) -> bool,
+    progress: &dyn Fn(f64),
+) -> Result<Comparison, CompareError>
+where
+    Run<K>: Side,
+{
+    figures.retain(wanted);
+    let (keys, unmatched) = key::matched(
+        &places(before),
+        &places(after),
+        &names(before),
+        &names(after),
+    );
+    if keys.is_empty() {
+        return Err(CompareError::NoPointInCommon {
+            before: names(before).join(", "),
+            after: names(after).join(", "),
+        });
+    }
+    if figures.is_empty() {
+        return Err(CompareError::NoFigure { kind });
+    }
+    let family = keys.len() * figures.len();
+    let sure = Confidence::NINETY_FIVE.shared_by(family);
+    let mut notes = Vec::new();
+    let mut points = Vec::new();
+    let mut disturbed = [Disturbed::default(), Disturbed::default()];
+    for (at, (key, places_before, places_after)) in keys.into_iter().enumerate() {
+        let read = |runs: &[&Run<K>], places: &[usize]| -> Result<Vec<Read>, RunError> {
+            let each = runs.iter().zip(places);
+            each.map(|(run, &place)| run.read(place, &figures, sure))
+                .collect()
+        };
+        let (of_before, of_after) = (read(before, &places_before)?, read(after, &places_after)?);
+        for (side, read) in [("before", &of_before), ("after", &of_after)] {
+            let told = read.iter().flat_map(|read| &read.notes);
+            notes.extend(told.map(|note| format!("{key}, {side}: {note}")));
+        }
+        for (disturbed, reads) in disturbed.iter_mut().zip([&of_before, &of_after]) {
+            reads.iter().for_each(|read| disturbed.hear(read));
+        }
+        points.push(ComparedPoint {
+            samples_before: of_before.iter().map(|read| read.samples).sum(),
+            samples_after: of_after.iter().map(|read| read.samples).sum(),
+            figures: (0..figures.len())
+                .map(|i| compared(figures[i], i, &of_before, &of_after, sure))
+                .collect(),
+            point: key,
+        });
+        progress((at + 1) as f64 / (family / figures.len()) as f64);
+    }
+    for (side, disturbed) in ["before", "after"].into_iter().zip(&disturbed) {
+        notes.extend(disturbed.told(side));
+    }
+    Ok(Comparison {
+        kind,
+        before: before.iter().map(|run| RunNote::of(*run)).collect(),
+        after: after.iter().map(|run| RunNote::of(*run)).collect(),
+        confidence: 1.0 - Confidence::NINETY_FIVE.missed(),
+        compared: family,
+        changed,
+        points,
+        unmatched,
+        notes,
+    })
+}
+
+fn compared(
+    figure: Figure,
+    at: usize,
+    before: &[Read],
+    after: &[Read],
+    sure: Confidence,
+) -> Compared {
+    let side = |reads: &[Read]| -> Option<Vec<Estimate>> {
+        reads.iter().map(|read| read.found[at].1).collect()
+    };
+    let sides = side(before).zip(side(after));
+    let difference = sides.and_then(|(before, after)| difference(&before, &after, sure));
+    Compared {
+        figure,
+        verdict: Verdict::of(figure, difference.as_ref()),
+        difference,
+    }
+}
+
+/// How many points of a side were disturbed, and by what.
+#[derive(Default)]
+struct Disturbed {
+    points: usize,
+    of: usize,
+    by: Vec<&'static str>,
+}
+
+impl Disturbed {
+    fn hear(&mut self, read: &Read) {
+        self.of += 1;
+        self.points += usize::from(!read.disturbed.is_empty());
+        for by in &read.disturbed {
+            if !self.by.contains(by) {
+                self.by.push(by);
+            }
+        }
+    }
+
+    fn told(&self, side: &str) -> Option<String> {
+        (self.points > 0).then(|| {
+            format!(
+                "{side}: {} of {} points were disturbed ({}); a difference may come from that",
+                self.points,
+                self.of,
+                self.by.join(", ")
+            )
+        })
+    }
+}
+
+/// What disturbed a point, in a few words.
+fn by(disturbances: &[Disturbance]) -> Vec<&'static str> {
+    let name = |disturbance: &Disturbance| match disturbance {
+        Disturbance::Steal { .. } => "time taken by the hypervisor",
+        Disturbance::Preempted { .. } => "the processor was taken away",
+        Disturbance::SharedProcessor { .. } => "others on the same processor",
+        Disturbance::ClockGap { .. } => "the clock jumped",
+        Disturbance::EndpointStalled { .. } => "an endpoint stalled",
+        Disturbance::UrbEventsLost { .. } => "URB events were lost",
+        Disturbance::StorageTooSlow { .. } => "storage was too slow",
+    };
+    disturbances.iter().map(name).collect()
+}
+
+fn names<K: wiregauge_run::RunKind>(runs: &[&Run<K>]) -> Vec<String> {
+    runs.iter().map(|run| run.name()).collect()
+}
+
+fn places<K: wiregauge_run::RunKind>(runs: &[&Run<K>]) -> Vec<Vec<Place>>
+where
+    Run<K>: Side,
+{
+    runs.iter().map(|run| run.places()).collect()
+}

@@ -1,0 +1,151 @@
+//! A comparison as plain data: what tables, figures and files are made of.
+
+use crate::conditions::Changed;
+use crate::figure::{Better, Figure, Unit};
+use crate::key::Key;
+use serde::Serialize;
+use wiregauge_run::{Run, RunKind};
+use wiregauge_stats::{Difference, Estimate};
+
+/// Two sides, compared.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The kind of the runs.
+    pub kind: &'static str,
+    /// The runs before.
+    pub before: Vec<RunNote>,
+    /// The runs after.
+    pub after: Vec<RunNote>,
+    /// How sure all intervals together are.
+    pub confidence: f64,
+    /// How many intervals that is: points times figures.
+    pub compared: usize,
+    /// What else differs between the sides, and may be the cause.
+    pub changed: Vec<Changed>,
+    /// The points that every run has.
+    pub points: Vec<ComparedPoint>,
+    /// The points that not every run has.
+    pub unmatched: Vec<Unmatched>,
+    /// What should be known of it.
+    pub notes: Vec<String>,
+}
+
+/// A run that was compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunNote {
+    /// Its name.
+    pub name: String,
+    /// When it started.
+    pub started: String,
+    /// How far it came.
+    pub state: String,
+    /// Its address.
+    pub address: String,
+}
+
+impl RunNote {
+    pub(crate) fn of<K: RunKind>(run: &Run<K>) -> RunNote {
+        RunNote {
+            name: run.name(),
+            started: run.file.conditions.started.clone(),
+            state: run.file.state.describe().to_owned(),
+            address: K::address(&run.file.plan).to_owned(),
+        }
+    }
+}
+
+/// One point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedPoint {
+    /// What was asked.
+    pub point: Key,
+    /// Samples before, all runs together.
+    pub samples_before: u64,
+    /// Samples after, all runs together.
+    pub samples_after: u64,
+    /// Its figures.
+    pub figures: Vec<Compared>,
+}
+
+/// One figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// Which.
+    pub figure: Figure,
+    /// After against before; `None` where a side has no such figure.
+    pub difference: Option<Difference>,
+    /// What that means.
+    pub verdict: Verdict,
+}
+
+impl Compared {
+    /// The difference as it is judged: relative, or in points for a share.
+    pub fn judged(&self) -> Option<Estimate> {
+        let difference = self.difference.as_ref()?;
+        match self.figure.unit() {
+            Unit::Share => Some(difference.absolute),
+            _ => difference.relative,
+        }
+    }
+}
+
+/// A point that not every run has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unmatched {
+    /// What was asked.
+    pub point: Key,
+    /// Names of the runs that lack it, or measured nothing there.
+    pub missing_in: Vec<String>,
+}
+
+/// What a difference and its interval mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// After is worse, and chance does not explain it.
+    Worse,
+    /// After is better, and chance does not explain it.
+    Better,
+    /// Chance explains the difference; how large one may hide, the interval tells.
+    NoDifferenceShown,
+    /// The samples bound nothing.
+    CannotTell,
+}
+
+impl Verdict {
+    pub(crate) fn of(figure: Figure, difference: Option<&Difference>) -> Verdict {
+        let Some(difference) = difference else {
+            return Verdict::CannotTell;
+        };
+        let Estimate { low, high, .. } = difference.absolute;
+        let (more, less) = match figure.better() {
+            Better::Lower => (Verdict::Worse, Verdict::Better),
+            Better::Higher => (Verdict::Better, Verdict::Worse),
+        };
+        if low.is_some_and(|low| low > 0.0) {
+            more
+        } else if high.is_some_and(|high| high < 0.0) {
+            less
+        } else if low.is_some() && high.is_some() {
+            Verdict::NoDifferenceShown
+        } else {
+            Verdict::CannotTell
+        }
+    }
+
+    /// In the words of a table.
+    pub fn words(self, figure: Figure) -> &'static str {
+        match (self, figure) {
+            (Verdict::NoDifferenceShown, _) => "no difference shown",
+            (Verdict::CannotTell, _) => "cannot tell (too few independent samples)",
+            (Verdict::Worse, Figure::Lost) => "loses more",
+            (Verdict::Better, Figure::Lost) => "loses less",
+            (Verdict::Worse, Figure::Corrupted | Figure::Below(_)) => "worse",
+            (Verdict::Better, Figure::Corrupted | Figure::Below(_)) => "better",
+            (Verdict::Worse, Figure::Buffer(_)) => "needs more",
+            (Verdict::Better, Figure::Buffer(_)) => "needs less",
+            (Verdict::Worse, _) => "slower",
+            (Verdict::Better, _) => "faster",
+        }
+    }
+}

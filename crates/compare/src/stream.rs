@@ -1,0 +1,134 @@
+//! The figures of a stream point, one way of it at a time, out of its transfers.
+
+use crate::exchange::yes;
+use crate::figure::{Figure, Part};
+use crate::key::Key;
+use crate::{Place, Read, Side};
+use wiregauge_record::{FlowSummary, StreamPoint, StreamSummariser};
+use wiregauge_run::{Run, RunError, Stream};
+use wiregauge_stats::{Confidence, Estimate, Series, share_of};
+
+/// Blocks of time that a point is cut into for the confidence of its rate, and the shortest of them.
+const BLOCKS: u64 = 1000;
+const SHORTEST_NS: u64 = 100_000;
+
+/// No point has more ways than this.
+const WAYS: usize = 2;
+
+/// The figures that all of these runs have.
+pub(crate) fn figures<'a>(runs: impl Iterator<Item = &'a Run<Stream>> + Clone) -> Vec<Figure> {
+    let [p50, p90, p99, p999] = [500, 900, 990, 999].map(Part::Percentile);
+    let mut figures = vec![Figure::Rate];
+    figures.extend([p50, p90, p99, p999].map(Figure::Gap));
+    figures.extend([p50, p99].map(Figure::Transfer));
+    figures.push(Figure::Lost);
+    if runs.clone().all(|run| run.file.plan.check) {
+        figures.push(Figure::Corrupted);
+    }
+    // A buffer is for a rate and a loss probability: both must be the same.
+    let mut losses = runs.clone().map(|run| run.file.plan.loss);
+    let first = losses.next();
+    if losses.all(|loss| Some(loss) == first) {
+        let rates = |run: &Run<Stream>| run.file.plan.rates_bytes_s.clone();
+        let shared = runs.map(rates).reduce(|mut shared, run| {
+            shared.retain(|rate| run.contains(rate));
+            shared
+        });
+        let mut shared = shared.unwrap_or_default();
+        shared.sort_unstable();
+        shared.dedup();
+        figures.extend(shared.into_iter().map(Figure::Buffer));
+    }
+    figures
+}
+
+fn key(point: &StreamPoint, flow: &FlowSummary) -> Key {
+    Key::new(vec![
+        ("direction", point.direction.name().to_owned()),
+        ("transfer", point.transfer_bytes.to_string()),
+        ("queue", point.queue.to_string()),
+        ("way", flow.way.name().to_owned()),
+        ("link", point.link.to_string()),
+        ("together", yes(point.together)),
+    ])
+}
+
+impl Side for Run<Stream> {
+    fn places(&self) -> Vec<Place> {
+        let mut places = Vec::new();
+        for (at, summary) in self.file.points.iter().enumerate() {
+            for (way, flow) in summary.flows.iter().enumerate().take(WAYS) {
+                if flow.transfers > 0 {
+                    places.push((key(&summary.point, flow), at * WAYS + way));
+                }
+            }
+        }
+        places
+    }
+
+    fn read(&self, at: usize, figures: &[Figure], sure: Confidence) -> Result<Read, RunError> {
+        let (plan, summary) = (&self.file.plan, &self.file.points[at / WAYS]);
+        let flow = &summary.flows[at % WAYS];
+        let block_ns = (summary.elapsed_ns / BLOCKS).max(SHORTEST_NS);
+        let mut summariser = StreamSummariser::new(plan, summary.point).in_blocks(block_ns);
+        let mut transfers = self.samples(at / WAYS)?;
+        while let Some(rows) = transfers.next_rows() {
+            let of_way = rows?.iter().filter(|transfer| transfer.way == flow.way);
+            of_way.for_each(|transfer| summariser.push(transfer));
+        }
+        let series = summariser.into_series();
+        let series = series.iter().find(|series| series.way == flow.way);
+        let found = |figure: &Figure| -> Option<Estimate> {
+            let series = series?;
+            let part = |of: &Series, part: Part| -> Option<Estimate> {
+                let of = of.read()?;
+                Some(match part {
+                    Part::Mean => of.mean(sure),
+                    Part::Percentile(thousandths) => {
+                        of.percentile(f64::from(thousandths) / 1000.0, sure)
+                    }
+                })
+            };
+            let share = |bytes: u64| {
+                let sent = flow.counts.sent.max(1) as f64;
+                share_of(flow.transfers, (bytes as f64 / sent).min(1.0), sure)
+            };
+            match *figure {
+                Figure::Rate => rate(flow, &series.block_bytes, sure),
+                Figure::Gap(of) => part(&series.gap, of),
+                Figure::Transfer(of) => part(&series.transfer_time, of),
+                Figure::Lost => Some(share(flow.counts.lost)),
+                Figure::Corrupted => Some(share(flow.counts.corrupted)),
+                Figure::Buffer(bytes_s) => {
+                    let backlog = series.backlogs.iter().find(|(rate, _)| *rate == bytes_s)?;
+                    backlog.1.need_at(plan.loss, sure).for_loss
+                }
+                _ => None,
+            }
+        };
+        Ok(Read {
+            found: figures
+                .iter()
+                .map(|figure| (*figure, found(figure)))
+                .collect(),
+            samples: flow.transfers,
+            notes: Vec::new(),
+            disturbed: crate::by(&summary.disturbances),
+        })
+    }
+}
+
+/// The rate of the summary, with the relative bounds of the mean of the blocks.
+fn rate(flow: &FlowSummary, blocks: &Series, sure: Confidence) -> Option<Estimate> {
+    let value = flow.rate?.value;
+    let blocks = blocks.read()?.mean(sure);
+    let scaled = |bound: f64| match blocks.value > 0.0 {
+        true => value * bound / blocks.value,
+        false => value,
+    };
+    Some(Estimate {
+        value,
+        low: blocks.low.map(scaled),
+        high: blocks.high.map(scaled),
+    })
+}

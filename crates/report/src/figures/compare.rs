@@ -1,0 +1,187 @@
+//! What differs between runs: a dot with its interval for each point, and the line of no difference.
+
+use super::Figure;
+use super::axes::{Axis, Tick, bounds};
+use super::canvas::{Canvas, Key};
+use super::look::{INK, MUTED, Marker, SERIES, Series};
+use wiregauge_compare::{Compared, ComparedPoint, Comparison, Unit, Verdict};
+use wiregauge_stats::Estimate;
+
+/// Height of a point, and of what stands around the points of a panel, in pixels.
+const ROW: u32 = 22;
+const AROUND: u32 = 78;
+
+/// Panels and points that one figure can hold and still be read.
+const PANELS: usize = 4;
+const POINTS: usize = 24;
+
+/// Farther than any axis reaches.
+const FAR: f64 = 1e9;
+
+/// Draws a comparison; nothing if there is nothing to draw.
+pub fn of_comparison(comparison: &Comparison) -> Vec<Figure> {
+    let Some(first) = comparison.points.first() else {
+        return Vec::new();
+    };
+    let is_drawn = |compared: &&Compared| compared.figure.unit() != Unit::Share;
+    let names: Vec<String> = first
+        .figures
+        .iter()
+        .filter(is_drawn)
+        .map(|c| c.figure.to_string())
+        .collect();
+    // The figures that are read first, if not all have room.
+    let favoured = [
+        "p50",
+        "p99",
+        "mean",
+        "throughput",
+        "rate",
+        "gap.p50",
+        "gap.p99",
+        "transfer.p99",
+    ];
+    let mut chosen: Vec<String> = match names.len() {
+        0..=PANELS => names.clone(),
+        _ => {
+            let known = favoured
+                .iter()
+                .filter(|name| names.iter().any(|n| n == *name));
+            known.take(PANELS).map(|name| (*name).to_owned()).collect()
+        }
+    };
+    chosen.sort_by_key(|name| names.iter().position(|n| n == name));
+    if chosen.is_empty() {
+        return Vec::new();
+    }
+    vec![draw(comparison, &chosen)]
+}
+
+fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
+    let shown = comparison.points.len().min(POINTS);
+    let labels = labels(&comparison.points[..shown]);
+    let columns = if figures.len() == 1 { 1 } else { 2 };
+    let rows = figures.len().div_ceil(columns) as u32;
+    let height = rows * (AROUND + ROW * shown as u32);
+    let verdicts = [
+        (Verdict::Worse, "worse"),
+        (Verdict::Better, "better"),
+        (Verdict::NoDifferenceShown, "no difference shown"),
+        (Verdict::CannotTell, "cannot tell"),
+    ];
+    let legend: Vec<(Key, String)> = verdicts
+        .map(|(verdict, name)| (Key::Mark(look(verdict)), name.to_owned()))
+        .into();
+    let canvas = Canvas::new(height, &legend);
+    for (figure, place) in figures.iter().zip(canvas.panels(figures.len(), columns)) {
+        let found: Vec<Option<(Estimate, Verdict)>> = comparison.points[..shown]
+            .iter()
+            .map(|point| {
+                let mut all = point.figures.iter();
+                let compared = all.find(|compared| compared.figure.to_string() == *figure)?;
+                Some((compared.judged()?, compared.verdict))
+            })
+            .collect();
+        panel(&canvas, place, figure, &labels, &found);
+    }
+    let left_out = match comparison.points.len() - shown {
+        0 => String::new(),
+        more => format!(" {more} more points are in the table."),
+    };
+    let caption = format!(
+        "After against before, in percent of before. The {:.0} % intervals of all {} figures compared \
+         hold together; one that reaches the edge goes beyond it or has no end. Verdicts follow from \
+         them: where the interval holds 0, no difference is shown.{left_out}",
+        comparison.confidence * 100.0,
+        comparison.compared
+    );
+    canvas.finish("compare", "What differs", &caption)
+}
+
+/// Names of the points, without what is the same in all of them.
+fn labels(points: &[ComparedPoint]) -> Vec<String> {
+    let differs = |name: &str| {
+        let mut values = points.iter().map(|point| point.point.value(name));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    let label = |point: &ComparedPoint| {
+        let parts = point.point.parts().iter();
+        let told = parts.filter(|(name, _)| differs(name));
+        let told: Vec<String> = told
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        match told.is_empty() {
+            true => point.point.to_string(),
+            false => told.join(", "),
+        }
+    };
+    points.iter().map(label).collect()
+}
+
+fn look(verdict: Verdict) -> Series {
+    let (colour, marker, hollow) = match verdict {
+        Verdict::Worse => (SERIES[4], Marker::Triangle, false),
+        Verdict::Better => (SERIES[0], Marker::Circle, false),
+        Verdict::NoDifferenceShown => (MUTED, Marker::Circle, true),
+        Verdict::CannotTell => (MUTED, Marker::Square, true),
+    };
+    Series {
+        colour,
+        dash: 0,
+        marker,
+        hollow,
+    }
+}
+
+/// The line of no difference.
+fn zero() -> Series {
+    Series {
+        dash: 0,
+        ..Series::limit()
+    }
+}
+
+fn panel(
+    canvas: &Canvas,
+    place: super::canvas::Place,
+    name: &str,
+    labels: &[String],
+    found: &[Option<(Estimate, Verdict)>],
+) {
+    let told = |estimate: &Estimate| [estimate.low, Some(estimate.value), estimate.high];
+    let drawn = found.iter().flatten();
+    let values = drawn.clone().map(|(estimate, _)| estimate.value);
+    let (least, most) = bounds(values.chain([0.0])).unwrap_or((0.0, 0.0));
+    // A wide interval must not press all others together: three times the spread of the values.
+    let room = (most - least).max(0.005) * 1.5;
+    let ends = drawn.flat_map(|(estimate, _)| told(estimate)).flatten();
+    let held = ends.map(|end| end.clamp(least - room, most + room));
+    let (low, high) = bounds(held.chain([0.0])).unwrap_or((-0.01, 0.01));
+    let margin = 0.06 * (high - low).max(0.002);
+    let x = Axis::percent("change", low - margin, high + margin);
+    let mut y = Axis::slots("", labels);
+    // The first point on top.
+    let rows = labels.len() as f64;
+    let turned = y.ticks.into_iter().map(|tick| Tick {
+        at: rows - tick.at,
+        ..tick
+    });
+    y.ticks = turned.collect();
+    let frame = canvas.frame(place, name, x, y);
+    frame.line(&[(0.0, 0.0), (0.0, rows)], zero());
+    for (at, of) in found.iter().enumerate() {
+        let Some((estimate, verdict)) = of else {
+            continue;
+        };
+        let y = rows - at as f64 - 0.5;
+        let series = look(*verdict);
+        // A side without a bound goes beyond every edge.
+        let ends = [estimate.low.unwrap_or(-FAR), estimate.high.unwrap_or(FAR)];
+        let colour = if series.hollow { INK } else { series.colour };
+        if estimate.low.is_some() || estimate.high.is_some() {
+            frame.intervals_across(&[(ends[0], ends[1], y)], colour);
+        }
+        frame.markers(&[(estimate.value, y)], series);
+    }
+}

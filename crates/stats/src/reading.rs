@@ -1,0 +1,40 @@
+//! A series read out figure by figure, each at the confidence that is asked for.
+
+use crate::distribution::{Samples, mean, percentile, share_below};
+use crate::types::{Confidence, Estimate};
+
+/// The samples of a [`Series`](crate::Series), at least one, put in order once.
+pub struct Reading<'a> {
+    samples: Box<dyn Samples + 'a>,
+}
+
+impl<'a> Reading<'a> {
+    pub(crate) fn new(samples: Box<dyn Samples + 'a>) -> Reading<'a> {
+        Reading { samples }
+    }
+
+    /// Number of samples.
+    pub fn n(&self) -> u64 {
+        self.samples.n()
+    }
+
+    /// The mean.
+    pub fn mean(&self, confidence: Confidence) -> Estimate {
+        mean(&*self.samples, confidence)
+    }
+
+    /// The nearest-rank percentile; `p` from 0 to 1.
+    pub fn percentile(&self, p: f64, confidence: Confidence) -> Estimate {
+        percentile(&*self.samples, p, confidence)
+    }
+
+    /// The share strictly below `limit`.
+    pub fn share_below(&self, limit: u64, confidence: Confidence) -> Estimate {
+        let share = share_below(&*self.samples, limit, 0, confidence);
+        Estimate {
+            value: share.share,
+            low: Some(share.low),
+            high: Some(share.high),
+        }
+    }
+}
