@@ -13,9 +13,7 @@ mod verify;
 mod virtual_clock;
 mod waiting;
 
-pub use check::{
-    CHANNELS_MOST, DUTY_MOST, check, check_room, check_shape, check_speed, least_duty, throttling,
-};
+pub use check::check;
 pub use device::{Arrived, DeviceEnd, LoopDevice, Rings, STALLS_KEPT, Submitted};
 pub use virtual_clock::VirtualClock;
 

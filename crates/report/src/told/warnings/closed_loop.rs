@@ -8,6 +8,7 @@ use wiregauge_run::{Loop, RunFile};
 
 /// A real-time thread that runs for more than this part of the time is near the kernel's limit
 /// (sched(7): 950 ms a second by default), beyond which it stands still for the rest of the second.
+/// The period is a second where it was not changed (sched_rt_period_us).
 const NEAR_THROTTLE: f64 = 0.90;
 
 /// A loop that works for more than this part of the time has nothing left for a bad moment.
@@ -20,7 +21,9 @@ const FEW: u64 = 1_000;
 pub(in crate::told) enum LoopWarning {
     /// It stalled although the rings were meant to be large enough for anything.
     Stalled { points: Vec<u32>, most: u64 },
-    /// A preload under test did not hold.
+    /// The preload that was asked for did not hold.
+    TooShort { points: Vec<u32> },
+    /// A preload under test did not hold, a longer one did.
     NotHeld { points: Vec<u32> },
     /// No preload held.
     NeverHeld { points: Vec<u32> },
@@ -30,8 +33,8 @@ pub(in crate::told) enum LoopWarning {
     Unverified { points: Vec<u32> },
     /// The processing takes nearly all of the time.
     Busy { points: Vec<u32>, worst: f64 },
-    /// It spins at a real-time priority, and the kernel will not let it.
-    Throttled { spins: bool, runtime_us: i64 },
+    /// It runs for so much of the time at a real-time priority that the kernel stops it.
+    Throttled { runs: f64, runtime_us: i64 },
     /// Too few blocks.
     FewBlocks { points: Vec<u32>, fewest: u64 },
     /// A load ran.
@@ -62,7 +65,11 @@ pub(in crate::told) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
         most: points.iter().map(stalls).max().unwrap_or(0),
     });
     let not_held = |p: &LoopSummary| p.point.aim == Aim::Hold && stalls(p) > 0;
-    add(those(&not_held), &|points| LoopWarning::NotHeld { points });
+    // Asked for with --preload, a preload is not followed by a longer one.
+    let searched = file.plan.find;
+    add(those(&|p| !searched && not_held(p)), &|points| {
+        LoopWarning::TooShort { points }
+    });
     let ever_held = |cell: &LoopSummary| {
         points.iter().any(|p| {
             let same =
@@ -70,7 +77,9 @@ pub(in crate::told) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
             p.point.aim == Aim::Hold && same(p) == same(cell) && stalls(p) == 0
         })
     };
-    let never = |p: &LoopSummary| not_held(p) && !ever_held(p);
+    let at_last = |p: &LoopSummary| searched && not_held(p) && ever_held(p);
+    add(those(&at_last), &|points| LoopWarning::NotHeld { points });
+    let never = |p: &LoopSummary| searched && not_held(p) && !ever_held(p);
     add(those(&never), &|points| LoopWarning::NeverHeld { points });
     let wrong = |p: &LoopSummary| {
         let verified = p.verified.as_ref();
@@ -80,20 +89,30 @@ pub(in crate::told) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
     add(those(&|p| p.verified.is_none()), &|points| {
         LoopWarning::Unverified { points }
     });
-    let real_time = file.plan.host.priority.is_some();
     let busy = |p: &LoopSummary| p.duty > BUSY;
     add(those(&busy), &|hit| LoopWarning::Busy {
         points: hit,
         worst: points.iter().map(|p| p.duty).fold(0.0, f64::max),
     });
-    let spins = file.plan.wait == LoopWait::Spin;
-    let near = spins || points.iter().any(|p| p.duty > NEAR_THROTTLE);
+    // The kernel counts the spinning too.
+    let runs = |p: &LoopSummary| match file.plan.wait {
+        LoopWait::Sleep => p.duty,
+        LoopWait::Spin => 1.0,
+        LoopWait::Hybrid { margin_ns } => {
+            (p.duty + margin_ns as f64 / p.point.period_ns()).min(1.0)
+        }
+    };
+    let most = points.iter().map(runs).fold(0.0, f64::max);
+    let limit = |runtime_us: i64| NEAR_THROTTLE.min(runtime_us as f64 / 1e6);
     if let Some(runtime_us) = file.conditions.host.rt_runtime_us
-        && real_time
-        && near
+        && file.plan.host.priority.is_some()
         && runtime_us >= 0
+        && most > limit(runtime_us)
     {
-        found.push(LoopWarning::Throttled { spins, runtime_us });
+        found.push(LoopWarning::Throttled {
+            runs: most,
+            runtime_us,
+        });
     }
     let mut add = |points: Vec<u32>, make: &dyn Fn(Vec<u32>) -> LoopWarning| {
         if !points.is_empty() {
@@ -131,6 +150,12 @@ impl fmt::Display for LoopWarning {
                  --priority, or a lower --rate",
                 named(points)
             ),
+            LoopWarning::TooShort { points } => write!(
+                f,
+                "the preload did not hold at {}: the output starved, or input was lost. The needed \
+                 latency of the same run is in the table; --find tests preloads until one holds",
+                named(points)
+            ),
             LoopWarning::NotHeld { points } => write!(
                 f,
                 "the preload of {} did not hold: a delay longer than any before it came. Longer runs \
@@ -161,12 +186,14 @@ impl fmt::Display for LoopWarning {
                 percent(*worst),
                 named(points)
             ),
-            LoopWarning::Throttled { spins, runtime_us } => write!(
+            LoopWarning::Throttled { runs, runtime_us } => write!(
                 f,
-                "the loop {} at a real-time priority, which the kernel stops for {} of each second \
-                 (kernel.sched_rt_runtime_us is {runtime_us}). Try --wait hybrid:50us, or \
-                 sysctl kernel.sched_rt_runtime_us=-1",
-                if *spins { "spins" } else { "is busy" },
+                "the loop's thread runs for up to {} of the time at a real-time priority; beyond {} \
+                 the kernel stops it for the rest of each second, {} \
+                 (kernel.sched_rt_runtime_us is {runtime_us}). Try --wait sleep or hybrid with a \
+                 shorter spin, a lower --rate, or sysctl kernel.sched_rt_runtime_us=-1",
+                percent(*runs),
+                percent(*runtime_us as f64 / 1e6),
                 time((1_000_000 - runtime_us).max(0) as f64 * 1e3)
             ),
             LoopWarning::FewBlocks { points, fewest } => write!(
