@@ -14,14 +14,14 @@ use wiregauge_run::{AnyRun, Exchange, Run, RunWriter};
 fn exchange_points(gathered: Gathered) -> Vec<ExchangePoint> {
     match gathered {
         Gathered::Exchange(points) => points,
-        Gathered::Stream(_) => panic!("an exchange run was gathered as a stream run"),
+        _ => panic!("an exchange run was gathered as another"),
     }
 }
 
 fn stream_points(gathered: Gathered) -> Vec<StreamPoint> {
     match gathered {
         Gathered::Stream(points) => points,
-        Gathered::Exchange(_) => panic!("a stream run was gathered as an exchange run"),
+        _ => panic!("a stream run was gathered as another"),
     }
 }
 
