@@ -126,7 +126,7 @@ fn check_point(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
                 "a preload of {preload_bytes} B is less than one block of {notify_bytes} B: the \
                  output would run dry before the first block has come in"
             ),
-            format!("a preload of {block} B or more, or a smaller --notify"),
+            format!("--preload {block} or more, or a smaller --notify"),
         )
     } else if preload_bytes > ring_bytes {
         (
@@ -143,7 +143,7 @@ fn check_point(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
                  block would lie across the end of the output ring"
             ),
             format!(
-                "a preload of {} B",
+                "--preload {}",
                 preload_bytes.div_ceil(block).saturating_mul(block)
             ),
         )
@@ -266,7 +266,7 @@ mod tests {
         assert!(refused_point(|p| p.ring_bytes = 4_096).contains("single block"));
         assert!(refused_point(|p| p.preload_bytes = 4_092).contains("less than one block"));
         assert!(refused_point(|p| p.preload_bytes = 2 << 20).contains("--ring 2097152"));
-        assert!(refused_point(|p| p.preload_bytes = 4_100).contains("preload of 8192 B"));
+        assert!(refused_point(|p| p.preload_bytes = 4_100).contains("--preload 8192"));
     }
 
     #[test]
