@@ -212,3 +212,106 @@ impl fmt::Display for LoopWarning {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wiregauge_record::{
+        Conditions, HostPlan, LoopFacts, LoopPlan, LoopPoint, LoopSummariser, Stage,
+    };
+    use wiregauge_run::State;
+
+    /// Blocks of 1 ms at the usual limit of the kernel, 950 ms a second.
+    fn point(aim: Aim, index: u32) -> LoopSummary {
+        let point = LoopPoint {
+            index,
+            rate_hz: 1_000_000,
+            channels: 1,
+            notify_bytes: 2_000,
+            ring_bytes: 2_000_000,
+            preload_bytes: 4_000,
+            aim,
+        };
+        LoopSummariser::new(point).finish(Ending::Complete, LoopFacts::default())
+    }
+
+    fn warnings(change: impl Fn(&mut RunFile<Loop>)) -> String {
+        let mut file = RunFile {
+            schema: 1,
+            kind: "loop".into(),
+            state: State::Complete,
+            plan: LoopPlan {
+                address: "virtual".into(),
+                points: Vec::new(),
+                duration_ns: 1,
+                settle_ns: 0,
+                find: false,
+                hold_ns: 1,
+                process: vec![Stage::Copy],
+                wait: LoopWait::Sleep,
+                calibrate: false,
+                host: HostPlan {
+                    priority: Some(50),
+                    ..HostPlan::default()
+                },
+            },
+            conditions: Conditions::default(),
+            points: vec![point(Aim::Curve, 0)],
+            warnings: Vec::new(),
+        };
+        file.conditions.host.rt_runtime_us = Some(950_000);
+        change(&mut file);
+        let found = of_run(&file);
+        let texts: Vec<String> = found.iter().map(ToString::to_string).collect();
+        texts.join("\n")
+    }
+
+    #[test]
+    fn a_thread_that_the_kernel_will_stop_is_warned_about() {
+        let text = |wait, change: &dyn Fn(&mut RunFile<Loop>)| {
+            warnings(|file| {
+                file.plan.wait = wait;
+                change(file);
+            })
+        };
+        let spin = LoopWait::Spin;
+        let told = text(spin, &|_| {});
+        assert!(told.contains("95.0") && told.contains("50.00 ms"), "{told}");
+        let hybrid = |margin_ns| LoopWait::Hybrid { margin_ns };
+        assert!(!text(hybrid(800_000), &|_| {}).contains("kernel"));
+        assert!(text(hybrid(920_000), &|_| {}).contains("kernel"));
+        let works = |file: &mut RunFile<Loop>| file.points[0].duty = 0.2;
+        assert!(text(hybrid(800_000), &works).contains("kernel"));
+        let half = |file: &mut RunFile<Loop>| {
+            file.conditions.host.rt_runtime_us = Some(500_000);
+        };
+        assert!(text(hybrid(600_000), &half).contains("kernel"));
+        let freed = |file: &mut RunFile<Loop>| file.conditions.host.rt_runtime_us = Some(-1);
+        assert!(!text(spin, &freed).contains("kernel"));
+        let usual = |file: &mut RunFile<Loop>| file.plan.host.priority = None;
+        assert!(!text(spin, &usual).contains("kernel"));
+    }
+
+    #[test]
+    fn a_preload_that_stalled_is_told_by_how_it_came_to_be_tested() {
+        let stalled = |file: &mut RunFile<Loop>, held: bool| {
+            let mut tests = [point(Aim::Hold, 1), point(Aim::Hold, 2)];
+            tests[0].underruns = 3;
+            tests[1].underruns = u64::from(!held);
+            file.points.extend(tests);
+        };
+        let asked_for = warnings(|file| stalled(file, false));
+        assert!(asked_for.contains("--find tests preloads"), "{asked_for}");
+        let found = warnings(|file| {
+            file.plan.find = true;
+            stalled(file, true);
+        });
+        assert!(found.contains("trust the bound") && !found.contains("no preload"));
+        let never = warnings(|file| {
+            file.plan.find = true;
+            stalled(file, false);
+        });
+        assert!(never.contains("no preload that was tested held"), "{never}");
+        assert!(!never.contains("trust the bound"), "{never}");
+    }
+}
