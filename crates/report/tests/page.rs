@@ -305,3 +305,86 @@ fn a_page_of_a_hundred_points_can_be_mailed() {
         );
     }
 }
+
+#[test]
+fn a_loop_tells_latency_floor_tested_preload_and_that_it_was_verified() {
+    let dir = tempfile::tempdir().unwrap();
+    let points = vec![
+        loop_point(0, None),
+        LoopPoint {
+            index: 1,
+            ..loop_point(0, Some(2_048))
+        },
+        LoopPoint {
+            index: 2,
+            ..loop_point(0, Some(65_536))
+        },
+    ];
+    // The plan has the first; the others were found.
+    let run = loop_run(&dir.path().join("run"), &loop_plan(points), |point| {
+        blocks(point, 5000, 1)
+    });
+    let AnyRun::Loop(stored) = &run else {
+        panic!("a loop run")
+    };
+    let summary = stored.file.points[0].clone();
+    let page = page_of(&[subject("run", run)]);
+    assert!(page.contains("<title>Closed loop with virtual:</title>"));
+    let cards = between(&page, "<div class=\"cards\">", "</div>");
+    assert_eq!(cards.matches("class=\"card\"").count(), 3, "{cards}");
+    for words in [
+        "Latency needed",
+        "stalls a minute (95 %)",
+        "Floor of this host for it",
+        "Preload that held",
+        "32.77 ms",
+        "1 MS/s, 1 channel, blocks of 1,024 B",
+    ] {
+        assert!(cards.contains(words), "{words}: {cards}");
+    }
+    let ratio = summary.needed_ns.unwrap() / summary.floor.unwrap().floor_ns;
+    let ratio = format!("{ratio:.2} times this");
+    assert!(cards.contains(&ratio), "{ratio}: {cards}");
+    let said = between(&page, "<ul class=\"said\">", "</ul>");
+    for words in [
+        "1 of 2 tested preloads held.",
+        "verified at 3 of 3 points (sequence)",
+        "that were too short among them",
+        "The longest service delay of all was",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    for figure in ["stalls-latency", "service-series", "service-percentiles"] {
+        assert!(page.contains(figure), "{figure}");
+    }
+}
+
+#[test]
+fn loops_without_points_tests_or_floor_make_a_page_and_several_stand_side_by_side() {
+    let dir = tempfile::tempdir().unwrap();
+    let empty = loop_run(&dir.path().join("empty"), &loop_plan(Vec::new()), |point| {
+        blocks(point, 0, 1)
+    });
+    let page = page_of(&[subject("empty", empty)]);
+    assert!(page.contains("Nothing was measured that could be summed up."));
+    let points = vec![loop_point(0, None), loop_point(1, None)];
+    let run = |name: &str, n: u64| {
+        let run = loop_run(
+            &dir.path().join(name),
+            &loop_plan(points.clone()),
+            |point| blocks(point, n, n),
+        );
+        let AnyRun::Loop(mut run) = run else {
+            panic!("a loop run")
+        };
+        for point in &mut run.file.points {
+            (point.floor, point.verified) = (None, None);
+        }
+        subject(name, AnyRun::Loop(run))
+    };
+    let page = page_of(&[run("before", 3000), run("after", 2000)]);
+    let side = between(&page, "The runs side by side", "</table>");
+    assert!(side.contains("Latency needed"), "{side}");
+    assert!(page.contains("The latency was not verified at any point."));
+    assert!(!page.contains("NaN"));
+}

@@ -57,7 +57,7 @@ pub(super) fn all(subjects: &[Subject]) -> Vec<Looped<'_>> {
 
 /// The points that are drawn.
 pub(super) struct LoopChoice<'a> {
-    /// Runs that have such points, at most `most` of them.
+    /// Runs that have such points.
     pub(super) runs: Vec<usize>,
     pub(super) cells: Vec<LoopCell>,
     all: Vec<LoopCell>,
@@ -67,12 +67,12 @@ pub(super) struct LoopChoice<'a> {
 }
 
 impl<'a> LoopChoice<'a> {
-    /// Of several runs the cells that all of them have, if there are any; at most `most` points of
-    /// all runs together.
-    pub(super) fn of(points: Vec<Looped<'a>>, most: usize) -> LoopChoice<'a> {
+    /// Of several runs, at most `most_runs`, the cells that all of them have, if there are any; at
+    /// most `most` points of all runs together.
+    pub(super) fn of(points: Vec<Looped<'a>>, most_runs: usize, most: usize) -> LoopChoice<'a> {
         let of_runs = distinct(points.iter().map(|point| point.subject));
         let mut runs = of_runs.clone();
-        runs.truncate(most);
+        runs.truncate(most_runs);
         let in_run = |run: usize, cell: &LoopCell| {
             points
                 .iter()
@@ -151,8 +151,9 @@ impl<'a> LoopChoice<'a> {
                 }
                 curves.push(Curve {
                     name: name.join(", "),
-                    series: match self.runs.len() {
-                        1 => Series::of(at_cell),
+                    series: match (self.runs.len(), self.cells.len()) {
+                        (1, _) => Series::of(at_cell),
+                        (_, 1) => Series::of(at_run),
                         _ => Series::with(at_run, at_cell),
                     },
                     point,
@@ -185,28 +186,36 @@ fn few(all: &[LoopCell], most: usize) -> (Vec<LoopCell>, String) {
     }
     if left.len() > most {
         let rates = distinct(left.iter().map(|cell| (cell.rate_hz, cell.channels)));
-        let a_rate = if left.len() > rates.len() && most > 1 {
+        let of_rate = |rate: (u64, u32)| -> Vec<LoopCell> {
+            let of_it = left.iter().copied();
+            let same = of_it.filter(|cell| (cell.rate_hz, cell.channels) == rate);
+            same.collect()
+        };
+        // Two of each rate only where two rates still have room.
+        let a_rate = if left.len() > rates.len() && most >= 4 {
             2
         } else {
             1
         };
-        let mut kept = Vec::new();
-        for rate in spread(&rates, most / a_rate) {
-            let of_it = left.iter().copied();
-            let same: Vec<LoopCell> = of_it
-                .filter(|cell| (cell.rate_hz, cell.channels) == rate)
-                .collect();
-            kept.extend(spread(&same, a_rate));
-        }
-        left = kept;
-        which = match a_rate {
-            1 => "the lowest and highest rate and some between".to_owned(),
-            _ => {
-                "the lowest and highest rate and some between, each with its smallest and largest \
-                  block"
-                    .to_owned()
-            }
+        let (kept, words): (Vec<LoopCell>, _) = if let [rate] = rates[..] {
+            let kept = spread(&of_rate(rate), most);
+            (kept, "the smallest and largest block and some between")
+        } else {
+            let drawn = spread(&rates, most / a_rate);
+            let kept = drawn
+                .into_iter()
+                .flat_map(|rate| spread(&of_rate(rate), a_rate));
+            let words = match a_rate {
+                1 => "the lowest and highest rate and some between, each with its smallest block",
+                _ => {
+                    "the lowest and highest rate and some between, each with its smallest and \
+                     largest block"
+                }
+            };
+            (kept.collect(), words)
         };
+        left = kept;
+        which = words.to_owned();
     }
     let rule = format!(
         " Of {} points {} are drawn: {which}.",

@@ -23,7 +23,7 @@ const DELAY: Quantity = Quantity {
 fn chosen(subjects: &[Subject], most: usize) -> Option<LoopChoice<'_>> {
     let mut points = loops::all(subjects);
     points.retain(|point| point.gathered.series.of > 0);
-    (!points.is_empty()).then(|| LoopChoice::of(points, most))
+    (!points.is_empty()).then(|| LoopChoice::of(points, most, most))
 }
 
 /// Over time.
