@@ -109,11 +109,11 @@ def row(cells: list[object]) -> str:
 def table(points: list[dict]) -> str:
     names = ["MS/s", "MB/s each way", "notify kB", "software buffer kB", "latency ms", "floor ms",
              "needed/floor", "stalls/min at most", "wake p50 us", "wake p99.9 us", "wake max us",
-             "work max us", "timer max us", "verified"]
+             "work max us", "timer max us", "steal ms", "verified"]
     text = row(names) + row(["---:"] * (len(names) - 1) + ["---"])
     for p in points:
         at, floor, checked = p["point"], p["floor"], p["verified"]
-        us = lambda ns: f"{ns / 1e3:.4g}"
+        us = lambda ns: f"{ns / 1e3:,.0f}" if ns >= 1e5 else f"{ns / 1e3:.3g}"
         good = checked and checked["found_frames"] == checked["preload_frames"]
         text += row([
             f"{at['rate_hz'] / 1e6:g}", f"{at['rate_hz'] * 2 * at['channels'] / 1e6:.0f}",
@@ -122,6 +122,7 @@ def table(points: list[dict]) -> str:
             f"{p['ratio']:.2f}" if p["ratio"] else "-", f"{p['bound_per_minute']:.1f}",
             us(p["wake"]["p50"]["value"]), us(p["wake"]["p999"]["value"]), us(p["wake"]["max"]),
             us(p["work"]["max"]), us(floor["wake_up"]["max"]) if floor else "-",
+            f"{p['resources']['steal_ns'] / 1e6:.0f}",
             checked["method"] if good else "NO",
         ])
     return text
@@ -175,7 +176,9 @@ with real cards on a computer of its own; the shortest that ran for a minute.
 This host's figures are of {host["duration"]} a point. A longest delay grows with the time that is
 measured, so look at the bound (upper 95 %), not at the latency alone. The floor is one block plus the
 longest delay of a plain timer thread of the same priority beside the loop: it meets the same machine, but
-other instants, and the ratio of two longest delays swings with both.
+other instants, and the ratio of two longest delays swings with both. Where a hypervisor stops one processor
+and not the other ("steal", summed over processors and the point), the loop may be on the one and the timer on
+the other: a ratio far above or below 1 with real-time priority is that, as far as can be told from inside.
 """
 
 
