@@ -96,7 +96,7 @@ pub struct LoopPoint {
 impl LoopPoint {
     /// Bytes of one sample of every channel.
     pub fn frame_bytes(&self) -> u32 {
-        self.channels * SAMPLE_BYTES
+        self.channels.saturating_mul(SAMPLE_BYTES)
     }
 
     /// Bytes a second, each way.

@@ -13,7 +13,8 @@ pub struct StallRate {
     pub latency_ns: f64,
     /// The same as a preload in bytes.
     pub preload_bytes: u64,
-    /// Stalls that this run would have had with it: stretches of blocks in a row that came too late.
+    /// Stalls that this run would have had with it: stretches of blocks in a row that came too late;
+    /// never fewer than with a longer one.
     pub stalls: u64,
     /// The same a minute.
     pub per_minute: f64,

@@ -225,17 +225,18 @@ pub fn of_loop(args: &LoopArgs) -> LoopPlan {
                 preload_bytes: 0,
                 aim: Aim::Curve,
             };
-            let whole = |bytes: u64| bytes - bytes % u64::from(notify_bytes).max(1);
-            let quarter = (point.bytes_s() / 4.0) as u64;
+            let block = u64::from(notify_bytes);
             // A sound card's ring is small, and a quarter of a second long for its rates.
             let least = match args.device.starts_with("alsa:") {
                 true => 0,
                 false => LEAST_RING,
             };
-            let ring = args.ring.map_or(quarter.clamp(least, MOST_RING), u64::from);
-            point.ring_bytes = whole(ring).max(4 * u64::from(notify_bytes));
+            let quarter = ((point.bytes_s() / 4.0) as u64).clamp(least, MOST_RING);
+            let whole = (quarter - quarter % block.max(1)).max(4 * block);
+            // What was asked for is taken as it is: the engine says what is wrong with it.
+            point.ring_bytes = args.ring.map_or(whole, u64::from);
             // So long that nothing starves while the curve is taken.
-            point.preload_bytes = point.ring_bytes - u64::from(notify_bytes);
+            point.preload_bytes = point.ring_bytes.saturating_sub(block);
             if let Some(preload) = args.preload {
                 point.preload_bytes = preload.into();
                 point.aim = Aim::Hold;

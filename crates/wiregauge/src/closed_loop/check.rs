@@ -1,24 +1,16 @@
-//! What cannot be looped is refused before anything is opened; what can, but will be disturbed by the
-//! kernel, is warned about.
+//! What cannot be looped is refused before anything is opened.
 
 use super::process::out_of_bounds;
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::{available_bytes, memory_speed};
-use wiregauge_record::{LoopPlan, LoopPoint, LoopWait, SAMPLE_BYTES};
+use wiregauge_record::{LoopPlan, LoopPoint, SAMPLE_BYTES};
 
 /// The most channels of a device.
-pub const CHANNELS_MOST: u32 = 64;
+const CHANNELS_MOST: u32 = 64;
 
 /// Slower loops are not held against the speed of the memory, which takes 0.2 s to measure: every host
 /// that runs this copies more.
 const SLOW_BYTES_S: f64 = 100e6;
-
-/// Above this part of the time, a real-time thread should leave more room to others.
-pub const DUTY_MOST: f64 = 0.9;
-
-/// The period of the kernel's throttling of real-time threads, in microseconds, where it was not
-/// changed (sched_rt_period_us; Documentation/scheduler/sched-rt-group.rst).
-const THROTTLE_PERIOD_US: f64 = 1e6;
 
 /// Refuses what cannot be looped on this host, before anything is opened.
 pub fn check(plan: &LoopPlan) -> Result<(), LinkError> {
@@ -39,7 +31,7 @@ fn refuse(plan: &LoopPlan, said: String, hint: impl Into<String>) -> LinkError {
 }
 
 /// Refuses a plan that no host could run.
-pub fn check_shape(plan: &LoopPlan) -> Result<(), LinkError> {
+fn check_shape(plan: &LoopPlan) -> Result<(), LinkError> {
     let refuse = |said: String, hint: &str| Err(refuse(plan, said, hint));
     if plan.points.is_empty() {
         return refuse(
@@ -134,7 +126,7 @@ fn check_point(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
                 "a preload of {preload_bytes} B is less than one block of {notify_bytes} B: the \
                  output would run dry before the first block has come in"
             ),
-            format!("a preload of {block} B or more, or a smaller --notify"),
+            format!("--preload {block} or more, or a smaller --notify"),
         )
     } else if preload_bytes > ring_bytes {
         (
@@ -144,10 +136,16 @@ fn check_point(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
                 preload_bytes.div_ceil(block).saturating_mul(block)
             ),
         )
-    } else if !preload_bytes.is_multiple_of(u64::from(point.frame_bytes())) {
+    } else if !preload_bytes.is_multiple_of(block) {
         (
-            format!("a preload of {preload_bytes} B is no whole number of frames"),
-            format!("a preload that is a multiple of {} B", point.frame_bytes()),
+            format!(
+                "a preload of {preload_bytes} B is no whole number of blocks of {notify_bytes} B: a \
+                 block would lie across the end of the output ring"
+            ),
+            format!(
+                "--preload {}",
+                preload_bytes.div_ceil(block).saturating_mul(block)
+            ),
         )
     } else {
         return Ok(());
@@ -157,7 +155,7 @@ fn check_point(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
 
 /// Refuses rings that would not fit in so many free bytes. Points are measured one after another: the
 /// largest counts.
-pub fn check_room(plan: &LoopPlan, available_bytes: u64) -> Result<(), LinkError> {
+fn check_room(plan: &LoopPlan, available_bytes: u64) -> Result<(), LinkError> {
     let Some(point) = plan.points.iter().max_by_key(|p| p.ring_bytes) else {
         return Ok(());
     };
@@ -174,7 +172,7 @@ pub fn check_room(plan: &LoopPlan, available_bytes: u64) -> Result<(), LinkError
 }
 
 /// Refuses rates at which this host cannot even copy the samples once.
-pub fn check_speed(plan: &LoopPlan, memory_bytes_s: f64) -> Result<(), LinkError> {
+fn check_speed(plan: &LoopPlan, memory_bytes_s: f64) -> Result<(), LinkError> {
     let fastest = |a: &&LoopPoint, b: &&LoopPoint| a.bytes_s().total_cmp(&b.bytes_s());
     let Some(point) = plan.points.iter().max_by(fastest) else {
         return Ok(());
@@ -198,45 +196,10 @@ pub fn check_speed(plan: &LoopPlan, memory_bytes_s: f64) -> Result<(), LinkError
     Err(refuse(plan, said, hint))
 }
 
-/// The part of the time that the loop's thread will at least be running, as far as its way to wait says:
-/// a loop that sleeps may still have much to do.
-pub fn least_duty(plan: &LoopPlan) -> f64 {
-    match plan.wait {
-        LoopWait::Sleep => 0.0,
-        LoopWait::Spin => 1.0,
-        LoopWait::Hybrid { margin_ns } => {
-            let duty = plan.points.iter().map(|p| margin_ns as f64 / p.period_ns());
-            duty.fold(0.0, f64::max).min(1.0)
-        }
-    }
-}
-
-/// The warning that a loop deserves which runs at real-time priority so much of the time that the
-/// kernel may stop it; `None` if it leaves room enough or the kernel does not throttle (-1).
-///
-/// `duty` is [`least_duty`] before the run, or what was measured after it.
-pub fn throttling(plan: &LoopPlan, duty: f64, rt_runtime_us: Option<i64>) -> Option<String> {
-    let runtime_us = rt_runtime_us.filter(|&us| us >= 0)? as f64;
-    plan.host.priority?;
-    let limit = runtime_us / THROTTLE_PERIOD_US;
-    if duty <= DUTY_MOST.min(limit) {
-        return None;
-    }
-    let rest_ms = (THROTTLE_PERIOD_US - runtime_us).max(0.0) / 1e3;
-    Some(format!(
-        "the loop's thread runs {:.0} % of the time at real-time priority, and the kernel lets such \
-         threads have {:.0} % (sched_rt_runtime_us {runtime_us:.0}): over that, the loop stands \
-         still for {rest_ms:.0} ms in each second. Try --wait sleep or hybrid, a slower --rate, or, \
-         on a host with other processors for everything else, sysctl kernel.sched_rt_runtime_us=-1",
-        100.0 * duty,
-        100.0 * limit,
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wiregauge_record::{Aim, HostPlan, Stage};
+    use wiregauge_record::{Aim, HostPlan, LoopWait, Stage};
 
     fn plan() -> LoopPlan {
         LoopPlan {
@@ -303,7 +266,7 @@ mod tests {
         assert!(refused_point(|p| p.ring_bytes = 4_096).contains("single block"));
         assert!(refused_point(|p| p.preload_bytes = 4_092).contains("less than one block"));
         assert!(refused_point(|p| p.preload_bytes = 2 << 20).contains("--ring 2097152"));
-        assert!(refused_point(|p| p.preload_bytes = 4_097).contains("multiple of 4 B"));
+        assert!(refused_point(|p| p.preload_bytes = 4_100).contains("--preload 8192"));
     }
 
     #[test]
@@ -337,38 +300,5 @@ mod tests {
         check_speed(&plan(), 5e6).unwrap();
         let text = check_speed(&plan(), 3e6).unwrap_err().to_string();
         assert!(text.contains("copies 3 MB/s"), "{text}");
-    }
-
-    #[test]
-    fn a_spin_at_real_time_priority_is_warned_about() {
-        let usual = Some(950_000);
-        let spin = |priority| {
-            let mut plan = plan();
-            plan.wait = LoopWait::Spin;
-            plan.host.priority = priority;
-            plan
-        };
-        let plan = spin(Some(80));
-        let text = throttling(&plan, least_duty(&plan), usual).unwrap();
-        assert!(text.contains("50 ms") && text.contains("95 %"), "{text}");
-        assert!(throttling(&plan, 1.0, Some(-1)).is_none(), "no throttling");
-        assert!(throttling(&plan, 1.0, None).is_none(), "nothing known");
-        assert!(throttling(&spin(None), 1.0, usual).is_none(), "no priority");
-        assert!(throttling(&plan, 0.9, usual).is_none());
-        assert!(throttling(&plan, 0.91, usual).is_some());
-        assert!(throttling(&plan, 0.6, Some(500_000)).is_some(), "less room");
-    }
-
-    #[test]
-    fn a_hybrid_spins_for_its_part_of_a_block() {
-        let mut plan = plan();
-        assert_eq!(least_duty(&plan), 0.0);
-        // A block takes 1.024 ms.
-        plan.wait = LoopWait::Hybrid { margin_ns: 102_400 };
-        assert!((least_duty(&plan) - 0.1).abs() < 1e-9);
-        plan.wait = LoopWait::Hybrid {
-            margin_ns: u64::MAX,
-        };
-        assert_eq!(least_duty(&plan), 1.0);
     }
 }

@@ -18,9 +18,7 @@ mod waiting;
 
 #[cfg(all(target_os = "linux", target_endian = "little"))]
 pub use alsa::Alsa;
-pub use check::{
-    CHANNELS_MOST, DUTY_MOST, check, check_room, check_shape, check_speed, least_duty, throttling,
-};
+pub use check::check;
 pub use device::{Arrived, DeviceEnd, LoopDevice, Rings, STALLS_KEPT, Submitted};
 pub use virtual_clock::VirtualClock;
 
