@@ -276,7 +276,10 @@ mod tests {
         };
         let spin = LoopWait::Spin;
         let told = text(spin, &|_| {});
-        assert!(told.contains("95.00 %") && told.contains("50.000 ms"), "{told}");
+        assert!(
+            told.contains("95.00 %") && told.contains("50.000 ms"),
+            "{told}"
+        );
         let hybrid = |margin_ns| LoopWait::Hybrid { margin_ns };
         assert!(!text(hybrid(800_000), &|_| {}).contains("kernel"));
         assert!(text(hybrid(920_000), &|_| {}).contains("kernel"));
