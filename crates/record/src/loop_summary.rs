@@ -40,12 +40,28 @@ pub struct Verified {
     pub method: String,
     /// Frames from the input to the same sample at the output (marker: once round), as found.
     pub found_frames: Option<u64>,
+    /// Frames from the output to the input outside of the host, if a marker told: the cable by itself
+    /// and the converters. Once round is the preload and this.
+    #[serde(default)]
+    pub cable_frames: Option<u64>,
     /// The preload, in frames.
     pub preload_frames: u64,
-    /// Blocks (or frames) compared.
+    /// Blocks (or frames, or times round) compared.
     pub compared: u64,
     /// How many of them were not what they should be.
     pub wrong: u64,
+}
+
+impl Verified {
+    /// True if the latency is the preload, beside what the cable takes by itself.
+    pub fn holds(&self) -> bool {
+        self.found_frames == Some(self.preload_frames + self.cable_frames.unwrap_or(0))
+    }
+
+    /// True if a marker was sent and never came round.
+    pub fn is_unheard(&self) -> bool {
+        self.method == "marker" && self.found_frames.is_none()
+    }
 }
 
 /// What this host could do at best, measured in the same point: the floor of the latency.

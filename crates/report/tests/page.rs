@@ -1,5 +1,5 @@
 //! The page: what stands on it, in which order, and that nothing of a run can become markup. That it
-//! works in a browser, `tests/browser` looks at.
+//! works in a browser, `tests/browser` looks at. The CSV of a loop is held against its summary too.
 
 mod common;
 
@@ -387,4 +387,43 @@ fn loops_without_points_tests_or_floor_make_a_page_and_several_stand_side_by_sid
     assert!(side.contains("Latency needed"), "{side}");
     assert!(page.contains("The latency was not verified at any point."));
     assert!(!page.contains("NaN"));
+}
+
+#[test]
+fn the_csv_of_a_loop_has_a_row_a_point_and_a_unit_in_every_name() {
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let points = vec![loop_point(0, None), loop_point(1, Some(65_536))];
+    let run = loop_run(dir.path(), &loop_plan(points), |point| {
+        blocks(point, 3000, 1)
+    });
+    let text = told::csv(&run);
+    let mut csv = csv::Reader::from_reader(text.as_bytes());
+    let names = csv.headers().expect("there is a header").clone();
+    let rows: Vec<_> = csv.records().map(|row| row.expect("it is CSV")).collect();
+    assert_eq!(rows.len(), 2);
+    let cell = |row: usize, name: &str| {
+        let at = names.iter().position(|other| other == name);
+        rows[row][at.unwrap_or_else(|| panic!("no {name} in {names:?}"))].to_owned()
+    };
+    assert_eq!(
+        (cell(0, "aim"), cell(1, "aim")),
+        ("curve".into(), "hold".into())
+    );
+    assert_eq!(cell(1, "preload_bytes"), "65536");
+    assert_eq!(cell(0, "blocks"), "2980");
+    let AnyRun::Loop(run) = &run else {
+        panic!("a loop run")
+    };
+    let first = &run.file.points[0];
+    let needed = first.needed_ns.expect("there are blocks");
+    assert_eq!(cell(0, "needed_ns").parse::<f64>(), Ok(needed));
+    let bound = first.curve.last().expect("a curve").per_minute_high;
+    assert_eq!(cell(0, "stalls_high_per_minute").parse::<f64>(), Ok(bound));
+    assert_eq!(cell(0, "verified_method"), "sequence");
+    assert_eq!(cell(0, "stage_copy_bytes_s"), "7000000000");
+    assert!(
+        cell(0, "service_p99_ns")
+            .parse::<f64>()
+            .is_ok_and(|ns| ns > 20_000.0)
+    );
 }

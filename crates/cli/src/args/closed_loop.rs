@@ -23,13 +23,16 @@ Examples:
   # with real-time priority, asleep until 50 us before each block
   sudo wiregauge loop virtual --rate 125M --notify 64k --priority 50 --wait hybrid:50us
 
+  # a sound card whose output is wired to its input, in blocks of 64 frames of two channels
+  wiregauge loop alsa:hw:0 --rate 48k --channels 2 --notify 256 --find
+
 Sizes: 64k is 65,536 bytes; lists as 16k,64k or 4k..256k (doubling). Rates are samples a second of
 each channel, of 16 bits.";
 
 /// `wiregauge loop`.
 #[derive(Debug, Args)]
 pub struct LoopArgs {
-    /// The digitizer and generator: virtual
+    /// The digitizer and generator: virtual, or a sound card such as alsa:hw:0
     #[arg(value_name = "DEVICE")]
     pub device: String,
 
@@ -42,7 +45,7 @@ pub struct LoopArgs {
     /// Bytes of one block: the unit in which the device hands over.
     #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "64k")]
     pub notify: Sizes,
-    /// Bytes of each ring [default: what comes in within a quarter of a second, 1 MiB to 256 MiB].
+    /// Bytes of each ring [default: what comes in within a quarter of a second; virtual: 1 MiB to 256 MiB].
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     pub ring: Option<u32>,
     /// Do not search: run with this many bytes of preload, and count what stalls.

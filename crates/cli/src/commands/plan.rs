@@ -226,7 +226,13 @@ pub fn of_loop(args: &LoopArgs) -> LoopPlan {
                 aim: Aim::Curve,
             };
             let block = u64::from(notify_bytes);
-            let quarter = ((point.bytes_s() / 4.0) as u64).clamp(LEAST_RING, MOST_RING);
+            let quarter = (point.bytes_s() / 4.0) as u64;
+            // A sound card's ring is small, and a quarter of a second long for its rates.
+            let least = match args.device.starts_with("alsa:") {
+                true => 0,
+                false => LEAST_RING,
+            };
+            let quarter = quarter.clamp(least, MOST_RING);
             let whole = (quarter - quarter % block.max(1)).max(4 * block);
             // What was asked for is taken as it is: the engine says what is wrong with it.
             point.ring_bytes = args.ring.map_or(whole, u64::from);

@@ -123,10 +123,12 @@ impl<'a> LoopChoice<'a> {
         if varies(&|cell| cell.notify_bytes.into()) {
             parts.push(format!("blocks of {} B", count(cell.notify_bytes.into())));
         }
-        if let Some(preload) = cell.tested
-            && self.all.iter().any(|other| other.tested != cell.tested)
-        {
-            parts.push(format!("preload {} B", count(preload)));
+        if self.all.iter().any(|other| other.tested != cell.tested) {
+            match cell.tested {
+                Some(preload) => parts.push(format!("preload {} B", count(preload))),
+                None if parts.is_empty() => parts.push("large rings".to_owned()),
+                None => {}
+            }
         }
         parts.join(", ")
     }

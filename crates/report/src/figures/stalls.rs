@@ -24,6 +24,9 @@ const MOST_NAMED: usize = 3;
 /// Of up to so many curves the room between what was counted and its bound is filled.
 const MOST_FILLED: usize = 2;
 
+/// Opacity of that.
+const FILL: f64 = 0.15;
+
 /// Rungs of a curve that are drawn; neighbours are 4.4 % apart, so this is three decades.
 const MOST_RUNGS: usize = 160;
 
@@ -52,6 +55,12 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         if !legend.contains(&entry) {
             legend.push(entry);
         }
+    }
+    if let [entry] = &legend[..]
+        && let (Key::Points(series), _) = entry
+    {
+        let bound = Key::Area(series.colour, FILL);
+        legend.push((bound, "up to its 95 % bound".to_owned()));
     }
     if curves().any(|curve| !tested(&all, curve).is_empty()) {
         let name = "a preload under test".to_owned();
@@ -254,7 +263,7 @@ fn line(frame: &Frame, curve: &Curve<'_, '_>, end: f64, bottom: f64, filled: boo
         frame.band(
             &thinned(edges, |edge| (edge.1, edge.2)),
             curve.series.colour,
-            0.15,
+            FILL,
         );
         frame.close();
     }

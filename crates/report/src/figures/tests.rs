@@ -826,4 +826,26 @@ proptest! {
         }
         sound(&subjects);
     }
+
+    #[test]
+    fn any_loop_gives_sound_figures(
+        rates in prop::collection::vec(1..10_u64, 0..5),
+        sizes in prop::collection::vec(1..20_u32, 0..4),
+        preloads in prop::collection::vec(1..30_u32, 0..3),
+        labels in prop::collection::vec("\\PC{0,60}", 1..8),
+        (n, bits) in (0..200_u64, 1..50_u32),
+    ) {
+        let rates: Vec<u64> = rates.into_iter().map(|power| 10_u64.pow(power as u32)).collect();
+        let sizes: Vec<u32> = sizes.into_iter().map(|power| 1 << power).collect();
+        let preloads: Vec<u64> = preloads.into_iter().map(|power| 1 << power).collect();
+        let services = |point: LoopPoint| {
+            let mut random = Random(u64::from(point.index) + 1);
+            (0..n).map(|_| random.bits(bits)).collect::<Vec<u64>>()
+        };
+        let subjects: Vec<Subject> = labels
+            .iter()
+            .map(|label| looped(label, &rates, &sizes, &preloads, services))
+            .collect();
+        sound(&subjects);
+    }
 }

@@ -5,7 +5,7 @@ use super::measure::{Measure, Named, Place, digits};
 use super::summary::{Card, best, count, given, list};
 use crate::units::grouped;
 use std::collections::BTreeSet;
-use wiregauge_record::{Aim, LoopPlan, LoopPoint, LoopSummary};
+use wiregauge_record::{Aim, LoopPlan, LoopPoint, LoopSummary, Verified};
 use wiregauge_stats::poisson_high;
 
 /// What was measured.
@@ -22,12 +22,15 @@ pub(super) fn plan(plan: &LoopPlan, points: &[LoopSummary]) -> String {
         [first, .., last] => format!("{} rates from {first} to {last}", rates.len()),
     };
     let cells = |of: fn(&LoopPoint) -> u32| points.iter().map(move |point| of(&point.point));
-    let mut what = vec![count(curves().count() as u64, "point", "points")];
+    let mut what = Vec::new();
+    if curves().count() > 0 || tested == 0 {
+        what.push(count(curves().count() as u64, "point", "points"));
+    }
     if tested > 0 {
         what.push(count(tested as u64, "tested preload", "tested preloads"));
     }
     format!(
-        "A closed loop, {} a point, in {}: {rates} MS/s; channels: {}; blocks of {}; processing: {}.",
+        "A closed loop, {} each, with {}: {rates} MS/s; channels: {}; blocks of {}; processing: {}.",
         given(Measure::Latency, plan.duration_ns),
         what.join(" and "),
         list(cells(|point| point.channels), "values", ""),
@@ -157,7 +160,7 @@ fn tested_card(places: &[Named<'_>], of: Option<(u64, u32, u32)>) -> Option<Card
         ),
     };
     let verified = point.verified.as_ref();
-    let verified = verified.filter(|v| v.found_frames == Some(v.preload_frames));
+    let verified = verified.filter(|v| v.holds());
     Some(Card {
         title: format!("Preload that {did}"),
         value: Measure::Latency.show(point.point.preload_ns()),
@@ -236,24 +239,23 @@ pub(super) fn outcome(places: &[Named<'_>]) -> Vec<String> {
 /// At how many points the latency was found to be the preload, and how.
 fn verified(places: &[Named<'_>]) -> Option<String> {
     let all = points(places).count();
-    let good: Vec<&str> = points(places)
+    let good: Vec<&Verified> = points(places)
         .filter_map(|(_, point)| point.verified.as_ref())
-        .filter(|v| v.found_frames == Some(v.preload_frames))
-        .map(|v| v.method.as_str())
+        .filter(|v| v.holds())
         .collect();
-    let methods: BTreeSet<&str> = good.iter().copied().collect();
+    let methods: BTreeSet<&str> = good.iter().map(|v| v.method.as_str()).collect();
     let methods: Vec<&str> = methods.into_iter().collect();
+    let methods = methods.join(", ");
+    let is = match good.iter().any(|v| v.cable_frames.unwrap_or(0) > 0) {
+        true => "is the preload and the cable, to the sample",
+        false => "is the preload, to the sample",
+    };
     match (all, good.len()) {
         (0, _) => None,
         (_, 0) => Some("The latency was not verified at any point.".into()),
-        (1, _) => Some(format!(
-            "The latency was verified ({}): it is the preload, to the sample.",
-            methods.join(", ")
-        )),
+        (1, _) => Some(format!("The latency was verified ({methods}): it {is}.")),
         (all, good) => Some(format!(
-            "The latency was verified at {good} of {all} points ({}): there it is the preload, to \
-             the sample.",
-            methods.join(", ")
+            "The latency was verified at {good} of {all} points ({methods}): there it {is}."
         )),
     }
 }

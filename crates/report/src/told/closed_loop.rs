@@ -28,7 +28,7 @@ pub(super) fn tables(points: &[LoopSummary]) -> Vec<Table> {
 /// What the figures amount to, in sentences.
 pub(super) fn notes(points: &[LoopSummary]) -> Vec<String> {
     let verified: Vec<&Verified> = points.iter().filter_map(|p| p.verified.as_ref()).collect();
-    let good = |v: &&&Verified| v.found_frames == Some(v.preload_frames);
+    let good = |v: &&&Verified| v.holds();
     if verified.is_empty() || verified.iter().filter(good).count() < verified.len() {
         return Vec::new();
     }
@@ -226,7 +226,13 @@ fn tested(points: &[&LoopSummary]) -> Table {
         let found = point.verified.as_ref().map(|verified| {
             let ns = |frames: u64| frames as f64 * 1e9 / point.point.rate_hz as f64;
             match verified.found_frames {
-                Some(frames) if frames == verified.preload_frames => "the preload".to_string(),
+                _ if verified.holds() && verified.cable_frames.unwrap_or(0) == 0 => {
+                    "the preload".to_string()
+                }
+                Some(frames) if verified.holds() => format!(
+                    "the preload and {} of cable",
+                    time(ns(frames - verified.preload_frames))
+                ),
                 Some(frames) => time(ns(frames)),
                 None => "none".to_string(),
             }

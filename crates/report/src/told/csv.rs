@@ -250,6 +250,7 @@ fn of_loop<'a>(plan: &'a LoopPlan, points: &[LoopSummary]) -> Columns<'a, &'a Lo
     columns.add("duty_share", |p| p.duty);
     columns.some("verified_method", |p| Some(verified(p)?.method.clone()));
     columns.some("verified_latency_frames", |p| verified(p)?.found_frames);
+    columns.some("verified_cable_frames", |p| verified(p)?.cable_frames);
     columns.some("verified_preload_frames", |p| {
         Some(verified(p)?.preload_frames)
     });

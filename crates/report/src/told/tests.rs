@@ -1,8 +1,5 @@
 //! Tables written down for other readers are read back here, with names that try to break out.
 
-#[path = "../../tests/common/mod.rs"]
-mod common;
-
 use super::Table;
 use super::{latex, markdown};
 
@@ -140,47 +137,5 @@ fn text_is_aligned_to_the_right() {
     assert_eq!(
         table.text(),
         "  IN B    p50\n    48  12.34\n  8000    >=9\n"
-    );
-}
-
-#[test]
-fn the_csv_of_a_loop_has_a_row_a_point_and_a_unit_in_every_name() {
-    let dir = tempfile::tempdir().expect("a place for a run");
-    let points = vec![
-        common::loop_point(0, None),
-        common::loop_point(1, Some(65_536)),
-    ];
-    let run = common::loop_run(dir.path(), &common::loop_plan(points), |point| {
-        common::blocks(point, 3000, 1)
-    });
-    let text = super::csv(&run);
-    let mut csv = csv::Reader::from_reader(text.as_bytes());
-    let names = csv.headers().expect("there is a header").clone();
-    let rows: Vec<_> = csv.records().map(|row| row.expect("it is CSV")).collect();
-    assert_eq!(rows.len(), 2);
-    let cell = |row: usize, name: &str| {
-        let at = names.iter().position(|other| other == name);
-        rows[row][at.unwrap_or_else(|| panic!("no {name} in {names:?}"))].to_owned()
-    };
-    assert_eq!(
-        (cell(0, "aim"), cell(1, "aim")),
-        ("curve".into(), "hold".into())
-    );
-    assert_eq!(cell(1, "preload_bytes"), "65536");
-    assert_eq!(cell(0, "blocks"), "2980");
-    let wiregauge_run::AnyRun::Loop(run) = &run else {
-        panic!("a loop run")
-    };
-    let first = &run.file.points[0];
-    let needed = first.needed_ns.expect("there are blocks");
-    assert_eq!(cell(0, "needed_ns").parse::<f64>(), Ok(needed));
-    let bound = first.curve.last().expect("a curve").per_minute_high;
-    assert_eq!(cell(0, "stalls_high_per_minute").parse::<f64>(), Ok(bound));
-    assert_eq!(cell(0, "verified_method"), "sequence");
-    assert_eq!(cell(0, "stage_copy_bytes_s"), "7000000000");
-    assert!(
-        cell(0, "service_p99_ns")
-            .parse::<f64>()
-            .is_ok_and(|ns| ns > 20_000.0)
     );
 }

@@ -249,6 +249,7 @@ pub fn with_floor(mut summary: LoopSummary) -> LoopSummary {
     summary.verified = Some(Verified {
         method: "sequence".to_owned(),
         found_frames: Some(preload_frames),
+        cable_frames: None,
         preload_frames,
         compared: summary.blocks,
         wrong: 0,

@@ -3,7 +3,7 @@
 
 use crate::error::LinkError;
 use std::sync::atomic::AtomicBool;
-use wiregauge_record::{LinkDetail, LoopPoint, LoopWait, Stall, Xrun};
+use wiregauge_record::{LinkDetail, LoopPoint, LoopWait, Stall, Verified, Xrun};
 
 /// A block that has come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,12 @@ pub trait LoopDevice {
     /// Both rings, for a look at what was played. After `stop` only; `None` where they are the
     /// driver's own.
     fn rings(&self) -> Option<Rings<'_>>;
+
+    /// The latency as the device itself verified it, by a marker that it sent round. After `stop`
+    /// only; `None` where it sends none.
+    fn verified(&self) -> Option<Verified> {
+        None
+    }
 }
 
 /// The rings as they stand: frame `n` of a stream is at `n` modulo the ring. Input frame `n` was

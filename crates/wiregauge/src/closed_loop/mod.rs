@@ -2,10 +2,13 @@
 //! latency be before the input is lost or the output starved? One thread loops; the caller's thread
 //! takes the blocks away, point by point, and chooses the preloads to be tested.
 
+#[cfg(all(target_os = "linux", target_endian = "little"))]
+mod alsa;
 mod check;
 mod device;
 mod find;
 mod floor;
+pub mod marker;
 mod open;
 mod point;
 pub mod process;
@@ -13,6 +16,8 @@ mod verify;
 mod virtual_clock;
 mod waiting;
 
+#[cfg(all(target_os = "linux", target_endian = "little"))]
+pub use alsa::Alsa;
 pub use check::check;
 pub use device::{Arrived, DeviceEnd, LoopDevice, Rings, STALLS_KEPT, Submitted};
 pub use virtual_clock::VirtualClock;

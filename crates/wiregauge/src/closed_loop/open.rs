@@ -4,6 +4,9 @@ use super::device::LoopDevice;
 use super::virtual_clock::VirtualClock;
 use crate::error::{LinkError, LinkErrorKind};
 
+/// A device, or why it could not be had.
+type Opened = Result<Box<dyn LoopDevice>, LinkError>;
+
 /// A kind of device.
 struct Kind {
     /// What the address begins with, up to the colon.
@@ -11,20 +14,28 @@ struct Kind {
     /// How an address of it is written.
     form: &'static str,
     /// Opens what stands behind the colon; `None` if nothing like that is there.
-    open: fn(&str) -> Option<Result<Box<dyn LoopDevice>, LinkError>>,
+    open: fn(&str) -> Option<Opened>,
 }
 
-const KINDS: &[Kind] = &[Kind {
-    scheme: "virtual",
-    form: "virtual",
-    open: |rest| {
-        rest.is_empty()
-            .then(|| Ok(Box::new(VirtualClock::default()) as _))
+const KINDS: &[Kind] = &[
+    Kind {
+        scheme: "virtual",
+        form: "virtual",
+        open: |rest| {
+            rest.is_empty()
+                .then(|| Ok(Box::new(VirtualClock::default()) as _))
+        },
     },
-}];
+    #[cfg(all(target_os = "linux", target_endian = "little"))]
+    Kind {
+        scheme: "alsa",
+        form: "alsa:hw:CARD[,DEVICE[,SUBDEVICE]]",
+        open: |rest| Some(super::Alsa::open(rest).map(|card| Box::new(card) as _)),
+    },
+];
 
 /// Opens the device of an address.
-pub(super) fn open(address: &str) -> Result<Box<dyn LoopDevice>, LinkError> {
+pub(super) fn open(address: &str) -> Opened {
     let (scheme, rest) = address.split_once(':').unwrap_or((address, ""));
     let kind = KINDS.iter().find(|kind| kind.scheme == scheme);
     let opened = kind.and_then(|kind| (kind.open)(rest));

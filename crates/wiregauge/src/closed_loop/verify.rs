@@ -61,6 +61,7 @@ pub(super) fn by_reference(
     Ok(Some(Verified {
         method: "reference".into(),
         found_frames: found,
+        cable_frames: None,
         preload_frames: point.preload_bytes / u64::from(point.frame_bytes()),
         compared: (expected.len() / channels) as u64,
         wrong: wrong as u64,

@@ -3,7 +3,7 @@
 use super::exchange::{self as warnings, named};
 use crate::units::{percent, time};
 use std::fmt;
-use wiregauge_record::{Aim, Ending, LoopSummary, LoopWait};
+use wiregauge_record::{Aim, Ending, LoopSummary, LoopWait, Verified};
 use wiregauge_run::{Loop, RunFile};
 
 /// A real-time thread that runs for more than this part of the time is near the kernel's limit
@@ -29,6 +29,8 @@ pub(in crate::told) enum LoopWarning {
     NeverHeld { points: Vec<u32> },
     /// The output was not what it should be.
     Wrong { points: Vec<u32> },
+    /// The marker that was sent never came round.
+    Unheard { points: Vec<u32> },
     /// The latency could not be verified.
     Unverified { points: Vec<u32> },
     /// The processing takes nearly all of the time.
@@ -83,9 +85,11 @@ pub(in crate::told) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
     add(those(&never), &|points| LoopWarning::NeverHeld { points });
     let wrong = |p: &LoopSummary| {
         let verified = p.verified.as_ref();
-        stalls(p) == 0 && verified.is_some_and(|v| v.found_frames != Some(v.preload_frames))
+        stalls(p) == 0 && verified.is_some_and(|v| !v.holds() && !v.is_unheard())
     };
     add(those(&wrong), &|points| LoopWarning::Wrong { points });
+    let unheard = |p: &LoopSummary| p.verified.as_ref().is_some_and(Verified::is_unheard);
+    add(those(&unheard), &|points| LoopWarning::Unheard { points });
     add(those(&|p| p.verified.is_none()), &|points| {
         LoopWarning::Unverified { points }
     });
@@ -174,9 +178,15 @@ impl fmt::Display for LoopWarning {
                  not what the table says",
                 named(points)
             ),
+            LoopWarning::Unheard { points } => write!(
+                f,
+                "the marker that was sent at {} did not come round, so the latency is not verified. Try a \
+                 cable from output to input, the output's volume and the input's gain (alsamixer)",
+                named(points)
+            ),
             LoopWarning::Unverified { points } => write!(
                 f,
-                "the latency of {} was not verified: too few blocks ran",
+                "the latency of {} was not verified: too few blocks ran without a stall",
                 named(points)
             ),
             LoopWarning::Busy { points, worst } => write!(
