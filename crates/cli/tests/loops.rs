@@ -33,6 +33,7 @@ fn assert_verified(point: &LoopSummary, method: &str) {
     let expected = Verified {
         method: method.into(),
         found_frames: Some(found.preload_frames),
+        cable_frames: None,
         preload_frames: point.point.preload_bytes / u64::from(point.point.frame_bytes()),
         compared: found.compared,
         wrong: 0,

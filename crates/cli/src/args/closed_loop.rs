@@ -18,7 +18,7 @@ Examples:
   wiregauge loop virtual --rate 125M --channels 1 --notify 64k --hold 60s
 
   # rates, blocks and processing, beside the published figures
-  wiregauge loop virtual --rate 62.5M,125M,250M,500M --notify 4k..256k --process copy,fir:64,gain:0.5
+  wiregauge loop virtual --rate 62.5M,125M,250M,500M --notify 4k..256k --process copy,fir:64
 
   # with real-time priority, asleep until 50 us before each block
   sudo wiregauge loop virtual --rate 125M --notify 64k --priority 50 --wait hybrid:50us

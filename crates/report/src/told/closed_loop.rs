@@ -47,11 +47,13 @@ fn of_aim(points: &[LoopSummary], aim: Aim) -> Vec<&LoopSummary> {
     points.iter().filter(|p| p.point.aim == aim).collect()
 }
 
-/// The columns that name a point.
-const POINT: [&str; 3] = ["MS/s", "channels", "notify kB"];
+/// The columns that name a point. The row is the number by which warnings name it: the points that
+/// test a preload are numbered on behind the sweep, in a table of their own.
+const POINT: [&str; 4] = ["row", "MS/s", "channels", "notify kB"];
 
 fn point_cells(point: &LoopPoint) -> Vec<String> {
     vec![
+        (point.index + 1).to_string(),
         rate(point),
         point.channels.to_string(),
         kilobytes(f64::from(point.notify_bytes)),
