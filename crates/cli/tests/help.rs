@@ -6,7 +6,7 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "exchange",
     "stream",
     "loop",
