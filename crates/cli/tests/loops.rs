@@ -37,7 +37,6 @@ fn assert_verified(point: &LoopSummary, method: &str) {
         preload_frames: point.point.preload_bytes / u64::from(point.point.frame_bytes()),
         compared: found.compared,
         wrong: 0,
-        cable_frames: None,
     };
     assert_eq!(found, &expected);
     assert!(found.compared > 10, "{found:?}");
