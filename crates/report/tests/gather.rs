@@ -246,7 +246,7 @@ fn many_points_share_the_room() {
     assert!(
         points
             .iter()
-            .all(|p| p.series.of == 399 && p.series.slices.len() <= 60)
+            .all(|p| p.series.of == 399 && p.series.slices.len() <= 180)
     );
     assert!(
         points.iter().all(|p| p.series.slices.len() >= 20),
