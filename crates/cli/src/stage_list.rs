@@ -150,8 +150,8 @@ mod tests {
     #[test]
     fn a_stage_without_its_value_is_told_which_it_needs() {
         for (text, needed) in [
-            ("gain", "factor"),
             ("gain:", "factor"),
+            ("gain:x", "factor"),
             ("fir", "taps"),
             ("fir:6.5", "taps"),
             ("fir:-1", "taps"),
