@@ -40,6 +40,8 @@ class Run:
 # The long ones first, so that both lanes end together.
 SUITE = [
     Run("stream", "stream"),
+    Run("loop-alsa", "loop-alsa"),
+    Run("loop-alsa-again", "loop-alsa"),
     Run("virtual", "virtual"),
     Run("virtual-again", "virtual"),
     Run("pairs", "pairs"),

@@ -167,14 +167,63 @@ class Usbmon(unittest.TestCase):
                     self.assertGreater(mean(flow["urb_time"]), 0)
 
 
+class SoundCards(unittest.TestCase):
+    """The closed loop over snd-aloop, whose cable takes no time. The plan holds what bad input is told."""
+
+    SIZES = (64, 256, 1024)
+
+    def test_the_round_trip_is_the_preload_to_the_sample(self) -> None:
+        runs = [f"{card}-{frames}" for card in ("fine", "coarse") for frames in self.SIZES]
+        for run in [*runs, "hybrid"]:
+            for found in points(f"loop-alsa/{run}"):
+                with self.subTest(run, **found["point"]):
+                    self.assertEqual((found["overruns"], found["underruns"]), (0, 0))
+                    verified = found["verified"]
+                    self.assertEqual(verified["method"], "marker")
+                    self.assertEqual(verified["preload_frames"], found["point"]["preload_bytes"] // 4)
+                    self.assertEqual(verified["found_frames"], verified["preload_frames"])
+                    self.assertEqual(verified["cable_frames"], 0)
+                    self.assertGreaterEqual(verified["compared"], 1)
+                    self.assertEqual(verified["wrong"], 0)
+
+    def test_a_preload_is_found_and_holds(self) -> None:
+        for card in ("fine", "coarse"):
+            for frames in self.SIZES:
+                with self.subTest(f"{card}-{frames}"):
+                    curve, *holds = points(f"loop-alsa/{card}-{frames}")
+                    self.assertEqual((curve["point"]["aim"], holds[-1]["point"]["aim"]), ("curve", "hold"))
+                    self.assertLess(holds[-1]["point"]["preload_bytes"], curve["point"]["preload_bytes"])
+
+    def test_a_card_that_tells_each_block_needs_two_and_one_that_goes_by_ticks_needs_those(self) -> None:
+        """A tick is 192 frames: with blocks of 64, three come at once."""
+        for frames in self.SIZES:
+            with self.subTest(frames):
+                self.assertEqual(points(f"loop-alsa/fine-{frames}")[0]["needed_bytes"], 2 * frames * 4)
+        self.assertGreaterEqual(points("loop-alsa/coarse-64")[0]["needed_bytes"], 192 * 4)
+
+    def test_a_preload_of_one_block_starves_the_output_and_each_time_is_told(self) -> None:
+        for frames in self.SIZES:
+            with self.subTest(frames):
+                (found,) = points(f"loop-alsa/fine-{frames}-short")
+                self.assertGreater(found["underruns"], 10)
+                self.assertEqual(found["overruns"], 0)
+                times = [stall["at_ns"] for stall in found["stalls"]]
+                self.assertEqual(len(times), min(found["underruns"], 1000))
+                self.assertEqual(times, sorted(times))
+
+    def test_without_a_cable_the_latency_is_not_verified(self) -> None:
+        (found,) = points("loop-alsa/no-cable")
+        self.assertIsNone(found["verified"]["found_frames"])
+
+
 class VirtualTime(unittest.TestCase):
     """The clock of the guest."""
 
     def test_two_boots_with_one_seed_give_the_same_run_directories_to_the_bit(self) -> None:
-        for name in ("acm", "virtual"):
+        for name, run in (("acm", "exchange"), ("virtual", "exchange"), ("loop-alsa", "fine-64")):
             with self.subTest(name):
                 once, again = (results.files(RUNS / boot) for boot in (name, f"{name}-again"))
-                self.assertIn("exchange/run.json", once)
+                self.assertIn(f"{run}/run.json", once)
                 self.assertEqual(sorted(once), sorted(again))
                 different = [file for file in once if once[file] != again[file]]
                 self.assertEqual(different, [])

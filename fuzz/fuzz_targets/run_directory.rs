@@ -62,6 +62,7 @@ fn read(place: &Path) {
     match AnyRun::open(place) {
         Ok(AnyRun::Exchange(run)) => read_points(&run),
         Ok(AnyRun::Stream(run)) => read_points(&run),
+        Ok(AnyRun::Loop(run)) => read_points(&run),
         Err(error) => assert!(error.to_string().contains("run.json"), "{error}"),
     }
 }

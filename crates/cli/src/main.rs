@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod fail_if;
 mod output;
+mod stage_list;
 mod stream_limit;
 mod values;
 

@@ -6,9 +6,10 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "exchange",
     "stream",
+    "loop",
     "explain",
     "compare",
     "serve",
@@ -56,10 +57,10 @@ fn no_command_is_left_out_of_these_tests() {
 }
 
 #[test]
-fn the_examples_of_exchange_stream_and_serve_are_ones_that_the_program_reads() {
+fn the_examples_of_the_commands_that_measure_and_serve_are_ones_that_the_program_reads() {
     let desk = Desk::new();
     let mut read = 0;
-    for command in ["exchange", "stream", "serve"] {
+    for command in ["exchange", "stream", "loop", "serve"] {
         let help = desk
             .wiregauge(&format!("help {command}"))
             .assert()
@@ -82,7 +83,7 @@ fn the_examples_of_exchange_stream_and_serve_are_ones_that_the_program_reads() {
             read += 1;
         }
     }
-    assert!(read >= 8, "only {read} examples found");
+    assert!(read >= 11, "only {read} examples found");
 }
 
 #[test]

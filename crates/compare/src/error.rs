@@ -38,6 +38,15 @@ pub enum CompareError {
         /// The kind.
         kind: &'static str,
     },
+    /// A kind whose figures this version does not compare.
+    #[error(
+        "runs of kind `{kind}` are not compared by this version; `wiregauge report` lays them over \
+         each other"
+    )]
+    Kind {
+        /// The kind.
+        kind: &'static str,
+    },
     /// No run at all.
     #[error("there is no run to compare")]
     NothingToCompare,

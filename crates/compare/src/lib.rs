@@ -79,14 +79,14 @@ pub fn compare(
         let changed = conditions::of_stream(&before, &after);
         return of(kind, &before, &after, figures, changed, wanted, progress);
     }
-    Err(CompareError::NothingToCompare)
+    Err(CompareError::Kind { kind })
 }
 
 fn each_exchange(runs: &[AnyRun]) -> Option<Vec<&Run<Exchange>>> {
     runs.iter()
         .map(|run| match run {
             AnyRun::Exchange(run) => Some(run),
-            AnyRun::Stream(_) => None,
+            _ => None,
         })
         .collect()
 }
@@ -95,7 +95,7 @@ fn each_stream(runs: &[AnyRun]) -> Option<Vec<&Run<Stream>>> {
     runs.iter()
         .map(|run| match run {
             AnyRun::Stream(run) => Some(run),
-            AnyRun::Exchange(_) => None,
+            _ => None,
         })
         .collect()
 }

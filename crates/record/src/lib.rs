@@ -2,19 +2,26 @@
 //! exchange (`sample`), what the samples of one point amount to (`summary`), and what it all ran on
 //! (`conditions`). Nothing here opens, measures, draws or stores.
 
+mod block;
 mod conditions;
+mod loop_plan;
+mod loop_summary;
 mod plan;
 mod point_summary;
 mod sample;
 mod stream_plan;
 mod stream_summary;
 mod summarise;
+mod summarise_loop;
 mod summarise_stream;
 mod transfer;
 
+pub use block::{Block, Xrun};
 pub use conditions::{
     Calibration, Conditions, Floor, HostState, LinkConditions, LinkDetail, WakeUp,
 };
+pub use loop_plan::{Aim, LoopPlan, LoopPoint, LoopWait, SAMPLE_BYTES, Stage};
+pub use loop_summary::{LoopFloor, LoopSummary, StageSpeed, Stall, StallRate, Verified};
 pub use plan::{
     Connect, HostLoad, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, Wait,
 };
@@ -25,5 +32,6 @@ pub use sample::{Phase, Sample, Status};
 pub use stream_plan::{Direction, StreamPlan, StreamPoint, Way};
 pub use stream_summary::{BufferNeed, ByteCounts, DeviceCount, FlowSummary, StreamSummary};
 pub use summarise::{Starts, Summariser};
+pub use summarise_loop::{LoopFacts, LoopSummariser};
 pub use summarise_stream::{FlowFacts, FlowSeries, StreamSummariser};
 pub use transfer::{Transfer, TransferStatus};

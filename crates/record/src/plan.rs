@@ -1,6 +1,7 @@
 //! What is to be measured, resolved to the last default, so that a stored plan can be run again.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// What the two ends say to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,6 +107,13 @@ pub struct Point {
     /// True if the other links of the plan exchange at the same time.
     #[serde(default)]
     pub together: bool,
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (out, in_, depth) = (self.out_bytes, self.in_bytes, self.depth);
+        write!(f, "OUT {out} B, IN {in_} B, depth {depth}")
+    }
 }
 
 /// A whole run, before it is run.

@@ -3,6 +3,7 @@
 
 use crate::plan::{HostPlan, LinkOptions};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Which way the data flows, seen from the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -82,6 +83,13 @@ pub struct StreamPoint {
     /// True if the other links of the plan stream at the same time.
     #[serde(default)]
     pub together: bool,
+}
+
+impl fmt::Display for StreamPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (way, bytes, queue) = (self.direction.name(), self.transfer_bytes, self.queue);
+        write!(f, "{way}, {bytes} B a transfer, queue {queue}")
+    }
 }
 
 /// A whole stream run, before it is run.

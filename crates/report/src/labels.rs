@@ -61,6 +61,7 @@ fn address(run: &AnyRun) -> String {
     let links: Vec<&str> = match run {
         AnyRun::Exchange(run) => run.file.plan.links().collect(),
         AnyRun::Stream(run) => run.file.plan.links().collect(),
+        AnyRun::Loop(run) => vec![&run.file.plan.address],
     };
     match links[..] {
         [only] => only.to_owned(),

@@ -21,6 +21,7 @@ const OF_EXCHANGES: [&str; 4] = [
     "rtt-percentiles",
 ];
 const OF_STREAMS: [&str; 2] = ["gap-percentiles", "buffer-rate"];
+const OF_LOOPS: [&str; 3] = ["stalls-latency", "service-series", "service-percentiles"];
 
 fn subject(label: &str, run: &AnyRun) -> Subject {
     Subject::load(label.to_owned(), run.clone(), Told::default(), &|_| {})
@@ -237,4 +238,84 @@ fn the_longest_exchange_is_where_it_belongs_in_the_series() {
         dots.matches('M').count(),
         points[0].series.longest.len().min(100)
     );
+}
+
+/// Points of a loop run, every second one with a preload under test.
+fn loop_points(n: u32) -> Vec<LoopPoint> {
+    let tested = |index: u32| (index % 2 == 1).then_some(8_192 + 1_024 * u64::from(index));
+    let point = |index| LoopPoint {
+        index,
+        ..loop_point(index / 2, tested(index))
+    };
+    (0..n).map(point).collect()
+}
+
+#[test]
+fn loops_are_drawn_small_and_the_same_every_time_whatever_their_names() {
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let run = loop_run(dir.path(), &loop_plan(loop_points(40)), |point| {
+        blocks(point, 2000, point.index.into())
+    });
+    let hostile = [
+        "<script>alert('x')</script>",
+        "]]>&amp;\"\u{0}\u{1b}[31m",
+        "\u{202e}%$\\",
+    ];
+    let subjects: Vec<Subject> = hostile.iter().map(|label| subject(label, &run)).collect();
+    for runs in [1, 2, 3] {
+        let once = drawn(&subjects[..runs], &OF_LOOPS);
+        assert_eq!(once, drawn(&subjects[..runs], &OF_LOOPS));
+        for figure in once {
+            assert!(!figure.svg.contains("<script"), "{}", figure.name);
+            // Of eight cells under several preloads each.
+            assert!(figure.caption.contains("are drawn"), "{}", figure.caption);
+        }
+    }
+}
+
+#[test]
+fn underruns_are_marked_and_counted_where_they_happened() {
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let plan = loop_plan(vec![loop_point(0, Some(2_048))]);
+    let run = loop_run(dir.path(), &plan, |point| blocks(point, 3000, 1));
+    let subject = subject("one", &run);
+    let gather::Gathered::Loop(points) = &subject.gathered else {
+        panic!("a loop run")
+    };
+    let [(status, n)] = points[0].series.bad_in_all[..] else {
+        panic!("{:?}", points[0].series.bad_in_all)
+    };
+    assert_eq!(status, "underrun");
+    let figures = figures::of(std::slice::from_ref(&subject));
+    let names: Vec<&str> = figures.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, OF_LOOPS[1..], "a preload under test has no curve");
+    figures.iter().for_each(assert_sound);
+    let legend = format!("underrun ({n})");
+    assert!(figures[0].svg.contains(&legend), "{legend}");
+}
+
+#[test]
+fn loops_without_blocks_or_with_damaged_ones_are_no_reason_to_fail() {
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let plan = loop_plan(loop_points(4));
+    let run = loop_run(dir.path(), &plan, |point| {
+        blocks(point, 20 + u64::from(point.index), 1)
+    });
+    drawn(&[subject("up to three blocks", &run)], &OF_LOOPS);
+    for point in 0..4 {
+        let path = dir.path().join(format!("samples/point-{point:04}.parquet"));
+        fs::write(path, "no Parquet").expect("it can be written");
+    }
+    let damaged = subject("damaged", &run);
+    assert_eq!(damaged.gathered.missing().len(), 4);
+    let names: Vec<String> = figures::of(&[damaged])
+        .into_iter()
+        .map(|f| f.name)
+        .collect();
+    assert_eq!(names, OF_LOOPS[..1], "the summaries are whole");
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let nothing = loop_run(dir.path(), &loop_plan(Vec::new()), |point| {
+        blocks(point, 0, 1)
+    });
+    assert_eq!(figures::of(&[subject("no points", &nothing)]), []);
 }

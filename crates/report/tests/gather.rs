@@ -8,20 +8,27 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Mutex;
 use wiregauge_record::*;
-use wiregauge_report::gather::{ExchangePoint, Gathered, Series, StreamPoint};
+use wiregauge_report::gather::{self, ExchangePoint, Gathered, Series, StreamPoint};
 use wiregauge_run::{AnyRun, Exchange, Run, RunWriter};
 
 fn exchange_points(gathered: Gathered) -> Vec<ExchangePoint> {
     match gathered {
         Gathered::Exchange(points) => points,
-        Gathered::Stream(_) => panic!("an exchange run was gathered as a stream run"),
+        _ => panic!("an exchange run was gathered as another"),
     }
 }
 
 fn stream_points(gathered: Gathered) -> Vec<StreamPoint> {
     match gathered {
         Gathered::Stream(points) => points,
-        Gathered::Exchange(_) => panic!("a stream run was gathered as an exchange run"),
+        _ => panic!("a stream run was gathered as another"),
+    }
+}
+
+fn loop_points(gathered: Gathered) -> Vec<gather::LoopPoint> {
+    match gathered {
+        Gathered::Loop(points) => points,
+        _ => panic!("a loop run was gathered as another"),
     }
 }
 
@@ -350,4 +357,58 @@ fn too_few_transfers_give_no_curve_and_the_reason() {
             .as_deref()
             .is_some_and(|why| why.contains("too few"))
     );
+}
+
+#[test]
+fn service_delays_are_those_of_the_summary_and_every_underrun_is_counted() {
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let points = vec![loop_point(0, None), loop_point(1, Some(4_096))];
+    let run = loop_run(dir.path(), &loop_plan(points), |point| {
+        blocks(point, 5000, u64::from(point.index) + 1)
+    });
+    let gathered = gather(&run);
+    assert_eq!(gathered.samples(), 2 * 4980, "the start-up is left out");
+    let gathered = loop_points(gathered);
+    let AnyRun::Loop(run) = run else {
+        panic!("a loop run")
+    };
+    for (point, summary) in gathered.iter().zip(&run.file.points) {
+        let of: Vec<(u64, u64)> = blocks(summary.point, 5000, u64::from(summary.point.index) + 1)
+            .filter(|block| block.phase == Phase::Measured)
+            .map(|block| (block.due_ns, block.service_ns()))
+            .collect();
+        assert_stands_for(&point.series, &of);
+        assert_longest(&point.series, &of);
+        let service = summary.service.as_ref().expect("there are blocks");
+        assert_eq!(
+            (point.series.of, point.service.len()),
+            (service.n, service.n)
+        );
+        let longest = point.series.slices.iter().map(|s| s.max_ns).max();
+        assert_eq!(longest, Some(service.max as u64));
+    }
+    assert!(gathered[0].series.bad_in_all.is_empty());
+    let late = blocks(loop_point(1, Some(4_096)), 5000, 2)
+        .filter(|block| block.phase == Phase::Measured && block.xrun.is_under())
+        .count() as u64;
+    assert!(late > 20, "the tail is longer than the preload: {late}");
+    assert_eq!(gathered[1].series.bad_in_all, [("underrun", late)]);
+}
+
+#[test]
+fn a_damaged_file_of_blocks_costs_its_own_point_only() {
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let points = (0..3).map(|index| loop_point(index, None)).collect();
+    let run = loop_run(dir.path(), &loop_plan(points), |point| {
+        blocks(point, 500, 1)
+    });
+    let file = dir.path().join("samples/point-0001.parquet");
+    fs::write(file, "no Parquet").expect("it can be written");
+    let gathered = gather(&run);
+    let missing = gathered.missing();
+    assert_eq!(missing.len(), 1);
+    assert_eq!(missing[0].0, 1);
+    assert!(missing[0].1.contains("point-0001.parquet"), "{missing:?}");
+    let of: Vec<u64> = loop_points(gathered).iter().map(|p| p.series.of).collect();
+    assert_eq!(of, [480, 0, 480]);
 }

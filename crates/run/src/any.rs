@@ -1,5 +1,6 @@
 //! A run of whatever kind: what is asked of a directory before anything is known of it.
 
+use crate::closed_loop::Loop;
 use crate::error::RunError;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
@@ -47,7 +48,7 @@ macro_rules! kinds {
     };
 }
 
-kinds!(Exchange, Stream);
+kinds!(Exchange, Stream, Loop);
 
 /// What every stored run can be asked.
 pub trait Stored {

@@ -41,6 +41,8 @@ pub struct Column<R> {
 pub enum PointKind<P> {
     /// UINT_32.
     Number(fn(&P) -> u32),
+    /// UINT_64.
+    Wide(fn(&P) -> u64),
     /// A short text.
     Name(fn(&P) -> &'static str),
 }
@@ -118,6 +120,7 @@ impl Layout {
             for (name, kind) in K::POINT_COLUMNS {
                 let types = match kind {
                     PointKind::Number(_) => NARROW,
+                    PointKind::Wide(_) => WIDE,
                     PointKind::Name(_) => NAME,
                 };
                 add(types, name);
@@ -199,8 +202,8 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Exchange, Stream};
-    use wiregauge_record::{Phase, Status, TransferStatus, Way};
+    use crate::{Exchange, Loop, Stream};
+    use wiregauge_record::{Phase, Status, TransferStatus, Way, Xrun};
 
     fn names<K: RunKind>(name: &str) -> &'static [&'static str] {
         let column = K::COLUMNS.iter().find(|c| c.name == name);
@@ -224,6 +227,9 @@ mod tests {
             .collect();
         assert_eq!(names::<Exchange>("phase"), phases);
         assert_eq!(names::<Stream>("phase"), phases);
+        assert_eq!(names::<Loop>("phase"), phases);
+        let xruns: Vec<_> = Xrun::ALL.iter().map(|xrun| xrun.name()).collect();
+        assert_eq!(names::<Loop>("xrun"), xruns);
     }
 
     /// A name read is the value that was written, whatever the kind.
@@ -242,6 +248,7 @@ mod tests {
         }
         check::<Exchange>();
         check::<Stream>();
+        check::<Loop>();
     }
 
     /// The part of the page under a heading.
@@ -285,5 +292,6 @@ mod tests {
     fn the_documentation_names_every_column_in_order() {
         assert_documented::<Exchange>("## Samples of an exchange run", &[DATA]);
         assert_documented::<Stream>("## Samples of a stream run", &[]);
+        assert_documented::<Loop>("## Samples of a loop run", &[]);
     }
 }

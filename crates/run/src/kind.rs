@@ -5,7 +5,7 @@
 use crate::columns::{Column, PointColumn};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 use std::io;
 
 /// A kind of run.
@@ -18,7 +18,7 @@ pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
     /// What is to be measured.
     type Plan: Clone + Debug + PartialEq + Serialize + DeserializeOwned;
     /// One cell of it.
-    type Point: Copy + Debug + PartialEq + Send + Serialize + DeserializeOwned;
+    type Point: Copy + Debug + Display + PartialEq + Send + Serialize + DeserializeOwned;
     /// What the rows of a point amount to.
     type Summary: Clone + Debug + PartialEq + Serialize + DeserializeOwned;
     /// One row of a sample file: a plain record of integers.

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod any;
+mod closed_loop;
 mod columns;
 mod error;
 mod exchange;
@@ -28,6 +29,7 @@ mod testing;
 mod watched;
 
 pub use any::{AnyRun, Stored};
+pub use closed_loop::Loop;
 pub use error::RunError;
 pub use exchange::Exchange;
 pub use export::{write_csv, write_json, write_parquet};

@@ -136,6 +136,10 @@ impl<K: RunKind, W: Write + Send> SampleFile<K, W> {
                         let value = get(point);
                         write_narrow(&mut group, &self.samples, |_| value)?;
                     }
+                    PointKind::Wide(get) => {
+                        let value = get(point);
+                        write_wide(&mut group, &self.samples, |_| value)?;
+                    }
                     PointKind::Name(get) => {
                         let name = [ByteArray::from(get(point))];
                         write_names(&mut group, &self.samples, &name, |_| 0)?;

@@ -134,14 +134,14 @@ fn a_run_opens_as_the_kind_that_it_is_and_as_no_other() {
     );
     let path = dir.join("run.json");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replacen("\"stream\"", "\"loop\"", 1)).unwrap();
+    fs::write(&path, text.replacen("\"stream\"", "\"tide\"", 1)).unwrap();
     for error in [
         AnyRun::open(&dir).unwrap_err(),
         Run::<Stream>::open(&dir).unwrap_err(),
     ] {
         assert!(matches!(error, RunError::UnknownKind { .. }), "{error}");
         assert!(
-            error.to_string().contains("`exchange`, `stream`"),
+            error.to_string().contains("`exchange`, `stream`, `loop`"),
             "{error}"
         );
     }

@@ -18,6 +18,7 @@ mod moments;
 mod reading;
 mod series;
 mod streaming;
+mod stretches;
 mod tail;
 mod types;
 
@@ -27,4 +28,5 @@ pub use interval::share_of;
 pub use level::Level;
 pub use reading::Reading;
 pub use series::Series;
+pub use stretches::{Exceeded, Stretches, poisson_high};
 pub use types::{Confidence, Distribution, Estimate, Mode, Share};

@@ -5,6 +5,8 @@
 //! of the wire, [`host`] is this computer: its clock, its priorities, its load and its own floor.
 
 pub mod bus;
+pub mod closed_loop;
+mod crew;
 pub mod devices;
 pub mod error;
 pub mod exchange;
@@ -14,6 +16,7 @@ pub mod link;
 pub mod nodes;
 mod ring;
 pub mod serve;
+pub mod sink;
 pub mod stream;
 
 pub use error::{LinkError, LinkErrorKind};

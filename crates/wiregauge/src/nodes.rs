@@ -2,10 +2,10 @@
 //! The engines know nothing of it: a run over one link is what they do, and a gate in the sink
 //! holds each back until all are ready for the same point.
 
-use crate::exchange::RunError;
+use crate::sink::RunError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use wiregauge_record::{Plan, StreamPlan};
+use wiregauge_record::{LoopPlan, Plan, StreamPlan};
 
 /// Where those who measure together wait for each other at the beginning of each point.
 pub struct Gate {
@@ -140,6 +140,13 @@ impl Divisible for StreamPlan {
         part.more_links.clear();
         part.points.retain(|point| mine(point.link, point.together));
         part
+    }
+}
+
+/// A digitizer and a generator are one device, looped by themselves.
+impl Divisible for LoopPlan {
+    fn part(&self, _turn: &Turn<'_>) -> LoopPlan {
+        self.clone()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Every flag, declared once: parser, help, completions and man page come from here.
 
+mod closed_loop;
 mod compare;
 mod devices;
 mod exchange;
@@ -11,6 +12,7 @@ mod show;
 mod stream;
 mod usb_virtual;
 
+pub use closed_loop::LoopArgs;
 pub use compare::{CompareArgs, TableFormat};
 pub use devices::DevicesArgs;
 pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
@@ -50,6 +52,9 @@ pub enum Command {
     /// Measure data that flows without waiting for answers: rates, losses, gaps, buffers.
     #[command(after_help = stream::EXAMPLES)]
     Stream(Box<StreamArgs>),
+    /// Loop a digitizer to a generator: the shortest latency that neither loses nor starves.
+    #[command(after_help = closed_loop::EXAMPLES)]
+    Loop(Box<LoopArgs>),
     /// Be the device: answer on TCP, UDP, a Unix socket, a tty, a pseudo-terminal or a USB port.
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),

@@ -29,6 +29,10 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<Outcome> {
             }
             serde_json::to_value(&explanation)?
         }
+        AnyRun::Loop(run) => anyhow::bail!(
+            "{} is a loop: what it needs and what limits it stands in its tables (wiregauge show {0})",
+            run.name()
+        ),
     };
     if args.json {
         value["run"] = name.into();

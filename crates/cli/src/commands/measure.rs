@@ -12,8 +12,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use wiregauge::exchange::RunError;
 use wiregauge::nodes::{self, Divisible, Turn};
+use wiregauge::sink::RunError;
 use wiregauge_run::{Run, RunFile, RunKind, State};
 
 /// A measurement that is ready to run.

@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod closed_loop;
 mod compare;
 mod demo;
 mod devices;
@@ -42,6 +43,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     match arguments.command {
         Command::Exchange(args) => exchange::run(&args),
         Command::Stream(args) => stream::run(&args),
+        Command::Loop(args) => closed_loop::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Explain(args) => explain::run(&args),

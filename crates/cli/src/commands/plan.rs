@@ -1,10 +1,11 @@
 //! From what was typed to what will run: every default is filled in here and nowhere else.
 
-use crate::args::{ConnectArg, ExchangeArgs, HostArgs, ProtocolArg, StreamArgs, WaitArg};
+use crate::args::{ConnectArg, ExchangeArgs, HostArgs, LoopArgs, ProtocolArg, StreamArgs, WaitArg};
+use crate::stage_list::SampleRates;
 use crate::values::{ByteRate, Count, Every, Sizes};
 use wiregauge_record::{
-    Connect, Direction, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, StreamPlan,
-    StreamPoint, Wait,
+    Aim, Connect, Direction, HostPlan, Limit, LinkOptions, LoopPlan, LoopPoint, Plan, Point,
+    Protocol, Schedule, StreamPlan, StreamPoint, Wait,
 };
 
 /// Exchanges at a point when nothing is said.
@@ -13,6 +14,10 @@ const COUNT: u64 = 1000;
 /// Transfers at once over USB when nothing is said: one on the wire, one that waits for it, and two
 /// in the hands of the host.
 const USB_QUEUE: u32 = 4;
+
+/// Rings of a loop when nothing is said: larger than a cache, smaller than a small host's memory.
+const LEAST_RING: u64 = 1 << 20;
+const MOST_RING: u64 = 256 << 20;
 
 /// The plan for `wiregauge exchange`.
 pub fn of_exchange(args: &ExchangeArgs) -> Plan {
@@ -194,4 +199,61 @@ fn stream_points(args: &StreamArgs) -> Vec<StreamPoint> {
         .zip(0..)
         .for_each(|(point, index)| point.index = index);
     points
+}
+
+/// The plan for `wiregauge loop`.
+pub fn of_loop(args: &LoopArgs) -> LoopPlan {
+    let SampleRates(rates) = &args.rate;
+    let (Sizes(channels), Sizes(notifies)) = (&args.channels, &args.notify);
+    let cells = rates.iter().flat_map(|&rate_hz| {
+        let of_rate = channels.iter().map(move |&channels| (rate_hz, channels));
+        of_rate.flat_map(|(rate_hz, channels)| {
+            notifies
+                .iter()
+                .map(move |&notify| (rate_hz, channels, notify))
+        })
+    });
+    let points = (0..)
+        .zip(cells)
+        .map(|(index, (rate_hz, channels, notify_bytes))| {
+            let mut point = LoopPoint {
+                index,
+                rate_hz,
+                channels,
+                notify_bytes,
+                ring_bytes: 0,
+                preload_bytes: 0,
+                aim: Aim::Curve,
+            };
+            let block = u64::from(notify_bytes);
+            // A sound card's ring is small, and a quarter of a second long for its rates.
+            let least = match args.device.starts_with("alsa:") {
+                true => 0,
+                false => LEAST_RING,
+            };
+            let quarter = ((point.bytes_s() / 4.0) as u64).clamp(least, MOST_RING);
+            let whole = (quarter - quarter % block.max(1)).max(4 * block);
+            // What was asked for is taken as it is: the engine says what is wrong with it.
+            point.ring_bytes = args.ring.map_or(whole, u64::from);
+            // So long that nothing starves while the curve is taken.
+            point.preload_bytes = point.ring_bytes.saturating_sub(block);
+            if let Some(preload) = args.preload {
+                point.preload_bytes = preload.into();
+                point.aim = Aim::Hold;
+            }
+            point
+        });
+    let duration_ns = args.duration.as_nanos() as u64;
+    LoopPlan {
+        address: args.device.clone(),
+        points: points.collect(),
+        duration_ns,
+        settle_ns: args.settle.as_nanos() as u64,
+        find: args.find || args.hold.is_some(),
+        hold_ns: args.hold.map_or(duration_ns, |hold| hold.as_nanos() as u64),
+        process: args.process.0.clone(),
+        wait: args.wait,
+        calibrate: !args.no_calibration,
+        host: host(&args.host),
+    }
 }

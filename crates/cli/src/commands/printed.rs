@@ -4,7 +4,7 @@ use crate::args::Look;
 use crate::output::style::{CAUTION, HEADING, RESET};
 use std::io::Write;
 use wiregauge_report::told::{self, Told};
-use wiregauge_run::{RunFile, RunKind, Stream};
+use wiregauge_run::{Loop, RunFile, RunKind, Stream};
 
 /// Prints an exchange run to standard output.
 pub fn exchange(file: &RunFile, look: Look) -> anyhow::Result<()> {
@@ -14,6 +14,27 @@ pub fn exchange(file: &RunFile, look: Look) -> anyhow::Result<()> {
 /// Prints a stream run to standard output.
 pub fn stream(file: &RunFile<Stream>, look: Look) -> anyhow::Result<()> {
     print(file, look, || told::of_stream(file))
+}
+
+/// Prints a loop run to standard output.
+pub fn closed_loop(file: &RunFile<Loop>, look: Look) -> anyhow::Result<()> {
+    print(file, look, || told::of_loop(file))
+}
+
+/// Prints the one table of a loop run that has published figures beside its own.
+pub fn loop_beside_published(file: &RunFile<Loop>, look: Look) -> anyhow::Result<()> {
+    let tell = || Told {
+        tables: told::loop_beside_published(file).into_iter().collect(),
+        ..Told::default()
+    };
+    print(
+        file,
+        Look {
+            quiet: true,
+            ..look
+        },
+        tell,
+    )
 }
 
 fn print<K: RunKind>(file: &RunFile<K>, look: Look, tell: impl Fn() -> Told) -> anyhow::Result<()> {

@@ -6,15 +6,10 @@ use crate::output::progress::Progress;
 use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-use wiregauge::exchange::{self, Opened, Sink};
 use wiregauge::nodes::{Gate, Turn};
-use wiregauge::stream::{StreamProgress, StreamSink};
-use wiregauge_record::{
-    Calibration, Conditions, LinkConditions, Point, PointSummary, Sample, StreamPoint,
-    StreamSummary, Transfer,
-};
-use wiregauge_run::{Exchange, PointWriter, RunFile, RunKind, RunWriter, State, Stream};
+use wiregauge::sink::{self, Opened, Sink};
+use wiregauge_record::{Calibration, Conditions, LinkConditions};
+use wiregauge_run::{PointWriter, RunFile, RunKind, RunWriter, State};
 
 /// A run that is being written.
 pub struct Recorder<K: RunKind> {
@@ -127,29 +122,9 @@ impl<K: RunKind> LinkRecorder<'_, K> {
         Ok(())
     }
 
-    fn take(&mut self, row: &K::Row, data: &[u8]) -> io::Result<()> {
-        match &mut self.point {
-            Some(point) => Ok(point.push(row, data)?),
-            None => Ok(()),
-        }
-    }
-
-    fn end(&mut self, summary: K::Summary) -> io::Result<()> {
-        match self.point.take() {
-            Some(point) => Ok(self.recorder.locked().writer.end_point(point, summary)?),
-            None => Ok(()),
-        }
-    }
-
     /// Of links that run at once the first is shown.
     fn shows(&self) -> bool {
         self.gate.is_none() || self.link == 0
-    }
-
-    fn progressed(&self, ended: u64, elapsed: Duration) {
-        if self.shows() {
-            self.recorder.locked().progress.update(ended, elapsed);
-        }
     }
 
     /// Which link it is, where there are several.
@@ -165,56 +140,43 @@ impl<K: RunKind> LinkRecorder<'_, K> {
     }
 }
 
-impl Sink for LinkRecorder<'_, Exchange> {
+impl<K: RunKind> Sink for LinkRecorder<'_, K> {
+    type Point = K::Point;
+    type Row = K::Row;
+    type Summary = K::Summary;
+
     fn opened(&mut self, opened: &Opened) -> io::Result<()> {
         self.open(opened)
     }
 
-    fn begin_point(&mut self, point: Point) -> io::Result<()> {
-        let (out, in_, depth) = (point.out_bytes, point.in_bytes, point.depth);
-        let what = format!("OUT {out} B, IN {in_} B, depth {depth}{}", self.name());
-        self.begin(point, what)
+    fn begin_point(&mut self, point: K::Point) -> io::Result<()> {
+        self.begin(point, format!("{point}{}", self.name()))
     }
 
-    fn progress(&mut self, progress: exchange::Progress) {
-        self.progressed(progress.ended, progress.elapsed);
+    fn progress(&mut self, progress: sink::Progress) {
+        if self.shows() {
+            let shared = self.recorder.locked();
+            shared.progress.update(progress.ended, progress.elapsed);
+        }
     }
 
-    fn sample(&mut self, sample: &Sample, data: &[u8]) -> io::Result<()> {
-        self.take(sample, data)
+    fn row(&mut self, row: &K::Row, data: &[u8]) -> io::Result<()> {
+        match &mut self.point {
+            Some(point) => Ok(point.push(row, data)?),
+            None => Ok(()),
+        }
     }
 
-    fn end_point(&mut self, summary: PointSummary) -> io::Result<()> {
-        self.end(summary)
+    fn end_point(&mut self, summary: K::Summary) -> io::Result<()> {
+        match self.point.take() {
+            Some(point) => Ok(self.recorder.locked().writer.end_point(point, summary)?),
+            None => Ok(()),
+        }
     }
 
     fn calibrated_after(&mut self, calibration: Calibration) -> io::Result<()> {
         let shared = &mut *self.recorder.locked();
         shared.conditions.after = Some(calibration);
         Ok(shared.writer.set_conditions(&shared.conditions)?)
-    }
-}
-
-impl StreamSink for LinkRecorder<'_, Stream> {
-    fn opened(&mut self, opened: &Opened) -> io::Result<()> {
-        self.open(opened)
-    }
-
-    fn begin_point(&mut self, point: StreamPoint) -> io::Result<()> {
-        let (way, bytes, queue) = (point.direction.name(), point.transfer_bytes, point.queue);
-        let what = format!("{way}, {bytes} B a transfer, queue {queue}{}", self.name());
-        self.begin(point, what)
-    }
-
-    fn progress(&mut self, progress: StreamProgress) {
-        self.progressed(progress.transfers, progress.elapsed);
-    }
-
-    fn transfer(&mut self, transfer: &Transfer) -> io::Result<()> {
-        self.take(transfer, &[])
-    }
-
-    fn end_point(&mut self, summary: StreamSummary) -> io::Result<()> {
-        self.end(summary)
     }
 }

@@ -39,6 +39,7 @@ fn print(run: &AnyRun, look: Look) -> anyhow::Result<()> {
     match run {
         AnyRun::Exchange(run) => printed::exchange(&run.file, look)?,
         AnyRun::Stream(run) => printed::stream(&run.file, look)?,
+        AnyRun::Loop(run) => printed::closed_loop(&run.file, look)?,
     }
     if !look.json && !look.quiet {
         let mut out = anstream::stdout();

@@ -32,7 +32,14 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
                 values: &flow.gathered.gap,
             })
             .collect();
-        nines::panel(&canvas, place, flows::title(panel.way), "Gap", &curves);
+        nines::panel(
+            &canvas,
+            place,
+            flows::title(panel.way),
+            "Gap",
+            "gaps",
+            &curves,
+        );
     }
     let caption = format!(
         "From one completion to the next; a device must hold what it makes, or have what it uses, \

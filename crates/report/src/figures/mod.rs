@@ -12,14 +12,17 @@ mod gaps;
 mod histogram;
 mod limits;
 pub(crate) mod look;
+mod loops;
 mod matrix;
 mod nines;
 mod png;
 mod rates;
 mod rtt;
 mod series;
+mod service;
 mod size;
 mod split;
+mod stalls;
 mod stream_cells;
 mod svg;
 #[cfg(test)]
@@ -59,6 +62,9 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         rates::draw(subjects),
         gaps::draw(subjects),
         buffer::draw(subjects),
+        stalls::draw(subjects),
+        service::draw_series(subjects),
+        service::draw_nines(subjects),
     ];
     drawn.into_iter().flatten().collect()
 }

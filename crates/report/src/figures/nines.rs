@@ -63,8 +63,15 @@ impl Curve<'_> {
     }
 }
 
-/// Draws curves into a place. They end at the share of all samples but one, with a mark.
-pub(super) fn panel(canvas: &Canvas, place: Place, title: &str, name: &str, curves: &[Curve<'_>]) {
+/// Draws curves of `name`, one value for each of the `things`, into a place. They end at the share of all samples but one, with a mark.
+pub(super) fn panel(
+    canvas: &Canvas,
+    place: Place,
+    title: &str,
+    name: &str,
+    things: &str,
+    curves: &[Curve<'_>],
+) {
     let most = curves
         .iter()
         .map(|curve| curve.values.len())
@@ -79,10 +86,7 @@ pub(super) fn panel(canvas: &Canvas, place: Place, title: &str, name: &str, curv
         let (low, high) = roomy(low, high);
         Axis::time_between(name, low, high)
     };
-    let x = Axis::nines(
-        &format!("Share of the {} that are not longer", things(name)),
-        most,
-    );
+    let x = Axis::nines(&format!("Share of the {things} that are not longer"), most);
     let frame = canvas.frame(place, title, x, y);
     for curve in curves {
         let n = curve.n();
@@ -99,10 +103,6 @@ pub(super) fn panel(canvas: &Canvas, place: Place, title: &str, name: &str, curv
         frame.markers(&[longest], curve.series);
         frame.close();
     }
-}
-
-fn things(name: &str) -> &'static str {
-    if name == "Gap" { "gaps" } else { "exchanges" }
 }
 
 /// What is said of every such figure.
@@ -182,7 +182,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         .map(|curve| (Key::Points(curve.series), curve.name.clone()))
         .collect();
     let canvas = Canvas::new(HEIGHT, &legend);
-    panel(&canvas, canvas.place(), "", "RTT", &curves);
+    panel(&canvas, canvas.place(), "", "RTT", "exchanges", &curves);
     let mut caption = CAPTION.to_owned();
     if bad > 0 {
         caption.push_str(&format!(

@@ -1,4 +1,4 @@
-//! RTT over time: the band from the shortest to the longest of each slice, their mean, every sample
+//! A time over time, such as the RTT: the band from the shortest to the longest of each slice, their mean, every sample
 //! that stands out and everything that went wrong. Drifts, bursts and periods show here and nowhere
 //! else.
 
@@ -6,13 +6,13 @@ use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Frame, Key};
 use super::look::{HEIGHT, INK, Marker, SERIES, Series};
-use super::rtt::{self, Sampled};
+use super::rtt;
 use super::which::{count, roomy, time};
 use crate::Subject;
-use crate::gather::{Series as Thinned, Slice};
+use crate::gather::{Series as Thinned, Slice, Spot};
 
 /// More panels would be too small.
-const MOST_PANELS: usize = 6;
+pub(super) const MOST_PANELS: usize = 6;
 
 /// Slices, outliers and bad ones that all panels together may show: what a page can hold and an eye
 /// can tell apart.
@@ -43,6 +43,9 @@ fn bad_mark(status: &str) -> Series {
     let (colour, marker, hollow) = match status {
         "lost" => (INK, Marker::Triangle, false),
         "late" => (INK, Marker::Triangle, true),
+        "overrun" => (INK, Marker::Triangle, false),
+        "underrun" => (INK, Marker::Triangle, true),
+        "both" => (SERIES[5], Marker::Diamond, false),
         "corrupted" => (SERIES[5], Marker::Diamond, false),
         "duplicated" => (SERIES[2], Marker::Square, true),
         "reordered" => (SERIES[1], Marker::Circle, true),
@@ -56,6 +59,36 @@ fn bad_mark(status: &str) -> Series {
     }
 }
 
+/// What is drawn.
+pub(super) struct Quantity {
+    /// Of the figure's file.
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    /// The name of the values.
+    pub(super) axis: &'static str,
+    /// What has such a value.
+    pub(super) one: &'static str,
+    pub(super) many: &'static str,
+}
+
+const RTT: Quantity = Quantity {
+    name: "rtt-series",
+    title: "RTT over time",
+    axis: "RTT",
+    one: "exchange",
+    many: "exchanges",
+};
+
+/// One point of one run.
+pub(super) struct Panel<'a> {
+    pub(super) title: String,
+    /// The same point of several runs is in one row, with the same axes.
+    pub(super) row: usize,
+    pub(super) series: &'a Thinned,
+    /// The first value, if it is not in the series.
+    pub(super) first: Option<Spot>,
+}
+
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let points = rtt::all(subjects);
     let mut runs = rtt::runs(&points);
@@ -65,8 +98,8 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     }
     let choice = rtt::choice(&points, MOST_PANELS / runs.len());
     // One row a point, one column a run; of a single run the points fill the rows.
-    let mut panels: Vec<(String, &Sampled<'_>)> = Vec::new();
-    for cell in &choice.cells {
+    let mut panels = Vec::new();
+    for (row, cell) in choice.cells.iter().enumerate() {
         for &run in &runs {
             let Some(point) = rtt::at(&points, run, *cell).next() else {
                 continue;
@@ -76,14 +109,20 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
                 parts.insert(0, subjects[run].label.clone());
             }
             parts.retain(|part| !part.is_empty());
-            panels.push((parts.join(": "), point));
+            panels.push(Panel {
+                title: parts.join(": "),
+                row,
+                series: &point.gathered.series,
+                first: point.gathered.first,
+            });
         }
     }
-    vec![figure(&panels, runs.len(), &choice.rule)]
+    vec![figure(&RTT, &panels, runs.len(), &choice.rule)]
 }
 
-fn figure(panels: &[(String, &Sampled<'_>)], runs: usize, rule: &str) -> Figure {
-    let series = || panels.iter().map(|(_, point)| &point.gathered.series);
+/// The panels row by row; `rule` ends the caption.
+pub(super) fn figure(of: &Quantity, panels: &[Panel<'_>], runs: usize, rule: &str) -> Figure {
+    let series = || panels.iter().map(|panel| panel.series);
     let statuses = statuses(series());
     let mut legend = vec![
         (Key::Line(mean_line()), "mean of a slice".to_owned()),
@@ -108,30 +147,30 @@ fn figure(panels: &[(String, &Sampled<'_>)], runs: usize, rule: &str) -> Figure 
     // The part of a panel that the marks at its top take up.
     let inner = f64::from(height) / rows as f64 - 95.0;
     let head = MARK_ROW * statuses.len() as f64 / inner;
-    for (at, (title, point)) in panels.iter().enumerate() {
+    for (at, one) in panels.iter().enumerate() {
         let place = canvas.panels(panels.len(), columns)[at];
-        let series = &point.gathered.series;
+        let series = one.series;
         // Runs are compared along a row: the same axis for all of it.
         let row: Vec<&Thinned> = match runs {
             1 => vec![series],
             _ => panels
                 .iter()
-                .filter(|(_, other)| other.cell == point.cell)
-                .map(|(_, other)| &other.gathered.series)
+                .filter(|other| other.row == one.row)
+                .map(|other| other.series)
                 .collect(),
         };
         let frame = canvas.frame(
             place,
-            title,
+            &one.title,
             elapsed_axis(series, &row),
-            rtt_axis(&row, head),
+            value_axis(of.axis, &row, head),
         );
         spots_left_out += panel(&frame, series, panels.len(), &statuses);
     }
     canvas.finish(
-        "rtt-series",
-        "RTT over time",
-        &caption(panels, spots_left_out, rule),
+        of.name,
+        of.title,
+        &caption(of, panels, spots_left_out, rule),
     )
 }
 
@@ -180,16 +219,16 @@ fn elapsed_axis(series: &Thinned, row: &[&Thinned]) -> Axis {
 }
 
 /// `head`: the part of the axis that stays free at its top.
-fn rtt_axis(row: &[&Thinned], head: f64) -> Axis {
+fn value_axis(name: &str, row: &[&Thinned], head: f64) -> Axis {
     let slices = || row.iter().flat_map(|series| &series.slices);
     let low = bounds(slices().map(|slice| slice.min_ns as f64)).map_or(1.0, |b| b.0);
     let high = bounds(slices().map(|slice| slice.max_ns as f64)).map_or(1.0, |b| b.1);
     if high > WIDE * low.max(1.0) {
         let low = low.max(1.0);
-        Axis::log_time("RTT", low, low * (high / low).powf(1.0 / (1.0 - head)))
+        Axis::log_time(name, low, low * (high / low).powf(1.0 / (1.0 - head)))
     } else {
         let (low, high) = roomy(low, high);
-        Axis::time_between("RTT", low, low + (high - low) / (1.0 - head))
+        Axis::time_between(name, low, low + (high - low) / (1.0 - head))
     }
 }
 
@@ -307,16 +346,16 @@ fn joined(slices: &[Slice], most: usize) -> Vec<Slice> {
     slices.chunks(times).filter_map(join).collect()
 }
 
-fn caption(panels: &[(String, &Sampled<'_>)], spots_left_out: usize, rule: &str) -> String {
-    let series = || panels.iter().map(|(_, point)| &point.gathered.series);
+fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize, rule: &str) -> String {
+    let series = || panels.iter().map(|panel| panel.series);
     let a_panel = a_panel(panels.len());
     let samples: u64 = series().map(|series| series.of).sum();
     let mut text = format!(
         "{} of the measured part, in at most {a_panel} slices of time a panel: the longest \
          and the shortest of each are drawn, none is averaged away.",
         match samples {
-            1 => "One exchange".to_owned(),
-            n => format!("{} exchanges", count(n)),
+            1 => format!("One {}", of.one),
+            n => format!("{} {}", count(n), of.many),
         },
     );
     let stand_out: u64 = series().map(|series| series.stand_out_in_all).sum();
@@ -338,11 +377,11 @@ fn caption(panels: &[(String, &Sampled<'_>)], spots_left_out: usize, rule: &str)
     if series().any(|series| !series.bad.is_empty()) {
         text.push_str(" In the rows at the top: what went wrong, at the time when it started.");
     }
-    if let [(_, point)] = panels
-        && let Some(first) = point.gathered.first
+    if let [one] = panels
+        && let Some(first) = one.first
     {
-        let first = time(first.value_ns as f64);
-        text.push_str(&format!(" Not drawn: the first exchange, {first}."));
+        let (what, first) = (of.one, time(first.value_ns as f64));
+        text.push_str(&format!(" Not drawn: the first {what}, {first}."));
     }
     text.push_str(rule);
     text

@@ -8,7 +8,7 @@ use super::Figure;
 use super::look::{FONT_SIZE, GRID, INK, MUTED, PAPER, SERIES, text_width};
 use crate::Subject;
 use crate::told::Told;
-use common::{Random, plan, stream_plan};
+use common::{Random, loop_plan, plan, stream_plan, summarised_loop};
 use proptest::prelude::*;
 use resvg::tiny_skia::Pixmap;
 use roxmltree::{Document, Node};
@@ -162,6 +162,58 @@ fn stream(
     }
     let plan = stream_plan(points.iter().map(|summary| summary.point).collect());
     subject(label, AnyRun::Stream(stored(plan, points)))
+}
+
+/// A loop run of these rates and block sizes, each counted for a curve and then with the preloads
+/// under test; its blocks have these service delays.
+fn looped(
+    label: &str,
+    rates: &[u64],
+    sizes: &[u32],
+    preloads: &[u64],
+    services: impl Fn(LoopPoint) -> Vec<u64>,
+) -> Subject {
+    let tests = preloads.iter().map(|preload| Some(*preload));
+    let aims: Vec<Option<u64>> = [None].into_iter().chain(tests).collect();
+    let mut points = Vec::new();
+    for &rate_hz in rates {
+        for &notify_bytes in sizes {
+            points.extend(aims.iter().map(|tested| LoopPoint {
+                rate_hz,
+                notify_bytes,
+                ..common::loop_point(0, *tested)
+            }));
+        }
+    }
+    for (index, point) in (0..).zip(&mut points) {
+        point.index = index;
+    }
+    let summary = |point: &LoopPoint| {
+        let blocks = (1..).zip(services(*point)).map(|(sequence, service_ns)| {
+            let due_ns = (sequence as f64 * point.period_ns()) as u64;
+            Block {
+                sequence,
+                due_ns,
+                begun_ns: due_ns,
+                done_ns: due_ns.saturating_add(service_ns),
+                phase: Phase::Measured,
+                ..Block::default()
+            }
+        });
+        summarised_loop(*point, blocks)
+    };
+    let summaries = points.iter().map(summary).collect();
+    subject(label, AnyRun::Loop(stored(loop_plan(points), summaries)))
+}
+
+/// Delays of some tens of microseconds, every hundredth one of up to 4 ms.
+fn delays(point: LoopPoint) -> Vec<u64> {
+    let mut random = Random(u64::from(point.index) * 77 + 1);
+    let delay = |n: u32| match n % 100 {
+        50 => random.bits(22),
+        _ => 20_000 + random.bits(14),
+    };
+    (0..3000).map(delay).collect()
 }
 
 /// Draws, and holds against all that every figure must be; by name.
@@ -514,8 +566,129 @@ fn published_measurements_of_a_control_loop_can_be_drawn() {
     assert_eq!(shapes(&figures["rtt-trt-depth"], "curve"), [3, 3]);
 }
 
+/// The largest x of each group of a class.
+fn right_ends(figure: &Figure, class: &str) -> Vec<f64> {
+    let document = Document::parse(&figure.svg).expect("figures are XML");
+    let groups = document
+        .descendants()
+        .filter(|n| n.attribute("class") == Some(class));
+    let end = |d: &str| {
+        let pieces = d.split('M').flat_map(|piece| {
+            // A place, then steps.
+            let mut x = 0.0;
+            let numbers = piece.split(|c: char| !(c.is_ascii_digit() || ".-".contains(c)));
+            let numbers = numbers.filter_map(|number| number.parse::<f64>().ok());
+            let steps: Vec<f64> = numbers.step_by(2).collect();
+            steps.into_iter().map(move |step| {
+                x += step;
+                x
+            })
+        });
+        pieces.fold(0.0, f64::max)
+    };
+    groups
+        .map(|group| {
+            let paths = group.children().filter_map(|node| node.attribute("d"));
+            paths.map(end).fold(0.0, f64::max)
+        })
+        .collect()
+}
+
+#[test]
+fn every_point_of_a_loop_has_its_curve_its_bound_and_its_floor() {
+    let run = looped("a", &[1_000_000, 10_000_000], &[4096], &[], delays);
+    let figure = &sound(&[run])["stalls-latency"];
+    assert_eq!(shapes(figure, "bound"), [1; 2]);
+    let curves = shapes(figure, "curve");
+    assert_eq!(curves.len(), 2);
+    assert!(curves.iter().all(|n| (4..=8).contains(n)), "{curves:?}");
+    assert_eq!(shapes(figure, "limit"), [2]);
+    let texts = texts(figure);
+    for text in ["Latency (ms, log)", "Stalls a minute (log)", "1 MS/s"] {
+        assert!(texts.iter().any(|t| t == text), "{text}: {texts:?}");
+    }
+    let floors = texts.iter().filter(|text| text.starts_with("floor "));
+    assert_eq!(floors.count(), 2, "{texts:?}");
+}
+
+#[test]
+fn the_bound_goes_on_where_no_stall_was_seen() {
+    let run = looped("a", &[1_000_000, 10_000_000], &[4096], &[], delays);
+    let figure = &sound(&[run])["stalls-latency"];
+    let (bounds, curves) = (right_ends(figure, "bound"), right_ends(figure, "curve"));
+    assert!(
+        bounds.iter().all(|x| (x - bounds[0]).abs() < 1.0),
+        "{bounds:?}"
+    );
+    let highest = curves.iter().copied().fold(0.0, f64::max);
+    assert!(highest + 10.0 < bounds[0], "{curves:?} and {bounds:?}");
+    // Where nothing ever came late the bound is all that there is.
+    let even = looped("b", &[1_000_000], &[4096], &[], |_| vec![10_000; 2000]);
+    let figure = &sound(&[even])["stalls-latency"];
+    assert_eq!(shapes(figure, "bound"), [1]);
+    assert_eq!(shapes(figure, "curve"), [0]);
+}
+
+#[test]
+fn preloads_under_test_stand_beside_the_curve_that_they_are_of() {
+    let tests = [65_536, 131_072, 262_144];
+    let run = looped("a", &[1_000_000, 10_000_000], &[4096], &tests, delays);
+    let figure = &sound(&[run])["stalls-latency"];
+    assert_eq!(shapes(figure, "tested"), [6]);
+    assert_eq!(shapes(figure, "curve").len(), 2);
+    let mut alone = looped("a", &[1_000_000], &[4096], &tests, delays);
+    let AnyRun::Loop(run) = &mut alone.run else {
+        panic!("a loop run")
+    };
+    run.file.points.remove(0);
+    assert_eq!(super::of(&[alone]), [], "they have no curve of their own");
+}
+
+#[test]
+fn loops_of_several_runs_are_laid_over_each_other_point_by_point() {
+    let runs: Vec<Subject> = ["before", "after", "a name of <some> length & more of it"]
+        .iter()
+        .map(|label| looped(label, &[1_000_000, 10_000_000], &[4096, 16384], &[], delays))
+        .collect();
+    let figure = &sound(&runs)["stalls-latency"];
+    assert_eq!(
+        shapes(figure, "bound"),
+        [1; 12],
+        "four points of three runs"
+    );
+    let texts = texts(figure);
+    for text in ["before", "after", "10 MS/s, blocks of 16,384 B"] {
+        assert_eq!(texts.iter().filter(|t| *t == text).count(), 1, "{texts:?}");
+    }
+    let one_point: Vec<Subject> = ["before", "after"]
+        .iter()
+        .map(|label| looped(label, &[1_000_000], &[4096], &[], delays))
+        .collect();
+    let figure = &sound(&one_point)["stalls-latency"];
+    assert_eq!(shapes(figure, "bound"), [1; 2]);
+}
+
+#[test]
+fn loops_at_the_extremes_are_drawn_inside_the_sheet() {
+    let rates: Vec<u64> = (0..10).map(|n| 10_u64.pow(n)).collect();
+    let many: Vec<Subject> = (0..9)
+        .map(|n| looped(&format!("run {n}"), &rates, &[2, 65_536], &[65_536], delays))
+        .collect();
+    for runs in [1, 2, 9] {
+        let figure = &sound(&many[..runs])["stalls-latency"];
+        assert!(figure.caption.contains(" are drawn"), "{}", figure.caption);
+    }
+    for services in [vec![0], vec![0, u64::MAX / 8], vec![1; 3], vec![]] {
+        let run = looped("a", &rates, &[2, 1 << 30], &[1 << 34], |_| services.clone());
+        sound(&[run]);
+    }
+}
+
 #[test]
 fn where_nothing_varies_there_is_nothing_to_draw() {
+    assert_eq!(super::of(&[looped("a", &[], &[], &[], delays)]), []);
+    let no_blocks = looped("a", &[1_000_000], &[4096], &[], |_| Vec::new());
+    assert_eq!(super::of(&[no_blocks]), []);
     assert_eq!(super::of(&[]), []);
     let nothing = exchange("a", plan(0), likely);
     assert_eq!(super::of(&[nothing]), []);
@@ -691,6 +864,28 @@ proptest! {
             let sizes: Vec<u32> = plan.points.iter().map(|point| point.out_bytes).take(6).collect();
             subjects.push(stream("flows", &sizes, &[1, 3], |point, _| rate / f64::from(point.queue)));
         }
+        sound(&subjects);
+    }
+
+    #[test]
+    fn any_loop_gives_sound_figures(
+        rates in prop::collection::vec(1..10_u64, 0..5),
+        sizes in prop::collection::vec(1..20_u32, 0..4),
+        preloads in prop::collection::vec(1..30_u32, 0..3),
+        labels in prop::collection::vec("\\PC{0,60}", 1..8),
+        (n, bits) in (0..200_u64, 1..50_u32),
+    ) {
+        let rates: Vec<u64> = rates.into_iter().map(|power| 10_u64.pow(power as u32)).collect();
+        let sizes: Vec<u32> = sizes.into_iter().map(|power| 1 << power).collect();
+        let preloads: Vec<u64> = preloads.into_iter().map(|power| 1 << power).collect();
+        let services = |point: LoopPoint| {
+            let mut random = Random(u64::from(point.index) + 1);
+            (0..n).map(|_| random.bits(bits)).collect::<Vec<u64>>()
+        };
+        let subjects: Vec<Subject> = labels
+            .iter()
+            .map(|label| looped(label, &rates, &sizes, &preloads, services))
+            .collect();
         sound(&subjects);
     }
 }

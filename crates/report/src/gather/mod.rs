@@ -3,6 +3,7 @@
 //! bad ones stay, everything is counted, and what was left out is said.
 
 mod bad;
+mod closed_loop;
 mod exchange;
 mod longest;
 mod points;
@@ -10,7 +11,9 @@ mod slices;
 mod stream;
 mod types;
 
-pub use types::{Bad, Buffer, ExchangePoint, Flow, Gathered, Series, Slice, Spot, StreamPoint};
+pub use types::{
+    Bad, Buffer, ExchangePoint, Flow, Gathered, LoopPoint, Series, Slice, Spot, StreamPoint,
+};
 
 use wiregauge_run::AnyRun;
 
@@ -47,5 +50,6 @@ pub fn run(run: &AnyRun, progress: &(dyn Fn(f64) + Sync)) -> Gathered {
     match run {
         AnyRun::Exchange(run) => Gathered::Exchange(points::each(run, progress, exchange::point)),
         AnyRun::Stream(run) => Gathered::Stream(points::each(run, progress, stream::point)),
+        AnyRun::Loop(run) => Gathered::Loop(points::each(run, progress, closed_loop::point)),
     }
 }

@@ -10,6 +10,8 @@ pub enum Gathered {
     Exchange(Vec<ExchangePoint>),
     /// Of a stream run: one entry a point, in the order of `run.file.points`.
     Stream(Vec<StreamPoint>),
+    /// Of a loop run: one entry a point, in the order of `run.file.points`.
+    Loop(Vec<LoopPoint>),
 }
 
 impl Gathered {
@@ -18,6 +20,7 @@ impl Gathered {
         let reasons: Vec<Option<&str>> = match self {
             Gathered::Exchange(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
             Gathered::Stream(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
+            Gathered::Loop(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
         };
         let reasons = reasons.into_iter().enumerate();
         reasons
@@ -33,6 +36,7 @@ impl Gathered {
                 let flows = points.iter().flat_map(|point| &point.flows);
                 flows.map(|flow| flow.series.of).sum()
             }
+            Gathered::Loop(points) => points.iter().map(|p| p.series.of).sum(),
         }
     }
 }
@@ -77,6 +81,18 @@ pub struct Flow {
     pub no_buffer: Option<String>,
 }
 
+/// What is drawn of one loop point.
+#[derive(Clone, Debug)]
+pub struct LoopPoint {
+    /// Why there are no samples: the sample file is missing, damaged or another's.
+    pub missing: Option<String>,
+    /// From a block's last sample in to its output handed over, over time, measured part only; what
+    /// went wrong is `overrun`, `underrun` or `both`.
+    pub series: Series,
+    /// Every such delay in nanoseconds, three significant digits.
+    pub service: Histogram<u64>,
+}
+
 /// One point of the curve of buffer against rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Buffer {
@@ -116,7 +132,7 @@ pub struct Series {
 pub struct Bad {
     /// When it started, in nanoseconds from the start of the point.
     pub at_ns: u64,
-    /// How it ended, in the words of docs/run-format.md: `lost`, `late`, `stalled`, ...
+    /// How it ended, in the words of docs/run-format.md: `lost`, `late`, `stalled`, `underrun`, ...
     pub status: &'static str,
 }
 

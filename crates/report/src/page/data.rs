@@ -113,6 +113,7 @@ fn statuses(subjects: &[Subject]) -> Vec<&'static str> {
             let flows = points.iter().flat_map(|point| &point.flows);
             flows.map(|flow| &flow.series).collect::<Vec<_>>()
         }
+        Gathered::Loop(points) => points.iter().map(|point| &point.series).collect(),
     });
     let names: BTreeSet<&'static str> = series
         .flat_map(|series| &series.bad_in_all)
@@ -148,6 +149,13 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
                 }
             }
             "Gap between completions"
+        }
+        (AnyRun::Loop(run), Gathered::Loop(gathered)) => {
+            for (summary, point) in run.file.points.iter().zip(gathered) {
+                let name = super::names::closed_loop(&summary.point);
+                add(summary.point.index, name, &point.series, &point.service);
+            }
+            "Service delay"
         }
         // One was gathered from another run: there is nothing to draw.
         _ => "",

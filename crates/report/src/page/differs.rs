@@ -35,7 +35,8 @@ pub(super) fn of(subjects: &[Subject]) -> Option<Differences> {
     let runs: Vec<Vec<Named<'_>>> = subjects.iter().map(|s| places(&s.run)).collect();
     let rows = rows(&runs);
     let note = rows.is_empty().then(|| {
-        "The runs have no point in common (same sizes, same depth or queue), so their figures are \
+        "The runs have no point in common (same sizes, same depth or queue; of a loop same rate, \
+         channels and blocks), so their figures are \
          not put side by side here."
             .into()
     });
@@ -61,7 +62,7 @@ fn rows(runs: &[Vec<Named<'_>>]) -> Vec<Row> {
         chosen.push((Measure::RttMedian, &named.name));
         chosen.push((Measure::RttTail, &named.name));
     }
-    for measure in [Measure::Trt, Measure::Throughput] {
+    for measure in [Measure::Trt, Measure::Throughput, Measure::Latency] {
         chosen
             .extend(best(&shared, measure, |_| true).map(|(named, _)| (measure, &named.name[..])));
     }

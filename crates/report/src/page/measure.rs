@@ -1,7 +1,7 @@
 //! The figures that the summary is made of: each a value with its interval, at a named point of a run.
 
 use super::names;
-use wiregauge_record::{FlowSummary, PointSummary, StreamSummary, Way};
+use wiregauge_record::{FlowSummary, LoopSummary, PointSummary, StreamSummary, Way};
 use wiregauge_run::AnyRun;
 use wiregauge_stats::Estimate;
 
@@ -18,6 +18,8 @@ pub(super) enum Measure {
     Throughput,
     /// Bytes a second of a stream, one way.
     Rate,
+    /// The latency that a loop needed.
+    Latency,
 }
 
 impl Measure {
@@ -29,6 +31,7 @@ impl Measure {
             Measure::Trt => "TRT, mean",
             Measure::Throughput => "Throughput, OUT + IN",
             Measure::Rate => "Rate",
+            Measure::Latency => "Latency needed",
         }
     }
 
@@ -66,6 +69,9 @@ impl Measure {
 
     /// The interval in words.
     pub(super) fn interval(self, estimate: &Estimate) -> String {
+        if self == Measure::Latency {
+            return "the longest of this run has no interval".into();
+        }
         let bound = |bound: f64| digits(self.scale(bound, estimate.value).0);
         let unit = self.scale(estimate.value, estimate.value).1;
         match (estimate.low, estimate.high) {
@@ -110,6 +116,8 @@ pub(super) enum Place<'a> {
     Exchange(&'a PointSummary),
     /// Of a stream run.
     Flow(&'a StreamSummary, &'a FlowSummary),
+    /// Of a loop run.
+    Loop(&'a LoopSummary),
 }
 
 /// A place with its name.
@@ -139,6 +147,11 @@ pub(super) fn places(run: &AnyRun) -> Vec<Named<'_>> {
                 }));
             }
         }
+        AnyRun::Loop(run) => found.extend(run.file.points.iter().map(|point| {
+            let name = names::closed_loop(&point.point).whole();
+            let place = Place::Loop(point);
+            (point.point.index, Named { name, place })
+        })),
     }
     found.sort_by_key(|(index, _)| *index);
     found.into_iter().map(|(_, named)| named).collect()
@@ -153,6 +166,11 @@ impl Place<'_> {
             (Place::Exchange(point), Measure::Trt) => point.trt.as_ref().map(|trt| trt.mean),
             (Place::Exchange(point), Measure::Throughput) => throughput(point),
             (Place::Flow(_, flow), Measure::Rate) => flow.rate,
+            (Place::Loop(point), Measure::Latency) => point.needed_ns.map(|value| Estimate {
+                value,
+                low: None,
+                high: None,
+            }),
             _ => None,
         }
         .filter(|estimate| estimate.value.is_finite())
@@ -161,7 +179,7 @@ impl Place<'_> {
     /// Which way the bytes flow, of a stream.
     pub(super) fn way(&self) -> Option<Way> {
         match self {
-            Place::Exchange(_) => None,
+            Place::Exchange(_) | Place::Loop(_) => None,
             Place::Flow(_, flow) => Some(flow.way),
         }
     }

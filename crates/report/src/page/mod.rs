@@ -4,6 +4,7 @@
 mod data;
 mod differs;
 pub(crate) mod escape;
+mod loop_summary;
 mod measure;
 mod names;
 mod sections;
@@ -37,11 +38,13 @@ const SIZE: usize = 1_000_000;
 const DATA: std::ops::RangeInclusive<usize> = 60_000..=420_000;
 
 /// Figures that have an interactive form: their name, the form, the kind of run that they show.
-const LIVE: [(&str, &str, &str); 4] = [
+const LIVE: [(&str, &str, &str); 6] = [
     ("rtt-series", "series", "exchange"),
     ("rtt-percentiles", "curve", "exchange"),
     ("rtt-histogram-log", "histogram", "exchange"),
     ("gap-percentiles", "curve", "stream"),
+    ("service-series", "series", "loop"),
+    ("service-percentiles", "curve", "loop"),
 ];
 
 /// True if pages have figures that zoom and tell values: uPlot was there when this was built.

@@ -2,10 +2,10 @@
 //! same point of two runs is found by its name.
 
 use crate::units::grouped;
-use wiregauge_record::{Direction, Plan, Point, StreamPlan, StreamPoint, Way};
+use wiregauge_record::{Aim, Direction, LoopPoint, Plan, Point, StreamPlan, StreamPoint, Way};
 
 /// A name in two parts: points that share the first differ in how many are outstanding, points that
-/// share the second differ in size.
+/// share the second differ in size. Of a loop the first is the rate, the second the block.
 pub(super) struct Name {
     /// Sizes, way.
     pub(super) size: String,
@@ -47,6 +47,22 @@ pub(super) fn flow(plan: &StreamPlan, point: &StreamPoint, way: Way) -> Name {
             grouped(point.transfer_bytes.into())
         ),
         depth: format!("queue {}{link}", point.queue),
+    }
+}
+
+/// A point of a loop run.
+pub(super) fn closed_loop(point: &LoopPoint) -> Name {
+    let channels = match point.channels {
+        1 => "1 channel".to_owned(),
+        n => format!("{n} channels"),
+    };
+    let tested = match point.aim {
+        Aim::Curve => String::new(),
+        Aim::Hold => format!(", preload {} B", grouped(point.preload_bytes)),
+    };
+    Name {
+        size: format!("{} MS/s, {channels}", point.rate_hz as f64 / 1e6),
+        depth: format!("blocks of {} B{tested}", grouped(point.notify_bytes.into())),
     }
 }
 

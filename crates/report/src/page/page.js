@@ -357,8 +357,9 @@
           }
         };
         if (!kind.one) {
-          rows("size", "depth", run.kind === "stream" ? "several queues" : "several depths");
-          rows("depth", "size", "several sizes");
+          const what = { stream: ["queues", "sizes"], loop: ["blocks", "rates"] }[run.kind] || ["depths", "sizes"];
+          rows("size", "depth", "several " + what[0]);
+          rows("depth", "size", "several " + what[1]);
         }
         for (const point of run.points) {
           const text = several ? run.label + ": " + keyOf(point) : keyOf(point);

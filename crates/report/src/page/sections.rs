@@ -22,6 +22,7 @@ pub(super) fn title(subjects: &[Subject]) -> String {
             let what = match one.run {
                 AnyRun::Exchange(_) => "Exchange",
                 AnyRun::Stream(_) => "Stream",
+                AnyRun::Loop(_) => "Closed loop",
             };
             format!("{what} with {}", one.run.stored().address())
         }

@@ -1,12 +1,14 @@
 //! The summary in words that stands first on the page: what was measured, on what, the figures that
 //! matter for this kind of run, what limits, what became of the data.
 
+use super::loop_summary;
 use super::measure::{Measure, Named, Place, places};
 use crate::Subject;
 use crate::units::{grouped, percent};
 use std::collections::BTreeSet;
 use wiregauge_record::{
-    Connect, FlowSummary, Plan, PointSummary, Schedule, StreamPlan, StreamSummary, Way,
+    Connect, FlowSummary, LoopPlan, LoopSummary, Plan, PointSummary, Schedule, StreamPlan,
+    StreamSummary, Way,
 };
 use wiregauge_run::{AnyRun, State};
 use wiregauge_stats::Estimate;
@@ -67,9 +69,26 @@ pub(super) fn of(subject: &Subject) -> Summary {
             outcome: stream_outcome(&run.file.plan, &places),
             limits: Vec::new(),
         },
+        AnyRun::Loop(run) => Summary {
+            unfinished: unfinished(
+                &run.file.state,
+                // Preloads under test are points of the run, but not of the plan.
+                of_plan(&run.file.plan, &run.file.points),
+                run.file.plan.points.len(),
+            ),
+            plan: loop_summary::plan(&run.file.plan, &run.file.points),
+            cards: loop_summary::cards(&places),
+            outcome: loop_summary::outcome(&places),
+            limits: Vec::new(),
+        },
     };
     summary.limits = limits(&subject.run, &summary.cards);
     summary
+}
+
+fn of_plan(plan: &LoopPlan, points: &[LoopSummary]) -> usize {
+    let planned = |point: &&LoopSummary| plan.points.contains(&point.point);
+    points.iter().filter(planned).count()
 }
 
 fn unfinished(state: &State, done: usize, planned: usize) -> Option<String> {
@@ -88,7 +107,7 @@ fn unfinished(state: &State, done: usize, planned: usize) -> Option<String> {
 }
 
 /// A value that somebody has chosen: as round as it was.
-fn given(measure: Measure, value: u64) -> String {
+pub(super) fn given(measure: Measure, value: u64) -> String {
     let shown = measure.show(value as f64);
     match shown.split_once(' ') {
         Some((number, unit)) if number.contains('.') => {
@@ -100,7 +119,7 @@ fn given(measure: Measure, value: u64) -> String {
 }
 
 /// `48 B`, `48, 1,000 and 8,000 B`, `9 sizes from 16 to 65,536 B`.
-fn list(values: impl Iterator<Item = u32>, noun: &str, unit: &str) -> String {
+pub(super) fn list(values: impl Iterator<Item = u32>, noun: &str, unit: &str) -> String {
     let values: Vec<u32> = values.collect::<BTreeSet<u32>>().into_iter().collect();
     let shown: Vec<String> = values.iter().map(|&value| grouped(value.into())).collect();
     let text = match &shown[..] {
@@ -112,7 +131,7 @@ fn list(values: impl Iterator<Item = u32>, noun: &str, unit: &str) -> String {
     format!("{text}{unit}")
 }
 
-fn count(number: u64, one: &str, many: &str) -> String {
+pub(super) fn count(number: u64, one: &str, many: &str) -> String {
     match number {
         1 => format!("1 {one}"),
         _ => format!("{} {many}", grouped(number)),
@@ -183,7 +202,7 @@ fn card(title: &str, measure: Measure, estimate: &Estimate, place: &Named<'_>) -
 fn points<'a>(places: &'a [Named<'a>]) -> impl Iterator<Item = (&'a Named<'a>, &'a PointSummary)> {
     places.iter().filter_map(|named| match named.place {
         Place::Exchange(point) => Some((named, point)),
-        Place::Flow(..) => None,
+        _ => None,
     })
 }
 
@@ -193,7 +212,7 @@ fn flows<'a>(
 ) -> impl Iterator<Item = (&'a Named<'a>, &'a StreamSummary, &'a FlowSummary)> {
     places.iter().filter_map(|named| match named.place {
         Place::Flow(point, flow) => Some((named, point, flow)),
-        Place::Exchange(_) => None,
+        _ => None,
     })
 }
 
@@ -552,6 +571,8 @@ fn limits(run: &AnyRun, cards: &[Card]) -> Vec<(String, String)> {
                 })
                 .collect()
         }
+        // What limits a loop is its floor, which has a card of its own.
+        AnyRun::Loop(_) => Vec::new(),
     };
     let mut said: Vec<(String, String)> = Vec::new();
     for card in cards {

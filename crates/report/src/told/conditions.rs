@@ -4,9 +4,10 @@
 use super::heading;
 use crate::units::{grouped, time};
 use wiregauge_record::{
-    Conditions, Connect, HostPlan, Limit, LinkDetail, LinkOptions, Protocol, Responder, Schedule,
+    Conditions, Connect, HostPlan, Limit, LinkDetail, LinkOptions, LoopWait, Protocol, Responder,
+    Schedule,
 };
-use wiregauge_run::{RunFile, RunKind, Stream};
+use wiregauge_run::{Loop, RunFile, RunKind, Stream};
 
 /// Names and values.
 type Values = Vec<(String, String)>;
@@ -68,6 +69,44 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
     add("bytes of the answers kept", yes(plan.keep_data));
     let mut groups = vec![run(file, plan.points.len()), ("Method".into(), method)];
     groups.extend(surroundings(file, plan.links(), &plan.host, &plan.link));
+    groups
+}
+
+/// Of a loop run.
+pub(super) fn of_loop(file: &RunFile<Loop>) -> Groups {
+    let plan = &file.plan;
+    let stages: Vec<String> = plan.process.iter().map(ToString::to_string).collect();
+    let mut method = Values::new();
+    let mut add = |name: &str, value: String| method.push((name.into(), value));
+    add("measured at each point", time(plan.duration_ns as f64));
+    add("start-up left out", time(plan.settle_ns as f64));
+    add("processing", stages.join(", "));
+    add(
+        "waits",
+        match plan.wait {
+            LoopWait::Sleep => "asleep".into(),
+            LoopWait::Spin => "spinning".into(),
+            LoopWait::Hybrid { margin_ns } => {
+                format!("asleep but for the last {}", time(margin_ns as f64))
+            }
+        },
+    );
+    add(
+        "preload of the curve",
+        match plan.find {
+            true => format!("tested for {}", time(plan.hold_ns as f64)),
+            false => "not tested".into(),
+        },
+    );
+    add("floor, memory and stages measured", yes(plan.calibrate));
+    let mut groups = vec![run(file, plan.points.len()), ("Method".into(), method)];
+    let address = std::iter::once(plan.address.as_str());
+    groups.extend(surroundings(
+        file,
+        address,
+        &plan.host,
+        &LinkOptions::default(),
+    ));
     groups
 }
 

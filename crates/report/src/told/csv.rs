@@ -3,10 +3,11 @@
 //! there is no figure. A column that is not known to a program is to be passed over: more may come.
 
 use wiregauge_record::{
-    Disturbance, Ending, FlowSummary, Plan, PointSummary, StreamPlan, StreamSummary,
+    Aim, Disturbance, Ending, FlowSummary, LoopPlan, LoopSummary, Plan, PointSummary, StreamPlan,
+    StreamSummary, Verified,
 };
 use wiregauge_run::AnyRun;
-use wiregauge_stats::{Distribution, Estimate};
+use wiregauge_stats::{Distribution, Estimate, poisson_high};
 
 /// The header and a row for each point, or each way of a point.
 pub(super) fn document(run: &AnyRun) -> String {
@@ -19,6 +20,11 @@ pub(super) fn document(run: &AnyRun) -> String {
         AnyRun::Stream(run) => {
             let rows = super::stream::rows(&run.file.points);
             of_stream(&run.file.plan).write(rows)
+        }
+        AnyRun::Loop(run) => {
+            let mut points: Vec<&LoopSummary> = run.file.points.iter().collect();
+            points.sort_by_key(|point| point.point.index);
+            of_loop(&run.file.plan, &run.file.points).write(points)
         }
     }
 }
@@ -212,6 +218,78 @@ fn of_stream(plan: &StreamPlan) -> Columns<'_, Row<'_>> {
     columns.add("steal_ns", |(p, _)| p.resources.steal_ns);
     columns.add("disturbances", |(p, _)| disturbances(&p.disturbances));
     columns
+}
+
+fn of_loop<'a>(plan: &'a LoopPlan, points: &[LoopSummary]) -> Columns<'a, &'a LoopSummary> {
+    let mut columns = Columns(Vec::new());
+    columns.add("point", |p: &LoopSummary| p.point.index);
+    columns.add("address", |_| plan.address.clone());
+    columns.add("aim", |p| match p.point.aim {
+        Aim::Curve => "curve",
+        Aim::Hold => "hold",
+    });
+    columns.add("rate_hz", |p| p.point.rate_hz);
+    columns.add("channels", |p| p.point.channels);
+    columns.add("notify_bytes", |p| p.point.notify_bytes);
+    columns.add("ring_bytes", |p| p.point.ring_bytes);
+    columns.add("preload_bytes", |p| p.point.preload_bytes);
+    columns.add("preload_ns", |p| p.point.preload_ns());
+    columns.add("ending", |p| ending(&p.ending));
+    columns.add("blocks", |p| p.blocks);
+    columns.add("overruns", |p| p.overruns);
+    columns.add("underruns", |p| p.underruns);
+    columns.add("elapsed_ns", |p| p.elapsed_ns);
+    columns.some("needed_ns", |p| p.needed_ns);
+    columns.some("needed_bytes", |p| p.needed_bytes);
+    columns.some("stalls_high_per_minute", stalls_high);
+    columns.some("floor_ns", |p| Some(p.floor.as_ref()?.floor_ns));
+    columns.times("floor_wake_up", |p| Some(&p.floor.as_ref()?.wake_up));
+    columns.times("wake", |p| p.wake.as_ref());
+    columns.times("work", |p| p.work.as_ref());
+    columns.times("service", |p| p.service.as_ref());
+    columns.add("duty_share", |p| p.duty);
+    columns.some("verified_method", |p| Some(verified(p)?.method.clone()));
+    columns.some("verified_latency_frames", |p| verified(p)?.found_frames);
+    columns.some("verified_cable_frames", |p| verified(p)?.cable_frames);
+    columns.some("verified_preload_frames", |p| {
+        Some(verified(p)?.preload_frames)
+    });
+    columns.some("verified_compared", |p| Some(verified(p)?.compared));
+    columns.some("verified_wrong", |p| Some(verified(p)?.wrong));
+    columns.some("memory_bytes_s", |p| p.memory_bytes_s);
+    let mut stages: Vec<String> = Vec::new();
+    for speed in points.iter().flat_map(|point| &point.stages) {
+        if !stages.contains(&speed.stage) {
+            stages.push(speed.stage.clone());
+        }
+    }
+    for stage in stages {
+        columns.some(format!("stage_{stage}_bytes_s"), move |p| {
+            let mut speeds = p.stages.iter();
+            Some(speeds.find(|speed| speed.stage == stage)?.bytes_s)
+        });
+    }
+    columns.add("run_delay_ns", |p| p.resources.run_delay_ns);
+    columns.add("steal_ns", |p| p.resources.steal_ns);
+    columns.add("disturbances", |p| disturbances(&p.disturbances));
+    columns
+}
+
+fn verified(point: &LoopSummary) -> Option<&Verified> {
+    point.verified.as_ref()
+}
+
+/// The upper bound of the stalls a minute: of a curve at the latency needed, of a preload under test
+/// with what the device counted.
+fn stalls_high(point: &LoopSummary) -> Option<f64> {
+    let minutes = point.elapsed_ns as f64 / 60e9;
+    match point.point.aim {
+        Aim::Curve => Some(point.curve.last()?.per_minute_high),
+        Aim::Hold if minutes > 0.0 => {
+            Some(poisson_high(point.overruns + point.underruns) / minutes)
+        }
+        Aim::Hold => None,
+    }
 }
 
 fn address(links: &[&str], link: u32) -> String {

@@ -1,8 +1,10 @@
 //! What was measured, on what, in two lines; and what the host does without the device.
 
 use crate::units::time;
-use wiregauge_record::{Calibration, Conditions, Floor, Limit, Protocol, Responder, Schedule};
-use wiregauge_run::{RunFile, Stream};
+use wiregauge_record::{
+    Calibration, Conditions, Floor, Limit, LoopWait, Protocol, Responder, Schedule,
+};
+use wiregauge_run::{Loop, RunFile, Stream};
 
 /// Of an exchange run.
 pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
@@ -56,6 +58,32 @@ pub(super) fn of_stream(file: &RunFile<Stream>) -> Vec<String> {
     );
     let mut lines = vec![line];
     lines.extend(host(conditions, ""));
+    lines
+}
+
+/// Of a loop run.
+pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<String> {
+    let plan = &file.plan;
+    let stages: Vec<String> = plan.process.iter().map(ToString::to_string).collect();
+    let mut line = format!(
+        "{}, {} a point after {} of start-up, processing {}",
+        plan.address,
+        time(plan.duration_ns as f64),
+        time(plan.settle_ns as f64),
+        stages.join(",")
+    );
+    if plan.find {
+        line += &format!(", each preload held for {}", time(plan.hold_ns as f64));
+    }
+    let wait = match plan.wait {
+        LoopWait::Sleep => ", waits asleep".into(),
+        LoopWait::Spin => ", waits spinning".into(),
+        LoopWait::Hybrid { margin_ns } => {
+            format!(", waits asleep but for the last {}", time(margin_ns as f64))
+        }
+    };
+    let mut lines = vec![line];
+    lines.extend(host(&file.conditions, &wait));
     lines
 }
 

@@ -1,5 +1,6 @@
 //! A run in words and tables: the same on a terminal, in a paper and on the page.
 
+mod closed_loop;
 mod command;
 mod comparison;
 mod conditions;
@@ -19,7 +20,7 @@ pub use comparison::{ToldComparison, of_comparison};
 pub use table::Table;
 
 use wiregauge_record::Conditions;
-use wiregauge_run::{AnyRun, RunFile, State, Stream};
+use wiregauge_run::{AnyRun, Loop, RunFile, State, Stream};
 
 /// What there is to say about a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,6 +56,7 @@ pub fn of(run: &AnyRun, confidence: bool) -> Told {
     match run {
         AnyRun::Exchange(run) => of_exchange(&run.file, confidence),
         AnyRun::Stream(run) => of_stream(&run.file),
+        AnyRun::Loop(run) => of_loop(&run.file),
     }
 }
 
@@ -103,6 +105,27 @@ pub fn of_stream(file: &RunFile<Stream>) -> Told {
         conditions: conditions::of_stream(file),
         command: command(&file.conditions),
     }
+}
+
+/// Tells of a loop run.
+pub fn of_loop(file: &RunFile<Loop>) -> Told {
+    Told {
+        heading: heading::of_loop(file),
+        set_off: vec![file.plan.address.clone()],
+        tables: closed_loop::tables(&file.points),
+        floors: Vec::new(),
+        notes: closed_loop::notes(&file.points),
+        warnings: together(&file.warnings, warnings::of_loop(file)),
+        failed: failure(&file.state),
+        conditions: conditions::of_loop(file),
+        command: command(&file.conditions),
+    }
+}
+
+/// The figures of a loop run in the columns of Spectrum's application note; `None` where that has no
+/// row of the same rate and channels.
+pub fn loop_beside_published(file: &RunFile<Loop>) -> Option<Table> {
+    closed_loop::beside_published(&file.points)
 }
 
 /// The command that a run was measured with, ready for a shell.

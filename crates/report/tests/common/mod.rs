@@ -5,7 +5,7 @@
 
 use std::path::Path;
 use wiregauge_record::*;
-use wiregauge_run::{AnyRun, Exchange, RunWriter, State, Stream};
+use wiregauge_run::{AnyRun, Exchange, Loop, RunWriter, State, Stream};
 
 /// Numbers that look random and are the same every time.
 pub struct Random(pub u64);
@@ -199,6 +199,128 @@ pub fn transfers(point: StreamPoint, n: u64, seed: u64) -> impl Iterator<Item = 
             ..Transfer::default()
         };
         ways.iter().map(move |&way| Transfer { way, ..transfer })
+    })
+}
+
+/// A cell of a loop run: 1, 2, 4 or 8 MS/s in blocks of 1,024 or 4,096 B; with a preload it is one
+/// under test.
+pub fn loop_point(index: u32, tested: Option<u64>) -> LoopPoint {
+    LoopPoint {
+        index,
+        rate_hz: 1_000_000 << (index % 4),
+        channels: 1,
+        notify_bytes: 1_024 << (index / 4 % 2 * 2),
+        ring_bytes: 16 << 20,
+        preload_bytes: tested.unwrap_or(16 << 20),
+        aim: match tested {
+            None => Aim::Curve,
+            Some(_) => Aim::Hold,
+        },
+    }
+}
+
+pub fn loop_plan(points: Vec<LoopPoint>) -> LoopPlan {
+    LoopPlan {
+        address: "virtual:".to_owned(),
+        points,
+        duration_ns: 1_000_000_000,
+        settle_ns: 10_000_000,
+        find: false,
+        hold_ns: 1_000_000_000,
+        process: vec![Stage::Copy, Stage::Gain { factor: 0.5 }],
+        wait: LoopWait::Sleep,
+        calibrate: true,
+        host: HostPlan::default(),
+    }
+}
+
+/// What the engine adds to the summary of a loop point: its floor, that its latency was verified, and
+/// the speed of its stages.
+pub fn with_floor(mut summary: LoopSummary) -> LoopSummary {
+    let mut wake_up = wiregauge_stats::Series::new();
+    (0..1000).for_each(|n| wake_up.push(20_000 + 100 * n));
+    let wake_up = wake_up.distribution().expect("there are samples");
+    let point = summary.point;
+    summary.floor = Some(LoopFloor {
+        floor_ns: point.period_ns() + wake_up.max,
+        wake_up,
+    });
+    let preload_frames = point.preload_bytes / u64::from(point.frame_bytes());
+    summary.verified = Some(Verified {
+        method: "sequence".to_owned(),
+        found_frames: Some(preload_frames),
+        cable_frames: None,
+        preload_frames,
+        compared: summary.blocks,
+        wrong: 0,
+    });
+    summary.stages = vec![StageSpeed {
+        stage: "copy".to_owned(),
+        bytes_s: 7e9,
+    }];
+    summary.memory_bytes_s = Some(9e9);
+    summary
+}
+
+/// The blocks of a point and what the engine makes of them.
+pub fn summarised_loop(point: LoopPoint, blocks: impl Iterator<Item = Block>) -> LoopSummary {
+    let mut summary = LoopSummariser::new(point);
+    let mut facts = LoopFacts::default();
+    for block in blocks {
+        summary.push(&block);
+        facts.overruns += u64::from(block.xrun.is_over());
+        facts.underruns += u64::from(block.xrun.is_under());
+    }
+    with_floor(summary.finish(Ending::Complete, facts))
+}
+
+/// Writes a loop run, each point of the blocks that the plan's point gives.
+pub fn loop_run<I: Iterator<Item = Block>>(
+    dir: &Path,
+    plan: &LoopPlan,
+    mut blocks: impl FnMut(LoopPoint) -> I,
+) -> AnyRun {
+    let mut run = RunWriter::<Loop>::create(dir, plan, &Conditions::default())
+        .expect("the directory can be written");
+    for &point in &plan.points {
+        let mut writer = run.begin_point(point).expect("a point begins");
+        let blocks: Vec<Block> = blocks(point).collect();
+        for block in &blocks {
+            writer.push(block, &[]).expect("there is room");
+        }
+        let summary = summarised_loop(point, blocks.into_iter());
+        run.end_point(writer, summary).expect("a point ends");
+    }
+    run.finish(State::Complete).expect("the run ends");
+    AnyRun::open(dir).expect("what was written can be read")
+}
+
+/// Blocks such as those of a busy host: some tens of microseconds of delay, now and then some
+/// milliseconds. Those later than the preload are underruns.
+pub fn blocks(point: LoopPoint, n: u64, seed: u64) -> impl Iterator<Item = Block> {
+    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let period_ns = point.period_ns();
+    (0..n).map(move |sequence| {
+        let tail = match random.bits(6) {
+            0 => random.bits(22),
+            _ => 0,
+        };
+        let due_ns = ((sequence + 1) as f64 * period_ns) as u64;
+        let begun_ns = due_ns + 20_000 + random.bits(14) + tail;
+        let done_ns = begun_ns + 2_000 + random.bits(10);
+        let late = period_ns + (done_ns - due_ns) as f64 > point.preload_ns();
+        Block {
+            sequence,
+            due_ns,
+            begun_ns,
+            done_ns,
+            xrun: Xrun::of(false, late),
+            phase: match sequence {
+                0 => Phase::First,
+                1..20 => Phase::WarmUp,
+                _ => Phase::Measured,
+            },
+        }
     })
 }
 

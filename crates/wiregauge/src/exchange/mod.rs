@@ -11,31 +11,30 @@ pub(crate) mod hello;
 mod loop_tests;
 mod measure;
 mod samples;
-mod sink;
 mod window;
 
 pub use check::check;
 pub use samples::RING_SAMPLES;
-pub use sink::{Opened, Progress, RunError, Sink};
 
-use crate::error::{LinkError, LinkErrorKind};
-use crate::host::{self, Heeding, Load, Sleeper, Watch};
+use crate::crew::{self, Measurer, Signs, Watcher};
+use crate::error::LinkError;
+use crate::host::{self, Heeding, Sleeper, Watch};
 use crate::limits::Bus;
 use crate::link::{Address, Kind, Link};
+use crate::sink::{Opened, Progress, RunError, Sink};
 use codec::{Codec, EchoDatagram, EchoStream, Framed};
 use measure::{Ears, Loop, LoopEnd, Sights};
 use samples::{SampleDrain, SampleLog};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use wiregauge_record::{
     BusLimit, Calibration, Connect, Disturbance, Ending, Limit, Plan, Point, PointSummary,
     Protocol, ResourceUse, Sample, Summariser,
 };
 
-/// How often the caller's thread looks after a point that runs.
-const LOOK: Duration = Duration::from_millis(50);
+/// What takes the samples of a run.
+pub type Taker<'a> = dyn Sink<Point = Point, Row = Sample, Summary = PointSummary> + 'a;
 
 /// What one point's loop leaves behind.
 pub struct PointEnd {
@@ -59,123 +58,76 @@ enum Word {
 
 /// Measures the plan. Returns whether it ran to its end (true) or was stopped by the flag (false).
 /// A failure after the link was open has first delivered every sample taken.
-pub fn run(plan: &Plan, stop: &AtomicBool, sink: &mut dyn Sink) -> Result<bool, RunError> {
+pub fn run(plan: &Plan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<bool, RunError> {
     let address = check(plan)?;
     let (halt, sleeper, _heeding) = (AtomicBool::new(false), Sleeper::default(), Heeding::begin());
-    let watch = Watcher {
-        plan,
+    let signs = Signs {
         stop,
         halt: &halt,
-        sleeper: &sleeper,
+        sleeper: Some(&sleeper),
     };
-    std::thread::scope(|scope| {
-        // The load's threads are made before any priority is raised.
-        let load = Load::start(plan.host.load);
-        let longest = match plan.limit {
-            Limit::Count(_) => plan.exchanges_per_point().unwrap_or(u64::MAX),
-            Limit::DurationNs(_) => u64::MAX,
-        };
-        let widest = plan
-            .points
-            .iter()
-            .map(|point| point.in_bytes)
-            .max()
-            .unwrap_or(0);
-        // Further rows (late, duplicated) need a little room too.
-        let room = longest.saturating_add(longest / 8).saturating_add(64);
-        let (log, drain) = samples::ring(room, plan.keep_data.then_some(widest));
-        let (say, words) = mpsc::channel();
-        let (go, may_go) = mpsc::channel();
-        let (address, halt, sleeper) = (&address, &halt, &sleeper);
-        let measuring = std::thread::Builder::new()
-            .name("measure".into())
-            .spawn_scoped(scope, move || {
-                sleeper.here();
-                let measured = measuring_thread(plan, address, log, (halt, sleeper), &say, &may_go);
-                sleeper.gone();
-                measured
-            })
-            .map_err(|error| LinkError::from_io("starting the measuring thread", &error))?;
-        if let Some(cpu) = plan.host.pin {
-            host::keep_off(cpu);
-        }
-        let outcome = watch.take(address.kind(), &words, &go, drain, sink);
-        halt.store(true, Ordering::Relaxed);
-        drop((go, words));
-        while !measuring.is_finished() {
-            sleeper.wake();
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        let measured = measuring.join().unwrap_or_else(|_| {
-            Err(LinkError::new(
-                LinkErrorKind::Io,
-                "measuring",
-                "the measuring thread panicked",
-            ))
-        });
-        drop(load);
-        match (outcome, measured) {
-            (Err(error), _) => Err(error.into()),
-            (Ok(()), Err(error)) => Err(error.into()),
-            (Ok(()), Ok(())) => Ok(!stop.load(Ordering::Relaxed)),
-        }
-    })
+    let longest = match plan.limit {
+        Limit::Count(_) => plan.exchanges_per_point().unwrap_or(u64::MAX),
+        Limit::DurationNs(_) => u64::MAX,
+    };
+    let widest = plan.points.iter().map(|point| point.in_bytes).max();
+    // Further rows (late, duplicated) need a little room too.
+    let room = longest.saturating_add(longest / 8).saturating_add(64);
+    let (log, drain) = samples::ring(room, plan.keep_data.then_some(widest.unwrap_or(0)));
+    crew::run(
+        "measure",
+        &plan.host,
+        signs,
+        |measurer| measuring_thread(plan, &address, log, (&halt, &sleeper), measurer),
+        |watcher| {
+            let caller = Caller {
+                plan,
+                sleeper: &sleeper,
+                watcher,
+            };
+            caller.take(address.kind(), drain, sink)
+        },
+    )
 }
 
-/// The caller's side: looks after the measuring thread, takes its samples, summarises them.
-struct Watcher<'a> {
+/// The caller's side: takes the samples of the measuring thread, summarises them.
+struct Caller<'a> {
     plan: &'a Plan,
-    stop: &'a AtomicBool,
-    halt: &'a AtomicBool,
     sleeper: &'a Sleeper,
+    watcher: &'a Watcher<'a, Word, Point>,
 }
 
-impl Watcher<'_> {
-    /// Waits a moment for a word. `Ok(None)` if none came, `Err` if none will ever come.
-    fn listen(&self, words: &mpsc::Receiver<Word>) -> Result<Option<Word>, ()> {
-        if self.stop.load(Ordering::Relaxed) {
-            self.halt.store(true, Ordering::Relaxed);
-            self.sleeper.wake();
-        }
-        match words.recv_timeout(LOOK) {
-            Ok(word) => Ok(Some(word)),
-            Err(mpsc::RecvTimeoutError::Timeout) => Ok(None),
-            Err(mpsc::RecvTimeoutError::Disconnected) => Err(()),
-        }
-    }
-
+impl Caller<'_> {
     /// A stopped run measures no floor.
     fn floor(&self, kind: &'static Kind) -> Option<Calibration> {
-        let wanted = self.plan.calibrate && !self.stop.load(Ordering::Relaxed);
+        let wanted = self.plan.calibrate && !self.watcher.is_stopped();
         wanted.then(|| calibrate::calibrate(kind, self.plan.wait, &self.plan.host))?
     }
 
     fn take(
         &self,
         kind: &'static Kind,
-        words: &mpsc::Receiver<Word>,
-        go: &mpsc::Sender<()>,
         mut drain: SampleDrain,
-        sink: &mut dyn Sink,
+        sink: &mut Taker<'_>,
     ) -> io::Result<()> {
         let (mut opened, limit, open_ns) = loop {
-            match self.listen(words) {
+            match self.watcher.listen() {
                 Ok(Some(Word::Opened(opened, limit, open_ns))) => break (opened, limit, open_ns),
                 Ok(_) => {}
-                Err(()) => return Ok(()),
+                Err(crew::Gone) => return Ok(()),
             }
         };
         opened.calibration = self.floor(kind);
         sink.opened(&opened)?;
         let responder = opened.responder;
         for &point in &self.plan.points {
-            if self.stop.load(Ordering::Relaxed) {
+            if self.watcher.is_stopped() {
                 return Ok(());
             }
             sink.begin_point(point)?;
             let mut summariser = Summariser::new(self.plan, point, responder.as_ref());
-            let _ = go.send(());
-            let Some(end) = self.take_point(words, &mut drain, &mut summariser, sink)? else {
+            self.watcher.go(point);
+            let Some(end) = self.take_point(&mut drain, &mut summariser, sink)? else {
                 return Ok(());
             };
             let opening = (point.index == 0).then_some(open_ns);
@@ -197,27 +149,26 @@ impl Watcher<'_> {
     /// Takes the samples of one point until it ends; `None` if the measuring thread is gone.
     fn take_point(
         &self,
-        words: &mpsc::Receiver<Word>,
         drain: &mut SampleDrain,
         summariser: &mut Summariser,
-        sink: &mut dyn Sink,
+        sink: &mut Taker<'_>,
     ) -> io::Result<Option<PointEnd>> {
         let begun = Instant::now();
         let (mut taken, mut moved_to) = (0, 0);
-        let mut take = |drain: &mut SampleDrain, sink: &mut dyn Sink| {
+        let mut take = |drain: &mut SampleDrain, sink: &mut Taker<'_>| {
             drain.take_all(|sample, data| {
                 summariser.push(sample);
-                sink.sample(sample, data)
+                sink.row(sample, data)
             })
         };
         loop {
-            match self.listen(words) {
+            match self.watcher.listen() {
                 Ok(Some(Word::PointEnded(end))) => {
                     take(drain, sink)?;
                     return Ok(Some(*end));
                 }
                 Ok(_) => {}
-                Err(()) => return Ok(None),
+                Err(crew::Gone) => return Ok(None),
             }
             if drain.is_pressing() {
                 taken += take(drain, sink)?;
@@ -252,8 +203,7 @@ fn measuring_thread(
     address: &Address,
     mut log: SampleLog,
     (halt, sleeper): (&AtomicBool, &Sleeper),
-    say: &mpsc::Sender<Word>,
-    may_go: &mpsc::Receiver<()>,
+    measurer: &Measurer<Word, Point>,
 ) -> Result<(), LinkError> {
     let timeout = Duration::from_nanos(plan.timeout_ns);
     let datagram = address.kind().datagram;
@@ -287,23 +237,20 @@ fn measuring_thread(
     if plan.connect == Connect::Each {
         link.close();
     }
-    let _ = say.send(Word::Opened(Box::new(opened), limit, open_ns));
+    measurer.say(Word::Opened(Box::new(opened), limit, open_ns));
     let ears = Ears {
         stop: halt,
         sleeper: Some(sleeper),
     };
     let mut base = 0;
-    for &point in &plan.points {
-        if may_go.recv().is_err() {
-            return Ok(());
-        }
+    while let Some(point) = measurer.next() {
         let (end, started) =
             measure_point(link.as_mut(), datagram, plan, point, base, ears, &mut log);
         // Far enough that no number of this point is near one of the next.
         base += started + (1 << 16);
         let error = end.error.clone();
         let interrupted = end.ending == Ending::Interrupted;
-        let _ = say.send(Word::PointEnded(Box::new(end)));
+        measurer.say(Word::PointEnded(Box::new(end)));
         if let Some(error) = error {
             return Err(error);
         }

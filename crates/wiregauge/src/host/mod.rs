@@ -6,11 +6,13 @@ mod helper;
 mod interference;
 mod load;
 mod loan;
+mod memory;
 mod nudge;
 mod scheduling;
 mod state;
 mod urb;
 mod usbmon;
+mod watchdog;
 
 pub use bell::{Bell, Woken};
 pub use clock::{Clock, sleep_until, thread_cpu_ns};
@@ -18,8 +20,12 @@ pub use helper::Helper;
 pub use interference::{ClockGaps, Watch};
 pub use load::Load;
 pub use loan::Loan;
+pub use memory::{
+    MemorySpeed, available_bytes, beyond_cache_bytes, last_level_cache_bytes, memory_speed,
+};
 pub use nudge::{Heeding, Sleeper, own_descriptors};
-pub use scheduling::{apply, keep_off, use_precise_timers};
+pub use scheduling::{allowed, apply, keep_off, use_precise_timers};
 pub use state::host_state;
 pub use urb::{UrbMatcher, UrbTimes, UsbPlace};
 pub use usbmon::{Finished, Losses, UsbMon};
+pub use watchdog::{Pulse, watch};

@@ -85,7 +85,8 @@ pub fn keep_off(cpu: u32) {
     let _ = sched_setaffinity(None, &set);
 }
 
-fn real_time(priority: u8) -> Result<(), LinkError> {
+/// Gives the calling thread this SCHED_FIFO priority.
+pub(super) fn real_time(priority: u8) -> Result<(), LinkError> {
     let parameter = libc::sched_param {
         sched_priority: priority.into(),
     };
@@ -103,6 +104,13 @@ fn real_time(priority: u8) -> Result<(), LinkError> {
         "it needs CAP_SYS_NICE (sudo setcap cap_sys_nice+ep $(which wiregauge)), \
          or an `rtprio` of at least this in /etc/security/limits.conf",
     ))
+}
+
+/// Takes its real-time priority from a thread of this process.
+pub(super) fn ordinary(thread: i32) {
+    let parameter = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the pointer is valid for the call; a thread that has ended is an error, no harm.
+    unsafe { libc::sched_setscheduler(thread, libc::SCHED_OTHER, &parameter) };
 }
 
 /// Policy and priority of the calling thread, in words.

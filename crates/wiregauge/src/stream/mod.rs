@@ -7,31 +7,26 @@ mod point;
 mod receiver;
 mod rows;
 mod sender;
-mod sink;
 mod talk;
 mod tally;
 mod urbs;
 
 pub use check::check;
-pub use sink::{StreamProgress, StreamSink};
 
-use crate::error::{LinkError, LinkErrorKind};
+use crate::crew::{self, Measurer, Signs, Watcher};
+use crate::error::LinkError;
 use crate::exchange::hello::hello;
-use crate::exchange::{Opened, RunError};
-use crate::host::{self, Load};
+use crate::host;
 use crate::limits::Bus;
 use crate::link::Address;
 use crate::ring::{self, Drain};
+use crate::sink::{Opened, Progress, RunError, Sink};
 use point::{Logs, PointEnd, Setting, stream_point};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use urbs::Urbs;
-use wiregauge_record::{StreamPlan, StreamSummariser, Transfer, Way};
-
-/// How often the caller's thread looks after a point that runs.
-const LOOK: Duration = Duration::from_millis(50);
+use wiregauge_record::{StreamPlan, StreamPoint, StreamSummariser, StreamSummary, Transfer, Way};
 
 /// Rows of one way held in memory at most: 29 MB. A longer point is emptied to the sink while it
 /// runs; half of this lasts for [`LOOK`] at five million transfers a second.
@@ -52,111 +47,72 @@ struct Drains {
     out: Drain<Transfer>,
 }
 
+/// What takes the transfers of a run.
+pub type Taker<'a> = dyn Sink<Point = StreamPoint, Row = Transfer, Summary = StreamSummary> + 'a;
+
 /// Streams the points of a plan over its first link. Returns whether it ran to its end (true) or was
 /// stopped by the flag (false). A failure after the link was open has first delivered every row.
-pub fn run(
-    plan: &StreamPlan,
-    stop: &AtomicBool,
-    sink: &mut dyn StreamSink,
-) -> Result<bool, RunError> {
+pub fn run(plan: &StreamPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<bool, RunError> {
     let address = check(plan)?.swap_remove(0);
     let (halt, begun_ns) = (AtomicBool::new(false), AtomicU64::new(0));
-    let watch = Watcher {
-        plan,
+    let signs = Signs {
         stop,
         halt: &halt,
-        begun_ns: &begun_ns,
+        sleeper: None,
     };
-    std::thread::scope(|scope| {
-        // The load's threads are made before any priority is raised.
-        let load = Load::start(plan.host.load);
-        let rows = |way: Way| {
-            let mut points = plan.points.iter();
-            match points.any(|point| point.direction.ways().contains(&way)) {
-                true => RING_ROWS,
-                false => 1,
-            }
-        };
-        let (in_log, in_drain) = ring::ring(rows(Way::In));
-        let (out_log, out_drain) = ring::ring(rows(Way::Out));
-        let logs = Logs {
-            in_: in_log,
-            out: out_log,
-        };
-        let drains = Drains {
-            in_: in_drain,
-            out: out_drain,
-        };
-        let (say, words) = mpsc::channel();
-        let (go, may_go) = mpsc::channel();
-        let (halt, begun_ns) = (&halt, &begun_ns);
-        let measuring = std::thread::Builder::new()
-            .name("send".into())
-            .spawn_scoped(scope, move || {
-                measuring_thread(plan, &address, logs, (halt, begun_ns), &say, &may_go)
-            })
-            .map_err(|error| LinkError::from_io("starting the measuring thread", &error))?;
-        if let Some(cpu) = plan.host.pin {
-            host::keep_off(cpu);
+    let rows = |way: Way| {
+        let mut points = plan.points.iter();
+        match points.any(|point| point.direction.ways().contains(&way)) {
+            true => RING_ROWS,
+            false => 1,
         }
-        let outcome = watch.take(&words, &go, drains, sink);
-        halt.store(true, Ordering::Relaxed);
-        drop((go, words));
-        let measured = measuring.join().unwrap_or_else(|_| {
-            Err(LinkError::new(
-                LinkErrorKind::Io,
-                "measuring",
-                "the measuring thread panicked",
-            ))
-        });
-        drop(load);
-        match (outcome, measured) {
-            (Err(error), _) => Err(error.into()),
-            (Ok(()), Err(error)) => Err(error.into()),
-            (Ok(()), Ok(())) => Ok(!stop.load(Ordering::Relaxed)),
-        }
-    })
+    };
+    let (in_log, in_drain) = ring::ring(rows(Way::In));
+    let (out_log, out_drain) = ring::ring(rows(Way::Out));
+    let logs = Logs {
+        in_: in_log,
+        out: out_log,
+    };
+    let drains = Drains {
+        in_: in_drain,
+        out: out_drain,
+    };
+    crew::run(
+        "send",
+        &plan.host,
+        signs,
+        |measurer| measuring_thread(plan, &address, logs, (&halt, &begun_ns), measurer),
+        |watcher| {
+            let caller = Caller {
+                plan,
+                begun_ns: &begun_ns,
+                watcher,
+            };
+            caller.take(drains, sink)
+        },
+    )
 }
 
-/// The caller's side: looks after the measuring threads, takes their rows, summarises them.
-struct Watcher<'a> {
+/// The caller's side: takes the rows of the measuring threads, summarises them.
+struct Caller<'a> {
     plan: &'a StreamPlan,
-    stop: &'a AtomicBool,
-    halt: &'a AtomicBool,
     begun_ns: &'a AtomicU64,
+    watcher: &'a Watcher<'a, Word, StreamPoint>,
 }
 
-impl Watcher<'_> {
-    /// Waits a moment for a word. `Ok(None)` if none came, `Err` if none will ever come.
-    fn listen(&self, words: &mpsc::Receiver<Word>) -> Result<Option<Word>, ()> {
-        if self.stop.load(Ordering::Relaxed) {
-            self.halt.store(true, Ordering::Relaxed);
-        }
-        match words.recv_timeout(LOOK) {
-            Ok(word) => Ok(Some(word)),
-            Err(mpsc::RecvTimeoutError::Timeout) => Ok(None),
-            Err(mpsc::RecvTimeoutError::Disconnected) => Err(()),
-        }
-    }
-
-    fn take(
-        &self,
-        words: &mpsc::Receiver<Word>,
-        go: &mpsc::Sender<()>,
-        mut drains: Drains,
-        sink: &mut dyn StreamSink,
-    ) -> io::Result<()> {
+impl Caller<'_> {
+    fn take(&self, mut drains: Drains, sink: &mut Taker<'_>) -> io::Result<()> {
         let mut opened = loop {
-            match self.listen(words) {
+            match self.watcher.listen() {
                 Ok(Some(Word::Opened(opened))) => break opened,
                 Ok(_) => {}
-                Err(()) => return Ok(()),
+                Err(crew::Gone) => return Ok(()),
             }
         };
         let mut urbs = self.urbs(&mut opened);
         sink.opened(&opened)?;
         for &point in &self.plan.points {
-            if self.stop.load(Ordering::Relaxed) {
+            if self.watcher.is_stopped() {
                 return Ok(());
             }
             sink.begin_point(point)?;
@@ -164,9 +120,8 @@ impl Watcher<'_> {
             if let Some(urbs) = &mut urbs {
                 urbs.begin_point();
             }
-            let _ = go.send(());
-            let taken =
-                self.take_point(words, &mut drains, (&mut summariser, urbs.as_mut()), sink)?;
+            self.watcher.go(point);
+            let taken = self.take_point(&mut drains, (&mut summariser, urbs.as_mut()), sink)?;
             let Some(end) = taken else {
                 return Ok(());
             };
@@ -196,33 +151,31 @@ impl Watcher<'_> {
     /// Takes the rows of one point until it ends; `None` if the measuring thread is gone.
     fn take_point(
         &self,
-        words: &mpsc::Receiver<Word>,
         drains: &mut Drains,
         (summariser, mut urbs): (&mut StreamSummariser, Option<&mut Urbs>),
-        sink: &mut dyn StreamSink,
+        sink: &mut Taker<'_>,
     ) -> io::Result<Option<PointEnd>> {
         let begun = Instant::now();
         let mut taken = 0;
-        let mut take = |drain: &mut Drain<Transfer>,
-                        urbs: &mut Option<&mut Urbs>,
-                        sink: &mut dyn StreamSink| {
-            let begun_ns = self.begun_ns.load(Ordering::Acquire);
-            drain.take_all(|transfer| {
-                let filled = urbs.as_mut().map(|urbs| urbs.fill(transfer, begun_ns));
-                let transfer = filled.as_ref().unwrap_or(transfer);
-                summariser.push(transfer);
-                sink.transfer(transfer)
-            })
-        };
+        let mut take =
+            |drain: &mut Drain<Transfer>, urbs: &mut Option<&mut Urbs>, sink: &mut Taker<'_>| {
+                let begun_ns = self.begun_ns.load(Ordering::Acquire);
+                drain.take_all(|transfer| {
+                    let filled = urbs.as_mut().map(|urbs| urbs.fill(transfer, begun_ns));
+                    let transfer = filled.as_ref().unwrap_or(transfer);
+                    summariser.push(transfer);
+                    sink.row(transfer, &[])
+                })
+            };
         loop {
-            match self.listen(words) {
+            match self.watcher.listen() {
                 Ok(Some(Word::PointEnded(end))) => {
                     take(&mut drains.in_, &mut urbs, sink)?;
                     take(&mut drains.out, &mut urbs, sink)?;
                     return Ok(Some(*end));
                 }
                 Ok(_) => {}
-                Err(()) => return Ok(None),
+                Err(crew::Gone) => return Ok(None),
             }
             if let Some(urbs) = &mut urbs {
                 urbs.look();
@@ -233,8 +186,8 @@ impl Watcher<'_> {
                 }
             }
             let waiting = drains.in_.waiting() + drains.out.waiting();
-            sink.progress(StreamProgress {
-                transfers: taken + waiting as u64,
+            sink.progress(Progress {
+                ended: taken + waiting as u64,
                 elapsed: begun.elapsed(),
             });
         }
@@ -250,8 +203,7 @@ fn measuring_thread(
     address: &Address,
     mut logs: Logs,
     (halt, begun_ns): (&AtomicBool, &AtomicU64),
-    say: &mpsc::Sender<Word>,
-    may_go: &mpsc::Receiver<()>,
+    measurer: &Measurer<Word, StreamPoint>,
 ) -> Result<(), LinkError> {
     let timeout = Duration::from_nanos(plan.timeout_ns);
     let datagram = address.kind().datagram;
@@ -277,7 +229,7 @@ fn measuring_thread(
         warnings: Vec::new(),
         calibration: None,
     };
-    let _ = say.send(Word::Opened(Box::new(opened)));
+    measurer.say(Word::Opened(Box::new(opened)));
     let setting = Setting {
         plan,
         datagram,
@@ -288,14 +240,11 @@ fn measuring_thread(
     };
     // Where it begins is left to chance: a device may still hold the numbers of an earlier run.
     let mut sequence = fastrand::u32(..);
-    for &point in &plan.points {
-        if may_go.recv().is_err() {
-            return Ok(());
-        }
+    while let Some(point) = measurer.next() {
         let end = stream_point(link.as_mut(), &setting, point, sequence, &mut logs);
         sequence = sequence.wrapping_add(ORDERS_A_POINT);
         let (error, ended) = (end.error.clone(), halt.load(Ordering::Relaxed));
-        let _ = say.send(Word::PointEnded(Box::new(end)));
+        measurer.say(Word::PointEnded(Box::new(end)));
         if let Some(error) = error {
             return Err(error);
         }

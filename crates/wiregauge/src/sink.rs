@@ -1,12 +1,10 @@
-//! Who takes what a run yields.
+//! Who takes what a run yields, whatever its kind.
 
 use crate::error::LinkError;
 use crate::host::UsbPlace;
 use std::io;
 use std::time::Duration;
-use wiregauge_record::{
-    Calibration, HostState, LinkDetail, Point, PointSummary, Responder, Sample,
-};
+use wiregauge_record::{Calibration, HostState, LinkDetail, Responder};
 
 /// What is known once the link is open.
 #[derive(Clone, Debug)]
@@ -28,29 +26,37 @@ pub struct Opened {
 /// How far a point is.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Exchanges that ended.
+    /// Rows that ended.
     pub ended: u64,
     /// Time since the point began.
     pub elapsed: Duration,
 }
 
-/// Takes what a run yields, in this order: `opened`, then for each point `begin_point`, its samples
+/// Takes what a run yields, in this order: `opened`, then for each point `begin_point`, its rows
 /// (with `progress` between), `end_point`; then `calibrated_after`. An error ends the run.
 pub trait Sink {
+    /// One cell of the plan.
+    type Point;
+    /// What is measured again and again.
+    type Row;
+    /// What the rows of a point amount to.
+    type Summary;
+
     /// The link is open and the device has introduced itself.
     fn opened(&mut self, _opened: &Opened) -> io::Result<()> {
         Ok(())
     }
-    /// A point begins.
-    fn begin_point(&mut self, _point: Point) -> io::Result<()> {
+    /// A point begins as soon as this returns.
+    fn begin_point(&mut self, _point: Self::Point) -> io::Result<()> {
         Ok(())
     }
-    /// The point goes on. Called every 50 ms or so, never by the measuring thread.
+    /// The point goes on. Called every 50 ms or so, never by a measuring thread.
     fn progress(&mut self, _progress: Progress) {}
-    /// One sample, in the order in which they ended; `data` holds the answer if it is kept.
-    fn sample(&mut self, sample: &Sample, data: &[u8]) -> io::Result<()>;
+    /// One row, in the order in which they ended (of a stream: in each way); `data` holds the bytes
+    /// of the answer if they are kept.
+    fn row(&mut self, row: &Self::Row, data: &[u8]) -> io::Result<()>;
     /// The point has ended.
-    fn end_point(&mut self, _summary: PointSummary) -> io::Result<()> {
+    fn end_point(&mut self, _summary: Self::Summary) -> io::Result<()> {
         Ok(())
     }
     /// This host's floor after the last point.

@@ -1,0 +1,92 @@
+//! The flags of `wiregauge loop`.
+
+use super::{HostArgs, KeepArgs, Look};
+use crate::stage_list::{self, SampleRates, StageList};
+use crate::values::{self, Sizes};
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+use wiregauge_record::LoopWait;
+
+/// Below the flags in its help.
+pub const EXAMPLES: &str = "\
+Examples:
+  # no hardware: how short can the loop of a 125 MS/s digitizer be on this computer?
+  wiregauge loop virtual --rate 125M --notify 64k
+
+  # the same, and then the preload that it found, held for a minute
+  wiregauge loop virtual --rate 125M --channels 1 --notify 64k --hold 60s
+
+  # rates, blocks and processing, beside the published figures
+  wiregauge loop virtual --rate 62.5M,125M,250M,500M --notify 4k..256k --process copy,fir:64
+
+  # with real-time priority, asleep until 50 us before each block
+  sudo wiregauge loop virtual --rate 125M --notify 64k --priority 50 --wait hybrid:50us
+
+  # a sound card whose output is wired to its input, in blocks of 64 frames of two channels
+  wiregauge loop alsa:hw:0 --rate 48k --channels 2 --notify 256 --find
+
+Sizes: 64k is 65,536 bytes; lists as 16k,64k or 4k..256k (doubling). Rates are samples a second of
+each channel, of 16 bits.";
+
+/// `wiregauge loop`.
+#[derive(Debug, Args)]
+pub struct LoopArgs {
+    /// The digitizer and generator: virtual, or a sound card such as alsa:hw:0
+    #[arg(value_name = "DEVICE")]
+    pub device: String,
+
+    /// Samples a second of each channel, such as 48k or 62.5M.
+    #[arg(long, value_name = "LIST", value_parser = stage_list::sample_rates, default_value = "125M")]
+    pub rate: SampleRates,
+    /// Channels, interleaved, 16 bits each.
+    #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "1")]
+    pub channels: Sizes,
+    /// Bytes of one block: the unit in which the device hands over.
+    #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "64k")]
+    pub notify: Sizes,
+    /// Bytes of each ring [default: what comes in within a quarter of a second; virtual: 1 MiB to 256 MiB].
+    #[arg(long, value_name = "BYTES", value_parser = values::size)]
+    pub ring: Option<u32>,
+    /// Do not search: run with this many bytes of preload, and count what stalls.
+    #[arg(long, value_name = "BYTES", value_parser = values::size, conflicts_with_all = ["find", "hold"])]
+    pub preload: Option<u32>,
+    /// What is done to the samples, in this order: copy, gain:0.5, fir:64, biquad:0.1, threshold:0.2.
+    #[arg(long, value_name = "STAGES", value_parser = stage_list::stages, default_value = "copy")]
+    pub process: StageList,
+    /// How to wait for a block: sleep, spin, or hybrid:50us (asleep, but for the last 50 us).
+    #[arg(long, value_name = "HOW", value_parser = values::loop_wait, default_value = "sleep")]
+    pub wait: LoopWait,
+    /// Measure each point so long.
+    #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "10s")]
+    pub duration: Duration,
+    /// Start-up before it, left out of every figure.
+    #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "200ms")]
+    pub settle: Duration,
+    /// Then test the preload that was found, and longer ones until one holds.
+    #[arg(long)]
+    pub find: bool,
+    /// With --find (which it implies): how long a preload must hold [default: --duration].
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub hold: Option<Duration>,
+    /// Measure neither this host's floor nor its memory nor the stages by themselves.
+    #[arg(long)]
+    pub no_calibration: bool,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub host: HostArgs,
+
+    /// Also write one CSV row a block to this file.
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    pub csv: Option<PathBuf>,
+    /// Print only the table in the columns of Spectrum's application note.
+    #[arg(long, help_heading = "Result")]
+    pub table: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub keep: KeepArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub look: Look,
+}

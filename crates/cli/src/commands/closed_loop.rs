@@ -1,0 +1,40 @@
+//! `wiregauge loop`: measure, store, print.
+
+use super::measure::Measurement;
+use super::{plan, printed};
+use crate::Outcome;
+use crate::args::LoopArgs;
+use crate::output::progress::Extent;
+use std::time::Duration;
+use wiregauge::closed_loop;
+use wiregauge_run::{Loop, RunFile};
+
+/// Runs the command.
+pub fn run(args: &LoopArgs) -> anyhow::Result<Outcome> {
+    let plan = plan::of_loop(args);
+    closed_loop::check(&plan)?;
+    let measurement = Measurement::<Loop> {
+        links: 1,
+        points: plan.points.len() * if plan.find { 2 } else { 1 },
+        extent: Extent::Time(Duration::from_nanos(plan.settle_ns + plan.duration_ns)),
+        plan,
+        keep: &args.keep,
+        csv: args.csv.as_deref(),
+        with_data: false,
+        look: args.look,
+        is_empty,
+        print: match args.table {
+            true => printed::loop_beside_published,
+            false => printed::closed_loop,
+        },
+    };
+    measurement.run(
+        |plan, stop, sink| closed_loop::run(plan, stop, sink),
+        |_| Vec::new(),
+    )
+}
+
+/// True if no block came in.
+fn is_empty(file: &RunFile<Loop>) -> bool {
+    file.points.iter().all(|point| point.blocks == 0)
+}

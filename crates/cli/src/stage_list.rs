@@ -1,0 +1,198 @@
+//! What a loop does to the samples and how fast they come, as the user writes it: `fir:64,gain:0.5`,
+//! `62.5M,125M`.
+
+use std::str::FromStr;
+use wiregauge::closed_loop::process::{TAPS_MOST, out_of_bounds};
+use wiregauge_record::Stage;
+
+/// What `--process` knows.
+const STAGES: &str = "copy, gain[:FACTOR], fir:TAPS, biquad:CORNER, threshold:LEVEL";
+
+/// What `gain` does where no factor is given.
+const HALF: f32 = 0.5;
+
+/// The processing of a loop, in the order given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageList(pub Vec<Stage>);
+
+/// Samples a second, in the order given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SampleRates(pub Vec<u64>);
+
+/// `copy,gain:0.5,fir:64,biquad:0.1,threshold:0.2`.
+pub fn stages(text: &str) -> Result<StageList, String> {
+    text.split(',')
+        .map(stage)
+        .collect::<Result<_, _>>()
+        .map(StageList)
+}
+
+fn stage(text: &str) -> Result<Stage, String> {
+    let (name, value) = match text.split_once(':') {
+        Some((name, value)) => (name, Some(value)),
+        None => (text, None),
+    };
+    let stage = match (name, value) {
+        ("copy", None) => Stage::Copy,
+        ("copy", Some(_)) => return Err(format!("`{text}`: a copy takes no value")),
+        ("gain", None) => Stage::Gain { factor: HALF },
+        ("gain", _) => Stage::Gain {
+            factor: number(text, value, "a factor, such as gain:0.5")?,
+        },
+        ("fir", _) => Stage::Fir {
+            taps: number(
+                text,
+                value,
+                &format!("its taps, 1 to {TAPS_MOST}, such as fir:64"),
+            )?,
+        },
+        ("biquad", _) => Stage::Biquad {
+            corner: number(
+                text,
+                value,
+                "its corner as a part of the sample rate, below 0.5, such as biquad:0.1",
+            )?,
+        },
+        ("threshold", _) => Stage::Threshold {
+            level: number(
+                text,
+                value,
+                "its level as a part of full scale, -1 to 1, such as threshold:0.2",
+            )?,
+        },
+        _ => return Err(format!("`{text}` is no stage; there are {STAGES}")),
+    };
+    match out_of_bounds(&stage) {
+        Some(said) => Err(said),
+        None => Ok(stage),
+    }
+}
+
+fn number<T: FromStr>(text: &str, value: Option<&str>, what: &str) -> Result<T, String> {
+    value
+        .and_then(|value| value.parse().ok())
+        .ok_or_else(|| format!("`{text}` needs {what}"))
+}
+
+/// More points than this in a sweep are a slip of the keyboard.
+const MOST: usize = 1_000;
+
+/// `48k`, `62.5M,125M`; k is 1000, as in all rates.
+pub fn sample_rates(text: &str) -> Result<SampleRates, String> {
+    let rates: Vec<u64> = text.split(',').map(sample_rate).collect::<Result<_, _>>()?;
+    if rates.len() > MOST {
+        return Err(format!("`{text}` has more than {MOST} values"));
+    }
+    Ok(SampleRates(rates))
+}
+
+fn sample_rate(text: &str) -> Result<u64, String> {
+    let wrong = |why: &str| {
+        format!("`{text}` is no rate{why} (samples a second, such as 48k, 62.5M or 1G)")
+    };
+    let (digits, unit) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (&text[..text.len() - 1], 1e3),
+        Some(b'M') => (&text[..text.len() - 1], 1e6),
+        Some(b'G') => (&text[..text.len() - 1], 1e9),
+        _ => (text, 1.0),
+    };
+    // Neither `inf` nor an exponent nor a sign.
+    if !digits.bytes().all(|c| c.is_ascii_digit() || c == b'.') {
+        return Err(wrong(""));
+    }
+    let rate = digits.parse::<f64>().map_err(|_| wrong(""))? * unit;
+    if !(1.0..=1e12).contains(&rate) {
+        return Err(wrong(": 1 to 1000G"));
+    }
+    let whole = rate.round();
+    if (rate - whole).abs() > 1e-6 {
+        return Err(wrong(": a whole number of samples a second"));
+    }
+    Ok(whole as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_are_read_in_the_order_given() {
+        let text = "copy,gain:-0.5,fir:64,biquad:0.1,threshold:0.2,copy";
+        let list = stages(text).unwrap().0;
+        assert_eq!(
+            list,
+            [
+                Stage::Copy,
+                Stage::Gain { factor: -0.5 },
+                Stage::Fir { taps: 64 },
+                Stage::Biquad { corner: 0.1 },
+                Stage::Threshold { level: 0.2 },
+                Stage::Copy,
+            ]
+        );
+        // And are written as they are read.
+        let again: Vec<String> = list.iter().map(|stage| stage.to_string()).collect();
+        assert_eq!(again.join(","), text);
+    }
+
+    #[test]
+    fn an_unknown_stage_is_told_what_there_is() {
+        for text in ["fft:64", "", "copy,", "Copy", "gain=2", "fir:8;gain:1"] {
+            let told = stages(text).unwrap_err();
+            assert!(
+                told.contains("threshold:LEVEL") || told.contains("needs"),
+                "{text}: {told}"
+            );
+        }
+        assert!(stages("copy:1").unwrap_err().contains("no value"));
+    }
+
+    #[test]
+    fn a_stage_without_its_value_is_told_which_it_needs() {
+        for (text, needed) in [
+            ("gain:", "factor"),
+            ("gain:x", "factor"),
+            ("fir", "taps"),
+            ("fir:6.5", "taps"),
+            ("fir:-1", "taps"),
+            ("biquad:x", "corner"),
+            ("threshold", "level"),
+        ] {
+            let told = stages(text).unwrap_err();
+            assert!(told.contains(needed), "{text}: {told}");
+        }
+    }
+
+    #[test]
+    fn values_out_of_bounds_are_told_the_bounds() {
+        for (text, bound) in [
+            ("fir:0", "1 to 65536"),
+            ("fir:65537", "1 to 65536"),
+            ("biquad:0", "below 0.5"),
+            ("biquad:0.5", "below 0.5"),
+            ("biquad:nan", "below 0.5"),
+            ("threshold:1.5", "-1 to 1"),
+            ("gain:inf", "finite"),
+            ("gain:1e99", "finite"),
+        ] {
+            let told = stages(text).unwrap_err();
+            assert!(told.contains(bound), "{text}: {told}");
+        }
+        stages("fir:1,fir:65536,biquad:0.499,threshold:-1,threshold:1").unwrap();
+    }
+
+    #[test]
+    fn rates_count_in_powers_of_ten() {
+        let rates = sample_rates("48k,62.5M,125M,1G,44100").unwrap().0;
+        assert_eq!(
+            rates,
+            [48_000, 62_500_000, 125_000_000, 1_000_000_000, 44_100]
+        );
+        assert_eq!(sample_rates("0.1k").unwrap().0, [100]);
+        for text in [
+            "", "0", "M", "-1k", "1e6", "inf", "1.5", "48k,", "2000G", "1,2;3", "48 k",
+        ] {
+            assert!(sample_rates(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The service delay of a loop's blocks, from the last sample in to the output handed over: over time,
+//! and on an axis of nines.
+
+use super::Figure;
+use super::canvas::{Canvas, Key};
+use super::look::HEIGHT;
+use super::loops::{self, LoopChoice};
+use super::nines;
+use super::series::{self, Panel, Quantity};
+use crate::Subject;
+
+/// More curves cannot be told apart.
+const MOST_CURVES: usize = 8;
+
+const DELAY: Quantity = Quantity {
+    name: "service-series",
+    title: "Service delay over time",
+    axis: "Service delay",
+    one: "block",
+    many: "blocks",
+};
+
+fn chosen(subjects: &[Subject], most: usize) -> Option<LoopChoice<'_>> {
+    let mut points = loops::all(subjects);
+    points.retain(|point| point.gathered.series.of > 0);
+    (!points.is_empty()).then(|| LoopChoice::of(points, most, most))
+}
+
+/// Over time.
+pub(crate) fn draw_series(subjects: &[Subject]) -> Vec<Figure> {
+    let Some(choice) = chosen(subjects, series::MOST_PANELS) else {
+        return Vec::new();
+    };
+    let mut panels = Vec::new();
+    for (row, cell) in choice.cells.iter().enumerate() {
+        for &run in &choice.runs {
+            let Some(point) = choice.at(run, cell) else {
+                continue;
+            };
+            let mut title = vec![choice.name(cell)];
+            if choice.runs.len() > 1 {
+                title.insert(0, subjects[run].label.clone());
+            }
+            title.retain(|part| !part.is_empty());
+            panels.push(Panel {
+                title: title.join(": "),
+                row,
+                series: &point.gathered.series,
+                first: None,
+            });
+        }
+    }
+    let rule = format!(
+        " The service delay is the time from a block's last sample in to its output handed over; one \
+         block and the longest of them is the latency needed.{}",
+        choice.rule
+    );
+    vec![series::figure(&DELAY, &panels, choice.runs.len(), &rule)]
+}
+
+/// On an axis of nines.
+pub(crate) fn draw_nines(subjects: &[Subject]) -> Vec<Figure> {
+    let Some(choice) = chosen(subjects, MOST_CURVES) else {
+        return Vec::new();
+    };
+    let curves: Vec<nines::Curve<'_>> = choice
+        .curves(subjects, DELAY.axis)
+        .into_iter()
+        .map(|curve| nines::Curve {
+            name: curve.name,
+            series: curve.series,
+            values: &curve.point.gathered.service,
+        })
+        .collect();
+    let legend: Vec<(Key, String)> = curves
+        .iter()
+        .map(|curve| (Key::Points(curve.series), curve.name.clone()))
+        .collect();
+    let canvas = Canvas::new(HEIGHT, &legend);
+    nines::panel(&canvas, canvas.place(), "", DELAY.axis, DELAY.many, &curves);
+    let caption = format!(
+        "From a block's last sample in to its output handed over. {}{}",
+        nines::CAPTION,
+        choice.rule
+    );
+    vec![canvas.finish("service-percentiles", "Service delay percentiles", &caption)]
+}

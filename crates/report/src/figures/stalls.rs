@@ -1,0 +1,342 @@
+//! How often a loop would have stalled, against its latency: counted in one run, with the bound up to
+//! which that run vouches for it, and the floor of the host.
+
+use super::Figure;
+use super::axes::{Axis, bounds, number};
+use super::canvas::{Canvas, Frame, Key, Place};
+use super::cells::{distinct, spread};
+use super::look::{HEIGHT, Marker, SMALL, Series, fitting};
+use super::loops::{self, Curve, LoopCell, LoopChoice, Looped};
+use super::which::time;
+use crate::Subject;
+use wiregauge_record::{Aim, LoopSummary, StallRate};
+use wiregauge_stats::poisson_high;
+
+/// More curves in a frame cannot be told apart.
+const MOST_CURVES: usize = 6;
+
+/// More frames would be too small.
+const MOST_PANELS: usize = 4;
+
+/// Of up to so many curves the line of the floor has a name; of more it has the curve's marker.
+const MOST_NAMED: usize = 3;
+
+/// Of up to so many curves the room between what was counted and its bound is filled.
+const MOST_FILLED: usize = 2;
+
+/// Opacity of that.
+const FILL: f64 = 0.15;
+
+/// Rungs of a curve that are drawn; neighbours are 4.4 % apart, so this is three decades.
+const MOST_RUNGS: usize = 160;
+
+/// A curve has so many markers, about.
+const MARKERS: usize = 6;
+
+pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
+    let all = loops::all(subjects);
+    let mut points = all.clone();
+    points.retain(|point| point.summary.point.aim == Aim::Curve && !rungs(point).is_empty());
+    let runs = distinct(points.iter().map(|point| point.subject)).len();
+    if runs == 0 {
+        return Vec::new();
+    }
+    let most = match runs {
+        1 => MOST_CURVES,
+        runs => MOST_PANELS * runs.min(MOST_CURVES),
+    };
+    let choice = LoopChoice::of(points, MOST_CURVES, most);
+    let panels = panels(&choice, subjects);
+    let curves = || panels.iter().flat_map(|panel| &panel.curves);
+
+    let mut legend: Vec<(Key, String)> = Vec::new();
+    for curve in curves() {
+        let entry = (Key::Points(curve.series), curve.name.clone());
+        if !legend.contains(&entry) {
+            legend.push(entry);
+        }
+    }
+    if let [entry] = &legend[..]
+        && let (Key::Points(series), _) = entry
+    {
+        let bound = Key::Area(series.colour, FILL);
+        legend.push((bound, "up to its 95 % bound".to_owned()));
+    }
+    if curves().any(|curve| !tested(&all, curve).is_empty()) {
+        let name = "a preload under test".to_owned();
+        legend.push((Key::Mark(of_test(Series::limit())), name));
+    }
+    let rows = panels.len().div_ceil(2) as u32;
+    let height = if panels.len() == 1 {
+        HEIGHT
+    } else {
+        260 * rows
+    };
+    let canvas = Canvas::new(height, &legend);
+    for (panel, place) in panels.iter().zip(canvas.panels(panels.len(), 2)) {
+        panel.draw(&canvas, place, &all);
+    }
+    let tests = curves().any(|curve| !tested(&all, curve).is_empty());
+    let caption = caption(&panels, tests, &choice.rule);
+    vec![canvas.finish("stalls-latency", "Stalls against latency", &caption)]
+}
+
+/// Curves in a frame.
+struct Panel<'b, 'a> {
+    title: String,
+    curves: Vec<Curve<'b, 'a>>,
+}
+
+/// One panel; of several runs one for each cell, in which they are laid over each other.
+fn panels<'b, 'a>(choice: &'b LoopChoice<'a>, subjects: &[Subject]) -> Vec<Panel<'b, 'a>> {
+    if choice.runs.len() == 1 || choice.cells.len() == 1 {
+        return vec![Panel {
+            title: String::new(),
+            curves: choice.curves(subjects, "counted"),
+        }];
+    }
+    let runs = || choice.runs.iter().enumerate();
+    let panel = |cell| Panel {
+        title: choice.name(cell),
+        curves: runs()
+            .filter_map(|(at, &run)| {
+                Some(Curve {
+                    name: subjects[run].label.clone(),
+                    series: Series::of(at),
+                    point: choice.at(run, cell)?,
+                })
+            })
+            .collect(),
+    };
+    choice.cells.iter().map(panel).collect()
+}
+
+impl Panel<'_, '_> {
+    /// The floors that are known: name, look and latency.
+    fn floors(&self) -> Vec<(&str, Series, f64)> {
+        let floors = self.curves.iter().filter_map(|curve| {
+            let floor = curve.point.summary.floor.as_ref()?.floor_ns;
+            let sound = floor.is_finite() && floor > 0.0;
+            sound.then_some((curve.name.as_str(), curve.series, floor))
+        });
+        floors.collect()
+    }
+
+    fn draw(&self, canvas: &Canvas, place: Place, all: &[Looped<'_>]) {
+        let floors = self.floors();
+        let tested: Vec<(Series, Vec<(f64, f64)>)> = self
+            .curves
+            .iter()
+            .map(|curve| (of_test(curve.series), tested(all, curve)))
+            .collect();
+        let tests = || tested.iter().flat_map(|(_, tests)| tests);
+        let rungs = || self.curves.iter().flat_map(|curve| rungs(curve.point));
+        let latencies = rungs()
+            .map(|rung| rung.latency_ns)
+            .chain(floors.iter().map(|(_, _, floor)| *floor))
+            .chain(tests().map(|(latency, _)| *latency));
+        let (first, last) = bounds(latencies).unwrap_or((1.0, 1.0));
+        // What goes on behind the last stall needs room to be seen.
+        let x = Axis::log_time("Latency", first, last * 1.15);
+        let rates = rungs()
+            .flat_map(|rung| [rung.per_minute, rung.per_minute_high])
+            .chain(tests().map(|(_, rate)| *rate))
+            .filter(|rate| *rate > 0.0);
+        let (low, high) = bounds(rates).unwrap_or((1.0, 1.0));
+        let label = |value: f64| number(value, value);
+        let y = Axis::log("Stalls a minute (log)", low, high, 1.0, label);
+        let (end, bottom) = (x.range().1, y.range().0);
+        let frame = canvas.frame(place, &self.title, x, y);
+        for curve in &self.curves {
+            let filled = self.curves.len() <= MOST_FILLED;
+            line(&frame, curve, end, bottom, filled);
+        }
+        draw_floors(&frame, &floors);
+        frame.open("tested");
+        for (series, tests) in &tested {
+            frame.markers(tests, *series);
+        }
+        frame.close();
+    }
+}
+
+/// With their names if there is room, else with the markers of their curves.
+fn draw_floors(frame: &Frame, floors: &[(&str, Series, f64)]) {
+    let name = |name: &str, floor: f64| match floors.len() {
+        1 => format!("floor {}", time(floor)),
+        n if n <= MOST_NAMED => {
+            let text = format!("floor {}, {name}", time(floor));
+            fitting(&text, SMALL, frame.inner.width / 2.0)
+        }
+        _ => String::new(),
+    };
+    let mut lines: Vec<(f64, String)> = floors
+        .iter()
+        .map(|(of, _, floor)| (*floor, name(of, *floor)))
+        .collect();
+    lines.sort_by(|a, b| b.0.total_cmp(&a.0));
+    frame.limits_x(&lines);
+    if floors.len() > MOST_NAMED {
+        frame.open("floors");
+        for (row, (_, series, floor)) in floors.iter().enumerate() {
+            frame.marks_on_top(&[*floor], 6.0 + 10.0 * row as f64, *series);
+        }
+        frame.close();
+    }
+}
+
+/// How the test of a preload looks where its curve looks so.
+fn of_test(series: Series) -> Series {
+    Series {
+        marker: Marker::Diamond,
+        hollow: true,
+        ..series
+    }
+}
+
+/// The rungs that can be drawn, from the one with the most stalls on: with a shorter latency hardly a
+/// block is in time, and all of them are one stall.
+fn rungs<'a>(point: &Looped<'a>) -> Vec<&'a StallRate> {
+    let summary: &'a LoopSummary = point.summary;
+    let sound = |rung: &&StallRate| {
+        let (x, y) = (rung.latency_ns, rung.per_minute_high);
+        x.is_finite() && x > 0.0 && y.is_finite() && rung.per_minute.is_finite()
+    };
+    // Below it not one block is in time.
+    let service = summary.service.as_ref().map_or(0.0, |service| service.min);
+    let shortest = summary.point.period_ns() + service;
+    let some_in_time = |rung: &&StallRate| rung.latency_ns >= shortest * (1.0 - 1e-9);
+    let curve = summary.curve.iter();
+    let mut rungs: Vec<&StallRate> = curve.filter(sound).filter(some_in_time).collect();
+    let most = rungs.iter().map(|rung| rung.stalls).max();
+    let peak = rungs.iter().rposition(|rung| Some(rung.stalls) == most);
+    rungs.drain(..peak.unwrap_or(0));
+    rungs
+}
+
+/// Latency and bound of every preload that was tested where the curve was counted.
+fn tested(all: &[Looped<'_>], curve: &Curve<'_, '_>) -> Vec<(f64, f64)> {
+    let of_curve = |point: &&Looped<'_>| {
+        let cell = LoopCell {
+            tested: None,
+            ..point.cell
+        };
+        point.cell.tested.is_some()
+            && point.summary.elapsed_ns > 0
+            && (curve.point.subject, curve.point.cell) == (point.subject, cell)
+    };
+    all.iter()
+        .filter(of_curve)
+        .map(|point| {
+            let minutes = point.summary.elapsed_ns as f64 / 60e9;
+            let stalls = point.summary.overruns + point.summary.underruns;
+            let bound = poisson_high(stalls) / minutes;
+            (point.summary.point.preload_ns(), bound)
+        })
+        .filter(|(latency, bound)| latency.is_finite() && *latency > 0.0 && bound.is_finite())
+        .collect()
+}
+
+/// What was counted thick, its bound thin and on to `end`, where no stall was seen.
+fn line(frame: &Frame, curve: &Curve<'_, '_>, end: f64, bottom: f64, filled: bool) {
+    let rungs = rungs(curve.point);
+    let counted: Vec<(f64, f64)> = rungs
+        .iter()
+        .filter(|rung| rung.per_minute > 0.0)
+        .map(|rung| (rung.latency_ns, rung.per_minute))
+        .collect();
+    let mut bound: Vec<(f64, f64)> = rungs
+        .iter()
+        .map(|rung| (rung.latency_ns, rung.per_minute_high))
+        .collect();
+    bound.extend(bound.last().map(|(_, rate)| (end, *rate)));
+    if filled {
+        let mut edges: Vec<(f64, f64, f64)> = rungs
+            .iter()
+            .map(|rung| {
+                let low = rung.per_minute.max(bottom);
+                (rung.latency_ns, low, rung.per_minute_high)
+            })
+            .collect();
+        edges.extend(edges.last().map(|(_, _, high)| (end, bottom, *high)));
+        frame.open("band");
+        frame.band(
+            &thinned(edges, |edge| (edge.1, edge.2)),
+            curve.series.colour,
+            FILL,
+        );
+        frame.close();
+    }
+    frame.open("bound");
+    frame.line_of(&thinned(bound, |at| at.1), curve.series, 0.9);
+    frame.close();
+    frame.open("curve");
+    let counted = thinned(counted, |at| at.1);
+    frame.line(&counted, curve.series);
+    let every = counted.len().div_ceil(MARKERS).max(1);
+    // From the end, so that the last stall has one.
+    let marked: Vec<_> = counted.iter().rev().step_by(every).copied().collect();
+    frame.markers(&marked, curve.series);
+    frame.close();
+}
+
+/// Without what lies within a level stretch; of very many the rest evenly, the ends always.
+fn thinned<T: Copy, Y: PartialEq>(points: Vec<T>, y: impl Fn(&T) -> Y) -> Vec<T> {
+    let last = points.len().saturating_sub(1);
+    let level = |at: usize| {
+        at > 0
+            && at < last
+            && y(&points[at - 1]) == y(&points[at])
+            && y(&points[at]) == y(&points[at + 1])
+    };
+    let kept: Vec<T> = (0..points.len())
+        .filter(|at| !level(*at))
+        .map(|at| points[at])
+        .collect();
+    spread(&kept, MOST_RUNGS)
+}
+
+fn caption(panels: &[Panel<'_, '_>], tests: bool, rule: &str) -> String {
+    let mut text = String::from(
+        "How often the loop would have stalled with this latency, counted in one run whose rings were \
+         large enough for every delay; a stall is a stretch of blocks in a row that come too late. \
+         With still shorter latencies than drawn, stalls run into one. Thin: the upper 95 % confidence \
+         bound, which goes on level where no stall was seen, for none in this run is not none.",
+    );
+    let most = panels.iter().map(|panel| panel.floors().len()).max();
+    match most.unwrap_or(0) {
+        0 => {}
+        n if n <= MOST_NAMED => text.push_str(
+            " The floor is one block and the worst wake-up of a plain timer thread in the same run.",
+        ),
+        _ => text.push_str(
+            " The lines down the figure, with the markers of their curves, are the floors: one block \
+             and the worst wake-up of a plain timer thread in the same run.",
+        ),
+    }
+    if tests {
+        text.push_str(" Hollow diamonds: the bound of preloads that were tested by themselves.");
+    }
+    if let [panel] = panels
+        && let [only] = &panel.curves[..]
+        && only.name != "counted"
+    {
+        text.push_str(&format!(" Of {}.", only.name));
+    }
+    text.push_str(rule);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_stretch_keeps_its_ends_and_a_slope_all_of_it() {
+        let level: Vec<(f64, f64)> = (0..10).map(|x| (f64::from(x), 1.0)).collect();
+        assert_eq!(thinned(level, |at| at.1), [(0.0, 1.0), (9.0, 1.0)]);
+        let slope: Vec<(f64, f64)> = (0..100).map(|x| (f64::from(x), f64::from(x))).collect();
+        assert_eq!(thinned(slope.clone(), |at| at.1), slope);
+        assert!(thinned(Vec::<(f64, f64)>::new(), |at| at.1).is_empty());
+    }
+}

@@ -1,0 +1,261 @@
+//! The summary of a loop run: the latency that it needed, what this host's floor for it is, whether
+//! the preload that was tested held and the latency was verified.
+
+use super::measure::{Measure, Named, Place, digits};
+use super::summary::{Card, best, count, given, list};
+use crate::units::grouped;
+use std::collections::BTreeSet;
+use wiregauge_record::{Aim, LoopPlan, LoopPoint, LoopSummary, Verified};
+use wiregauge_stats::poisson_high;
+
+/// What was measured.
+pub(super) fn plan(plan: &LoopPlan, points: &[LoopSummary]) -> String {
+    let curves = || points.iter().filter(|point| point.point.aim == Aim::Curve);
+    let tested = points.len() - curves().count();
+    let process: Vec<String> = plan.process.iter().map(ToString::to_string).collect();
+    let rates: BTreeSet<u64> = points.iter().map(|point| point.point.rate_hz).collect();
+    let rates: Vec<String> = rates.iter().map(|rate| megahertz(*rate)).collect();
+    let rates = match &rates[..] {
+        [] => "-".into(),
+        [one] => one.clone(),
+        [rest @ .., last] if rest.len() < 6 => format!("{} and {last}", rest.join(", ")),
+        [first, .., last] => format!("{} rates from {first} to {last}", rates.len()),
+    };
+    let cells = |of: fn(&LoopPoint) -> u32| points.iter().map(move |point| of(&point.point));
+    let mut what = Vec::new();
+    if curves().count() > 0 || tested == 0 {
+        what.push(count(curves().count() as u64, "point", "points"));
+    }
+    if tested > 0 {
+        what.push(count(tested as u64, "tested preload", "tested preloads"));
+    }
+    format!(
+        "A closed loop, {} each, with {}: {rates} MS/s; channels: {}; blocks of {}; processing: {}.",
+        given(Measure::Latency, plan.duration_ns),
+        what.join(" and "),
+        list(cells(|point| point.channels), "values", ""),
+        list(cells(|point| point.notify_bytes), "sizes", " B"),
+        process.join(", "),
+    )
+}
+
+fn megahertz(rate_hz: u64) -> String {
+    format!("{}", rate_hz as f64 / 1e6)
+}
+
+/// The figures that matter: latency needed, floor, tested preload.
+pub(super) fn cards(places: &[Named<'_>]) -> Vec<Card> {
+    let curve = |named: &Named<'_>| matches!(named.place, Place::Loop(point) if point.point.aim == Aim::Curve);
+    let shortest = best(places, Measure::Latency, curve);
+    let mut cards = Vec::new();
+    if let Some((named, latency)) = &shortest
+        && let Place::Loop(point) = named.place
+    {
+        let several = points(places).filter(|(named, _)| curve(named)).count() > 1;
+        let mut card = Card {
+            title: match several {
+                true => "Shortest latency needed".into(),
+                false => "Latency needed".into(),
+            },
+            value: Measure::Latency.show(latency.value),
+            interval: bound(point),
+            place: named.name.clone(),
+            notes: Vec::new(),
+        };
+        card.notes.extend(
+            point
+                .needed_bytes
+                .map(|bytes| format!("as a buffer of whole blocks: {} B", grouped(bytes))),
+        );
+        cards.push(card);
+        cards.extend(floor_card(named, point));
+    }
+    let cell = shortest.and_then(|(named, _)| match named.place {
+        Place::Loop(point) => Some(cell(&point.point)),
+        _ => None,
+    });
+    cards.extend(tested_card(places, cell));
+    cards
+}
+
+/// What a latency is needed for.
+fn cell(point: &LoopPoint) -> (u64, u32, u32) {
+    (point.rate_hz, point.channels, point.notify_bytes)
+}
+
+fn points<'a>(places: &'a [Named<'a>]) -> impl Iterator<Item = (&'a Named<'a>, &'a LoopSummary)> {
+    places.iter().filter_map(|named| match named.place {
+        Place::Loop(point) => Some((named, point)),
+        _ => None,
+    })
+}
+
+fn stalls(point: &LoopSummary) -> u64 {
+    point.overruns + point.underruns
+}
+
+/// How sure it is that a latency is long enough.
+fn bound(point: &LoopSummary) -> String {
+    let span = Measure::Latency.show(point.elapsed_ns as f64);
+    match point.curve.last() {
+        Some(rung) => format!(
+            "no delay was longer in {span}; at most {} stalls a minute (95 %)",
+            digits(rung.per_minute_high)
+        ),
+        None => format!("no delay was longer in {span}"),
+    }
+}
+
+fn floor_card(named: &Named<'_>, point: &LoopSummary) -> Option<Card> {
+    let (floor, needed) = (point.floor.as_ref()?, point.needed_ns?);
+    let ratio = needed / floor.floor_ns;
+    let ratio = match ratio.is_finite() {
+        true => format!("the latency needed is {ratio:.2} times this"),
+        false => "what the latency needed is to be compared with".into(),
+    };
+    Some(Card {
+        title: "Floor of this host for it".into(),
+        value: Measure::Latency.show(floor.floor_ns),
+        interval: ratio,
+        place: named.name.clone(),
+        notes: vec![format!(
+            "one block ({}) and the worst wake-up of a timer thread beside it ({})",
+            Measure::Latency.show(point.point.period_ns()),
+            Measure::Latency.show(floor.wake_up.max)
+        )],
+    })
+}
+
+/// The shortest tested preload that held; if none did, the last one tested.
+fn tested_card(places: &[Named<'_>], of: Option<(u64, u32, u32)>) -> Option<Card> {
+    let tested = || {
+        points(places).filter(|(_, point)| {
+            let same = of.is_none_or(|of| cell(&point.point) == of);
+            point.point.aim == Aim::Hold && same
+        })
+    };
+    let held = tested()
+        .filter(|(_, point)| stalls(point) == 0 && point.blocks > 0)
+        .min_by(|(_, a), (_, b)| a.point.preload_ns().total_cmp(&b.point.preload_ns()));
+    let (named, point) = held.or_else(|| tested().last())?;
+    let span = Measure::Latency.show(point.elapsed_ns as f64);
+    let minutes = point.elapsed_ns as f64 / 60e9;
+    let most = match minutes > 0.0 {
+        true => format!(
+            "; at most {} stalls a minute (95 %)",
+            digits(poisson_high(stalls(point)) / minutes)
+        ),
+        false => String::new(),
+    };
+    let (did, what) = match (held.is_some(), point.blocks) {
+        (true, _) => ("held", format!("for {span}{most}")),
+        (false, 0) => ("was not tested to an end", "no block was measured".into()),
+        (false, _) => (
+            "did not hold",
+            format!(
+                "{} and {} in {span}",
+                count(point.overruns, "overrun", "overruns"),
+                count(point.underruns, "underrun", "underruns")
+            ),
+        ),
+    };
+    let verified = point.verified.as_ref();
+    let verified = verified.filter(|v| v.holds());
+    Some(Card {
+        title: format!("Preload that {did}"),
+        value: Measure::Latency.show(point.point.preload_ns()),
+        interval: what,
+        place: named.name.clone(),
+        notes: verified
+            .map(|v| format!("verified to the sample ({})", v.method))
+            .into_iter()
+            .collect(),
+    })
+}
+
+/// What became of the blocks, whether latencies held and were verified, the longest delay.
+pub(super) fn outcome(places: &[Named<'_>]) -> Vec<String> {
+    let mut said = Vec::new();
+    let sum = |of: fn(&LoopSummary) -> u64| points(places).map(|(_, p)| of(p)).sum::<u64>();
+    let (blocks, over, under) = (
+        sum(|point| point.blocks),
+        sum(|point| point.overruns),
+        sum(|point| point.underruns),
+    );
+    if blocks > 0 && over + under == 0 {
+        said.push(format!(
+            "Every one of {} was processed and back in time.",
+            count(blocks, "block", "blocks")
+        ));
+    } else if blocks > 0 {
+        let tested = points(places).any(|(_, p)| p.point.aim == Aim::Hold && stalls(p) > 0);
+        said.push(format!(
+            "Of {}: {} (input lost) and {} (output starved){}.",
+            count(blocks, "block", "blocks"),
+            count(over, "overrun", "overruns"),
+            count(under, "underrun", "underruns"),
+            match tested {
+                true => ", those at tested preloads that were too short among them",
+                false => "",
+            }
+        ));
+    }
+    let tested = || points(places).filter(|(_, p)| p.point.aim == Aim::Hold);
+    if tested().count() > 1 {
+        said.push(format!(
+            "{} of {} tested preloads held.",
+            tested().filter(|(_, p)| stalls(p) == 0).count(),
+            tested().count()
+        ));
+    }
+    said.extend(verified(places));
+    let ratios: Vec<f64> = points(places)
+        .filter(|(_, point)| point.point.aim == Aim::Curve)
+        .filter_map(|(_, point)| Some(point.needed_ns? / point.floor.as_ref()?.floor_ns))
+        .filter(|ratio| ratio.is_finite())
+        .collect();
+    if ratios.len() > 1 {
+        let of = |pick: fn(f64, f64) -> f64| ratios.iter().copied().reduce(pick).unwrap_or(0.0);
+        said.push(format!(
+            "The latency needed was {:.2} to {:.2} times the floor of each of {} points.",
+            of(f64::min),
+            of(f64::max),
+            ratios.len()
+        ));
+    }
+    let longest = points(places)
+        .filter_map(|(named, point)| Some((named, point.service.as_ref()?.max)))
+        .max_by(|(_, a), (_, b)| a.total_cmp(b));
+    if let Some((named, ns)) = longest {
+        said.push(format!(
+            "The longest service delay of all was {} ({}).",
+            Measure::Latency.show(ns),
+            named.name
+        ));
+    }
+    said
+}
+
+/// At how many points the latency was found to be the preload, and how.
+fn verified(places: &[Named<'_>]) -> Option<String> {
+    let all = points(places).count();
+    let good: Vec<&Verified> = points(places)
+        .filter_map(|(_, point)| point.verified.as_ref())
+        .filter(|v| v.holds())
+        .collect();
+    let methods: BTreeSet<&str> = good.iter().map(|v| v.method.as_str()).collect();
+    let methods: Vec<&str> = methods.into_iter().collect();
+    let methods = methods.join(", ");
+    let is = match good.iter().any(|v| v.cable_frames.unwrap_or(0) > 0) {
+        true => "is the preload and the cable, to the sample",
+        false => "is the preload, to the sample",
+    };
+    match (all, good.len()) {
+        (0, _) => None,
+        (_, 0) => Some("The latency was not verified at any point.".into()),
+        (1, _) => Some(format!("The latency was verified ({methods}): it {is}.")),
+        (all, good) => Some(format!(
+            "The latency was verified at {good} of {all} points ({methods}): there it {is}."
+        )),
+    }
+}

@@ -1,0 +1,402 @@
+//! A loop run as tables: the latency that is needed, how often a shorter one would have stalled, what
+//! the tested preloads did, and the same beside published figures.
+
+use super::table::Table;
+use crate::units::{TimeUnit, grouped, percent, time};
+use wiregauge_record::{Aim, LoopPoint, LoopSummary, StallRate, Verified};
+use wiregauge_stats::Distribution;
+
+/// Rungs of the curve shown for each point; the figure has them all.
+const RUNGS: usize = 6;
+
+/// Every table that has something to say.
+pub(super) fn tables(points: &[LoopSummary]) -> Vec<Table> {
+    let curves: Vec<&LoopSummary> = of_aim(points, Aim::Curve);
+    let held: Vec<&LoopSummary> = of_aim(points, Aim::Hold);
+    let mut tables = Vec::new();
+    if !curves.is_empty() {
+        tables.extend([needed(&curves), times(&curves), stalls(&curves)]);
+    }
+    if !held.is_empty() {
+        tables.push(tested(&held));
+    }
+    tables.extend(speeds(points));
+    tables.extend(beside_published(points));
+    tables
+}
+
+/// What the figures amount to, in sentences.
+pub(super) fn notes(points: &[LoopSummary]) -> Vec<String> {
+    let verified: Vec<&Verified> = points.iter().filter_map(|p| p.verified.as_ref()).collect();
+    let good = |v: &&&Verified| v.holds();
+    if verified.is_empty() || verified.iter().filter(good).count() < verified.len() {
+        return Vec::new();
+    }
+    let compared: u64 = verified.iter().map(|v| v.compared).sum();
+    let mut methods: Vec<&str> = verified.iter().map(|v| v.method.as_str()).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    vec![format!(
+        "Verified ({}): the latency is the preload, to the sample; {} places compared, none wrong.",
+        methods.join(", "),
+        grouped(compared)
+    )]
+}
+
+fn of_aim(points: &[LoopSummary], aim: Aim) -> Vec<&LoopSummary> {
+    points.iter().filter(|p| p.point.aim == aim).collect()
+}
+
+/// The columns that name a point. The row is the number by which warnings name it: the points that
+/// test a preload are numbered on behind the sweep, in a table of their own.
+const POINT: [&str; 4] = ["row", "MS/s", "channels", "notify kB"];
+
+fn point_cells(point: &LoopPoint) -> Vec<String> {
+    vec![
+        (point.index + 1).to_string(),
+        rate(point),
+        point.channels.to_string(),
+        kilobytes(f64::from(point.notify_bytes)),
+    ]
+}
+
+fn columns(rest: &[&'static str]) -> Vec<&'static str> {
+    POINT.iter().chain(rest).copied().collect()
+}
+
+fn rate(point: &LoopPoint) -> String {
+    format!("{}", point.rate_hz as f64 / 1e6)
+}
+
+/// Kilobytes of 1,000 bytes, three digits or more.
+fn kilobytes(bytes: f64) -> String {
+    let kilo = bytes / 1e3;
+    match kilo {
+        kilo if kilo >= 100.0 => format!("{kilo:.0}"),
+        kilo if kilo >= 10.0 => format!("{kilo:.1}"),
+        kilo => format!("{kilo:.2}"),
+    }
+}
+
+fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "-".into())
+}
+
+/// The upper bound of the stalls at the latency that would just have done.
+fn last_rung(point: &LoopSummary) -> Option<&StallRate> {
+    point.curve.last()
+}
+
+fn needed(points: &[&LoopSummary]) -> Table {
+    let columns = columns(&[
+        "MB/s each way",
+        "period",
+        "needed ms",
+        "buffer kB",
+        "stalls/min at it <=",
+        "floor ms",
+        "needed/floor",
+        "duty",
+    ]);
+    let title = "Latency needed in this run, and this host's floor for it (one block and the worst \
+                 wake-up of a timer thread)";
+    let mut table = Table::new(title, &columns);
+    for point in points {
+        let mut cells = point_cells(&point.point);
+        let floor = point.floor.as_ref().map(|floor| floor.floor_ns);
+        let ratio = point
+            .needed_ns
+            .zip(floor)
+            .map(|(needed, floor)| needed / floor);
+        cells.extend([
+            format!("{:.1}", point.point.bytes_s() / 1e6),
+            time(point.point.period_ns()),
+            or_dash(point.needed_ns.map(|ns| TimeUnit::Milli.show(ns))),
+            or_dash(point.needed_bytes.map(|bytes| kilobytes(bytes as f64))),
+            or_dash(last_rung(point).map(|rung| format!("{:.2}", rung.per_minute_high))),
+            or_dash(floor.map(|ns| TimeUnit::Milli.show(ns))),
+            or_dash(ratio.map(|ratio| format!("{ratio:.2}"))),
+            percent(point.duty),
+        ]);
+        table.row(cells);
+    }
+    table
+}
+
+fn times(points: &[&LoopSummary]) -> Table {
+    let columns = columns(&[
+        "blocks",
+        "wake p50",
+        "p99",
+        "max",
+        "work p50",
+        "p99",
+        "max",
+        "service p99",
+        "p99.9",
+        "max",
+    ]);
+    let mut table = Table::new(
+        "Block in to begin (wake), processing (work), block in to output handed over (service), in us",
+        &columns,
+    );
+    let unit = TimeUnit::Micro;
+    let show = |of: Option<&Distribution>, part: &dyn Fn(&Distribution) -> f64| {
+        or_dash(of.map(|of| unit.show(part(of))))
+    };
+    for point in points {
+        let (wake, work) = (point.wake.as_ref(), point.work.as_ref());
+        let service = point.service.as_ref();
+        let mut cells = point_cells(&point.point);
+        cells.extend([
+            grouped(point.blocks),
+            show(wake, &|d| d.p50.value),
+            show(wake, &|d| d.p99.value),
+            show(wake, &|d| d.max),
+            show(work, &|d| d.p50.value),
+            show(work, &|d| d.p99.value),
+            show(work, &|d| d.max),
+            show(service, &|d| d.p99.value),
+            show(service, &|d| d.p999.value),
+            show(service, &|d| d.max),
+        ]);
+        table.row(cells);
+    }
+    table
+}
+
+fn stalls(points: &[&LoopSummary]) -> Table {
+    let columns = columns(&[
+        "latency ms",
+        "preload kB",
+        "stalls",
+        "a minute",
+        "at most (95 %)",
+    ]);
+    let mut table = Table::new(
+        "Stalls that this run would have had with a shorter preload",
+        &columns,
+    );
+    for point in points {
+        for rung in rungs(&point.curve) {
+            let mut cells = point_cells(&point.point);
+            cells.extend([
+                TimeUnit::Milli.show(rung.latency_ns),
+                kilobytes(rung.preload_bytes as f64),
+                grouped(rung.stalls),
+                format!("{:.2}", rung.per_minute),
+                format!("{:.2}", rung.per_minute_high),
+            ]);
+            table.row(cells);
+        }
+    }
+    table
+}
+
+/// Some rungs of a curve: the last, which nothing exceeded, and before it those at which the stalls
+/// have grown at least fourfold, the longest latency of each.
+fn rungs(curve: &[StallRate]) -> Vec<&StallRate> {
+    let mut chosen: Vec<&StallRate> = Vec::new();
+    for rung in curve.iter().rev() {
+        let wanted = chosen.last().map_or(0, |last| (4 * last.stalls).max(1));
+        if chosen.len() < RUNGS && rung.stalls >= wanted {
+            chosen.push(rung);
+        }
+    }
+    chosen.reverse();
+    chosen
+}
+
+fn tested(points: &[&LoopSummary]) -> Table {
+    let columns = columns(&[
+        "preload kB",
+        "latency ms",
+        "held for",
+        "overruns",
+        "underruns",
+        "needed ms",
+        "stalls/min <=",
+        "latency found",
+    ]);
+    let mut table = Table::new("Preloads that were tested", &columns);
+    for point in points {
+        let minutes = point.elapsed_ns as f64 / 60e9;
+        let bound = (minutes > 0.0)
+            .then(|| wiregauge_stats::poisson_high(point.overruns + point.underruns) / minutes);
+        let found = point.verified.as_ref().map(|verified| {
+            let ns = |frames: u64| frames as f64 * 1e9 / point.point.rate_hz as f64;
+            match verified.found_frames {
+                _ if verified.holds() && verified.cable_frames.unwrap_or(0) == 0 => {
+                    "the preload".to_string()
+                }
+                Some(frames) if verified.holds() => format!(
+                    "the preload and {} of cable",
+                    time(ns(frames - verified.preload_frames))
+                ),
+                Some(frames) => time(ns(frames)),
+                None => "none".to_string(),
+            }
+        });
+        let mut cells = point_cells(&point.point);
+        cells.extend([
+            kilobytes(point.point.preload_bytes as f64),
+            TimeUnit::Milli.show(point.point.preload_ns()),
+            time(point.elapsed_ns as f64),
+            grouped(point.overruns),
+            grouped(point.underruns),
+            or_dash(point.needed_ns.map(|ns| TimeUnit::Milli.show(ns))),
+            or_dash(bound.map(|bound| format!("{bound:.2}"))),
+            or_dash(found),
+        ]);
+        table.row(cells);
+    }
+    table
+}
+
+fn speeds(points: &[LoopSummary]) -> Option<Table> {
+    let mut table = Table::new(
+        "What each stage does by itself on blocks of this size, and what this host's memory copies",
+        &["notify kB", "stage", "MB/s", "of memory MB/s", "of it"],
+    );
+    let mut seen: Vec<(u32, u32)> = Vec::new();
+    for point in points {
+        let size = (point.point.notify_bytes, point.point.channels);
+        if seen.contains(&size) {
+            continue;
+        }
+        seen.push(size);
+        for speed in &point.stages {
+            let memory = point.memory_bytes_s;
+            table.row(vec![
+                kilobytes(f64::from(point.point.notify_bytes)),
+                speed.stage.clone(),
+                format!("{:.0}", speed.bytes_s / 1e6),
+                or_dash(memory.map(|memory| format!("{:.0}", memory / 1e6))),
+                or_dash(memory.map(|memory| percent(speed.bytes_s / memory))),
+            ]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// Figures printed in the literature.
+struct Published {
+    path: &'static str,
+    rate_hz: u64,
+    channels: u32,
+    buffer_kb: f64,
+    notify_kb: f64,
+    latency_ms: f64,
+}
+
+/// Spectrum Instrumentation, application note "Closed Loop Test using a PC Digitizer and AWG": the
+/// smallest latency that ran without overrun or underrun for a minute.
+const PUBLISHED: &[Published] = &[
+    published("Spectrum: Windows, CPU", 500, 1, 768.0, 256.0, 0.790),
+    published("Spectrum: Windows, CPU", 250, 1, 360.0, 120.0, 0.740),
+    published("Spectrum: Windows, CPU", 125, 1, 240.0, 80.0, 0.980),
+    published("Spectrum: Windows, CPU", 62, 1, 240.0, 60.0, 1.97),
+    published("Spectrum: Windows, CPU", 500, 2, 1536.0, 256.0, 0.790),
+    published("Spectrum: Windows, CPU", 250, 4, 1536.0, 256.0, 0.790),
+    published("Spectrum: Linux, CPU", 500, 1, 2048.0, 256.0, 2.1),
+    published("Spectrum: Linux, CPU", 250, 1, 1024.0, 128.0, 2.1),
+    published("Spectrum: Linux, CPU", 125, 1, 512.0, 64.0, 2.1),
+    published("Spectrum: Linux, CPU", 62, 1, 512.0, 32.0, 2.1),
+    published("Spectrum: Linux, CPU", 500, 2, 4096.0, 256.0, 2.1),
+    published("Spectrum: Linux, CPU", 250, 4, 4096.0, 256.0, 2.1),
+];
+
+const fn published(
+    path: &'static str,
+    megasamples: u64,
+    channels: u32,
+    buffer_kb: f64,
+    notify_kb: f64,
+    latency_ms: f64,
+) -> Published {
+    // The lowest rate of the note is 62.5 MS/s.
+    let rate_hz = match megasamples {
+        62 => 62_500_000,
+        whole => whole * 1_000_000,
+    };
+    Published {
+        path,
+        rate_hz,
+        channels,
+        buffer_kb,
+        notify_kb,
+        latency_ms,
+    }
+}
+
+/// The note's own columns, with its rows of the same rate and channels; nothing where it has none.
+/// Kilobytes are of 1,024 bytes here, as the note's are.
+pub(super) fn beside_published(points: &[LoopSummary]) -> Option<Table> {
+    let mut table = Table::new(
+        "Beside Spectrum's application note (kB are 1,024 B, as there)",
+        &[
+            "on",
+            "MS/s",
+            "channels",
+            "MB/s each way",
+            "software buffer kB",
+            "notify kB",
+            "latency ms",
+        ],
+    );
+    let mut cells: Vec<(u64, u32)> = Vec::new();
+    for point in points {
+        let cell = (point.point.rate_hz, point.point.channels);
+        if !cells.contains(&cell) {
+            cells.push(cell);
+        }
+    }
+    for (rate_hz, channels) in cells {
+        let theirs: Vec<&Published> = PUBLISHED
+            .iter()
+            .filter(|row| row.rate_hz == rate_hz && row.channels == channels)
+            .collect();
+        if theirs.is_empty() {
+            continue;
+        }
+        let mine = points
+            .iter()
+            .filter(|point| (point.point.rate_hz, point.point.channels) == (rate_hz, channels));
+        for point in mine {
+            let (how, bytes) = match point.point.aim {
+                Aim::Curve => ("this host: needed", point.needed_bytes),
+                Aim::Hold if point.overruns + point.underruns == 0 => {
+                    ("this host: held", Some(point.point.preload_bytes))
+                }
+                Aim::Hold => continue,
+            };
+            let Some(bytes) = bytes else {
+                continue;
+            };
+            table.row(vec![
+                how.into(),
+                rate(&point.point),
+                channels.to_string(),
+                format!("{:.0}", point.point.bytes_s() / 1e6),
+                format!("{:.0}", bytes as f64 / 1024.0),
+                format!("{:.0}", f64::from(point.point.notify_bytes) / 1024.0),
+                TimeUnit::Milli.show(point.point.time_ns(bytes)),
+            ]);
+        }
+        for row in theirs {
+            table.row(vec![
+                row.path.into(),
+                format!("{}", row.rate_hz as f64 / 1e6),
+                channels.to_string(),
+                format!(
+                    "{:.0}",
+                    row.rate_hz as f64 * f64::from(channels) * 2.0 / 1e6
+                ),
+                format!("{:.0}", row.buffer_kb),
+                format!("{:.0}", row.notify_kb),
+                format!("{:.3}", row.latency_ms),
+            ]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}

@@ -1,0 +1,84 @@
+//! Runs of `wiregauge loop`.
+
+use crate::columns::{Column, Kind, PointColumn, PointKind, phase_column, wide};
+use crate::export::microseconds;
+use crate::kind::RunKind;
+use std::io::{self, Write};
+use wiregauge_record::{Block, LoopPlan, LoopPoint, LoopSummary, Xrun};
+
+/// The kind of run that holds a closed loop: one row a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loop;
+
+impl RunKind for Loop {
+    const NAME: &'static str = "loop";
+    const ROWS: &'static str = "blocks";
+
+    type Plan = LoopPlan;
+    type Point = LoopPoint;
+    type Summary = LoopSummary;
+    type Row = Block;
+
+    const COLUMNS: &'static [Column<Block>] = &[
+        wide!(sequence),
+        phase_column!(),
+        Column {
+            name: "xrun",
+            kind: Kind::Name {
+                names: &["none", "overrun", "underrun", "both"],
+                get: |b| b.xrun as u8,
+                set: |b, number| b.xrun = Xrun::ALL[usize::from(number)],
+            },
+        },
+        wide!(due_ns),
+        wide!(begun_ns),
+        wide!(done_ns),
+    ];
+
+    const POINT_COLUMNS: &'static [PointColumn<LoopPoint>] = &[
+        ("point", PointKind::Number(|p| p.index)),
+        ("rate_hz", PointKind::Wide(|p| p.rate_hz)),
+        ("channels", PointKind::Number(|p| p.channels)),
+        ("notify_bytes", PointKind::Number(|p| p.notify_bytes)),
+        ("preload_bytes", PointKind::Wide(|p| p.preload_bytes)),
+    ];
+
+    const CSV: &'static str = "point,rate_hz,channels,notify_bytes,preload_bytes,sequence,phase,\
+        xrun,due_us,begun_us,done_us";
+
+    fn address(plan: &LoopPlan) -> &str {
+        &plan.address
+    }
+
+    fn point(summary: &LoopSummary) -> LoopPoint {
+        summary.point
+    }
+
+    fn index(point: &LoopPoint) -> u32 {
+        point.index
+    }
+
+    fn measured(summary: &LoopSummary) -> u64 {
+        summary.blocks
+    }
+
+    fn csv_row(text: &mut Vec<u8>, point: &LoopPoint, b: &Block) -> io::Result<()> {
+        write!(
+            text,
+            "{},{},{},{},{},{},{},{}",
+            point.index,
+            point.rate_hz,
+            point.channels,
+            point.notify_bytes,
+            point.preload_bytes,
+            b.sequence,
+            b.phase.name(),
+            b.xrun.name()
+        )?;
+        for ns in [b.due_ns, b.begun_ns, b.done_ns] {
+            text.push(b',');
+            microseconds(text, ns)?;
+        }
+        Ok(())
+    }
+}

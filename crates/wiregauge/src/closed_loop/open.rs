@@ -1,0 +1,49 @@
+//! From an address to a device: the table of the kinds of digitizer and generator.
+
+use super::device::LoopDevice;
+use super::virtual_clock::VirtualClock;
+use crate::error::{LinkError, LinkErrorKind};
+
+/// A device, or why it could not be had.
+type Opened = Result<Box<dyn LoopDevice>, LinkError>;
+
+/// A kind of device.
+struct Kind {
+    /// What the address begins with, up to the colon.
+    scheme: &'static str,
+    /// How an address of it is written.
+    form: &'static str,
+    /// Opens what stands behind the colon; `None` if nothing like that is there.
+    open: fn(&str) -> Option<Opened>,
+}
+
+const KINDS: &[Kind] = &[
+    Kind {
+        scheme: "virtual",
+        form: "virtual",
+        open: |rest| {
+            rest.is_empty()
+                .then(|| Ok(Box::new(VirtualClock::default()) as _))
+        },
+    },
+    #[cfg(all(target_os = "linux", target_endian = "little"))]
+    Kind {
+        scheme: "alsa",
+        form: "alsa:hw:CARD[,DEVICE[,SUBDEVICE]]",
+        open: |rest| Some(super::Alsa::open(rest).map(|card| Box::new(card) as _)),
+    },
+];
+
+/// Opens the device of an address.
+pub(super) fn open(address: &str) -> Opened {
+    let (scheme, rest) = address.split_once(':').unwrap_or((address, ""));
+    let kind = KINDS.iter().find(|kind| kind.scheme == scheme);
+    let opened = kind.and_then(|kind| (kind.open)(rest));
+    opened.unwrap_or_else(|| {
+        let forms: Vec<&str> = KINDS.iter().map(|kind| kind.form).collect();
+        let doing = format!("opening {address} for a loop");
+        let said = "there is no such digitizer and generator";
+        Err(LinkError::new(LinkErrorKind::Usage, doing, said)
+            .hint(format!("one of: {}", forms.join(", "))))
+    })
+}

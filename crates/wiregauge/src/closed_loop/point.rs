@@ -1,0 +1,183 @@
+//! The loop itself: waits for a block, processes it, hands it over, writes down when.
+
+use super::device::{DeviceEnd, LoopDevice};
+use super::process::Chain;
+use super::verify;
+use crate::error::LinkError;
+use crate::host::{ClockGaps, Pulse, Watch};
+use crate::ring::Log;
+use std::sync::atomic::AtomicBool;
+use wiregauge_record::{
+    Aim, Block, Disturbance, Ending, LoopFacts, LoopPlan, LoopPoint, Phase, Stage, Verified,
+};
+
+/// What one point leaves behind.
+pub(super) struct PointEnd {
+    /// How it ended.
+    pub(super) ending: Ending,
+    /// The failure, if it failed.
+    pub(super) error: Option<LinkError>,
+    /// What the device counted, and what the thread used.
+    pub(super) facts: LoopFacts,
+    /// Whether the latency is the preload.
+    pub(super) verified: Option<Verified>,
+    /// What disturbed it.
+    pub(super) disturbances: Vec<Disturbance>,
+}
+
+/// Who may end the loop, and who watches that it comes round.
+#[derive(Clone, Copy)]
+pub(super) struct Ears<'a> {
+    pub(super) halt: &'a AtomicBool,
+    pub(super) pulse: &'a Pulse,
+}
+
+/// Runs one point on the calling thread.
+pub(super) fn run_point(
+    device: &mut dyn LoopDevice,
+    plan: &LoopPlan,
+    point: &LoopPoint,
+    ears: Ears<'_>,
+    log: &mut Log<Block>,
+) -> PointEnd {
+    let stalls_before = log.stalls;
+    let watch = Watch::start(plan.host.pin, None);
+    let looped = lay_out_and_loop(device, plan, point, ears, log);
+    ears.pulse.rests();
+    let end = device.stop();
+    let (blocks, elapsed_ns, outcome) = match looped {
+        Ok(looped) => (looped.blocks, looped.last_ns, looped.outcome),
+        Err(error) => (0, 0, Err(error)),
+    };
+    let (resources, mut disturbances) = watch.finish(elapsed_ns, blocks, ClockGaps::default());
+    let stalls = log.stalls - stalls_before;
+    if stalls > 0 {
+        disturbances.push(Disturbance::StorageTooSlow { times: stalls });
+    }
+    // Verifying must not fail a point that ran.
+    let verified = match outcome {
+        Ok(_) => verified(device, plan, point, &end),
+        Err(_) => None,
+    };
+    let (ending, error) = match outcome {
+        Ok(true) => (Ending::Complete, None),
+        Ok(false) => (Ending::Interrupted, None),
+        Err(error) => {
+            let error_text = error.to_string();
+            (Ending::LinkFailed { error: error_text }, Some(error))
+        }
+    };
+    PointEnd {
+        ending,
+        error,
+        facts: LoopFacts {
+            overruns: end.overruns,
+            underruns: end.underruns,
+            stalls: end.stalls,
+            resources,
+        },
+        verified,
+        disturbances,
+    }
+}
+
+/// How far the loop came.
+struct Looped {
+    blocks: u64,
+    last_ns: u64,
+    /// True if it ran to its end, false if it was halted.
+    outcome: Result<bool, LinkError>,
+}
+
+fn lay_out_and_loop(
+    device: &mut dyn LoopDevice,
+    plan: &LoopPlan,
+    point: &LoopPoint,
+    ears: Ears<'_>,
+    log: &mut Log<Block>,
+) -> Result<Looped, LinkError> {
+    let mut chain = Chain::new(
+        &plan.process,
+        point.channels,
+        point.rate_hz,
+        point.notify_bytes,
+    )?;
+    let measured_ns = match point.aim {
+        Aim::Curve => plan.duration_ns,
+        Aim::Hold => plan.hold_ns,
+    };
+    let end_ns = plan.settle_ns + measured_ns;
+    device.start(point, copies(plan))?;
+    ears.pulse.here();
+    let mut looped = Looped {
+        blocks: 0,
+        last_ns: 0,
+        outcome: Ok(true),
+    };
+    while looped.last_ns < end_ns {
+        let arrived = match device.wait(plan.wait, ears.halt) {
+            Ok(Some(arrived)) => arrived,
+            Ok(None) => {
+                looped.outcome = Ok(false);
+                break;
+            }
+            Err(error) => {
+                looped.outcome = Err(error);
+                break;
+            }
+        };
+        let (input, output) = device.block();
+        chain.run(input, output);
+        let submitted = match device.submit() {
+            Ok(submitted) => submitted,
+            Err(error) => {
+                looped.outcome = Err(error);
+                break;
+            }
+        };
+        log.push(Block {
+            sequence: looped.blocks,
+            due_ns: arrived.due_ns,
+            begun_ns: arrived.seen_ns,
+            done_ns: submitted.done_ns,
+            xrun: submitted.xrun,
+            phase: match looped.blocks {
+                0 => Phase::First,
+                _ if arrived.due_ns < plan.settle_ns => Phase::WarmUp,
+                _ => Phase::Measured,
+            },
+        });
+        looped.blocks += 1;
+        looped.last_ns = arrived.due_ns;
+        ears.pulse.beat(looped.blocks);
+    }
+    Ok(looped)
+}
+
+/// True if the output is the input, unchanged.
+fn copies(plan: &LoopPlan) -> bool {
+    plan.process.iter().all(|stage| *stage == Stage::Copy)
+}
+
+fn verified(
+    device: &dyn LoopDevice,
+    plan: &LoopPlan,
+    point: &LoopPoint,
+    end: &DeviceEnd,
+) -> Option<Verified> {
+    if let Some(verified) = device.verified() {
+        return Some(verified);
+    }
+    if end.checked == 0 {
+        return verify::by_reference(plan, point, device.rings()?).ok()?;
+    }
+    let preload_frames = point.preload_bytes / u64::from(point.frame_bytes());
+    Some(Verified {
+        method: "sequence".into(),
+        found_frames: (end.wrong == 0).then_some(preload_frames),
+        cable_frames: None,
+        preload_frames,
+        compared: end.checked,
+        wrong: end.wrong,
+    })
+}

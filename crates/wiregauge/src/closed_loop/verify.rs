@@ -1,0 +1,84 @@
+//! Is the latency the preload? Where the samples were changed on their way, the last of the output
+//! is compared with what a fresh chain makes of the same input.
+
+use super::device::Rings;
+use super::process::Chain;
+use crate::error::LinkError;
+use wiregauge_record::{LoopPlan, LoopPoint, SAMPLE_BYTES, Verified};
+
+/// Frames compared at least, if there are so many.
+const COMPARED: usize = 4_096;
+
+/// Samples that tell a place in the output from all others.
+const NEEDLE: usize = 256;
+
+/// Rounding may differ by so much: a recursive filter does not forget its past altogether.
+const TOLERANCE: i32 = 1;
+
+/// Compares the last blocks of the output ring with the input ring. `None` where too few blocks ran.
+pub(super) fn by_reference(
+    plan: &LoopPlan,
+    point: &LoopPoint,
+    rings: Rings<'_>,
+) -> Result<Option<Verified>, LinkError> {
+    let block = (point.notify_bytes / SAMPLE_BYTES) as usize;
+    let channels = point.channels as usize;
+    let ring_blocks = rings.input.len() / block;
+    let preload_blocks = (point.preload_bytes / u64::from(point.notify_bytes)) as usize;
+    let wanted = 2 * (COMPARED * channels).div_ceil(block).max(1);
+    // The oldest ones in the output ring were overwritten by those behind the preload.
+    let blocks = wanted.min(ring_blocks).min(rings.blocks as usize);
+    if blocks < 2 {
+        return Ok(None);
+    }
+    let mut chain = Chain::new(
+        &plan.process,
+        point.channels,
+        point.rate_hz,
+        point.notify_bytes,
+    )?;
+    let first = rings.blocks as usize - blocks;
+    let mut reference = vec![0; blocks * block];
+    for (at, to) in reference.chunks_exact_mut(block).enumerate() {
+        let from = (first + at) % ring_blocks * block;
+        chain.run(&rings.input[from..from + block], to);
+    }
+    // The first half is for the filters to settle.
+    let skipped = blocks / 2;
+    let expected = &reference[skipped * block..];
+    let begin = (first + skipped + preload_blocks) % ring_blocks * block;
+    let played = |at: usize| rings.output[(begin + at) % rings.output.len()];
+    let is_other = |at: &usize| !is_near(played(*at), expected[*at]);
+    let wrong = (0..expected.len()).filter(is_other).count();
+    let found = match wrong {
+        0 => Some(point.preload_bytes / u64::from(point.frame_bytes())),
+        _ => search(&expected[..expected.len().min(NEEDLE)], rings.output).map(|at| {
+            let input_at = (first + skipped) % ring_blocks * block;
+            let distance = (at + rings.output.len() - input_at) % rings.output.len();
+            (distance / channels) as u64
+        }),
+    };
+    Ok(Some(Verified {
+        method: "reference".into(),
+        found_frames: found,
+        cable_frames: None,
+        preload_frames: point.preload_bytes / u64::from(point.frame_bytes()),
+        compared: (expected.len() / channels) as u64,
+        wrong: wrong as u64,
+    }))
+}
+
+fn is_near(one: i16, other: i16) -> bool {
+    (i32::from(one) - i32::from(other)).abs() <= TOLERANCE
+}
+
+/// Where in a ring the samples stand, if they stand there once.
+fn search(needle: &[i16], ring: &[i16]) -> Option<usize> {
+    let stands = |at: &usize| {
+        let mut pairs = needle.iter().enumerate();
+        pairs.all(|(i, &sample)| is_near(ring[(at + i) % ring.len()], sample))
+    };
+    let mut places = (0..ring.len()).filter(stands);
+    let place = places.next()?;
+    places.next().is_none().then_some(place)
+}
