@@ -106,6 +106,11 @@ def row(cells: list[object]) -> str:
     return "| " + " | ".join(str(cell) for cell in cells) + " |\n"
 
 
+def us(ns: float) -> str:
+    """Nanoseconds as microseconds."""
+    return f"{ns / 1e3:,.0f}" if ns >= 1e5 else f"{ns / 1e3:.3g}"
+
+
 def table(points: list[dict]) -> str:
     names = ["MS/s", "MB/s each way", "notify kB", "software buffer kB", "latency ms", "floor ms",
              "needed/floor", "stalls/min at most", "wake p50 us", "wake p99.9 us", "wake max us",
@@ -113,7 +118,6 @@ def table(points: list[dict]) -> str:
     text = row(names) + row(["---:"] * (len(names) - 1) + ["---"])
     for p in points:
         at, floor, checked = p["point"], p["floor"], p["verified"]
-        us = lambda ns: f"{ns / 1e3:,.0f}" if ns >= 1e5 else f"{ns / 1e3:.3g}"
         good = checked and checked["found_frames"] == checked["preload_frames"]
         text += row([
             f"{at['rate_hz'] / 1e6:g}", f"{at['rate_hz'] * 2 * at['channels'] / 1e6:.0f}",
