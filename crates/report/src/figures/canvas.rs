@@ -234,9 +234,7 @@ impl Frame {
             colour: MUTED,
             ..Ink::new(anchor)
         };
-        for (at, label) in self.x_labels() {
-            // The last one may be wider than the margin.
-            let at = at.min(place.x + place.width - text_width(label, FONT_SIZE) / 2.0);
+        for (at, label) in self.x_labels(place.x + place.width) {
             self.svg
                 .text(at, bottom + 19.0, label, muted(Anchor::Middle));
         }
@@ -281,12 +279,13 @@ impl Frame {
         self.svg.close();
     }
 
-    /// The labels of the horizontal axis that have room, the last one always.
-    fn x_labels(&self) -> Vec<(f64, &str)> {
+    /// The labels of the horizontal axis that have room left of `end`, the last one always.
+    fn x_labels(&self, end: f64) -> Vec<(f64, &str)> {
         let mut shown: Vec<(f64, f64, &str)> = Vec::new();
         for (n, tick) in self.x.ticks.iter().enumerate() {
-            let at = self.x_px(tick.at);
             let width = text_width(&tick.label, FONT_SIZE) + 6.0;
+            // The last one may be wider than the margin.
+            let at = self.x_px(tick.at).min(end - (width - 6.0) / 2.0);
             let clear =
                 |(before, wide, _): &(f64, f64, &str)| (at - before).abs() >= (width + wide) / 2.0;
             if n + 1 == self.x.ticks.len() {
