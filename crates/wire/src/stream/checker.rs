@@ -132,6 +132,12 @@ impl StreamChecker {
         self.position
     }
 
+    /// Bytes at the end of what came that are not decided upon, and how many of them are wrong if all
+    /// stand in their place. Who knows how long the stream was can tell whether they do.
+    pub fn tail(&self) -> (u64, u64) {
+        (self.undecided, self.wrong)
+    }
+
     /// Ends the stream: what is still undecided fits nowhere.
     pub fn finish(&mut self) -> StreamCounts {
         self.counts.received += self.undecided;

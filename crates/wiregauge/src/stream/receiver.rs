@@ -39,6 +39,8 @@ pub struct Received {
     pub bytes: u64,
     /// What the check says of them; `None` without a check.
     pub counts: Option<StreamCounts>,
+    /// The strays at the end of it, and how many of them are wrong if all stand in their place.
+    pub tail: (u64, u64),
     /// Processor time of the measured part.
     pub cpu_ns: u64,
     /// Transfers with data.
@@ -61,10 +63,12 @@ impl<'a, 'b> Receive<'a, 'b> {
         });
         let used = || thread_cpu_ns() + flow.helper_cpu_ns();
         let cpu_ns = self.rows.as_ref().map_or(0, |rows| rows.cpu_ns(used));
+        let tail = sorter.checker.tail();
         let (bytes, counts) = sorter.finish();
         Received {
             bytes,
             counts: self.check.then_some(counts),
+            tail,
             cpu_ns,
             transfers: self.rows.as_ref().map_or(0, Rows::count),
             measured: self.rows.as_ref().map_or(0, Rows::measured),

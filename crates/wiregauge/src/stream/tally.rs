@@ -6,7 +6,7 @@ use wiregauge_wire::{StreamCounts, StreamReport};
 
 /// Device to host: what the device says it sent against what the host took.
 pub fn of_in(received: &Received, report: Option<&StreamReport>) -> ByteCounts {
-    let Some(counts) = received.counts else {
+    let Some(mut counts) = received.counts else {
         // Bytes that were only counted tell no more than how many are missing.
         let sent = report.map_or(received.bytes, |report| report.bytes);
         return ByteCounts {
@@ -17,6 +17,12 @@ pub fn of_in(received: &Received, report: Option<&StreamReport>) -> ByteCounts {
         };
     };
     let sent = report.map_or(counts.reached(), |report| report.bytes);
+    let (tail, wrong) = received.tail;
+    if tail > 0 && counts.reached() + tail == sent {
+        // Nothing came behind them that shows where they stand, but just as many are missing.
+        counts.stray -= tail;
+        counts.corrupted += wrong;
+    }
     with_tail(sent, counts)
 }
 
@@ -95,6 +101,32 @@ mod tests {
         };
         let counts = of_in(&received, Some(&report));
         assert_eq!((counts.sent, counts.received, counts.lost), (1000, 950, 50));
+    }
+
+    #[test]
+    fn a_byte_that_was_changed_at_the_very_end_is_neither_missing_nor_strange() {
+        let received = |tail| Received {
+            bytes: 1000,
+            counts: Some(StreamCounts {
+                received: 1000,
+                stray: 3,
+                ..StreamCounts::default()
+            }),
+            tail,
+            ..Received::default()
+        };
+        let of_sent = |bytes, tail| {
+            let report = StreamReport {
+                bytes,
+                ..StreamReport::default()
+            };
+            let counts = of_in(&received(tail), Some(&report));
+            (counts.lost, counts.corrupted, counts.stray)
+        };
+        assert_eq!(of_sent(1000, (3, 1)), (0, 1, 0));
+        assert_eq!(of_sent(997, (3, 1)), (0, 0, 3));
+        assert_eq!(of_sent(1010, (3, 1)), (13, 0, 3));
+        assert_eq!(of_sent(1000, (0, 0)), (3, 0, 3));
     }
 
     #[test]
