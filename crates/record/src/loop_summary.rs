@@ -71,6 +71,10 @@ pub struct LoopFloor {
     pub wake_up: Distribution,
     /// One block plus the longest of them, in nanoseconds.
     pub floor_ns: f64,
+    /// The processor that the timer thread was kept on: the loop's own, where that one is pinned and
+    /// does not spin through. `None`: on any.
+    #[serde(default)]
+    pub cpu: Option<u32>,
 }
 
 /// What a processing stage can do by itself on blocks of this size.

@@ -244,6 +244,7 @@ pub fn with_floor(mut summary: LoopSummary) -> LoopSummary {
     summary.floor = Some(LoopFloor {
         floor_ns: point.period_ns() + wake_up.max,
         wake_up,
+        cpu: None,
     });
     let preload_frames = point.preload_bytes / u64::from(point.frame_bytes());
     summary.verified = Some(Verified {

@@ -30,10 +30,10 @@ use crate::sink::{Opened, Progress, RunError, Sink};
 use find::Search;
 use point::{Ears, PointEnd, run_point};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use wiregauge_record::{
-    Block, LoopFloor, LoopPlan, LoopPoint, LoopSummariser, LoopSummary, LoopWait,
+    Block, LoopFloor, LoopPlan, LoopPoint, LoopSummariser, LoopSummary,
 };
 
 /// What takes the blocks of a run.
@@ -55,11 +55,8 @@ enum Word {
 /// Runs a plan. Returns whether it came to its end (true) or was stopped by the flag (false). A
 /// failure after the device was open has first delivered every block.
 pub fn run(plan: &LoopPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<bool, RunError> {
-    let (halt, over, pulse) = (
-        AtomicBool::new(false),
-        AtomicBool::new(false),
-        Pulse::default(),
-    );
+    let (halt, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (pulse, zero_ns) = (Pulse::default(), AtomicU64::new(0));
     let signs = Signs {
         stop,
         halt: &halt,
@@ -77,13 +74,22 @@ pub fn run(plan: &LoopPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<b
         let ears = Ears {
             halt: &halt,
             pulse: &pulse,
+            zero_ns: &zero_ns,
         };
+        let zero_ns = &zero_ns;
         let outcome = crew::run(
             "loop",
             &plan.host,
             signs,
             |measurer| looping_thread(plan, ears, log, measurer),
-            |watcher| Caller { plan, watcher }.take(drain, sink),
+            |watcher| {
+                let caller = Caller {
+                    plan,
+                    watcher,
+                    zero_ns,
+                };
+                caller.take(drain, sink)
+            },
         );
         over.store(true, Ordering::Relaxed);
         outcome
@@ -95,6 +101,8 @@ pub fn run(plan: &LoopPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<b
 struct Caller<'a> {
     plan: &'a LoopPlan,
     watcher: &'a Watcher<'a, Word, LoopPoint>,
+    /// Of the point, by CLOCK_MONOTONIC: see [`Ears`].
+    zero_ns: &'a AtomicU64,
 }
 
 impl Caller<'_> {
@@ -152,12 +160,13 @@ impl Caller<'_> {
         sink.begin_point(point)?;
         let mut summariser = LoopSummariser::new(point);
         let over = AtomicBool::new(false);
+        self.zero_ns.store(0, Ordering::Relaxed);
         let (end, floor) = std::thread::scope(|scope| {
-            let spins = self.plan.wait != LoopWait::Sleep;
-            let floor = (self.plan.calibrate && floor::has_room(spins)).then(|| {
+            let room = floor::has_room(self.plan.wait, &point);
+            let floor = (self.plan.calibrate && room).then(|| {
                 let measured = || {
-                    floor::pause(self.plan.settle_ns, &over);
-                    floor::measure(&point, &self.plan.host, &over)
+                    let clock = floor::settled(self.plan.settle_ns, self.zero_ns, &over)?;
+                    floor::measure(self.plan, &point, &clock, &over)
                 };
                 scope.spawn(measured)
             });

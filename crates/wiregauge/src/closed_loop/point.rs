@@ -4,9 +4,9 @@ use super::device::{DeviceEnd, LoopDevice};
 use super::process::Chain;
 use super::verify;
 use crate::error::LinkError;
-use crate::host::{ClockGaps, Pulse, Watch};
+use crate::host::{Clock, ClockGaps, Pulse, Watch};
 use crate::ring::Log;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use wiregauge_record::{
     Aim, Block, Disturbance, Ending, LoopFacts, LoopPlan, LoopPoint, Phase, Stage, Verified,
 };
@@ -30,6 +30,8 @@ pub(super) struct PointEnd {
 pub(super) struct Ears<'a> {
     pub(super) halt: &'a AtomicBool,
     pub(super) pulse: &'a Pulse,
+    /// What CLOCK_MONOTONIC read at the first sample of the point; 0 before its first block is in.
+    pub(super) zero_ns: &'a AtomicU64,
 }
 
 /// Runs one point on the calling thread.
@@ -126,6 +128,10 @@ fn lay_out_and_loop(
                 break;
             }
         };
+        if looped.blocks == 0 {
+            let zero_ns = Clock::start().zero_ns() - arrived.seen_ns;
+            ears.zero_ns.store(zero_ns, Ordering::Relaxed);
+        }
         let (input, output) = device.block();
         chain.run(input, output);
         let submitted = match device.submit() {

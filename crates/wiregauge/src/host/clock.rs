@@ -17,6 +17,11 @@ impl Clock {
         }
     }
 
+    /// A clock that read zero when CLOCK_MONOTONIC read `zero_ns`.
+    pub fn from(zero_ns: u64) -> Clock {
+        Clock { zero_ns }
+    }
+
     /// Nanoseconds since its start.
     #[inline]
     pub fn now(&self) -> u64 {
