@@ -4,6 +4,7 @@
 
 mod block;
 mod conditions;
+mod loop_path;
 mod loop_plan;
 mod loop_summary;
 mod plan;
@@ -20,6 +21,7 @@ pub use block::{Block, Xrun};
 pub use conditions::{
     Calibration, Conditions, Floor, HostState, LinkConditions, LinkDetail, WakeUp,
 };
+pub use loop_path::{LoopPath, NoSuchPath};
 pub use loop_plan::{Aim, LoopPlan, LoopPoint, LoopWait, SAMPLE_BYTES, Stage};
 pub use loop_summary::{LoopFloor, LoopSummary, StageSpeed, Stall, StallRate, Verified};
 pub use plan::{

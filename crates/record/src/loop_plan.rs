@@ -1,6 +1,7 @@
 //! What a loop run is to measure: blocks that come in at a constant rate, are processed, and must be
 //! back before the output runs dry.
 
+use crate::loop_path::LoopPath;
 use crate::plan::HostPlan;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -91,6 +92,9 @@ pub struct LoopPoint {
     pub preload_bytes: u64,
     /// What it is for.
     pub aim: Aim,
+    /// What processes the blocks.
+    #[serde(default)]
+    pub path: LoopPath,
 }
 
 impl LoopPoint {
@@ -124,6 +128,9 @@ impl fmt::Display for LoopPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rate, notify) = (self.rate_hz as f64 / 1e6, self.notify_bytes);
         write!(f, "{rate} MS/s x {}, notify {notify} B", self.channels)?;
+        if self.path.is_gpu() {
+            write!(f, ", {}", self.path)?;
+        }
         match self.aim {
             Aim::Curve => Ok(()),
             Aim::Hold => write!(f, ", holding a preload of {} B", self.preload_bytes),
@@ -153,6 +160,9 @@ pub struct LoopPlan {
     pub wait: LoopWait,
     /// Measure this host's memory, the stages and the wake-up of a plain timer thread too.
     pub calibrate: bool,
+    /// The GPU of the points that need one, as the driver numbers them.
+    #[serde(default)]
+    pub gpu_device: u32,
     /// What is asked of the host for the loop's thread.
     pub host: HostPlan,
 }

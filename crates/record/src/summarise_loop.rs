@@ -153,6 +153,7 @@ mod tests {
             ring_bytes: 2_000_000,
             preload_bytes: 2_000_000,
             aim: Aim::Curve,
+            path: LoopPath::Cpu,
         }
     }
 

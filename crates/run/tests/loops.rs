@@ -26,6 +26,7 @@ fn loop_point(index: u32) -> LoopPoint {
         ring_bytes: 1 << 24,
         preload_bytes: 131_072,
         aim: [Aim::Curve, Aim::Hold][index as usize],
+        path: LoopPath::Cpu,
     }
 }
 
@@ -46,6 +47,7 @@ fn loop_plan() -> LoopPlan {
         ],
         wait: LoopWait::Hybrid { margin_ns: 50_000 },
         calibrate: true,
+        gpu_device: 0,
         host: HostPlan::default(),
     }
 }

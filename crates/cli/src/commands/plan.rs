@@ -224,6 +224,7 @@ pub fn of_loop(args: &LoopArgs) -> LoopPlan {
                 ring_bytes: 0,
                 preload_bytes: 0,
                 aim: Aim::Curve,
+                path: LoopPath::Cpu,
             };
             let block = u64::from(notify_bytes);
             // A sound card's ring is small, and a quarter of a second long for its rates.
@@ -254,6 +255,7 @@ pub fn of_loop(args: &LoopArgs) -> LoopPlan {
         process: args.process.0.clone(),
         wait: args.wait,
         calibrate: !args.no_calibration,
+        gpu_device: 0,
         host: host(&args.host),
     }
 }

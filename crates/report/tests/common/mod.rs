@@ -230,6 +230,7 @@ pub fn loop_plan(points: Vec<LoopPoint>) -> LoopPlan {
         process: vec![Stage::Copy, Stage::Gain { factor: 0.5 }],
         wait: LoopWait::Sleep,
         calibrate: true,
+        gpu_device: 0,
         host: HostPlan::default(),
     }
 }

@@ -1,9 +1,10 @@
 //! What cannot be looped is refused before anything is opened.
 
+use super::open;
 use super::process::out_of_bounds;
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::{available_bytes, memory_speed};
-use wiregauge_record::{LoopPlan, LoopPoint, SAMPLE_BYTES};
+use wiregauge_record::{LoopPath, LoopPlan, LoopPoint, SAMPLE_BYTES, Stage};
 
 /// The most channels of a device.
 const CHANNELS_MOST: u32 = 64;
@@ -11,6 +12,21 @@ const CHANNELS_MOST: u32 = 64;
 /// Slower loops are not held against the speed of the memory, which takes 0.2 s to measure: every host
 /// that runs this copies more.
 const SLOW_BYTES_S: f64 = 100e6;
+
+/// Streams at most: parts smaller than these of a block have nothing left to overlap.
+const STREAMS_MOST: u32 = 16;
+
+/// Why a GPU has no biquad, and what to try.
+pub(super) const NO_BIQUAD: (&str, &str) = (
+    "a biquad is not for a GPU: each of its samples waits for the one before",
+    "fir:TAPS in its place, or without --gpu",
+);
+
+/// Why most ways to a GPU are not for every device, and what to try.
+pub(super) const NOT_LENT: (&str, &str) = (
+    "the rings of this device are its own driver's memory, which CUDA's driver cannot be told of",
+    "--gpu=pageable, which copies out of any memory",
+);
 
 /// Refuses what cannot be looped on this host, before anything is opened.
 pub fn check(plan: &LoopPlan) -> Result<(), LinkError> {
@@ -56,8 +72,28 @@ fn check_shape(plan: &LoopPlan) -> Result<(), LinkError> {
     }
     for point in &plan.points {
         check_point(plan, point)?;
+        check_path(plan, point.path)?;
     }
     Ok(())
+}
+
+/// Refuses what the way of the blocks cannot do.
+fn check_path(plan: &LoopPlan, path: LoopPath) -> Result<(), LinkError> {
+    let is_biquad = |stage: &Stage| matches!(stage, Stage::Biquad { .. });
+    let (said, hint) = match path {
+        LoopPath::Streams(streams) if !(1..=STREAMS_MOST).contains(&streams) => (
+            format!("a block goes to a GPU in 1 to {STREAMS_MOST} streams"),
+            format!("--gpu=streams:1 to streams:{STREAMS_MOST}"),
+        ),
+        _ if path.is_gpu() && plan.process.iter().any(is_biquad) => {
+            (NO_BIQUAD.0.into(), NO_BIQUAD.1.into())
+        }
+        _ if path.needs_rings() && !open::lends(&plan.address) => {
+            (NOT_LENT.0.into(), NOT_LENT.1.into())
+        }
+        _ => return Ok(()),
+    };
+    Err(refuse(plan, format!("{path}: {said}"), hint))
 }
 
 fn check_point(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
@@ -212,6 +248,7 @@ mod tests {
                 ring_bytes: 1 << 20,
                 preload_bytes: 8_192,
                 aim: Aim::Curve,
+                path: LoopPath::Cpu,
             }],
             duration_ns: 1_000_000_000,
             settle_ns: 0,
@@ -220,6 +257,7 @@ mod tests {
             process: vec![Stage::Copy],
             wait: LoopWait::Sleep,
             calibrate: false,
+            gpu_device: 0,
             host: HostPlan::default(),
         }
     }

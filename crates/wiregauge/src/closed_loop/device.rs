@@ -44,11 +44,18 @@ pub const STALLS_KEPT: usize = 1_000;
 /// A digitizer and a generator on one clock. Input ring and output ring hold interleaved 16-bit
 /// samples; both begin at the same instant, the output with the preload's zeros.
 ///
-/// The loop calls `wait`, `block`, `submit` in turn, from one thread; none of them allocates, locks
+/// Before `start`, the loop may ask for the rings (`lend`). It calls `wait`, `block`, `submit` in turn, from one thread; none of them allocates, locks
 /// or logs.
 pub trait LoopDevice {
     /// What it is, for the conditions of the run.
     fn detail(&self) -> LinkDetail;
+
+    /// Lays out and touches the rings of a point and lends them, so that a GPU's driver can be told of their
+    /// memory. They stay where they are through `start` and until `stop` of the same point. `None` where
+    /// the memory is another driver's own.
+    fn lend(&mut self, _point: &LoopPoint) -> Option<LentRings<'_>> {
+        None
+    }
 
     /// Lays out and touches both rings, puts the preload in, and starts. `copies` tells that the
     /// output is to be the input unchanged, so that numbers coded in the samples survive. Fails,
@@ -76,6 +83,15 @@ pub trait LoopDevice {
     fn verified(&self) -> Option<Verified> {
         None
     }
+}
+
+/// The rings before the start: nothing in them is kept.
+#[derive(Debug)]
+pub struct LentRings<'a> {
+    /// Where blocks come in.
+    pub input: &'a mut [i16],
+    /// Where they go out.
+    pub output: &'a mut [i16],
 }
 
 /// The rings as they stand: frame `n` of a stream is at `n` modulo the ring. Input frame `n` was

@@ -62,6 +62,7 @@ mod tests {
             process: Vec::new(),
             wait: wiregauge_record::LoopWait::Sleep,
             calibrate: false,
+            gpu_device: 0,
             host: wiregauge_record::HostPlan::default(),
         }
     }
@@ -75,6 +76,7 @@ mod tests {
             ring_bytes: 10_000,
             preload_bytes: 9_000,
             aim: Aim::Curve,
+            path: LoopPath::Cpu,
         }
     }
 

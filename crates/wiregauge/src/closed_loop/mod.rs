@@ -8,18 +8,22 @@ mod check;
 mod device;
 mod find;
 mod floor;
+#[cfg(feature = "gpu")]
+mod gpu;
 pub mod marker;
 mod open;
+mod pages;
 mod point;
 pub mod process;
 mod verify;
 mod virtual_clock;
 mod waiting;
+mod worker;
 
 #[cfg(all(target_os = "linux", target_endian = "little"))]
 pub use alsa::Alsa;
 pub use check::check;
-pub use device::{Arrived, DeviceEnd, LoopDevice, Rings, STALLS_KEPT, Submitted};
+pub use device::{Arrived, DeviceEnd, LentRings, LoopDevice, Rings, STALLS_KEPT, Submitted};
 pub use virtual_clock::VirtualClock;
 
 use crate::crew::{self, Measurer, Signs, Watcher};
@@ -32,6 +36,7 @@ use point::{Ears, PointEnd, run_point};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use worker::Workers;
 use wiregauge_record::{
     Block, LoopFloor, LoopPlan, LoopPoint, LoopSummariser, LoopSummary,
 };
@@ -146,7 +151,8 @@ impl Caller<'_> {
         drain: &mut Drain<Block>,
         sink: &mut Taker<'_>,
     ) -> io::Result<Option<LoopSummary>> {
-        let stages = match self.plan.calibrate {
+        // By themselves on the processor: that tells nothing of a GPU.
+        let stages = match self.plan.calibrate && !point.path.is_gpu() {
             // What cannot be laid out is the loop's thread to tell.
             true => process::speeds(
                 &self.plan.process,
@@ -231,11 +237,15 @@ fn looping_thread(
     mut log: Log<Block>,
     measurer: &Measurer<Word, LoopPoint>,
 ) -> Result<(), LinkError> {
+    // Before the priority is raised: a GPU's driver makes threads, which would inherit it.
+    let workers = Workers::open(plan)?;
     host::apply(&plan.host)?;
     let mut device = open::open(&plan.address)?;
+    let mut link = device.detail();
+    link.settings.extend(workers.settings());
     let opened = Opened {
         host: host::host_state(plan.host.lock_memory),
-        link: device.detail(),
+        link,
         responder: None,
         usb: None,
         warnings: Vec::new(),
@@ -243,7 +253,7 @@ fn looping_thread(
     };
     measurer.say(Word::Opened(Box::new(opened)));
     while let Some(point) = measurer.next() {
-        let end = run_point(device.as_mut(), plan, &point, ears, &mut log);
+        let end = run_point(device.as_mut(), &workers, plan, &point, ears, &mut log);
         let error = end.error.clone();
         let interrupted = end.ending == wiregauge_record::Ending::Interrupted;
         measurer.say(Word::PointEnded(Box::new(end)));

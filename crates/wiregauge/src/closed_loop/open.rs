@@ -13,6 +13,8 @@ struct Kind {
     scheme: &'static str,
     /// How an address of it is written.
     form: &'static str,
+    /// True if it lends its rings (`LoopDevice::lend`).
+    lends: bool,
     /// Opens what stands behind the colon; `None` if nothing like that is there.
     open: fn(&str) -> Option<Opened>,
 }
@@ -21,6 +23,7 @@ const KINDS: &[Kind] = &[
     Kind {
         scheme: "virtual",
         form: "virtual",
+        lends: true,
         open: |rest| {
             rest.is_empty()
                 .then(|| Ok(Box::new(VirtualClock::default()) as _))
@@ -30,14 +33,26 @@ const KINDS: &[Kind] = &[
     Kind {
         scheme: "alsa",
         form: "alsa:hw:CARD[,DEVICE[,SUBDEVICE]]",
+        // They are the buffers of the kernel's driver.
+        lends: false,
         open: |rest| Some(super::Alsa::open(rest).map(|card| Box::new(card) as _)),
     },
 ];
 
+/// The kind of an address, and what stands behind the colon.
+fn kind(address: &str) -> (Option<&'static Kind>, &str) {
+    let (scheme, rest) = address.split_once(':').unwrap_or((address, ""));
+    (KINDS.iter().find(|kind| kind.scheme == scheme), rest)
+}
+
+/// True if the device of an address lends its rings; an address of no device is told when it is opened.
+pub(super) fn lends(address: &str) -> bool {
+    kind(address).0.is_none_or(|kind| kind.lends)
+}
+
 /// Opens the device of an address.
 pub(super) fn open(address: &str) -> Opened {
-    let (scheme, rest) = address.split_once(':').unwrap_or((address, ""));
-    let kind = KINDS.iter().find(|kind| kind.scheme == scheme);
+    let (kind, rest) = kind(address);
     let opened = kind.and_then(|kind| (kind.open)(rest));
     opened.unwrap_or_else(|| {
         let forms: Vec<&str> = KINDS.iter().map(|kind| kind.form).collect();

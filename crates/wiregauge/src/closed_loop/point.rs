@@ -1,8 +1,8 @@
 //! The loop itself: waits for a block, processes it, hands it over, writes down when.
 
 use super::device::{DeviceEnd, LoopDevice};
-use super::process::Chain;
 use super::verify;
+use super::worker::{Worker, Workers};
 use crate::error::LinkError;
 use crate::host::{Clock, ClockGaps, Pulse, Watch};
 use crate::ring::Log;
@@ -37,14 +37,21 @@ pub(super) struct Ears<'a> {
 /// Runs one point on the calling thread.
 pub(super) fn run_point(
     device: &mut dyn LoopDevice,
+    workers: &Workers,
     plan: &LoopPlan,
     point: &LoopPoint,
     ears: Ears<'_>,
     log: &mut Log<Block>,
 ) -> PointEnd {
     let stalls_before = log.stalls;
+    let worker = workers.lay_out(plan, point, device);
     let watch = Watch::start(plan.host.pin, None);
-    let looped = lay_out_and_loop(device, plan, point, ears, log);
+    let looped = worker.and_then(|mut worker| {
+        let looped = start_and_loop(device, &mut worker, plan, point, ears, log);
+        // To end a GPU's kernel and give memory back takes a while.
+        ears.pulse.rests();
+        looped
+    });
     ears.pulse.rests();
     let end = device.stop();
     let (blocks, elapsed_ns, outcome) = match looped {
@@ -91,19 +98,14 @@ struct Looped {
     outcome: Result<bool, LinkError>,
 }
 
-fn lay_out_and_loop(
+fn start_and_loop(
     device: &mut dyn LoopDevice,
+    worker: &mut Worker,
     plan: &LoopPlan,
     point: &LoopPoint,
     ears: Ears<'_>,
     log: &mut Log<Block>,
 ) -> Result<Looped, LinkError> {
-    let mut chain = Chain::new(
-        &plan.process,
-        point.channels,
-        point.rate_hz,
-        point.notify_bytes,
-    )?;
     let measured_ns = match point.aim {
         Aim::Curve => plan.duration_ns,
         Aim::Hold => plan.hold_ns,
@@ -133,8 +135,7 @@ fn lay_out_and_loop(
             ears.zero_ns.store(zero_ns, Ordering::Relaxed);
         }
         let (input, output) = device.block();
-        chain.run(input, output);
-        let submitted = match device.submit() {
+        let submitted = match worker.run(input, output).and_then(|()| device.submit()) {
             Ok(submitted) => submitted,
             Err(error) => {
                 looped.outcome = Err(error);
@@ -176,6 +177,15 @@ fn verified(
     }
     if end.checked == 0 {
         return verify::by_reference(plan, point, device.rings()?).ok()?;
+    }
+    // The number stands in the first samples of a block: that a GPU brought the others back as well is seen
+    // by the reference only.
+    if point.path.is_gpu()
+        && let Some(rings) = device.rings()
+        && let Ok(Some(reference)) = verify::by_reference(plan, point, rings)
+        && reference.wrong > 0
+    {
+        return Some(reference);
     }
     let preload_frames = point.preload_bytes / u64::from(point.frame_bytes());
     Some(Verified {

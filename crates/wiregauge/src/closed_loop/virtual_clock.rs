@@ -3,7 +3,8 @@
 //! (a block's number in its first sample frames as it comes in, a look at them as it is played) costs
 //! the loop two touches of memory a block.
 
-use super::device::{Arrived, DeviceEnd, LoopDevice, Rings, STALLS_KEPT, Submitted};
+use super::device::{Arrived, DeviceEnd, LentRings, LoopDevice, Rings, STALLS_KEPT, Submitted};
+use super::pages::Pages;
 use super::waiting::wait_until;
 use crate::error::LinkError;
 use crate::host::Clock;
@@ -19,8 +20,8 @@ const NOISE_BITS: u32 = 14;
 /// The device. Between `start` and `stop` it runs.
 #[derive(Default)]
 pub struct VirtualClock {
-    input: Vec<i16>,
-    output: Vec<i16>,
+    input: Pages,
+    output: Pages,
     running: Option<Running>,
     /// Blocks handed over, kept beyond `stop`.
     blocks: u64,
@@ -142,12 +143,25 @@ impl LoopDevice for VirtualClock {
         }
     }
 
+    fn lend(&mut self, point: &LoopPoint) -> Option<LentRings<'_>> {
+        let samples = Places::of(point).ring;
+        for ring in [&mut self.input, &mut self.output] {
+            ring.lay_out(samples);
+            // Touched: pages come when they are written.
+            ring.fill(0);
+        }
+        Some(LentRings {
+            input: &mut self.input,
+            output: &mut self.output,
+        })
+    }
+
     fn start(&mut self, point: &LoopPoint, copies: bool) -> Result<(), LinkError> {
         let place = Places::of(point);
-        self.input.resize(place.ring, 0);
+        self.input.lay_out(place.ring);
         noise(&mut self.input);
-        self.output.clear();
-        self.output.resize(place.ring, 0);
+        self.output.lay_out(place.ring);
+        self.output.fill(0);
         self.blocks = 0;
         let end = DeviceEnd {
             stalls: Vec::with_capacity(STALLS_KEPT),
@@ -244,6 +258,7 @@ mod tests {
             ring_bytes: 800_000,
             preload_bytes,
             aim: Aim::Hold,
+            path: LoopPath::Cpu,
         }
     }
 

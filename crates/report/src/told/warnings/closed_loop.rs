@@ -241,6 +241,7 @@ mod tests {
             ring_bytes: 2_000_000,
             preload_bytes: 4_000,
             aim,
+            path: LoopPath::Cpu,
         };
         LoopSummariser::new(point).finish(Ending::Complete, LoopFacts::default())
     }
@@ -260,6 +261,7 @@ mod tests {
                 process: vec![Stage::Copy],
                 wait: LoopWait::Sleep,
                 calibrate: false,
+                gpu_device: 0,
                 host: HostPlan {
                     priority: Some(50),
                     ..HostPlan::default()

@@ -469,6 +469,7 @@ mod tests {
             ring_bytes: ring,
             preload_bytes: preload,
             aim: Aim::Hold,
+            path: LoopPath::Cpu,
         }
     }
 

@@ -186,6 +186,12 @@ fn made(stage: &Stage) -> Option<Box<dyn Process>> {
     }
 }
 
+/// The taps of a filter, for those who filter elsewhere.
+#[cfg(feature = "gpu")]
+pub(super) fn filter_taps(taps: usize) -> Vec<f32> {
+    fir::windowed_sinc(taps)
+}
+
 /// Zeros whose every page is there: pages that come as zeros from the kernel come only when written.
 fn touched(floats: usize) -> Vec<f32> {
     let mut memory = std::hint::black_box(vec![1.0; floats]);
