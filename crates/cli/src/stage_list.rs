@@ -1,9 +1,9 @@
-//! What a loop does to the samples and how fast they come, as the user writes it: `fir:64,gain:0.5`,
-//! `62.5M,125M`.
+//! What a loop does to the samples, where, and how fast they come, as the user writes it: `fir:64,gain:0.5`,
+//! `pinned,streams:4`, `62.5M,125M`.
 
 use std::str::FromStr;
 use wiregauge::closed_loop::process::{TAPS_MOST, out_of_bounds};
-use wiregauge_record::Stage;
+use wiregauge_record::{LoopPath, Stage};
 
 /// What `--process` knows.
 const STAGES: &str = "copy, gain[:FACTOR], fir:TAPS, biquad:CORNER, threshold:LEVEL";
@@ -14,6 +14,10 @@ const HALF: f32 = 0.5;
 /// The processing of a loop, in the order given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageList(pub Vec<Stage>);
+
+/// What processes the blocks, in the order given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathList(pub Vec<LoopPath>);
 
 /// Samples a second, in the order given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +76,17 @@ fn number<T: FromStr>(text: &str, value: Option<&str>, what: &str) -> Result<T, 
     value
         .and_then(|value| value.parse().ok())
         .ok_or_else(|| format!("`{text}` needs {what}"))
+}
+
+/// `pageable,pinned,streams:4,graph,mapped,persistent`, `cpu` among them; `all` are those of a GPU.
+pub fn paths(text: &str) -> Result<PathList, String> {
+    if text == "all" {
+        return Ok(PathList(LoopPath::GPU.to_vec()));
+    }
+    let paths = text.split(',').map(str::parse).collect::<Result<_, _>>();
+    paths
+        .map(PathList)
+        .map_err(|error: wiregauge_record::NoSuchPath| error.to_string())
 }
 
 /// More points than this in a sweep are a slip of the keyboard.
@@ -133,6 +148,23 @@ mod tests {
         // And are written as they are read.
         let again: Vec<String> = list.iter().map(|stage| stage.to_string()).collect();
         assert_eq!(again.join(","), text);
+    }
+
+    #[test]
+    fn ways_to_a_gpu_are_read_in_the_order_given() {
+        let list = paths("cpu,gpu-graph,streams:2,pinned").unwrap().0;
+        let expected = [
+            LoopPath::Cpu,
+            LoopPath::Graph,
+            LoopPath::Streams(2),
+            LoopPath::Pinned,
+        ];
+        assert_eq!(list, expected);
+        assert_eq!(paths("all").unwrap().0, LoopPath::GPU);
+        for text in ["", "warp", "pinned,", "all,cpu", "streams:x"] {
+            let error = paths(text).unwrap_err();
+            assert!(error.contains("streams:4"), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -143,6 +143,7 @@ impl LoopSummariser {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loop_path::LoopPath;
 
     fn point() -> LoopPoint {
         LoopPoint {

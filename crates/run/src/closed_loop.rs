@@ -41,10 +41,11 @@ impl RunKind for Loop {
         ("channels", PointKind::Number(|p| p.channels)),
         ("notify_bytes", PointKind::Number(|p| p.notify_bytes)),
         ("preload_bytes", PointKind::Wide(|p| p.preload_bytes)),
+        ("path", PointKind::Text(|p| p.path.to_string())),
     ];
 
     const CSV: &'static str = "point,rate_hz,channels,notify_bytes,preload_bytes,sequence,phase,\
-        xrun,due_us,begun_us,done_us";
+        xrun,due_us,begun_us,done_us,path";
 
     fn address(plan: &LoopPlan) -> &str {
         &plan.address
@@ -79,6 +80,6 @@ impl RunKind for Loop {
             text.push(b',');
             microseconds(text, ns)?;
         }
-        Ok(())
+        write!(text, ",{}", point.path)
     }
 }

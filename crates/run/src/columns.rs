@@ -45,6 +45,8 @@ pub enum PointKind<P> {
     Wide(fn(&P) -> u64),
     /// A short text.
     Name(fn(&P) -> &'static str),
+    /// A short text that is put together.
+    Text(fn(&P) -> String),
 }
 
 /// Name of a column that holds the same value for all rows of a point, and the value.
@@ -121,7 +123,7 @@ impl Layout {
                 let types = match kind {
                     PointKind::Number(_) => NARROW,
                     PointKind::Wide(_) => WIDE,
-                    PointKind::Name(_) => NAME,
+                    PointKind::Name(_) | PointKind::Text(_) => NAME,
                 };
                 add(types, name);
             }
@@ -157,7 +159,7 @@ impl Layout {
             .map(|column| column.name);
         let point_names = K::POINT_COLUMNS
             .iter()
-            .filter(|(_, kind)| matches!(kind, PointKind::Name(_)))
+            .filter(|(_, kind)| matches!(kind, PointKind::Name(_) | PointKind::Text(_)))
             .map(|(name, _)| *name);
         for name in names.chain(point_names) {
             let path = ColumnPath::from(name);

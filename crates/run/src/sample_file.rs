@@ -144,6 +144,10 @@ impl<K: RunKind, W: Write + Send> SampleFile<K, W> {
                         let name = [ByteArray::from(get(point))];
                         write_names(&mut group, &self.samples, &name, |_| 0)?;
                     }
+                    PointKind::Text(get) => {
+                        let text = [ByteArray::from(get(point).as_str())];
+                        write_names(&mut group, &self.samples, &text, |_| 0)?;
+                    }
                 }
             }
         }

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 use wiregauge_record::{
-    Aim, Block, Ending, HostPlan, LoopFacts, LoopPlan, LoopPoint, LoopSummariser, LoopSummary,
-    LoopWait, Phase, Stage, Stall, Xrun,
+    Aim, Block, Ending, HostPlan, LoopFacts, LoopPath, LoopPlan, LoopPoint, LoopSummariser,
+    LoopSummary, LoopWait, Phase, Stage, Stall, Xrun,
 };
 use wiregauge_run::{
     AnyRun, Exchange, Loop, Run, RunError, RunFile, RunWriter, State, list, write_csv, write_json,

@@ -1,7 +1,7 @@
 //! The flags of `wiregauge loop`.
 
 use super::{HostArgs, KeepArgs, Look};
-use crate::stage_list::{self, SampleRates, StageList};
+use crate::stage_list::{self, PathList, SampleRates, StageList};
 use crate::values::{self, Sizes};
 use clap::Args;
 use std::path::PathBuf;
@@ -19,6 +19,9 @@ Examples:
 
   # rates, blocks and processing, beside the published figures
   wiregauge loop virtual --rate 62.5M,125M,250M,500M --notify 4k..256k --process copy,fir:64
+
+  # on a GPU, in every way to it, beside the processor
+  wiregauge loop virtual --rate 125M --notify 64k..1M --gpu=cpu,pinned,graph,mapped,persistent
 
   # with real-time priority, asleep until 50 us before each block
   sudo wiregauge loop virtual --rate 125M --notify 64k --priority 50 --wait hybrid:50us
@@ -54,6 +57,13 @@ pub struct LoopArgs {
     /// What is done to the samples, in this order: copy, gain:0.5, fir:64, biquad:0.1, threshold:0.2.
     #[arg(long, value_name = "STAGES", value_parser = stage_list::stages, default_value = "copy")]
     pub process: StageList,
+    /// Process the blocks on a GPU (CUDA), in these ways: pageable, pinned, streams:4, graph, mapped,
+    /// persistent; cpu to compare. Without a list all ways to the GPU.
+    #[arg(long, value_name = "LIST", value_parser = stage_list::paths, num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    pub gpu: Option<PathList>,
+    /// With --gpu: which one, as its driver numbers them.
+    #[arg(long, value_name = "N", requires = "gpu", default_value_t = 0)]
+    pub gpu_device: u32,
     /// How to wait for a block: sleep, spin, or hybrid:50us (asleep, but for the last 50 us).
     #[arg(long, value_name = "HOW", value_parser = values::loop_wait, default_value = "sleep")]
     pub wait: LoopWait,

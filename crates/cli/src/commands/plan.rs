@@ -1,11 +1,11 @@
 //! From what was typed to what will run: every default is filled in here and nowhere else.
 
 use crate::args::{ConnectArg, ExchangeArgs, HostArgs, LoopArgs, ProtocolArg, StreamArgs, WaitArg};
-use crate::stage_list::SampleRates;
+use crate::stage_list::{PathList, SampleRates};
 use crate::values::{ByteRate, Count, Every, Sizes};
 use wiregauge_record::{
-    Aim, Connect, Direction, HostPlan, Limit, LinkOptions, LoopPlan, LoopPoint, Plan, Point,
-    Protocol, Schedule, StreamPlan, StreamPoint, Wait,
+    Aim, Connect, Direction, HostPlan, Limit, LinkOptions, LoopPath, LoopPlan, LoopPoint, Plan,
+    Point, Protocol, Schedule, StreamPlan, StreamPoint, Wait,
 };
 
 /// Exchanges at a point when nothing is said.
@@ -205,17 +205,22 @@ fn stream_points(args: &StreamArgs) -> Vec<StreamPoint> {
 pub fn of_loop(args: &LoopArgs) -> LoopPlan {
     let SampleRates(rates) = &args.rate;
     let (Sizes(channels), Sizes(notifies)) = (&args.channels, &args.notify);
+    let paths = match &args.gpu {
+        Some(PathList(paths)) => paths.clone(),
+        None => vec![LoopPath::Cpu],
+    };
+    let paths = &paths;
     let cells = rates.iter().flat_map(|&rate_hz| {
         let of_rate = channels.iter().map(move |&channels| (rate_hz, channels));
-        of_rate.flat_map(|(rate_hz, channels)| {
-            notifies
-                .iter()
-                .map(move |&notify| (rate_hz, channels, notify))
+        of_rate.flat_map(move |(rate_hz, channels)| {
+            let of_block =
+                move |&notify| paths.iter().map(move |&p| (rate_hz, channels, notify, p));
+            notifies.iter().flat_map(of_block)
         })
     });
     let points = (0..)
         .zip(cells)
-        .map(|(index, (rate_hz, channels, notify_bytes))| {
+        .map(|(index, (rate_hz, channels, notify_bytes, path))| {
             let mut point = LoopPoint {
                 index,
                 rate_hz,
@@ -224,7 +229,7 @@ pub fn of_loop(args: &LoopArgs) -> LoopPlan {
                 ring_bytes: 0,
                 preload_bytes: 0,
                 aim: Aim::Curve,
-                path: LoopPath::Cpu,
+                path,
             };
             let block = u64::from(notify_bytes);
             // A sound card's ring is small, and a quarter of a second long for its rates.
@@ -255,7 +260,7 @@ pub fn of_loop(args: &LoopArgs) -> LoopPlan {
         process: args.process.0.clone(),
         wait: args.wait,
         calibrate: !args.no_calibration,
-        gpu_device: 0,
+        gpu_device: args.gpu_device,
         host: host(&args.host),
     }
 }

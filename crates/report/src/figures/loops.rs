@@ -6,7 +6,7 @@ use super::look::Series;
 use super::which::count;
 use crate::Subject;
 use crate::gather::{Gathered, LoopPoint};
-use wiregauge_record::{Aim, LoopSummary};
+use wiregauge_record::{Aim, LoopPath, LoopSummary};
 use wiregauge_run::AnyRun;
 
 /// What tells a point from the others of its run.
@@ -15,6 +15,8 @@ pub(super) struct LoopCell {
     pub(super) rate_hz: u64,
     pub(super) channels: u32,
     pub(super) notify_bytes: u32,
+    /// What processes the blocks.
+    pub(super) path: LoopPath,
     /// The preload under test.
     pub(super) tested: Option<u64>,
 }
@@ -42,6 +44,7 @@ pub(super) fn all(subjects: &[Subject]) -> Vec<Looped<'_>> {
                 rate_hz: point.rate_hz,
                 channels: point.channels,
                 notify_bytes: point.notify_bytes,
+                path: point.path,
                 tested: (point.aim == Aim::Hold).then_some(point.preload_bytes),
             };
             points.push(Looped {
@@ -123,6 +126,9 @@ impl<'a> LoopChoice<'a> {
         if varies(&|cell| cell.notify_bytes.into()) {
             parts.push(format!("blocks of {} B", count(cell.notify_bytes.into())));
         }
+        if self.all.iter().any(|other| other.path != cell.path) {
+            parts.push(cell.path.to_string());
+        }
         if self.all.iter().any(|other| other.tested != cell.tested) {
             match cell.tested {
                 Some(preload) => parts.push(format!("preload {} B", count(preload))),
@@ -186,6 +192,15 @@ fn few(all: &[LoopCell], most: usize) -> (Vec<LoopCell>, String) {
         left.retain(|cell| cell.tested.is_none());
         which.push_str("no preload under test");
     }
+    let paths = distinct(left.iter().map(|cell| cell.path));
+    if left.len() > most && paths.len() > 1 {
+        // What processes the blocks is what such a run compares: all of it on one cell.
+        let first = left[0];
+        let of = |cell: &LoopCell| (cell.rate_hz, cell.channels, cell.notify_bytes);
+        left.retain(|cell| of(cell) == of(&first));
+        left.truncate(most);
+        which = "the ways of the first rate and block".to_owned();
+    }
     if left.len() > most {
         let rates = distinct(left.iter().map(|cell| (cell.rate_hz, cell.channels)));
         let of_rate = |rate: (u64, u32)| -> Vec<LoopCell> {
@@ -240,6 +255,7 @@ mod tests {
                         rate_hz,
                         channels: 1,
                         notify_bytes,
+                        path: LoopPath::Cpu,
                         tested,
                     });
                 }
@@ -264,6 +280,19 @@ mod tests {
         let (drawn, rule) = few(&cells, 6);
         assert_eq!(drawn, sweep(&[1, 3, 5], &[64, 256], &[None]));
         assert!(rule.contains("largest block"), "{rule}");
+    }
+
+    #[test]
+    fn ways_to_a_gpu_are_compared_on_one_block() {
+        let mut cells = sweep(&[1, 2], &[64, 128], &[None]);
+        let by_gpu = |cell: &LoopCell| LoopCell {
+            path: LoopPath::Graph,
+            ..*cell
+        };
+        cells.extend(cells.clone().iter().map(by_gpu));
+        let (drawn, rule) = few(&cells, 3);
+        assert_eq!(drawn, [cells[0], by_gpu(&cells[0])]);
+        assert!(rule.contains("the ways of the first"), "{rule}");
     }
 
     #[test]

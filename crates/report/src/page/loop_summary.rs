@@ -5,7 +5,7 @@ use super::measure::{Measure, Named, Place, digits};
 use super::summary::{Card, best, count, given, list};
 use crate::units::grouped;
 use std::collections::BTreeSet;
-use wiregauge_record::{Aim, LoopPlan, LoopPoint, LoopSummary, Verified};
+use wiregauge_record::{Aim, LoopPath, LoopPlan, LoopPoint, LoopSummary, Verified};
 use wiregauge_stats::poisson_high;
 
 /// What was measured.
@@ -22,6 +22,14 @@ pub(super) fn plan(plan: &LoopPlan, points: &[LoopSummary]) -> String {
         [first, .., last] => format!("{} rates from {first} to {last}", rates.len()),
     };
     let cells = |of: fn(&LoopPoint) -> u32| points.iter().map(move |point| of(&point.point));
+    let paths: BTreeSet<LoopPath> = points.iter().map(|point| point.point.path).collect();
+    let paths = match paths.iter().any(|path| path.is_gpu()) {
+        true => {
+            let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
+            format!("; by {}", names.join(", "))
+        }
+        false => String::new(),
+    };
     let mut what = Vec::new();
     if curves().count() > 0 || tested == 0 {
         what.push(count(curves().count() as u64, "point", "points"));
@@ -30,7 +38,7 @@ pub(super) fn plan(plan: &LoopPlan, points: &[LoopSummary]) -> String {
         what.push(count(tested as u64, "tested preload", "tested preloads"));
     }
     format!(
-        "A closed loop, {} each, with {}: {rates} MS/s; channels: {}; blocks of {}; processing: {}.",
+        "A closed loop, {} each, with {}: {rates} MS/s; channels: {}; blocks of {}; processing: {}{paths}.",
         given(Measure::Latency, plan.duration_ns),
         what.join(" and "),
         list(cells(|point| point.channels), "values", ""),
@@ -79,9 +87,19 @@ pub(super) fn cards(places: &[Named<'_>]) -> Vec<Card> {
 }
 
 /// What a latency is needed for.
-fn cell(point: &LoopPoint) -> (u64, u32, u32) {
-    (point.rate_hz, point.channels, point.notify_bytes)
+fn cell(point: &LoopPoint) -> Cell {
+    let LoopPoint {
+        rate_hz,
+        channels,
+        notify_bytes,
+        path,
+        ..
+    } = *point;
+    (rate_hz, channels, notify_bytes, path)
 }
+
+/// Rate, channels, block and what processes it.
+type Cell = (u64, u32, u32, LoopPath);
 
 fn points<'a>(places: &'a [Named<'a>]) -> impl Iterator<Item = (&'a Named<'a>, &'a LoopSummary)> {
     places.iter().filter_map(|named| match named.place {
@@ -127,7 +145,7 @@ fn floor_card(named: &Named<'_>, point: &LoopSummary) -> Option<Card> {
 }
 
 /// The shortest tested preload that held; if none did, the last one tested.
-fn tested_card(places: &[Named<'_>], of: Option<(u64, u32, u32)>) -> Option<Card> {
+fn tested_card(places: &[Named<'_>], of: Option<Cell>) -> Option<Card> {
     let tested = || {
         points(places).filter(|(_, point)| {
             let same = of.is_none_or(|of| cell(&point.point) == of);

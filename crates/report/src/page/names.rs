@@ -2,7 +2,9 @@
 //! same point of two runs is found by its name.
 
 use crate::units::grouped;
-use wiregauge_record::{Aim, Direction, LoopPoint, Plan, Point, StreamPlan, StreamPoint, Way};
+use wiregauge_record::{
+    Aim, Direction, LoopPath, LoopPoint, Plan, Point, StreamPlan, StreamPoint, Way,
+};
 
 /// A name in two parts: points that share the first differ in how many are outstanding, points that
 /// share the second differ in size. Of a loop the first is the rate, the second the block.
@@ -60,8 +62,12 @@ pub(super) fn closed_loop(point: &LoopPoint) -> Name {
         Aim::Curve => String::new(),
         Aim::Hold => format!(", preload {} B", grouped(point.preload_bytes)),
     };
+    let path = match point.path {
+        LoopPath::Cpu => String::new(),
+        path => format!(", {path}"),
+    };
     Name {
-        size: format!("{} MS/s, {channels}", point.rate_hz as f64 / 1e6),
+        size: format!("{} MS/s, {channels}{path}", point.rate_hz as f64 / 1e6),
         depth: format!("blocks of {} B{tested}", grouped(point.notify_bytes.into())),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::table::Table;
 use crate::units::{TimeUnit, grouped, percent, time};
-use wiregauge_record::{Aim, LoopPoint, LoopSummary, StallRate, Verified};
+use wiregauge_record::{Aim, LoopPath, LoopPoint, LoopSummary, StallRate, Verified};
 use wiregauge_stats::Distribution;
 
 /// Rungs of the curve shown for each point; the figure has them all.
@@ -15,7 +15,9 @@ pub(super) fn tables(points: &[LoopSummary]) -> Vec<Table> {
     let held: Vec<&LoopSummary> = of_aim(points, Aim::Hold);
     let mut tables = Vec::new();
     if !curves.is_empty() {
-        tables.extend([needed(&curves), times(&curves), stalls(&curves)]);
+        tables.extend([needed(&curves), times(&curves)]);
+        tables.extend(paths(&curves));
+        tables.push(stalls(&curves));
     }
     if !held.is_empty() {
         tables.push(tested(&held));
@@ -51,17 +53,25 @@ fn of_aim(points: &[LoopSummary], aim: Aim) -> Vec<&LoopSummary> {
 /// test a preload are numbered on behind the sweep, in a table of their own.
 const POINT: [&str; 4] = ["row", "MS/s", "channels", "notify kB"];
 
-fn point_cells(point: &LoopPoint) -> Vec<String> {
-    vec![
+/// And what processes its blocks, where that is a GPU at one of the points of the table.
+fn point_cells(points: &[&LoopSummary], point: &LoopPoint) -> Vec<String> {
+    let mut cells = vec![
         (point.index + 1).to_string(),
         rate(point),
         point.channels.to_string(),
         kilobytes(f64::from(point.notify_bytes)),
-    ]
+    ];
+    cells.extend(by_gpu(points).then(|| point.path.to_string()));
+    cells
 }
 
-fn columns(rest: &[&'static str]) -> Vec<&'static str> {
-    POINT.iter().chain(rest).copied().collect()
+fn columns(points: &[&LoopSummary], rest: &[&'static str]) -> Vec<&'static str> {
+    let path = by_gpu(points).then_some(&"path");
+    POINT.iter().chain(path).chain(rest).copied().collect()
+}
+
+fn by_gpu(points: &[&LoopSummary]) -> bool {
+    points.iter().any(|point| point.point.path.is_gpu())
 }
 
 fn rate(point: &LoopPoint) -> String {
@@ -88,21 +98,24 @@ fn last_rung(point: &LoopSummary) -> Option<&StallRate> {
 }
 
 fn needed(points: &[&LoopSummary]) -> Table {
-    let columns = columns(&[
-        "MB/s each way",
-        "period",
-        "needed ms",
-        "buffer kB",
-        "stalls/min at it <=",
-        "floor ms",
-        "needed/floor",
-        "duty",
-    ]);
+    let columns = columns(
+        points,
+        &[
+            "MB/s each way",
+            "period",
+            "needed ms",
+            "buffer kB",
+            "stalls/min at it <=",
+            "floor ms",
+            "needed/floor",
+            "duty",
+        ],
+    );
     let title = "Latency needed in this run, and this host's floor for it (one block and the worst \
                  wake-up of a timer thread)";
     let mut table = Table::new(title, &columns);
     for point in points {
-        let mut cells = point_cells(&point.point);
+        let mut cells = point_cells(points, &point.point);
         let floor = point.floor.as_ref().map(|floor| floor.floor_ns);
         let ratio = point
             .needed_ns
@@ -124,18 +137,22 @@ fn needed(points: &[&LoopSummary]) -> Table {
 }
 
 fn times(points: &[&LoopSummary]) -> Table {
-    let columns = columns(&[
-        "blocks",
-        "wake p50",
-        "p99",
-        "max",
-        "work p50",
-        "p99",
-        "max",
-        "service p99",
-        "p99.9",
-        "max",
-    ]);
+    let columns = columns(
+        points,
+        &[
+            "blocks",
+            "wake p50",
+            "p99",
+            "max",
+            "work p50",
+            "p99",
+            "p99.9",
+            "max",
+            "service p99",
+            "p99.9",
+            "max",
+        ],
+    );
     let mut table = Table::new(
         "Block in to begin (wake), processing (work), block in to output handed over (service), in us",
         &columns,
@@ -147,7 +164,7 @@ fn times(points: &[&LoopSummary]) -> Table {
     for point in points {
         let (wake, work) = (point.wake.as_ref(), point.work.as_ref());
         let service = point.service.as_ref();
-        let mut cells = point_cells(&point.point);
+        let mut cells = point_cells(points, &point.point);
         cells.extend([
             grouped(point.blocks),
             show(wake, &|d| d.p50.value),
@@ -155,6 +172,7 @@ fn times(points: &[&LoopSummary]) -> Table {
             show(wake, &|d| d.max),
             show(work, &|d| d.p50.value),
             show(work, &|d| d.p99.value),
+            show(work, &|d| d.p999.value),
             show(work, &|d| d.max),
             show(service, &|d| d.p99.value),
             show(service, &|d| d.p999.value),
@@ -165,21 +183,78 @@ fn times(points: &[&LoopSummary]) -> Table {
     table
 }
 
+/// The ways of a block beside each other, those of one rate and block together; nothing where there was
+/// no GPU.
+fn paths(points: &[&LoopSummary]) -> Option<Table> {
+    if !by_gpu(points) {
+        return None;
+    }
+    let mut table = Table::new(
+        "The ways of a block, host to GPU to host: what one takes (work, in us), the latency that it allows",
+        &[
+            "MS/s",
+            "channels",
+            "notify kB",
+            "path",
+            "p50",
+            "p99.9",
+            "max",
+            "of the period",
+            "needed ms",
+            "floor ms",
+            "verified",
+        ],
+    );
+    let mut sorted = points.to_vec();
+    let cell = |p: &&LoopSummary| (p.point.rate_hz, p.point.channels, p.point.notify_bytes);
+    sorted.sort_by_key(cell);
+    let unit = TimeUnit::Micro;
+    for point in sorted {
+        let work = point.work.as_ref();
+        let ms = |ns: Option<f64>| or_dash(ns.map(|ns| TimeUnit::Milli.show(ns)));
+        table.row(vec![
+            rate(&point.point),
+            point.point.channels.to_string(),
+            kilobytes(f64::from(point.point.notify_bytes)),
+            point.point.path.to_string(),
+            or_dash(work.map(|d| unit.show(d.p50.value))),
+            or_dash(work.map(|d| unit.show(d.p999.value))),
+            or_dash(work.map(|d| unit.show(d.max))),
+            or_dash(work.map(|d| percent(d.p50.value / point.point.period_ns()))),
+            ms(point.needed_ns),
+            ms(point.floor.as_ref().map(|floor| floor.floor_ns)),
+            or_dash(
+                point
+                    .verified
+                    .as_ref()
+                    .map(|verified| match verified.holds() {
+                        true => verified.method.clone(),
+                        false => "NO".into(),
+                    }),
+            ),
+        ]);
+    }
+    Some(table)
+}
+
 fn stalls(points: &[&LoopSummary]) -> Table {
-    let columns = columns(&[
-        "latency ms",
-        "preload kB",
-        "stalls",
-        "a minute",
-        "at most (95 %)",
-    ]);
+    let columns = columns(
+        points,
+        &[
+            "latency ms",
+            "preload kB",
+            "stalls",
+            "a minute",
+            "at most (95 %)",
+        ],
+    );
     let mut table = Table::new(
         "Stalls that this run would have had with a shorter preload",
         &columns,
     );
     for point in points {
         for rung in rungs(&point.curve) {
-            let mut cells = point_cells(&point.point);
+            let mut cells = point_cells(points, &point.point);
             cells.extend([
                 TimeUnit::Milli.show(rung.latency_ns),
                 kilobytes(rung.preload_bytes as f64),
@@ -208,16 +283,19 @@ fn rungs(curve: &[StallRate]) -> Vec<&StallRate> {
 }
 
 fn tested(points: &[&LoopSummary]) -> Table {
-    let columns = columns(&[
-        "preload kB",
-        "latency ms",
-        "held for",
-        "overruns",
-        "underruns",
-        "needed ms",
-        "stalls/min <=",
-        "latency found",
-    ]);
+    let columns = columns(
+        points,
+        &[
+            "preload kB",
+            "latency ms",
+            "held for",
+            "overruns",
+            "underruns",
+            "needed ms",
+            "stalls/min <=",
+            "latency found",
+        ],
+    );
     let mut table = Table::new("Preloads that were tested", &columns);
     for point in points {
         let minutes = point.elapsed_ns as f64 / 60e9;
@@ -237,7 +315,7 @@ fn tested(points: &[&LoopSummary]) -> Table {
                 None => "none".to_string(),
             }
         });
-        let mut cells = point_cells(&point.point);
+        let mut cells = point_cells(points, &point.point);
         cells.extend([
             kilobytes(point.point.preload_bytes as f64),
             TimeUnit::Milli.show(point.point.preload_ns()),
@@ -261,7 +339,7 @@ fn speeds(points: &[LoopSummary]) -> Option<Table> {
     let mut seen: Vec<(u32, u32)> = Vec::new();
     for point in points {
         let size = (point.point.notify_bytes, point.point.channels);
-        if seen.contains(&size) {
+        if point.stages.is_empty() || seen.contains(&size) {
             continue;
         }
         seen.push(size);
@@ -289,6 +367,12 @@ struct Published {
     latency_ms: f64,
 }
 
+/// The cards' driver writes into the GPU's memory and reads out of it: the host's is not on the way.
+const RDMA: &str = "Spectrum: Linux, GPU by RDMA";
+
+/// By way of the host's memory, as every way here.
+const VIA_CPU: &str = "Spectrum: Windows, GPU via CPU";
+
 /// Spectrum Instrumentation, application note "Closed Loop Test using a PC Digitizer and AWG": the
 /// smallest latency that ran without overrun or underrun for a minute.
 const PUBLISHED: &[Published] = &[
@@ -304,6 +388,15 @@ const PUBLISHED: &[Published] = &[
     published("Spectrum: Linux, CPU", 62, 1, 512.0, 32.0, 2.1),
     published("Spectrum: Linux, CPU", 500, 2, 4096.0, 256.0, 2.1),
     published("Spectrum: Linux, CPU", 250, 4, 4096.0, 256.0, 2.1),
+    published(RDMA, 500, 1, 2662.0, 256.0, 2.6),
+    published(RDMA, 250, 1, 1331.0, 128.0, 2.6),
+    published(RDMA, 125, 1, 640.0, 64.0, 2.6),
+    published(RDMA, 62, 1, 640.0, 64.0, 5.2),
+    published(RDMA, 500, 2, 5222.0, 256.0, 2.6),
+    published(RDMA, 250, 4, 5222.0, 256.0, 2.6),
+    published(VIA_CPU, 500, 1, 3072.0, 1024.0, 3.1),
+    published(VIA_CPU, 250, 1, 1536.0, 512.0, 3.1),
+    published(VIA_CPU, 125, 1, 750.0, 256.0, 3.1),
 ];
 
 const fn published(
@@ -364,17 +457,21 @@ pub(super) fn beside_published(points: &[LoopSummary]) -> Option<Table> {
             .filter(|point| (point.point.rate_hz, point.point.channels) == (rate_hz, channels));
         for point in mine {
             let (how, bytes) = match point.point.aim {
-                Aim::Curve => ("this host: needed", point.needed_bytes),
+                Aim::Curve => ("needed", point.needed_bytes),
                 Aim::Hold if point.overruns + point.underruns == 0 => {
-                    ("this host: held", Some(point.point.preload_bytes))
+                    ("held", Some(point.point.preload_bytes))
                 }
                 Aim::Hold => continue,
+            };
+            let how = match point.point.path {
+                LoopPath::Cpu => format!("this host: {how}"),
+                path => format!("this host, {path}: {how}"),
             };
             let Some(bytes) = bytes else {
                 continue;
             };
             table.row(vec![
-                how.into(),
+                how,
                 rate(&point.point),
                 channels.to_string(),
                 format!("{:.0}", point.point.bytes_s() / 1e6),

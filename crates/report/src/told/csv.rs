@@ -234,6 +234,7 @@ fn of_loop<'a>(plan: &'a LoopPlan, points: &[LoopSummary]) -> Columns<'a, &'a Lo
     columns.add("ring_bytes", |p| p.point.ring_bytes);
     columns.add("preload_bytes", |p| p.point.preload_bytes);
     columns.add("preload_ns", |p| p.point.preload_ns());
+    columns.add("path", |p| p.point.path.to_string());
     columns.add("ending", |p| ending(&p.ending));
     columns.add("blocks", |p| p.blocks);
     columns.add("overruns", |p| p.overruns);

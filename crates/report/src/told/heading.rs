@@ -84,7 +84,16 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<String> {
     };
     let mut lines = vec![line];
     lines.extend(host(&file.conditions, &wait));
+    lines.extend(gpu(&file.conditions));
     lines
+}
+
+/// The GPU of a loop that used one, how it is driven and connected.
+fn gpu(conditions: &Conditions) -> Option<String> {
+    let settings = conditions.link.settings.iter();
+    let of_gpu = settings.filter(|(name, _)| name == "gpu" || name.starts_with("gpu "));
+    let values: Vec<&str> = of_gpu.map(|(_, value)| value.as_str()).collect();
+    (!values.is_empty()).then(|| format!("GPU {}", values.join("; ")))
 }
 
 /// The host that it was measured on, in a line; `more` goes behind its scheduling.

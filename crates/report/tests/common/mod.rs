@@ -212,6 +212,7 @@ pub fn loop_point(index: u32, tested: Option<u64>) -> LoopPoint {
         notify_bytes: 1_024 << (index / 4 % 2 * 2),
         ring_bytes: 16 << 20,
         preload_bytes: tested.unwrap_or(16 << 20),
+        path: LoopPath::Cpu,
         aim: match tested {
             None => Aim::Curve,
             Some(_) => Aim::Hold,

@@ -49,7 +49,7 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wiregauge_record::{LoopFacts, LoopSummariser};
+    use wiregauge_record::{LoopFacts, LoopPath, LoopSummariser};
 
     fn plan(find: bool) -> LoopPlan {
         LoopPlan {

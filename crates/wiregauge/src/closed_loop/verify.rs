@@ -54,19 +54,23 @@ pub(super) fn by_reference(
     };
     let is_other = |at: &usize| !is_near(played(*at), expected[*at], tolerance);
     let wrong = (0..expected.len()).filter(is_other).count();
+    let preload_frames = point.preload_bytes / u64::from(point.frame_bytes());
     let found = match wrong {
-        0 => Some(point.preload_bytes / u64::from(point.frame_bytes())),
-        _ => search(&expected[..expected.len().min(NEEDLE)], rings.output).map(|at| {
-            let input_at = (first + skipped) % ring_blocks * block;
-            let distance = (at + rings.output.len() - input_at) % rings.output.len();
-            (distance / channels) as u64
-        }),
+        0 => Some(preload_frames),
+        // Where the first of them stand in their place, others do not: that is no latency.
+        _ => search(&expected[..expected.len().min(NEEDLE)], rings.output)
+            .map(|at| {
+                let input_at = (first + skipped) % ring_blocks * block;
+                let distance = (at + rings.output.len() - input_at) % rings.output.len();
+                (distance / channels) as u64
+            })
+            .filter(|frames| *frames != preload_frames),
     };
     Ok(Some(Verified {
         method: "reference".into(),
         found_frames: found,
         cable_frames: None,
-        preload_frames: point.preload_bytes / u64::from(point.frame_bytes()),
+        preload_frames,
         compared: (expected.len() / channels) as u64,
         wrong: wrong as u64,
     }))

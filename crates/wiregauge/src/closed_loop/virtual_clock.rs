@@ -247,7 +247,7 @@ fn running(running: &mut Option<Running>) -> &mut Running {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wiregauge_record::Aim;
+    use wiregauge_record::{Aim, LoopPath};
 
     fn point(preload_bytes: u64) -> LoopPoint {
         LoopPoint {

@@ -227,7 +227,7 @@ impl fmt::Display for LoopWarning {
 mod tests {
     use super::*;
     use wiregauge_record::{
-        Conditions, HostPlan, LoopFacts, LoopPlan, LoopPoint, LoopSummariser, Stage,
+        Conditions, HostPlan, LoopFacts, LoopPath, LoopPlan, LoopPoint, LoopSummariser, Stage,
     };
     use wiregauge_run::State;
 

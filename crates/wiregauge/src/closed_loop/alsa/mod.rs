@@ -458,7 +458,7 @@ fn said(ends: &Ends, setup: Option<Setup>) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wiregauge_record::Aim;
+    use wiregauge_record::{Aim, LoopPath};
 
     fn point(notify: u32, ring: u64, preload: u64) -> LoopPoint {
         LoopPoint {

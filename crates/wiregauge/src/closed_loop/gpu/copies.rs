@@ -22,11 +22,12 @@ const GRAIN: u32 = 64;
 
 /// The passes, and the GPU's memory for a block before and after.
 pub(super) struct Bench {
+    /// Goes first: what is still under way, after an error, uses the others.
+    pub(super) stream: Stream,
     pub(super) passes: Passes,
     pub(super) input: DeviceMemory,
     /// None where nothing is done but to copy: then the block goes back from where it came to.
     output: Option<DeviceMemory>,
-    pub(super) stream: Stream,
 }
 
 impl Bench {
@@ -138,8 +139,9 @@ impl Way for Pinned {
 
 /// The same in parts, each in a stream of its own.
 pub(super) struct Streams {
-    bench: Bench,
+    /// Go first, as the stream of a bench.
     lanes: Vec<Lane>,
+    bench: Bench,
 }
 
 /// What a part goes through.
@@ -154,14 +156,16 @@ struct Lane {
 impl Streams {
     /// In so many parts, or fewer where the block is too short for as many.
     pub(super) fn new(bench: Bench, streams: u32) -> Result<Streams, LinkError> {
-        let lanes = parts(bench.passes.samples, streams).into_iter().map(|part| {
-            let through = (0..bench.passes.len()).map(|_| Event::new());
-            Ok(Lane {
-                part,
-                stream: Stream::new()?,
-                through: through.collect::<Result<_, LinkError>>()?,
-            })
-        });
+        let lanes = parts(bench.passes.samples, streams)
+            .into_iter()
+            .map(|part| {
+                let through = (0..bench.passes.len()).map(|_| Event::new());
+                Ok(Lane {
+                    part,
+                    stream: Stream::new()?,
+                    through: through.collect::<Result<_, LinkError>>()?,
+                })
+            });
         let lanes = lanes.collect::<Result<_, LinkError>>()?;
         Ok(Streams { bench, lanes })
     }
@@ -177,8 +181,7 @@ impl Streams {
                 break;
             }
             if at > 0 {
-                lane.stream
-                    .wait_for(&self.lanes[at - 1].through[number])?;
+                lane.stream.wait_for(&self.lanes[at - 1].through[number])?;
             }
             lane.through[number].record(&lane.stream)?;
         }
@@ -196,7 +199,10 @@ fn parts(samples: u32, most: u32) -> Vec<Part> {
         first: at as u32,
         count: size.min(samples - at as u32),
     };
-    (0..samples as usize).step_by(size as usize).map(part).collect()
+    (0..samples as usize)
+        .step_by(size as usize)
+        .map(part)
+        .collect()
 }
 
 impl Way for Streams {

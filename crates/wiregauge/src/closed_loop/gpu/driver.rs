@@ -247,7 +247,9 @@ fn load() -> Result<(), LinkError> {
         // SAFETY: the same; this time for what the loader says.
         let said = match unsafe { libloading::Library::new(LIBRARY) } {
             _ if cfg!(target_feature = "crt-static") => {
-                format!("this wiregauge is linked statically and can load no library: not {LIBRARY}")
+                format!(
+                    "this wiregauge is linked statically and can load no library: not {LIBRARY}"
+                )
             }
             Ok(_) => format!("{LIBRARY} loads, but was not found before"),
             Err(error) => format!("{LIBRARY} cannot be loaded ({error})"),

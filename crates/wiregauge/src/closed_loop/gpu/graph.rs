@@ -114,9 +114,7 @@ impl Graph {
         let mut last = there;
         for number in 0..bench.passes.len() {
             let (whole, to) = (bench.passes.whole(), bench.output());
-            let mut launch = bench
-                .passes
-                .launch(turn, number, bench.input.at, to, whole);
+            let mut launch = bench.passes.launch(turn, number, bench.input.at, to, whole);
             last = launch.add_to(made.graph, &[last])?;
         }
         let back = add_copy(&[last], &to_host(bench.output(), output))?;

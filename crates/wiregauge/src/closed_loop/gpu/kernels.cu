@@ -39,7 +39,9 @@ typedef struct {
     u32 unused;
 } Pass;
 
-#ifndef WIREGAUGE_STANDIN
+#ifdef WIREGAUGE_WORDS
+#include WIREGAUGE_WORDS
+#else
 #include "words.cuh"
 #endif
 

@@ -17,8 +17,9 @@ pub(super) struct LentRings {
 
 /// A launch of each pass for a block.
 pub(super) struct Mapped {
-    passes: Passes,
+    /// Goes first: what is still under way, after an error, uses the others.
     stream: Stream,
+    passes: Passes,
     rings: Rc<LentRings>,
 }
 

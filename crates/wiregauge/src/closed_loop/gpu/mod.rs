@@ -104,9 +104,7 @@ impl Gpu {
                 let said = "this GPU cannot reach the host's memory";
                 return refuse(said, "--gpu=pinned");
             }
-            (LoopPath::Mapped, Some(rings)) => {
-                Box::new(Mapped::new(driver, stages, point, rings)?)
-            }
+            (LoopPath::Mapped, Some(rings)) => Box::new(Mapped::new(driver, stages, point, rings)?),
             (LoopPath::Persistent, Some(rings)) => {
                 Box::new(Persistent::new(driver, stages, point, rings)?)
             }

@@ -102,7 +102,9 @@ fn sections(stages: &[Stage]) -> Result<Vec<Section>, LinkError> {
             }),
             Stage::Biquad { .. } => {
                 let doing = "laying out the processing of a loop on a GPU";
-                return Err(LinkError::new(LinkErrorKind::Usage, doing, NO_BIQUAD.0).hint(NO_BIQUAD.1));
+                return Err(
+                    LinkError::new(LinkErrorKind::Usage, doing, NO_BIQUAD.0).hint(NO_BIQUAD.1)
+                );
             }
         }
     }

@@ -201,7 +201,10 @@ impl Persistent {
             // Tells what went wrong, if the driver knows.
             self.stream.is_done(doing)?;
             let said = format!("no answer for {waited:?}");
-            return fail(said, "--gpu=mapped; `dmesg` may have a line of NVRM with more");
+            return fail(
+                said,
+                "--gpu=mapped; `dmesg` may have a line of NVRM with more",
+            );
         }
         Ok(())
     }
