@@ -497,3 +497,19 @@ pub(super) fn beside_published(points: &[LoopSummary]) -> Option<Table> {
     }
     (!table.rows.is_empty()).then_some(table)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_published_latency_is_the_published_buffer_at_its_rate_as_far_as_both_were_rounded() {
+        for row in PUBLISHED {
+            let bytes_s = row.rate_hz as f64 * f64::from(row.channels) * 2.0;
+            let ms = row.buffer_kb * 1024.0 / bytes_s * 1e3;
+            let off = (ms / row.latency_ms - 1.0).abs();
+            assert!(off < 0.05, "{}: {ms} or {}", row.path, row.latency_ms);
+            assert!(row.notify_kb <= row.buffer_kb);
+        }
+    }
+}

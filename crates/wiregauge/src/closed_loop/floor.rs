@@ -11,14 +11,17 @@ use wiregauge_stats::Series;
 const SHORTEST_NS: f64 = 100_000.0;
 
 /// Runs the timer thread until `over`; called in a thread of its own, made before any priority was
-/// raised. `clock` reads zero at the point's first sample. `None` if the priority was refused (the loop's own thread
+/// raised. `clock` reads zero at the point's first sample; it ends too when `zero_ns` is no longer the clock's,
+/// because the loop has ended: what its thread does then, to verify, is not to be measured. `None` if the priority was refused (the loop's own thread
 /// tells) or nothing was measured.
 pub(super) fn measure(
     plan: &LoopPlan,
     point: &LoopPoint,
     clock: &Clock,
+    zero_ns: &AtomicU64,
     over: &AtomicBool,
 ) -> Option<LoopFloor> {
+    let loops = || zero_ns.load(Ordering::Relaxed) == clock.zero_ns();
     let pin = plan.host.pin.filter(|_| shares(plan.wait, point));
     let host = HostPlan {
         pin,
@@ -32,12 +35,12 @@ pub(super) fn measure(
     let next = |now_ns: u64| (now_ns as f64 / period_ns).floor() + 1.0;
     let mut tick = next(clock.now());
     let mut late = Series::new();
-    while !over.load(Ordering::Relaxed) {
+    while loops() && !over.load(Ordering::Relaxed) {
         let due_ns = (tick * period_ns + 0.5 * block_ns) as u64;
         clock.sleep_until(due_ns);
         let now_ns = clock.now();
-        if now_ns < due_ns {
-            // A signal.
+        if now_ns < due_ns || !loops() {
+            // A signal; or the end.
             continue;
         }
         late.push(now_ns - due_ns);

@@ -104,7 +104,7 @@ pub fn run(plan: &LoopPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<b
 struct Caller<'a> {
     plan: &'a LoopPlan,
     watcher: &'a Watcher<'a, Word, LoopPoint>,
-    /// Of the point, by CLOCK_MONOTONIC: see [`Ears`].
+    /// Of the point that loops, by CLOCK_MONOTONIC: see [`Ears`].
     zero_ns: &'a AtomicU64,
 }
 
@@ -170,7 +170,7 @@ impl Caller<'_> {
             let floor = (self.plan.calibrate && room).then(|| {
                 let measured = || {
                     let clock = floor::settled(self.plan.settle_ns, self.zero_ns, &over)?;
-                    floor::measure(self.plan, &point, &clock, &over)
+                    floor::measure(self.plan, &point, &clock, self.zero_ns, &over)
                 };
                 scope.spawn(measured)
             });

@@ -30,7 +30,8 @@ pub(super) struct PointEnd {
 pub(super) struct Ears<'a> {
     pub(super) halt: &'a AtomicBool,
     pub(super) pulse: &'a Pulse,
-    /// What CLOCK_MONOTONIC read at the first sample of the point; 0 before its first block is in.
+    /// What CLOCK_MONOTONIC read at the first sample of the point; 0 before its first block is in, and once the
+    /// loop has ended.
     pub(super) zero_ns: &'a AtomicU64,
 }
 
@@ -48,7 +49,8 @@ pub(super) fn run_point(
     let watch = Watch::start(plan.host.pin, None);
     let looped = worker.and_then(|mut worker| {
         let looped = start_and_loop(device, &mut worker, plan, point, ears, log);
-        // To end a GPU's kernel and give memory back takes a while.
+        // To end a GPU's kernel, to give memory back and to verify takes a while.
+        ears.zero_ns.store(0, Ordering::Relaxed);
         ears.pulse.rests();
         looped
     });

@@ -85,17 +85,13 @@ impl Way for Pageable {
         let Pageable(bench) = self;
         let (from, bytes) = (input.as_ptr().cast(), size_of_val(input));
         // SAFETY: both are so long; the block has been read when the call is over.
-        check(
-            unsafe { sys::cuMemcpyHtoD_v2(bench.input.at, from, bytes) },
-            IN,
-        )?;
+        let copied = unsafe { sys::cuMemcpyHtoD_v2(bench.input.at, from, bytes) };
+        check(copied, IN)?;
         bench.launch(ptr::null_mut())?;
         let (to, bytes) = (output.as_mut_ptr().cast(), size_of_val(output));
         // SAFETY: both are so long; the block is there when the call is over.
-        check(
-            unsafe { sys::cuMemcpyDtoH_v2(to, bench.output(), bytes) },
-            BACK,
-        )?;
+        let copied = unsafe { sys::cuMemcpyDtoH_v2(to, bench.output(), bytes) };
+        check(copied, BACK)?;
         bench.passes.next_turn();
         Ok(())
     }

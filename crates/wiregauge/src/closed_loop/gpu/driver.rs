@@ -252,7 +252,7 @@ fn load() -> Result<(), LinkError> {
                 )
             }
             Ok(_) => format!("{LIBRARY} loads, but was not found before"),
-            Err(error) => format!("{LIBRARY} cannot be loaded ({error})"),
+            Err(error) => format!("{LIBRARY} cannot be loaded ({})", said_by_loader(&error)),
         };
         return Err(LinkError::new(LinkErrorKind::NotFound, doing, said).hint(NO_GPU));
     }
@@ -262,12 +262,23 @@ fn load() -> Result<(), LinkError> {
         // SAFETY: it is looked for, never called as this type.
         let found = unsafe { library.get::<unsafe extern "C" fn()>(call.as_bytes()) };
         if let Err(error) = found {
-            let said = format!("{LIBRARY} does not have {call} ({error})");
+            let said = format!(
+                "{LIBRARY} does not have {call} ({})",
+                said_by_loader(&error)
+            );
             return Err(LinkError::new(LinkErrorKind::NotFound, doing, said)
                 .hint("a driver for CUDA 12.0 or newer (525 or later)"));
         }
     }
     Ok(())
+}
+
+/// The loader's own words stand behind those of the crate.
+fn said_by_loader(error: &libloading::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => source.to_string(),
+        None => error.to_string(),
+    }
 }
 
 fn attribute(device: sys::CUdevice, which: Attribute) -> Result<u32, LinkError> {
