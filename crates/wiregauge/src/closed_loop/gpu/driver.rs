@@ -5,7 +5,7 @@ use crate::error::{LinkError, LinkErrorKind};
 use cudarc::driver::sys;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
-use sys::CUctx_flags_enum::{CU_CTX_MAP_HOST, CU_CTX_SCHED_SPIN};
+use sys::CUctx_flags_enum::CU_CTX_SCHED_SPIN;
 use sys::CUdevice_attribute_enum as Attribute;
 use sys::cudaError_enum as Code;
 
@@ -160,7 +160,7 @@ impl Driver {
 
     /// Makes the GPU's primary context that of this thread. Waiting for the GPU spins: it is short.
     fn enter(&mut self, doing: &str) -> Result<(), LinkError> {
-        let flags = CU_CTX_SCHED_SPIN as c_uint | CU_CTX_MAP_HOST as c_uint;
+        let flags = CU_CTX_SCHED_SPIN as c_uint;
         // SAFETY: plain calls with a device that exists; the context is written before it is used.
         unsafe {
             check(

@@ -154,7 +154,8 @@ impl Persistent {
         };
         check(launched, doing)?;
         self.running = true;
-        Ok(())
+        // To ask is to send it off, where a driver gathers launches.
+        self.stream.is_done(doing).map(|_| ())
     }
 
     /// Gives an order without waiting for the answer.
