@@ -26,8 +26,11 @@ pub(super) fn by_reference(
     let ring_blocks = rings.input.len() / block;
     let preload_blocks = (point.preload_bytes / u64::from(point.notify_bytes)) as usize;
     let wanted = 2 * (COMPARED * channels).div_ceil(block).max(1);
-    // The oldest ones in the output ring were overwritten by those behind the preload.
-    let blocks = wanted.min(ring_blocks).min(rings.blocks as usize);
+    // The oldest ones in the output ring were overwritten by those behind the preload, in the input ring
+    // by those that came in meanwhile.
+    let ahead = rings.begun.saturating_sub(rings.blocks) as usize;
+    let kept = ring_blocks.saturating_sub(ahead);
+    let blocks = wanted.min(kept).min(rings.blocks as usize);
     if blocks < 2 {
         return Ok(None);
     }
