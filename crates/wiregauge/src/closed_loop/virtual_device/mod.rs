@@ -19,7 +19,7 @@ use shared::{Asked, state, wish};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wiregauge_record::{DeviceLate, HostPlan, LinkDetail, LoopPoint, LoopWait, Xrun};
+use wiregauge_record::{HostPlan, LinkDetail, LoopPoint, LoopWait, Xrun};
 
 /// How often the host looks whether the device is still there, while nothing comes.
 const LOOK_NS: u64 = 100_000_000;
@@ -299,17 +299,12 @@ impl LoopDevice for VirtualDevice {
         let Some(running) = self.running.take() else {
             return DeviceEnd::default();
         };
-        let account = &self.header.account;
-        let begun = account.begun.load(Ordering::Relaxed);
         // What a dead process has left half-way is not looked at.
+        let begun = self.header.account.begun.load(Ordering::Relaxed);
         self.ended = rests.ok().map(|_| (running.next, begun.max(running.next)));
-        DeviceEnd {
-            late: Some(DeviceLate {
-                longest_ns: account.late_ns.load(Ordering::Relaxed),
-                times: account.late_times.load(Ordering::Relaxed),
-            }),
-            ..account.end()
-        }
+        let elapsed_ns = running.clock.now();
+        let ticks = running.place.begun_by(elapsed_ns);
+        self.header.account.end(ticks, elapsed_ns)
     }
 
     fn rings(&self) -> Option<Rings<'_>> {

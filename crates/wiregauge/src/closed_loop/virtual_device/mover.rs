@@ -149,12 +149,12 @@ impl Mover<'_> {
     /// What happens at an instant at which one block is in and the next begins.
     fn tick(&mut self, tick: u64, now_ns: u64) {
         let shared = self.shared;
+        self.note_late(now_ns.saturating_sub(self.place.begins_ns(tick)));
         let was = shared.positions.tick();
         shared.host_bell.ring();
         // A host that hands over what it was not given is none to be believed; it is heard all the same,
         // because the samples of each block lie in one place whatever it says.
         self.handed = was.handed(self.handed);
-        self.note_late(now_ns.saturating_sub(self.place.begins_ns(tick)));
         self.close_stalls(now_ns);
         if let Some(block) = tick.checked_sub(self.place.preload_blocks()) {
             self.take_out(block);

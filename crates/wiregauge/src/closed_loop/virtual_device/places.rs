@@ -44,6 +44,11 @@ impl Places {
         (k as f64 * self.period_ns) as u64
     }
 
+    /// Blocks that have begun to come in by then.
+    pub(super) fn begun_by(&self, now_ns: u64) -> u64 {
+        (now_ns as f64 / self.period_ns) as u64 + 1
+    }
+
     /// When block `k` has come in whole.
     pub(in crate::closed_loop) fn due_ns(&self, k: u64) -> u64 {
         self.begins_ns(k + 1)

@@ -18,7 +18,7 @@ use super::memory::header_bytes;
 use crate::closed_loop::device::{DeviceEnd, STALLS_KEPT};
 use crate::host::SharedBell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use wiregauge_record::{Aim, LoopPoint, SAMPLE_BYTES, Stall, Xrun};
+use wiregauge_record::{Aim, DeviceLate, LoopPoint, SAMPLE_BYTES, Stall, Xrun};
 
 /// "wgloop" and the number of this layout: to be raised with every change of it.
 const MAGIC: u64 = u64::from_le_bytes(*b"wgloop\x01\0");
@@ -215,11 +215,6 @@ impl Where {
     pub(super) fn is_handed(self, handed: u64) -> bool {
         self.handed == handed as u32
     }
-
-    /// True if exactly so many ticks happened.
-    pub(super) fn is_ticked(self, ticks: u64) -> bool {
-        self.ticks == ticks as u32
-    }
 }
 
 /// The number next to `about` that is `low` modulo 2^32.
@@ -309,26 +304,30 @@ impl Account {
         }
     }
 
-    /// What the host makes of it: what cannot be true is left out.
-    pub(super) fn end(&self) -> DeviceEnd {
+    /// What the host makes of it after so many ticks in so long: no more than can be true.
+    pub(super) fn end(&self, ticks: u64, elapsed_ns: u64) -> DeviceEnd {
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let of_ticks = |of: &AtomicU64| count(of).min(ticks);
         let kept = self.stalls_kept.load(Ordering::Acquire) as usize;
         let stalls = self.stalls.iter().take(kept).filter_map(|cell| {
-            let xrun = *Xrun::ALL.get(count(&cell.xrun) as usize)?;
-            Some(Stall {
-                xrun,
+            let stall = Stall {
+                xrun: *Xrun::ALL.get(count(&cell.xrun) as usize)?,
                 at_ns: count(&cell.at_ns),
                 late_ns: count(&cell.late_ns),
-            })
+            };
+            (stall.at_ns.max(stall.late_ns) <= elapsed_ns).then_some(stall)
         });
-        let checked = count(&self.checked);
+        let checked = of_ticks(&self.checked);
         DeviceEnd {
-            overruns: count(&self.overruns),
-            underruns: count(&self.underruns),
+            overruns: of_ticks(&self.overruns),
+            underruns: of_ticks(&self.underruns),
             stalls: stalls.collect(),
             checked,
             wrong: count(&self.wrong).min(checked),
-            late: None,
+            late: Some(DeviceLate {
+                longest_ns: count(&self.late_ns).min(elapsed_ns),
+                times: of_ticks(&self.late_times),
+            }),
         }
     }
 }
@@ -406,7 +405,7 @@ mod tests {
         assert_eq!(positions.tick().ticks(0), 0);
         assert_eq!(positions.hand_over(0).ticks(1), 1);
         let was = positions.tick();
-        assert!(was.is_handed(1) && was.is_ticked(1));
+        assert!(was.is_handed(1) && was.ticks(1) == 1);
         assert_eq!(positions.look().ticks(2), 2);
     }
 
@@ -416,9 +415,9 @@ mod tests {
         let last = u64::from(u32::MAX);
         positions.word.store((7 << 32) | last, Ordering::Relaxed);
         let was = positions.hand_over(last);
-        assert!(was.is_handed(last) && was.is_ticked(7));
+        assert!(was.is_handed(last) && was.ticks(7) == 7);
         let is = positions.look();
-        assert!(is.is_handed(last + 1) && is.is_ticked(7), "{is:?}");
+        assert!(is.is_handed(last + 1) && is.ticks(7) == 7, "{is:?}");
         assert_eq!(is.handed(last), last + 1);
         positions.word.store((last << 32) | 5, Ordering::Relaxed);
         positions.tick();
@@ -434,10 +433,16 @@ mod tests {
         let account = &header.account;
         account.stalls_kept.store(u64::MAX, Ordering::Relaxed);
         account.stalls[0].xrun.store(77, Ordering::Relaxed);
+        account.stalls[1].late_ns.store(101, Ordering::Relaxed);
+        for count in [&account.overruns, &account.underruns, &account.late_ns] {
+            count.store(u64::MAX, Ordering::Relaxed);
+        }
         account.wrong.store(9, Ordering::Relaxed);
-        let end = account.end();
-        assert_eq!(end.stalls.len(), STALLS_KEPT - 1);
+        let end = account.end(7, 100);
+        assert_eq!(end.stalls.len(), STALLS_KEPT - 2);
+        assert_eq!((end.overruns, end.underruns), (7, 7));
         assert_eq!((end.checked, end.wrong), (0, 0));
+        assert_eq!(end.late.unwrap().longest_ns, 100);
     }
 
     #[test]
@@ -448,7 +453,7 @@ mod tests {
             assert_eq!(kept, (at < STALLS_KEPT).then_some(at));
         }
         header.account.set_late(3, 10);
-        let end = header.account.end();
+        let end = header.account.end(2_000, 2_000);
         assert_eq!(end.stalls.len(), STALLS_KEPT);
         assert_eq!((end.stalls[3].at_ns, end.stalls[3].late_ns), (3, 7));
     }

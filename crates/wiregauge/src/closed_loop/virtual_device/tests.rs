@@ -194,17 +194,12 @@ fn what_the_device_cannot_move_in_time_is_said_and_not_measured() {
     let mut point = point(2);
     point.rate_hz = 1_000_000_000_000;
     device.start(&point, true).expect("starts");
-    let halt = AtomicBool::new(false);
+    // Nobody takes the blocks: what the host does not wait for does not hold the device up.
     let clock = Clock::start();
     let error = loop {
         assert!(clock.now() < 60_000_000_000, "it never says so");
-        match device.wait(LoopWait::Sleep, &halt) {
-            Ok(_) => {
-                device.block();
-                device.submit().expect("submits");
-                // The host is no slower than the device.
-                std::thread::yield_now();
-            }
+        match device.look() {
+            Ok(()) => std::thread::sleep(Duration::from_millis(20)),
             Err(error) => break error,
         }
     };
