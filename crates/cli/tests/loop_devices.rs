@@ -15,10 +15,10 @@ use wiregauge_run::{Loop, RunFile};
 
 const DEVICES: [&str; 2] = ["virtual:thread", "virtual:process"];
 
-/// Blocks of 5 ms in rings of half a second, which outlast the moods of a busy machine; so long that the
-/// rings go round.
-const SHORT: &str = "--rate 1M --notify 10000 --ring 1000000 --duration 700ms --settle 50ms \
-                     --no-calibration";
+/// Blocks of 5 ms, a preload of a fifth of a second, and rings of two seconds, which outlast the moods of
+/// a busy machine.
+const SHORT: &str = "--rate 1M --notify 10000 --ring 4000000 --preload 400000 --duration 700ms \
+                     --settle 50ms --no-calibration";
 
 /// Loops, which must succeed, and gives its only point and what the device said of itself.
 #[track_caller]
@@ -79,13 +79,12 @@ fn the_latency_is_the_preload_across_a_thread_and_a_process() {
             assert_eq!(found.method, method);
             assert_eq!(
                 (found.wrong, found.found_frames),
-                (0, Some(495_000)),
+                (0, Some(200_000)),
                 "{found:?}"
             );
             assert!(found.compared > 10, "{found:?}");
             // 750 ms of blocks of 5 ms, less the start-up.
             assert!((130..=145).contains(&point.blocks), "{}", point.blocks);
-            assert!(point.needed_ns > Some(5e6), "{point:?}");
         }
     }
 }
