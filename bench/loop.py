@@ -182,10 +182,9 @@ with real cards on a computer of its own; the shortest that ran for a minute.
 {published()}
 This host's figures are of {host["duration"]} a point. A longest delay grows with the time that is
 measured, so look at the bound (upper 95 %), not at the latency alone. The floor is one block plus the
-longest delay of a plain timer thread of the same priority beside the loop: it meets the same machine, but
-other instants, and the ratio of two longest delays swings with both. Where a hypervisor stops one processor
-and not the other ("steal", summed over processors and the point), the loop may be on the one and the timer on
-the other: a ratio far above or below 1 with real-time priority is that, as far as can be told from inside.
+longest delay of a plain timer thread of the same priority, due half a block after the loop. With real-time priority
+it sits on the loop's own processor, and what stops that one stops both, at other instants; in the usual series each
+is where the scheduler puts it, and a ratio of two longest delays swings with that.
 """
 
 
