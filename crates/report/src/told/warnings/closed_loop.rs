@@ -353,4 +353,26 @@ mod tests {
         assert!(never.contains("no preload that was tested held"), "{never}");
         assert!(!never.contains("trust the bound"), "{never}");
     }
+
+    #[test]
+    fn a_device_that_was_late_by_itself_is_told_with_the_worst_of_all_rows() {
+        let told = warnings(|file| {
+            file.points.push(point(Aim::Curve, 1));
+            for (point, longest_ns) in file.points.iter_mut().zip([150_000, 2_000_000]) {
+                let late = DeviceLate {
+                    longest_ns,
+                    times: longest_ns / 50_000,
+                };
+                point.disturbances.push(Disturbance::DeviceLate(late));
+            }
+        });
+        for said in [
+            "up to 2.000 ms late at rows 1, 2",
+            "40 of that point",
+            "Try `virtual`",
+        ] {
+            assert!(told.contains(said), "{told}");
+        }
+        assert!(!warnings(|_| {}).contains("late"));
+    }
 }

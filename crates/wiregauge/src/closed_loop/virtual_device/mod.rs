@@ -32,8 +32,11 @@ trait Body {
     /// The page by which host and device speak.
     fn header(&self) -> Arc<Header>;
 
-    /// Two rings of this size, all zero or as a point before left them, for both sides.
+    /// Two rings of this size, all zero or as a point before left them.
     fn rings(&mut self, ring_bytes: u64) -> Result<Arc<RingMemory>, LinkError>;
+
+    /// Gives them to the device, for one point; a device that has its own way to them needs no more.
+    fn lend(&mut self, _rings: &Arc<RingMemory>) {}
 
     /// Fails if the device is gone.
     fn look(&mut self) -> Result<(), LinkError>;
@@ -182,6 +185,7 @@ impl LoopDevice for VirtualDevice {
         self.ended = None;
         self.until_state(DOING, |is| is == state::RESTING)?;
         let memory = self.lay_out(point.ring_bytes)?;
+        self.body.lend(&memory);
         // SAFETY: the device rests.
         unsafe { memory.output_mut(0, memory.samples()) }.fill(0);
         self.header.put_point(point, copies);
@@ -299,12 +303,23 @@ impl LoopDevice for VirtualDevice {
         let Some(running) = self.running.take() else {
             return DeviceEnd::default();
         };
-        // What a dead process has left half-way is not looked at.
-        let begun = self.header.account.begun.load(Ordering::Relaxed);
-        self.ended = rests.ok().map(|_| (running.next, begun.max(running.next)));
+        let (place, next) = (running.place, running.next);
         let elapsed_ns = running.clock.now();
-        let ticks = running.place.begun_by(elapsed_ns);
-        self.header.account.end(ticks, elapsed_ns)
+        let most = place.begun_by(elapsed_ns);
+        let ticks = self.header.positions.look().ticks(most).min(most);
+        // What a dead process has left half-way is not looked at.
+        self.ended = rests.ok().map(|_| (next, ticks.max(next)));
+        let mut end = self.header.account.end(ticks, elapsed_ns);
+        // The device went on until it was stopped. What it missed then are blocks that the loop did not want
+        // to hand over any more: each of them, and no other.
+        let unwanted = |distance: u64| ticks.saturating_sub(next + distance);
+        end.underruns -= unwanted(place.preload_blocks()).min(end.underruns);
+        end.overruns -= unwanted(place.ring_blocks()).min(end.overruns);
+        end.stalls.retain(|stall| match stall.xrun {
+            Xrun::Overrun => stall.at_ns < place.overwritten_ns(next),
+            _ => stall.at_ns < place.played_ns(next),
+        });
+        end
     }
 
     fn rings(&self) -> Option<Rings<'_>> {

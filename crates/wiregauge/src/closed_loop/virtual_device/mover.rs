@@ -160,8 +160,6 @@ impl Mover<'_> {
             self.take_out(block);
         }
         self.bring_in(tick);
-        let begun = tick + 1;
-        shared.account.begun.store(begun, Ordering::Relaxed);
     }
 
     /// The output needs this block.

@@ -253,8 +253,6 @@ pub(super) struct Account {
     pub(super) underruns: AtomicU64,
     pub(super) checked: AtomicU64,
     pub(super) wrong: AtomicU64,
-    /// Blocks that had begun to come in.
-    pub(super) begun: AtomicU64,
     /// The most by which the device itself was late, and how often it was so by much.
     pub(super) late_ns: AtomicU64,
     pub(super) late_times: AtomicU64,
@@ -276,7 +274,6 @@ impl Account {
             &self.underruns,
             &self.checked,
             &self.wrong,
-            &self.begun,
             &self.late_ns,
             &self.late_times,
             &self.stalls_kept,

@@ -69,15 +69,13 @@ fn copied(
     (told, device.stop())
 }
 
-/// What the device counted is what the host was told block by block. It may count more: blocks that
-/// the host never handed over.
+/// What the device counted is what the host was told block by block.
 fn assert_agree(told: &[Xrun], end: &DeviceEnd) {
     let under = told.iter().filter(|xrun| xrun.is_under()).count() as u64;
     let over = told.iter().filter(|xrun| xrun.is_over()).count() as u64;
-    assert!(end.underruns >= under, "{under}, {end:?}");
-    assert!(end.overruns >= over, "{over}, {end:?}");
-    let of_told = |stall: &&Stall| stall.at_ns < told.len() as u64 * 1_000_000;
-    assert!(end.stalls.iter().filter(of_told).count() as u64 <= under + over);
+    assert_eq!((end.underruns, end.overruns), (under, over), "{end:?}");
+    assert_eq!(end.stalls.len() as u64, under + over);
+    assert!(end.stalls.is_sorted_by_key(|stall| stall.at_ns));
 }
 
 #[test]
@@ -88,10 +86,10 @@ fn each_block_leaves_where_the_preload_says_however_it_is_waited_for() {
             let (told, end) = copied(&mut device, &point(100), 180, None, how);
             assert_agree(&told, &end);
             assert_eq!(end.wrong, 0, "{end:?}");
-            // 180 blocks later, 80 of them were needed: each was looked at, or missed.
-            let needed = end.checked + end.underruns + end.overruns;
-            assert!((70..=2_000).contains(&needed), "{end:?}");
+            // When the last came in, 80 of them had been needed: each was looked at, missed, or lost.
             assert!(end.checked > 0, "{end:?}");
+            assert!(end.checked + end.underruns + end.overruns >= 80, "{end:?}");
+            assert!(end.checked + end.underruns <= 180, "{end:?}");
             assert!(end.late.is_some_and(|late| late.longest_ns > 0));
             let rings = device.rings().expect("the device rests");
             assert_eq!(rings.blocks, 180);
@@ -111,7 +109,6 @@ fn a_rest_longer_than_the_preload_starves_the_output_by_the_devices_own_count() 
         let starved = |stall: &&Stall| (stall.xrun, stall.at_ns) == (Xrun::Underrun, 30_000_000);
         let stall = end.stalls.iter().find(starved).expect("block 20");
         assert!(stall.late_ns >= 40_000_000, "{stall:?}");
-        assert!(end.stalls.is_sorted_by_key(|stall| stall.at_ns));
     });
 }
 

@@ -30,13 +30,9 @@ impl Thread {
             .name("device".into())
             .spawn(move || {
                 mover::take_place(&shared, asked);
-                let mut rings = None;
                 mover::serve(&shared, |_point| {
-                    // The newest; none is new where the point is as large as the one before.
-                    rings = given.try_iter().last().or(rings.take());
-                    rings
-                        .clone()
-                        .ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))
+                    let newest = given.try_iter().last();
+                    newest.ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))
                 });
             })
             .map_err(|error| failed(&error))?;
@@ -58,10 +54,12 @@ impl Body for Thread {
             LinkError::from_io("laying out the virtual device's rings", &error)
                 .hint("a smaller --ring")
         })?;
-        let rings = Arc::new(rings);
+        Ok(Arc::new(rings))
+    }
+
+    fn lend(&mut self, rings: &Arc<RingMemory>) {
         // If the thread is gone, the next look tells.
-        let _ = self.give.send(Arc::clone(&rings));
-        Ok(rings)
+        let _ = self.give.send(Arc::clone(rings));
     }
 
     fn look(&mut self) -> Result<(), LinkError> {
