@@ -59,7 +59,8 @@ fn begun(desk: &Desk, flags: &str) -> (Background, Pid) {
     let run = Background::start(&mut desk.command(&command));
     until("the loop runs", || desk.measures());
     let device = device_of(&run);
-    std::thread::sleep(Duration::from_millis(200));
+    // The rings are laid out first, on a busy machine for a good while.
+    std::thread::sleep(Duration::from_millis(800));
     (run, device)
 }
 
@@ -130,11 +131,11 @@ fn a_starved_output_is_counted_by_the_device_with_the_time_of_each() {
 #[test]
 fn a_loop_that_is_stopped_for_longer_than_its_ring_loses_input_by_the_devices_count() {
     let desk = Desk::new();
-    let command = "loop virtual:process --rate 1M --notify 10000 --ring 100000 --duration 1500ms \
+    let command = "loop virtual:process --rate 1M --notify 10000 --ring 100000 --duration 3s \
                    --settle 20ms --no-calibration --json";
     let run = Background::start(&mut desk.command(command));
     until("the loop runs", || desk.measures());
-    std::thread::sleep(Duration::from_millis(100));
+    std::thread::sleep(Duration::from_millis(800));
     run.signal(Signal::STOP);
     std::thread::sleep(Duration::from_millis(300));
     run.signal(Signal::CONT);

@@ -373,6 +373,6 @@ mod tests {
         ] {
             assert!(told.contains(said), "{told}");
         }
-        assert!(!warnings(|_| {}).contains("late"));
+        assert!(!warnings(|_| {}).contains("came up to"));
     }
 }
