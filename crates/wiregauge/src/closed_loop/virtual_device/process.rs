@@ -40,8 +40,8 @@ struct Program {
 static PROGRAM: OnceLock<Program> = OnceLock::new();
 
 /// Names the program that is started as the device of `virtual:process`, with the arguments that make it
-/// call [`be_device_if_asked`] or the like. The first to name one decides; returns whether this
-/// one was it.
+/// the device: `virtual-device` alone for the `wiregauge` command and whatever else calls
+/// [`be_device_if_asked`]. The first to name one decides; returns whether this one was it.
 pub fn serve_devices_with(path: impl Into<PathBuf>, arguments: Vec<OsString>) -> bool {
     let program = Program {
         path: path.into(),
