@@ -208,6 +208,22 @@ fn a_preload_under_test_goes_the_same_way() {
 }
 
 #[test]
+fn a_device_that_moves_by_itself_lends_its_rings_too() {
+    let desk = Desk::new();
+    for device in ["virtual:thread", "virtual:process"] {
+        let flags = "--rate 100k --notify 4k --ring 64k --duration 500ms --settle 20ms --no-calibration \
+                     --process fir:9 --gpu=pinned,persistent --json";
+        let ended = ended(&desk, &format!("{device} {flags}"), &[]);
+        assert_eq!(ended.code, Some(0), "{ended}");
+        assert_left_clean(&desk);
+        let run: RunFile<Loop> = serde_json::from_str(&ended.stdout).expect("a run");
+        for point in &run.points {
+            assert_verified(point, "reference");
+        }
+    }
+}
+
+#[test]
 fn a_block_that_comes_back_changed_in_its_middle_is_seen() {
     let desk = Desk::new();
     for process in ["copy", "gain:0.5"] {

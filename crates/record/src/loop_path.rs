@@ -150,6 +150,15 @@ mod tests {
     }
 
     #[test]
+    fn a_point_of_an_early_run_was_processed_by_the_processor() {
+        let point = r#"{"index":0,"rate_hz":1,"channels":1,"notify_bytes":2,"ring_bytes":4,"preload_bytes":2,
+            "aim":"curve"}"#;
+        let point: crate::LoopPoint = serde_json::from_str(point).expect("a point");
+        assert_eq!(point.path, LoopPath::Cpu);
+        assert!(!point.to_string().contains("cpu"), "{point}");
+    }
+
+    #[test]
     fn in_files_it_is_its_name() {
         let json = serde_json::to_string(&LoopPath::Streams(4)).expect("a text");
         assert_eq!(json, "\"gpu-streams:4\"");

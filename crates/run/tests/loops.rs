@@ -26,7 +26,7 @@ fn loop_point(index: u32) -> LoopPoint {
         ring_bytes: 1 << 24,
         preload_bytes: 131_072,
         aim: [Aim::Curve, Aim::Hold][index as usize],
-        path: LoopPath::Cpu,
+        path: [LoopPath::Cpu, LoopPath::Streams(4)][index as usize],
     }
 }
 
@@ -141,13 +141,15 @@ fn exports_hold_every_block() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0],
-        "point,rate_hz,channels,notify_bytes,preload_bytes,sequence,phase,xrun,due_us,begun_us,done_us"
+        "point,rate_hz,channels,notify_bytes,preload_bytes,sequence,phase,xrun,due_us,begun_us,done_us,\
+         path"
     );
     assert_eq!(
         lines[1],
-        "0,62500000,2,65536,131072,0,first,none,262.144,262.144,262.144"
+        "0,62500000,2,65536,131072,0,first,none,262.144,262.144,262.144,cpu"
     );
     assert!(lines[120].starts_with("1,125000000,2,65536,131072,59,measured,both,15728.640,"));
+    assert!(lines[120].ends_with(",gpu-streams:4"), "{}", lines[120]);
     let all = home.path().join("all.parquet");
     assert_eq!(write_parquet(&run, &all).unwrap(), 120);
     let mut json = Vec::new();

@@ -17,6 +17,7 @@ mod point;
 pub mod process;
 mod verify;
 mod virtual_clock;
+mod virtual_device;
 mod waiting;
 mod worker;
 
@@ -25,6 +26,7 @@ pub use alsa::Alsa;
 pub use check::check;
 pub use device::{Arrived, DeviceEnd, LentRings, LoopDevice, Rings, STALLS_KEPT, Submitted};
 pub use virtual_clock::VirtualClock;
+pub use virtual_device::{VirtualDevice, be_device_if_asked, serve_devices_with};
 
 use crate::crew::{self, Measurer, Signs, Watcher};
 use crate::error::LinkError;
@@ -235,10 +237,10 @@ fn looping_thread(
     mut log: Log<Block>,
     measurer: &Measurer<Word, LoopPoint>,
 ) -> Result<(), LinkError> {
-    // Before the priority is raised: a GPU's driver makes threads, which would inherit it.
+    // First the device and the GPU: their threads or processes must not inherit what is applied to this one.
+    let mut device = open::open(&plan.address, &plan.host)?;
     let workers = Workers::open(plan)?;
     host::apply(&plan.host)?;
-    let mut device = open::open(&plan.address)?;
     let mut link = device.detail();
     link.settings.extend(workers.settings());
     let opened = Opened {

@@ -2,7 +2,9 @@
 
 use super::device::LoopDevice;
 use super::virtual_clock::VirtualClock;
+use super::virtual_device::VirtualDevice;
 use crate::error::{LinkError, LinkErrorKind};
+use wiregauge_record::HostPlan;
 
 /// A device, or why it could not be had.
 type Opened = Result<Box<dyn LoopDevice>, LinkError>;
@@ -16,17 +18,19 @@ struct Kind {
     /// True if it lends its rings (`LoopDevice::lend`).
     lends: bool,
     /// Opens what stands behind the colon; `None` if nothing like that is there.
-    open: fn(&str) -> Option<Opened>,
+    open: fn(&str, &HostPlan) -> Option<Opened>,
 }
 
 const KINDS: &[Kind] = &[
     Kind {
         scheme: "virtual",
-        form: "virtual",
+        form: "virtual, virtual:thread, virtual:process",
         lends: true,
-        open: |rest| {
-            rest.is_empty()
-                .then(|| Ok(Box::new(VirtualClock::default()) as _))
+        open: |rest, host| match rest {
+            "" => Some(Ok(Box::new(VirtualClock::default()))),
+            "thread" => Some(VirtualDevice::thread(host).map(|device| Box::new(device) as _)),
+            "process" => Some(VirtualDevice::process(host).map(|device| Box::new(device) as _)),
+            _ => None,
         },
     },
     #[cfg(all(target_os = "linux", target_endian = "little"))]
@@ -35,7 +39,7 @@ const KINDS: &[Kind] = &[
         form: "alsa:hw:CARD[,DEVICE[,SUBDEVICE]]",
         // They are the buffers of the kernel's driver.
         lends: false,
-        open: |rest| Some(super::Alsa::open(rest).map(|card| Box::new(card) as _)),
+        open: |rest, _host| Some(super::Alsa::open(rest).map(|card| Box::new(card) as _)),
     },
 ];
 
@@ -50,10 +54,11 @@ pub(super) fn lends(address: &str) -> bool {
     kind(address).0.is_none_or(|kind| kind.lends)
 }
 
-/// Opens the device of an address.
-pub(super) fn open(address: &str) -> Opened {
+/// Opens the device of an address. Threads and processes that it needs are made here, before the
+/// caller takes the priority that the plan gives it.
+pub(super) fn open(address: &str, host: &HostPlan) -> Opened {
     let (kind, rest) = kind(address);
-    let opened = kind.and_then(|kind| (kind.open)(rest));
+    let opened = kind.and_then(|kind| (kind.open)(rest, host));
     opened.unwrap_or_else(|| {
         let forms: Vec<&str> = KINDS.iter().map(|kind| kind.form).collect();
         let doing = format!("opening {address} for a loop");

@@ -56,7 +56,7 @@ impl Workers {
         }
         #[cfg(feature = "gpu")]
         if let Some(gpu) = &self.gpu {
-            let rings = device.lend(point);
+            let rings = device.lend(point)?;
             return Ok(Worker::Gpu(gpu.lay_out(&plan.process, point, rings)?));
         }
         let _ = device;
