@@ -18,6 +18,7 @@
  *
  * No Rust panic leaves a function: it becomes WG_ERROR_BUG. docs/c.md shows how to build and what to expect. */
 
+
 #ifndef WIREGAUGE_H
 #define WIREGAUGE_H
 
@@ -29,6 +30,7 @@
 
 /* What the `step` of wg_control returns to end the loop. */
 #define WG_END ((size_t)-1)
+
 
 /**
  * Number of the ABI that this header describes; the shared library's name ends in it. It changes when programs must be
@@ -212,15 +214,15 @@
 #define WG_ABOUT_ABILITIES 9
 
 /**
+ * An open device.
+ */
+typedef struct wg_device wg_device;
+
+/**
  * How a device is to be opened: the wiregauge protocol, a timeout of one second, asleep in the read, unless set
  * otherwise. May be used for any number of wg_open; a device that is open does not notice changes.
  */
 typedef struct wg_options wg_options;
-
-/**
- * An open device.
- */
-typedef struct wg_device wg_device;
 
 /**
  * A stored run.
@@ -289,6 +291,18 @@ typedef struct wg_control_plan {
 } wg_control_plan;
 
 /**
+ * Turns the newest measurement into the next command. `cycle` counts from 0; `reply` is the newest reply, NULL before
+ * there is one; the request is written to `request`, which has `room` bytes. Returns how many bytes it wrote, or WG_END
+ * to end the loop. It must return: no longjmp, no C++ exception, no mexErrMsgTxt out of it. It must not use the device.
+ */
+typedef size_t (*wg_step)(void *user,
+                          uint64_t cycle,
+                          const uint8_t *reply,
+                          size_t reply_bytes,
+                          uint8_t *request,
+                          size_t room);
+
+/**
  * One cycle as it was. Times are nanoseconds since the first cycle.
  */
 typedef struct wg_cycle {
@@ -326,16 +340,9 @@ typedef struct wg_cycle {
     uint8_t status;
 } wg_cycle;
 
-/**
- * Turns the newest measurement into the next command. `cycle` counts from 0; `reply` is the newest reply, NULL before
- * there is one; the request is written to `request`, which has `room` bytes. Returns how many bytes it wrote, or WG_END
- * to end the loop. It must return: no longjmp, no C++ exception, no mexErrMsgTxt out of it. It must not use the device.
- */
-typedef size_t (*wg_step)(void *user, uint64_t cycle, const uint8_t *reply, size_t reply_bytes, uint8_t *request, size_t room);
-
 #ifdef __cplusplus
 extern "C" {
-#endif
+#endif // __cplusplus
 
 /**
  * The version of the library, such as "0.1.0". Never freed.
@@ -363,88 +370,95 @@ const char *wg_last_error(void);
 /**
  * Makes options, to be freed with wg_options_free.
  */
-int32_t wg_options_new(wg_options **options);
+int32_t wg_options_new(struct wg_options **options);
 
 /**
  * Frees options. NULL is left alone.
  */
-int32_t wg_options_free(wg_options *options);
+int32_t wg_options_free(struct wg_options *options);
 
 /**
  * After so long without a whole reply a call has failed. At least 1 ns, at most a day.
  */
-int32_t wg_options_timeout(wg_options *options, uint64_t timeout_ns);
+int32_t wg_options_timeout(struct wg_options *options, uint64_t timeout_ns);
 
 /**
  * How to wait for a reply: one of WG_WAIT_...
  */
-int32_t wg_options_wait(wg_options *options, int32_t wait);
+int32_t wg_options_wait(struct wg_options *options, int32_t wait);
 
 /**
  * The device speaks the wiregauge protocol: it is asked who it is when it is opened. The default.
  */
-int32_t wg_options_wiregauge(wg_options *options);
+int32_t wg_options_wiregauge(struct wg_options *options);
 
 /**
  * Nothing is added to what is sent, and a reply is as long as its caller says.
  */
-int32_t wg_options_raw(wg_options *options);
+int32_t wg_options_raw(struct wg_options *options);
 
 /**
  * Every reply is so many bytes long; at least 1.
  */
-int32_t wg_options_fixed(wg_options *options, size_t reply_bytes);
+int32_t wg_options_fixed(struct wg_options *options, size_t reply_bytes);
 
 /**
  * Each message ends with these 1 to 8 bytes. They are added to requests and taken off replies. SCPI: "\n", 1.
  */
-int32_t wg_options_terminator(wg_options *options, const void *end, size_t end_bytes);
+int32_t wg_options_terminator(struct wg_options *options,
+                              const void *end,
+                              size_t end_bytes);
 
 /**
  * Each message begins with its length, in a field of 1, 2 or 4 bytes. `big_endian`: not 0 for the most significant
  * byte first. `counts_itself`: not 0 where the number counts the field as well.
  */
-int32_t wg_options_length_prefix(
-    wg_options *options,
-    int32_t field_bytes,
-    int32_t big_endian,
-    int32_t counts_itself);
+int32_t wg_options_length_prefix(struct wg_options *options,
+                                 int32_t field_bytes,
+                                 int32_t big_endian,
+                                 int32_t counts_itself);
 
 /**
  * Baud rate of a serial line; 0 leaves it as it is set. Of no effect on other links.
  */
-int32_t wg_options_baud(wg_options *options, uint32_t baud);
+int32_t wg_options_baud(struct wg_options *options, uint32_t baud);
 
 /**
  * TCP: not 0 acknowledges segments at once (costs a system call a read). Of no effect on other links.
  */
-int32_t wg_options_quick_ack(wg_options *options, int32_t quick_ack);
+int32_t wg_options_quick_ack(struct wg_options *options,
+                             int32_t quick_ack);
 
 /**
  * Opens the device at an address such as "tcp://10.0.0.5:7700" or "serial:///dev/ttyACM0", and with the wiregauge
  * protocol asks it who it is. `options` may be NULL for the defaults. On failure `*device` is NULL.
  */
-int32_t wg_open(const char *address, const wg_options *options, wg_device **device);
+int32_t wg_open(const char *address,
+                const struct wg_options *options,
+                struct wg_device **device);
 
 /**
  * Closes a device; replies that are outstanding are let go. NULL is left alone. Another thread must not be in a call
  * with it: that is answered with WG_ERROR_IN_USE, and the device stays open.
  */
-int32_t wg_close(wg_device *device);
+int32_t wg_close(struct wg_device *device);
 
 /**
  * Ends the call that waits with this device, or else the next call with it, with WG_ERROR_INTERRUPTED. A call that
  * waits notices within 100 ms. Outstanding replies are let go; the device can be used on. May be called from any
  * thread and from a signal handler, and so leaves no text for wg_last_error.
  */
-int32_t wg_interrupt(wg_device *device);
+int32_t wg_interrupt(struct wg_device *device);
 
 /**
  * What the last call that failed with this device has to say, whichever thread made it; see wg_last_error. The text
  * and its NUL are copied into `text`, which has `room` bytes; `length` (optional) is told its length without the NUL.
  * With `room` 0 only the length is told. What does not fit is cut off: WG_ERROR_ROOM.
  */
-int32_t wg_device_error(wg_device *device, char *text, size_t room, size_t *length);
+int32_t wg_device_error(struct wg_device *device,
+                        char *text,
+                        size_t room,
+                        size_t *length);
 
 /**
  * One exchange: sends the request and waits for its reply.
@@ -456,36 +470,37 @@ int32_t wg_device_error(wg_device *device, char *text, size_t room, size_t *leng
  * (optional) is told how many came, `timing` (optional) when. A reply that is larger than `room` is cut off there, with
  * WG_ERROR_ROOM.
  */
-int32_t wg_exchange(
-    wg_device *device,
-    const void *request,
-    size_t request_bytes,
-    size_t asked,
-    void *reply,
-    size_t room,
-    size_t *reply_bytes,
-    wg_timing *timing);
+int32_t wg_exchange(struct wg_device *device,
+                    const void *request,
+                    size_t request_bytes,
+                    size_t asked,
+                    void *reply,
+                    size_t room,
+                    size_t *reply_bytes,
+                    struct wg_timing *timing);
 
 /**
  * Sends a request without waiting for its reply, which wg_next_reply takes: replies come in the order of the requests.
  * It may have to wait until the system takes the bytes. `asked` as for wg_exchange.
  */
-int32_t wg_submit(wg_device *device, const void *request, size_t request_bytes, size_t asked);
+int32_t wg_submit(struct wg_device *device,
+                  const void *request,
+                  size_t request_bytes,
+                  size_t asked);
 
 /**
  * Waits for the reply to the oldest submitted request. Its results are those of wg_exchange.
  */
-int32_t wg_next_reply(
-    wg_device *device,
-    void *reply,
-    size_t room,
-    size_t *reply_bytes,
-    wg_timing *timing);
+int32_t wg_next_reply(struct wg_device *device,
+                      void *reply,
+                      size_t room,
+                      size_t *reply_bytes,
+                      struct wg_timing *timing);
 
 /**
  * How many submitted requests there are whose replies were not taken yet.
  */
-int32_t wg_outstanding(wg_device *device, size_t *outstanding);
+int32_t wg_outstanding(struct wg_device *device, size_t *outstanding);
 
 /**
  * Exchanges `count` requests of the same size, `depth` of them outstanding at once.
@@ -495,130 +510,136 @@ int32_t wg_outstanding(wg_device *device, size_t *outstanding);
  * bytes came in each row, `timings` (optional, `count` of them) when. The buffers must not overlap. `answered`
  * (optional) is told how many were answered: all, or on failure those before the one that failed, whose rows are right.
  */
-int32_t wg_exchange_many(
-    wg_device *device,
-    const void *requests,
-    size_t count,
-    size_t request_bytes,
-    void *replies,
-    size_t row_bytes,
-    size_t *lengths,
-    wg_timing *timings,
-    uint32_t depth,
-    size_t *answered);
+int32_t wg_exchange_many(struct wg_device *device,
+                         const void *requests,
+                         size_t count,
+                         size_t request_bytes,
+                         void *replies,
+                         size_t row_bytes,
+                         size_t *lengths,
+                         struct wg_timing *timings,
+                         uint32_t depth,
+                         size_t *answered);
 
 /**
  * The same for requests of different sizes: they stand one behind the other in `requests`, and `ends[n]`, of which there
  * are `count`, is where request n ends; the first begins at 0.
  */
-int32_t wg_exchange_packed(
-    wg_device *device,
-    const void *requests,
-    const size_t *ends,
-    size_t count,
-    void *replies,
-    size_t row_bytes,
-    size_t *lengths,
-    wg_timing *timings,
-    uint32_t depth,
-    size_t *answered);
+int32_t wg_exchange_packed(struct wg_device *device,
+                           const void *requests,
+                           const size_t *ends,
+                           size_t count,
+                           void *replies,
+                           size_t row_bytes,
+                           size_t *lengths,
+                           struct wg_timing *timings,
+                           uint32_t depth,
+                           size_t *answered);
 
 /**
  * Runs a control loop at a fixed rate: each cycle's request is what `step` made of the newest reply. `user` is handed
  * to it. Every cycle leaves a row in `cycles`, which has room for `room` of them: then the loop ends, if `step` did not
  * end it before. `ran` (optional) is told how many there were, on failure as well.
  */
-int32_t wg_control(
-    wg_device *device,
-    const wg_control_plan *plan,
-    wg_step step,
-    void *user,
-    wg_cycle *cycles,
-    size_t room,
-    size_t *ran);
+int32_t wg_control(struct wg_device *device,
+                   const struct wg_control_plan *plan,
+                   wg_step step,
+                   void *user,
+                   struct wg_cycle *cycles,
+                   size_t room,
+                   size_t *ran);
 
 /**
  * Fills `into` with what the device sends, in transfers of `transfer_bytes`, `queue` of them pending (more than 1: USB
  * only). With the wiregauge protocol the device is told to begin and to end, and what it sends is its own; otherwise
  * bytes are taken as they come. `came` (optional) is told how many came, on failure as well.
  */
-int32_t wg_read_stream(
-    wg_device *device,
-    void *into,
-    size_t bytes,
-    size_t transfer_bytes,
-    size_t queue,
-    size_t *came);
+int32_t wg_read_stream(struct wg_device *device,
+                       void *into,
+                       size_t bytes,
+                       size_t transfer_bytes,
+                       size_t queue,
+                       size_t *came);
 
 /**
  * Sends all of `from` likewise. `taken` (optional) is told how many bytes were taken, on failure as well.
  */
-int32_t wg_write_stream(
-    wg_device *device,
-    const void *from,
-    size_t bytes,
-    size_t transfer_bytes,
-    size_t queue,
-    size_t *taken);
+int32_t wg_write_stream(struct wg_device *device,
+                        const void *from,
+                        size_t bytes,
+                        size_t transfer_bytes,
+                        size_t queue,
+                        size_t *taken);
 
 /**
  * A text about an open device: `what` is one of WG_ABOUT_... that are texts. `text`, `room` and `length` are as for
  * wg_device_error.
  */
-int32_t wg_about_text(wg_device *device, int32_t what, char *text, size_t room, size_t *length);
+int32_t wg_about_text(struct wg_device *device,
+                      int32_t what,
+                      char *text,
+                      size_t room,
+                      size_t *length);
 
 /**
  * A number about an open device: `what` is one of WG_ABOUT_... that are numbers.
  */
-int32_t wg_about_number(wg_device *device, int32_t what, uint64_t *number);
+int32_t wg_about_number(struct wg_device *device, int32_t what, uint64_t *number);
 
 /**
  * Opens a stored run: its directory, the beginning of its name among the stored runs, or "last" for the newest. A run
  * that is still being written gives the points that were finished when it was opened. On failure `*run` is NULL.
  */
-int32_t wg_run_open(const char *name, wg_run **run);
+int32_t wg_run_open(const char *name,
+                    struct wg_run **run);
 
 /**
  * Closes a run. NULL is left alone.
  */
-int32_t wg_run_close(wg_run *run);
+int32_t wg_run_close(struct wg_run *run);
 
 /**
  * The whole of a run but its samples, as the JSON text that docs/run-format.md describes: kind, plan, conditions,
  * summaries of the points, warnings. `text`, `room` and `length` are as for wg_device_error.
  */
-int32_t wg_run_json(wg_run *run, char *text, size_t room, size_t *length);
+int32_t wg_run_json(struct wg_run *run,
+                    char *text,
+                    size_t room,
+                    size_t *length);
 
 /**
  * How many finished points it has. The functions below count them from 0.
  */
-int32_t wg_run_points(wg_run *run, size_t *points);
+int32_t wg_run_points(struct wg_run *run, size_t *points);
 
 /**
  * The summary of a point as JSON text: one of `points` in the text of wg_run_json.
  */
-int32_t wg_run_point_json(wg_run *run, size_t point, char *text, size_t room, size_t *length);
+int32_t wg_run_point_json(struct wg_run *run,
+                          size_t point,
+                          char *text,
+                          size_t room,
+                          size_t *length);
 
 /**
  * How many rows the samples of a point have.
  */
-int32_t wg_run_rows(wg_run *run, size_t point, size_t *rows);
+int32_t wg_run_rows(struct wg_run *run, size_t point, size_t *rows);
 
 /**
  * One column of the samples of a point, such as "rtt_ns": docs/run-format.md names them. Columns of words ("status",
  * "phase", "way", "xrun") are their positions, from 0, in the lists given there. `values` has room for `room` numbers
  * (wg_run_rows of them are needed); `rows` (optional) is told how many were written.
  */
-int32_t wg_run_column(
-    wg_run *run,
-    size_t point,
-    const char *column,
-    uint64_t *values,
-    size_t room,
-    size_t *rows);
+int32_t wg_run_column(struct wg_run *run,
+                      size_t point,
+                      const char *column,
+                      uint64_t *values,
+                      size_t room,
+                      size_t *rows);
 
 #ifdef __cplusplus
-}
-#endif
+}  // extern "C"
+#endif  // __cplusplus
 
-#endif
+#endif  /* WIREGAUGE_H */

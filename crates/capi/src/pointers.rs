@@ -4,7 +4,6 @@ use crate::failure::Failure;
 use std::ffi::{CStr, c_char, c_void};
 
 /// A place that a result is written to.
-#[derive(Clone, Copy)]
 pub(crate) struct Place<T>(*mut T);
 
 impl<T> Place<T> {
@@ -30,12 +29,12 @@ impl<T> Place<T> {
     }
 
     /// True where somebody wants to know.
-    pub(crate) fn is_there(self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         !self.0.is_null()
     }
 
     /// Writes a result.
-    pub(crate) fn put(self, value: T) {
+    pub(crate) fn put(&self, value: T) {
         if self.is_there() {
             // SAFETY: whoever made this promised that it may be written; it is aligned and not null.
             unsafe { self.0.write(value) };
