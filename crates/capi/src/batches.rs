@@ -45,6 +45,7 @@ pub unsafe extern "C" fn wg_exchange_many(
             // Taken out for the call, because the device is used beside it.
             let mut ends = std::mem::take(&mut held.ends);
             ends.clear();
+            room_for(&mut ends, count)?;
             ends.extend((1..=count).map(|row| row * request_bytes));
             let into = Rows {
                 count,
@@ -149,6 +150,7 @@ impl Rows {
         let lengths = match self.lengths.is_null() {
             true => {
                 held.lengths.clear();
+                room_for(&mut held.lengths, count)?;
                 held.lengths.resize(count, 0);
                 &mut held.lengths[..]
             }
@@ -176,6 +178,12 @@ impl Rows {
             }
         }
     }
+}
+
+/// Without it, a count that no memory holds would end the process.
+fn room_for(rows: &mut Vec<usize>, count: usize) -> Result<(), Failure> {
+    rows.try_reserve(count)
+        .map_err(|error| Failure::argument(format!("{count} rows: {error}")))
 }
 
 fn product(count: usize, bytes: usize) -> Result<usize, Failure> {
