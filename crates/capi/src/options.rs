@@ -24,6 +24,8 @@ pub const WG_WAIT_POLL: i32 = 1;
 /// Never sleep: read again and again. Costs one core.
 pub const WG_WAIT_SPIN: i32 = 2;
 
+const DAY: u64 = 86_400 * 1_000_000_000;
+
 /// Makes options, to be freed with wg_options_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_options_new(options: *mut *mut wg_options) -> i32 {
@@ -51,7 +53,6 @@ pub extern "C" fn wg_options_free(options: *mut wg_options) -> i32 {
 /// After so long without a whole reply a call has failed. At least 1 ns, at most a day.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_options_timeout(options: *mut wg_options, timeout_ns: u64) -> i32 {
-    const DAY: u64 = 86_400 * 1_000_000_000;
     set(options, |options| {
         if timeout_ns == 0 || timeout_ns > DAY {
             return Err(Failure::argument(format!(

@@ -248,6 +248,8 @@ int main(int argc, char **argv)
     options_that_make_no_sense(options);
     addresses_that_are_none(options);
     IS(WG_OK, wg_open(argv[1], options, &device));
+    if (device == NULL)
+        return result();
     IS(WG_ERROR_ARGUMENT, wg_run_open(NULL, &run));
     IS(WG_ERROR_ARGUMENT, wg_run_open(argv[2], NULL));
     IS(WG_ERROR_RUN, wg_run_open("/no/such/run", &run));

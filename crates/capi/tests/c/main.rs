@@ -1,5 +1,7 @@
 //! Programs in C against the installed library: compiled as a user would, run against a real responder.
 
+#![allow(clippy::unwrap_used)]
+
 mod builds;
 mod installed;
 mod programs;

@@ -126,6 +126,8 @@ int main(int argc, char **argv)
     if (argc != 3)
         return 2;
     IS(WG_OK, wg_open(argv[1], NULL, &shared));
+    if (shared == NULL)
+        return result();
     two_threads_share_a_device();
     a_child_leaves_its_parents_device_alone();
     IS(WG_OK, wg_close(shared));

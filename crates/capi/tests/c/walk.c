@@ -234,6 +234,8 @@ int main(int argc, char **argv)
     for (n = 0; n < sizeof sent; n++)
         sent[n] = (unsigned char)(n * 7 + n / 251);
     IS(WG_OK, wg_open(argv[1], NULL, &device));
+    if (device == NULL)
+        return result();
     about(device, argv[1], 1);
     one_by_one(device, 1);
     ahead(device);
