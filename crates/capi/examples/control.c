@@ -66,7 +66,14 @@ static void print_table(const wg_cycle *cycles, size_t ran)
 int main(int argc, char **argv)
 {
     static wg_cycle cycles[CYCLES];
-    wg_control_plan plan = {sizeof plan, PERIOD_NS, sizeof(double), WG_AS_SENT, 1, 0, 0, 0};
+    wg_control_plan plan = {
+        .struct_bytes = sizeof plan,
+        .period_ns = PERIOD_NS,
+        .largest_request = sizeof(double),
+        .reply_bytes = WG_AS_SENT,
+        .depth = 1,
+        .give_up = 10,
+    };
     struct controller loop = {100, 0, 0};
     size_t ran = 0;
     int32_t code;

@@ -19,8 +19,9 @@ const _: () = {
 
 /// Exchanges `count` requests of the same size, `depth` of them outstanding at once.
 ///
-/// `requests` is a matrix of `count` rows of `request_bytes`. `replies` becomes one of `count` rows of `row_bytes`, the
-/// largest reply that is taken: row n is the reply to request n. `lengths` (optional, `count` of them) is told how many
+/// `requests` is a matrix of `count` rows of `request_bytes`. `replies` becomes one of `count` rows of `row_bytes`: row n
+/// is the reply to request n. A row is as long as a reply that is asked for (wiregauge protocol) or waited for
+/// (wg_options_raw); with other framings it is the longest that is taken. `lengths` (optional, `count` of them) is told how many
 /// bytes came in each row, `timings` (optional, `count` of them) when. The buffers must not overlap. `answered`
 /// (optional) is told how many were answered: all, or on failure those before the one that failed, whose rows are right.
 #[unsafe(no_mangle)]

@@ -10,7 +10,12 @@ static unsigned char bytes[ROOM], replies[4 * ROOM];
 static size_t ends[4] = {1, 2, 3, 4}, length, lengths[4];
 static wg_timing timing, timings[4];
 static wg_cycle cycles[4];
-static wg_control_plan plan = {sizeof plan, 0, ROOM, WG_AS_SENT, 1, 0, 0, 0};
+static wg_control_plan plan = {
+    .struct_bytes = sizeof plan,
+    .largest_request = ROOM,
+    .reply_bytes = WG_AS_SENT,
+    .depth = 1,
+};
 static char text[ROOM];
 static uint64_t number;
 
@@ -39,6 +44,7 @@ static void all_refuse_device(wg_device *device, int32_t code)
     IS(code, wg_submit(device, bytes, 4, WG_AS_SENT));
     IS(code, wg_next_reply(device, replies, ROOM, &length, &timing));
     IS(code, wg_outstanding(device, &length));
+    IS(code, wg_set_timeout(device, UINT64_C(5000000000)));
     IS(code, wg_control(device, &plan, echo, NULL, cycles, 4, &length));
     IS(code, wg_read_stream(device, replies, 4, 4, 1, &length));
     IS(code, wg_write_stream(device, bytes, 4, 4, 1, &length));
@@ -128,6 +134,8 @@ static void sizes_that_make_no_sense(wg_device *device)
     IS(WG_ERROR_USAGE, wg_next_reply(device, replies, ROOM, &length, &timing));
     IS(WG_ERROR_ARGUMENT, wg_next_reply(device, NULL, ROOM, &length, &timing));
     IS(WG_ERROR_ARGUMENT, wg_outstanding(device, NULL));
+    IS(WG_ERROR_ARGUMENT, wg_set_timeout(device, 9999));
+    IS(WG_ERROR_ARGUMENT, wg_set_timeout(device, UINT64_MAX));
 
     IS(WG_ERROR_ARGUMENT, wg_exchange_many(device, NULL, 4, 4, replies, ROOM, NULL, NULL, 1, NULL));
     IS(WG_ERROR_ARGUMENT, wg_exchange_many(device, bytes, 4, 4, NULL, ROOM, NULL, NULL, 1, NULL));
@@ -162,8 +170,10 @@ static void loops_that_make_no_sense(wg_device *device)
     struct {
         wg_control_plan known;
         uint64_t unknown;
-    } later = {{sizeof later, 0, ROOM, WG_AS_SENT, 1, 0, 0, 0}, 1};
+    } later = {plan, 1};
     wg_control_plan other;
+
+    later.known.struct_bytes = sizeof later;
 
     IS(WG_ERROR_ARGUMENT, wg_control(device, NULL, echo, NULL, cycles, 4, &length));
     IS(WG_ERROR_ARGUMENT, wg_control(device, &plan, NULL, NULL, cycles, 4, &length));
@@ -193,6 +203,9 @@ static void loops_that_make_no_sense(wg_device *device)
     other.pin = 1;
     other.cpu = UINT32_MAX;
     HOLDS(wg_control(device, &other, echo, NULL, cycles, 4, &length) != WG_OK);
+    other = plan;
+    other.reserved = 1;
+    IS(WG_ERROR_ARGUMENT, wg_control(device, &other, echo, NULL, cycles, 4, &length));
     IS(WG_OK, wg_control(device, &plan, echo, NULL, cycles, 4, NULL));
 }
 

@@ -90,7 +90,14 @@ static void batches(wg_device *device)
 
 static void control(wg_device *device)
 {
-    wg_control_plan plan = {sizeof plan, 1000000, 16, WG_AS_SENT, 1, 0, 0, 0};
+    wg_control_plan plan = {
+        .struct_bytes = sizeof plan,
+        .period_ns = 1000000,
+        .largest_request = 16,
+        .reply_bytes = WG_AS_SENT,
+        .depth = 1,
+        .give_up = 10,
+    };
     wg_cycle cycles[20];
     size_t ran = 0, row;
     int steps = 0;
@@ -237,6 +244,7 @@ int main(int argc, char **argv)
     if (device == NULL)
         return result();
     about(device, argv[1], 1);
+    IS(WG_OK, wg_set_timeout(device, UINT64_C(20000000000)));
     one_by_one(device, 1);
     ahead(device);
     batches(device);
