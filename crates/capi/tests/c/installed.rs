@@ -68,6 +68,8 @@ pub fn compiled(folder: &Path, source: &Path, linked: Linked) -> PathBuf {
         .arg(source)
         .arg("-o")
         .arg(&program);
+    // The library's own debugging information would be most of the program, and most of the time to link it.
+    compiler.arg("-Wl,--strip-debug");
     match linked {
         Linked::Shared => compiler.args(pkg_config(&["--libs"])),
         Linked::Static => compiler.args(pkg_config(&["--variable=static"])),
@@ -90,7 +92,7 @@ pub fn run(program: &Path, arguments: &[&str]) -> String {
 pub fn succeeds(command: &mut Command) -> String {
     let done = command
         .env("LD_LIBRARY_PATH", prefix().join("lib"))
-        .env("ASAN_OPTIONS", "detect_leaks=1")
+        .env("ASAN_OPTIONS", "detect_leaks=1:allocator_may_return_null=1")
         .env("UBSAN_OPTIONS", "halt_on_error=1")
         .output()
         .unwrap_or_else(|error| panic!("{command:?}: {error}"));
