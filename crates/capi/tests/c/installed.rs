@@ -43,7 +43,7 @@ pub fn pkg_config(ask: &[&str]) -> Vec<String> {
 pub enum Linked {
     Shared,
     Static,
-    /// And what the program allocates and does not free is an error, and so is what it reads or writes beyond.
+    /// Shared, and what is not freed is an error, in the library as well; so is what is read or written beyond its end.
     Sanitized,
 }
 
@@ -75,7 +75,7 @@ pub fn compiled(folder: &Path, source: &Path, linked: Linked) -> PathBuf {
         Linked::Static => compiler.args(pkg_config(&["--variable=static"])),
         Linked::Sanitized => compiler
             .arg("-fsanitize=address,undefined")
-            .args(pkg_config(&["--variable=static"])),
+            .args(pkg_config(&["--libs"])),
     };
     let done = compiler.output().expect("cc runs");
     assert!(done.status.success(), "{compiler:?}\n{}", said(&done));

@@ -26,8 +26,14 @@ pub fn apply(plan: &HostPlan) -> Result<(), LinkError> {
 /// Lets timed sleeps of the calling thread end when they should: the kernel's default slack of
 /// 50 us (prctl(2), PR_SET_TIMERSLACK) would be seen in every schedule.
 pub fn use_precise_timers() {
-    // SAFETY: PR_SET_TIMERSLACK takes one integer and touches no memory of ours.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+    timer_slack(libc::PR_SET_TIMERSLACK, 1);
+}
+
+/// prctl passes on four numbers, and valgrind wants to see all of them.
+fn timer_slack(what: libc::c_int, ns: libc::c_ulong) -> libc::c_int {
+    const UNUSED: libc::c_ulong = 0;
+    // SAFETY: asked about timer slack it takes at most one integer, and touches no memory of ours.
+    unsafe { libc::prctl(what, ns, UNUSED, UNUSED, UNUSED) }
 }
 
 /// What the calling thread was before it was raised; it is that again when this is dropped.
@@ -47,7 +53,7 @@ impl Raised {
             libc::sched_getparam(0, &mut parameter);
             (
                 libc::sched_getscheduler(0),
-                libc::prctl(libc::PR_GET_TIMERSLACK),
+                timer_slack(libc::PR_GET_TIMERSLACK, 0),
             )
         };
         let before = Raised {
@@ -74,7 +80,7 @@ impl Drop for Raised {
         unsafe {
             libc::sched_setscheduler(0, self.policy, &self.parameter);
             let slack_ns = libc::c_ulong::try_from(self.slack_ns).unwrap_or(0);
-            libc::prctl(libc::PR_SET_TIMERSLACK, slack_ns);
+            timer_slack(libc::PR_SET_TIMERSLACK, slack_ns);
         }
         if let Some(processors) = &self.processors {
             let _ = sched_setaffinity(None, processors);
