@@ -21,10 +21,8 @@ fn control(address: &str) -> Result<String, LinkError> {
     let ran = device.control(&plan, &mut step, &mut cycles);
     let cycles = &cycles[..ran.map_err(|(_, error)| error)?];
     let late = cycles.iter().map(|it| it.start_ns - it.intended_ns).max();
-    let bad = cycles
-        .iter()
-        .filter(|it| it.status != CycleStatus::Ok)
-        .count();
+    let is_bad = |it: &&Cycle| it.status != CycleStatus::Ok;
+    let bad = cycles.iter().filter(is_bad).count();
     let latest_us = late.unwrap_or(0) / 1_000;
     Ok(format!(
         "{bad} cycles not in time; the latest began {latest_us} us late"
