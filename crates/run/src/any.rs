@@ -70,6 +70,18 @@ pub trait Stored {
     fn measured(&self) -> u64;
     /// What the rows are, in the plural.
     fn rows(&self) -> &'static str;
+    /// The summary of a finished point, as it stands in `run.json`.
+    fn point_json(&self, point: usize) -> Result<String, RunError>;
+    /// Rows of the samples of a point.
+    fn rows_of(&self, point: usize) -> Result<u64, RunError>;
+    /// Hands over one column of the samples of a point, some thousands of values at once; a column of names is their
+    /// positions in the list that docs/run-format.md gives.
+    fn column(
+        &self,
+        point: usize,
+        name: &str,
+        take: &mut dyn FnMut(&[u64]),
+    ) -> Result<(), RunError>;
     /// See [`write_csv`](crate::write_csv).
     fn write_csv(&self, out: &mut dyn Write, with_data: bool) -> Result<u64, RunError>;
     /// See [`write_parquet`](crate::write_parquet).
@@ -113,6 +125,27 @@ impl<K: RunKind> Stored for Run<K> {
 
     fn rows(&self) -> &'static str {
         K::ROWS
+    }
+
+    fn point_json(&self, point: usize) -> Result<String, RunError> {
+        let summary = self.summary(point)?;
+        serde_json::to_string(summary).map_err(|error| RunError::Output {
+            format: "JSON",
+            cause: error.into(),
+        })
+    }
+
+    fn rows_of(&self, point: usize) -> Result<u64, RunError> {
+        Ok(self.open_samples(point, Vec::new())?.rows())
+    }
+
+    fn column(
+        &self,
+        point: usize,
+        name: &str,
+        take: &mut dyn FnMut(&[u64]),
+    ) -> Result<(), RunError> {
+        crate::column::column(self, point, name, take)
     }
 
     fn write_csv(&self, out: &mut dyn Write, with_data: bool) -> Result<u64, RunError> {

@@ -6,6 +6,7 @@
 
 mod any;
 mod closed_loop;
+mod column;
 mod columns;
 mod error;
 mod exchange;

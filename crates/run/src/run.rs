@@ -48,17 +48,22 @@ impl<K: RunKind> Run<K> {
         self.open_samples(point, places.collect::<Result<_, _>>()?)
     }
 
-    fn open_samples(&self, point: usize, wanted: Vec<usize>) -> Result<SampleReader<K>, RunError> {
-        let summary = self
-            .file
-            .points
-            .get(point)
-            .ok_or_else(|| RunError::NoSuchPoint {
-                path: self.dir.clone(),
-                point,
-                points: self.file.points.len(),
-            })?;
-        let point = K::point(summary);
+    /// What the rows of a point amount to.
+    pub(crate) fn summary(&self, point: usize) -> Result<&K::Summary, RunError> {
+        let points = &self.file.points;
+        points.get(point).ok_or_else(|| RunError::NoSuchPoint {
+            path: self.dir.clone(),
+            point,
+            points: points.len(),
+        })
+    }
+
+    pub(crate) fn open_samples(
+        &self,
+        point: usize,
+        wanted: Vec<usize>,
+    ) -> Result<SampleReader<K>, RunError> {
+        let point = K::point(self.summary(point)?);
         let path = self.dir.join("samples").join(file_name(K::index(&point)));
         let layout = Layout {
             point: false,

@@ -7,6 +7,7 @@
 pub mod bus;
 pub mod closed_loop;
 mod crew;
+pub mod device;
 pub mod devices;
 pub mod error;
 pub mod exchange;

@@ -2,6 +2,7 @@
 
 mod bell;
 mod clock;
+mod fork;
 mod helper;
 mod interference;
 mod load;
@@ -17,6 +18,7 @@ mod watchdog;
 
 pub use bell::{Bell, Woken};
 pub use clock::{Clock, sleep_until, thread_cpu_ns};
+pub use fork::{count_forks, generation};
 pub use helper::Helper;
 pub use interference::{ClockGaps, Watch};
 pub use load::Load;
@@ -25,7 +27,7 @@ pub use memory::{
     MemorySpeed, available_bytes, beyond_cache_bytes, last_level_cache_bytes, memory_speed,
 };
 pub use nudge::{Heeding, Sleeper, own_descriptors};
-pub use scheduling::{allowed, apply, keep_off, lock_memory, outrank, use_precise_timers};
+pub use scheduling::{Raised, allowed, apply, keep_off, lock_memory, outrank, use_precise_timers};
 pub use shared_bell::SharedBell;
 pub use state::host_state;
 pub use urb::{UrbMatcher, UrbTimes, UsbPlace};

@@ -1,0 +1,94 @@
+//! The numbers of what can go wrong. They are part of the ABI: new ones are added, none is given another meaning.
+
+use std::ffi::{CStr, c_char};
+use wiregauge::LinkErrorKind;
+
+/// Done.
+pub const WG_OK: i32 = 0;
+/// The address, an option or a size cannot be used as given.
+pub const WG_ERROR_USAGE: i32 = 1;
+/// The system refuses what was asked for the lack of a permission.
+pub const WG_ERROR_PERMISSION: i32 = 2;
+/// Nothing answers at the address.
+pub const WG_ERROR_UNREACHABLE: i32 = 3;
+/// There is no such device.
+pub const WG_ERROR_NOT_FOUND: i32 = 4;
+/// Somebody else uses the device.
+pub const WG_ERROR_BUSY: i32 = 5;
+/// The device is silent: no whole reply within the timeout.
+pub const WG_ERROR_SILENT: i32 = 6;
+/// The device answers, but not in the protocol.
+pub const WG_ERROR_RUBBISH: i32 = 7;
+/// The device went away.
+pub const WG_ERROR_VANISHED: i32 = 8;
+/// Anything else that the system said.
+pub const WG_ERROR_IO: i32 = 9;
+/// wg_interrupt ended the call.
+pub const WG_ERROR_INTERRUPTED: i32 = 10;
+/// A NULL pointer, a size or a number that makes no sense: a mistake in the calling program.
+pub const WG_ERROR_ARGUMENT: i32 = 20;
+/// The handle was closed before, or never was one.
+pub const WG_ERROR_HANDLE: i32 = 21;
+/// Another thread (or the `step` of wg_control) is in a call with this handle.
+pub const WG_ERROR_IN_USE: i32 = 22;
+/// The handle belongs to the process that this one was forked from.
+pub const WG_ERROR_FORKED: i32 = 23;
+/// The room given is too small; what fits was written.
+pub const WG_ERROR_ROOM: i32 = 24;
+/// Too many handles are open at once (1024 of a kind).
+pub const WG_ERROR_TOO_MANY: i32 = 25;
+/// A stored run cannot be found or read.
+pub const WG_ERROR_RUN: i32 = 26;
+/// A failure of a kind that has no number yet.
+pub const WG_ERROR_OTHER: i32 = 98;
+/// A bug in wiregauge (a panic, caught). The handle can only be closed; please report the text.
+pub const WG_ERROR_BUG: i32 = 99;
+
+/// Every code with its name.
+pub(crate) const NAMES: &[(i32, &CStr)] = &[
+    (WG_OK, c"WG_OK"),
+    (WG_ERROR_USAGE, c"WG_ERROR_USAGE"),
+    (WG_ERROR_PERMISSION, c"WG_ERROR_PERMISSION"),
+    (WG_ERROR_UNREACHABLE, c"WG_ERROR_UNREACHABLE"),
+    (WG_ERROR_NOT_FOUND, c"WG_ERROR_NOT_FOUND"),
+    (WG_ERROR_BUSY, c"WG_ERROR_BUSY"),
+    (WG_ERROR_SILENT, c"WG_ERROR_SILENT"),
+    (WG_ERROR_RUBBISH, c"WG_ERROR_RUBBISH"),
+    (WG_ERROR_VANISHED, c"WG_ERROR_VANISHED"),
+    (WG_ERROR_IO, c"WG_ERROR_IO"),
+    (WG_ERROR_INTERRUPTED, c"WG_ERROR_INTERRUPTED"),
+    (WG_ERROR_ARGUMENT, c"WG_ERROR_ARGUMENT"),
+    (WG_ERROR_HANDLE, c"WG_ERROR_HANDLE"),
+    (WG_ERROR_IN_USE, c"WG_ERROR_IN_USE"),
+    (WG_ERROR_FORKED, c"WG_ERROR_FORKED"),
+    (WG_ERROR_ROOM, c"WG_ERROR_ROOM"),
+    (WG_ERROR_TOO_MANY, c"WG_ERROR_TOO_MANY"),
+    (WG_ERROR_RUN, c"WG_ERROR_RUN"),
+    (WG_ERROR_OTHER, c"WG_ERROR_OTHER"),
+    (WG_ERROR_BUG, c"WG_ERROR_BUG"),
+];
+
+/// The name of a code, such as "WG_ERROR_SILENT"; "unknown" for a number that is none. Never freed.
+#[unsafe(no_mangle)]
+pub extern "C" fn wg_error_name(code: i32) -> *const c_char {
+    let named = NAMES.iter().find(|(number, _)| *number == code);
+    named.map_or(c"unknown", |(_, name)| name).as_ptr()
+}
+
+/// The code of a failure of the engine.
+pub(crate) fn of_kind(kind: LinkErrorKind) -> i32 {
+    match kind {
+        LinkErrorKind::Usage => WG_ERROR_USAGE,
+        LinkErrorKind::Permission => WG_ERROR_PERMISSION,
+        LinkErrorKind::Unreachable => WG_ERROR_UNREACHABLE,
+        LinkErrorKind::NotFound => WG_ERROR_NOT_FOUND,
+        LinkErrorKind::Busy => WG_ERROR_BUSY,
+        LinkErrorKind::Silent => WG_ERROR_SILENT,
+        LinkErrorKind::Rubbish => WG_ERROR_RUBBISH,
+        LinkErrorKind::Vanished => WG_ERROR_VANISHED,
+        LinkErrorKind::Io => WG_ERROR_IO,
+        LinkErrorKind::Interrupted => WG_ERROR_INTERRUPTED,
+        LinkErrorKind::Closed => WG_ERROR_HANDLE,
+        _ => WG_ERROR_OTHER,
+    }
+}

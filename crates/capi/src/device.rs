@@ -1,0 +1,184 @@
+//! An open device behind its handle: opened, interrupted, closed; and how every other function gets at it.
+
+use crate::code::{WG_ERROR_BUG, WG_ERROR_HANDLE, WG_ERROR_INTERRUPTED, WG_OK};
+use crate::failure::{Failure, caught, fenced};
+use crate::handles::{SLOTS, Table};
+use crate::options::{OPTIONS, of_timeout, wg_options};
+use crate::pointers::{self, Place};
+use crate::text::put_text;
+use std::ffi::c_char;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use wiregauge::device::{Device, DeviceOptions};
+
+/// An open device.
+pub struct wg_device {
+    _nothing: [u8; 0],
+}
+
+/// When one exchange happened. Times are nanoseconds of the host's monotonic clock since the device was opened.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct wg_timing {
+    /// Start of sending the request.
+    pub start_ns: u64,
+    /// Start of sending to the last byte of the reply.
+    pub rtt_ns: u64,
+    /// Device clock when the request had arrived, in ticks; 0 where the device has no clock.
+    pub device_rx_ticks: u64,
+    /// Device clock when the reply was handed over, in ticks.
+    pub device_tx_ticks: u64,
+}
+
+/// What a handle holds.
+pub(crate) struct Held {
+    pub(crate) device: Device,
+    handle: usize,
+    /// What the last failed call had to say.
+    error: String,
+    /// A panic left it half done.
+    broken: bool,
+    /// Room for what a batch needs and its caller did not give.
+    pub(crate) ends: Vec<usize>,
+    pub(crate) lengths: Vec<usize>,
+}
+
+static DEVICES: Table<Held> = Table::new(1, "device");
+
+/// The handle of each slot that is to be interrupted. It names the handle and not only the slot, so that one that
+/// comes too late does not hit the next device there.
+static INTERRUPTED: [AtomicUsize; SLOTS] = [const { AtomicUsize::new(0) }; SLOTS];
+
+/// Opens the device at an address such as "tcp://10.0.0.5:7700" or "serial:///dev/ttyACM0", and with the wiregauge
+/// protocol asks it who it is. `options` may be NULL for the defaults. On failure `*device` is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wg_open(
+    address: *const c_char,
+    options: *const wg_options,
+    device: *mut *mut wg_device,
+) -> i32 {
+    fenced(|| {
+        // SAFETY: the caller's pointers are as the header says.
+        let (device, address) = unsafe {
+            let device = Place::needed(device, "device")?;
+            device.put(std::ptr::null_mut());
+            (device, pointers::text(address, "address")?)
+        };
+        let options = match options.is_null() {
+            true => DeviceOptions::default(),
+            false => OPTIONS.claim(options.addr())?.clone(),
+        };
+        let mut opened = Device::open(address, &options)?;
+        let handle = DEVICES.insert(|handle| {
+            opened.set_interrupt(Some(Box::new(move || take_interrupt(handle))));
+            Held {
+                device: opened,
+                handle,
+                error: String::new(),
+                broken: false,
+                ends: Vec::new(),
+                lengths: Vec::new(),
+            }
+        })?;
+        device.put(std::ptr::without_provenance_mut(handle));
+        Ok(())
+    })
+}
+
+/// Closes a device; replies that are outstanding are let go. NULL is left alone. Another thread must not be in a call
+/// with it: that is answered with WG_ERROR_IN_USE, and the device stays open.
+#[unsafe(no_mangle)]
+pub extern "C" fn wg_close(device: *mut wg_device) -> i32 {
+    fenced(|| {
+        if !device.is_null() {
+            drop(DEVICES.remove(device.addr())?);
+        }
+        Ok(())
+    })
+}
+
+/// Changes the timeout of an open device, from the next call on; see wg_options_timeout.
+#[unsafe(no_mangle)]
+pub extern "C" fn wg_set_timeout(device: *mut wg_device, timeout_ns: u64) -> i32 {
+    with(device, |held| {
+        Ok(held.device.set_timeout(of_timeout(timeout_ns)?)?)
+    })
+}
+
+/// Ends the call that waits with this device, or else the next call with it, with WG_ERROR_INTERRUPTED. A call that
+/// waits notices within 100 ms. Outstanding replies are let go; the device can be used on. May be called from any
+/// thread and from a signal handler, and so leaves no text for wg_last_error.
+#[unsafe(no_mangle)]
+pub extern "C" fn wg_interrupt(device: *mut wg_device) -> i32 {
+    let Some(slot) = DEVICES.slot_of(device.addr()) else {
+        return WG_ERROR_HANDLE;
+    };
+    INTERRUPTED[slot].store(device.addr(), Ordering::Relaxed);
+    WG_OK
+}
+
+/// What the last call that failed with this device has to say, whichever thread made it; see wg_last_error. The text
+/// and its NUL are copied into `text`, which has `room` bytes; `length` (optional) is told its length without the NUL.
+/// With `room` 0 only the length is told. What does not fit is cut off: WG_ERROR_ROOM.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wg_device_error(
+    device: *mut wg_device,
+    text: *mut c_char,
+    room: usize,
+    length: *mut usize,
+) -> i32 {
+    fenced(|| {
+        let held = DEVICES.claim(device.addr())?;
+        // SAFETY: the caller's pointers are as the header says.
+        unsafe { put_text(&held.error, text, room, length) }
+    })
+}
+
+/// Claims the device for one call.
+pub(crate) fn with(
+    device: *mut wg_device,
+    call: impl FnOnce(&mut Held) -> Result<(), Failure>,
+) -> i32 {
+    fenced(|| {
+        let mut held = DEVICES.claim(device.addr())?;
+        let held = &mut *held;
+        let done = held.ready().and_then(|()| caught(|| call(held)));
+        if let Err(failure) = &done {
+            held.error.clone_from(&failure.text);
+            held.broken |= failure.code == WG_ERROR_BUG;
+        }
+        done
+    })
+}
+
+impl Held {
+    fn ready(&self) -> Result<(), Failure> {
+        if self.broken {
+            return Err(Failure::new(
+                WG_ERROR_BUG,
+                "an earlier call with this device panicked\n  try: close it and open it again",
+            ));
+        }
+        if take_interrupt(self.handle) {
+            return Err(Failure::new(
+                WG_ERROR_INTERRUPTED,
+                format!(
+                    "using {}: interrupted before it began",
+                    self.device.about().address
+                ),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// True once for each time that the handle was interrupted.
+fn take_interrupt(handle: usize) -> bool {
+    let Some(slot) = DEVICES.slot_of(handle) else {
+        return false;
+    };
+    let flag = &INTERRUPTED[slot];
+    flag.load(Ordering::Relaxed) == handle
+        && flag
+            .compare_exchange(handle, 0, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+}
