@@ -1,0 +1,26 @@
+function [given, report] = octave_case(name)
+%OCTAVE_CASE  What the scripts octave_*.m of this folder are asked for, and how they answer.
+%   [given, report] = octave_case(name) reads the environment: ADDRESS (of a wiregauge responder), IN, OUT (bytes of whole frames),
+%   COUNT, DEPTH. given is a struct of them, with connection-free fields only; report(seconds, rtt_ns) prints the one line of
+%   JSON. It puts the package of matlab/ on the path.
+
+here = fileparts(mfilename('fullpath'));
+addpath(fullfile(here, '..', '..', 'matlab'));
+given.address = getenv('ADDRESS');
+if isempty(given.address)
+    error('ADDRESS is not set: tcp://HOST:PORT or serial://PATH of a wiregauge responder');
+end
+given.in = number('IN', 48);
+given.out = number('OUT', 16);
+given.count = number('COUNT', 1000);
+given.depth = number('DEPTH', 1);
+report = @(seconds, rtt_ns) printf('%s\n', jsonencode(struct('name', name, 'count', given.count, 'seconds', seconds, ...
+    'rtt_ns', {num2cell(round(rtt_ns(:)'))})));
+end
+
+function value = number(name, default)
+value = str2double(getenv(name));
+if isnan(value)
+    value = default;
+end
+end

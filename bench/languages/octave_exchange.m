@@ -1,0 +1,18 @@
+% dev.exchange, one call for each exchange. octave_case.m has the form; OUT and IN are whole frames here as well.
+
+[given, report] = octave_case('octave dev.exchange');
+dev = wiregauge.open(given.address);
+request = zeros(given.out - 16, 1, 'uint8');
+bytes = given.in - 32;
+rtt = zeros(1, given.count);
+dev.exchange(request, bytes);
+begun = tic;
+for k = 1:given.count
+    start = tic;
+    answer = dev.exchange(request, bytes);
+    rtt(k) = toc(start);
+end
+seconds = toc(begun);
+assert(numel(answer), bytes);
+dev.close();
+report(seconds, rtt * 1e9);

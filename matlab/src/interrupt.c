@@ -1,0 +1,51 @@
+/* Ctrl-C; see interrupt.h. */
+
+/* sigaction is POSIX's, not C99's. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "interrupt.h"
+
+#ifdef _WIN32
+
+/* Not told apart there yet: a call ends with its timeout. */
+void interrupt_begin(wg_device *device) { (void)device; }
+void interrupt_end(void) {}
+
+#else
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+
+static wg_device *volatile waiting;
+static volatile sig_atomic_t came;
+static struct sigaction before;
+
+static void on_interrupt(int number) {
+    wg_device *device = waiting;
+    (void)number;
+    came = 1;
+    if (device != NULL) {
+        wg_interrupt(device);
+    }
+}
+
+void interrupt_begin(wg_device *device) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_interrupt;
+    sigemptyset(&action.sa_mask);
+    came = 0;
+    waiting = device;
+    sigaction(SIGINT, &action, &before);
+}
+
+void interrupt_end(void) {
+    sigaction(SIGINT, &before, NULL);
+    waiting = NULL;
+    if (came) {
+        raise(SIGINT);
+    }
+}
+
+#endif
