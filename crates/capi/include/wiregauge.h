@@ -288,6 +288,14 @@ typedef struct wg_control_plan {
      * The processor, from 0.
      */
     uint32_t cpu;
+    /**
+     * Lost cycles in a row that end the loop, with WG_ERROR_SILENT; 0: none do.
+     */
+    uint32_t give_up;
+    /**
+     * Must be 0.
+     */
+    uint32_t reserved;
 } wg_control_plan;
 
 /**
@@ -378,7 +386,7 @@ int32_t wg_options_new(struct wg_options **options);
 int32_t wg_options_free(struct wg_options *options);
 
 /**
- * After so long without a whole reply a call has failed. At least 1 ns, at most a day.
+ * After so long without a whole reply a call has failed. At least 10 us, at most a day.
  */
 int32_t wg_options_timeout(struct wg_options *options, uint64_t timeout_ns);
 
@@ -444,6 +452,11 @@ int32_t wg_open(const char *address,
 int32_t wg_close(struct wg_device *device);
 
 /**
+ * Changes the timeout of an open device, from the next call on; see wg_options_timeout.
+ */
+int32_t wg_set_timeout(struct wg_device *device, uint64_t timeout_ns);
+
+/**
  * Ends the call that waits with this device, or else the next call with it, with WG_ERROR_INTERRUPTED. A call that
  * waits notices within 100 ms. Outstanding replies are let go; the device can be used on. May be called from any
  * thread and from a signal handler, and so leaves no text for wg_last_error.
@@ -505,8 +518,9 @@ int32_t wg_outstanding(struct wg_device *device, size_t *outstanding);
 /**
  * Exchanges `count` requests of the same size, `depth` of them outstanding at once.
  *
- * `requests` is a matrix of `count` rows of `request_bytes`. `replies` becomes one of `count` rows of `row_bytes`, the
- * largest reply that is taken: row n is the reply to request n. `lengths` (optional, `count` of them) is told how many
+ * `requests` is a matrix of `count` rows of `request_bytes`. `replies` becomes one of `count` rows of `row_bytes`: row n
+ * is the reply to request n. A row is as long as a reply that is asked for (wiregauge protocol) or waited for
+ * (wg_options_raw); with other framings it is the longest that is taken. `lengths` (optional, `count` of them) is told how many
  * bytes came in each row, `timings` (optional, `count` of them) when. The buffers must not overlap. `answered`
  * (optional) is told how many were answered: all, or on failure those before the one that failed, whose rows are right.
  */

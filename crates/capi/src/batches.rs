@@ -19,8 +19,9 @@ const _: () = {
 
 /// Exchanges `count` requests of the same size, `depth` of them outstanding at once.
 ///
-/// `requests` is a matrix of `count` rows of `request_bytes`. `replies` becomes one of `count` rows of `row_bytes`, the
-/// largest reply that is taken: row n is the reply to request n. `lengths` (optional, `count` of them) is told how many
+/// `requests` is a matrix of `count` rows of `request_bytes`. `replies` becomes one of `count` rows of `row_bytes`: row n
+/// is the reply to request n. A row is as long as a reply that is asked for (wiregauge protocol) or waited for
+/// (wg_options_raw); with other framings it is the longest that is taken. `lengths` (optional, `count` of them) is told how many
 /// bytes came in each row, `timings` (optional, `count` of them) when. The buffers must not overlap. `answered`
 /// (optional) is told how many were answered: all, or on failure those before the one that failed, whose rows are right.
 #[unsafe(no_mangle)]
@@ -45,6 +46,7 @@ pub unsafe extern "C" fn wg_exchange_many(
             // Taken out for the call, because the device is used beside it.
             let mut ends = std::mem::take(&mut held.ends);
             ends.clear();
+            room_for(&mut ends, count)?;
             ends.extend((1..=count).map(|row| row * request_bytes));
             let into = Rows {
                 count,
@@ -149,6 +151,7 @@ impl Rows {
         let lengths = match self.lengths.is_null() {
             true => {
                 held.lengths.clear();
+                room_for(&mut held.lengths, count)?;
                 held.lengths.resize(count, 0);
                 &mut held.lengths[..]
             }
@@ -176,6 +179,12 @@ impl Rows {
             }
         }
     }
+}
+
+/// Without it, a count that no memory holds would end the process.
+fn room_for(rows: &mut Vec<usize>, count: usize) -> Result<(), Failure> {
+    rows.try_reserve(count)
+        .map_err(|error| Failure::argument(format!("{count} rows: {error}")))
 }
 
 fn product(count: usize, bytes: usize) -> Result<usize, Failure> {

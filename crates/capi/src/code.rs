@@ -87,6 +87,8 @@ pub(crate) fn of_kind(kind: LinkErrorKind) -> i32 {
         LinkErrorKind::Rubbish => WG_ERROR_RUBBISH,
         LinkErrorKind::Vanished => WG_ERROR_VANISHED,
         LinkErrorKind::Io => WG_ERROR_IO,
+        LinkErrorKind::Interrupted => WG_ERROR_INTERRUPTED,
+        LinkErrorKind::Closed => WG_ERROR_HANDLE,
         _ => WG_ERROR_OTHER,
     }
 }

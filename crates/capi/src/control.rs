@@ -30,6 +30,10 @@ pub struct wg_control_plan {
     pub pin: u32,
     /// The processor, from 0.
     pub cpu: u32,
+    /// Lost cycles in a row that end the loop, with WG_ERROR_SILENT; 0: none do.
+    pub give_up: u32,
+    /// Must be 0.
+    pub reserved: u32,
 }
 
 /// One cycle as it was. Times are nanoseconds since the first cycle.
@@ -164,7 +168,7 @@ unsafe fn read_plan(plan: *const wg_control_plan) -> Result<ControlPlan, Failure
     }
     // SAFETY: it is as long as it says.
     let (plan, all) = unsafe { (plan.read(), bytes(plan.cast(), bytes_there, "plan")?) };
-    if all[OURS..].iter().any(|&byte| byte != 0) {
+    if plan.reserved != 0 || all[OURS..].iter().any(|&byte| byte != 0) {
         return Err(Failure::argument(
             "`plan` asks for something that this version of the library does not know",
         ));
@@ -185,6 +189,7 @@ unsafe fn read_plan(plan: *const wg_control_plan) -> Result<ControlPlan, Failure
         reply_bytes: of_size(plan.reply_bytes),
         priority,
         pin: (plan.pin != 0).then_some(plan.cpu),
+        give_up: plan.give_up,
     })
 }
 

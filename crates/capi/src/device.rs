@@ -3,7 +3,7 @@
 use crate::code::{WG_ERROR_BUG, WG_ERROR_HANDLE, WG_ERROR_INTERRUPTED, WG_OK};
 use crate::failure::{Failure, caught, fenced};
 use crate::handles::{SLOTS, Table};
-use crate::options::{OPTIONS, wg_options};
+use crate::options::{OPTIONS, of_timeout, wg_options};
 use crate::pointers::{self, Place};
 use crate::text::put_text;
 use std::ffi::c_char;
@@ -93,6 +93,14 @@ pub extern "C" fn wg_close(device: *mut wg_device) -> i32 {
             drop(DEVICES.remove(device.addr())?);
         }
         Ok(())
+    })
+}
+
+/// Changes the timeout of an open device, from the next call on; see wg_options_timeout.
+#[unsafe(no_mangle)]
+pub extern "C" fn wg_set_timeout(device: *mut wg_device, timeout_ns: u64) -> i32 {
+    with(device, |held| {
+        Ok(held.device.set_timeout(of_timeout(timeout_ns)?)?)
     })
 }
 

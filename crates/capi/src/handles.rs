@@ -7,8 +7,8 @@ use crate::failure::Failure;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::Once;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use wiregauge::host;
 
 /// Handles of a kind that are open at once, at most.
 pub(crate) const SLOTS: usize = 1024;
@@ -25,15 +25,6 @@ const FREE: usize = 0;
 const OPEN: usize = 1;
 const CLAIMED: usize = 2;
 
-/// How often this process was forked off, itself included: a handle of another count is its parent's. Counting costs
-/// nothing in a call, where getpid would be a system call.
-static FORKS: AtomicUsize = AtomicUsize::new(0);
-static WATCH_FORKS: Once = Once::new();
-
-extern "C" fn forked() {
-    FORKS.fetch_add(1, Ordering::Relaxed);
-}
-
 /// All handles of one kind.
 pub(crate) struct Table<T> {
     /// 1 to 3, so that one kind is not taken for another.
@@ -45,7 +36,8 @@ pub(crate) struct Table<T> {
 
 struct Slot<T> {
     state: AtomicUsize,
-    forks: AtomicUsize,
+    /// The process that it was opened in, so that a child does not take its parent's handle for its own.
+    born: AtomicU32,
     content: UnsafeCell<Option<Box<T>>>,
 }
 
@@ -61,7 +53,7 @@ impl<T: Send> Table<T> {
             slots: [const {
                 Slot {
                     state: AtomicUsize::new(0),
-                    forks: AtomicUsize::new(0),
+                    born: AtomicU32::new(0),
                     content: UnsafeCell::new(None),
                 }
             }; SLOTS],
@@ -70,10 +62,7 @@ impl<T: Send> Table<T> {
 
     /// Puts a thing into a free slot and gives its handle, which `make` is told as well.
     pub(crate) fn insert(&self, make: impl FnOnce(usize) -> T) -> Result<usize, Failure> {
-        WATCH_FORKS.call_once(|| {
-            // SAFETY: the handler swaps a word and does nothing else, as a handler after fork must.
-            unsafe { libc::pthread_atfork(None, None, Some(forked)) };
-        });
+        let born = host::count_forks();
         for (at, slot) in self.slots.iter().enumerate() {
             let before = slot.state.load(Ordering::Relaxed);
             let mut generation = (before & GENERATION).wrapping_add(GENERATION_ONE);
@@ -91,8 +80,7 @@ impl<T: Send> Table<T> {
                 continue;
             }
             let handle = generation | self.kind << KIND_SHIFT | at << SLOT_SHIFT;
-            slot.forks
-                .store(FORKS.load(Ordering::Relaxed), Ordering::Relaxed);
+            slot.born.store(born, Ordering::Relaxed);
             // If `make` panics, the slot stays claimed: lost, and nobody's.
             let content = Box::new(make(handle));
             // SAFETY: this thread has just claimed the slot.
@@ -130,7 +118,7 @@ impl<T: Send> Table<T> {
         };
         let slot = &self.slots[self.slot_of(handle).ok_or_else(foreign)?];
         let generation = handle & GENERATION;
-        if slot.forks.load(Ordering::Relaxed) != FORKS.load(Ordering::Relaxed) {
+        if slot.born.load(Ordering::Relaxed) != host::generation() {
             return Err(Failure::new(
                 WG_ERROR_FORKED,
                 format!(

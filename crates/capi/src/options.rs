@@ -48,17 +48,11 @@ pub extern "C" fn wg_options_free(options: *mut wg_options) -> i32 {
     })
 }
 
-/// After so long without a whole reply a call has failed. At least 1 ns, at most a day.
+/// After so long without a whole reply a call has failed. At least 10 us, at most a day.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_options_timeout(options: *mut wg_options, timeout_ns: u64) -> i32 {
-    const DAY: u64 = 86_400 * 1_000_000_000;
     set(options, |options| {
-        if timeout_ns == 0 || timeout_ns > DAY {
-            return Err(Failure::argument(format!(
-                "a timeout of {timeout_ns} ns: at least 1 ns, at most a day"
-            )));
-        }
-        options.timeout = Duration::from_nanos(timeout_ns);
+        options.timeout = of_timeout(timeout_ns)?;
         Ok(())
     })
 }
@@ -173,6 +167,18 @@ pub extern "C" fn wg_options_quick_ack(options: *mut wg_options, quick_ack: i32)
         options.link.quick_ack = quick_ack != 0;
         Ok(())
     })
+}
+
+/// A timeout that can be used.
+pub(crate) fn of_timeout(timeout_ns: u64) -> Result<Duration, Failure> {
+    const LEAST: u64 = 10_000;
+    const DAY: u64 = 86_400 * 1_000_000_000;
+    if !(LEAST..=DAY).contains(&timeout_ns) {
+        return Err(Failure::argument(format!(
+            "a timeout of {timeout_ns} ns: at least 10 us, at most a day"
+        )));
+    }
+    Ok(Duration::from_nanos(timeout_ns))
 }
 
 fn frame(options: *mut wg_options, framing: Option<Framing>) -> i32 {

@@ -1,5 +1,7 @@
 //! The header is what cbindgen makes of the sources, and C and C++ take it.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

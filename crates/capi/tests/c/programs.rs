@@ -1,0 +1,115 @@
+//! The test programs in C, each linked in every way that it can be.
+
+use crate::installed::{Linked, compiled, home, run, succeeds};
+use crate::responder::{Responder, silent};
+use crate::stored_run::stored_run;
+use std::path::PathBuf;
+use std::process::Command;
+use tempfile::TempDir;
+use wiregauge_record::Protocol;
+
+fn program(folder: &TempDir, name: &str, linked: Linked) -> PathBuf {
+    let source = home().join("tests/c").join(name).with_extension("c");
+    compiled(folder.path(), &source, linked)
+}
+
+/// What the programs are told.
+struct Around {
+    folder: TempDir,
+    responder: Responder,
+    echo: Responder,
+    run: String,
+}
+
+impl Around {
+    fn new() -> Around {
+        let folder = tempfile::tempdir().unwrap();
+        Around {
+            run: stored_run(folder.path()).to_str().unwrap().to_owned(),
+            folder,
+            responder: Responder::start(Protocol::Wiregauge),
+            echo: Responder::start(Protocol::Echo),
+        }
+    }
+
+    fn walk(&self) -> [&str; 3] {
+        [&self.responder.address, &self.echo.address, &self.run]
+    }
+
+    fn bad_input(&self) -> [&str; 2] {
+        [&self.responder.address, &self.run]
+    }
+}
+
+#[test]
+fn every_function_does_what_it_is_meant_to_do() {
+    let around = Around::new();
+    for linked in [Linked::Shared, Linked::Static] {
+        let walk = program(&around.folder, "walk", linked);
+        run(&walk, &around.walk());
+    }
+}
+
+#[test]
+fn bad_input_is_answered_with_a_code() {
+    let around = Around::new();
+    let bad_input = program(&around.folder, "bad_input", Linked::Shared);
+    run(&bad_input, &around.bad_input());
+}
+
+#[test]
+fn nothing_leaks_and_nothing_is_read_beyond_its_end() {
+    let around = Around::new();
+    let walk = program(&around.folder, "walk", Linked::Sanitized);
+    run(&walk, &around.walk());
+    let bad_input = program(&around.folder, "bad_input", Linked::Sanitized);
+    run(&bad_input, &around.bad_input());
+}
+
+#[test]
+fn threads_signals_and_forks_are_answered() {
+    let around = Around::new();
+    let (_listener, silent) = silent();
+    let threads = program(&around.folder, "threads", Linked::Shared);
+    let said = run(&threads, &[&around.responder.address, &silent]);
+    assert_eq!(said.matches("2000 exchanges").count(), 2, "{said}");
+}
+
+fn reopen(times: &str) {
+    let around = Around::new();
+    let reopen = program(&around.folder, "reopen", Linked::Shared);
+    print!("{}", run(&reopen, &[&around.responder.address, times]));
+}
+
+#[test]
+fn opening_and_closing_leaves_descriptors_and_memory_as_they_were() {
+    reopen("500");
+}
+
+#[test]
+#[ignore = "opens a device ten thousand times"]
+fn opening_and_closing_ten_thousand_times_leaves_them_too() {
+    reopen("10000");
+}
+
+#[test]
+#[ignore = "valgrind is slow, and need not be there for the other tests"]
+fn valgrind_finds_nothing() {
+    let around = Around::new();
+    for (name, arguments) in [
+        ("walk", &around.walk()[..]),
+        ("bad_input", &around.bad_input()[..]),
+    ] {
+        succeeds(
+            Command::new("valgrind")
+                .args([
+                    "--quiet",
+                    "--leak-check=full",
+                    "--errors-for-leak-kinds=definite,indirect",
+                ])
+                .args(["--error-exitcode=9"])
+                .arg(program(&around.folder, name, Linked::Shared))
+                .args(arguments),
+        );
+    }
+}

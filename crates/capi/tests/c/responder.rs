@@ -1,0 +1,68 @@
+//! Devices to talk to: a responder of the engine, and one that never says a word.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use wiregauge::serve::{Character, Faults, Model, News, Serve, ServeAddress, serve};
+use wiregauge_record::Protocol;
+
+/// A responder that ends with the test.
+pub struct Responder {
+    pub address: String,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Responder {
+    pub fn start(protocol: Protocol) -> Responder {
+        let what = Serve {
+            address: ServeAddress::parse("tcp://127.0.0.1:0").unwrap(),
+            character: Character {
+                protocol,
+                name: "walked over".into(),
+                max_frame: 1 << 20,
+                model: Model::default(),
+                faults: Faults::default(),
+                seed: 1,
+            },
+            max_clients: 16,
+            baud: None,
+        };
+        let stop = Arc::new(AtomicBool::new(false));
+        let (tell, told) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn({
+            let stop = Arc::clone(&stop);
+            move || {
+                let news = |news: News<'_>| {
+                    if let News::Ready { address, .. } = news {
+                        tell.send(address.to_owned()).unwrap();
+                    }
+                };
+                serve(&what, &stop, &news).unwrap();
+            }
+        });
+        Responder {
+            address: told.recv_timeout(Duration::from_secs(20)).unwrap(),
+            stop,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+/// The kernel accepts for it; nobody reads.
+pub fn silent() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp://{}", listener.local_addr().unwrap());
+    (listener, address)
+}
