@@ -45,8 +45,9 @@ classdef Device < handle
             %EXCHANGEMANY  Exchange a whole batch, with several requests outstanding.
             %   replies = dev.exchangeMany(requests, replyBytes, depth) sends the columns of the uint8 matrix requests (or the elements
             %   of a cell array, if they differ in size), keeps depth of them outstanding (1 unless given), and returns a uint8
-            %   matrix: column k is the answer to request k, with zeros behind shorter ones. [replies, timing] also returns a
-            %   struct of 1-by-K rows: the times, and bytes, the size of each answer.
+            %   matrix: column k is the answer to request k, with zeros behind shorter ones. All answers have replyBytes bytes ([]: as
+            %   many as the longest request); where the framing tells their size, replyBytes is the most that is taken (4096).
+            %   [replies, timing] also returns a struct of 1-by-K rows: the times, and bytes, the size of each answer.
             if nargin < 3
                 replyBytes = [];
             end

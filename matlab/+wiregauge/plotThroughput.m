@@ -36,5 +36,5 @@ else
     xlabel('size of a request in bytes');
     ylabel('OUT in kB/s');
 end
-legend(labels, 'location', 'northwest', 'fontsize', 9);
+legend(labels, 'location', 'northwest', 'fontsize', 10);
 end

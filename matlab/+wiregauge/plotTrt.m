@@ -36,5 +36,5 @@ ylim([0, 1.6 * limits(2)]);
 xlim([min([points.depth]) - 0.2, max([points.depth]) + 0.2]);
 xlabel('depth (R + 1)');
 ylabel('us');
-legend(lines, labels, 'location', 'northeast', 'fontsize', 9);
+legend(lines, labels, 'location', 'northeast', 'fontsize', 10);
 end

@@ -16,8 +16,7 @@ if exist('OCTAVE_VERSION', 'builtin') && strcmp(get(handle, '__graphics_toolkit_
     end
     before = warning('off', 'print:nogs');
     restore = onCleanup(@() warning(before));
-    place = get(handle, 'position');
-    print(handle, file, device, sprintf('-S%d,%d', place(3:4)), '-r72');
+    print(handle, file, device); % 72 pixels an inch.
 else
     print(handle, file, device, '-r100');
 end

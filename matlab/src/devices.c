@@ -298,7 +298,7 @@ void devices_exchange_many(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
     for (n = 0; n < requests.count; n++) {
         longest = lengths[n] > longest ? lengths[n] : longest;
     }
-    plhs[0] = longest < row ? shortened(replies, longest, row, requests.count) : replies;
+    plhs[0] = requests.count > 0 && longest < row ? shortened(replies, longest, row, requests.count) : replies;
     if (nlhs > 1) {
         plhs[1] = arrays_timings(timings, lengths, requests.count);
     }

@@ -16,10 +16,12 @@ void interrupt_end(void) {}
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 static wg_device *volatile waiting;
 static volatile sig_atomic_t came;
 static struct sigaction before;
+static sigset_t mask_before;
 
 static void on_interrupt(int number) {
     wg_device *device = waiting;
@@ -32,19 +34,27 @@ static void on_interrupt(int number) {
 
 void interrupt_begin(wg_device *device) {
     struct sigaction action;
+    sigset_t interrupt;
+
     memset(&action, 0, sizeof action);
     action.sa_handler = on_interrupt;
     sigemptyset(&action.sa_mask);
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
     came = 0;
     waiting = device;
     sigaction(SIGINT, &action, &before);
+    /* Octave blocks it and has another thread wait for it; the kernel prefers the main thread, if that takes it. */
+    pthread_sigmask(SIG_UNBLOCK, &interrupt, &mask_before);
 }
 
 void interrupt_end(void) {
+    pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
     sigaction(SIGINT, &before, NULL);
     waiting = NULL;
     if (came) {
-        raise(SIGINT);
+        /* To the process, not to this thread, where it may be blocked. */
+        kill(getpid(), SIGINT);
     }
 }
 

@@ -4,12 +4,12 @@ function axesHandle = panel(handle, rows, columns, row, column)
 %   the numbers on their left and for a label below the last row.
 
 place = get(handle, 'position');
-left = 62 / place(3);
-below = 48 / place(4);
+left = 80 / place(3);
+below = 56 / place(4);
 gap = 12 / place(4);
 width = (1 - 20 / place(3)) / columns;
 height = (1 - below - gap) / rows;
-axesHandle = axes('parent', handle, 'fontsize', 9, 'box', 'on', 'position', ...
+axesHandle = axes('parent', handle, 'fontsize', 10, 'box', 'on', 'position', ...
     [left + (column - 1) * width, below + (rows - row) * height, width - left, height - gap]);
 if row < rows
     set(axesHandle, 'xticklabel', {});

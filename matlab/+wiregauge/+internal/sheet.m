@@ -1,6 +1,6 @@
 function handle = sheet(name, width, height)
 %SHEET  A new figure on white; in Octave without a display one that can be saved only.
-%   handle = wiregauge.internal.sheet(name, width, height) opens a figure with that title and size in pixels, of which 100 go into
+%   handle = wiregauge.internal.sheet(name, width, height) opens a figure with that title and size in pixels, of which 72 go into
 %   an inch of paper.
 
 visible = 'on';
@@ -12,6 +12,8 @@ if exist('OCTAVE_VERSION', 'builtin') && isunix() && isempty(getenv('DISPLAY')) 
     end
 end
 handle = figure('name', name, 'numbertitle', 'off', 'color', 'white', 'visible', visible, 'position', [100 100 width height], ...
-    'paperunits', 'inches', 'papersize', [width height] / 100, 'paperposition', [0 0 width height] / 100, ...
-    'defaultaxesfontsize', 9, 'defaulttextfontsize', 9);
+    'defaultaxesfontsize', 10, 'defaulttextfontsize', 10);
+% After the position, which would change it.
+set(handle, 'paperpositionmode', 'manual', 'paperunits', 'inches', 'papersize', [width height] / 72, ...
+    'paperposition', [0 0 width height] / 72);
 end
