@@ -1,5 +1,6 @@
 % The trap: the answer is read byte by byte, a call for each. octave_case.m has the form.
 
+addpath(fileparts(mfilename('fullpath')));
 [given, report] = octave_case('octave byte-wise');
 connection = wiregauge.pure.connect(given.address);
 wiregauge.pure.hello(connection);

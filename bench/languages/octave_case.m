@@ -1,7 +1,7 @@
 function [given, report] = octave_case(name)
 %OCTAVE_CASE  What the scripts octave_*.m of this folder are asked for, and how they answer.
 %   [given, report] = octave_case(name) reads the environment: ADDRESS (of a wiregauge responder), IN, OUT (bytes of whole frames),
-%   COUNT, DEPTH. given is a struct of them, with connection-free fields only; report(seconds, rtt_ns) prints the one line of
+%   COUNT, DEPTH. given is a struct of them; report(seconds, rtt_ns) prints the one line of
 %   JSON. It puts the package of matlab/ on the path.
 
 here = fileparts(mfilename('fullpath'));
@@ -14,8 +14,12 @@ given.in = number('IN', 48);
 given.out = number('OUT', 16);
 given.count = number('COUNT', 1000);
 given.depth = number('DEPTH', 1);
-report = @(seconds, rtt_ns) printf('%s\n', jsonencode(struct('name', name, 'count', given.count, 'seconds', seconds, ...
-    'rtt_ns', {num2cell(round(rtt_ns(:)'))})));
+report = @(seconds, rtt_ns) printed(name, given.count, seconds, rtt_ns);
+end
+
+function printed(name, count, seconds, rtt_ns)
+list = sprintf('%.0f,', rtt_ns);
+printf('{"name": "%s", "count": %d, "seconds": %.9f, "rtt_ns": [%s]}\n', name, count, seconds, list(1:end - 1));
 end
 
 function value = number(name, default)

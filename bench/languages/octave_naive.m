@@ -1,6 +1,7 @@
 % What a first script does, in Octave: write a request, read its answer, with tcpclient or serialport (as ADDRESS says).
 % octave_case.m has the form.
 
+addpath(fileparts(mfilename('fullpath')));
 [given, report] = octave_case('octave naive');
 connection = wiregauge.pure.connect(given.address);
 wiregauge.pure.hello(connection);

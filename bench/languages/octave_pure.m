@@ -1,5 +1,6 @@
 % The pure client, which queues R = DEPTH - 1 requests ahead. octave_case.m has the form.
 
+addpath(fileparts(mfilename('fullpath')));
 [given, report] = octave_case('octave queued ahead');
 connection = wiregauge.pure.connect(given.address);
 wiregauge.pure.hello(connection);

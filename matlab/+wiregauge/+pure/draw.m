@@ -11,12 +11,12 @@ figureHandle = wiregauge.internal.sheet('RTT and TRT with requests queued ahead'
 top = 1.05 * max([results.p99_ns]) / 1e6;
 for k = 1:rows
     one = results(k);
-    panel(figureHandle, rows, k, 1, one.rtt_ns / 1e6, top, sprintf('R = %d: RTT, mean %.2f ms', one.queue, one.mean_ns / 1e6));
-    panel(figureHandle, rows, k, 2, one.trt_ns / 1e6, top, sprintf('R = %d: TRT, mean %.2f ms', one.queue, one.trt_mean_ns / 1e6));
+    side(figureHandle, rows, k, 1, one.rtt_ns / 1e6, top, sprintf('R = %d: RTT, mean %.2f ms', one.queue, one.mean_ns / 1e6));
+    side(figureHandle, rows, k, 2, one.trt_ns / 1e6, top, sprintf('R = %d: TRT, mean %.2f ms', one.queue, one.trt_mean_ns / 1e6));
 end
 end
 
-function panel(figureHandle, rows, row, column, values, top, label)
+function side(figureHandle, rows, row, column, values, top, label)
 wiregauge.internal.panel(figureHandle, rows, 2, row, column);
 edges = (0:80) * top / 80;
 % What lies beyond the axis is counted in the last bar, not left out.
