@@ -15,7 +15,7 @@ QUIET := $(shell [ -t 2 ] || echo --quiet)
 FUZZ_SECONDS ?= 10
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
-.PHONY: help demo build install setup test test-all test-browser simulations fuzz bench lab test-lab docs clean \
+.PHONY: help demo build install install-lib setup test test-all test-browser simulations fuzz bench lab test-lab docs clean \
   lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
@@ -39,6 +39,14 @@ install: build ## Install wiregauge, its man pages and bash completion under PRE
 	  mkdir -p "$$PREFIX/share/bash-completion/completions"; \
 	  $(WIREGAUGE) completions bash > "$$PREFIX/share/bash-completion/completions/wiregauge"; \
 	  echo "installed $$PREFIX/bin/wiregauge"
+
+install-lib: ## Install the C library (header, shared, static, pkg-config) under PREFIX (default: ~/.local).
+	@scripts/setup demo
+	@echo "building the C library (release)"
+	@cargo build --release --locked -p wiregauge-capi $(QUIET)
+	@PREFIX="$(or $(PREFIX),$(HOME)/.local)"; \
+	  scripts/install-lib "$$PREFIX" "$(TARGET)/release"; \
+	  echo "installed $$PREFIX/lib/libwiregauge.so and libwiregauge.a"
 
 setup: ## Install what the tests need.
 	@scripts/setup test
@@ -66,6 +74,7 @@ LONG_TESTS = $(shell grep -rl '#\[ignore' crates --include='*.rs' | cut -d / -f 
   | while read -r room; do sed -n '0,/^name/s/^name = "\(.*\)"/-p \1/p' crates/$$room/Cargo.toml; done)
 
 simulations: ## Run the tests that are kept out of `make test` for their length.
+	@scripts/setup simulations
 	@echo "building the simulations (release)"
 	@cargo test $(LONG_TESTS) --release --locked --no-run $(QUIET)
 	@echo "running the simulations (a minute or two)"
@@ -97,7 +106,7 @@ lint-documentation:
 lint-scripts:
 	@scripts/setup lint
 	@echo "checking scripts"
-	@shellcheck scripts/setup scripts/fetch-uplot .ci/run lab/guest/* lab/plans/*.sh
+	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib .ci/run lab/guest/* lab/plans/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
 	  docs/vectors scripts/check-docs crates/report/tests/browser $(wildcard bench) lab lab/run
 

@@ -264,7 +264,7 @@ typedef struct wg_control_plan {
      */
     uint64_t period_ns;
     /**
-     * Room for a request's payload, in bytes.
+     * Room for a request's payload, in bytes: at most WG_ABOUT_LARGEST_REQUEST.
      */
     size_t largest_request;
     /**
@@ -272,7 +272,7 @@ typedef struct wg_control_plan {
      */
     size_t reply_bytes;
     /**
-     * Requests outstanding at once, at least 1. With 1, a cycle's command is made from the reply to the cycle before;
+     * Requests outstanding at once, 1 to 4096. With 1, a cycle's command is made from the reply to the cycle before;
      * with d, from that to the cycle d before: the repetition time shrinks, the dead time grows.
      */
     uint32_t depth;

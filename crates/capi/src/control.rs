@@ -1,5 +1,6 @@
 //! A control loop whose steps are a C function.
 
+use crate::code::WG_ERROR_USAGE;
 use crate::device::{self, wg_device};
 use crate::exchanges::of_size;
 use crate::failure::Failure;
@@ -7,7 +8,7 @@ use crate::pointers::{Place, bytes, items_mut};
 use std::ffi::c_void;
 use std::mem::offset_of;
 use std::ptr;
-use wiregauge::device::{ControlPlan, Cycle, CycleStatus};
+use wiregauge::device::{About, ControlPlan, Cycle, CycleStatus};
 
 /// What a control loop is to be. Set all of it to zero and `struct_bytes` to sizeof(wg_control_plan) first.
 #[derive(Clone, Copy)]
@@ -17,11 +18,11 @@ pub struct wg_control_plan {
     pub struct_bytes: usize,
     /// Time between the starts of two cycles; 0: as fast as replies come.
     pub period_ns: u64,
-    /// Room for a request's payload, in bytes.
+    /// Room for a request's payload, in bytes: at most WG_ABOUT_LARGEST_REQUEST.
     pub largest_request: usize,
     /// Size of a reply, as `asked` of wg_exchange: usually WG_AS_SENT.
     pub reply_bytes: usize,
-    /// Requests outstanding at once, at least 1. With 1, a cycle's command is made from the reply to the cycle before;
+    /// Requests outstanding at once, 1 to 4096. With 1, a cycle's command is made from the reply to the cycle before;
     /// with d, from that to the cycle d before: the repetition time shrinks, the dead time grows.
     pub depth: u32,
     /// SCHED_FIFO priority of the loop, 1 to 99; 0: as it is.
@@ -113,6 +114,7 @@ pub unsafe extern "C" fn wg_control(
         // SAFETY: the caller's pointers are as the header says.
         let (ran, plan) = unsafe { (Place::optional(ran, "ran")?, read_plan(plan)?) };
         ran.put(0);
+        fits(&plan, held.device.about())?;
         let step = step.ok_or_else(|| Failure::argument("`step` is NULL"))?;
         // SAFETY: as the header says, and whatever stood there is made a valid row before it is taken for one.
         let cycles = unsafe { fresh_rows(cycles, room)? };
@@ -148,6 +150,35 @@ pub unsafe extern "C" fn wg_control(
         }
         done.map(drop).map_err(|(_, error)| error.into())
     })
+}
+
+/// Refuses what the engine would lay out memory for, and no device can take.
+fn fits(plan: &ControlPlan, about: &About) -> Result<(), Failure> {
+    // As many cycles may wait for their replies.
+    const DEEPEST: u32 = 4096;
+    let too_much = |what: &str, is: usize, most: usize| {
+        Err(Failure::new(
+            WG_ERROR_USAGE,
+            format!(
+                "controlling {}: {what} is {is}, and can be {most} at most",
+                about.address
+            ),
+        ))
+    };
+    if plan.largest_request > about.largest_request {
+        return too_much(
+            "`largest_request`",
+            plan.largest_request,
+            about.largest_request,
+        );
+    }
+    match plan.reply_bytes {
+        Some(bytes) if bytes > about.largest_reply => {
+            too_much("`reply_bytes`", bytes, about.largest_reply)
+        }
+        _ if plan.depth > DEEPEST => too_much("`depth`", plan.depth as usize, DEEPEST as usize),
+        _ => Ok(()),
+    }
 }
 
 /// # Safety

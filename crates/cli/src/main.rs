@@ -27,8 +27,17 @@ const USAGE: u8 = 2;
 const FAILED: u8 = 3;
 
 fn main() -> ExitCode {
-    let arguments = args::Arguments::parse();
-    match commands::run(arguments) {
+    // No command of the user's: neither help nor completions have it.
+    let served = wiregauge::closed_loop::be_device_if_asked();
+    let done = match served {
+        Some(served) => served.map(|()| Outcome::Done).map_err(Into::into),
+        None => commands::run(args::Arguments::parse()),
+    };
+    code(done)
+}
+
+fn code(done: anyhow::Result<Outcome>) -> ExitCode {
+    match done {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Missed) => ExitCode::from(1),
         Ok(Outcome::Interrupted) => ExitCode::from(130),

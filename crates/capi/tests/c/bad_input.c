@@ -146,6 +146,8 @@ static void sizes_that_make_no_sense(wg_device *device)
     IS(WG_ERROR_ARGUMENT, wg_exchange_many(device, bytes, 4, 4, replies, ROOM, odd, NULL, 1, NULL));
     IS(WG_ERROR_USAGE, wg_exchange_many(device, bytes, 4, 4, replies, ROOM, NULL, NULL, 0, &length));
     HOLDS(length == 0);
+    IS(WG_OK, wg_exchange_many(device, bytes, 4, 4, replies, ROOM, NULL, NULL, UINT32_MAX, &length));
+    HOLDS(length == 4);
 
     IS(WG_ERROR_ARGUMENT, wg_exchange_packed(device, bytes, NULL, 4, replies, ROOM, NULL, NULL, 1, NULL));
     ends[1] = 9;
@@ -198,6 +200,12 @@ static void loops_that_make_no_sense(wg_device *device)
     IS(WG_ERROR_USAGE, wg_control(device, &other, echo, NULL, cycles, 4, &length));
     other = plan;
     other.largest_request = SIZE_MAX;
+    IS(WG_ERROR_USAGE, wg_control(device, &other, echo, NULL, cycles, 4, &length));
+    other = plan;
+    other.reply_bytes = SIZE_MAX - 1;
+    IS(WG_ERROR_USAGE, wg_control(device, &other, echo, NULL, cycles, 4, &length));
+    other = plan;
+    other.depth = UINT32_MAX;
     IS(WG_ERROR_USAGE, wg_control(device, &other, echo, NULL, cycles, 4, &length));
     other = plan;
     other.pin = 1;

@@ -8,6 +8,9 @@
 
 static int broken;
 
+/* Of many that fail alike, the first are enough to read. */
+enum { SHOWN = 20 };
+
 /* The call is answered with this code; a failure has a text. */
 #define IS(expected, call) is_code(expected, call, #call, __LINE__)
 
@@ -18,7 +21,8 @@ static inline void is_code(int32_t expected, int32_t code, const char *call, int
 {
     if (code == expected)
         return;
-    broken++;
+    if (++broken > SHOWN)
+        return;
     fprintf(stderr, "line %d: %s\n  is %s, should be %s: %s\n", line, call, wg_error_name(code),
             wg_error_name(expected), code == WG_OK ? "" : wg_last_error());
 }
@@ -27,7 +31,8 @@ static inline void holds(int true_, const char *what, int line)
 {
     if (true_)
         return;
-    broken++;
+    if (++broken > SHOWN)
+        return;
     fprintf(stderr, "line %d: %s does not hold\n", line, what);
 }
 

@@ -43,7 +43,7 @@ pub fn pkg_config(ask: &[&str]) -> Vec<String> {
 pub enum Linked {
     Shared,
     Static,
-    /// And what the program allocates and does not free is an error, and so is what it reads or writes beyond.
+    /// Shared, and what is not freed is an error, in the library as well; so is what is read or written beyond its end.
     Sanitized,
 }
 
@@ -68,12 +68,14 @@ pub fn compiled(folder: &Path, source: &Path, linked: Linked) -> PathBuf {
         .arg(source)
         .arg("-o")
         .arg(&program);
+    // The library's own debugging information would be most of the program, and most of the time to link it.
+    compiler.arg("-Wl,--strip-debug");
     match linked {
         Linked::Shared => compiler.args(pkg_config(&["--libs"])),
         Linked::Static => compiler.args(pkg_config(&["--variable=static"])),
         Linked::Sanitized => compiler
             .arg("-fsanitize=address,undefined")
-            .args(pkg_config(&["--variable=static"])),
+            .args(pkg_config(&["--libs"])),
     };
     let done = compiler.output().expect("cc runs");
     assert!(done.status.success(), "{compiler:?}\n{}", said(&done));
@@ -90,7 +92,7 @@ pub fn run(program: &Path, arguments: &[&str]) -> String {
 pub fn succeeds(command: &mut Command) -> String {
     let done = command
         .env("LD_LIBRARY_PATH", prefix().join("lib"))
-        .env("ASAN_OPTIONS", "detect_leaks=1")
+        .env("ASAN_OPTIONS", "detect_leaks=1:allocator_may_return_null=1")
         .env("UBSAN_OPTIONS", "halt_on_error=1")
         .output()
         .unwrap_or_else(|error| panic!("{command:?}: {error}"));

@@ -26,8 +26,14 @@ pub fn apply(plan: &HostPlan) -> Result<(), LinkError> {
 /// Lets timed sleeps of the calling thread end when they should: the kernel's default slack of
 /// 50 us (prctl(2), PR_SET_TIMERSLACK) would be seen in every schedule.
 pub fn use_precise_timers() {
-    // SAFETY: PR_SET_TIMERSLACK takes one integer and touches no memory of ours.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+    timer_slack(libc::PR_SET_TIMERSLACK, 1);
+}
+
+/// prctl passes on four numbers, and valgrind wants to see all of them.
+fn timer_slack(what: libc::c_int, ns: libc::c_ulong) -> libc::c_int {
+    const UNUSED: libc::c_ulong = 0;
+    // SAFETY: asked about timer slack it takes at most one integer, and touches no memory of ours.
+    unsafe { libc::prctl(what, ns, UNUSED, UNUSED, UNUSED) }
 }
 
 /// What the calling thread was before it was raised; it is that again when this is dropped.
@@ -47,7 +53,7 @@ impl Raised {
             libc::sched_getparam(0, &mut parameter);
             (
                 libc::sched_getscheduler(0),
-                libc::prctl(libc::PR_GET_TIMERSLACK),
+                timer_slack(libc::PR_GET_TIMERSLACK, 0),
             )
         };
         let before = Raised {
@@ -74,7 +80,7 @@ impl Drop for Raised {
         unsafe {
             libc::sched_setscheduler(0, self.policy, &self.parameter);
             let slack_ns = libc::c_ulong::try_from(self.slack_ns).unwrap_or(0);
-            libc::prctl(libc::PR_SET_TIMERSLACK, slack_ns);
+            timer_slack(libc::PR_SET_TIMERSLACK, slack_ns);
         }
         if let Some(processors) = &self.processors {
             let _ = sched_setaffinity(None, processors);
@@ -82,7 +88,8 @@ impl Drop for Raised {
     }
 }
 
-fn lock_memory() -> Result<(), LinkError> {
+/// Locks all memory of this process, and what it will have.
+pub fn lock_memory() -> Result<(), LinkError> {
     mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|error| {
         LinkError::from_io("locking memory (--lock-memory)", &error.into()).hint(
             "it needs CAP_IPC_LOCK, or a larger `memlock` in /etc/security/limits.conf (see ulimit -l)",
@@ -156,6 +163,14 @@ pub(super) fn real_time(priority: u8) -> Result<(), LinkError> {
         "it needs CAP_SYS_NICE (sudo setcap cap_sys_nice+ep $(which wiregauge)), \
          or an `rtprio` of at least this in /etc/security/limits.conf",
     ))
+}
+
+/// Gives the calling thread the SCHED_FIFO priority above this one, or at least this one. Returns
+/// what the system granted. For a thread that stands in for hardware, which no program outranks.
+pub fn outrank(priority: u8) -> Option<u8> {
+    let above = priority.saturating_add(1).min(99);
+    let granted = |&wanted: &u8| real_time(wanted).is_ok();
+    [above, priority].into_iter().find(granted)
 }
 
 /// Takes its real-time priority from a thread of this process.
