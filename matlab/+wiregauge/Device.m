@@ -104,6 +104,11 @@ classdef Device < handle
             taken = wiregauge_mex('writeStream', dev.number, data, transferBytes, queue);
         end
 
+        function setTimeout(dev, seconds)
+            %SETTIMEOUT  Change the timeout, from the next call on.
+            wiregauge_mex('setTimeout', dev.number, seconds);
+        end
+
         function about = about(dev)
             %ABOUT  What is known of the device: a struct with its name (responder), limits and clock, where it said so.
             about = wiregauge_mex('about', dev.number);

@@ -98,14 +98,29 @@ static int32_t wait_of(const mxArray *given) {
     return WG_WAIT_BLOCK;
 }
 
+/* A timeout in seconds, as nanoseconds. */
+static uint64_t timeout_of(const mxArray *timeout) {
+    double seconds = mxIsDouble(timeout) && mxGetNumberOfElements(timeout) == 1 ? mxGetScalar(timeout) : -1;
+    if (!(seconds > 0 && seconds <= 86400)) {
+        mexErrMsgIdAndTxt("wiregauge:argument", "Timeout is a number of seconds above 0, at most 86400");
+    }
+    return (uint64_t)(seconds * 1e9);
+}
+
+/* setTimeout, number, seconds */
+void devices_set_timeout(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
+    (void)nlhs;
+    (void)plhs;
+    failure_check(wg_set_timeout(table[place_of(prhs[0])].device, timeout_of(prhs[1])), "");
+}
+
 /* open, address, options -> number */
 void devices_open(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
     /* Kept from call to call: an error in between leaves the function, and options would be lost with each. */
     static wg_options *options;
     char *address = arrays_text("the address", prhs[0]);
     const mxArray *given = prhs[1];
-    const mxArray *timeout = arrays_field(given, "Timeout");
-    double seconds = mxIsDouble(timeout) && mxGetNumberOfElements(timeout) == 1 ? mxGetScalar(timeout) : -1;
+    uint64_t timeout = timeout_of(arrays_field(given, "Timeout"));
     uint64_t largest = 0;
     wg_device *device = NULL;
     int tells_size;
@@ -119,13 +134,10 @@ void devices_open(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
     if (place == MOST_DEVICES) {
         mexErrMsgIdAndTxt("wiregauge:tooMany", "%d devices are open; close some", MOST_DEVICES);
     }
-    if (!(seconds > 0 && seconds <= 86400)) {
-        mexErrMsgIdAndTxt("wiregauge:argument", "Timeout is a number of seconds above 0, at most 86400");
-    }
     if (options == NULL) {
         failure_check(wg_options_new(&options), "");
     }
-    failure_check(wg_options_timeout(options, (uint64_t)(seconds * 1e9)), "");
+    failure_check(wg_options_timeout(options, timeout), "");
     failure_check(wg_options_wait(options, wait_of(given)), "");
     failure_check(wg_options_baud(options, (uint32_t)arrays_field_whole(given, "Baud", 0, UINT32_MAX)), "");
     failure_check(wg_options_quick_ack(options, (int32_t)arrays_field_whole(given, "QuickAck", 0, 1)), "");

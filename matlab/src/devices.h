@@ -14,6 +14,7 @@ void devices_next_reply(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
 void devices_outstanding(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
 void devices_read_stream(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
 void devices_write_stream(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
+void devices_set_timeout(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
 void devices_about(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
 
 /* Closes all that is open. */

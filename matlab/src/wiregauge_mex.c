@@ -32,6 +32,7 @@ static const struct {
     {"outstanding", devices_outstanding, 1, 1},
     {"readStream", devices_read_stream, 4, 1},
     {"writeStream", devices_write_stream, 4, 1},
+    {"setTimeout", devices_set_timeout, 2, 0},
     {"open", devices_open, 2, 1},
     {"close", devices_close, 1, 0},
     {"about", devices_about, 1, 1},

@@ -191,6 +191,11 @@ assert(~isempty(strfind(message, address)));
 message = fails_with('wiregauge:timeout', @() dev.exchangeMany(zeros(4, 3, 'uint8'), 4, 2));
 assert(~isempty(strfind(message, '0 of 3')));
 fails_with('wiregauge:timeout', @() wiregauge.open(address, 'Timeout', 0.1));
+dev.setTimeout(0.3);
+begun = tic;
+fails_with('wiregauge:timeout', @() dev.exchange(uint8(1:4)));
+assert(toc(begun) >= 0.3);
+fails_with('wiregauge:argument', @() dev.setTimeout(0));
 end
 
 function an_interrupt_lets_go()
