@@ -1,0 +1,30 @@
+function path = binary()
+%BINARY  Where the wiregauge program is.
+%   path = wiregauge.internal.binary() looks at the environment variable WIREGAUGE, then beside this package and into the
+%   target/release of its sources, then along PATH.
+%
+%   Errors: wiregauge:missing if it is nowhere.
+
+program = 'wiregauge';
+if ispc()
+    program = 'wiregauge.exe';
+end
+path = getenv('WIREGAUGE');
+if ~isempty(path)
+    if ~isfile(path)
+        error('wiregauge:missing', 'the environment variable WIREGAUGE names %s, which is no file', path);
+    end
+    return
+end
+beside = fileparts(fileparts(fileparts(mfilename('fullpath'))));
+places = {beside, fullfile(beside, 'bin'), fullfile(fileparts(beside), 'target', 'release')};
+places = [places, strsplit(getenv('PATH'), pathsep())];
+for k = 1:numel(places)
+    path = fullfile(places{k}, program);
+    if ~isempty(places{k}) && isfile(path)
+        return
+    end
+end
+error('wiregauge:missing', ['the wiregauge program is not on the PATH, nor beside the package (%s). Install it, or name it: ' ...
+    'setenv(''WIREGAUGE'', ''/path/to/wiregauge'')'], beside);
+end

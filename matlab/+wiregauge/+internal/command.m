@@ -1,0 +1,29 @@
+function [status, output, said] = command(words)
+%COMMAND  Run the wiregauge program.
+%   [status, output, said] = wiregauge.internal.command(words) runs it with the arguments in the cell array words and returns its
+%   exit code, its standard output and its standard error.
+
+noise = [tempname(), '.txt'];
+tidy = onCleanup(@() remove(noise));
+line = strjoin(cellfun(@quoted, [{wiregauge.internal.binary()}, words], 'UniformOutput', false), ' ');
+[status, output] = system([line, ' 2>', quoted(noise)]);
+said = '';
+if isfile(noise)
+    said = strtrim(fileread(noise));
+end
+end
+
+function word = quoted(word)
+% One word for the shell, whatever it holds.
+if ispc()
+    word = ['"', strrep(word, '"', '""'), '"'];
+else
+    word = ['''', strrep(word, '''', '''\'''''), ''''];
+end
+end
+
+function remove(file)
+if isfile(file)
+    delete(file);
+end
+end

@@ -1,0 +1,46 @@
+function words = flags(given)
+%FLAGS  Options of M-code as flags of the wiregauge command.
+%   words = wiregauge.internal.flags({'In', [48 1000], 'KeepData', true}) returns {'--in', '48,1000', '--keep-data'}. The names are
+%   the flags' in CamelCase, so every flag can be given, those of later versions too. Values:
+%
+%     numbers    joined by commas: [48 1000] is 48,1000
+%     text       as it is: '2s', '48,100,500..8000:500'
+%     true       the flag alone; false: no flag
+%     a cell     the flag once for each element: {'p99<2ms', 'lost<0.1%'}
+%
+%   Errors: wiregauge:argument for anything else.
+
+wiregauge.internal.names(given);
+words = {};
+for k = 1:2:numel(given)
+    name = char(given{k});
+    name = [lower(name(1)), regexprep(name(2:end), '([A-Z])', '-$1')];
+    flag = ['--', strrep(lower(name), '_', '-')];
+    value = given{k + 1};
+    if islogical(value) && isscalar(value)
+        if value
+            words{end + 1} = flag; %#ok<AGROW>
+        end
+        continue
+    end
+    if isa(value, 'string')
+        value = cellstr(value);
+    elseif ~iscell(value)
+        value = {value};
+    end
+    for each = 1:numel(value)
+        words(end + 1:end + 2) = {flag, word(flag, value{each})};
+    end
+end
+end
+
+function text = word(flag, value)
+if ischar(value) && size(value, 1) == 1
+    text = value;
+elseif isnumeric(value) && isreal(value) && ~isempty(value) && all(isfinite(value(:)))
+    text = strjoin(arrayfun(@(one) sprintf('%.15g', one), double(value(:)'), 'UniformOutput', false), ',');
+else
+    error('wiregauge:argument', 'the value of %s is a %s of %s; it takes numbers, text, true or a cell of these', flag, ...
+        class(value), mat2str(size(value)));
+end
+end

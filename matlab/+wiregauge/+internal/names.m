@@ -1,0 +1,17 @@
+function names(given)
+%NAMES  Hold a list of 'Name', value, ... to its form.
+%   wiregauge.internal.names(given) ends in the error wiregauge:argument unless every odd element of the cell array is a name and
+%   has a value behind it.
+%
+%   Octave takes f(In=48) for an assignment and passes on the 48 alone, so that is what a number in a name's place means.
+
+for k = 1:2:numel(given)
+    if ~(ischar(given{k}) || isa(given{k}, 'string')) || isempty(regexp(char(given{k}), '^[A-Za-z][A-Za-z0-9_]*$', 'once'))
+        error('wiregauge:argument', ['options are pairs: ''In'', [48 1000]. Where the name of number %d should be, there is a %s. ' ...
+            '(In=[48 1000] is understood by MATLAB R2021a and later only, not by Octave.)'], (k + 1) / 2, class(given{k}));
+    end
+    if k == numel(given)
+        error('wiregauge:argument', 'the option "%s" has no value', char(given{k}));
+    end
+end
+end

@@ -1,0 +1,40 @@
+function connection = connect(address, varargin)
+%CONNECT  Open tcp://HOST:PORT or serial://PATH with what MATLAB and Octave bring: tcpclient or serialport.
+%   connection = wiregauge.pure.connect(address) returns a tcpclient or a serialport, ready for wiregauge.pure.measure or for
+%   read and write by hand. Options: 'Timeout' (seconds, default 2), 'Baud' (serial, default 115200; a USB device ignores
+%   it).
+%
+%   Octave needs its package instrument-control for that; it is loaded here.
+%
+%   Errors: wiregauge:address if it is neither, wiregauge:link if it cannot be opened.
+
+options = wiregauge.internal.pairs(varargin, struct('Timeout', 2, 'Baud', 115200));
+address = wiregauge.internal.text(address, 'the address');
+if exist('OCTAVE_VERSION', 'builtin')
+    try
+        pkg('load', 'instrument-control');
+    catch problem
+        error('wiregauge:missing', ['Octave''s package instrument-control is missing (on Debian: octave-instrument-control;' ...
+            ' elsewhere: pkg install -forge instrument-control): %s'], problem.message);
+    end
+end
+[parts, found] = regexp(address, '^tcp://\[?(.+?)\]?:(\d+)$', 'tokens', 'match', 'once');
+if ~isempty(found)
+    try
+        connection = tcpclient(parts{1}, str2double(parts{2}), 'Timeout', options.Timeout);
+    catch problem
+        error('wiregauge:link', 'opening %s: %s', address, problem.message);
+    end
+    return
+end
+[parts, found] = regexp(address, '^serial://(.+)$', 'tokens', 'match', 'once');
+if isempty(found)
+    error('wiregauge:address', 'the pure client opens tcp://HOST:PORT and serial://PATH, not "%s"', address);
+end
+try
+    connection = serialport(parts{1}, options.Baud);
+    connection.Timeout = options.Timeout; % Octave takes it after opening only.
+catch problem
+    error('wiregauge:link', 'opening %s: %s', address, problem.message);
+end
+end

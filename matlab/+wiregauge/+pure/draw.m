@@ -1,0 +1,28 @@
+function figureHandle = draw(results)
+%DRAW  Histograms of RTT and TRT, one row for each R, as in the paper.
+%   wiregauge.pure.draw(results) draws the results of wiregauge.pure.compare: on the left how often each RTT occurred, on the right
+%   each TRT. All panels share their axis of time. Returns the figure's handle.
+%
+%   Results of one size only are comparable; the first result's size is taken.
+
+results = results([results.in] == results(1).in);
+rows = numel(results);
+figureHandle = wiregauge.internal.sheet('RTT and TRT with requests queued ahead', 800, 60 + 110 * rows);
+top = 1.05 * max([results.p99_ns]) / 1e6;
+for k = 1:rows
+    one = results(k);
+    side(figureHandle, rows, k, 1, one.rtt_ns / 1e6, top, sprintf('R = %d: RTT, mean %.2f ms', one.queue, one.mean_ns / 1e6));
+    side(figureHandle, rows, k, 2, one.trt_ns / 1e6, top, sprintf('R = %d: TRT, mean %.2f ms', one.queue, one.trt_mean_ns / 1e6));
+end
+end
+
+function side(figureHandle, rows, row, column, values, top, label)
+wiregauge.internal.panel(figureHandle, rows, 2, row, column);
+edges = (0:80) * top / 80;
+% What lies beyond the axis is counted in the last bar, not left out.
+wiregauge.internal.bars(edges, wiregauge.internal.counts(min(values, top), edges), wiregauge.internal.colours(column));
+wiregauge.internal.caption(label);
+if row == rows
+    xlabel('ms');
+end
+end

@@ -1,0 +1,38 @@
+function frames = encode(sequence, outBytes, inBytes, kind)
+%ENCODE  Request frames of the wiregauge protocol, one a column.
+%   frames = wiregauge.pure.encode(sequence, outBytes, inBytes) returns an outBytes-by-K uint8 matrix: for each of the K
+%   numbers in sequence a whole frame, header (16 B) and pattern, that asks for a response of inBytes.
+%   wiregauge.pure.encode(sequence, outBytes, inBytes, kind) makes another kind than 1 (EXCHANGE), with an empty payload
+%   of zeros: 0 is HELLO.
+%
+%   docs/protocol.md has the layout, docs/vectors/v1.json what it must come to.
+
+if nargin < 4
+    kind = 1;
+end
+if ~(isscalar(outBytes) && outBytes >= 16 && outBytes <= 2^24 && outBytes == fix(outBytes))
+    error('wiregauge:argument', 'a request frame has 16 to 16777216 bytes, not %s', num2str(outBytes));
+end
+if ~(isscalar(inBytes) && inBytes >= 0 && inBytes <= 2^32 - 1 && inBytes == fix(inBytes))
+    error('wiregauge:argument', 'the size of a response is a whole number below 2^32, not %s', num2str(inBytes));
+end
+sequence = double(sequence(:)');
+count = numel(sequence);
+frames = zeros(outBytes, count, 'uint8');
+frames(1, :) = 167; % 0xA7
+frames(2, :) = 16 + kind; % version 1
+frames(5:8, :) = littleEndian(sequence);
+frames(9:12, :) = repmat(littleEndian(outBytes - 16), 1, count);
+frames(13:16, :) = repmat(littleEndian(inBytes), 1, count);
+crc = double(wiregauge.pure.check(frames(1:16, :)));
+frames(3, :) = mod(crc, 256);
+frames(4, :) = floor(crc / 256);
+if kind == 1
+    frames(17:end, :) = wiregauge.pure.pattern(sequence, outBytes - 16);
+end
+end
+
+function bytes = littleEndian(values)
+% The four bytes of each value, a column each.
+bytes = mod(floor(bsxfun(@rdivide, double(values), 256 .^ (0:3)')), 256);
+end

@@ -1,0 +1,27 @@
+function about = hello(connection)
+%HELLO  Ask a wiregauge responder who it is.
+%   about = wiregauge.pure.hello(connection) sends HELLO and returns a struct: name, maxOut, maxIn (bytes), maxOutstanding
+%   (0: not stated), tickHz (0: no clock).
+%
+%   Errors: wiregauge:timeout without an answer, wiregauge:corrupted if the answer is none.
+
+write(connection, wiregauge.pure.encode(0, 104, 104, 0)', 'uint8');
+answer = uint8(read(connection, 104, 'uint8'));
+if numel(answer) < 104
+    error('wiregauge:timeout', 'HELLO was not answered: %d of 104 bytes came. Does the device speak the wiregauge protocol?', ...
+        numel(answer));
+end
+answer = answer(:);
+header = wiregauge.pure.decode(answer);
+if ~header.valid || header.kind ~= 0 || header.inPayload ~= 72
+    error('wiregauge:corrupted', 'what answered HELLO is no answer to it; an echo? Use ''Protocol'', ''echo''');
+end
+payload = double(answer(33:end));
+about.maxOut = (256 .^ (0:3)) * payload(9:12);
+about.maxIn = (256 .^ (0:3)) * payload(13:16);
+about.maxOutstanding = (256 .^ (0:3)) * payload(17:20);
+about.tickHz = (256 .^ (0:7)) * payload(25:32);
+name = payload(33:64)';
+finish = [find(name < 32 | name == 127, 1), 33];
+about.name = char(name(1:finish(1) - 1));
+end

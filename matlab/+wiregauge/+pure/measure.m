@@ -1,0 +1,103 @@
+function result = measure(connection, varargin)
+%MEASURE  Exchange requests and responses with R requests queued ahead, in plain M-code.
+%   result = wiregauge.pure.measure(connection, 'In', 1000, 'Queue', 3) runs exchanges over a tcpclient or serialport (see
+%   wiregauge.pure.connect) and keeps R = 3 requests queued beyond the one that is being served, after Augustyn and Tutaj.
+%   The device finds its next request waiting, and need not wait for this program.
+%
+%   Options: 'Out' (16), 'In' (48): bytes of a request and a response, headers included; 'Count' (1000) exchanges; 'Queue'
+%   (0): R, which is one less than wiregauge's depth; 'Protocol' ('wiregauge' or 'echo').
+%
+%   result has: rtt_ns, start_ns (1-by-Count), trt_ns (one less); first_ns, the RTT of a first exchange, alone and kept apart;
+%   wrong, the number of responses with a wrong byte; and figures of them: see wiregauge.pure.figures. The clock is that of tic
+%   and toc, which is the system's time of day in Octave: a change of it in between would show.
+%
+%   Errors: wiregauge:timeout if a response did not come within the connection's Timeout, wiregauge:argument.
+
+options = wiregauge.internal.pairs(varargin, struct('Out', 16, 'In', 48, 'Count', 1000, 'Queue', 0, 'Protocol', 'wiregauge'));
+echo = strcmp(options.Protocol, 'echo');
+if ~echo && ~strcmp(options.Protocol, 'wiregauge')
+    error('wiregauge:argument', 'Protocol is ''wiregauge'' or ''echo''');
+end
+if echo
+    options.In = options.Out;
+elseif options.In < 32
+    error('wiregauge:argument', 'a response of the wiregauge protocol has 32 bytes at least, not %g', options.In);
+end
+whole('Out', options.Out, 1);
+whole('In', options.In, 1);
+whole('Count', options.Count, 1);
+whole('Queue', options.Queue, 0);
+
+% All that can be made beforehand is: an M-file pays for each statement in the loop.
+count = options.Count;
+bytes = options.In;
+if echo
+    requests = wiregauge.pure.pattern(0:count, options.Out)';
+else
+    requests = wiregauge.pure.encode(0:count, options.Out, bytes)';
+end
+responses = zeros(count, bytes, 'uint8');
+start = zeros(1, count);
+finish = zeros(1, count);
+outstanding = min(options.Queue + 1, count);
+
+clock = tic;
+write(connection, requests(1, :), 'uint8');
+answer = read(connection, bytes, 'uint8');
+first = toc(clock);
+complete(answer, bytes, 0);
+firstAnswer = uint8(answer(:));
+for k = 1:outstanding
+    start(k) = toc(clock);
+    write(connection, requests(k + 1, :), 'uint8');
+end
+for k = 1:count
+    answer = read(connection, bytes, 'uint8'); % All of it in one call: byte by byte costs a call for each.
+    finish(k) = toc(clock);
+    complete(answer, bytes, k);
+    responses(k, :) = answer;
+    next = k + outstanding;
+    if next <= count
+        start(next) = toc(clock);
+        write(connection, requests(next + 1, :), 'uint8');
+    end
+end
+
+result.protocol = options.Protocol;
+result.out = options.Out;
+result.in = bytes;
+result.queue = options.Queue;
+result.start_ns = round(start * 1e9);
+result.rtt_ns = round((finish - start) * 1e9);
+result.trt_ns = diff(result.start_ns);
+result.first_ns = round(first * 1e9);
+result.elapsed_ns = round((finish(end) - start(1)) * 1e9);
+result.wrong = wrong([firstAnswer, responses'], echo, bytes);
+result = wiregauge.pure.figures(result);
+end
+
+function complete(answer, bytes, k)
+if numel(answer) < bytes
+    error('wiregauge:timeout', 'exchange %d: %d of %d bytes came before the timeout', k, numel(answer), bytes);
+end
+end
+
+function count = wrong(responses, echo, bytes)
+% Looked at after the loop, all at once.
+sequence = 0:size(responses, 2) - 1;
+if echo
+    count = sum(any(responses ~= wiregauge.pure.pattern(sequence, bytes), 1));
+    return
+end
+headers = wiregauge.pure.decode(responses);
+right = headers.valid & headers.kind == 1 & headers.status == 0 & headers.flags == 0 ...
+    & headers.sequence == sequence & headers.inPayload == bytes - 32;
+payload = responses(33:end, :) == wiregauge.pure.pattern(sequence, bytes - 32);
+count = sum(~(right & all(payload, 1)));
+end
+
+function whole(name, value, least)
+if ~(isnumeric(value) && isscalar(value) && value >= least && value == fix(value) && isfinite(value))
+    error('wiregauge:argument', '%s is one whole number from %d on', name, least);
+end
+end

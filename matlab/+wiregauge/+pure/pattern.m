@@ -1,0 +1,11 @@
+function bytes = pattern(sequence, count, index)
+%PATTERN  Payload of requests and responses: byte i of sequence number s is mod(s + i, 251).
+%   bytes = wiregauge.pure.pattern(sequence, count) returns a count-by-K uint8 matrix for the K numbers in sequence, one
+%   payload a column. wiregauge.pure.pattern(sequence, count, index) begins with byte number index (from 0).
+
+if nargin < 3
+    index = 0;
+end
+places = double(index) + (0:count - 1)';
+bytes = uint8(mod(bsxfun(@plus, double(sequence(:)'), places), 251));
+end

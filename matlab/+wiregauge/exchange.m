@@ -1,0 +1,18 @@
+function run = exchange(address, varargin)
+%EXCHANGE  Measure request and response with a device: RTT, jitter, TRT, throughput, losses.
+%   run = wiregauge.exchange('serial:///dev/ttyACM0', 'In', [48 100 1000], 'Depth', [1 2 4], 'Count', 10000) has the wiregauge
+%   program measure every combination of sizes and depths and returns the stored run: see wiregauge.loadRun. In MATLAB R2021a and
+%   later In=[48 100 1000] is understood as well.
+%
+%   Options are the flags of `wiregauge exchange` in CamelCase: 'Out', 'In', 'Depth', 'Count', 'Duration' ('2s'), 'Rate',
+%   'Protocol' ('echo'), 'Timeout' ('100ms'), 'Warmup', 'Connect', 'Below' ('6ms,10ms'), 'Require' ({'p99<2ms'}), 'Store'
+%   ('directory') and so on; `wiregauge help exchange` tells them all.
+%
+%   run.missed tells which limits of 'Require' were missed; empty if none was.
+%
+%   Errors: wiregauge:usage, wiregauge:link, wiregauge:interrupted, wiregauge:missing (no wiregauge program), wiregauge:argument.
+%
+%   See also wiregauge.plotHistogram, wiregauge.plotTrt, wiregauge.plotThroughput, wiregauge.stream, wiregauge.open.
+
+run = wiregauge.internal.measured('exchange', address, varargin);
+end

@@ -1,0 +1,43 @@
+function handle = plotHistogram(run, varargin)
+%PLOTHISTOGRAM  How often each RTT occurred, one panel for each point of a run.
+%   wiregauge.plotHistogram(run) draws the points of wiregauge.exchange or wiregauge.loadRun below one another, on one axis of time,
+%   and returns the figure's handle. 'Points' ([1 3]) draws some of them; 'Log' (true) draws the counts on a logarithmic axis,
+%   so that the tail is seen. What is longer than the longest p99 is counted in the last bar.
+%
+%   Errors: wiregauge:argument if it is no run of exchanges, or has more than 12 points to draw.
+
+options = wiregauge.internal.pairs(varargin, struct('Points', [], 'Log', false));
+points = wiregauge.internal.exchanges(run, options.Points);
+if numel(points) > 12
+    error('wiregauge:argument', '%d points do not fit: choose some with ''Points'', [1 2 3]', numel(points));
+end
+handle = wiregauge.internal.sheet('RTT histogram', 800, 60 + 90 * numel(points));
+least = Inf;
+most = 0;
+for k = 1:numel(points)
+    sorted = sort(points(k).rtt_ns) / 1e3;
+    if ~isempty(sorted)
+        least = min(least, sorted(1));
+        most = max(most, sorted(ceil(0.99 * end)));
+    end
+end
+if ~isfinite(least)
+    error('wiregauge:argument', 'no exchange of these points was answered right');
+end
+width = max(1.05 * (most - least) / 120, 1e-3);
+edges = least + (0:120) * width;
+for k = 1:numel(points)
+    wiregauge.internal.panel(handle, numel(points), 1, k, 1);
+    counts = wiregauge.internal.counts(min(points(k).rtt_ns / 1e3, edges(end)), edges);
+    if options.Log
+        top = max(1, ceil(log10(max(counts))));
+        wiregauge.internal.bars(edges, max(0, log10(max(counts, 0.5)) + 0.3), wiregauge.internal.colours(k));
+        ylim([0, top + 0.3]);
+        set(gca(), 'ytick', (0:top) + 0.3, 'yticklabel', arrayfun(@(n) sprintf('%g', 10 ^ n), 0:top, 'UniformOutput', false));
+    else
+        wiregauge.internal.bars(edges, counts, wiregauge.internal.colours(k));
+    end
+    wiregauge.internal.caption(wiregauge.internal.label(points(k)));
+end
+xlabel('RTT in us; longer ones in the last bar');
+end

@@ -1,0 +1,40 @@
+function handle = plotThroughput(run)
+%PLOTTHROUGHPUT  Throughput against size of the response, a line for each depth.
+%   wiregauge.plotThroughput(run) draws IN bytes a second of right exchanges against the size of a response (of the request, if
+%   only that was varied), and returns the figure's handle. A dashed line is the limit of the medium, where it is known.
+%
+%   Errors: wiregauge:argument if it is no run of exchanges.
+
+points = wiregauge.internal.exchanges(run, []);
+handle = wiregauge.internal.sheet('Throughput against size', 800, 420);
+wiregauge.internal.panel(handle, 1, 1, 1, 1);
+field = 'in_bytes';
+if numel(unique([points.in_bytes])) == 1 && numel(unique([points.out_bytes])) > 1
+    field = 'out_bytes';
+end
+depths = unique([points.depth]);
+labels = {};
+for k = 1:numel(depths)
+    these = points([points.depth] == depths(k));
+    [sizes, order] = sort([these.(field)]);
+    rates = arrayfun(@(one) one.summary.throughput.([field, '_s']), these(order)) / 1e3;
+    colour = wiregauge.internal.colours(k);
+    plot(sizes, rates, 'o-', 'color', colour, 'markerfacecolor', colour, 'linewidth', 1.5);
+    labels{end + 1} = sprintf('depth %d', depths(k)); %#ok<AGROW>
+end
+limit = points(1).summary.limit;
+if isstruct(limit) && isfield(limit, 'bytes_s')
+    plot(xlim(), limit.bytes_s / 1e3 * [1 1], 'k--');
+    labels{end + 1} = 'limit of the medium';
+end
+limits = ylim();
+ylim([0, 1.4 * limits(2)]); % Room for the legend.
+if strcmp(field, 'in_bytes')
+    xlabel('size of a response in bytes');
+    ylabel('IN in kB/s');
+else
+    xlabel('size of a request in bytes');
+    ylabel('OUT in kB/s');
+end
+legend(labels, 'location', 'northwest', 'fontsize', 10);
+end

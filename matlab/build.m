@@ -1,0 +1,51 @@
+function build(varargin)
+%BUILD  Build the MEX file, in MATLAB or in Octave, into this folder.
+%   build() makes wiregauge_mex of src/ and of wiregauge's C library, which it takes from ../target/release or has cargo build there.
+%   build('Library', 'FILE.a', 'Include', 'DIR') takes another library (libwiregauge_capi.a; in Windows wiregauge_capi.lib) and the
+%   folder of its wiregauge.h.
+%
+%   It needs a C compiler (in MATLAB: mex -setup C; in Octave on Debian: octave-dev), and cargo if there is no library yet.
+
+here = fileparts(mfilename('fullpath'));
+addpath(here);
+options = wiregauge.internal.pairs(varargin, struct('Library', '', 'Include', fullfile(here, '..', 'crates', 'capi', 'include')));
+library = options.Library;
+if isempty(library)
+    library = fullfile(here, '..', 'target', 'release', 'libwiregauge_capi.a');
+    if ispc()
+        library = fullfile(here, '..', 'target', 'release', 'wiregauge_capi.lib');
+    end
+    if ~isfile(library)
+        fprintf('building the library (some minutes)\n');
+        status = system(['cargo build --release --locked --package wiregauge-capi --manifest-path "', ...
+            fullfile(here, '..', 'Cargo.toml'), '"']);
+        if status ~= 0
+            error('wiregauge:missing', 'cargo could not build the library; it comes from https://rustup.rs');
+        end
+    end
+end
+if ~isfile(library)
+    error('wiregauge:missing', 'there is no library %s', library);
+end
+found = dir(fullfile(here, 'src', '*.c'));
+sources = cellfun(@(name) fullfile(here, 'src', name), {found.name}, 'UniformOutput', false);
+include = ['-I', options.Include];
+if exist('OCTAVE_VERSION', 'builtin')
+    before = cd(tempdir()); % Octave leaves object files where it is.
+    restore = onCleanup(@() cd(before));
+    [output, status] = mkoctfile('--mex', '-s', '-o', fullfile(here, ['wiregauge_mex.', mexext()]), include, sources{:}, library, ...
+        '-lpthread', '-ldl', '-lm', '-Wl,--exclude-libs,ALL', '-Wl,--gc-sections');
+    if status ~= 0
+        error('wiregauge:missing', 'mkoctfile failed: %s', output);
+    end
+else
+    system_libraries = {'-lpthread', '-ldl', '-lm'};
+    if ispc()
+        system_libraries = {'-lws2_32', '-luserenv', '-lntdll', '-lbcrypt', '-lcfgmgr32', '-lsetupapi'};
+    elseif ismac()
+        system_libraries = {'-framework', 'CoreFoundation', '-framework', 'IOKit'};
+    end
+    mex('-R2018a', '-outdir', here, '-output', 'wiregauge_mex', include, sources{:}, library, system_libraries{:});
+end
+fprintf('built %s\n', fullfile(here, ['wiregauge_mex.', mexext()]));
+end

@@ -1,0 +1,187 @@
+function tests = test_measuring()
+%TEST_MEASURING  Measuring with the wiregauge program from M-code, loading what it stored, and drawing it.
+
+tests = {@a_run_of_exchanges_is_measured_and_loaded, @samples_are_those_that_the_program_summed_up, @a_stream_is_measured_and_loaded, ...
+    @a_loop_is_measured_and_loaded, @losses_are_samples_too, @a_missed_limit_is_told, @what_the_program_says_is_in_the_error, ...
+    @options_become_flags, @options_that_cannot_be_are_refused, @a_run_that_is_not_there_is_told, @a_program_that_is_not_there_is_told, ...
+    @figures_are_printed, @what_cannot_be_drawn_is_refused, @every_m_file_parses};
+% It says at length that another one would be nicer.
+warning('off', 'Octave:gnuplot-graphics');
+end
+
+function a_run_of_exchanges_is_measured_and_loaded()
+[address, stop] = responder('tcp://127.0.0.1:0');
+run = wiregauge.exchange(address, 'In', [48 100 1000], 'Depth', [1 2], 'Count', 200);
+assert(run.kind, 'exchange');
+assert(run.state, 'complete');
+assert(run.address, address);
+assert(numel(run.points), 6);
+assert([run.points.in_bytes], [48 48 100 100 1000 1000]);
+assert([run.points.depth], [1 2 1 2 1 2]);
+for k = 1:6
+    assert(numel(run.points(k).rtt_ns), run.points(k).summary.counts.answered);
+    assert(all(run.points(k).samples.bytes_in(2:end) == run.points(k).in_bytes));
+end
+assert(isfield(run.conditions, 'host'));
+assert(run.missed, '');
+assert(~isempty(strfind(run.text, 'RTT in us')));
+again = wiregauge.loadRun(run.directory);
+assert(isequal(again.points, run.points));
+end
+
+function samples_are_those_that_the_program_summed_up()
+[address, stop] = responder('tcp://127.0.0.1:0');
+run = wiregauge.exchange(address, 'Count', 500, 'Depth', 4, 'Warmup', 10);
+point = run.points(1);
+assert(mean(point.rtt_ns), point.summary.rtt.mean.value, -1e-9);
+assert(std(point.rtt_ns), point.summary.rtt.sd, -1e-6);
+assert(max(point.rtt_ns), point.summary.rtt.max);
+assert(mean(point.trt_ns), point.summary.trt.mean.value, -1e-6);
+assert(sum(point.samples.phase == 0), 1);
+assert(sum(point.samples.phase == 1), 10);
+end
+
+function a_stream_is_measured_and_loaded()
+[address, stop] = responder('tcp://127.0.0.1:0');
+run = wiregauge.stream(address, 'Direction', 'both', 'Transfer', 4096, 'Duration', '200ms', 'Rate', '5MB/s');
+assert(run.kind, 'stream');
+assert(unique(run.points(1).samples.way)', [0 1]);
+assert(sum(run.points(1).samples.bytes) > 1e5);
+end
+
+function a_loop_is_measured_and_loaded()
+run = wiregauge.loop('virtual', 'Rate', 48000, 'Notify', 4096, 'Duration', '300ms', 'Settle', '50ms', 'NoCalibration', true);
+assert(run.kind, 'loop');
+samples = run.points(1).samples;
+assert(all(samples.done_ns >= samples.begun_ns));
+end
+
+function losses_are_samples_too()
+[address, stop] = responder('tcp://127.0.0.1:0', '--drop', 'every=50');
+run = wiregauge.exchange(address, 'Count', 200, 'Timeout', '20ms');
+lost = sum(run.points(1).samples.status == 1);
+assert(lost, run.points(1).summary.counts.lost);
+assert(lost >= 3);
+assert(numel(run.points(1).rtt_ns), run.points(1).summary.counts.answered);
+end
+
+function a_missed_limit_is_told()
+[address, stop] = responder('tcp://127.0.0.1:0', '--service-time', '2ms');
+run = wiregauge.exchange(address, 'Count', 20, 'Require', {'p50<1ms', 'lost<50%'});
+assert(~isempty(strfind(run.missed, 'p50')));
+assert(isempty(strfind(run.missed, 'lost')));
+end
+
+function what_the_program_says_is_in_the_error()
+message = fails_with('wiregauge:usage', @() wiregauge.exchange('tcp://127.0.0.1:7700', 'In', 1));
+assert(~isempty(strfind(message, '32')));
+fails_with('wiregauge:usage', @() wiregauge.exchange('nonsense'));
+fails_with('wiregauge:usage', @() wiregauge.exchange('null://', 'NoSuchFlag', 1));
+message = fails_with('wiregauge:link', @() wiregauge.exchange('tcp://127.0.0.1:1'));
+assert(~isempty(strfind(message, 'tcp://127.0.0.1:1')));
+% What looks like a command stays an address.
+fails_with('wiregauge:usage', @() wiregauge.exchange('$(touch nothing); ''quoted'' --help'));
+assert(~exist('nothing', 'file'));
+end
+
+function options_become_flags()
+assert(wiregauge.internal.flags({'In', [48 1000], 'KeepData', true, 'NoStore', false, 'Duration', '2s'}), ...
+    {'--in', '48,1000', '--keep-data', '--duration', '2s'});
+assert(wiregauge.internal.flags({'require', {'p99<2ms', 'lost<1%'}, 'depth', 4}), ...
+    {'--require', 'p99<2ms', '--require', 'lost<1%', '--depth', '4'});
+end
+
+function options_that_cannot_be_are_refused()
+fails_with('wiregauge:argument', @() wiregauge.exchange('null://', 'In'));
+fails_with('wiregauge:argument', @() wiregauge.exchange('null://', [48 100], 'Count', 1));
+fails_with('wiregauge:argument', @() wiregauge.exchange('null://', 'In', NaN));
+fails_with('wiregauge:argument', @() wiregauge.exchange('null://', 'In', struct()));
+fails_with('wiregauge:argument', @() wiregauge.exchange(7700));
+message = fails_with('wiregauge:argument', @assigned);
+assert(~isempty(strfind(message, '''In'', [48 1000]')));
+end
+
+function assigned()
+% What MATLAB takes for a name and its value is an assignment in Octave.
+wiregauge.exchange('null://', In=[48 1000]);
+end
+
+function a_run_that_is_not_there_is_told()
+message = fails_with('wiregauge:run', @() wiregauge.loadRun('/no/such/run'));
+assert(~isempty(strfind(message, '/no/such/run')));
+end
+
+function a_program_that_is_not_there_is_told()
+before = getenv('WIREGAUGE');
+restore = onCleanup(@() setenv('WIREGAUGE', before));
+setenv('WIREGAUGE', '/no/such/program');
+fails_with('wiregauge:missing', @() wiregauge.exchange('null://'));
+end
+
+function figures_are_printed()
+[address, stop] = responder('pty:', '--bus', 'full-speed', '--service-time', '500us');
+run = wiregauge.exchange(address, 'In', [48 1000], 'Depth', [1 2 4], 'Count', 80);
+results = [];
+evalc('results = wiregauge.pure.compare(address, ''In'', 48, ''Count'', 60);');
+printed('histogram', wiregauge.plotHistogram(run));
+printed('histogram-log', wiregauge.plotHistogram(run, 'Points', [1 3], 'Log', true));
+printed('trt', wiregauge.plotTrt(run));
+printed('throughput', wiregauge.plotThroughput(run));
+printed('pure', wiregauge.pure.draw(results));
+end
+
+function printed(name, handle)
+% WIREGAUGE_FIGURES keeps them, for the eye.
+directory = getenv('WIREGAUGE_FIGURES');
+if isempty(directory)
+    directory = getenv('WIREGAUGE_RUNS');
+end
+file = fullfile(directory, [name, '.png']);
+wiregauge.savePicture(handle, file);
+close(handle);
+picture = imread(file);
+assert(size(picture, 1) > 200 && size(picture, 2) > 500);
+% Something is drawn: not all white, and in more than one colour.
+assert(numel(unique(reshape(picture, [], size(picture, 3)), 'rows')) > 6);
+end
+
+function what_cannot_be_drawn_is_refused()
+run = wiregauge.exchange('null://', 'Out', 64, 'Count', 50, 'NoCalibration', true);
+fails_with('wiregauge:argument', @() wiregauge.plotTrt(run));
+fails_with('wiregauge:argument', @() wiregauge.plotHistogram(run, 'Points', 2));
+fails_with('wiregauge:argument', @() wiregauge.plotHistogram(7));
+end
+
+function every_m_file_parses()
+root = fullfile(fileparts(mfilename('fullpath')), '..');
+places = {root, fullfile(root, '+wiregauge'), fullfile(root, '+wiregauge', '+internal'), fullfile(root, '+wiregauge', '+pure'), ...
+    fullfile(root, 'tests'), fullfile(root, '..', 'bench', 'languages')};
+count = 0;
+for p = 1:numel(places)
+    files = dir(fullfile(places{p}, '*.m'));
+    for k = 1:numel(files)
+        file = fullfile(places{p}, files(k).name);
+        __parse_file__(file);
+        count = count + 1;
+        % MATLAB's help takes the first comment; a page of functions lists its first line.
+        assert(~isempty(regexp(fileread(file), '(^|\n)%\s?\S', 'once')), file);
+        % MATLAB does not know Octave's own spellings. The tests are Octave's.
+        if p < 5
+            assert(isempty(regexp(fileread(file), '(\n|^)\s*(#|end(if|for|function|while)\>)|!=|\+\+;', 'once')), ...
+                [file, ': what MATLAB does not understand']);
+        end
+    end
+end
+assert(count > 30);
+broken = [tempname(), '.m'];
+tidy = onCleanup(@() delete(broken));
+file = fopen(broken, 'w');
+fprintf(file, 'x = [1 2\nif x\n');
+fclose(file);
+try
+    __parse_file__(broken);
+catch
+    return
+end
+error('what does not parse passed');
+end
