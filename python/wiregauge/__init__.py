@@ -12,17 +12,42 @@ What a function measures is a `Run`. What goes wrong is an `Error`.
 from __future__ import annotations
 
 from ._native import __version__
+from .comparison import Comparison
 from .errors import Error, Interrupted, LinkError, StorageError, UsageError
-from .measure import exchange
+from .figure import Figure, Figures
+from .measure import exchange, loop, stream
 from .run import Run, last, load
 from .samples import Phase, Status, TransferStatus, Way, Xrun
+from .serving import Responder, serve
+from .stored import (
+    Devices,
+    Explanation,
+    Listing,
+    Runs,
+    compare,
+    demo,
+    devices,
+    explain,
+    export,
+    report,
+    runs,
+    show,
+)
 
 __all__ = [
+    "Comparison",
+    "Devices",
     "Error",
+    "Explanation",
+    "Figure",
+    "Figures",
     "Interrupted",
     "LinkError",
+    "Listing",
     "Phase",
+    "Responder",
     "Run",
+    "Runs",
     "Status",
     "StorageError",
     "TransferStatus",
@@ -30,7 +55,18 @@ __all__ = [
     "Way",
     "Xrun",
     "__version__",
+    "compare",
+    "demo",
+    "devices",
     "exchange",
+    "explain",
+    "export",
     "last",
     "load",
+    "loop",
+    "report",
+    "runs",
+    "serve",
+    "show",
+    "stream",
 ]
