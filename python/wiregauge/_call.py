@@ -15,7 +15,7 @@ from .errors import Interrupted, of_failure
 if TYPE_CHECKING:
     from .run import Run
 
-PROGRAM = [sys.executable, "-m", "wiregauge"]
+PROGRAM = [sys.executable, "-P", "-m", "wiregauge"]
 """What starts wiregauge once more, for what has to be a process of its own."""
 
 
