@@ -26,7 +26,10 @@ pub use alsa::Alsa;
 pub use check::check;
 pub use device::{Arrived, DeviceEnd, LentRings, LoopDevice, Rings, STALLS_KEPT, Submitted};
 pub use virtual_clock::VirtualClock;
-pub use virtual_device::{VirtualDevice, be_device_if_asked, serve_devices_with};
+pub use virtual_device::{
+    VirtualDevice, be_device_if_asked, be_device_if_asked_with, serve_devices_with,
+    serve_devices_with_program,
+};
 
 use crate::crew::{self, Measurer, Signs, Watcher};
 use crate::error::LinkError;

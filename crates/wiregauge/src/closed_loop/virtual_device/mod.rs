@@ -8,7 +8,9 @@ mod process;
 mod shared;
 mod thread;
 
-pub use process::{be_device_if_asked, serve_devices_with};
+pub use process::{
+    be_device_if_asked, be_device_if_asked_with, serve_devices_with, serve_devices_with_program,
+};
 
 use super::device::{Arrived, DeviceEnd, LentRings, LoopDevice, Rings, Submitted};
 use crate::error::{LinkError, LinkErrorKind};

@@ -28,6 +28,9 @@ use std::time::Duration;
 /// The one argument with which a program is asked to be the device.
 const ASKED: &str = "virtual-device";
 
+/// This executable, whatever lies at its path meanwhile.
+const OURSELVES: &str = "/proc/self/exe";
+
 /// A process that was told to quit has by then.
 const QUIT_NS: u64 = 1_000_000_000;
 
@@ -54,13 +57,26 @@ pub fn serve_devices_with(path: impl Into<PathBuf>, arguments: Vec<OsString>) ->
 /// that until the other needs none, and this returns how it went; the program then ends. Else `None`,
 /// and from now on `virtual:process` starts this program's own executable.
 pub fn be_device_if_asked() -> Option<Result<(), LinkError>> {
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == ASKED) && arguments.next().is_none() {
-        return Some(be_device());
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let asked = be_device_if_asked_with(&arguments);
+    if asked.is_none() {
+        serve_devices_with_program(OURSELVES, &[]);
     }
-    // Unlike a path, it is this executable even if that was replaced meanwhile.
-    serve_devices_with("/proc/self/exe", vec![ASKED.into()]);
-    None
+    asked
+}
+
+/// The same for a program whose arguments are others than those of the process, because an interpreter
+/// runs it. It is not yet known to `virtual:process` then: [`serve_devices_with_program`].
+pub fn be_device_if_asked_with(arguments: &[OsString]) -> Option<Result<(), LinkError>> {
+    (arguments == [ASKED]).then(be_device)
+}
+
+/// Names a program that calls [`be_device_if_asked_with`] at its begin, with the arguments that come
+/// before those of its own; see [`serve_devices_with`].
+pub fn serve_devices_with_program(path: impl Into<PathBuf>, before: &[OsString]) -> bool {
+    let mut arguments = before.to_vec();
+    arguments.push(ASKED.into());
+    serve_devices_with(path, arguments)
 }
 
 /// Is the device whose memory is the standard input.
@@ -133,8 +149,12 @@ impl Process {
         };
         let header = Arc::new(Header::of_file(&file).map_err(starting)?);
         header.ask(asked);
-        let child = Command::new(&program.path)
-            .arg0("wiregauge")
+        let mut command = Command::new(&program.path);
+        if program.path.as_os_str() == OURSELVES {
+            // Of no use to whoever lists the processes.
+            command.arg0("wiregauge");
+        }
+        let child = command
             .args(&program.arguments)
             .stdin(Stdio::from(file.try_clone().map_err(starting)?))
             .stdout(Stdio::null())

@@ -1,0 +1,72 @@
+"""Measure what passes between this computer and a device; fio for the wire.
+
+Every command of the program is a function here, of the same name and with the same flags::
+
+    import wiregauge as wg
+    run = wg.exchange("serial:///dev/ttyACM0", in_sizes=[48, 1000], depth=[1, 2, 4])
+    run.table()
+
+What a function measures is a `Run`. What goes wrong is an `Error`.
+"""
+
+from __future__ import annotations
+
+from ._native import __version__
+from .comparison import Comparison
+from .errors import Error, Interrupted, LinkError, StorageError, UsageError
+from .figure import Figure, Figures
+from .measure import exchange, loop, stream
+from .run import Run, last, load
+from .samples import Phase, Status, TransferStatus, Way, Xrun
+from .serving import Responder, serve
+from .stored import (
+    Devices,
+    Explanation,
+    Listing,
+    Runs,
+    compare,
+    demo,
+    devices,
+    explain,
+    export,
+    report,
+    runs,
+    show,
+)
+
+__all__ = [
+    "Comparison",
+    "Devices",
+    "Error",
+    "Explanation",
+    "Figure",
+    "Figures",
+    "Interrupted",
+    "LinkError",
+    "Listing",
+    "Phase",
+    "Responder",
+    "Run",
+    "Runs",
+    "Status",
+    "StorageError",
+    "TransferStatus",
+    "UsageError",
+    "Way",
+    "Xrun",
+    "__version__",
+    "compare",
+    "demo",
+    "devices",
+    "exchange",
+    "explain",
+    "export",
+    "last",
+    "load",
+    "loop",
+    "report",
+    "runs",
+    "serve",
+    "show",
+    "stream",
+]

@@ -1,0 +1,394 @@
+"""A stored run: its plan, its points, its samples, and what can be made of them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import weakref
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _frames, _html, _native, samples
+from .errors import UsageError
+from .figure import Figure, Figures
+from .plot import Plot
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+    import xarray as xr
+
+    from .comparison import Comparison
+    from .stored import Explanation
+
+__all__ = ["Run", "last", "load"]
+
+
+class Run:
+    """A run on disk, of any kind.
+
+    Parameters
+    ----------
+    path
+        Its directory; `load` also takes names.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+        Its directory.
+    missed : tuple of str
+        The limits (``require``) that were missed, of a run that was just measured.
+
+    Raises
+    ------
+    UsageError
+        There is no run in that directory, or it cannot be read.
+    """
+
+    path: Path
+    missed: tuple[str, ...]
+
+    def __init__(self, path: str | os.PathLike[str], *, passing: bool = False) -> None:
+        self.path = Path(path)
+        self.missed = ()
+        try:
+            self._told = _native.tell(self.path)
+        except OSError as error:
+            raise UsageError(str(error)) from None
+        if passing:
+            # Not to be stored means: gone with the object.
+            weakref.finalize(self, shutil.rmtree, self.path.parent, ignore_errors=True)
+
+    @cached_property
+    def _file(self) -> dict[str, Any]:
+        file: dict[str, Any] = json.loads(self._told.json)
+        return file
+
+    @property
+    def name(self) -> str:
+        """The last part of its directory's path."""
+        return self.path.resolve().name
+
+    @property
+    def kind(self) -> str:
+        """What was measured: ``exchange``, ``stream`` or ``loop``."""
+        return str(self._file["kind"])
+
+    @property
+    def address(self) -> str:
+        """The (first) device."""
+        return str(self.plan["address"])
+
+    @property
+    def state(self) -> str:
+        """``complete``, ``interrupted``, ``failed``, or ``running`` (which a crash leaves too)."""
+        return self._told.state
+
+    @property
+    def failed(self) -> str | None:
+        """Why it failed, if it did."""
+        return self._told.failed
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What was to be measured, to the last default; docs/run-format.md has the keys."""
+        plan: dict[str, Any] = self._file["plan"]
+        return plan
+
+    @property
+    def conditions(self) -> dict[str, Any]:
+        """What it ran on: host, kernel, link, device, versions, command, the host's own floor."""
+        conditions: dict[str, Any] = self._file["conditions"]
+        return conditions
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """One summary for each finished point, as run.json has it: ``_ns``, bytes, a second."""
+        points: list[dict[str, Any]] = self._file["points"]
+        return points
+
+    @property
+    def warnings(self) -> list[str]:
+        """Why some figures deserve a second look, with the remedy."""
+        return list(self._told.warnings)
+
+    @property
+    def command(self) -> str:
+        """The command line that repeats it."""
+        return self._told.command
+
+    @cached_property
+    def samples(self) -> npt.NDArray[np.void]:
+        """Every row of every point: a structured array, one record a row.
+
+        Returns
+        -------
+        numpy.ndarray
+            Of shape (rows,), read-only; its memory is the one that Rust filled. The fields are those
+            of docs/run-format.md, times in ns, sizes in bytes, and `point` in front.
+
+        Raises
+        ------
+        OSError
+            A sample file is missing or damaged.
+        """
+        return samples.array(_native.samples(self.path), self.kind)
+
+    def samples_of(self, point: int) -> npt.NDArray[np.void]:
+        """Rows of one point.
+
+        Parameters
+        ----------
+        point
+            Position in `points`, from 0; negative from the end.
+
+        Returns
+        -------
+        numpy.ndarray
+            As `samples`; where those were read already, a view of them.
+
+        Raises
+        ------
+        IndexError
+            There is no such point.
+        OSError
+            Its sample file is missing or damaged.
+        """
+        place = range(len(self.points))[point]
+        if "samples" in self.__dict__:
+            index = self.points[place]["point"]["index"]
+            found = np.flatnonzero(self.samples["point"] == index)
+            # The rows of a point stand together.
+            begin, end = (int(found[0]), int(found[-1]) + 1) if found.size else (0, 0)
+            return self.samples[begin:end]
+        return samples.array(_native.samples(self.path, place), self.kind)
+
+    def answers(self, point: int) -> list[bytes]:
+        """Bytes of the answers of one point, which ``keep_data`` keeps.
+
+        Parameters
+        ----------
+        point
+            Position in `points`, from 0; negative from the end.
+
+        Returns
+        -------
+        list of bytes
+            One for each row of ``samples_of(point)``; empty for those without an answer.
+
+        Raises
+        ------
+        IndexError
+            There is no such point.
+        UsageError
+            The run did not keep them.
+        """
+        place = range(len(self.points))[point]
+        try:
+            return _native.answers(self.path, place)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+
+    def table(self) -> pd.DataFrame:
+        """Give the summaries: one row a point, of streams one a point and way.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Numbers in base units, with the unit in the name of the column: ``rtt_p99_ns``,
+            ``in_bytes_s``; bounds of confidence as ``rtt_p99_low_ns``. docs/report.md has them all.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return _frames.table(self._told.csv)
+
+    def frame(self, point: int | None = None) -> pd.DataFrame:
+        """Give the samples: one row an exchange, a transfer or a block.
+
+        Parameters
+        ----------
+        point
+            Position in `points`; of all of them, if not given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of `samples`; `phase`, `status`, `way` and `xrun` are categories with names.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        IndexError
+            There is no such point.
+        OSError
+            A sample file is missing or damaged.
+        """
+        rows = self.samples if point is None else self.samples_of(point)
+        return _frames.samples(rows, self.kind)
+
+    def to_xarray(self, *, samples: bool = False) -> xr.Dataset:
+        """Give the summaries over what was swept.
+
+        Parameters
+        ----------
+        samples
+            The times of every sample too, along `sequence` (ns, NaN where there is none).
+
+        Returns
+        -------
+        xarray.Dataset
+            The columns of `table` over its dimensions: `out_bytes`, `in_bytes`, `depth`; of streams
+            `direction`, `way`, `transfer_bytes`, `queue`; of loops `rate_hz`, `channels`,
+            `notify_bytes`, `aim`; of several links `link` and `together`. Where a cell was measured
+            several times, `repeat`. Units are in the attributes.
+
+        Raises
+        ------
+        ImportError
+            xarray or pandas is not installed.
+        """
+        return _frames.dataset(self, samples)
+
+    @property
+    def plot(self) -> Plot:
+        """Plots with matplotlib, to be restyled: ``run.plot.rtt_histogram()``."""
+        return Plot(self)
+
+    @cached_property
+    def figures(self) -> Figures:
+        """The figures of the report, by their names."""
+        return Figures(_native.figures([self.path]))
+
+    def figure(self, name: str) -> Figure:
+        """Give a figure of the report, for a notebook to show.
+
+        Parameters
+        ----------
+        name
+            Such as ``rtt-histogram``; ``list(run.figures)`` has those that there are.
+
+        Raises
+        ------
+        KeyError
+            There is no such figure of this run.
+        """
+        return self.figures[name]
+
+    def report(self, output: str | os.PathLike[str] | None = None) -> Path:
+        """Make a page of it; see `wiregauge.report`.
+
+        Parameters
+        ----------
+        output
+            The file; ``report.html`` in the run's directory, if not given.
+
+        Returns
+        -------
+        pathlib.Path
+        """
+        from . import stored
+
+        return stored.report(self, output=output, progress=False)[0]
+
+    def compare(self, other: Run | str | os.PathLike[str], **options: Any) -> Comparison:
+        """Tell what differs in another run, and how sure that is; see `wiregauge.compare`.
+
+        Parameters
+        ----------
+        other
+            The run that came after this one.
+        **options
+            As of `wiregauge.compare`.
+        """
+        from . import stored
+
+        return stored.compare(self, other, **options)
+
+    def explain(self) -> Explanation:
+        """Tell where its time went; see `wiregauge.explain`."""
+        from . import stored
+
+        return stored.explain(self)
+
+    def show(self, **options: Any) -> str:
+        """Show it as tables; see `wiregauge.show`."""
+        from . import stored
+
+        return stored.show(self, **options)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the directories."""
+        return isinstance(other, Run) and self.path.resolve() == other.path.resolve()
+
+    def __hash__(self) -> int:
+        """Hash the directory."""
+        return hash(self.path.resolve())
+
+    def __repr__(self) -> str:
+        """Name it."""
+        points = f"{len(self.points)} point" + ("s" if len(self.points) != 1 else "")
+        return f"<wiregauge.Run {self.kind} {self.address}, {self.state}, {points}: {self.path}>"
+
+    def __str__(self) -> str:
+        """Tell it in tables, as the program does."""
+        return self.show()
+
+    def _repr_html_(self) -> str:
+        told = self._told
+        failed = [told.failed] if told.failed else []
+        return _html.page(
+            _html.paragraphs(told.heading),
+            *(_html.table(*table) for table in told.tables),
+            _html.paragraphs(told.notes),
+            _html.paragraphs(told.warnings, "Warning:"),
+            _html.paragraphs(failed, "The run failed:"),
+        )
+
+
+def load(run: str | os.PathLike[str]) -> Run:
+    """Open a stored run.
+
+    Parameters
+    ----------
+    run
+        A directory, the name of a stored run or its beginning, or ``last``.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    UsageError
+        There is no such run, or several could be meant, or it cannot be read.
+    """
+    if not isinstance(run, str) and not hasattr(run, "__fspath__"):
+        raise TypeError(f"run must be a path or a name, not {type(run).__name__}")
+    try:
+        return Run(_native.find(str(run)))
+    except OSError as error:
+        raise UsageError(str(error)) from None
+
+
+def last() -> Run:
+    """Open the newest stored run.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    UsageError
+        No run is stored.
+    """
+    return load("last")
