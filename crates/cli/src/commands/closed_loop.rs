@@ -4,13 +4,14 @@ use super::measure::Measurement;
 use super::{plan, printed};
 use crate::Outcome;
 use crate::args::LoopArgs;
+use crate::caller::Session;
 use crate::output::progress::Extent;
 use std::time::Duration;
 use wiregauge::closed_loop;
 use wiregauge_run::{Loop, RunFile};
 
 /// Runs the command.
-pub fn run(args: &LoopArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &LoopArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let plan = plan::of_loop(args);
     closed_loop::check(&plan)?;
     let measurement = Measurement::<Loop> {
@@ -29,6 +30,7 @@ pub fn run(args: &LoopArgs) -> anyhow::Result<Outcome> {
         },
     };
     measurement.run(
+        session,
         |plan, stop, sink| closed_loop::run(plan, stop, sink),
         |_| Vec::new(),
     )

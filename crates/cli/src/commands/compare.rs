@@ -3,6 +3,7 @@
 use super::printed_comparison;
 use crate::Outcome;
 use crate::args::CompareArgs;
+use crate::caller::{Session, remark};
 use crate::fail_if::Judged;
 use crate::output::style::{BAD, CAUTION, RESET};
 use anyhow::{Context, bail};
@@ -13,7 +14,7 @@ use wiregauge_report::figures;
 use wiregauge_run::AnyRun;
 
 /// Runs the command.
-pub fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let (before, after) = (side(&args.before)?, side(&args.after)?);
     let wanted = |figure: &Figure| args.only.is_empty() || args.only.contains(&figure.to_string());
     let comparison = wiregauge_compare::compare(&before, &after, &wanted, &|_| {})?;
@@ -37,25 +38,26 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
         }
     }
     if args.json {
-        print_json(&comparison, &judged)?;
+        print_json(&comparison, &judged, session)?;
     } else {
-        printed_comparison::print(&comparison, args.format)?;
+        printed_comparison::print(&comparison, args.format, session)?;
     }
     if let Some(dir) = &args.figures {
         std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
         let drawn = figures::of_comparison(&comparison);
-        for line in super::report::write_figures(dir, &drawn, &[])? {
-            anstream::eprintln!("{line}");
+        for line in super::report::write_figures(dir, &drawn, &[], session)? {
+            remark!(session, "{line}");
         }
     }
     let mut is_met = false;
     for (text, judged) in &judged {
         for place in &judged.met {
             is_met = true;
-            anstream::eprintln!("{BAD}met:{RESET} {text}: {place}");
+            session.caller.missed(&format!("{text}: {place}"));
+            remark!(session, "{BAD}met:{RESET} {text}: {place}");
         }
         for place in &judged.undecided {
-            anstream::eprintln!("{CAUTION}not decided:{RESET} {text}: {place}");
+            remark!(session, "{CAUTION}not decided:{RESET} {text}: {place}");
         }
     }
     Ok(match is_met {
@@ -86,7 +88,11 @@ fn side(text: &str) -> anyhow::Result<Vec<AnyRun>> {
     Ok(runs)
 }
 
-fn print_json(comparison: &Comparison, judged: &[(&str, Judged)]) -> anyhow::Result<()> {
+fn print_json(
+    comparison: &Comparison,
+    judged: &[(&str, Judged)],
+    session: &Session<'_>,
+) -> anyhow::Result<()> {
     let mut value = serde_json::to_value(comparison)?;
     let conditions = judged.iter().map(|(text, judged)| {
         serde_json::json!({
@@ -97,7 +103,7 @@ fn print_json(comparison: &Comparison, judged: &[(&str, Judged)]) -> anyhow::Res
         })
     });
     value["fail_if"] = conditions.collect();
-    let mut out = anstream::stdout().lock();
+    let mut out = session.caller.words();
     serde_json::to_writer_pretty(&mut out, &value).map_err(std::io::Error::from)?;
     writeln!(out)?;
     Ok(out.flush()?)

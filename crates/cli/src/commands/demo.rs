@@ -2,9 +2,12 @@
 //! a TCP responder as processes of their own, and measures both with the commands that it shows.
 
 use crate::Outcome;
-use crate::args::DemoArgs;
+use crate::args::{Arguments, DemoArgs};
+use crate::caller::Session;
 use crate::output::style::{HEADING, RESET, TYPE};
 use anyhow::{Context, bail};
+use clap::Parser;
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -12,7 +15,7 @@ use wiregauge_run::Run;
 
 /// Prints a line; a reader that has seen enough is an error, not a panic.
 macro_rules! tell {
-    ($($what:tt)*) => { writeln!(anstream::stdout(), $($what)*)? };
+    ($session:expr, $($what:tt)*) => { writeln!($session.caller.words(), $($what)*)? };
 }
 
 /// A responder that is gone when this is dropped.
@@ -22,8 +25,11 @@ struct Responder {
 }
 
 impl Responder {
-    fn start(binary: &Path, arguments: &[&str]) -> anyhow::Result<Responder> {
+    fn start(session: &Session<'_>, arguments: &[&str]) -> anyhow::Result<Responder> {
+        let program = session.caller.program();
+        let (binary, words) = program.split_first().context("finding this program")?;
         let mut process = Command::new(binary)
+            .args(words)
             .arg("serve")
             .args(arguments)
             .arg("--quiet")
@@ -58,30 +64,36 @@ impl Drop for Responder {
 }
 
 /// Runs the command.
-pub fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
-    let binary = std::env::current_exe().context("finding this program")?;
+pub fn run(args: &DemoArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let home = args.store.clone().unwrap_or_else(wiregauge_run::runs_home);
+    let say = |text: &str| say(session, text);
+    let type_this = |command: &str| type_this(session, command);
 
     say("1. A modelled microcontroller on full-speed USB, 700 us of work for each request")?;
     let device = ["pty:", "--bus", "full-speed", "--service-time", "700us"];
     type_this(&format!("wiregauge serve {}", device.join(" ")))?;
-    let responder = Responder::start(&binary, &device)?;
+    let responder = Responder::start(session, &device)?;
     let sweep = "--out 16 --in 48,500,2000,8000 --depth 1,2,4 --duration 1400ms";
-    let board = measure(&binary, &home, &responder.address, sweep)?;
+    let Some(board) = measure(session, &home, &responder.address, sweep)? else {
+        return Ok(Outcome::Interrupted);
+    };
     drop(responder);
-    lesson(&board)?;
-    report(&binary, args, &board)?;
+    lesson(session, &board)?;
+    report(session, args, &board)?;
 
     say("2. A TCP responder on this host")?;
     let device = ["tcp://127.0.0.1:0"];
     type_this(&format!("wiregauge serve {}", device.join(" ")))?;
-    let responder = Responder::start(&binary, &device)?;
+    let responder = Responder::start(session, &device)?;
     let sweep = "--out 16 --in 48,1000,8000 --depth 1,4,16 --count 10000";
-    let host = measure(&binary, &home, &responder.address, sweep)?;
+    let Some(host) = measure(session, &home, &responder.address, sweep)? else {
+        return Ok(Outcome::Interrupted);
+    };
     drop(responder);
-    report(&binary, args, &host)?;
+    report(session, args, &host)?;
 
     tell!(
+        session,
         "\nBoth runs are stored in {} with every sample.",
         home.display()
     );
@@ -99,43 +111,45 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn measure(binary: &Path, home: &Path, address: &str, sweep: &str) -> anyhow::Result<Run> {
+/// Runs a command of ours as if it had been typed.
+fn run_this(session: &Session<'_>, words: &[&OsStr]) -> anyhow::Result<Outcome> {
+    let name = OsStr::new("wiregauge");
+    let arguments = Arguments::try_parse_from(std::iter::once(&name).chain(words))?;
+    super::run(arguments, &session.typing(words))
+}
+
+/// Measures; nothing if the user interrupted it.
+fn measure(
+    session: &Session<'_>,
+    home: &Path,
+    address: &str,
+    sweep: &str,
+) -> anyhow::Result<Option<Run>> {
     let dir: PathBuf = wiregauge_run::new_run_dir(home, address);
-    type_this(&format!("wiregauge exchange {address} {sweep}"))?;
-    tell!("");
-    let status = Command::new(binary)
-        .args(["exchange", address])
-        .args(sweep.split(' '))
-        .arg("--store")
-        .arg(&dir)
-        .status()
-        .context("starting the measurement")?;
-    if !status.success() {
-        bail!("the measurement failed ({status})");
-    }
-    Ok(Run::open(&dir)?)
+    type_this(session, &format!("wiregauge exchange {address} {sweep}"))?;
+    tell!(session, "");
+    let mut words: Vec<&OsStr> = vec!["exchange".as_ref(), address.as_ref()];
+    words.extend(sweep.split(' ').map(OsStr::new));
+    words.extend(["--store".as_ref(), dir.as_os_str()]);
+    Ok(match run_this(session, &words)? {
+        Outcome::Interrupted => None,
+        Outcome::Done | Outcome::Missed => Some(Run::open(&dir)?),
+    })
 }
 
 /// Writes the page of a run; the command names it.
-fn report(binary: &Path, args: &DemoArgs, run: &Run) -> anyhow::Result<()> {
-    tell!("");
+fn report(session: &Session<'_>, args: &DemoArgs, run: &Run) -> anyhow::Result<()> {
+    tell!(session, "");
     match args.store {
-        None => type_this("wiregauge report last")?,
-        Some(_) => type_this(&format!("wiregauge report {}", run.dir.display()))?,
+        None => type_this(session, "wiregauge report last")?,
+        Some(_) => type_this(session, &format!("wiregauge report {}", run.dir.display()))?,
     }
-    let status = Command::new(binary)
-        .arg("report")
-        .arg(&run.dir)
-        .status()
-        .context("starting the report")?;
-    if !status.success() {
-        bail!("the report failed ({status})");
-    }
+    run_this(session, &["report".as_ref(), run.dir.as_os_str()])?;
     Ok(())
 }
 
 /// Says what the table shows, from the figures in it.
-fn lesson(run: &Run) -> std::io::Result<()> {
+fn lesson(session: &Session<'_>, run: &Run) -> std::io::Result<()> {
     let trt = |in_bytes: u32, depth: u32| {
         let mut points = run.file.points.iter();
         let point = points.find(|p| p.point.in_bytes == in_bytes && p.point.depth == depth)?;
@@ -154,6 +168,7 @@ fn lesson(run: &Run) -> std::io::Result<()> {
         return Ok(());
     };
     tell!(
+        session,
         "\n{HEADING}What it shows:{RESET} with 48 B answers, keeping 2 requests outstanding repeats {:.1} times\n\
          as often, 4 of them {:.1} times. With 8000 B answers the bus is the limit: {:.0} % of it at\n\
          depth 1, {:.0} % at depth 4.",
@@ -165,15 +180,12 @@ fn lesson(run: &Run) -> std::io::Result<()> {
     Ok(())
 }
 
-fn say(text: &str) -> std::io::Result<()> {
-    tell!(
-        "
-{HEADING}{text}{RESET}"
-    );
+fn say(session: &Session<'_>, text: &str) -> std::io::Result<()> {
+    tell!(session, "\n{HEADING}{text}{RESET}");
     Ok(())
 }
 
-fn type_this(command: &str) -> std::io::Result<()> {
-    tell!("  {TYPE}$ {command}{RESET}");
+fn type_this(session: &Session<'_>, command: &str) -> std::io::Result<()> {
+    tell!(session, "  {TYPE}$ {command}{RESET}");
     Ok(())
 }

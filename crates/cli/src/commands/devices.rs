@@ -2,15 +2,16 @@
 
 use crate::Outcome;
 use crate::args::DevicesArgs;
+use crate::caller::Session;
 use crate::output::style::{HEADING, RESET};
 use comfy_table::{ContentArrangement, Table};
 use std::io::Write;
 use wiregauge::devices::{Answer, Survey, survey};
 
 /// Runs the command.
-pub fn run(args: &DevicesArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &DevicesArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let found = survey(args.probe);
-    let mut out = anstream::stdout().lock();
+    let mut out = session.caller.words();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &found).map_err(std::io::Error::from)?;
         writeln!(out)?;

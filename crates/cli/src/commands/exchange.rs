@@ -4,6 +4,7 @@ use super::measure::Measurement;
 use super::{plan, printed};
 use crate::Outcome;
 use crate::args::ExchangeArgs;
+use crate::caller::Session;
 use crate::output::progress::Extent;
 use std::time::Duration;
 use wiregauge::exchange;
@@ -12,7 +13,7 @@ use wiregauge_record::Limit;
 use wiregauge_run::{Exchange, RunFile};
 
 /// Runs the command.
-pub fn run(args: &ExchangeArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let plan = plan::of_exchange(args);
     let links = plan.links().count();
     for link in 0..links {
@@ -34,6 +35,7 @@ pub fn run(args: &ExchangeArgs) -> anyhow::Result<Outcome> {
         print: printed::exchange,
     };
     measurement.run(
+        session,
         |plan, stop, sink| exchange::run(plan, stop, sink),
         |file| missed(args, file),
     )

@@ -2,16 +2,17 @@
 
 use crate::Outcome;
 use crate::args::ExplainArgs;
+use crate::caller::Session;
 use crate::output::explained;
 use std::io::Write;
 use wiregauge_explain::{has_interrupt_endpoints, of_exchange, of_stream};
 use wiregauge_run::AnyRun;
 
 /// Runs the command.
-pub fn run(args: &ExplainArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
     let interrupt = has_interrupt_endpoints(run.stored().conditions());
-    let mut out = anstream::stdout().lock();
+    let mut out = session.caller.words();
     let (name, kind) = (run.stored().name(), run.stored().kind());
     let mut value = match &run {
         AnyRun::Exchange(run) => {

@@ -2,37 +2,40 @@
 
 use crate::Outcome;
 use crate::args::ExportArgs;
+use crate::caller::Session;
 use anyhow::Context;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// Runs the command.
-pub fn run(args: &ExportArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &ExportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
     let run = run.stored();
     if let Some(path) = &args.csv {
-        let mut out = open(path)?;
+        let mut out = open(path, session)?;
         // The kind is kept, so that `| head` is known as such.
         run.write_csv(&mut out, args.data)
             .map_err(std::io::Error::from)?;
         out.flush()?;
     }
     if let Some(path) = &args.json {
-        let mut out = open(path)?;
+        let mut out = open(path, session)?;
         run.write_json(&mut out).map_err(std::io::Error::from)?;
         out.flush()?;
     }
     if let Some(path) = &args.parquet {
         run.write_parquet(path)?;
+        session.caller.wrote(path);
     }
     Ok(Outcome::Done)
 }
 
-fn open(path: &Path) -> anyhow::Result<Box<dyn Write>> {
+fn open<'a>(path: &Path, session: &'a Session<'_>) -> anyhow::Result<Box<dyn Write + 'a>> {
     if path == Path::new("-") {
-        return Ok(Box::new(BufWriter::new(std::io::stdout().lock())));
+        return Ok(Box::new(BufWriter::new(session.caller.bytes())));
     }
     let file = File::create(path).with_context(|| format!("creating {}", path.display()))?;
+    session.caller.wrote(path);
     Ok(Box::new(BufWriter::new(file)))
 }

@@ -1,10 +1,11 @@
 //! What `exchange` and `stream` share: a place for the run, the engine on every link, the result
 //! printed and kept.
 
+use super::StorageFailed;
 use super::recorder::{LinkRecorder, Recorder};
-use super::{StorageFailed, stop_flag};
 use crate::Outcome;
 use crate::args::{KeepArgs, Look};
+use crate::caller::{Session, remark};
 use crate::output::progress::{Extent, Progress};
 use crate::output::style::{BAD, RESET};
 use anyhow::Context;
@@ -37,7 +38,7 @@ pub struct Measurement<'a, K: RunKind> {
     /// True of a run that holds nothing.
     pub is_empty: fn(&RunFile<K>) -> bool,
     /// Prints it.
-    pub print: fn(&RunFile<K>, Look) -> anyhow::Result<()>,
+    pub print: fn(&RunFile<K>, Look, &Session<'_>) -> anyhow::Result<()>,
 }
 
 impl<K: RunKind> Measurement<'_, K>
@@ -49,6 +50,7 @@ where
     /// of the user were, as texts.
     pub fn run(
         self,
+        session: &Session<'_>,
         engine: impl Fn(&K::Plan, &AtomicBool, &mut LinkRecorder<'_, K>) -> Result<bool, RunError>
         + Sync,
         missed: impl Fn(&RunFile<K>) -> Vec<String>,
@@ -62,7 +64,7 @@ where
             None => None,
         };
         // Not stored means: in a directory that is gone afterwards.
-        let passing = match keep.no_store {
+        let mut passing = match keep.no_store {
             true => Some(tempfile::tempdir().context("making a directory")?),
             false => None,
         };
@@ -73,10 +75,11 @@ where
                 wiregauge_run::new_run_dir(&wiregauge_run::runs_home(), K::address(plan))
             }
         };
-        let stop = stop_flag()?;
-        let progress = Progress::new(self.points, self.extent, look.quiet || look.json);
-        let recorder =
-            Recorder::<K>::new(&dir, plan, self.links, progress).map_err(StorageFailed)?;
+        let stop = session.caller.stop()?;
+        let meter = session.caller.meter(look.quiet || look.json);
+        let progress = Progress::new(self.points, self.extent, meter);
+        let recorder = Recorder::<K>::new(&dir, plan, self.links, session.command(), progress)
+            .map_err(StorageFailed)?;
         let result = nodes::run(self.links, &stop, |turn: Turn<'_>| {
             engine(&plan.part(&turn), &stop, &mut recorder.link(turn))
         });
@@ -88,13 +91,15 @@ where
                 let _ = std::fs::remove_file(path);
             }
         } else {
-            (self.print)(&file, look)?;
+            let stored = passing.is_none();
+            session.caller.measured(&dir, &mut passing);
+            (self.print)(&file, look, session)?;
             if let Some(csv) = csv {
                 write_csv::<K>(&dir, csv, self.with_data).map_err(StorageFailed)?;
             }
-            if passing.is_none() && !look.quiet && !look.json {
+            if stored && !look.quiet && !look.json {
                 // A reader that has seen enough (`| head`) is no failure.
-                let _ = writeln!(anstream::stdout(), "\nstored in {}", dir.display());
+                let _ = writeln!(session.caller.words(), "\nstored in {}", dir.display());
             }
         }
         match result {
@@ -107,7 +112,8 @@ where
         }
         let missed = missed(&file);
         for text in &missed {
-            anstream::eprintln!("{BAD}missed:{RESET} {text}");
+            session.caller.missed(text);
+            remark!(session, "{BAD}missed:{RESET} {text}");
         }
         Ok(match missed.is_empty() {
             true => Outcome::Done,

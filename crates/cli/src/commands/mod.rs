@@ -20,11 +20,10 @@ mod stream;
 
 use crate::Outcome;
 use crate::args::{Arguments, Command};
+use crate::caller::Session;
 use anyhow::Context;
 use clap::CommandFactory;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// The samples could not be stored. What was stored before is there.
 #[derive(Debug)]
@@ -39,23 +38,28 @@ impl std::fmt::Display for StorageFailed {
 impl std::error::Error for StorageFailed {}
 
 /// Runs the command that the user gave.
-pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+pub fn run(arguments: Arguments, session: &Session<'_>) -> anyhow::Result<Outcome> {
     match arguments.command {
-        Command::Exchange(args) => exchange::run(&args),
-        Command::Stream(args) => stream::run(&args),
-        Command::Loop(args) => closed_loop::run(&args),
-        Command::Serve(args) => serve::run(&args),
-        Command::Show(args) => show::run(&args),
-        Command::Explain(args) => explain::run(&args),
-        Command::Report(args) => report::run(&args),
-        Command::Compare(args) => compare::run(&args),
-        Command::Runs(args) => runs::run(&args),
-        Command::Export(args) => export::run(&args),
-        Command::Devices(args) => devices::run(&args),
-        Command::Demo(args) => demo::run(&args),
+        Command::Exchange(args) => exchange::run(&args, session),
+        Command::Stream(args) => stream::run(&args, session),
+        Command::Loop(args) => closed_loop::run(&args, session),
+        Command::Serve(args) => serve::run(&args, session),
+        Command::Show(args) => show::run(&args, session),
+        Command::Explain(args) => explain::run(&args, session),
+        Command::Report(args) => report::run(&args, session),
+        Command::Compare(args) => compare::run(&args, session),
+        Command::Runs(args) => runs::run(&args, session),
+        Command::Export(args) => export::run(&args, session),
+        Command::Devices(args) => devices::run(&args, session),
+        Command::Demo(args) => demo::run(&args, session),
         Command::Completions { shell } => {
             let mut command = Arguments::command();
-            clap_complete::generate(shell, &mut command, "wiregauge", &mut std::io::stdout());
+            clap_complete::generate(
+                shell,
+                &mut command,
+                "wiregauge",
+                &mut session.caller.bytes(),
+            );
             Ok(Outcome::Done)
         }
         Command::Man { directory } => man(&directory),
@@ -67,15 +71,4 @@ fn man(directory: &Path) -> anyhow::Result<Outcome> {
         .and_then(|()| clap_mangen::generate_to(Arguments::command(), directory))
         .with_context(|| format!("writing man pages to {}", directory.display()))?;
     Ok(Outcome::Done)
-}
-
-/// A flag that SIGINT and SIGTERM raise. A second signal ends the program at once, should it hang.
-fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-            .context("installing the handler for Ctrl-C")?;
-    }
-    Ok(stop)
 }

@@ -1,28 +1,35 @@
 //! A run as it is printed: for machines as JSON, for people as tables with what to make of them.
 
 use crate::args::Look;
+use crate::caller::Session;
 use crate::output::style::{CAUTION, HEADING, RESET};
 use std::io::Write;
 use wiregauge_report::told::{self, Told};
 use wiregauge_run::{Loop, RunFile, RunKind, Stream};
 
 /// Prints an exchange run to standard output.
-pub fn exchange(file: &RunFile, look: Look) -> anyhow::Result<()> {
-    print(file, look, || told::of_exchange(file, look.confidence))
+pub fn exchange(file: &RunFile, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
+    print(file, look, session, || {
+        told::of_exchange(file, look.confidence)
+    })
 }
 
 /// Prints a stream run to standard output.
-pub fn stream(file: &RunFile<Stream>, look: Look) -> anyhow::Result<()> {
-    print(file, look, || told::of_stream(file))
+pub fn stream(file: &RunFile<Stream>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
+    print(file, look, session, || told::of_stream(file))
 }
 
 /// Prints a loop run to standard output.
-pub fn closed_loop(file: &RunFile<Loop>, look: Look) -> anyhow::Result<()> {
-    print(file, look, || told::of_loop(file))
+pub fn closed_loop(file: &RunFile<Loop>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
+    print(file, look, session, || told::of_loop(file))
 }
 
 /// Prints the one table of a loop run that has published figures beside its own.
-pub fn loop_beside_published(file: &RunFile<Loop>, look: Look) -> anyhow::Result<()> {
+pub fn loop_beside_published(
+    file: &RunFile<Loop>,
+    look: Look,
+    session: &Session<'_>,
+) -> anyhow::Result<()> {
     let tell = || Told {
         tables: told::loop_beside_published(file).into_iter().collect(),
         ..Told::default()
@@ -33,12 +40,18 @@ pub fn loop_beside_published(file: &RunFile<Loop>, look: Look) -> anyhow::Result
             quiet: true,
             ..look
         },
+        session,
         tell,
     )
 }
 
-fn print<K: RunKind>(file: &RunFile<K>, look: Look, tell: impl Fn() -> Told) -> anyhow::Result<()> {
-    let mut out = anstream::stdout().lock();
+fn print<K: RunKind>(
+    file: &RunFile<K>,
+    look: Look,
+    session: &Session<'_>,
+    tell: impl Fn() -> Told,
+) -> anyhow::Result<()> {
+    let mut out = session.caller.words();
     match look.json {
         true => json(&mut out, file)?,
         false => text(&mut out, &tell(), look.quiet)?,

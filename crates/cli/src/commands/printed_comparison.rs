@@ -1,6 +1,7 @@
 //! A comparison on the terminal or as Markdown.
 
 use crate::args::TableFormat;
+use crate::caller::Session;
 use crate::output::style::{CAUTION, HEADING, RESET};
 use std::io::Write;
 use wiregauge_compare::Comparison;
@@ -10,9 +11,13 @@ use wiregauge_report::told::{Table, ToldComparison, of_comparison};
 const WORDS: &[&str] = &["point", "figure", "verdict", "what"];
 
 /// Prints it to standard output.
-pub fn print(comparison: &Comparison, format: TableFormat) -> anyhow::Result<()> {
+pub fn print(
+    comparison: &Comparison,
+    format: TableFormat,
+    session: &Session<'_>,
+) -> anyhow::Result<()> {
     let told = of_comparison(comparison);
-    let mut out = anstream::stdout().lock();
+    let mut out = session.caller.words();
     match format {
         TableFormat::Text => text(&mut out, told)?,
         TableFormat::Md => out.write_all(told.markdown().as_bytes())?,

@@ -36,13 +36,14 @@ impl<K: RunKind> Recorder<K> {
         dir: &Path,
         plan: &K::Plan,
         links: usize,
+        command: Vec<String>,
         progress: Progress,
     ) -> io::Result<Recorder<K>> {
         let conditions = Conditions {
             started: jiff::Timestamp::now()
                 .strftime("%Y-%m-%dT%H:%M:%SZ")
                 .to_string(),
-            command: std::env::args().collect(),
+            command,
             version: env!("CARGO_PKG_VERSION").to_string(),
             more_links: vec![LinkConditions::default(); links.saturating_sub(1)],
             ..Conditions::default()
@@ -155,7 +156,7 @@ impl<K: RunKind> Sink for LinkRecorder<'_, K> {
 
     fn progress(&mut self, progress: sink::Progress) {
         if self.shows() {
-            let shared = self.recorder.locked();
+            let mut shared = self.recorder.locked();
             shared.progress.update(progress.ended, progress.elapsed);
         }
     }

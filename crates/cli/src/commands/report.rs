@@ -3,13 +3,15 @@
 use super::StorageFailed;
 use crate::Outcome;
 use crate::args::{FigureFormat, ReportArgs};
+use crate::caller::{Session, remark};
 use crate::output::files::{self, address_of, size};
-use crate::output::progress::Bar;
+use crate::output::progress::Meter;
 use crate::output::style::{CAUTION, RESET};
 use anyhow::{Context, bail};
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use wiregauge_compare::Comparison;
 use wiregauge_report::figures::{self, Figure};
 use wiregauge_report::{Subject, labels, page, told};
@@ -22,7 +24,7 @@ const SCALE: f32 = 3.0;
 const PAGE: &str = "report.html";
 
 /// Runs the command.
-pub fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let home = wiregauge_run::runs_home();
     let runs = args.runs.iter().map(|run| wiregauge_run::find(&home, run));
     let runs = runs.collect::<Result<Vec<AnyRun>, _>>()?;
@@ -34,7 +36,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
     if let Some(dir) = &args.figures {
         std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
     }
-    let subjects = load(runs, args.quiet);
+    let subjects = load(runs, session.caller.meter(args.quiet));
     let mut drawn = figures::of(&subjects);
     let compared = compared(&subjects);
     if let [only] = &compared[..] {
@@ -44,11 +46,11 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
     let tell = |line: String| -> std::io::Result<()> {
         match (args.quiet, piped) {
             (true, _) => Ok(()),
-            (false, true) => writeln!(anstream::stderr(), "{line}"),
-            (false, false) => writeln!(anstream::stdout(), "{line}"),
+            (false, true) => writeln!(session.caller.remarks(), "{line}"),
+            (false, false) => writeln!(session.caller.words(), "{line}"),
         }
     };
-    complain(&subjects);
+    complain(&subjects, session);
     if let Some(dir) = &args.figures {
         if drawn.is_empty() {
             let why = format!(
@@ -58,16 +60,19 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
             if place.is_none() {
                 bail!(why);
             }
-            anstream::eprintln!("{CAUTION}warning:{RESET} {why}");
+            remark!(session, "{CAUTION}warning:{RESET} {why}");
         }
-        for line in write_figures(dir, &drawn, &args.format)? {
+        for line in write_figures(dir, &drawn, &args.format, session)? {
             tell(line)?;
         }
     }
     if let Some(place) = &place {
         let comparisons: Vec<_> = compared.iter().map(told::of_comparison).collect();
         let html = page::html(&subjects, &drawn, &comparisons);
-        files::write(place, html.as_bytes())?;
+        files::write(place, html.as_bytes(), session.caller)?;
+        if !piped {
+            session.caller.wrote(place);
+        }
         if !piped {
             let (name, size) = (place.display(), size(html.len()));
             tell(format!("wrote {name} ({size})\n  {}", address_of(place)))?;
@@ -88,24 +93,30 @@ fn place(args: &ReportArgs, runs: &[AnyRun]) -> Option<PathBuf> {
 }
 
 /// Reads the samples of all runs.
-fn load(runs: Vec<AnyRun>, quiet: bool) -> Vec<Subject> {
+fn load(runs: Vec<AnyRun>, meter: Box<dyn Meter>) -> Vec<Subject> {
     let labels = labels(&runs);
     let rows = |run: &AnyRun| run.stored().measured().max(1) as f64;
     let all: f64 = runs.iter().map(rows).sum();
-    let bar = Bar::new(quiet);
+    // What gathers the samples tells of it from several threads.
+    let meter = Mutex::new(meter);
+    let tell = |f: &dyn Fn(&mut dyn Meter)| {
+        if let Ok(mut meter) = meter.lock() {
+            f(meter.as_mut());
+        }
+    };
     let mut done = 0.0;
     let mut subjects = Vec::new();
     for (label, run) in labels.into_iter().zip(runs) {
         let part = rows(&run) / all;
-        bar.says(format!("reading {label}"));
+        tell(&|meter| meter.says(format!("reading {label}")));
         let told = told::of(&run, true);
         let subject = Subject::load(label, run, told, &|within| {
-            bar.update(done + part * within);
+            tell(&|meter| meter.update(done + part * within));
         });
         done += part;
         subjects.push(subject);
     }
-    bar.clear();
+    tell(&|meter| meter.clear());
     subjects
 }
 
@@ -125,7 +136,7 @@ fn compared(subjects: &[Subject]) -> Vec<Comparison> {
 }
 
 /// Says what is missing in the figures, so that nobody takes a part for the whole.
-fn complain(subjects: &[Subject]) {
+fn complain(subjects: &[Subject], session: &Session<'_>) {
     for subject in subjects {
         let run = subject.run.stored();
         let missing = subject.gathered.missing();
@@ -134,14 +145,16 @@ fn complain(subjects: &[Subject]) {
                 1 => String::new(),
                 several => format!(" (and of {} more rows)", several - 1),
             };
-            anstream::eprintln!(
+            remark!(
+                session,
                 "{CAUTION}warning:{RESET} {}: no samples to draw of row {}{more}: {why}",
                 run.name(),
                 at + 1
             );
         }
         if run.points() == 0 {
-            anstream::eprintln!(
+            remark!(
+                session,
                 "{CAUTION}warning:{RESET} {}: no point was finished, so there is nothing to draw",
                 run.name()
             );
@@ -154,6 +167,7 @@ pub(super) fn write_figures(
     dir: &Path,
     figures: &[Figure],
     formats: &[FigureFormat],
+    session: &Session<'_>,
 ) -> anyhow::Result<Vec<String>> {
     let formats = match formats.is_empty() {
         true => &[FigureFormat::Svg, FigureFormat::Png],
@@ -174,6 +188,7 @@ pub(super) fn write_figures(
             }
             std::fs::write(&path, &bytes)
                 .map_err(|error| StorageFailed(files::named("writing", &path, &error)))?;
+            session.caller.wrote(&path);
             lines.push(format!("wrote {} ({})", path.display(), size(bytes.len())));
         }
     }

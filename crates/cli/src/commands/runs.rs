@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::args::RunsArgs;
+use crate::caller::Session;
 use crate::output::style::{HEADING, RESET};
 use comfy_table::{ContentArrangement, Table};
 use std::io::Write;
@@ -9,10 +10,10 @@ use wiregauge_report::units::grouped;
 use wiregauge_run::Listing;
 
 /// Runs the command.
-pub fn run(args: &RunsArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &RunsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let home = wiregauge_run::runs_home();
     let listings = wiregauge_run::list(&home)?;
-    let mut out = anstream::stdout().lock();
+    let mut out = session.caller.words();
     if args.json {
         let rows: Vec<serde_json::Value> = listings.iter().map(as_json).collect();
         serde_json::to_writer_pretty(&mut out, &rows).map_err(std::io::Error::from)?;

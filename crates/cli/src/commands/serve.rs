@@ -1,8 +1,8 @@
 //! `wiregauge serve`: be the device.
 
-use super::stop_flag;
 use crate::Outcome;
 use crate::args::{BusArg, ProtocolArg, ServeArgs};
+use crate::caller::{Session, remark};
 use crate::output::style::{CAUTION, RESET};
 use std::io::Write;
 use wiregauge::host::Load;
@@ -11,7 +11,7 @@ use wiregauge::serve::{Character, Faults, Model, News, Serve, ServeAddress, serv
 use wiregauge_record::Protocol;
 
 /// Runs the command.
-pub fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let nanoseconds = |time: Option<std::time::Duration>| time.map_or(0, |t| t.as_nanos() as u64);
     let model = Model {
         service_ns: nanoseconds(args.service_time),
@@ -67,29 +67,34 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
         max_clients: args.max_clients as usize,
         baud: args.baud,
     };
-    let stop = stop_flag()?;
+    let stop = session.caller.stop()?;
     let quiet = args.quiet;
     let gadget = matches!(what.address, ServeAddress::UsbGadget(_));
     let tell = move |news: News<'_>| match news {
         News::Ready { address, remote } => {
             // To standard output and at once, so that a script can wait for it and read it.
-            println!("serving {address}");
-            let _ = std::io::stdout().flush();
+            session.caller.serving(address);
+            let mut out = session.caller.bytes();
+            let _ = writeln!(out, "serving {address}").and_then(|()| out.flush());
             if remote {
-                anstream::eprintln!(
+                remark!(
+                    session,
                     "{CAUTION}note:{RESET} other hosts can reach this responder; \
                      127.0.0.1 in place of the host keeps it to this one"
                 );
             }
             if !quiet {
                 let hint = how_to_measure(address, gadget);
-                anstream::eprintln!("{hint}   (Ctrl-C ends)");
+                remark!(session, "{hint}   (Ctrl-C ends)");
             }
         }
-        News::Came(peer) if !quiet => anstream::eprintln!("{peer} came"),
-        News::Left(peer) if !quiet => anstream::eprintln!("{peer} left"),
+        News::Came(peer) if !quiet => remark!(session, "{peer} came"),
+        News::Left(peer) if !quiet => remark!(session, "{peer} left"),
         News::TurnedAway(peer) => {
-            anstream::eprintln!("{CAUTION}turned away:{RESET} {peer} (see --max-clients)");
+            remark!(
+                session,
+                "{CAUTION}turned away:{RESET} {peer} (see --max-clients)"
+            );
         }
         News::Came(_) | News::Left(_) => {}
     };

@@ -4,13 +4,14 @@
 use super::printed;
 use crate::Outcome;
 use crate::args::{Look, ShowArgs, ShowFormat};
+use crate::caller::Session;
 use anyhow::bail;
 use std::io::Write;
 use wiregauge_report::told;
 use wiregauge_run::AnyRun;
 
 /// Runs the command.
-pub fn run(args: &ShowArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &ShowArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let format = match (args.format, args.look.json) {
         (None, false) => ShowFormat::Text,
         (None | Some(ShowFormat::Json), true) => ShowFormat::Json,
@@ -22,27 +23,27 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<Outcome> {
     let text = match format {
         ShowFormat::Text | ShowFormat::Json => {
             let json = format == ShowFormat::Json;
-            print(&run, Look { json, ..args.look })?;
+            print(&run, Look { json, ..args.look }, session)?;
             return Ok(Outcome::Done);
         }
         ShowFormat::Md => told::markdown(&run, &tell()),
         ShowFormat::Latex => told::latex(&run, &tell()),
         ShowFormat::Csv => told::csv(&run),
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = session.caller.bytes();
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(Outcome::Done)
 }
 
-fn print(run: &AnyRun, look: Look) -> anyhow::Result<()> {
+fn print(run: &AnyRun, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
     match run {
-        AnyRun::Exchange(run) => printed::exchange(&run.file, look)?,
-        AnyRun::Stream(run) => printed::stream(&run.file, look)?,
-        AnyRun::Loop(run) => printed::closed_loop(&run.file, look)?,
+        AnyRun::Exchange(run) => printed::exchange(&run.file, look, session)?,
+        AnyRun::Stream(run) => printed::stream(&run.file, look, session)?,
+        AnyRun::Loop(run) => printed::closed_loop(&run.file, look, session)?,
     }
     if !look.json && !look.quiet {
-        let mut out = anstream::stdout();
+        let mut out = session.caller.words();
         writeln!(out, "\nstored in {}", run.stored().dir().display())?;
         let command = told::command(run.stored().conditions());
         writeln!(out, "measured with: {command}")?;

@@ -4,13 +4,14 @@ use super::measure::Measurement;
 use super::{plan, printed};
 use crate::Outcome;
 use crate::args::StreamArgs;
+use crate::caller::Session;
 use crate::output::progress::Extent;
 use std::time::Duration;
 use wiregauge::stream;
 use wiregauge_run::{RunFile, Stream};
 
 /// Runs the command.
-pub fn run(args: &StreamArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &StreamArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let plan = plan::of_stream(args);
     stream::check(&plan)?;
     let measurement = Measurement::<Stream> {
@@ -26,6 +27,7 @@ pub fn run(args: &StreamArgs) -> anyhow::Result<Outcome> {
         print: printed::stream,
     };
     measurement.run(
+        session,
         |plan, stop, sink| stream::run(plan, stop, sink),
         |file| missed(args, file),
     )

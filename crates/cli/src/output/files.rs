@@ -1,6 +1,7 @@
 //! Files that a command makes for people to keep: never half-written, and never in the place of
 //! something else.
 
+use crate::caller::Caller;
 use crate::commands::StorageFailed;
 use anyhow::bail;
 use std::fs::{File, Metadata};
@@ -57,9 +58,9 @@ fn is_ours(path: &Path, found: &Metadata) -> anyhow::Result<bool> {
 }
 
 /// Writes a page: whole or not at all.
-pub fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+pub fn write(path: &Path, bytes: &[u8], caller: &dyn Caller) -> anyhow::Result<()> {
     if is_stdout(path) {
-        let mut out = io::stdout().lock();
+        let mut out = caller.bytes();
         out.write_all(bytes)?;
         out.flush()?;
         return Ok(());
@@ -132,6 +133,7 @@ pub fn address_of(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::called::Called;
 
     #[test]
     fn sizes_and_addresses_are_as_people_and_browsers_read_them() {
@@ -147,7 +149,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("report.html");
         std::fs::write(&path, "<p>mine</p>").unwrap();
-        let refused = write(&path, b"page").unwrap_err().to_string();
+        let refused = write(&path, b"page", &Called::default())
+            .unwrap_err()
+            .to_string();
         assert!(refused.contains("not overwritten"), "{refused}");
         assert_eq!(std::fs::read(&path).unwrap(), b"<p>mine</p>");
     }
@@ -157,11 +161,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (path, link) = (dir.path().join("report.html"), dir.path().join("link"));
         let page = format!("<html>{MARK} 0.1.0\">");
-        write(&path, page.as_bytes()).unwrap();
+        write(&path, page.as_bytes(), &Called::default()).unwrap();
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        write(&link, b"").unwrap();
+        write(&link, b"", &Called::default()).unwrap();
         assert!(link.is_symlink() && std::fs::read(&path).unwrap().is_empty());
-        write(&link, page.as_bytes()).unwrap();
+        write(&link, page.as_bytes(), &Called::default()).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), page);
         // Nothing is left lying beside it.
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);

@@ -4,10 +4,20 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// The bar of one run. Its unit is a thousandth of the whole, so that points counted in exchanges
-/// and points counted in seconds are shown alike.
+/// What shows, or tells, how far work is.
+pub trait Meter: Send {
+    /// What is being done.
+    fn says(&mut self, what: String);
+    /// This part of the whole is done, 0 to 1.
+    fn update(&mut self, part: f64);
+    /// The work is over.
+    fn clear(&mut self);
+}
+
+/// How far one run is. Points counted in exchanges and points counted in seconds are shown alike: each
+/// is the same part of the whole.
 pub struct Progress {
-    bar: ProgressBar,
+    meter: Box<dyn Meter>,
     points: usize,
     at: usize,
     per_point: Extent,
@@ -21,16 +31,12 @@ pub enum Extent {
     Time(Duration),
 }
 
-const PARTS: u64 = 1000;
-
 impl Progress {
-    /// A bar for so many points; hidden if asked to, and where standard error is no terminal.
-    pub fn new(points: usize, per_point: Extent, hidden: bool) -> Progress {
-        let points = points.max(1);
-        let bar = bar(PARTS * points as u64, hidden);
+    /// Of so many points.
+    pub fn new(points: usize, per_point: Extent, meter: Box<dyn Meter>) -> Progress {
         Progress {
-            bar,
-            points,
+            meter,
+            points: points.max(1),
             at: 0,
             per_point,
         }
@@ -40,32 +46,37 @@ impl Progress {
     pub fn begin(&mut self, index: u32, what: String) {
         self.at = index as usize;
         let (at, points) = (self.at + 1, self.points);
-        self.bar
-            .set_message(format!("point {at} of {points}: {what}"));
-        self.bar.set_position(PARTS * self.at as u64);
+        self.meter.says(format!("point {at} of {points}: {what}"));
+        self.show(0.0);
     }
 
     /// The point goes on.
-    pub fn update(&self, rows: u64, elapsed: Duration) {
+    pub fn update(&mut self, rows: u64, elapsed: Duration) {
         let part = match self.per_point {
             Extent::Rows(count) => rows as f64 / count as f64,
             Extent::Time(time) => elapsed.as_secs_f64() / time.as_secs_f64(),
         };
-        let within = (part.min(1.0) * PARTS as f64) as u64;
-        self.bar.set_position(PARTS * self.at as u64 + within);
+        self.show(part.min(1.0));
     }
 
-    /// Takes the bar away.
-    pub fn clear(&self) {
-        self.bar.finish_and_clear();
+    fn show(&mut self, within: f64) {
+        let part = (self.at as f64 + within) / self.points as f64;
+        self.meter.update(part.min(1.0));
+    }
+
+    /// The run is over.
+    pub fn clear(&mut self) {
+        self.meter.clear();
     }
 }
 
-/// The bar of work that knows which part of it is done.
+/// A bar on a terminal.
 pub struct Bar {
     bar: ProgressBar,
     begun: Instant,
 }
+
+const PARTS: u64 = 1000;
 
 /// What is done sooner needs no bar.
 const SOON: Duration = Duration::from_millis(300);
@@ -78,21 +89,20 @@ impl Bar {
             begun: Instant::now(),
         }
     }
+}
 
-    /// What is being done.
-    pub fn says(&self, what: String) {
+impl Meter for Bar {
+    fn says(&mut self, what: String) {
         self.bar.set_message(what);
     }
 
-    /// This part of the whole is done, 0 to 1.
-    pub fn update(&self, part: f64) {
+    fn update(&mut self, part: f64) {
         if self.begun.elapsed() > SOON {
             self.bar.set_position((part * PARTS as f64) as u64);
         }
     }
 
-    /// Takes the bar away.
-    pub fn clear(&self) {
+    fn clear(&mut self) {
         self.bar.finish_and_clear();
     }
 }

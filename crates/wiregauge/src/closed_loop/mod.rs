@@ -32,9 +32,7 @@ use point::{Ears, PointEnd, run_point};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use wiregauge_record::{
-    Block, LoopFloor, LoopPlan, LoopPoint, LoopSummariser, LoopSummary,
-};
+use wiregauge_record::{Block, LoopFloor, LoopPlan, LoopPoint, LoopSummariser, LoopSummary};
 
 /// What takes the blocks of a run.
 pub type Taker<'a> = dyn Sink<Point = LoopPoint, Row = Block, Summary = LoopSummary> + 'a;

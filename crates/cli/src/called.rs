@@ -1,0 +1,204 @@
+//! The caller that is a program: everything that a command says and makes is kept for it, nothing is
+//! printed, and no signal is touched.
+
+use crate::caller::{Caller, absolute};
+use crate::output::progress::Meter;
+use anstream::StripStream;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tempfile::TempDir;
+
+/// How far a command is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Share {
+    /// What is done of the whole, 0 to 1.
+    pub part: f64,
+    /// What is being done.
+    pub what: String,
+}
+
+/// What a command left behind.
+#[derive(Debug, Default)]
+struct Left {
+    said: Vec<u8>,
+    remarks: Vec<u8>,
+    runs: Vec<PathBuf>,
+    passing: bool,
+    missed: Vec<String>,
+    files: Vec<PathBuf>,
+    serving: Option<String>,
+}
+
+/// One call of a command by a program. May be looked at from other threads while it runs.
+#[derive(Debug, Default)]
+pub struct Called {
+    program: Vec<OsString>,
+    stop: Arc<AtomicBool>,
+    share: Arc<Mutex<Option<Share>>>,
+    left: Arc<Mutex<Left>>,
+}
+
+impl Called {
+    /// A call that has not begun. `program` starts wiregauge once more, for what has to be a process
+    /// of its own.
+    pub fn new(program: Vec<OsString>) -> Called {
+        Called {
+            program,
+            ..Called::default()
+        }
+    }
+
+    /// Ends the command soon; what was measured is kept.
+    pub fn end(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// How far it is, if it has told since this was asked.
+    pub fn share(&self) -> Option<Share> {
+        locked(&self.share).take()
+    }
+
+    /// What it wrote to its output so far.
+    pub fn said(&self) -> Vec<u8> {
+        self.left().said.clone()
+    }
+
+    /// Its notes and warnings so far.
+    pub fn remarks(&self) -> String {
+        String::from_utf8_lossy(&self.left().remarks).into_owned()
+    }
+
+    /// The runs that it measured, in absolute paths.
+    pub fn runs(&self) -> Vec<PathBuf> {
+        self.left().runs.clone()
+    }
+
+    /// True of runs that are not to be stored: who called removes them when they are not needed any
+    /// more.
+    pub fn is_passing(&self) -> bool {
+        self.left().passing
+    }
+
+    /// The limits that it missed.
+    pub fn missed(&self) -> Vec<String> {
+        self.left().missed.clone()
+    }
+
+    /// The files that it wrote, in absolute paths.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.left().files.clone()
+    }
+
+    /// The address of the responder, once it answers.
+    pub fn serving(&self) -> Option<String> {
+        self.left().serving.clone()
+    }
+
+    fn left(&self) -> MutexGuard<'_, Left> {
+        locked(&self.left)
+    }
+
+    fn tail(&self, which: Which) -> Tail {
+        Tail(Arc::clone(&self.left), which)
+    }
+
+    /// Without colours.
+    fn plain(&self, which: Which) -> StripStream<Box<dyn Write + Send>> {
+        StripStream::new(Box::new(self.tail(which)))
+    }
+}
+
+/// A thread that panicked leaves text that is shorter, not one that is wrong.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Caller for Called {
+    fn words(&self) -> Box<dyn Write + '_> {
+        Box::new(self.plain(|left| &mut left.said))
+    }
+
+    fn bytes(&self) -> Box<dyn Write + '_> {
+        Box::new(self.tail(|left| &mut left.said))
+    }
+
+    fn remarks(&self) -> Box<dyn Write + '_> {
+        Box::new(self.plain(|left| &mut left.remarks))
+    }
+
+    fn stop(&self) -> anyhow::Result<Arc<AtomicBool>> {
+        Ok(Arc::clone(&self.stop))
+    }
+
+    fn meter(&self, _hidden: bool) -> Box<dyn Meter> {
+        Box::new(Told(Arc::clone(&self.share), Share::default()))
+    }
+
+    fn program(&self) -> Vec<OsString> {
+        self.program.clone()
+    }
+
+    fn measured(&self, dir: &Path, passing: &mut Option<TempDir>) {
+        let mut left = self.left();
+        left.runs.push(absolute(dir));
+        if let Some(passing) = passing.take() {
+            let _ = passing.keep();
+            left.passing = true;
+        }
+    }
+
+    fn missed(&self, text: &str) {
+        self.left().missed.push(text.to_owned());
+    }
+
+    fn wrote(&self, path: &Path) {
+        self.left().files.push(absolute(path));
+    }
+
+    fn serving(&self, address: &str) {
+        self.left().serving = Some(address.to_owned());
+    }
+}
+
+/// One of the texts that are left.
+type Which = fn(&mut Left) -> &mut Vec<u8>;
+
+/// The end of it, to be written to.
+struct Tail(Arc<Mutex<Left>>, Which);
+
+impl Write for Tail {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (self.1)(&mut locked(&self.0)).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A meter whose reading lies where the program finds it.
+struct Told(Arc<Mutex<Option<Share>>>, Share);
+
+impl Told {
+    fn tell(&self) {
+        *locked(&self.0) = Some(self.1.clone());
+    }
+}
+
+impl Meter for Told {
+    fn says(&mut self, what: String) {
+        self.1.what = what;
+        self.tell();
+    }
+
+    fn update(&mut self, part: f64) {
+        self.1.part = part;
+        self.tell();
+    }
+
+    fn clear(&mut self) {}
+}

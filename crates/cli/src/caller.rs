@@ -1,0 +1,93 @@
+//! Who calls a command. A terminal prints what is said and stops at Ctrl-C; a program takes the same
+//! words and decides by itself.
+
+use crate::output::progress::Meter;
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use tempfile::TempDir;
+
+/// Takes what a command says and makes, and ends it.
+pub trait Caller: Sync {
+    /// Where words go that may be set off with colours; without, if nobody would see them.
+    fn words(&self) -> Box<dyn Write + '_>;
+
+    /// Where results go whose bytes count.
+    fn bytes(&self) -> Box<dyn Write + '_>;
+
+    /// Where remarks go that are no results: notes, warnings, who came.
+    fn remarks(&self) -> Box<dyn Write + '_>;
+
+    /// What the command looks at to know that it should end.
+    fn stop(&self) -> anyhow::Result<Arc<AtomicBool>>;
+
+    /// What is told how far the command is.
+    fn meter(&self, hidden: bool) -> Box<dyn Meter>;
+
+    /// The words that start this program once more.
+    fn program(&self) -> Vec<OsString>;
+
+    /// A run lies in this directory; one that is not to be stored goes with the other at the end of
+    /// the command, unless that is taken.
+    fn measured(&self, _dir: &Path, _passing: &mut Option<TempDir>) {}
+
+    /// A limit was missed, or a condition met that should not be.
+    fn missed(&self, _text: &str) {}
+
+    /// A file was written.
+    fn wrote(&self, _path: &Path) {}
+
+    /// A responder answers at this address.
+    fn serving(&self, _address: &str) {}
+}
+
+/// A command that runs: who called it, and with which words.
+pub struct Session<'a> {
+    /// Who called it.
+    pub caller: &'a dyn Caller,
+    words: Vec<String>,
+}
+
+impl<'a> Session<'a> {
+    /// Of these words, the program's name first.
+    pub fn new(caller: &'a dyn Caller, words: &[OsString]) -> Session<'a> {
+        let words = words.iter().map(|word| word.to_string_lossy().into());
+        Session {
+            caller,
+            words: words.collect(),
+        }
+    }
+
+    /// The same caller, as if it had typed these words behind the program's name.
+    pub(crate) fn typing(&self, words: &[&OsStr]) -> Session<'a> {
+        let name = self.words.iter().take(1).cloned();
+        let words = words.iter().map(|word| word.to_string_lossy().into());
+        Session {
+            caller: self.caller,
+            words: name.chain(words).collect(),
+        }
+    }
+
+    /// What was typed, to be kept with a run.
+    pub(crate) fn command(&self) -> Vec<String> {
+        self.words.clone()
+    }
+}
+
+/// Says a remark, a line of it.
+macro_rules! remark {
+    ($session:expr, $($what:tt)*) => {{
+        use std::io::Write as _;
+        // There is nobody left to tell that a remark could not be made.
+        let _ = writeln!($session.caller.remarks(), $($what)*);
+    }};
+}
+
+pub(crate) use remark;
+
+/// A path that a file was written to, as a caller wants it.
+pub(crate) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}

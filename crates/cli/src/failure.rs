@@ -1,0 +1,109 @@
+//! What went wrong with a command: for a terminal an exit code, for a program the same words with
+//! the kind beside them.
+
+use crate::commands::StorageFailed;
+use clap::error::{ContextKind, ContextValue};
+use std::io;
+use wiregauge::{LinkError, LinkErrorKind};
+
+/// What the user mistyped.
+pub(crate) const USAGE: u8 = 2;
+/// What the device or the disk did.
+pub(crate) const FAILED: u8 = 3;
+
+/// What kind of failure it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// What was asked for cannot be done as it was said.
+    Usage,
+    /// The link or the host failed.
+    Link(LinkErrorKind),
+    /// A file could not be written.
+    Storage,
+}
+
+/// A command that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What kind of failure it was.
+    pub kind: FailureKind,
+    /// The words that a terminal shows behind `error:`.
+    pub text: String,
+    /// The operating system's error number, if it came from there.
+    pub os_code: Option<i32>,
+    /// The flag whose value is wrong, such as `--in`, if it is one.
+    pub flag: Option<String>,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.text.fmt(f)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl Failure {
+    /// Of words that are no command.
+    pub(crate) fn of_words(error: &clap::Error) -> Failure {
+        let whole = error.render().to_string();
+        // How to type it is of no use to a program, and how to get help neither.
+        let text = whole.split("\n\nUsage:").next().unwrap_or(&whole);
+        let text = text
+            .split("\n\nFor more information")
+            .next()
+            .unwrap_or(text);
+        let text = text.strip_prefix("error: ").unwrap_or(text).trim_end();
+        let flag = match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::String(arg)) => arg.split(' ').next().map(str::to_owned),
+            _ => None,
+        };
+        Failure {
+            kind: FailureKind::Usage,
+            text: text.to_owned(),
+            os_code: None,
+            flag,
+        }
+    }
+
+    /// Of a command that did not come to its end.
+    pub(crate) fn of_command(error: &anyhow::Error) -> Failure {
+        let link = error.downcast_ref::<LinkError>();
+        let storage = error.downcast_ref::<StorageFailed>();
+        let kind = match (link.map(LinkError::kind), storage) {
+            (Some(LinkErrorKind::Usage), _) | (None, None) => FailureKind::Usage,
+            (Some(kind), _) => FailureKind::Link(kind),
+            (None, Some(_)) => FailureKind::Storage,
+        };
+        let said_by_the_system = |error: &anyhow::Error| {
+            error
+                .chain()
+                .find_map(|cause| cause.downcast_ref::<io::Error>()?.raw_os_error())
+        };
+        let os_code = match (link, storage) {
+            (Some(link), _) => link.os_code(),
+            (None, Some(StorageFailed(error))) => error.raw_os_error(),
+            (None, None) => said_by_the_system(error),
+        };
+        Failure {
+            kind,
+            text: format!("{error:#}"),
+            os_code,
+            flag: None,
+        }
+    }
+}
+
+/// The exit code of an error.
+pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
+    match Failure::of_command(error).kind {
+        FailureKind::Usage => USAGE,
+        FailureKind::Link(_) | FailureKind::Storage => FAILED,
+    }
+}
+
+/// True where nobody reads any more.
+pub(crate) fn is_broken_pipe(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::BrokenPipe
+}

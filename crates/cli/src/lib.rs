@@ -1,0 +1,83 @@
+//! The commands of wiregauge, for whoever calls them: the `wiregauge` binary, the program that the
+//! Python package brings, and its functions. They share every flag, default, check and word; what
+//! differs is a [`Caller`]. No measuring here.
+
+mod args;
+mod called;
+mod caller;
+mod commands;
+mod declared;
+mod fail_if;
+mod failure;
+mod output;
+mod stage_list;
+mod stream_limit;
+mod terminal;
+mod values;
+
+pub use called::{Called, Share};
+pub use caller::{Caller, Session};
+pub use declared::declared;
+pub use failure::{Failure, FailureKind};
+
+use clap::Parser;
+use std::ffi::OsString;
+use std::io::Write;
+
+/// How a command ended, as the exit code tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// 0: done.
+    Done,
+    /// 1: measured, but a limit stated with `--require` was missed, or a `--fail-if` met.
+    Missed,
+    /// 130, as shells number it: the user interrupted it; what was measured is kept.
+    Interrupted,
+}
+
+/// The program `wiregauge`: reads the command line, whose first word is its own name, runs the
+/// command on this terminal, and gives the exit code. `program` starts it once more.
+pub fn main(words: Vec<OsString>, program: Vec<OsString>) -> u8 {
+    let arguments = match args::Arguments::try_parse_from(&words) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are such errors too, and go to standard output.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(failure::USAGE);
+        }
+    };
+    let terminal = terminal::Terminal::new(program);
+    let session = Session::new(&terminal, &words);
+    let ended = commands::run(arguments, &session);
+    // What calls this may end the process in its own way, which need not look after our buffers.
+    let flushed = std::io::stdout().flush();
+    match ended {
+        Ok(Outcome::Done) if flushed.is_err_and(|e| !failure::is_broken_pipe(&e)) => {
+            failure::FAILED
+        }
+        Ok(Outcome::Done) => 0,
+        Ok(Outcome::Missed) => 1,
+        Ok(Outcome::Interrupted) => 130,
+        Err(error) => {
+            // A reader that has seen enough (`| head`) is no failure.
+            if error.downcast_ref().is_some_and(failure::is_broken_pipe) {
+                return 0;
+            }
+            anstream::eprintln!(
+                "{}error:{} {error:#}",
+                output::style::BAD,
+                output::style::RESET
+            );
+            failure::code_of(&error)
+        }
+    }
+}
+
+/// A command as a function: its words without the program's name, what it says to `caller`.
+pub fn call(words: &[OsString], caller: &dyn Caller) -> Result<Outcome, Failure> {
+    let words: Vec<OsString> = std::iter::once(OsString::from("wiregauge"))
+        .chain(words.iter().cloned())
+        .collect();
+    let arguments = args::Arguments::try_parse_from(&words).map_err(|e| Failure::of_words(&e))?;
+    commands::run(arguments, &Session::new(caller, &words)).map_err(|e| Failure::of_command(&e))
+}

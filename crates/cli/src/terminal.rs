@@ -1,0 +1,62 @@
+//! The caller at a terminal: standard output and error, Ctrl-C, a progress bar.
+
+use crate::caller::Caller;
+use crate::output::progress::{Bar, Meter};
+use anyhow::Context;
+use std::ffi::OsString;
+use std::io::Write;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+
+/// A terminal, or whatever stands in its place.
+pub struct Terminal {
+    program: Vec<OsString>,
+    stop: OnceLock<Arc<AtomicBool>>,
+}
+
+impl Terminal {
+    /// `program` starts wiregauge once more.
+    pub fn new(program: Vec<OsString>) -> Terminal {
+        Terminal {
+            program,
+            stop: OnceLock::new(),
+        }
+    }
+}
+
+impl Caller for Terminal {
+    fn words(&self) -> Box<dyn Write + '_> {
+        Box::new(anstream::stdout().lock())
+    }
+
+    fn bytes(&self) -> Box<dyn Write + '_> {
+        Box::new(std::io::stdout().lock())
+    }
+
+    fn remarks(&self) -> Box<dyn Write + '_> {
+        Box::new(anstream::stderr())
+    }
+
+    /// A flag that SIGINT and SIGTERM raise. A second signal ends the program at once, should it
+    /// hang.
+    fn stop(&self) -> anyhow::Result<Arc<AtomicBool>> {
+        if let Some(stop) = self.stop.get() {
+            return Ok(Arc::clone(stop));
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
+                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+                .context("installing the handler for Ctrl-C")?;
+        }
+        Ok(Arc::clone(self.stop.get_or_init(|| stop)))
+    }
+
+    fn meter(&self, hidden: bool) -> Box<dyn Meter> {
+        Box::new(Bar::new(hidden))
+    }
+
+    fn program(&self) -> Vec<OsString> {
+        self.program.clone()
+    }
+}

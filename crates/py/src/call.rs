@@ -1,0 +1,157 @@
+//! A command as a function: a thread of its own runs it, and the thread of Python that called waits
+//! without the interpreter's lock, hears of Ctrl-C, and tells how far it is.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+use wiregauge::LinkErrorKind;
+use wiregauge_cli::{Failure, FailureKind, Outcome};
+
+/// How often Python is asked whether Ctrl-C was pressed, and told how far it is.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What became of a command.
+#[pyclass(frozen, get_all, module = "wiregauge._native")]
+pub struct Called {
+    /// `done`, `missed`, `interrupted` or `failed`.
+    outcome: &'static str,
+    /// What it wrote to its output.
+    said: Py<PyBytes>,
+    /// Its notes and warnings.
+    remarks: String,
+    /// The runs that it measured.
+    runs: Vec<PathBuf>,
+    /// True of runs that who called removes.
+    passing: bool,
+    /// The limits that it missed.
+    missed: Vec<String>,
+    /// The files that it wrote.
+    files: Vec<PathBuf>,
+    /// Of one that failed: the kind, the words, the system's number, the flag that is wrong.
+    failure: Option<(&'static str, String, Option<i32>, Option<String>)>,
+    /// What was raised in the meantime, such as KeyboardInterrupt; it ended the command.
+    raised: Option<Py<PyAny>>,
+}
+
+/// What a failure is, as Python has it.
+pub(crate) fn told(failure: &Failure) -> (&'static str, String, Option<i32>, Option<String>) {
+    let kind = match failure.kind {
+        FailureKind::Usage => "usage",
+        FailureKind::Storage => "storage",
+        FailureKind::Link(kind) => match kind {
+            LinkErrorKind::Usage => "usage",
+            LinkErrorKind::Permission => "permission",
+            LinkErrorKind::Unreachable => "unreachable",
+            LinkErrorKind::NotFound => "not-found",
+            LinkErrorKind::Busy => "busy",
+            LinkErrorKind::Silent => "silent",
+            LinkErrorKind::Rubbish => "rubbish",
+            LinkErrorKind::Vanished => "vanished",
+            _ => "io",
+        },
+        _ => "io",
+    };
+    let Failure { text, flag, .. } = failure;
+    (kind, text.clone(), failure.os_code, flag.clone())
+}
+
+/// Runs a command. `tell` is called with the part that is done (0 to 1) and what is being done; what
+/// it raises ends the command, and so does a signal whose handler raises.
+#[pyfunction]
+pub fn call(
+    py: Python<'_>,
+    words: Vec<OsString>,
+    program: Vec<OsString>,
+    tell: Option<Py<PyAny>>,
+) -> PyResult<Called> {
+    let called = Arc::new(wiregauge_cli::Called::new(program));
+    let (send, ended) = channel();
+    let theirs = Arc::clone(&called);
+    std::thread::Builder::new()
+        .name("wiregauge".into())
+        .spawn(move || {
+            // Nobody takes it if Python has given up waiting.
+            let _ = send.send(wiregauge_cli::call(&words, theirs.as_ref()));
+        })?;
+    let mut raised: Option<PyErr> = None;
+    // What lets go of the lock must be shared; a receiver is not.
+    let ended = std::sync::Mutex::new(ended);
+    let result = loop {
+        let word = py.detach(|| match ended.lock() {
+            Ok(ended) => ended.recv_timeout(LOOK),
+            Err(_) => Err(RecvTimeoutError::Disconnected),
+        });
+        match word {
+            Ok(result) => break result,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err(
+                    "the thread that ran the command panicked; its words are on standard error",
+                ));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let share = called.share();
+        let told = py.check_signals().and_then(|()| match (&tell, share) {
+            (Some(tell), Some(share)) if raised.is_none() => {
+                tell.call1(py, (share.part, share.what)).map(drop)
+            }
+            _ => Ok(()),
+        });
+        if let Err(error) = told {
+            if raised.is_some() {
+                // Asked twice: whatever hangs is left to itself.
+                return Err(error);
+            }
+            raised = Some(error);
+            called.end();
+        }
+    };
+    let outcome = match &result {
+        Ok(Outcome::Done) => "done",
+        Ok(Outcome::Missed) => "missed",
+        Ok(Outcome::Interrupted) => "interrupted",
+        Err(_) => "failed",
+    };
+    Ok(Called {
+        outcome,
+        said: PyBytes::new(py, &called.said()).unbind(),
+        remarks: called.remarks(),
+        runs: called.runs(),
+        passing: called.is_passing(),
+        missed: called.missed(),
+        files: called.files(),
+        failure: result.err().as_ref().map(told_of),
+        raised: raised.map(|error| error.into_value(py).into_any()),
+    })
+}
+
+fn told_of(failure: &Failure) -> (&'static str, String, Option<i32>, Option<String>) {
+    told(failure)
+}
+
+/// The program `wiregauge`, on this terminal. `words` begin with its name.
+#[pyfunction]
+pub fn main(py: Python<'_>, words: Vec<OsString>, program: Vec<OsString>) -> u8 {
+    py.detach(|| wiregauge_cli::main(words, program))
+}
+
+/// Every command with its flags, as JSON.
+#[pyfunction]
+pub fn declared() -> String {
+    wiregauge_cli::declared()
+}
+
+/// The directory of the run that a name means; a failure like that of a command if there is none.
+#[pyfunction]
+pub fn find(py: Python<'_>, name: &str) -> Result<PathBuf, PyErr> {
+    py.detach(|| {
+        let run = wiregauge_run::find(&wiregauge_run::runs_home(), name);
+        run.map(|run| run.stored().dir().to_owned())
+    })
+    .map_err(|error| pyo3::exceptions::PyFileNotFoundError::new_err(error.to_string()))
+}

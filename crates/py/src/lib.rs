@@ -1,0 +1,29 @@
+//! The native half of the Python package: the commands, called with the interpreter's lock released;
+//! samples in memory that numpy looks at; figures. What a Python user sees is in python/wiregauge.
+
+mod call;
+mod figures;
+mod responder;
+mod samples;
+mod words;
+
+use pyo3::prelude::*;
+
+/// What python/wiregauge is made of; not for others.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::call::{Called, call, declared, find, main};
+    #[pymodule_export]
+    use super::figures::{Figure, figures, figures_of_comparison};
+    #[pymodule_export]
+    use super::responder::Responder;
+    #[pymodule_export]
+    use super::samples::{Rows, layout, names, samples};
+    #[pymodule_export]
+    use super::words::{Told, tell};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,218 @@
+//! The rows of a run in one piece of memory that Python looks at: laid out here once, filled while it
+//! is decoded, never copied. numpy gets the places of the fields from [`layout`].
+
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::ffi::{c_int, c_void};
+use std::mem::{offset_of, size_of};
+use std::path::PathBuf;
+use wiregauge_record::{
+    Block, Direction, Phase, Sample, Status, Transfer, TransferStatus, Way, Xrun,
+};
+use wiregauge_run::{AnyRun, Exchange, Loop, Run, RunError, RunKind, Stream};
+
+/// A row as Python sees it: what the engine's has, and its point. Every byte has a meaning or is 0, so
+/// that nothing else of this process is shown.
+macro_rules! row {
+    ($name:ident of $from:ty: $($wide:ident)+; $($narrow:ident)*; $($number:ident)+; $unused:literal) => {
+        #[derive(Clone, Copy)]
+        #[repr(C)]
+        struct $name {
+            $($wide: u64,)+
+            point: u32,
+            $($narrow: u32,)*
+            $($number: u8,)+
+            unused: [u8; $unused],
+        }
+
+        impl $name {
+            const FIELDS: &[Field] = &[
+                ("point", "u4", offset_of!($name, point)),
+                $((stringify!($wide), "u8", offset_of!($name, $wide)),)+
+                $((stringify!($narrow), "u4", offset_of!($name, $narrow)),)*
+                $((stringify!($number), "u1", offset_of!($name, $number)),)+
+            ];
+
+            fn of(point: u32, row: &$from) -> $name {
+                $name {
+                    $($wide: row.$wide,)+
+                    point,
+                    $($narrow: row.$narrow,)*
+                    $($number: row.$number as u8,)+
+                    unused: [0; $unused],
+                }
+            }
+        }
+
+        const _: () = assert!(
+            offset_of!($name, unused) + $unused == size_of::<$name>(),
+            "there is a gap in the row"
+        );
+    };
+}
+
+/// Name, numpy's type, place in bytes.
+type Field = (&'static str, &'static str, usize);
+
+row!(ExchangeRow of Sample: sequence intended_ns start_ns rtt_ns connect_ns access_ns device_rx_ticks
+    device_tx_ticks; bytes_out bytes_in outstanding; phase status; 6);
+row!(StreamRow of Transfer: sequence submit_ns complete_ns urb_submit_ns urb_complete_ns;
+    bytes pending; way phase status; 1);
+row!(LoopRow of Block: sequence due_ns begun_ns done_ns; ; phase xrun; 2);
+
+/// Memory that holds rows of any kind.
+enum Memory {
+    Exchange(Vec<ExchangeRow>),
+    Stream(Vec<StreamRow>),
+    Loop(Vec<LoopRow>),
+}
+
+/// Rows of a run, as bytes: of all points, or of one.
+#[pyclass(frozen, module = "wiregauge._native")]
+pub struct Rows {
+    memory: Memory,
+}
+
+impl Rows {
+    /// Where the rows begin, and how many bytes they are.
+    fn bytes(&self) -> (*const c_void, usize) {
+        fn of<R>(rows: &[R]) -> (*const c_void, usize) {
+            (rows.as_ptr().cast(), size_of_val(rows))
+        }
+        match &self.memory {
+            Memory::Exchange(rows) => of(rows),
+            Memory::Stream(rows) => of(rows),
+            Memory::Loop(rows) => of(rows),
+        }
+    }
+}
+
+#[pymethods]
+impl Rows {
+    // SAFETY: Python calls it with a view that may be filled, and holds a reference to this object
+    // for as long as the view lives. The memory belongs to a vector that nobody can reach to change.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        let (begin, length) = slf.get().bytes();
+        let length = isize::try_from(length).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let readonly = 1;
+        // SAFETY: see above; FillInfo takes the reference, and writes nothing to the memory.
+        let filled = unsafe {
+            ffi::PyBuffer_FillInfo(
+                view,
+                slf.as_ptr(),
+                begin.cast_mut(),
+                length,
+                readonly,
+                flags,
+            )
+        };
+        match filled {
+            0 => Ok(()),
+            _ => Err(PyErr::fetch(slf.py())),
+        }
+    }
+
+    fn __len__(&self) -> usize {
+        match &self.memory {
+            Memory::Exchange(rows) => rows.len(),
+            Memory::Stream(rows) => rows.len(),
+            Memory::Loop(rows) => rows.len(),
+        }
+    }
+}
+
+/// The rows of the run in `dir`: of all its points, or of that at position `point` in run.json.
+#[pyfunction]
+#[pyo3(signature = (dir, point=None))]
+pub fn samples(py: Python<'_>, dir: PathBuf, point: Option<usize>) -> PyResult<Rows> {
+    let read = py.detach(|| -> Result<Memory, RunError> {
+        Ok(match AnyRun::open(&dir)? {
+            AnyRun::Exchange(run) => Memory::Exchange(rows(&run, point, ExchangeRow::of)?),
+            AnyRun::Stream(run) => Memory::Stream(rows(&run, point, StreamRow::of)?),
+            AnyRun::Loop(run) => Memory::Loop(rows(&run, point, LoopRow::of)?),
+        })
+    });
+    let memory = read.map_err(|error| PyOSError::new_err(error.to_string()))?;
+    Ok(Rows { memory })
+}
+
+fn rows<K: RunKind, R>(
+    run: &Run<K>,
+    point: Option<usize>,
+    of: impl Fn(u32, &K::Row) -> R,
+) -> Result<Vec<R>, RunError> {
+    let places = match point {
+        Some(at) => at..at + 1,
+        None => 0..run.file.points.len(),
+    };
+    let mut readers = Vec::new();
+    for place in places {
+        let reader = run.samples(place)?;
+        let summary = run.file.points.get(place);
+        let index = summary.map_or(0, |summary| K::index(&K::point(summary)));
+        readers.push((index, reader));
+    }
+    // What a damaged file claims is not believed beyond what fits the memory easily.
+    let claimed = readers.iter().map(|(_, reader)| reader.rows()).sum::<u64>();
+    let mut all = Vec::with_capacity(usize::try_from(claimed).unwrap_or(0).min(1 << 24));
+    for (point, reader) in &mut readers {
+        while let Some(batch) = reader.next_rows() {
+            all.extend(batch?.iter().map(|row| of(*point, row)));
+        }
+    }
+    Ok(all)
+}
+
+/// The bytes of one row of a kind of run, and its fields: name, numpy's type, and place in bytes. In
+/// the order of docs/run-format.md, behind the point.
+#[pyfunction]
+pub fn layout(kind: &str) -> PyResult<(usize, Vec<Field>)> {
+    fn ordered<K: RunKind>(bytes: usize, fields: &[Field]) -> (usize, Vec<Field>) {
+        let place = |name: &str| K::COLUMNS.iter().position(|column| column.name == name);
+        let mut fields = fields.to_vec();
+        fields.sort_by_key(|(name, ..)| place(name));
+        (bytes, fields)
+    }
+    match kind {
+        Exchange::NAME => Ok(ordered::<Exchange>(
+            size_of::<ExchangeRow>(),
+            ExchangeRow::FIELDS,
+        )),
+        Stream::NAME => Ok(ordered::<Stream>(size_of::<StreamRow>(), StreamRow::FIELDS)),
+        Loop::NAME => Ok(ordered::<Loop>(size_of::<LoopRow>(), LoopRow::FIELDS)),
+        _ => Err(PyValueError::new_err(format!("there is no kind `{kind}`"))),
+    }
+}
+
+/// The names behind the numbers of a field, in their order: of `phase`, `way`, `xrun`, `direction`, and
+/// `status` of an exchange, `transfer_status` of a stream.
+#[pyfunction]
+pub fn names(what: &str) -> PyResult<Vec<&'static str>> {
+    Ok(match what {
+        "phase" => (0..)
+            .map_while(Phase::from_number)
+            .map(Phase::name)
+            .collect(),
+        "way" => (0..).map_while(Way::from_number).map(Way::name).collect(),
+        "status" => Status::ALL.iter().map(|status| status.name()).collect(),
+        "transfer_status" => TransferStatus::ALL
+            .iter()
+            .map(|status| status.name())
+            .collect(),
+        "xrun" => Xrun::ALL.iter().map(|xrun| xrun.name()).collect(),
+        "direction" => [Direction::In, Direction::Out, Direction::Both]
+            .iter()
+            .map(|direction| direction.name())
+            .collect(),
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "there are no names of `{what}`"
+            )));
+        }
+    })
+}

@@ -1,0 +1,68 @@
+//! A run in words and tables, for a notebook to show.
+
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use wiregauge_report::told;
+use wiregauge_run::{AnyRun, State};
+
+/// Title, heads of the columns, rows of finished cells.
+type Table = (String, Vec<String>, Vec<Vec<String>>);
+
+/// What there is to tell of a run.
+#[pyclass(frozen, get_all, module = "wiregauge._native")]
+pub struct Told {
+    /// All of run.json.
+    json: String,
+    /// `running`, `complete`, `interrupted` or `failed`.
+    state: &'static str,
+    /// What was measured, on what.
+    heading: Vec<String>,
+    /// Every table that has something to say.
+    tables: Vec<Table>,
+    /// What else the figures amount to.
+    notes: Vec<String>,
+    /// Why some figures deserve a second look, with the remedy.
+    warnings: Vec<String>,
+    /// The error, if the run failed.
+    failed: Option<String>,
+    /// The command that repeats it.
+    command: String,
+    /// One row a point, or a point and way, as CSV: plain numbers in base units.
+    csv: String,
+}
+
+/// Tells of the run in `dir`.
+#[pyfunction]
+pub fn tell(py: Python<'_>, dir: PathBuf) -> PyResult<Told> {
+    py.detach(|| {
+        let run = AnyRun::open(&dir).map_err(|error| error.to_string())?;
+        let mut json = Vec::new();
+        let stored = run.stored();
+        stored
+            .write_json(&mut json)
+            .map_err(|error| error.to_string())?;
+        let said = told::of(&run, false);
+        Ok(Told {
+            json: String::from_utf8_lossy(&json).into_owned(),
+            state: match stored.state() {
+                State::Running => "running",
+                State::Complete => "complete",
+                State::Interrupted => "interrupted",
+                State::Failed { .. } => "failed",
+            },
+            csv: told::csv(&run),
+            heading: said.heading,
+            tables: said
+                .tables
+                .into_iter()
+                .map(|table| (table.title, table.columns, table.rows))
+                .collect(),
+            notes: said.notes,
+            warnings: said.warnings,
+            failed: said.failed,
+            command: said.command,
+        })
+    })
+    .map_err(|error: String| PyOSError::new_err(error))
+}

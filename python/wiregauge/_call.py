@@ -1,0 +1,94 @@
+"""One call of a command: its words, its progress, its end, as a run or an exception."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from ._progress import Meter
+from ._values import Convert, flags
+from .errors import Interrupted, of_failure
+
+if TYPE_CHECKING:
+    from .run import Run
+
+PROGRAM = [sys.executable, "-m", "wiregauge"]
+"""What starts wiregauge once more, for what has to be a process of its own."""
+
+
+def command(
+    name: str,
+    words: Sequence[str],
+    table: Mapping[str, Convert] | None = None,
+    values: Mapping[str, object] | None = None,
+    extra: Sequence[str] = (),
+    *,
+    progress: bool = False,
+) -> tuple[_native.Called, list[Run]]:
+    """Run a command and give what it left behind; raise what went wrong.
+
+    Parameters
+    ----------
+    name
+        The command.
+    words
+        Its positional arguments.
+    table, values
+        How its flags are made of values, and the values.
+    extra
+        Further flags.
+    progress
+        Show how far it is.
+    """
+    typed = [name, *(flags(table, values) if table and values is not None else ()), *extra]
+    # What begins with a hyphen would be taken for a flag.
+    typed += ["--", *words] if any(word.startswith("-") for word in words) else words
+    with Meter(progress) as meter:
+        called = _native.call(typed, PROGRAM, meter.tell)
+    runs = runs_of(called)
+    run = runs[-1] if runs else None
+    raised = called.raised
+    if isinstance(raised, KeyboardInterrupt):
+        interrupted = Interrupted(*raised.args)
+        interrupted.run = run
+        raise interrupted from None
+    if raised is not None:
+        raise raised
+    if called.failure is not None:
+        raise of_failure(called.failure, run)
+    return called, runs
+
+
+def runs_of(called: _native.Called) -> list[Run]:
+    """Make runs of the directories that a call left behind."""
+    from .run import Run
+
+    runs = [Run(path, passing=called.passing) for path in called.runs]
+    for run in runs:
+        run.missed = tuple(called.missed)
+    return runs
+
+
+def said(called: _native.Called) -> str:
+    """Give what a command said."""
+    return called.said.decode()
+
+
+def answer(called: _native.Called) -> Any:
+    """Give what a command said as JSON."""
+    return json.loads(called.said)
+
+
+def place(run: Run | str | Path) -> str:
+    """Give the word for a run that a command understands."""
+    from .run import Run
+
+    if isinstance(run, Run):
+        return str(run.path)
+    if isinstance(run, (str, Path)):
+        return str(run)
+    raise TypeError(f"run must be a Run, a path or a name, not {type(run).__name__}")

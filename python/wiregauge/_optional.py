@@ -1,0 +1,35 @@
+"""Packages that one can do without: what needs one of them says which, and how to get it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+EXTRAS = {"pandas": "pandas", "xarray": "xarray", "matplotlib": "plot", "tqdm": "progress"}
+
+
+def need(package: str, what: str) -> Any:
+    """Import a package.
+
+    Parameters
+    ----------
+    package
+        Its name, or that of a module in it.
+    what
+        What is made with it, for the message.
+
+    Raises
+    ------
+    ImportError
+        It is not installed; the message says what to type.
+    """
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        name = package.split(".")[0]
+        extra = EXTRAS.get(name, "all")
+        raise ImportError(
+            f"{what} needs {name}: pip install {name}, or with all that belongs to it "
+            f"pip install 'wiregauge[{extra}]'",
+            name=name,
+        ) from error

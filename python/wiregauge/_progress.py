@@ -1,0 +1,72 @@
+"""How far a command is: a bar of tqdm's in notebooks and terminals, else a plain line on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+SOON = 0.3
+"""What is done sooner (in seconds) needs no bar."""
+
+PARTS = 1000
+
+
+class Meter:
+    """Shows how far a command is, from the first word of it to the end of the ``with`` block."""
+
+    def __init__(self, shown: bool) -> None:
+        self._shown = shown
+        self._bar: Any = None
+        self._line = False
+        self._begun = time.monotonic()
+
+    def __enter__(self) -> Meter:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Take away what is shown."""
+        if self._bar is not None:
+            self._bar.close()
+        if self._line:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+    def tell(self, part: float, what: str) -> None:
+        """Show that `part` (0 to 1) is done, and what is being done."""
+        if not self._shown or time.monotonic() - self._begun < SOON:
+            return
+        if self._bar is None and not self._line:
+            self._bar = _tqdm()
+            self._line = self._bar is None and sys.stderr.isatty()
+        if self._bar is not None:
+            self._bar.set_description_str(what, refresh=False)
+            self._bar.n = round(part * PARTS)
+            self._bar.refresh()
+        elif self._line:
+            sys.stderr.write(f"\r\033[K{100 * part:3.0f} %  {what}")
+            sys.stderr.flush()
+
+
+def _tqdm() -> Any:
+    """Make a bar, where somebody would see it."""
+    if not (sys.stderr.isatty() or _in_notebook()):
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    form = "{desc} {percentage:3.0f} %|{bar}| {remaining} left"
+    return tqdm(total=PARTS, bar_format=form, leave=False)
+
+
+def _in_notebook() -> bool:
+    shell = sys.modules.get("IPython")
+    return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None

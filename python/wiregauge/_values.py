@@ -1,0 +1,222 @@
+"""From Python's values to the words of the command line, which checks them and knows the defaults.
+
+Only what the words cannot carry is refused here: values of a wrong type or shape, by the name of the
+argument. What a value means, and whether it makes sense, one place decides: the program.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+Word = str | os.PathLike[str]
+Size = int | str
+Sizes = int | str | Iterable[int | str]
+Time = float | str | timedelta
+Times = Time | Iterable[Time]
+Rate = float | str
+Rates = Rate | Iterable[Rate]
+Often = float | str
+Path = str | os.PathLike[str]
+Load = str | Mapping[str, int]
+Texts = str | Iterable[str]
+
+Convert = Callable[[str, Any], list[str]]
+"""Takes an argument's name and value, gives the texts for its flag: one for each time it is given."""
+
+
+def _wrong(name: str, value: object, wanted: str) -> TypeError:
+    return TypeError(f"{name} must be {wanted}, not {type(value).__name__}")
+
+
+def _integer(name: str, value: object, wanted: str) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise _wrong(name, value, wanted)
+    return str(value.__index__())
+
+
+def _real(name: str, value: object, wanted: str) -> float:
+    if isinstance(value, (bool, complex)) or not (
+        hasattr(value, "__float__") or hasattr(value, "__index__")
+    ):
+        raise _wrong(name, value, wanted)
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise _wrong(name, value, wanted) from None
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be a finite number, not {number}")
+    return number
+
+
+def _several(name: str, value: object, one: Callable[[str, object, str], str], wanted: str) -> str:
+    """A value, or a row of them."""
+    if getattr(value, "ndim", 0) > 1:
+        raise ValueError(f"{name} must have one dimension, not {value.ndim}")  # type: ignore[attr-defined]
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        return one(name, value, wanted)
+    if getattr(value, "ndim", 1) == 0:
+        return one(name, value.item(), wanted)  # type: ignore[attr-defined]
+    texts = [one(f"{name}[{at}]", item, wanted) for at, item in enumerate(value)]
+    if not texts:
+        raise ValueError(f"{name} must have a value at least")
+    return ",".join(texts)
+
+
+def _time(name: str, value: object, wanted: str) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    ns = round(_real(name, value, wanted) * 1e9)
+    for unit, factor in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
+        if ns % factor == 0 and ns:
+            return f"{ns // factor}{unit}"
+    return f"{ns}ns"
+
+
+def _number(name: str, value: object, wanted: str) -> str:
+    if isinstance(value, str):
+        return value
+    number = _real(name, value, wanted)
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def _byte_rate(name: str, value: object, wanted: str) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{round(_real(name, value, wanted))}B/s"
+
+
+def _text(name: str, value: object, wanted: str) -> str:
+    if not isinstance(value, str):
+        raise _wrong(name, value, wanted)
+    return value
+
+
+def size(name: str, value: object) -> list[str]:
+    """Bytes, as a number or as ``64k``."""
+    return [_integer(name, value, "an int (bytes) or a str such as '64k'")]
+
+
+def sizes(name: str, value: object) -> list[str]:
+    """Whole numbers, or one of them, or as ``48,100,1k..64k``."""
+    return [_several(name, value, _integer, "an int, several of them, or a str such as '48,1k..64k'")]
+
+
+def count(name: str, value: object) -> list[str]:
+    """A whole number, or as ``10k``."""
+    return [_integer(name, value, "an int or a str such as '10k'")]
+
+
+def time(name: str, value: object) -> list[str]:
+    """Seconds, a timedelta, or as ``300ms``."""
+    return [_time(name, value, "a number of seconds, a timedelta, or a str such as '300ms'")]
+
+
+def times(name: str, value: object) -> list[str]:
+    """Times, or one of them."""
+    return [_several(name, value, _time, "a number of seconds, several, or a str such as '2ms,5ms'")]
+
+
+def number(name: str, value: object) -> list[str]:
+    """A number, or as it is typed."""
+    return [_number(name, value, "a number or a str")]
+
+
+def rates(name: str, value: object) -> list[str]:
+    """Rates a second, or one of them, or as ``62.5M,125M``."""
+    return [_several(name, value, _number, "a number a second, several, or a str such as '62.5M'")]
+
+
+def byte_rates(name: str, value: object) -> list[str]:
+    """Bytes a second, or as ``24MB/s``."""
+    wanted = "a number of bytes a second, several, or a str such as '24MB/s'"
+    return [_several(name, value, _byte_rate, wanted)]
+
+
+def text(name: str, value: object) -> list[str]:
+    """A text."""
+    return [_text(name, value, "a str")]
+
+
+def texts(name: str, value: object) -> list[str]:
+    """Texts behind each other, or one of them, or with commas between."""
+    return [_several(name, value, _text, "a str or several")]
+
+
+def repeated(name: str, value: object) -> list[str]:
+    """Texts that each want the flag once more."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, (bytes, Mapping)) or not isinstance(value, Iterable):
+        raise _wrong(name, value, "a str or several")
+    return [_text(f"{name}[{at}]", item, "a str") for at, item in enumerate(value)]
+
+
+def path(name: str, value: object) -> list[str]:
+    """A path."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise _wrong(name, value, "a str or a path")
+    found = os.fspath(value)
+    if not isinstance(found, str):
+        raise _wrong(name, value, "a path of text")
+    return [found]
+
+
+def load(name: str, value: object) -> list[str]:
+    """Threads that load a host, as ``{"cpu": 2}`` or ``"cpu=2,memory=1"``."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, Mapping):
+        raise _wrong(name, value, "a dict such as {'cpu': 2} or a str such as 'cpu=2'")
+    return [",".join(f"{key}={_integer(f'{name}[{key!r}]', n, 'an int')}" for key, n in value.items())]
+
+
+def stall(name: str, value: object) -> list[str]:
+    """How often and how long, as ``("every=1000", 0.4)`` or ``"every=1000:400ms"``."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, Sequence) or len(value) != 2:
+        raise _wrong(name, value, "a str such as 'every=1000:400ms' or how often and how long")
+    often = _number(f"{name}[0]", value[0], "a probability or a str such as 'every=1000'")
+    return [f"{often}:{_time(f'{name}[1]', value[1], 'a number of seconds')}"]
+
+
+def switch(name: str, value: object) -> list[str]:
+    """True or False; `flags` knows what to make of it."""
+    if not isinstance(value, bool):
+        raise _wrong(name, value, "True or False")
+    return []
+
+
+def flags(table: Mapping[str, Convert], values: Mapping[str, object]) -> list[str]:
+    """Make the words for all arguments that were given."""
+    words: list[str] = []
+    for name, convert in table.items():
+        value = values[name]
+        if value is None:
+            continue
+        flag = flag_of(name)
+        if convert is switch:
+            switch(name, value)
+            words += [flag] if value else []
+        else:
+            words += [f"{flag}={text}" for text in convert(name, value)]
+    return words
+
+
+def flag_of(name: str) -> str:
+    """Give the flag of the program that an argument stands for."""
+    name = {"in_sizes": "in", "out_sizes": "out"}.get(name, name)
+    return "--" + name.replace("_", "-")
+
+
+def addresses(values: tuple[object, ...]) -> list[str]:
+    """Check the addresses of devices."""
+    return [_text(f"addresses[{at}]", value, "a str") for at, value in enumerate(values)]

@@ -1,0 +1,121 @@
+"""The rows of a run as numpy has them: one record a row, looked at where Rust laid them out.
+
+The fields are the columns of docs/run-format.md, and `point` in front: the position of the row's point
+in the plan. Times are integer nanoseconds, sizes bytes. `phase`, `status`, `way` and `xrun` are numbers
+of one byte; the enumerations here name them.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native
+
+__all__ = ["Phase", "Status", "TransferStatus", "Way", "Xrun", "dtype", "names"]
+
+
+class Phase(IntEnum):
+    """Which part of its point a row belongs to; only measured ones are in the statistics."""
+
+    FIRST = 0
+    WARM_UP = 1
+    MEASURED = 2
+
+
+class Status(IntEnum):
+    """How an exchange ended."""
+
+    OK = 0
+    LOST = 1
+    LATE = 2
+    DUPLICATED = 3
+    REORDERED = 4
+    CORRUPTED = 5
+
+
+class TransferStatus(IntEnum):
+    """How a transfer of a stream ended."""
+
+    OK = 0
+    STALLED = 1
+    CANCELLED = 2
+    FAILED = 3
+
+
+class Way(IntEnum):
+    """Which way a transfer went, as the host sees it."""
+
+    IN = 0
+    OUT = 1
+
+
+class Xrun(IntEnum):
+    """What went wrong with a block of a loop."""
+
+    NONE = 0
+    OVERRUN = 1
+    UNDERRUN = 2
+    BOTH = 3
+
+
+_NAMED = {"phase": "phase", "way": "way", "xrun": "xrun", "status": "status"}
+
+
+def names(kind: str, field: str) -> list[str] | None:
+    """Give the names behind the numbers of a field, in their order.
+
+    Parameters
+    ----------
+    kind
+        Of the run: ``exchange``, ``stream`` or ``loop``.
+    field
+        A field of its rows.
+
+    Returns
+    -------
+    list of str or None
+        None for a field that is a number.
+    """
+    what = _NAMED.get(field)
+    if what == "status" and kind == "stream":
+        what = "transfer_status"
+    return _native.names(what) if what else None
+
+
+@cache
+def dtype(kind: str) -> np.dtype[np.void]:
+    """Give the record of a kind of run.
+
+    Parameters
+    ----------
+    kind
+        ``exchange``, ``stream`` or ``loop``.
+
+    Returns
+    -------
+    numpy.dtype
+        A structured type; its fields are in the order of docs/run-format.md, behind `point`.
+
+    Raises
+    ------
+    ValueError
+        There is no such kind.
+    """
+    size, fields = _native.layout(kind)
+    layout: Any = {
+        "names": [name for name, _, _ in fields],
+        "formats": [form for _, form, _ in fields],
+        "offsets": [place for _, _, place in fields],
+        "itemsize": size,
+    }
+    return np.dtype(layout)
+
+
+def array(rows: _native.Rows, kind: str) -> npt.NDArray[np.void]:
+    """Look at rows as records, without a copy; the array keeps them alive."""
+    return np.frombuffer(rows, dtype=dtype(kind))
