@@ -1,4 +1,4 @@
-"""What the tests of devices talk to: real responders, ptys with somebody at the other end, sockets."""
+"""What the tests of devices talk to: responders, ptys with somebody at the end, sockets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def responder(address: str = "tcp://127.0.0.1:0", *flags: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def instrument(answer: Callable[[bytes], bytes]) -> Iterator[str]:
-    """A TCP server that answers each line with what `answer` makes of it, as an instrument with SCPI does."""
+    """A TCP server that answers each line as an instrument does, with what `answer` makes of it."""
 
     class Lines(socketserver.StreamRequestHandler):
         def handle(self) -> None:

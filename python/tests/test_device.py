@@ -1,4 +1,4 @@
-"""An open device from Python: what goes out, what comes back, what is refused, and that nothing is left behind."""
+"""An open device from Python: what comes back, what is refused, and that nothing is left behind."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def test_a_reply_can_go_into_a_buffer_that_is_there(echo: str) -> None:
 
 def test_a_buffer_that_cannot_be_used_is_refused_in_words(echo: str) -> None:
     with wg.open(echo, framing=wg.Raw()) as device:
-        with pytest.raises(TypeError, match="a request must be bytes or an array in C order; this str"):
+        with pytest.raises(
+            TypeError, match="a request must be bytes or an array in C order; this str"
+        ):
             device.exchange("text")  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="in C order"):
             device.exchange(np.zeros((4, 4), np.uint8)[:, ::2])
@@ -117,7 +119,10 @@ def test_a_pty_answers_with_a_length_in_front() -> None:
 
 
 def test_fixed_replies_come_whole_from_a_pty() -> None:
-    with terminal(lambda message: message * 4) as address, wg.open(address, framing=wg.Fixed(32)) as device:
+    with (
+        terminal(lambda message: message * 4) as address,
+        wg.open(address, framing=wg.Fixed(32)) as device,
+    ):
         assert device.exchange(b"12345678") == b"12345678" * 4
 
 
@@ -125,7 +130,9 @@ def test_fixed_replies_come_whole_from_a_pty() -> None:
 def test_pyserial_at_the_other_end_of_a_line(tmp_path: Path) -> None:
     serial = pytest.importorskip("serial")
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    line = subprocess.Popen(["socat", f"pty,raw,echo=0,link={ours}", f"pty,raw,echo=0,link={theirs}"])
+    line = subprocess.Popen(
+        ["socat", f"pty,raw,echo=0,link={ours}", f"pty,raw,echo=0,link={theirs}"]
+    )
     try:
         until = time.monotonic() + BOUND_S
         while not (ours.exists() and theirs.exists()):
@@ -167,7 +174,10 @@ def test_a_batch_of_rows_comes_back_row_by_row(echo: str) -> None:
 
 def test_a_batch_can_be_a_list_or_a_buffer_of_equal_pieces(board: str) -> None:
     with wg.open(board) as device:
-        assert device.exchange_many([pattern(0), pattern(8), pattern(3)], reply_bytes=5).shape == (3, 5)
+        assert device.exchange_many([pattern(0), pattern(8), pattern(3)], reply_bytes=5).shape == (
+            3,
+            5,
+        )
         assert device.exchange_many(pattern(64), request_bytes=16, depth=2).shape == (4, 16)
         assert device.exchange_many([]).shape == (0, 0)
         assert device.exchange_many(np.zeros((0, 4), np.uint8)).shape == (0, 4)
@@ -203,8 +213,16 @@ def test_a_batch_goes_into_an_array_that_is_there(echo: str) -> None:
         (["ab"], {}, "str"),
         (np.zeros((4, 8), np.uint8), {"out": np.zeros((3, 8), np.uint8)}, "row for each of the 4"),
         (np.zeros((4, 8), np.uint8), {"out": np.zeros((4, 16), np.uint8)[:, ::2]}, "in C order"),
-        (np.zeros((4, 8), np.uint8), {"out": np.frombuffer(bytes(32), np.uint8).reshape(4, 8)}, "read-only"),
-        (np.zeros((4, 8), np.uint8), {"out": np.zeros((4, 8), np.uint8), "reply_bytes": 9}, "a row of `out`"),
+        (
+            np.zeros((4, 8), np.uint8),
+            {"out": np.frombuffer(bytes(32), np.uint8).reshape(4, 8)},
+            "read-only",
+        ),
+        (
+            np.zeros((4, 8), np.uint8),
+            {"out": np.zeros((4, 8), np.uint8), "reply_bytes": 9},
+            "a row of `out`",
+        ),
     ],
 )
 def test_a_batch_that_cannot_be_used_is_refused(
@@ -279,7 +297,9 @@ def test_two_pipelines_at_once_are_refused(echo: str) -> None:
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4])
-def test_a_loop_makes_each_command_from_the_reply_so_many_cycles_before(echo: str, depth: int) -> None:
+def test_a_loop_makes_each_command_from_the_reply_so_many_cycles_before(
+    echo: str, depth: int
+) -> None:
     heard: list[int | None] = []
 
     def step(measurement: bytes | None) -> bytes:
@@ -299,15 +319,18 @@ def test_a_loop_makes_each_command_from_the_reply_so_many_cycles_before(echo: st
 
 def test_a_loop_keeps_its_period_and_takes_times_as_text(echo: str) -> None:
     with wg.open(echo, framing=wg.Fixed(8)) as device:
-        cycles = device.control(lambda _: None, period="2ms", depth=2, duration="100ms", request=bytes(8))
+        cycles = device.control(
+            lambda _: None, period="2ms", depth=2, duration="100ms", request=bytes(8)
+        )
     assert len(cycles) == 50
     assert (np.diff(cycles["intended_ns"].astype("i8")) == 2_000_000).all()
     assert (cycles["start_ns"] >= cycles["intended_ns"]).all()
 
 
 def test_what_a_step_raises_ends_the_loop(echo: str) -> None:
-    def step(measurement: bytes | None, left: Iterator[int] = iter(range(5))) -> bytes:
-        next(left) if measurement else None
+    left = iter(range(5))
+
+    def step(measurement: bytes | None) -> bytes:
         if measurement == b"stop":
             raise ZeroDivisionError("a wrong control law")
         return b"stop" if next(left, None) is None else b"go.."
@@ -389,13 +412,13 @@ def test_a_stream_fills_a_buffer(board: str) -> None:
 def test_silence_is_an_error_after_the_timeout_and_not_the_end() -> None:
     with silent() as address, wg.open(address, framing=wg.Fixed(4), timeout=0.1) as device:
         begun = time.monotonic()
-        with pytest.raises(wg.LinkError, match="127.0.0.1"):
+        with pytest.raises(wg.LinkError, match=r"127\.0\.0\.1"):
             device.exchange(b"ping")
         assert time.monotonic() - begun < BOUND_S
 
 
 def test_nobody_at_the_address_is_told_as_on_the_command_line() -> None:
-    with pytest.raises(wg.LinkError, match="tcp://127.0.0.1:1"):
+    with pytest.raises(wg.LinkError, match=r"tcp://127\.0\.0\.1:1"):
         wg.open("tcp://127.0.0.1:1", framing=wg.Raw())
     with pytest.raises((wg.LinkError, ValueError), match="carrier-pigeon"):
         wg.open("carrier-pigeon://roof")
@@ -478,7 +501,10 @@ def test_a_device_does_not_cross_a_fork(echo: str) -> None:
 
 
 def test_a_device_cannot_be_pickled(echo: str) -> None:
-    with wg.open(echo, framing=wg.Fixed(4)) as device, pytest.raises(TypeError, match="send its address"):
+    with (
+        wg.open(echo, framing=wg.Fixed(4)) as device,
+        pytest.raises(TypeError, match="send its address"),
+    ):
         pickle.dumps(device)
 
 
@@ -509,7 +535,9 @@ except KeyboardInterrupt:
 def test_ctrl_c_ends_whatever_waits(call: str) -> None:
     with silent() as address:
         process = subprocess.Popen(
-            [sys.executable, "-c", WAITS.format(call=call), address], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", WAITS.format(call=call), address],
+            stdout=subprocess.PIPE,
+            text=True,
         )
         try:
             assert process.stdout is not None
@@ -530,7 +558,9 @@ def test_ctrl_c_ends_whatever_waits(call: str) -> None:
 
 def test_a_batch_that_never_waits_long_can_be_interrupted_too(echo: str) -> None:
     code = WAITS.format(call="device.exchange_many(np.zeros((10**7, 4), np.uint8), depth=4)")
-    process = subprocess.Popen([sys.executable, "-c", code, echo], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, echo], stdout=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "waiting\n"
@@ -585,7 +615,7 @@ def test_failures_leave_nothing_behind(echo: str) -> None:
                 with pytest.raises(wg.LinkError):
                     wg.open("tcp://127.0.0.1:1", framing=wg.Raw())
                 with pytest.raises(ZeroDivisionError):
-                    device.control(lambda _: b"" if 1 // 0 else b"", cycles=3, request=b"ping")
+                    device.control(lambda _: bytes(1 // 0), cycles=3, request=b"ping")
 
         some(100)
         before = descriptors(), resident_kib()

@@ -12,25 +12,43 @@ What a function measures is a `Run`. What goes wrong is an `Error`.
 from __future__ import annotations
 
 from ._native import __version__
+from .campaign import Campaign, Plan, Result, campaign
+from .device import CYCLE, NEVER, TIMING, CycleStatus, Device, Gain, open
 from .errors import Error, Interrupted, LinkError, StorageError, UsageError
+from .framing import Fixed, LengthPrefix, Raw, Terminator
 from .measure import exchange
 from .run import Run, last, load
 from .samples import Phase, Status, TransferStatus, Way, Xrun
 
 __all__ = [
+    "CYCLE",
+    "NEVER",
+    "TIMING",
+    "Campaign",
+    "CycleStatus",
+    "Device",
     "Error",
+    "Fixed",
+    "Gain",
     "Interrupted",
+    "LengthPrefix",
     "LinkError",
     "Phase",
+    "Plan",
+    "Raw",
+    "Result",
     "Run",
     "Status",
     "StorageError",
+    "Terminator",
     "TransferStatus",
     "UsageError",
     "Way",
     "Xrun",
     "__version__",
+    "campaign",
     "exchange",
     "last",
     "load",
+    "open",
 ]

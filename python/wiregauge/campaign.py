@@ -1,7 +1,7 @@
-"""Many plans, run where the boards are: each in a process of its own, by whatever executor the caller has.
+"""Many plans, each run in a process of its own, by whatever executor the caller has.
 
-An executor is anything with `submit` as in `concurrent.futures`: a pool of processes or threads, Dask's client, MPI's
-pool. It decides who runs what and when; nothing here schedules.
+An executor is anything with `submit` as in `concurrent.futures`: a pool of processes or threads,
+Dask's client, MPI's pool. It decides who runs what and when; nothing here schedules.
 """
 
 from __future__ import annotations
@@ -11,40 +11,43 @@ import io
 import os
 import queue
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from . import errors
-from ._words import words
-from .runs import Run, runs_directory
+from . import _values as v
+from . import measure
+from ._call import PROGRAM
+from .errors import Error, LinkError, UsageError
+from .run import Run
 
 __all__ = ["Campaign", "Plan", "Result", "campaign"]
 
-#: Exit codes after which there is a run: done, a limit missed, interrupted.
-MEASURED = (0, 1, 130)
+
+KINDS = ("exchange", "stream", "loop")
 
 
 class Future(Protocol):
     """What an executor gives back for a call."""
 
-    def result(self) -> Any: ...
-    def cancel(self) -> Any: ...
-    def add_done_callback(self, function: Any, /) -> Any: ...
+    def result(self) -> Any: ...  # noqa: ANN401  whatever the call gave
+    def cancel(self) -> object: ...
+    def add_done_callback(self, fn: Callable[[Any], object], /) -> object: ...
 
 
 class Executor(Protocol):
     """What runs calls somewhere."""
 
-    def submit(self, function: Any, /, *arguments: Any) -> Any: ...
+    def submit(self, fn: Callable[..., Any], /, *arguments: Any) -> Any: ...  # noqa: ANN401
 
 
 class Plan:
@@ -57,12 +60,13 @@ class Plan:
     *addresses : str
         The device, as it is named where the plan runs; several are measured alone and together.
     resources : mapping of str to float, optional
-        What the plan takes of a worker while it runs, such as ``{"board:f4-07": 1}``. Passed on to executors whose
-        `submit` has `resources` (Dask's client), ignored by others.
+        What the plan takes of a worker while it runs, such as ``{"board:f4-07": 1}``. Passed on to
+        executors whose `submit` has `resources` (Dask's client), ignored by others.
     name : str, optional
         The stored run's name; else it is named after its start and its link.
     **options
-        As those of `wiregauge.exchange`, `stream` and `loop`: ``in_sizes=[48, 1000], depth=[1, 4], count=1000``.
+        As those of `wiregauge.exchange`, `stream` and `loop`: ``in_sizes=[48, 1000], depth=[1, 4],
+        count=1000``.
 
     Examples
     --------
@@ -76,7 +80,7 @@ class Plan:
         *addresses: str,
         resources: Mapping[str, float] | None = None,
         name: str | None = None,
-        **options: Any,
+        **options: object,
     ) -> None:
         for own in ("store", "no_store", "json"):
             if own in options:
@@ -90,12 +94,19 @@ class Plan:
         self.words()
 
     def words(self) -> list[str]:
-        """The command that measures it, without the program's name."""
-        return words(self.kind, self.addresses, self.options)
+        """Give the command that measures it, without the program's name."""
+        table = getattr(measure, self.kind.upper(), None) if self.kind in KINDS else None
+        if table is None:
+            raise UsageError(f"a plan is of the kind {', '.join(KINDS)}, not {self.kind!r}")
+        unknown = [name for name in self.options if name not in table]
+        if unknown:
+            raise TypeError(f"a plan of the kind {self.kind} has no {', '.join(unknown)}")
+        values = {name: self.options.get(name) for name in table}
+        return [self.kind, *v.flags(table, values), "--", *v.addresses(self.addresses)]
 
     @classmethod
     def of(cls, plan: Plan | Mapping[str, Any]) -> Plan:
-        """A plan, also from a mapping with the same names (`address` for one, `addresses` for several)."""
+        """Make a plan of a mapping with its names: `address` for one device, `addresses`."""
         if isinstance(plan, Plan):
             return plan
         rest = dict(plan)
@@ -104,6 +115,7 @@ class Plan:
         return cls(kind, *addresses, **rest)
 
     def __repr__(self) -> str:
+        """Write it as it can be typed."""
         parts = [repr(self.kind), *map(repr, self.addresses)]
         parts += [f"{key}={value!r}" for key, value in self.options.items()]
         if self.resources:
@@ -113,6 +125,7 @@ class Plan:
         return f"Plan({', '.join(parts)})"
 
     def __eq__(self, other: object) -> bool:
+        """Compare what is planned."""
         return isinstance(other, Plan) and self.__dict__ == other.__dict__
 
     __hash__ = None  # type: ignore[assignment]
@@ -155,15 +168,19 @@ class Campaign:
     Results that ended before are kept: it may be iterated again.
     """
 
-    def __init__(self, plans: list[Plan], executor: Executor, store: Path, ship: bool | None) -> None:
+    def __init__(
+        self, plans: list[Plan], executor: Executor, store: Path, ship: bool | None
+    ) -> None:
         self._plans = plans
         self._store = store
         self._ended: queue.SimpleQueue[tuple[int, Future]] = queue.SimpleQueue()
         self._results: list[Result] = []
         store.mkdir(parents=True, exist_ok=True)
-        # A worker that sees this file shares the disk with the caller, and need not send the run back.
+        # A worker that sees this file shares the caller's disk, and need not send the run back.
         self._drop = tempfile.TemporaryDirectory(prefix=".campaign-", dir=store)
-        token = None if ship else Path(self._drop.name).resolve() / f"{os.getpid()}-{time.time_ns()}"
+        token = (
+            None if ship else Path(self._drop.name).resolve() / f"{os.getpid()}-{time.time_ns()}"
+        )
         if token:
             token.touch()
         extras = _understood(executor)
@@ -175,9 +192,11 @@ class Campaign:
             future.add_done_callback(lambda done, index=index: self._ended.put((index, done)))
 
     def __len__(self) -> int:
+        """Count the plans."""
         return len(self._plans)
 
     def __iter__(self) -> Iterator[Result]:
+        """Give each result as its plan ends."""
         yield from list(self._results)
         while len(self._results) < len(self._plans):
             result = self._take(*self._ended.get())
@@ -195,7 +214,7 @@ class Campaign:
         return [result.run for result in self.results()]
 
     def cancel(self) -> None:
-        """Takes back the plans that have not begun; they end with an error."""
+        """Take back the plans that have not begun; they end with an error."""
         for future in self._futures:
             future.cancel()
 
@@ -206,12 +225,15 @@ class Campaign:
             said = future.result()
         except (Exception, CancelledError) as error:
             # The worker died, could not be reached, has no wiregauge, or the plan was taken back.
-            result.error = errors.WiregaugeError(f"{plan!r} could not be run: {type(error).__name__}: {error}")
+            result.error = Error(f"{plan!r} could not be run: {type(error).__name__}: {error}")
             result.error.__cause__ = error
             return result
-        result.worker, result.seconds, result.met = said["worker"], said["seconds"], said["code"] != 1
-        if said["code"] != 0 and said["code"] != 1:
-            result.error = errors.of_exit(said["code"], said["text"])
+        result.worker, result.seconds, result.met = (
+            said["worker"],
+            said["seconds"],
+            said["code"] != 1,
+        )
+        result.error = of_exit(said["code"], said["text"])
         if said["at"] is not None:
             result._run = self._settle(plan, Path(said["at"]))
         elif said["packed"] is not None:
@@ -222,7 +244,7 @@ class Campaign:
         return result
 
     def _settle(self, plan: Plan, came: Path) -> Run:
-        """Puts a run where runs are stored, under a name of its own."""
+        """Put a run where runs are stored, under a name of its own."""
         wanted = plan.name or came.name
         for attempt in range(1, 10_000):
             place = self._store / (wanted if attempt == 1 else f"{wanted}-{attempt}")
@@ -250,22 +272,25 @@ def campaign(
     plans : iterable of Plan, or of mappings with a plan's names
         What to measure.
     executor : optional
-        Anything with `submit` as in `concurrent.futures`: ``ProcessPoolExecutor()``, Dask's ``Client``,
-        ``MPIPoolExecutor()``. Workers need wiregauge installed. Without one, the plans run here, one after the other.
+        Anything with `submit` as in `concurrent.futures`: ``ProcessPoolExecutor()``, Dask's
+        ``Client``, ``MPIPoolExecutor()``. Workers need wiregauge installed. Without one, the plans
+        run here, one after the other.
     store : path, optional
         Where the runs are kept; else among the stored runs.
     ship : bool, optional
-        True: workers send their runs back as bytes. Else they do where they cannot see the caller's disk.
+        True: workers send their runs back as bytes. Else they do where they cannot see the caller's
+        disk.
 
     Returns
     -------
     Campaign
-        Iterate it for a `Result` each, in the order in which they end; `runs()` waits for all. A plan that fails does
-        not end the others: its `Result` has the error.
+        Iterate it for a `Result` each, in the order in which they end; `runs()` waits for all. A
+        plan that fails does not end the others: its `Result` has the error.
 
     Examples
     --------
-    >>> with Client("scheduler:8786") as client:  # Dask workers started with --resources "board:f4-07=1"
+    >>> # Dask's workers were started with --resources "board:f4-07=1"
+    >>> with Client("scheduler:8786") as client:
     ...     for result in wg.campaign(plans, client):
     ...         print(result.plan, result.run.points if result.ok else result.error)
     """
@@ -281,8 +306,32 @@ def campaign(
         own.shutdown(wait=False)
 
 
-def _understood(executor: Executor) -> Any:
-    """What an executor's `submit` takes beside a call, as a function of the plan."""
+def of_exit(code: int, text: str) -> Error | None:
+    """Make an exception of how a process ended; None where it did what it should."""
+    text = text.removeprefix("error: ") or "it said nothing"
+    if code in (0, 1):
+        return None
+    if code == 2:
+        return UsageError(text)
+    if code == 3:
+        return LinkError(text)
+    if code == 130:
+        return Error("it was interrupted")
+    if code < 0:
+        return Error(f"its process was ended by {signal.Signals(-code).name}")
+    return Error(f"exit code {code}: {text}")
+
+
+def runs_directory() -> Path:
+    """Give the place of the stored runs, as docs/run-format.md has it."""
+    if os.environ.get("WIREGAUGE_RUNS"):
+        return Path(os.environ["WIREGAUGE_RUNS"])
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data) / "wiregauge" / "runs"
+
+
+def _understood(executor: Executor) -> Callable[[Plan], dict[str, Any]]:
+    """Find what an executor's `submit` takes beside a call, as a function of the plan."""
     try:
         named = inspect.signature(executor.submit).parameters
     except (TypeError, ValueError):
@@ -310,19 +359,21 @@ def _understood(executor: Executor) -> Any:
 
 
 def work(command: list[str], token: str | None) -> dict[str, Any]:
-    """Runs one plan in a process of its own; called by the executor, wherever that is.
+    """Run one plan in a process of its own; called by the executor, wherever that is.
 
-    Returns plain data: `code` and `text` of the process, `worker`, `seconds`, and the run: `at` where caller and
-    worker share a disk, else `packed`.
+    Returns plain data: `code` and `text` of the process, `worker`, `seconds`, and the run: `at`
+    where caller and worker share a disk, else `packed`.
     """
     shared = token is not None and Path(token).exists()
     worker = who()
     begun = time.monotonic()
-    folder = Path(tempfile.mkdtemp(prefix="wiregauge-", dir=Path(token).parent if shared and token else None))
+    folder = Path(
+        tempfile.mkdtemp(prefix="wiregauge-", dir=Path(token).parent if shared and token else None)
+    )
     try:
         runs = folder / "runs"
         done = subprocess.run(
-            [sys.executable, "-m", "wiregauge", *command, "--quiet"],
+            [*PROGRAM, command[0], "--quiet", *command[1:]],
             env={**os.environ, "WIREGAUGE_RUNS": str(runs), "WIREGAUGE_WORKER": told(worker)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -355,7 +406,7 @@ def work(command: list[str], token: str | None) -> dict[str, Any]:
 
 
 def who() -> dict[str, Any]:
-    """This worker, as its executor knows it."""
+    """Say which worker this is, as its executor knows it."""
     found: dict[str, Any] = {"host": socket.gethostname(), "pid": os.getpid()}
     distributed = sys.modules.get("distributed")
     if distributed is not None:
@@ -373,5 +424,5 @@ def who() -> dict[str, Any]:
 
 
 def told(worker: Mapping[str, Any]) -> str:
-    """A worker in one line, for the conditions of its run."""
+    """Put a worker into one line, for the conditions of its run."""
     return ", ".join(f"{key} {value}" for key, value in worker.items())

@@ -7,31 +7,33 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from enum import IntEnum
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _native
-from ._values import nanoseconds
+from . import _values as v
 from .framing import Framing
 
-__all__ = ["CYCLE", "CYCLE_STATUS", "TIMING", "Device", "Gain", "open"]
+__all__ = ["CYCLE", "NEVER", "TIMING", "CycleStatus", "Device", "Gain", "open"]
 
-Buffer = Union[bytes, bytearray, memoryview, npt.NDArray[Any]]
-Time = Union[float, str]
-Step = Callable[["bytes | None"], "Buffer | None"]
+Buffer = bytes | bytearray | memoryview | npt.NDArray[Any]
+"""What can be sent: whatever has its bytes in one piece."""
 
-#: One row for each exchange of a batch. Times are nanoseconds since the device was opened; ticks are the device's own
-#: clock, 0 where it has none.
+Step = Callable[[bytes | None], Buffer | None]
+"""From the newest measurement to the next command."""
+
 TIMING = np.dtype(
     [("start_ns", "u8"), ("rtt_ns", "u8"), ("device_rx_ticks", "u8"), ("device_tx_ticks", "u8")]
 )
+"""One row for each exchange of a batch. Times are nanoseconds since the device was opened; ticks
+are the device's own clock, 0 where it has none."""
 
-#: One row for each cycle of a control loop. Times are nanoseconds since the first cycle. `made_from` is the cycle whose
-#: reply the command was made from, `NEVER` before there was one.
 CYCLE = np.dtype(
     {
         "names": [
@@ -43,17 +45,24 @@ CYCLE = np.dtype(
         "itemsize": 64,
     }
 )  # fmt: skip
+"""One row for each cycle of a control loop. Times are nanoseconds since the first one. `made_from`
+is the cycle whose reply the command was made from, `NEVER` before there was one."""
 
-#: What the numbers in `CYCLE`'s `status` mean.
-CYCLE_STATUS = ("ok", "overrun", "lost")
-
-#: `made_from` of a cycle that began before any reply had come.
 NEVER = 2**64 - 1
+"""`made_from` of a cycle whose command was made before any reply had come."""
+
+
+class CycleStatus(IntEnum):
+    """How a cycle of a control loop ended."""
+
+    OK = 0
+    OVERRUN = 1
+    LOST = 2
 
 
 @dataclass(frozen=True)
 class Gain:
-    """A step that needs no Python: command = limit(offset + factor * measurement), number by number.
+    """A step without Python: command = limit(offset + factor * measurement), number by number.
 
     Parameters
     ----------
@@ -78,8 +87,8 @@ def open(  # noqa: A001  as `wg.open`
     address: str,
     *,
     framing: Framing | None = None,
-    timeout: Time = 1.0,
-    wait: str = "block",
+    timeout: v.Time = 1.0,
+    wait: Literal["block", "poll", "spin"] = "block",
     baud: int | None = None,
     quick_ack: bool = False,
 ) -> Device:
@@ -90,7 +99,8 @@ def open(  # noqa: A001  as `wg.open`
     address : str
         Such as ``usb://1d6b:0104``, ``serial:///dev/ttyACM0``, ``tcp://10.0.0.5:7700``.
     framing : Raw, Fixed, Terminator or LengthPrefix, optional
-        How messages are told apart. Without it the device must speak the wiregauge protocol; it is asked who it is.
+        How messages are told apart. Without it the device must speak the wiregauge protocol; it is
+        asked who it is.
     timeout : float or str
         After so long without a whole reply an exchange has failed; seconds, or ``"2ms"``.
     wait : {"block", "poll", "spin"}
@@ -112,8 +122,8 @@ def open(  # noqa: A001  as `wg.open`
     """
     return Device(
         address,
-        None if framing is None else framing._raw(),
-        nanoseconds(timeout, "timeout"),
+        None if framing is None else framing._parts(),
+        _nanoseconds("timeout", timeout),
         wait,
         baud,
         quick_ack,
@@ -142,28 +152,30 @@ class Device(_native.RawDevice):
         Parameters
         ----------
         requests : array (n, ...), list of bytes, or a buffer
-            Each row of an array is one request, of whatever dtype; or each item of a list; or, with `request_bytes`,
-            each so many bytes of a buffer. Arrays must be in C order.
+            Each row of an array is one request, of whatever dtype; or each item of a list; or, with
+            `request_bytes`, each so many bytes of a buffer. Arrays must be in C order.
         depth : int
             Requests outstanding at once.
         request_bytes : int, optional
             Bytes of one request, if `requests` is one buffer.
         reply_bytes : int, optional
-            The reply asked for (wiregauge protocol) or to be waited for (`Raw`); with framings that tell by themselves
-            the largest reply that is taken. Without it a row of `out`, else as many as the longest request.
+            The reply asked for (wiregauge protocol) or to be waited for (`Raw`); with framings that
+            tell by themselves the largest reply that is taken. Without it a row of `out`, else as
+            many as the longest request.
         out : array (n, ...), optional
             Where the replies go: one row each, in C order.
 
         Returns
         -------
         array (n, reply_bytes) of uint8
-            One row for each reply, zeros behind a shorter one; or `out`. `last_lengths` has the bytes of each,
-            `last_timings` when it happened.
+            One row for each reply, zeros behind a shorter one; or `out`. `last_lengths` has the
+            bytes of each, `last_timings` when it happened.
 
         Raises
         ------
         LinkError
-            An exchange failed. Its attribute `done` says how many were answered before, `replies` has them.
+            An exchange failed. Its attribute `done` says how many were answered before, `replies`
+            has them.
         ValueError, TypeError
             The arrays cannot be used as they are.
         """
@@ -172,13 +184,15 @@ class Device(_native.RawDevice):
         if out is None:
             widest = int(np.diff(ends, prepend=0).max()) if count else 0
             row = widest if reply_bytes is None else reply_bytes
-            # Rows that are written to the end need no zeros first, but a shorter reply must not show old memory.
+            # A reply that is shorter than its row must not show old memory behind it.
             replies = np.zeros((count, row), np.uint8)
         else:
             replies = _checked(out, count)
             row = replies.nbytes // count if count else 0
             if reply_bytes is not None and reply_bytes > row:
-                raise ValueError(f"a row of `out` has {row} bytes, not the {reply_bytes} of `reply_bytes`")
+                raise ValueError(
+                    f"a row of `out` has {row} bytes, not the {reply_bytes} of `reply_bytes`"
+                )
         lengths, timings = np.zeros(count, np.uintp), np.zeros(count, TIMING)
         done = count
         try:
@@ -210,7 +224,8 @@ class Device(_native.RawDevice):
         Yields
         ------
         bytes
-            The replies, in the order of the requests. A caller that stops early waits for those outstanding.
+            The replies, in the order of the requests. A caller that stops early waits for those
+            outstanding.
 
         Raises
         ------
@@ -238,7 +253,7 @@ class Device(_native.RawDevice):
             self._drain()
 
     def _drain(self) -> None:
-        """Takes what is outstanding, so that it is not for the next caller."""
+        """Take what is outstanding, so that it is not for the next caller."""
         while not self.closed and self._outstanding():
             try:
                 self._next_reply()
@@ -249,28 +264,29 @@ class Device(_native.RawDevice):
         self,
         step: Step | Gain | None,
         *,
-        period: Time = 0,
+        period: v.Time = 0,
         depth: int = 1,
         cycles: int | None = None,
-        duration: Time | None = None,
+        duration: v.Time | None = None,
         request: Buffer = b"",
         reply_bytes: int | None = None,
         priority: int | None = None,
         pin: int | None = None,
     ) -> npt.NDArray[np.void]:
-        """Run a loop at a fixed rate: each cycle sends the command that `step` made of the newest measurement.
+        """Run a loop at a fixed rate, each cycle with the command that `step` made of a reply.
 
         Parameters
         ----------
         step : callable, Gain or None
-            Called with the newest reply (bytes; None before there is one), returns the command (bytes or an array);
-            None sends the last one again, StopIteration ends the loop. A `Gain` needs no Python; None always sends
-            `request`.
+            Called with the newest reply (bytes; None before there is one), returns the command
+            (bytes or an array); None sends the last one again, StopIteration ends the loop. A
+            `Gain` needs no Python; None always sends `request`.
         period : float or str
             Seconds between the starts of two cycles, or ``"2ms"``; 0: as fast as replies come.
         depth : int
-            Requests outstanding at once. With 1 a command is made from the reply to the cycle before, with d from that
-            to the cycle d before: the repetition time shrinks, the dead time grows.
+            Requests outstanding at once. With 1 a command is made from the reply to the cycle
+            before, with d from that to the cycle d before: the repetition time shrinks, the dead
+            time grows.
         cycles : int, optional
             How many.
         duration : float or str, optional
@@ -296,13 +312,13 @@ class Device(_native.RawDevice):
         Exception
             Whatever `step` raises; likewise.
         """
-        period_ns = nanoseconds(period, "period")
+        period_ns = _nanoseconds("period", period, least=0)
         if (cycles is None) == (duration is None):
             raise ValueError("say either `cycles` or `duration`")
         if cycles is None:
             if period_ns == 0:
                 raise ValueError("`duration` needs a `period`; without one say `cycles`")
-            cycles = -(-nanoseconds(duration or 0, "duration") // period_ns)
+            cycles = -(-_nanoseconds("duration", duration or 0) // period_ns)
         if cycles < 0:
             raise ValueError(f"cycles cannot be {cycles}")
         rows = np.zeros(cycles, CYCLE)
@@ -318,7 +334,11 @@ class Device(_native.RawDevice):
         return rows[:done]
 
     def read_stream(
-        self, into: bytearray | memoryview | npt.NDArray[Any], *, transfer: int = 16384, queue: int = 4
+        self,
+        into: bytearray | memoryview | npt.NDArray[Any],
+        *,
+        transfer: int = 16384,
+        queue: int = 4,
     ) -> int:
         """Fill a buffer with what the device sends.
 
@@ -355,25 +375,49 @@ class Device(_native.RawDevice):
 
     @property
     def about(self) -> dict[str, Any]:
-        """Address, what the device said of itself, settings of the link, and the largest payloads in bytes."""
+        """Address, what the device said of itself, settings of the link, largest payloads (B)."""
         told = dict(self._about())
         told["responder"] = json.loads(told["responder"])
         told["link"] = dict(told["link"])
         return told
 
     def __enter__(self) -> Device:
+        """Leave it open until the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Close it."""
         self.close()
 
     def __repr__(self) -> str:
+        """Name it."""
         return f"<wiregauge.Device {self.address}{', closed' if self.closed else ''}>"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled."""
         raise TypeError(
-            f"an open device cannot be sent to another process; send its address, {self.address!r}, and open it there"
+            f"an open device cannot go to another process; send its address, {self.address!r}, "
+            "and open it there"
         )
+
+
+_UNITS_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "h": 3600e9}
+
+
+def _nanoseconds(name: str, value: v.Time, least: int = 1) -> int:
+    """Read a time as the program does: seconds, a timedelta, or a number with its unit."""
+    text = v.time(name, value)[0]
+    found = re.fullmatch(r"([0-9.]+)(\D+)", text)
+    try:
+        ns = float(found[1]) * _UNITS_NS[found[2]] if found else math.nan
+    except (KeyError, ValueError):
+        ns = math.nan
+    if math.isnan(ns):
+        raise ValueError(f"{name}: {text!r} is no time (such as 300ms, 1.5s, 40us or 2min)")
+    # A year and more is a slip of the keyboard.
+    if not least <= ns <= 3.2e16:
+        raise ValueError(f"{name}: {text!r} is out of range ({least} ns to a year)")
+    return round(ns)
 
 
 def _rows(
@@ -382,14 +426,25 @@ def _rows(
     """All requests in one piece, and where each ends in it."""
     if isinstance(requests, (list, tuple)):
         if request_bytes is not None:
-            raise ValueError("`request_bytes` is for one buffer; a list tells the size of each request itself")
-        pieces = [memoryview(one).cast("B") if not isinstance(one, bytes) else one for one in requests]
+            raise ValueError(
+                "`request_bytes` is for one buffer; a list tells the size of each request itself"
+            )
+        pieces = [
+            memoryview(one).cast("B") if not isinstance(one, bytes) else one for one in requests
+        ]
         ends = np.cumsum([len(piece) for piece in pieces], dtype=np.uintp)
         return b"".join(pieces), ends
+    if isinstance(requests, Sequence) and not isinstance(requests, (bytes, bytearray, memoryview)):
+        raise TypeError(f"requests are an array, a list or a buffer, not {type(requests).__name__}")
     if request_bytes is not None:
-        size = memoryview(requests).nbytes
+        if isinstance(requests, (np.ndarray, memoryview)):
+            size = requests.nbytes
+        else:
+            size = len(requests)
         if request_bytes < 1 or size % request_bytes:
-            raise ValueError(f"{size} bytes are not a whole number of requests of {request_bytes} bytes")
+            raise ValueError(
+                f"{size} bytes are not a whole number of requests of {request_bytes} bytes"
+            )
         return requests, _equal(size // request_bytes, request_bytes)
     if not isinstance(requests, np.ndarray):
         raise TypeError(
@@ -412,7 +467,9 @@ def _equal(count: int, size: int) -> npt.NDArray[np.uintp]:
 def _checked(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
     if not isinstance(out, np.ndarray) or out.ndim < 2 or len(out) != count:
         shape = getattr(out, "shape", type(out).__name__)
-        raise ValueError(f"`out` is an array with a row for each of the {count} requests, not {shape}")
+        raise ValueError(
+            f"`out` is an array with a row for each of the {count} requests, not {shape}"
+        )
     if not out.flags.writeable:
         raise ValueError("`out` is read-only")
     _in_order(out, "`out`")
@@ -423,4 +480,6 @@ def _in_order(array: npt.NDArray[Any], what: str) -> None:
     if array.dtype.hasobject:
         raise TypeError(f"{what} cannot hold Python objects (dtype {array.dtype})")
     if not array.flags.c_contiguous:
-        raise ValueError(f"{what} must be in C order, in one piece; numpy.ascontiguousarray makes a copy that is")
+        raise ValueError(
+            f"{what} must be in C order, in one piece; numpy.ascontiguousarray makes a copy that is"
+        )

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Union
 
 __all__ = ["Fixed", "Framing", "LengthPrefix", "Raw", "Terminator"]
 
-# Kind, end, bytes, big_endian, counts_itself: what the extension takes.
-RawFraming = tuple[str, bytes, int, bool, bool]
+Parts = tuple[str, bytes, int, bool, bool]
+"""Kind, end, bytes, big_endian, counts_itself: what the native half takes."""
 
 
 @dataclass(frozen=True)
 class Raw:
-    """Nothing is added: a reply is as long as the caller says (`reply_bytes`), else as the request."""
+    """Nothing is added: a reply has as many bytes as the caller says, else as the request."""
 
-    def _raw(self) -> RawFraming:
+    def _parts(self) -> Parts:
         return ("raw", b"", 0, False, False)
 
 
@@ -31,7 +30,7 @@ class Fixed:
 
     bytes: int
 
-    def _raw(self) -> RawFraming:
+    def _parts(self) -> Parts:
         return ("fixed", b"", self.bytes, False, False)
 
 
@@ -47,7 +46,7 @@ class Terminator:
 
     end: bytes = b"\n"
 
-    def _raw(self) -> RawFraming:
+    def _parts(self) -> Parts:
         return ("terminator", bytes(self.end), 0, False, False)
 
 
@@ -69,8 +68,9 @@ class LengthPrefix:
     big_endian: bool = False
     counts_itself: bool = False
 
-    def _raw(self) -> RawFraming:
+    def _parts(self) -> Parts:
         return ("length-prefix", b"", self.bytes, self.big_endian, self.counts_itself)
 
 
-Framing = Union[Raw, Fixed, Terminator, LengthPrefix]
+Framing = Raw | Fixed | Terminator | LengthPrefix
+"""Any of them."""

@@ -437,15 +437,12 @@ fn _forked() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Adds what is here to the module.
-pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<RawDevice>()?;
-    let forked = wrap_pyfunction!(_forked, module)?;
-    let told = PyDict::new(module.py());
-    told.set_item("after_in_child", forked)?;
-    module
-        .py()
-        .import("os")?
-        .call_method("register_at_fork", (), Some(&told))?;
+/// Has forks counted: what was opened before one is not for the new process.
+pub fn watch_forks(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let options = PyDict::new(py);
+    options.set_item("after_in_child", wrap_pyfunction!(_forked, module)?)?;
+    py.import("os")?
+        .call_method("register_at_fork", (), Some(&options))?;
     Ok(())
 }
