@@ -14,7 +14,7 @@ import pathlib
 import struct
 import sys
 
-HELLO, EXCHANGE, SINK, SOURCE = range(4)
+HELLO, EXCHANGE, SINK, SOURCE, MESSAGE = range(5)
 OK, VERSION, TOO_LARGE, UNSUPPORTED, UNPROVEN = range(5)
 OUT_CORRUPTED = 1
 MAX_FRAME = 16 * 1024 * 1024
@@ -64,6 +64,23 @@ def response(sequence, in_bytes, **fields):
     """A whole EXCHANGE response frame of `in_bytes`."""
     length = in_bytes - 32
     return response_header(EXCHANGE, sequence, length, **fields) + pattern(sequence, length)
+
+
+def checked(text):
+    """The payload of a MESSAGE: a program's bytes and their check."""
+    return text + struct.pack("<H", crc16(text))
+
+
+def message(sequence, text, in_bytes=48):
+    """A whole MESSAGE request frame."""
+    payload = checked(text)
+    return request_header(MESSAGE, sequence, len(payload), in_bytes) + payload
+
+
+def reply(sequence, text, **fields):
+    """A whole MESSAGE response frame."""
+    payload = checked(text)
+    return response_header(MESSAGE, sequence, len(payload), **fields) + payload
 
 
 def hello_request(sequence, token=bytes(8)):
@@ -139,6 +156,7 @@ def request_cases():
         ("hello", HELLO, 9, 88, 104),
         ("sink: an order", SINK, 10, 16, 32),
         ("source: the order that ends it", SOURCE, 11, 16, 104),
+        ("message: ten bytes that ask for four", MESSAGE, 12, 12, 38),
     ):
         cases.append(
             {
@@ -170,6 +188,9 @@ def response_cases():
         ("sink not supported", SINK, 14, 0, UNSUPPORTED, 0, 1, 2),
         ("source not supported", SOURCE, 15, 0, UNSUPPORTED, 0, 1, 2),
         ("address not proven", EXCHANGE, 16, 0, UNPROVEN, 0, 1, 2),
+        ("message: four bytes", MESSAGE, 17, 6, OK, 0, 1, 2),
+        ("message: the request arrived damaged", MESSAGE, 18, 0, OK, OUT_CORRUPTED, 1, 2),
+        ("message not supported", MESSAGE, 19, 0, UNSUPPORTED, 0, 1, 2),
     ):
         header = response_header(kind, sequence, in_payload, status, flags, rx, tx)
         cases.append(
@@ -207,7 +228,7 @@ def hello_reply_cases():
     replies = (
         (
             "a responder on a computer",
-            dict(min_version=1, max_version=1, tick_bits=64, bus=0, abilities=0b11111,
+            dict(min_version=1, max_version=1, tick_bits=64, bus=0, abilities=0b111111,
                  max_out=MAX_FRAME, max_in=MAX_FRAME, max_outstanding=0, tick_hz=1_000_000_000,
                  name="wiregauge serve", token="fedcba9876543210"),
         ),
@@ -260,7 +281,7 @@ def invalid_cases():
         ("version 2", "request", request_header(EXCHANGE, 7, 4, 48, version=2), "version", 2),
         ("version is looked at before the kind", "request",
          request_header(15, 7, 4, 48, version=15), "version", 15),
-        ("kind 4", "request", request_header(4, 7, 4, 48), "kind", 4),
+        ("kind 5", "request", request_header(5, 7, 4, 48), "kind", 5),
         ("kind 15", "request", request_header(15, 7, 4, 48), "kind", 15),
         ("one byte over the largest frame", "request",
          request_header(EXCHANGE, 7, MAX_FRAME - 15, 48), "length", MAX_FRAME - 15),
@@ -272,7 +293,7 @@ def invalid_cases():
         ("a bit of the last tick flipped", "response", flipped(good_response, 31, 0x80), "check",
          None),
         ("version 2", "response", response_header(EXCHANGE, 7, 16, version=2), "version", 2),
-        ("kind 4", "response", response_header(4, 7, 16), "kind", 4),
+        ("kind 5", "response", response_header(5, 7, 16), "kind", 5),
         ("status 5", "response", response_header(EXCHANGE, 7, 0, status=5), "status", 5),
         ("status is looked at before the length", "response",
          response_header(EXCHANGE, 7, 2**32 - 1, status=0xFFFF), "status", 0xFFFF),
@@ -301,6 +322,13 @@ def stream_cases():
     limit = 4096
     # A lost byte puts the next frame's first byte, 0xA7, where the pattern expects 0xA7 as well.
     same = request(167 - 3, 16 + 4)
+    m, n = message(30, b"set the valve to 17"), message(31, b"")
+    # A program may send frames in frames.
+    relay = message(32, a + m + b)
+    told, less, refusal = reply(30, b"17.25 mbar"), reply(31, b""), response_header(MESSAGE, 32, 0)
+    ends_as_header = message(33, b"the last byte is \xa7")
+    assert ends_as_header[-3] == 0xA7
+    torn = flipped(ends_as_header[:-2], 20)
     return [
         ("three requests", "request", limit, a + b + c, whole, 0),
         ("three responses", "response", limit, r + s + t, wholes, 0),
@@ -368,6 +396,32 @@ def stream_cases():
         ("a request among responses is noise", "response", limit, a + s, [(21, True, 48, 0)], 0),
         ("sequence numbers wrap", "request", limit, request(2**32 - 1, 116) + request(0, 116),
          [(2**32 - 1, True, 0, 100), (0, True, 0, 100)], 0),
+        ("messages", "request", limit, m + n + a, [(30, True, 0, 21), (31, True, 0, 2),
+         (10, True, 0, 32)], 0),
+        ("their replies, and one without a payload", "response", limit,
+         told + less + refusal + s, [(30, True, 0, 12), (31, True, 0, 2), (32, True, 0, 0),
+         (21, True, 0, 0)], 0),
+        ("frames within a message are the program's", "request", limit, relay + b,
+         [(32, True, 0, len(relay) - 16), (11, True, 0, 0)], 0),
+        ("a message is waited for, whatever it holds", "request", limit, relay[:-1], [],
+         len(relay) - 1),
+        ("a bit of a message flipped", "request", limit, flipped(m, 20) + n,
+         [(30, False, 0, 21), (31, True, 0, 2)], 0),
+        ("a bit of its check flipped", "response", limit, flipped(told, len(told) - 1) + s,
+         [(30, False, 0, 12), (21, True, 0, 0)], 0),
+        ("a byte of a message lost", "request", limit, without(m, 20) + n + a,
+         [(30, False, 0, 20), (31, True, 0, 2), (10, True, 0, 32)], 0),
+        ("two bytes of a reply lost, and nothing comes behind it", "response", limit,
+         without(told, 40, 2), [], len(told) - 2),
+        ("a message that lost a packet swallows what follows until it is whole", "request", limit,
+         without(message(34, bytes(300)), 100, 64) + n + a + b,
+         [(34, False, 0, 302 - 64), (31, True, 0, 2), (10, True, 0, 32), (11, True, 0, 0)], 0),
+        ("a damaged message that ends like a header has begun", "request", limit,
+         torn + b"\x00\xa7", [], len(torn) + 2),
+        ("the same, and it was none", "request", limit, torn + b"\x00\xa7" + b,
+         [(33, False, 0, 20), (11, True, 0, 0)], 0),
+        ("a message without room for a check", "request", limit,
+         request_header(MESSAGE, 35, 1, 48) + b"x" + a, [(35, False, 0, 1), (10, True, 0, 32)], 0),
         ("a refusal has no payload", "response", limit,
          response_header(EXCHANGE, 30, 0, status=TOO_LARGE) + s,
          [(30, True, 0, 0), (21, True, 0, 0)], 0),

@@ -4,6 +4,7 @@
 use core::ops::Range;
 
 use crate::error::HeaderError;
+use crate::message::message_of;
 use crate::names::Kind;
 use crate::pattern::{PATTERN_PERIOD, check_pattern, first_wrong, phase_of};
 use crate::{REQUEST_HEADER, RESPONSE_HEADER, Request, Response, VERSION};
@@ -22,8 +23,11 @@ pub trait Header: Copy + Sized {
     fn decode_header(bytes: &[u8]) -> Result<Self, HeaderError>;
     /// Bytes that follow the header.
     fn payload_len(&self) -> usize;
-    /// Whether those bytes are the pattern: those of EXCHANGE are, those of HELLO are not.
+    /// Whether those bytes are the pattern: those of EXCHANGE are, those of HELLO and MESSAGE are not.
     fn carries_pattern(&self) -> bool;
+    /// Whether they are a program's own and end with their check: those of MESSAGE. A response
+    /// without a payload, a refusal, has none.
+    fn carries_check(&self) -> bool;
     /// The frame's sequence number.
     fn sequence(&self) -> u32;
 }
@@ -45,6 +49,11 @@ impl Header for Request {
     #[inline]
     fn carries_pattern(&self) -> bool {
         self.kind == Kind::Exchange
+    }
+
+    #[inline]
+    fn carries_check(&self) -> bool {
+        self.kind == Kind::Message
     }
 
     #[inline]
@@ -70,6 +79,11 @@ impl Header for Response {
     #[inline]
     fn carries_pattern(&self) -> bool {
         self.kind == Kind::Exchange
+    }
+
+    #[inline]
+    fn carries_check(&self) -> bool {
+        self.kind == Kind::Message && self.in_payload > 0
     }
 
     #[inline]
@@ -145,7 +159,39 @@ pub fn next_frame_after<H: Header>(bytes: &[u8], max_frame: usize, seen: usize) 
             intact: true,
         };
     }
+    if header.carries_check() {
+        return examine_message(bytes, 0, header, max_frame);
+    }
     examine(bytes, 0, header, max_frame, seen)
+}
+
+/// The MESSAGE whose header lies at `skip`. Its payload may hold anything, headers too, so that it is
+/// searched for the next one only once it is whole and its check has said that something is wrong.
+#[inline]
+fn examine_message<H: Header>(bytes: &[u8], skip: usize, header: H, max_frame: usize) -> Found<H> {
+    let start = skip + H::SIZE;
+    let end = start + header.payload_len();
+    let frame = |end, intact| Found::Frame {
+        skip,
+        header,
+        payload: start..end,
+        end,
+        intact,
+    };
+    let wait = |need| match skip {
+        0 => Found::Incomplete { need },
+        _ => Found::Garbage { skip },
+    };
+    match bytes.get(start..end) {
+        None => wait(end),
+        Some(payload) if message_of(payload).is_some() => frame(end, true),
+        Some(_) => match seek::<H>(bytes, start..end, max_frame) {
+            Seek::Header(at, _) => frame(at, false),
+            // The next header may have begun in the last bytes of this frame.
+            Seek::Beginning(_) => wait(bytes.len() + 1),
+            Seek::Nothing => frame(end, false),
+        },
+    }
 }
 
 #[inline]
@@ -158,6 +204,9 @@ fn header_at<H: Header>(bytes: &[u8], max_frame: usize) -> Option<H> {
 #[cold]
 fn after_garbage<H: Header>(bytes: &[u8], max_frame: usize) -> Found<H> {
     match seek::<H>(bytes, 0..bytes.len(), max_frame) {
+        Seek::Header(at, header) if header.carries_check() => {
+            examine_message(bytes, at, header, max_frame)
+        }
         Seek::Header(at, header) => examine(bytes, at, header, max_frame, 0),
         Seek::Beginning(0) => Found::Incomplete { need: H::SIZE },
         Seek::Beginning(at) => Found::Garbage { skip: at },

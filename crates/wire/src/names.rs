@@ -11,6 +11,8 @@ pub enum Kind {
     Sink = 2,
     /// Begins or ends a continuous stream from device to host.
     Source = 3,
+    /// A program's own bytes, and those that answer them.
+    Message = 4,
 }
 
 impl Kind {
@@ -22,6 +24,7 @@ impl Kind {
             1 => Some(Self::Exchange),
             2 => Some(Self::Sink),
             3 => Some(Self::Source),
+            4 => Some(Self::Message),
             _ => None,
         }
     }
@@ -60,7 +63,8 @@ impl Status {
 /// Bits of [`Response::flags`](crate::Response::flags). Bits without a name are zero when sent and
 /// ignored when received.
 pub mod flags {
-    /// The request's payload did not carry the expected pattern when it reached the device.
+    /// The request's payload did not carry the expected pattern, or the right check, when it reached
+    /// the device.
     pub const OUT_CORRUPTED: u16 = 1;
 }
 
@@ -78,6 +82,8 @@ pub mod abilities {
     /// Verifies the pattern of request payloads, so that a clear
     /// [`OUT_CORRUPTED`](crate::flags::OUT_CORRUPTED) means something.
     pub const CHECKS_OUT: u32 = 1 << 4;
+    /// Answers MESSAGE.
+    pub const MESSAGE: u32 = 1 << 5;
 }
 
 /// Values of [`HelloReply::bus`](crate::HelloReply::bus): the USB speed at which the device says it

@@ -24,6 +24,10 @@ pub enum LinkErrorKind {
     Rubbish,
     /// The device went away.
     Vanished,
+    /// The caller asked for an end while it waited.
+    Interrupted,
+    /// It was closed, or is open in another process only.
+    Closed,
     /// Anything else that the system said.
     Io,
 }

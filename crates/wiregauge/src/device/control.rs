@@ -20,6 +20,23 @@ pub struct ControlPlan {
     pub priority: Option<u8>,
     /// The processor that the loop is kept on.
     pub pin: Option<u32>,
+    /// Lost cycles in a row that end the loop; 0: none do.
+    pub give_up: u32,
+}
+
+impl Default for ControlPlan {
+    /// As fast as replies come, one outstanding, as an ordinary thread; ten lost cycles in a row end it.
+    fn default() -> ControlPlan {
+        ControlPlan {
+            period_ns: 0,
+            depth: 1,
+            largest_request: 256,
+            reply_bytes: None,
+            priority: None,
+            pin: None,
+            give_up: 10,
+        }
+    }
 }
 
 /// One cycle as it was. Times are nanoseconds since the first cycle.
@@ -55,4 +72,17 @@ pub enum CycleStatus {
     Overrun = 1,
     /// No reply within the timeout.
     Lost = 2,
+}
+
+impl super::Device {
+    /// A loop at a fixed rate: each cycle's request is what `step` made of the newest reply. Every cycle leaves a row in
+    /// `cycles`, which has room for all of them; returns how many there were.
+    pub fn control(
+        &mut self,
+        _plan: &ControlPlan,
+        _step: &mut Step<'_>,
+        _cycles: &mut [Cycle],
+    ) -> Result<usize, (usize, crate::LinkError)> {
+        todo!()
+    }
 }

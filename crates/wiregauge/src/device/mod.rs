@@ -1,15 +1,31 @@
 //! One open device that a program talks to: exchanges, batches, a pipeline, a control loop, streams. Where
 //! `exchange` and `stream` measure a link with bytes of their own, this carries the caller's.
 
+mod batch;
+mod buffers;
 mod control;
+mod engine;
 mod framing;
+mod pipeline;
+mod settle;
+mod speech;
+mod streams;
+mod trouble;
+mod window;
 
 pub use control::{ControlPlan, Cycle, CycleStatus, Step};
-pub use framing::{Framing, LengthField};
+pub use framing::{Framing, LengthField, Split, Splitter, Wrong};
 
-use crate::error::LinkError;
+use crate::error::{LinkError, LinkErrorKind};
+use crate::host;
+use crate::link::Address;
+use engine::{Engine, Interrupt, Refusal, Taker};
+use pipeline::Store;
+use speech::{Fate, REPLY_OVERHEAD, REQUEST_OVERHEAD, Speech};
+use std::ops::Range;
 use std::time::Duration;
 use wiregauge_record::{LinkDetail, LinkOptions, Responder, Wait};
+use wiregauge_wire::abilities;
 
 /// How a device is opened.
 #[derive(Clone, Debug)]
@@ -84,6 +100,11 @@ pub struct Replies<'a> {
 /// An open device. Used by one thread at a time.
 pub struct Device {
     about: About,
+    /// `None` once it was closed.
+    engine: Option<Engine>,
+    store: Store,
+    /// The generation of the process that opened it.
+    born: u32,
 }
 
 /// What is known of an open device.
@@ -101,10 +122,72 @@ pub struct About {
     pub largest_reply: usize,
 }
 
+/// The shortest timeout.
+const LEAST_TIMEOUT: Duration = Duration::from_micros(10);
+
 impl Device {
     /// Opens it, and with the wiregauge protocol asks it who it is.
-    pub fn open(_address: &str, _options: &DeviceOptions) -> Result<Device, LinkError> {
-        todo!()
+    pub fn open(address: &str, options: &DeviceOptions) -> Result<Device, LinkError> {
+        let address = Address::parse(address)?;
+        let kind = address.kind();
+        let usage = |said: String, hint: &str| {
+            Err(trouble::usage("opening", &address.to_string(), said, hint))
+        };
+        if options.timeout < LEAST_TIMEOUT {
+            return usage(
+                format!(
+                    "a timeout of {:?} is over before anything can come",
+                    options.timeout
+                ),
+                "a timeout of 10 us at least",
+            );
+        }
+        let speech = match &options.framing {
+            None if kind.scheme == "null" => {
+                let said = "nothing is there that speaks the wiregauge protocol: null only echoes";
+                return usage(said.into(), "a framing, for example raw");
+            }
+            None => Speech::wiregauge(kind.datagram),
+            Some(framing) => match Splitter::new(framing, kind.datagram, kind.max_bytes as usize) {
+                Ok(splitter) => Speech::Foreign(splitter),
+                Err(said) => return usage(said, "another framing"),
+            },
+        };
+        let born = host::count_forks();
+        let link = address.open(&options.link, options.timeout)?;
+        let mut engine = Engine::new(link, &address, speech, options.wait, options.timeout)
+            .map_err(|error| trouble::broken("opening", &address.to_string(), &error))?;
+        let most = kind.max_bytes as usize;
+        let responder = match options.framing {
+            Some(_) => {
+                let overhead = engine.speech.request_overhead();
+                engine.largest = (most - overhead, most - overhead);
+                None
+            }
+            None => {
+                let said = engine.hello()?;
+                let (out, in_) = (said.max_out_bytes as usize, said.max_in_bytes as usize);
+                engine.largest = (
+                    out.min(most).saturating_sub(REQUEST_OVERHEAD),
+                    in_.min(most).saturating_sub(REPLY_OVERHEAD),
+                );
+                engine.able = said.abilities & abilities::MESSAGE != 0;
+                Some(said)
+            }
+        };
+        let about = About {
+            address: address.to_string(),
+            responder,
+            link: engine.link.detail(),
+            largest_request: engine.largest.0,
+            largest_reply: engine.largest.1,
+        };
+        Ok(Device {
+            about,
+            engine: Some(engine),
+            store: Store::default(),
+            born,
+        })
     }
 
     /// What is known of it.
@@ -112,82 +195,125 @@ impl Device {
         &self.about
     }
 
+    /// Closes it: another program can open it. Every later call fails with an error of kind `Closed`.
+    pub fn close(&mut self) {
+        let engine = self.engine.take();
+        if host::generation() != self.born {
+            // The settings of the line and the claim of the interface are the parent's.
+            std::mem::forget(engine);
+        }
+    }
+
+    /// True until it was closed.
+    pub fn is_open(&self) -> bool {
+        self.engine.is_some()
+    }
+
+    /// After this long without a whole reply an exchange has failed, from the next call on.
+    pub fn set_timeout(&mut self, timeout: Duration) -> Result<(), LinkError> {
+        let engine = self.engine("setting the timeout of")?;
+        if timeout < LEAST_TIMEOUT {
+            return Err(engine.usage(
+                format!("a timeout of {timeout:?} is over before anything can come"),
+                "a timeout of 10 us at least",
+            ));
+        }
+        engine.set_timeout(timeout)
+    }
+
     /// Whether a waiting call is to end: asked whenever a wait was interrupted by a signal, and every 100 ms.
     /// When it says so, the call fails with an error of kind `Interrupted`; replies that were outstanding are
     /// let go, and the device can be used on.
-    pub fn set_interrupt(&mut self, _is_interrupted: Option<Box<dyn FnMut() -> bool + Send>>) {
-        todo!()
+    pub fn set_interrupt(&mut self, is_interrupted: Option<Interrupt>) {
+        if let Some(engine) = &mut self.engine {
+            engine.interrupt = is_interrupted;
+        }
+    }
+
+    /// The open engine, in the process that opened it.
+    #[inline]
+    fn engine(&mut self, doing: &'static str) -> Result<&mut Engine, LinkError> {
+        if host::generation() != self.born {
+            return Err(trouble::forked(doing, &self.about.address));
+        }
+        match &mut self.engine {
+            Some(engine) => {
+                engine.doing = doing;
+                Ok(engine)
+            }
+            None => Err(trouble::closed(doing, &self.about.address)),
+        }
+    }
+
+    /// The same, with nothing outstanding and nothing left of an earlier call.
+    #[inline]
+    fn at_rest(&mut self, doing: &'static str) -> Result<&mut Engine, LinkError> {
+        let engine = self.engine(doing)?;
+        let outstanding = engine.window.outstanding();
+        if outstanding > 0 {
+            return Err(engine.usage(
+                format!("{outstanding} submitted requests are outstanding"),
+                "take their replies first",
+            ));
+        }
+        engine.begin(doing)?;
+        Ok(engine)
     }
 
     /// One exchange: sends the payload, waits for the reply.
     ///
     /// `reply_bytes`: the payload asked for (wiregauge protocol), or to be waited for (a framing that does not
     /// tell by itself: [`Framing::Raw`]). `None`: as many as were sent.
+    #[inline]
     pub fn exchange(
         &mut self,
-        _request: &[u8],
-        _reply_bytes: Option<usize>,
+        request: &[u8],
+        reply_bytes: Option<usize>,
     ) -> Result<Reply<'_>, LinkError> {
-        todo!()
+        let engine = self.at_rest("exchanging with")?;
+        let awaited = reply_bytes.unwrap_or(request.len());
+        engine.check(request, awaited)?;
+        engine.prepare(request.len(), awaited, 1)?;
+        engine.stage(request, awaited);
+        let mut one = One(None);
+        let (place, timing) = loop {
+            if let Err(error) = engine.turn(&mut one, None) {
+                engine.let_go();
+                return Err(error);
+            }
+            if let Some(came) = one.0.take() {
+                break came;
+            }
+        };
+        engine.window.take_answered();
+        Ok(Reply {
+            payload: engine.input.at(place),
+            timing,
+        })
     }
+}
 
-    /// All requests, `depth` of them outstanding. Returns how many were answered: all, or with the error those
-    /// before the one that failed.
-    pub fn exchange_many(
-        &mut self,
-        _requests: Requests<'_>,
-        _replies: Replies<'_>,
-        _depth: u32,
-    ) -> Result<(), (usize, LinkError)> {
-        todo!()
-    }
+/// Takes the one reply that is awaited, and leaves it where it is.
+struct One(Option<(Range<usize>, Timing)>);
 
-    /// Sends a request without waiting for its reply. Replies come in the order of the requests. It may have to
-    /// wait until the system takes the bytes, and takes in replies meanwhile.
-    pub fn submit(&mut self, _request: &[u8], _reply_bytes: Option<usize>) -> Result<(), LinkError> {
-        todo!()
+impl Taker for One {
+    #[inline]
+    fn reply(&mut self, _input: &buffers::Input, reply: &engine::Reply) -> Result<bool, Refusal> {
+        if reply.fate != Fate::Answered {
+            return Err(Refusal::Failed(reply.fate));
+        }
+        self.0 = Some((reply.place.clone(), reply.timing));
+        Ok(true)
     }
+}
 
-    /// Waits for the reply to the oldest submitted request.
-    pub fn next_reply(&mut self) -> Result<Reply<'_>, LinkError> {
-        todo!()
+impl Drop for Device {
+    fn drop(&mut self) {
+        self.close();
     }
+}
 
-    /// Submitted requests whose replies were not taken yet.
-    pub fn outstanding(&self) -> usize {
-        todo!()
-    }
-
-    /// A loop at a fixed rate: each cycle's request is what `step` made of the newest reply. Every cycle leaves a row in
-    /// `cycles`, which has room for all of them; returns how many there were.
-    pub fn control(
-        &mut self,
-        _plan: &ControlPlan,
-        _step: &mut Step<'_>,
-        _cycles: &mut [Cycle],
-    ) -> Result<usize, (usize, LinkError)> {
-        todo!()
-    }
-
-    /// Fills `into` with what the device sends, in transfers of so many bytes, `queue` of them pending
-    /// (USB only). With the wiregauge protocol the device is told to begin and to end, and what it sends is
-    /// its own (a responder's pattern); otherwise bytes are taken as they come. Returns how many came.
-    pub fn read_stream(
-        &mut self,
-        _into: &mut [u8],
-        _transfer_bytes: usize,
-        _queue: usize,
-    ) -> Result<usize, (usize, LinkError)> {
-        todo!()
-    }
-
-    /// Sends all of `from` likewise. Returns how many were taken.
-    pub fn write_stream(
-        &mut self,
-        _from: &[u8],
-        _transfer_bytes: usize,
-        _queue: usize,
-    ) -> Result<usize, (usize, LinkError)> {
-        todo!()
-    }
+/// True for failures after which replies to other requests may still be awaited.
+fn concerns_one(error: &LinkError) -> bool {
+    matches!(error.kind(), LinkErrorKind::Silent | LinkErrorKind::Rubbish)
 }

@@ -2,6 +2,7 @@
 
 mod bell;
 mod clock;
+mod fork;
 mod helper;
 mod interference;
 mod load;
@@ -16,6 +17,7 @@ mod watchdog;
 
 pub use bell::{Bell, Woken};
 pub use clock::{Clock, sleep_until, thread_cpu_ns};
+pub use fork::{count_forks, generation};
 pub use helper::Helper;
 pub use interference::{ClockGaps, Watch};
 pub use load::Load;

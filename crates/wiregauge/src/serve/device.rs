@@ -211,8 +211,11 @@ impl Device {
         now_ns: u64,
         ready: &mut Vec<u8>,
     ) {
-        let intact = request.kind != Kind::Exchange
-            || wire::check_pattern(request.sequence, payload).is_none();
+        let intact = match request.kind {
+            Kind::Exchange => wire::check_pattern(request.sequence, payload).is_none(),
+            Kind::Message => wire::message_of(payload).is_some(),
+            Kind::Hello | Kind::Sink | Kind::Source => true,
+        };
         self.take_request(request, payload, intact, now_ns, Trust::Proved, ready);
     }
 
@@ -281,8 +284,17 @@ impl Device {
         ready: &mut Vec<u8>,
     ) {
         let out_bytes = wire::REQUEST_HEADER + payload.len();
-        // A request for less is one for the header alone.
-        let in_bytes = (request.in_bytes as usize).max(wire::RESPONSE_HEADER);
+        // A request for less is one for the header alone, or for the empty message.
+        let least = wire::RESPONSE_HEADER
+            + match request.kind {
+                // What arrived damaged is not acted on.
+                Kind::Message if intact => wire::MESSAGE_CHECK,
+                _ => 0,
+            };
+        let in_bytes = match request.kind {
+            Kind::Message if !intact => least,
+            _ => least.max(request.in_bytes as usize),
+        };
         if trust == Trust::Proved {
             self.streams.heard(now_ns);
         }
@@ -295,13 +307,15 @@ impl Device {
             // The report is longer than the order; a stream is longer than everything.
             Kind::Sink | Kind::Source if trust == Trust::Unproved => Status::Unproven,
             Kind::Sink | Kind::Source => streams::judge(order.as_ref(), self.most_streamed()),
-            Kind::Exchange if request.in_bytes > self.character.max_frame => Status::TooLarge,
-            Kind::Exchange
+            Kind::Exchange | Kind::Message if request.in_bytes > self.character.max_frame => {
+                Status::TooLarge
+            }
+            Kind::Exchange | Kind::Message
                 if trust == Trust::Unproved && self.most_sent_for(in_bytes) > out_bytes =>
             {
                 Status::Unproven
             }
-            Kind::Exchange => Status::Ok,
+            Kind::Exchange | Kind::Message => Status::Ok,
         };
         if status != Status::Ok {
             if trust == Trust::Proved || out_bytes >= wire::RESPONSE_HEADER {
@@ -328,11 +342,15 @@ impl Device {
         };
         let in_payload = in_bytes - wire::RESPONSE_HEADER;
         let (clock, on_bus) = (self.clock, self.on_bus);
+        let said = wire::message_of(payload).unwrap_or_default();
         self.answer(out_bytes, now_ns, ready, |to| {
             let begin = to.len();
             to.resize(begin + in_bytes, 0);
             let (header, payload) = to[begin..].split_at_mut(wire::RESPONSE_HEADER);
-            wire::fill_pattern(response.sequence, payload);
+            match response.kind {
+                Kind::Message => echo_message(said, payload),
+                _ => wire::fill_pattern(response.sequence, payload),
+            }
             Response {
                 in_payload: in_payload as u32,
                 tx_ticks: on_bus.map_or_else(|| clock.now(), |_| now_ns),
@@ -474,7 +492,8 @@ impl Device {
                 | wire::abilities::SINK
                 | wire::abilities::SOURCE
                 | wire::abilities::TIMESTAMPS
-                | wire::abilities::CHECKS_OUT,
+                | wire::abilities::CHECKS_OUT
+                | wire::abilities::MESSAGE,
             max_out: max,
             max_in: max,
             max_outstanding: 0,
@@ -516,6 +535,20 @@ impl Device {
     pub fn has_room(&self, ready: usize) -> bool {
         self.held + ready < HELD && !self.has_left()
     }
+}
+
+/// What a responder without an application answers to a message: the same bytes, repeated or cut to
+/// the size asked for, and the check.
+fn echo_message(said: &[u8], payload: &mut [u8]) {
+    let Some((bytes, check)) = payload.split_last_chunk_mut::<{ wire::MESSAGE_CHECK }>() else {
+        return;
+    };
+    if !said.is_empty() {
+        for part in bytes.chunks_mut(said.len()) {
+            part.copy_from_slice(&said[..part.len()]);
+        }
+    }
+    *check = wire::message_check(bytes);
 }
 
 fn put_header(response: &Response, to: &mut Vec<u8>) {

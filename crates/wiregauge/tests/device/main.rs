@@ -1,0 +1,8 @@
+//! An open device, on every kind of link that exists without hardware, against the responder and against
+//! peers that know nothing of wiregauge.
+
+#![allow(clippy::unwrap_used)]
+
+mod exchanges;
+mod foreign;
+mod parts;
