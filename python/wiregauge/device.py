@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from . import _native
 from . import _values as v
-from .framing import Framing
+from .framing import Fixed, Framing, LengthPrefix, Terminator
 
 __all__ = ["CYCLE", "NEVER", "TIMING", "CycleStatus", "Device", "Gain", "open"]
 
@@ -50,6 +50,10 @@ is the cycle whose reply the command was made from, `NEVER` before there was one
 
 NEVER = 2**64 - 1
 """`made_from` of a cycle whose command was made before any reply had come."""
+
+
+UNTOLD = 4096
+"""The longest reply that `exchange_many` takes where neither caller nor framing tells its length."""
 
 
 class CycleStatus(IntEnum):
@@ -120,7 +124,7 @@ def open(  # noqa: A001  as `wg.open`
     LinkError
         The device is not there, is busy, or does not answer.
     """
-    return Device(
+    device = Device(
         address,
         None if framing is None else framing._parts(),
         _nanoseconds("timeout", timeout),
@@ -128,12 +132,15 @@ def open(  # noqa: A001  as `wg.open`
         baud,
         quick_ack,
     )
+    device._framing = framing
+    return device
 
 
 class Device(_native.RawDevice):
     """An open device. Made by `open`; serves one call at a time, in the process that opened it."""
 
     #: `TIMING` rows of the last `exchange_many`, of the requests that were answered.
+    _framing: Framing | None = None
     last_timings: npt.NDArray[np.void]
     #: Bytes of each of its replies.
     last_lengths: npt.NDArray[np.uintp]
@@ -183,7 +190,7 @@ class Device(_native.RawDevice):
         count = len(ends)
         if out is None:
             widest = int(np.diff(ends, prepend=0).max()) if count else 0
-            row = widest if reply_bytes is None else reply_bytes
+            row = self._row(widest) if reply_bytes is None else reply_bytes
             # A reply that is shorter than its row must not show old memory behind it.
             replies = np.zeros((count, row), np.uint8)
         else:
@@ -205,7 +212,22 @@ class Device(_native.RawDevice):
             raise
         finally:
             self.last_timings, self.last_lengths = timings[:done], lengths[:done]
+        if out is None and reply_bytes is None and self._tells_length:
+            longest = int(lengths.max(initial=0))
+            return np.ascontiguousarray(replies[:, :longest])
         return replies
+
+    @property
+    def _tells_length(self) -> bool:
+        """True if a reply's length is known only when it has come."""
+        return isinstance(self._framing, (Terminator, LengthPrefix))
+
+    def _row(self, widest: int) -> int:
+        """Give the bytes of a row, where the caller does not."""
+        if isinstance(self._framing, Fixed):
+            return self._framing.bytes
+        # Memory that no reply comes to is never touched.
+        return max(widest, UNTOLD) if self._tells_length else widest
 
     def pipeline(
         self, source: Iterable[Buffer], *, depth: int = 2, reply_bytes: int | None = None

@@ -1,5 +1,5 @@
 //! An open device, as Python holds it: the engine's `Device` with what the interpreter asks for around it: who may use
-//! it now, signals, forks, memory. What only arranges arguments is in python/wiregauge/device.py.
+//! it now, signals, memory. What only arranges arguments is in python/wiregauge/device.py.
 
 mod control;
 
@@ -9,7 +9,6 @@ use crate::errors;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 use wiregauge::LinkError;
@@ -17,9 +16,6 @@ use wiregauge::device::{
     ControlPlan, Device, DeviceOptions, Framing, LengthField, Replies, Requests, Timing,
 };
 use wiregauge_record::{LinkOptions, Wait};
-
-/// How often this process is a fork of the one that loaded the module.
-static FORKS: AtomicU64 = AtomicU64::new(0);
 
 // SAFETY: four u64, no padding.
 unsafe impl Plain for Timing {}
@@ -44,7 +40,6 @@ pub struct RawDevice {
     open: Mutex<Option<Open>>,
     raised: Raised,
     address: String,
-    forks: u64,
 }
 
 #[pymethods]
@@ -100,7 +95,6 @@ impl RawDevice {
             })),
             raised,
             address,
-            forks: FORKS.load(Ordering::Relaxed),
         })
     }
 
@@ -274,6 +268,7 @@ impl RawDevice {
             reply_bytes,
             priority,
             pin,
+            ..ControlPlan::default()
         };
         control::run(py, device, &plan, step, request, cycles).map_err(|ended| match ended {
             Ended::Link(done, error) => self.failed_after(py, done, error),
@@ -338,12 +333,6 @@ impl RawDevice {
     /// The open device, for this thread alone.
     fn lock(&self) -> PyResult<MutexGuard<'_, Option<Open>>> {
         let address = &self.address;
-        if self.forks != FORKS.load(Ordering::Relaxed) {
-            return Err(PyRuntimeError::new_err(format!(
-                "{address} was opened before this process was forked, and its parent may be using it; \
-                 open it in the process that uses it"
-            )));
-        }
         match self.open.try_lock() {
             Ok(open) if open.is_some() => Ok(open),
             Ok(_) => Err(PyValueError::new_err(format!("{address} is closed"))),
@@ -370,18 +359,6 @@ impl RawDevice {
     /// The same, telling how much was done before.
     fn failed_after(&self, py: Python<'_>, done: usize, error: LinkError) -> PyErr {
         after(py, done, self.failed(py, error))
-    }
-}
-
-impl Drop for RawDevice {
-    fn drop(&mut self) {
-        // After a fork the descriptors are the parent's as well: closing would put back a tty's settings that it
-        // uses. They end with this process.
-        if self.forks != FORKS.load(Ordering::Relaxed)
-            && let Ok(open) = self.open.get_mut()
-        {
-            std::mem::forget(open.take());
-        }
     }
 }
 
@@ -429,20 +406,4 @@ fn framing_of(
             )));
         }
     })
-}
-
-/// Counts a fork; called by Python in the new process.
-#[pyfunction]
-fn _forked() {
-    FORKS.fetch_add(1, Ordering::Relaxed);
-}
-
-/// Has forks counted: what was opened before one is not for the new process.
-pub fn watch_forks(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let py = module.py();
-    let options = PyDict::new(py);
-    options.set_item("after_in_child", wrap_pyfunction!(_forked, module)?)?;
-    py.import("os")?
-        .call_method("register_at_fork", (), Some(&options))?;
-    Ok(())
 }

@@ -27,6 +27,8 @@ pub fn kind(kind: LinkErrorKind) -> &'static str {
         LinkErrorKind::Silent => "silent",
         LinkErrorKind::Rubbish => "rubbish",
         LinkErrorKind::Vanished => "vanished",
+        LinkErrorKind::Interrupted => "interrupted",
+        LinkErrorKind::Closed => "closed",
         _ => "io",
     }
 }

@@ -31,9 +31,4 @@ mod _native {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
-
-    #[pymodule_init]
-    fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
-        super::device::watch_forks(module)
-    }
 }
