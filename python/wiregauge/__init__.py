@@ -13,31 +13,56 @@ from __future__ import annotations
 
 from ._native import __version__
 from .campaign import Campaign, Plan, Result, campaign
+from .comparison import Comparison
 from .device import CYCLE, NEVER, TIMING, CycleStatus, Device, Gain, open
 from .errors import Error, Interrupted, LinkError, StorageError, UsageError
+from .figure import Figure, Figures
 from .framing import Fixed, LengthPrefix, Raw, Terminator
-from .measure import exchange
+from .measure import exchange, loop, stream
 from .run import Run, last, load
 from .samples import Phase, Status, TransferStatus, Way, Xrun
+from .serving import Responder, serve
+from .stored import (
+    Devices,
+    Explanation,
+    Listing,
+    Runs,
+    compare,
+    demo,
+    devices,
+    explain,
+    export,
+    report,
+    runs,
+    show,
+)
 
 __all__ = [
     "CYCLE",
     "NEVER",
     "TIMING",
     "Campaign",
+    "Comparison",
     "CycleStatus",
     "Device",
+    "Devices",
     "Error",
+    "Explanation",
+    "Figure",
+    "Figures",
     "Fixed",
     "Gain",
     "Interrupted",
     "LengthPrefix",
     "LinkError",
+    "Listing",
     "Phase",
     "Plan",
     "Raw",
+    "Responder",
     "Result",
     "Run",
+    "Runs",
     "Status",
     "StorageError",
     "Terminator",
@@ -47,8 +72,19 @@ __all__ = [
     "Xrun",
     "__version__",
     "campaign",
+    "compare",
+    "demo",
+    "devices",
     "exchange",
+    "explain",
+    "export",
     "last",
     "load",
+    "loop",
     "open",
+    "report",
+    "runs",
+    "serve",
+    "show",
+    "stream",
 ]

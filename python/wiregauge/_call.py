@@ -5,25 +5,24 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _native
+from . import _values as v
 from ._progress import Meter
-from ._values import Convert, flags
 from .errors import Interrupted, of_failure
 
 if TYPE_CHECKING:
     from .run import Run
 
-PROGRAM = [sys.executable, "-m", "wiregauge"]
+PROGRAM = [sys.executable, "-P", "-m", "wiregauge"]
 """What starts wiregauge once more, for what has to be a process of its own."""
 
 
 def command(
     name: str,
     words: Sequence[str],
-    table: Mapping[str, Convert] | None = None,
+    table: Mapping[str, v.Convert] | None = None,
     values: Mapping[str, object] | None = None,
     extra: Sequence[str] = (),
     *,
@@ -44,7 +43,7 @@ def command(
     progress
         Show how far it is.
     """
-    typed = [name, *(flags(table, values) if table and values is not None else ()), *extra]
+    typed = [name, *(v.flags(table, values) if table and values is not None else ()), *extra]
     # What begins with a hyphen would be taken for a flag.
     typed += ["--", *words] if any(word.startswith("-") for word in words) else words
     with Meter(progress) as meter:
@@ -83,12 +82,10 @@ def answer(called: _native.Called) -> Any:
     return json.loads(called.said)
 
 
-def place(run: Run | str | Path) -> str:
+def place(run: Run | v.Path) -> str:
     """Give the word for a run that a command understands."""
     from .run import Run
 
     if isinstance(run, Run):
         return str(run.path)
-    if isinstance(run, (str, Path)):
-        return str(run)
-    raise TypeError(f"run must be a Run, a path or a name, not {type(run).__name__}")
+    return v.path("run", run)[0]

@@ -7,6 +7,7 @@ argument. What a value means, and whether it makes sense, one place decides: the
 from __future__ import annotations
 
 import math
+import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -35,15 +36,16 @@ def _wrong(name: str, value: object, wanted: str) -> TypeError:
 def _integer(name: str, value: object, wanted: str) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    if isinstance(value, bool):
         raise _wrong(name, value, wanted)
-    return str(value.__index__())
+    try:
+        return str(operator.index(value))  # type: ignore[arg-type]
+    except TypeError:
+        raise _wrong(name, value, wanted) from None
 
 
 def _real(name: str, value: object, wanted: str) -> float:
-    if isinstance(value, (bool, complex)) or not (
-        hasattr(value, "__float__") or hasattr(value, "__index__")
-    ):
+    if isinstance(value, (bool, complex)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
         raise _wrong(name, value, wanted)
     try:
         number = float(value)  # type: ignore[arg-type]

@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _native, samples
+from . import _frames, _html, _native, samples
 from .errors import UsageError
+from .figure import Figure, Figures
+from .plot import Plot
 
 if TYPE_CHECKING:
     import os
+
+    import pandas as pd
+    import xarray as xr
+
+    from .comparison import Comparison
+    from .stored import Explanation
 
 __all__ = ["Run", "last", "load"]
 
@@ -160,9 +168,190 @@ class Run:
             return self.samples[begin:end]
         return samples.array(_native.samples(self.path, place), self.kind)
 
+    def answers(self, point: int) -> list[bytes]:
+        """Bytes of the answers of one point, which ``keep_data`` keeps.
+
+        Parameters
+        ----------
+        point
+            Position in `points`, from 0; negative from the end.
+
+        Returns
+        -------
+        list of bytes
+            One for each row of ``samples_of(point)``; empty for those without an answer.
+
+        Raises
+        ------
+        IndexError
+            There is no such point.
+        UsageError
+            The run did not keep them.
+        """
+        place = range(len(self.points))[point]
+        try:
+            return _native.answers(self.path, place)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+
+    def table(self) -> pd.DataFrame:
+        """Give the summaries: one row a point, of streams one a point and way.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Numbers in base units, with the unit in the name of the column: ``rtt_p99_ns``,
+            ``in_bytes_s``; bounds of confidence as ``rtt_p99_low_ns``. docs/report.md has them all.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return _frames.table(self._told.csv)
+
+    def frame(self, point: int | None = None) -> pd.DataFrame:
+        """Give the samples: one row an exchange, a transfer or a block.
+
+        Parameters
+        ----------
+        point
+            Position in `points`; of all of them, if not given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of `samples`; `phase`, `status`, `way` and `xrun` are categories with names.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        IndexError
+            There is no such point.
+        OSError
+            A sample file is missing or damaged.
+        """
+        rows = self.samples if point is None else self.samples_of(point)
+        return _frames.samples(rows, self.kind)
+
+    def to_xarray(self, *, samples: bool = False) -> xr.Dataset:
+        """Give the summaries over what was swept.
+
+        Parameters
+        ----------
+        samples
+            The times of every sample too, along `sequence` (ns, NaN where there is none).
+
+        Returns
+        -------
+        xarray.Dataset
+            The columns of `table` over its dimensions: `out_bytes`, `in_bytes`, `depth`; of streams
+            `direction`, `way`, `transfer_bytes`, `queue`; of loops `rate_hz`, `channels`,
+            `notify_bytes`, `aim`; of several links `link` and `together`. Where a cell was measured
+            several times, `repeat`. Units are in the attributes.
+
+        Raises
+        ------
+        ImportError
+            xarray or pandas is not installed.
+        """
+        return _frames.dataset(self, samples)
+
+    @property
+    def plot(self) -> Plot:
+        """Plots with matplotlib, to be restyled: ``run.plot.rtt_histogram()``."""
+        return Plot(self)
+
+    @cached_property
+    def figures(self) -> Figures:
+        """The figures of the report, by their names."""
+        return Figures(_native.figures([self.path]))
+
+    def figure(self, name: str) -> Figure:
+        """Give a figure of the report, for a notebook to show.
+
+        Parameters
+        ----------
+        name
+            Such as ``rtt-histogram``; ``list(run.figures)`` has those that there are.
+
+        Raises
+        ------
+        KeyError
+            There is no such figure of this run.
+        """
+        return self.figures[name]
+
+    def report(self, output: str | os.PathLike[str] | None = None) -> Path:
+        """Make a page of it; see `wiregauge.report`.
+
+        Parameters
+        ----------
+        output
+            The file; ``report.html`` in the run's directory, if not given.
+
+        Returns
+        -------
+        pathlib.Path
+        """
+        from . import stored
+
+        return stored.report(self, output=output, progress=False)[0]
+
+    def compare(self, other: Run | str | os.PathLike[str], **options: Any) -> Comparison:
+        """Tell what differs in another run, and how sure that is; see `wiregauge.compare`.
+
+        Parameters
+        ----------
+        other
+            The run that came after this one.
+        **options
+            As of `wiregauge.compare`.
+        """
+        from . import stored
+
+        return stored.compare(self, other, **options)
+
+    def explain(self) -> Explanation:
+        """Tell where its time went; see `wiregauge.explain`."""
+        from . import stored
+
+        return stored.explain(self)
+
+    def show(self, **options: Any) -> str:
+        """Show it as tables; see `wiregauge.show`."""
+        from . import stored
+
+        return stored.show(self, **options)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the directories."""
+        return isinstance(other, Run) and self.path.resolve() == other.path.resolve()
+
+    def __hash__(self) -> int:
+        """Hash the directory."""
+        return hash(self.path.resolve())
+
     def __repr__(self) -> str:
         """Name it."""
-        return f"<wiregauge.Run {self.kind} {self.address}, {len(self.points)} points: {self.path}>"
+        points = f"{len(self.points)} point" + ("s" if len(self.points) != 1 else "")
+        return f"<wiregauge.Run {self.kind} {self.address}, {self.state}, {points}: {self.path}>"
+
+    def __str__(self) -> str:
+        """Tell it in tables, as the program does."""
+        return self.show()
+
+    def _repr_html_(self) -> str:
+        told = self._told
+        failed = [told.failed] if told.failed else []
+        return _html.page(
+            _html.paragraphs(told.heading),
+            *(_html.table(*table) for table in told.tables),
+            _html.paragraphs(told.notes),
+            _html.paragraphs(told.warnings, "Warning:"),
+            _html.paragraphs(failed, "The run failed:"),
+        )
 
 
 def load(run: str | os.PathLike[str]) -> Run:

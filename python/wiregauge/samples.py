@@ -113,9 +113,13 @@ def dtype(kind: str) -> np.dtype[np.void]:
         "offsets": [place for _, _, place in fields],
         "itemsize": size,
     }
-    return np.dtype(layout)
+    made: np.dtype[np.void] = np.dtype(layout)
+    return made
 
 
 def array(rows: _native.Rows, kind: str) -> npt.NDArray[np.void]:
     """Look at rows as records, without a copy; the array keeps them alive."""
-    return np.frombuffer(rows, dtype=dtype(kind))
+    if not len(rows):
+        return np.empty(0, dtype(kind))
+    made: npt.NDArray[np.void] = np.frombuffer(rows, dtype=dtype(kind))  # type: ignore[call-overload]
+    return made

@@ -32,14 +32,17 @@ pub struct Called {
     missed: Vec<String>,
     /// The files that it wrote.
     files: Vec<PathBuf>,
-    /// Of one that failed: the kind, the words, the system's number, the flag that is wrong.
-    failure: Option<(&'static str, String, Option<i32>, Option<String>)>,
+    /// Of one that failed.
+    failure: Option<Told>,
     /// What was raised in the meantime, such as KeyboardInterrupt; it ended the command.
     raised: Option<Py<PyAny>>,
 }
 
+/// A failure as Python has it: its kind, its words, the system's number, the flag that is wrong.
+pub(crate) type Told = (&'static str, String, Option<i32>, Option<String>);
+
 /// What a failure is, as Python has it.
-pub(crate) fn told(failure: &Failure) -> (&'static str, String, Option<i32>, Option<String>) {
+pub(crate) fn told(failure: &Failure) -> Told {
     let kind = match failure.kind {
         FailureKind::Usage => "usage",
         FailureKind::Storage => "storage",
@@ -115,13 +118,9 @@ pub fn call(
         passing: called.is_passing(),
         missed: called.missed(),
         files: called.files(),
-        failure: result.err().as_ref().map(told_of),
+        failure: result.err().as_ref().map(told),
         raised: raised.map(|error| error.into_value(py).into_any()),
     })
-}
-
-fn told_of(failure: &Failure) -> (&'static str, String, Option<i32>, Option<String>) {
-    told(failure)
 }
 
 /// The program `wiregauge`, on this terminal. `words` begin with its name.

@@ -24,7 +24,7 @@ mod _native {
     #[pymodule_export]
     use super::responder::Responder;
     #[pymodule_export]
-    use super::samples::{Rows, layout, names, samples};
+    use super::samples::{Rows, answers, layout, names, samples};
     #[pymodule_export]
     use super::words::{Told, tell};
 

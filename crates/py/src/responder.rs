@@ -1,6 +1,6 @@
 //! A responder beside Python: `serve` in a thread of its own, until it is told to end.
 
-use super::call::told;
+use super::call::{Told, told};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -70,9 +70,9 @@ impl Responder {
         thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Of one that failed: the kind, the words, the system's number, the flag that is wrong.
+    /// Of one that failed.
     #[getter]
-    fn failure(&self) -> Option<(&'static str, String, Option<i32>, Option<String>)> {
+    fn failure(&self) -> Option<Told> {
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         failed.as_ref().map(told)
     }

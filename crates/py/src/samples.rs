@@ -4,6 +4,7 @@
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::ffi::{c_int, c_void};
 use std::mem::{offset_of, size_of};
 use std::path::PathBuf;
@@ -166,6 +167,29 @@ fn rows<K: RunKind, R>(
         }
     }
     Ok(all)
+}
+
+/// The bytes of the answers of one point, in the order of its rows.
+#[pyfunction]
+pub fn answers(py: Python<'_>, dir: PathBuf, point: usize) -> PyResult<Vec<Bound<'_, PyBytes>>> {
+    let read = py.detach(|| -> Result<Vec<Vec<u8>>, String> {
+        let run = match AnyRun::open(&dir).map_err(|error| error.to_string())? {
+            AnyRun::Exchange(run) if run.file.plan.keep_data => run,
+            _ => {
+                return Err(format!(
+                    "cannot give the answers of {}: the run did not keep them. Measure again with \
+                 keep_data=True",
+                    dir.display()
+                ));
+            }
+        };
+        let rows = run.samples(point).map_err(|error| error.to_string())?;
+        rows.map(|row| row.map(|(_, data)| data.unwrap_or_default()))
+            .collect::<Result<_, _>>()
+            .map_err(|error| error.to_string())
+    });
+    let read = read.map_err(PyValueError::new_err)?;
+    Ok(read.iter().map(|data| PyBytes::new(py, data)).collect())
 }
 
 /// The bytes of one row of a kind of run, and its fields: name, numpy's type, and place in bytes. In

@@ -3,6 +3,7 @@
 //! when nothing has moved for a while. While exchanges flow no signal is sent.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Ignored by default, and used by nobody else for anything that a handler would lose (signal(7)).
 const SIGNAL: libc::c_int = libc::SIGURG;
@@ -14,33 +15,46 @@ pub struct Sleeper {
     asleep: AtomicBool,
 }
 
-/// The signal is heeded while this lives; then what was there before is put back.
-pub struct Heeding {
-    before: libc::sigaction,
-}
+/// The signal is heeded while one of these lives; after the last of them, what was there before is put
+/// back. Several runs may go on at once, and end in any order.
+pub struct Heeding(());
+
+/// How many runs heed the signal, and what it did before the first of them.
+static HEEDED: Mutex<(usize, Option<libc::sigaction>)> = Mutex::new((0, None));
 
 extern "C" fn nothing(_signal: libc::c_int) {}
 
 impl Heeding {
     /// Lets the signal interrupt system calls of this process, which it does not by default.
     pub fn begin() -> Heeding {
-        // SAFETY: all-zero is a valid sigaction: no flags, an empty mask. Without SA_RESTART the
-        // interrupted call returns. The handler does nothing, so it may run at any time.
-        let before = unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            let mut before: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
-            libc::sigaction(SIGNAL, &action, &mut before);
-            before
-        };
-        Heeding { before }
+        let mut heeded = HEEDED.lock().unwrap_or_else(PoisonError::into_inner);
+        heeded.0 += 1;
+        if heeded.0 == 1 {
+            // SAFETY: all-zero is a valid sigaction: no flags, an empty mask. Without SA_RESTART the
+            // interrupted call returns. The handler does nothing, so it may run at any time.
+            let before = unsafe {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                let mut before: libc::sigaction = std::mem::zeroed();
+                action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
+                libc::sigaction(SIGNAL, &action, &mut before);
+                before
+            };
+            heeded.1 = Some(before);
+        }
+        Heeding(())
     }
 }
 
 impl Drop for Heeding {
     fn drop(&mut self) {
-        // SAFETY: `before` was filled by sigaction.
-        unsafe { libc::sigaction(SIGNAL, &self.before, std::ptr::null_mut()) };
+        let mut heeded = HEEDED.lock().unwrap_or_else(PoisonError::into_inner);
+        heeded.0 -= 1;
+        if heeded.0 == 0
+            && let Some(before) = heeded.1.take()
+        {
+            // SAFETY: `before` was filled by sigaction.
+            unsafe { libc::sigaction(SIGNAL, &before, std::ptr::null_mut()) };
+        }
     }
 }
 
@@ -98,5 +112,31 @@ pub fn own_descriptors() {
         if libc::unshare(libc::CLONE_FILES) == 0 {
             libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handler() -> libc::sighandler_t {
+        // SAFETY: with no new action, sigaction only fills the other.
+        unsafe {
+            let mut now: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(SIGNAL, std::ptr::null(), &mut now);
+            now.sa_sigaction
+        }
+    }
+
+    #[test]
+    fn the_signal_is_heeded_until_the_last_of_several_runs_ends() {
+        let heeded = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        let first = Heeding::begin();
+        let second = Heeding::begin();
+        drop(first);
+        assert_eq!(handler(), heeded);
+        drop(second);
+        // Another test may be in a run just now; what is left must be one or the other.
+        assert!([libc::SIG_DFL, heeded].contains(&handler()));
     }
 }

@@ -1,0 +1,221 @@
+"""A run as pandas, xarray, plots and figures."""
+
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+
+import wiregauge as wg
+
+KINDS = ["exchange", "stream", "loop"]
+
+
+@pytest.fixture
+def run(request, stored, streamed, looped):
+    return {"exchange": stored, "stream": streamed, "loop": looped}[request.param]
+
+
+each_kind = pytest.mark.parametrize("run", KINDS, indirect=True)
+
+
+@each_kind
+def test_a_table_has_a_row_for_each_point_with_numbers(run):
+    table = run.table()
+    assert set(table["point"]) == {point["point"]["index"] for point in run.points}
+    column = {"exchange": "rtt_p50_ns", "stream": "rate_bytes_s", "loop": "service_p50_ns"}[run.kind]
+    assert (table[column] > 0).all()
+
+
+def test_a_table_says_what_the_points_say(stored):
+    table = stored.table()
+    assert list(table["rtt_mean_ns"]) == [point["rtt"]["mean"]["value"] for point in stored.points]
+    assert list(table["depth"]) == [1, 2, 1, 2]
+
+
+@each_kind
+def test_a_frame_has_a_row_for_each_sample_and_names_for_numbers(run):
+    frame = run.frame()
+    assert len(frame) == len(run.samples)
+    assert set(frame["phase"].unique()) <= {"first", "warm-up", "measured"}
+    assert (frame["phase"] == "measured").sum() == (run.samples["phase"] == wg.Phase.MEASURED).sum()
+    assert len(run.frame(0)) == len(run.samples_of(0))
+
+
+@each_kind
+def test_a_dataset_has_the_sweep_as_dimensions_and_the_same_numbers(run):
+    dataset = run.to_xarray()
+    table = run.table()
+    column = {"exchange": "rtt_p99_ns", "stream": "rate_bytes_s", "loop": "service_p99_ns"}[run.kind]
+    assert dataset[column].attrs["units"] == {"s": "B/s"}.get(column[-1:] if "bytes_s" in column else "", "ns")
+    assert dataset[column].count() == table[column].count()
+    assert dataset[column].sum() == pytest.approx(table[column].sum())
+
+
+def test_a_cell_of_a_dataset_is_found_by_what_was_asked(stored):
+    dataset = stored.to_xarray()
+    assert dict(dataset.sizes) == {"out_bytes": 1, "in_bytes": 2, "depth": 2}
+    cell = dataset["rtt_p50_ns"].sel(out_bytes=16, in_bytes=1000, depth=2).item()
+    assert cell == stored.points[3]["rtt"]["p50"]["value"]
+
+
+@each_kind
+def test_a_dataset_can_hold_every_time(run):
+    dataset = run.to_xarray(samples=True)
+    last = {"exchange": "rtt_ns", "stream": "complete_ns", "loop": "done_ns"}[run.kind]
+    rows = run.samples
+    rows = rows[rows["phase"] == wg.Phase.MEASURED]
+    if run.kind != "loop":
+        rows = rows[rows["status"] == 0]
+    assert dataset[last].count() == len(rows)
+    assert float(dataset[last].sum()) == pytest.approx(float(rows[last].sum()))
+
+
+@each_kind
+def test_every_plot_of_a_kind_gives_axes_with_something_on_them(run):
+    drawn = {
+        "exchange": ["histogram", "rtt_histogram", "percentiles", "timeline", "throughput", "trt"],
+        "stream": ["histogram", "percentiles", "timeline", "throughput"],
+        "loop": ["histogram", "percentiles", "timeline", "loop_curve"],
+    }[run.kind]
+    for name in drawn:
+        ax = getattr(run.plot, name)()
+        assert isinstance(ax, Axes)
+        assert ax.lines or ax.patches, name
+        assert ax.get_xlabel() and ax.get_ylabel(), name
+        ax.figure.canvas.draw()
+        import matplotlib.pyplot as plt
+
+        plt.close(ax.figure)
+
+
+def test_plots_share_axes_and_name_what_they_cannot_draw(stored, looped):
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots()
+    assert stored.plot.rtt_histogram(0, ax=ax) is ax
+    stored.plot.rtt_histogram([1, -1], ax=ax)
+    assert len(ax.patches) == 3
+    plt.close(figure)
+    with pytest.raises(ValueError, match="rtt_histogram is of runs of kind exchange"):
+        looped.plot.rtt_histogram()
+    with pytest.raises(IndexError):
+        stored.plot.timeline(4)
+
+
+@each_kind
+def test_the_figures_of_the_report_are_svg_for_a_notebook(run, tmp_path):
+    assert run.figures
+    for name, figure in run.figures.items():
+        assert figure.name == name
+        assert xml.fromstring(figure._repr_svg_()).tag.endswith("svg")
+    assert "<svg" in run.figures._repr_html_()
+    assert figure.save(tmp_path / "figure.png").read_bytes()[1:4] == b"PNG"
+    assert figure.save(tmp_path / "figure.svg").read_text() == figure.svg
+    with pytest.raises(ValueError, match=r"\.svg or \.png"):
+        figure.save(tmp_path / "figure.pdf")
+    with pytest.raises(ValueError, match="scale"):
+        figure.png(0)
+    with pytest.raises(KeyError, match="there are: "):
+        run.figure("no-such")
+
+
+@each_kind
+def test_a_run_shows_itself_in_a_notebook_and_on_a_terminal(run):
+    html = run._repr_html_()
+    assert html.count("<table>") >= 1
+    assert run.address in html
+    assert str(run) == run.show()
+    assert run.show(format="csv").splitlines()[0].startswith("point,")
+    assert run.path.name in repr(run)
+
+
+def test_a_run_is_explained_and_compared_and_reported(stored, address, tmp_path):
+    other = wg.exchange(address, in_sizes=[48, 1000], depth=[1, 2], count=300, warmup=5)
+    explained = stored.explain()
+    assert explained.data["kind"] == "exchange"
+    assert "device" in str(explained)
+    comparison = stored.compare(other, fail_if="p50 > 100000% worse", only=["p50", "p99"])
+    table = comparison.table()
+    assert set(table["figure"]) == {"p50", "p99"}
+    assert set(table["verdict"]) <= {"worse", "better", "no-difference-shown", "cannot-tell"}
+    assert comparison.met == ()
+    assert table["before"][0] == stored.points[0]["rtt"]["p50"]["value"]
+    assert "point" in str(comparison)
+    assert comparison.markdown().startswith("## wiregauge compare")
+    assert comparison.figures
+    met = wg.compare(stored, [other], fail_if=["p50 > 0.000001% different", "lost > 50% more"])
+    assert all("p50" in text for text in met.met)
+    page = stored.report(tmp_path / "page.html")
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    files = wg.report(stored, other, figures=tmp_path / "figures", format="svg")
+    assert files and all(file.suffix == ".svg" and file.exists() for file in files)
+
+
+def test_runs_are_listed_found_and_opened(address):
+    assert len(wg.runs()) == 0
+    with pytest.raises(wg.UsageError, match="last"):
+        wg.last()
+    first = wg.exchange(address, count=3)
+    second = wg.exchange(address, count=4)
+    listed = wg.runs()
+    assert [one.load() for one in listed] == [first, second]
+    assert [one.measured for one in listed] == [3, 4]
+    assert wg.last() == wg.load(second.name) == wg.load(second.path) == second
+    assert listed[-1].kind == "exchange"
+    assert second.name in listed._repr_html_() and second.name in repr(listed)
+    assert isinstance(listed[:1], wg.Runs)
+
+
+def test_devices_are_listed():
+    devices = wg.devices()
+    assert {"usb", "serial", "network"} <= set(devices)
+    assert all(isinstance(address, str) for address in devices.addresses)
+
+
+def test_a_run_that_is_not_stored_is_there_until_it_is_dropped(address):
+    run = wg.exchange(address, count=10, no_store=True)
+    assert len(run.samples) == 10 + 1 and len(wg.runs()) == 0
+    assert "--no-store" in run.command
+    place = run.path
+    samples = run.samples
+    assert place.exists()
+    del run
+    assert not place.parent.exists()
+    assert samples["rtt_ns"].all()
+
+
+@pytest.mark.parametrize("package", ["pandas", "xarray", "matplotlib"])
+def test_what_needs_a_package_that_is_not_installed_says_how_to_get_it(stored, package):
+    use = {"pandas": "run.table()", "xarray": "run.to_xarray()", "matplotlib": "run.plot.histogram()"}
+    script = f"""
+import sys
+sys.modules[{package!r}] = None
+import wiregauge as wg
+run = wg.load({str(stored.path)!r})
+assert len(run.samples) and run.figures and run._repr_html_()
+try:
+    {use[package]}
+except ImportError as error:
+    print(error)
+"""
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert f"pip install {package}" in said.stdout
+
+
+def test_the_package_itself_imports_none_of_them():
+    script = "import sys, wiregauge; print([m for m in ('pandas', 'xarray', 'matplotlib', 'tqdm') if m in sys.modules])"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
+
+
+def test_several_links_are_a_dimension(address):
+    with wg.serve("udp://127.0.0.1:0") as second:
+        run = wg.exchange(address, second, count=20)
+    dataset = run.to_xarray()
+    assert dataset.sizes["link"] == 2 and dataset.sizes["together"] == 2
+    assert isinstance(run.table(), pd.DataFrame)
+    assert np.isfinite(dataset["rtt_p50_ns"]).sum() == 4

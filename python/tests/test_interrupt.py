@@ -1,0 +1,169 @@
+"""Ctrl-C ends a measurement and keeps what was measured; Python's own handling stays as it was."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import wiregauge as wg
+from conftest import PROGRAM
+
+
+def measures() -> bool:
+    """True once a point has begun, and a row or two of it can be there."""
+    begun = list(Path(os.environ["WIREGAUGE_RUNS"]).glob("*/samples/*.part"))
+    return any(time.time() - file.stat().st_ctime > 0.3 for file in begun)
+
+
+def wait_until_it_measures() -> None:
+    for _ in range(1500):
+        if measures():
+            return
+        time.sleep(0.02)
+
+
+def press_ctrl_c() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def in_a_moment(what=press_ctrl_c) -> None:
+    """Do it from another thread, as soon as this one measures."""
+    threading.Thread(target=lambda: (wait_until_it_measures(), what()), daemon=True).start()
+
+
+@pytest.mark.parametrize("kind", ["exchange", "stream", "loop"])
+def test_ctrl_c_ends_a_run_and_keeps_what_was_measured(address, kind):
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGURG)]
+    in_a_moment()
+    begun = time.monotonic()
+    with pytest.raises(wg.Interrupted) as caught:
+        if kind == "exchange":
+            wg.exchange(address, duration=30, no_calibration=True)
+        elif kind == "stream":
+            wg.stream(address, duration=30, settle="20ms")
+        else:
+            wg.loop("virtual", rate="100k", notify="1k", duration=30, settle="20ms", no_calibration=True)
+    assert time.monotonic() - begun < 15
+    assert isinstance(caught.value, KeyboardInterrupt)
+    run = caught.value.run
+    assert run.state == "interrupted"
+    assert (run.samples["phase"] == wg.Phase.MEASURED).sum() > 5
+    assert wg.last() == run
+    assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGURG)] == before
+    # And Ctrl-C is what it was.
+    with pytest.raises(KeyboardInterrupt) as plain:
+        press_ctrl_c()
+        time.sleep(5)
+    assert type(plain.value) is KeyboardInterrupt
+
+
+def test_a_handler_of_the_users_own_decides(address):
+    heard = []
+    before = signal.signal(signal.SIGINT, lambda *_: heard.append("int"))
+    try:
+        in_a_moment()
+        run = wg.exchange(address, duration=1.2, no_calibration=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard == ["int"]
+    assert run.state == "complete"
+
+
+def test_what_a_handler_raises_comes_through(address):
+    class Enough(Exception):
+        pass
+
+    def raise_it(*_):
+        raise Enough
+
+    before = signal.signal(signal.SIGALRM, raise_it)
+    try:
+        in_a_moment(lambda: os.kill(os.getpid(), signal.SIGALRM))
+        with pytest.raises(Enough):
+            wg.exchange(address, duration=30)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert wg.last().state == "interrupted"
+
+
+def test_before_anything_was_measured_there_is_no_run():
+    with wg.serve("tcp://127.0.0.1:0", drop=1.0) as silent:
+        in_a_moment()
+        with pytest.raises(wg.Interrupted) as caught:
+            wg.exchange(silent, timeout=60, count=5, no_calibration=True)
+    assert caught.value.run is None or caught.value.run.state == "interrupted"
+
+
+def test_another_thread_measures_while_python_goes_on(address):
+    runs = []
+    thread = threading.Thread(target=lambda: runs.append(wg.exchange(address, duration=0.5, no_calibration=True)))
+    counted = 0
+    thread.start()
+    while thread.is_alive():
+        counted += 1
+    # A lock that is held would let this loop run a few times only: once in 5 ms.
+    assert counted > 20_000
+    assert runs[0].state == "complete"
+
+
+def test_two_runs_at_once_do_not_stop_each_other(address):
+    ended = {}
+
+    def measure(name, seconds):
+        # Sleeping in a receive for most of the time, from which only a signal wakes it.
+        with wg.serve("tcp://127.0.0.1:0", drop="every=3") as lossy:
+            ended[name] = wg.exchange(lossy, duration=seconds, timeout=0.05, no_calibration=True)
+
+    threads = [threading.Thread(target=measure, args=one) for one in (("a", 0.3), ("b", 1.2))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert {run.state for run in ended.values()} == {"complete"}
+    assert all((run.samples["status"] == wg.Status.LOST).sum() > 1 for run in ended.values())
+
+
+SCRIPT = """
+import wiregauge as wg
+print("begins", flush=True)
+try:
+    wg.exchange({address!r}, duration=30)
+except KeyboardInterrupt as error:
+    print(error.run.state, len(error.run.samples) > 10)
+"""
+
+
+def test_a_script_in_the_foreground_hears_ctrl_c(address):
+    script = [sys.executable, "-c", SCRIPT.format(address=address)]
+    with subprocess.Popen(script, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "begins\n"
+        wait_until_it_measures()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == "interrupted True\n"
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_program_ends_as_the_binary_does(address, number):
+    command = [*PROGRAM, "exchange", address, "--duration", "30s", "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        wait_until_it_measures()
+        process.send_signal(number)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert "RTT" in out and err == ""
+    assert wg.last().state == "interrupted"
+
+
+def test_serve_ends_with_0_when_it_is_told_to():
+    command = [*PROGRAM, "serve", "tcp://127.0.0.1:0", "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline().startswith("serving ")
+        process.send_signal(signal.SIGTERM)
+        process.wait(10)
+    assert process.returncode == 0

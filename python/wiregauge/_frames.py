@@ -1,0 +1,139 @@
+"""A run as pandas and xarray have it."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._optional import need
+from .samples import Phase, Status, TransferStatus, Way, names
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from .run import Run
+
+_DIMENSIONS = {
+    "exchange": ["out_bytes", "in_bytes", "depth"],
+    "stream": ["direction", "way", "transfer_bytes", "queue"],
+    "loop": ["rate_hz", "channels", "notify_bytes", "aim"],
+}
+
+_TIMES = {
+    "exchange": ["start_ns", "rtt_ns"],
+    "stream": ["submit_ns", "complete_ns"],
+    "loop": ["due_ns", "begun_ns", "done_ns"],
+}
+
+_UNITS = {
+    "_bytes_s": "B/s",
+    "_exchanges_s": "1/s",
+    "_share": "1",
+    "_bytes": "B",
+    "_hz": "Hz",
+    "_ns": "ns",
+}
+
+
+def table(csv: str) -> pd.DataFrame:
+    """Read the summaries."""
+    pandas = need("pandas", "a table of a run")
+    frame: pd.DataFrame = pandas.read_csv(io.StringIO(csv), keep_default_na=False, na_values=[""])
+    return frame
+
+
+def samples(rows: npt.NDArray[np.void], kind: str) -> pd.DataFrame:
+    """Make columns of rows."""
+    pandas = need("pandas", "a frame of samples")
+    columns: dict[str, Any] = {}
+    for name in rows.dtype.names or ():
+        named = names(kind, name)
+        values = rows[name]
+        columns[name] = pandas.Categorical.from_codes(values, named) if named else values
+    frame: pd.DataFrame = pandas.DataFrame(columns)
+    return frame
+
+
+def unit(column: str) -> str | None:
+    """Give the unit that the name of a column ends in."""
+    return next((unit for ending, unit in _UNITS.items() if f"_{column}".endswith(ending)), None)
+
+
+def dataset(run: Run, with_samples: bool) -> xr.Dataset:
+    """Put the summaries over what was swept."""
+    xarray = need("xarray", "to_xarray")
+    frame = run.table()
+    dimensions = list(_DIMENSIONS[run.kind])
+    for name in ("link", "together"):
+        # One link alone is no dimension.
+        if name in frame and frame[name].nunique() > 1:
+            dimensions.append(name)
+    again = frame.groupby(dimensions).cumcount()
+    if again.any():
+        frame["repeat"] = again
+        dimensions.append("repeat")
+    made: xr.Dataset = xarray.Dataset.from_dataframe(frame.set_index(dimensions))
+    for variable in made.variables:
+        if found := unit(str(variable)):
+            made[variable].attrs["units"] = found
+    made.attrs.update(kind=run.kind, address=run.address, run=run.name)
+    if with_samples:
+        _add_samples(run, made, frame, dimensions)
+    return made
+
+
+def _add_samples(run: Run, made: xr.Dataset, frame: pd.DataFrame, dimensions: list[str]) -> None:
+    parts = []
+    for _, row in frame.iterrows():
+        rows = run.samples[run.samples["point"] == row["point"]]
+        rows = rows[timed(rows, run.kind)]
+        if run.kind == "stream":
+            rows = rows[rows["way"] == Way[str(row["way"]).upper()]]
+        parts.append(rows)
+    longest = max((int(rows["sequence"].max()) + 1 for rows in parts if rows.size), default=0)
+    shape = [made.sizes[name] for name in dimensions]
+    places = [made.indexes[name] for name in dimensions]
+    for column in _TIMES[run.kind]:
+        values = np.full([*shape, longest], np.nan)
+        for (_, row), rows in zip(frame.iterrows(), parts, strict=True):
+            at = tuple(index.get_loc(row[name]) for name, index in zip(dimensions, places, strict=True))
+            values[at][rows["sequence"]] = rows[column]
+        made[column] = ([*dimensions, "sequence"], values, {"units": "ns"})
+
+
+def timed(rows: npt.NDArray[np.void], kind: str) -> npt.NDArray[np.bool_]:
+    """Tell which rows are measured and have a time of a right answer, a whole transfer, a block."""
+    measured: npt.NDArray[np.bool_] = rows["phase"] == Phase.MEASURED
+    if kind == "exchange":
+        measured &= (rows["status"] == Status.OK) | (rows["status"] == Status.REORDERED)
+    if kind == "stream":
+        measured &= rows["status"] == TransferStatus.OK
+    return measured
+
+
+def durations(rows: npt.NDArray[np.void], kind: str) -> npt.NDArray[np.float64]:
+    """Give the RTT of exchanges, the transfer time of transfers, the service delay of blocks, in s.
+
+    Parameters
+    ----------
+    rows
+        Rows of a run, of shape (n,).
+    kind
+        Of the run.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of shape (n,), in seconds.
+    """
+    if kind == "exchange":
+        ns = rows["rtt_ns"].astype(np.float64)
+    elif kind == "stream":
+        ns = rows["complete_ns"].astype(np.float64) - rows["submit_ns"]
+    else:
+        ns = rows["done_ns"].astype(np.float64) - rows["due_ns"]
+    return ns / 1e9

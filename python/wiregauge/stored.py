@@ -1,0 +1,409 @@
+"""The commands for what is stored, and for what there is.
+
+`runs`, `show`, `explain`, `report`, `compare`, `export`, `devices`, `demo`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, overload
+
+from . import _call
+from . import _values as v
+from ._html import escape, page, table
+from .comparison import Comparison
+from .run import Run
+
+__all__ = [
+    "Devices",
+    "Explanation",
+    "Listing",
+    "Runs",
+    "compare",
+    "demo",
+    "devices",
+    "explain",
+    "export",
+    "report",
+    "runs",
+    "show",
+]
+
+RunLike = Run | v.Path
+
+SHOW: dict[str, v.Convert] = {"format": v.text, "confidence": v.switch}
+REPORT: dict[str, v.Convert] = {"output": v.path, "figures": v.path, "format": v.texts}
+COMPARE: dict[str, v.Convert] = {"fail_if": v.repeated, "only": v.texts, "figures": v.path}
+EXPORT: dict[str, v.Convert] = {
+    "csv": v.path,
+    "parquet": v.path,
+    "json": v.path,
+    "data": v.switch,
+}
+DEVICES: dict[str, v.Convert] = {"probe": v.switch}
+DEMO: dict[str, v.Convert] = {"store": v.path}
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One directory among the stored runs.
+
+    Attributes
+    ----------
+    name : str
+        Name of the directory.
+    dir : pathlib.Path
+        The directory.
+    started : str
+        When the run started, RFC 3339 in UTC; empty where it cannot be read.
+    kind : str
+        ``exchange``, ``stream``, ``loop``; empty where it cannot be read.
+    address : str
+        The (first) device.
+    state : str
+        ``complete``, ``interrupted``, ``failed``, ``running or crashed``, or ``unreadable``.
+    points : int
+        Finished points.
+    measured : int
+        Measured exchanges, transfers or blocks.
+    problem : str or None
+        Why it cannot be read, or why the run failed.
+    """
+
+    name: str
+    dir: Path
+    started: str
+    kind: str
+    address: str
+    state: str
+    points: int
+    measured: int
+    problem: str | None
+
+    def load(self) -> Run:
+        """Open it.
+
+        Raises
+        ------
+        UsageError
+            It cannot be read.
+        """
+        return Run(self.dir)
+
+
+class Runs(Sequence[Listing]):
+    """The stored runs, the newest last."""
+
+    def __init__(self, listings: Iterable[Listing]) -> None:
+        self._all = list(listings)
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[Listing]:
+        """Give one after the other."""
+        return iter(self._all)
+
+    @overload
+    def __getitem__(self, at: int) -> Listing: ...
+    @overload
+    def __getitem__(self, at: slice) -> Runs: ...
+    def __getitem__(self, at: int | slice) -> Listing | Runs:
+        """Give one, or some."""
+        return Runs(self._all[at]) if isinstance(at, slice) else self._all[at]
+
+    def __repr__(self) -> str:
+        """Name them, a line each."""
+        lines = (f"  {run.name}: {run.kind or run.state}, {run.measured}" for run in self._all)
+        return "\n".join([f"<wiregauge.Runs, {len(self)}>", *lines])
+
+    def _repr_html_(self) -> str:
+        columns = ["name", "kind", "address", "state", "points", "measured"]
+        rows = [[str(getattr(run, column)) for column in columns] for run in self._all]
+        return page(table("Stored runs", columns, rows))
+
+
+class Explanation:
+    """Where the time of a run went, which side limits, and what to try.
+
+    Attributes
+    ----------
+    data : dict
+        As the program prints it with ``--json``; docs/explain.md has the keys.
+    """
+
+    data: dict[str, Any]
+
+    def __init__(self, data: dict[str, Any], text: str) -> None:
+        self.data = data
+        self._text = text
+
+    def __str__(self) -> str:
+        """Tell it in words."""
+        return self._text
+
+    def __repr__(self) -> str:
+        """Tell it in words."""
+        return self._text
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self._text)}</pre>"
+
+
+class Devices(dict[str, Any]):
+    """What could be measured: ``usb``, ``serial`` and ``network``, as the program's ``--json`` has it."""
+
+    @property
+    def addresses(self) -> list[str]:
+        """Every address that was found."""
+        found = (device["address"] for part in ("usb", "serial", "network") for device in self[part])
+        return [address for address in found if address]
+
+
+def runs() -> Runs:
+    """List the stored runs.
+
+    Returns
+    -------
+    Runs
+        A sequence of `Listing`, the newest last.
+
+    Raises
+    ------
+    UsageError
+        The directory with the runs cannot be read.
+    """
+    called, _ = _call.command("runs", [], extra=["--json"])
+    counts = ("exchanges", "transfers", "blocks")
+    return Runs(
+        Listing(
+            name=found["name"],
+            dir=Path(found["dir"]),
+            started=found["started"],
+            kind=found["kind"],
+            address=found["address"],
+            state=found["state"],
+            points=found["points"],
+            measured=next((found[count] for count in counts if count in found), 0),
+            problem=found["problem"],
+        )
+        for found in _call.answer(called)
+    )
+
+
+def show(
+    run: RunLike,
+    *,
+    format: Literal["text", "md", "latex", "csv", "json"] | None = None,  # noqa: A002
+    confidence: bool = False,
+) -> str:
+    """Show a stored run as tables, for a terminal, an issue, a paper or a program.
+
+    Parameters
+    ----------
+    run
+        A run, its directory, its name or the beginning of it, or ``last``.
+    format
+        For whom; for a terminal, if not given.
+    confidence
+        With the confidence interval of every percentile.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    UsageError
+        There is no such run.
+    """
+    called, _ = _call.command("show", [_call.place(run)], SHOW, locals())
+    return _call.said(called)
+
+
+def explain(run: RunLike) -> Explanation:
+    """Tell where the time of a stored run went, which side limits, and what to try.
+
+    Parameters
+    ----------
+    run
+        A run, its directory, its name or the beginning of it, or ``last``.
+
+    Returns
+    -------
+    Explanation
+        ``str()`` of it are the words, ``data`` the figures.
+
+    Raises
+    ------
+    UsageError
+        There is no such run, or it is a loop, whose tables tell.
+    """
+    place = _call.place(run)
+    data = _call.answer(_call.command("explain", [place], extra=["--json"])[0])
+    return Explanation(data, _call.said(_call.command("explain", [place])[0]))
+
+
+def report(
+    *runs: RunLike,
+    output: v.Path | None = None,
+    figures: v.Path | None = None,
+    format: v.Texts | None = None,  # noqa: A002
+    progress: bool = True,
+) -> list[Path]:
+    """Make one page of a stored run or of several, or its figures as files.
+
+    Parameters
+    ----------
+    *runs
+        Runs, their directories or names, or ``last``.
+    output
+        Write the page to this file; ``report.html`` in the run's own directory (of several runs: in the
+        present one), if neither this nor `figures` is given.
+    figures
+        Write every figure into this directory.
+    format
+        The formats of these files: ``svg``, ``png``, or both.
+    progress
+        Show how far it is.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files that were written.
+
+    Raises
+    ------
+    UsageError
+        There is no such run, or nothing to draw, or a file is there that is no page of ours.
+    StorageError
+        A file could not be written.
+    """
+    places = [_call.place(run) for run in runs]
+    if output is not None and str(output) == "-":
+        raise ValueError("output must be a file; there is no standard output to write the page to")
+    values = dict(locals())
+    called, _ = _call.command("report", places, REPORT, values, ["--quiet"], progress=progress)
+    return [Path(file) for file in called.files]
+
+
+def compare(
+    before: RunLike | Sequence[RunLike],
+    after: RunLike | Sequence[RunLike],
+    *,
+    fail_if: v.Texts | None = None,
+    only: v.Texts | None = None,
+    figures: v.Path | None = None,
+) -> Comparison:
+    """Tell what differs between stored runs, and how sure that is.
+
+    Parameters
+    ----------
+    before, after
+        A run or several: runs, their directories or names, or ``last``.
+    fail_if
+        Conditions such as ``"p99 > 5% worse"``; those that are so are in ``comparison.met``.
+    only
+        Compare these figures only, such as ``["p50", "p99"]``.
+    figures
+        Write a figure of it into this directory, as SVG and PNG.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    UsageError
+        The runs cannot be compared, or a condition cannot be judged.
+    """
+    sides = [_side("before", before), _side("after", after)]
+    called, _ = _call.command("compare", sides, COMPARE, locals(), ["--json"])
+    return Comparison(_call.answer(called), sides, tuple(called.missed))
+
+
+def _side(name: str, runs: object) -> str:
+    if isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
+        if not runs:
+            raise ValueError(f"{name} must have a run at least")
+        return ",".join(_call.place(run) for run in runs)
+    return _call.place(runs)  # type: ignore[arg-type]
+
+
+def export(
+    run: RunLike,
+    *,
+    csv: v.Path | None = None,
+    parquet: v.Path | None = None,
+    json: v.Path | None = None,
+    data: bool = False,
+) -> list[Path]:
+    """Write a stored run as CSV, Parquet or JSON.
+
+    Parameters
+    ----------
+    run
+        A run, its directory, its name or the beginning of it, or ``last``.
+    csv
+        One row an exchange, a transfer or a block, to this file.
+    parquet
+        All samples in one Parquet file.
+    json
+        Plan, conditions and summaries.
+    data
+        With `csv`: the bytes of each answer too, in hexadecimal, if the run kept them.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files that were written.
+
+    Raises
+    ------
+    UsageError
+        There is no such run, or a file cannot be written, or none was asked for.
+    """
+    for name, value in (("csv", csv), ("parquet", parquet), ("json", json)):
+        if value is not None and str(value) == "-":
+            raise ValueError(f"{name} must be a file; run.samples and run.points are in memory already")
+    called, _ = _call.command("export", [_call.place(run)], EXPORT, locals())
+    return [Path(file) for file in called.files]
+
+
+def devices(*, probe: bool = False) -> Devices:
+    """List the USB devices, serial ports and network responders that could be measured.
+
+    Parameters
+    ----------
+    probe
+        Ask each device that could be a responder for its name. Opening a serial port resets some
+        boards.
+
+    Returns
+    -------
+    Devices
+        A dict of ``usb``, ``serial`` and ``network``.
+    """
+    called, _ = _call.command("devices", [], DEVICES, locals(), ["--json"])
+    return Devices(_call.answer(called))
+
+
+def demo(*, store: v.Path | None = None, progress: bool = True) -> list[Run]:
+    """Measure a modelled device and a TCP responder, with no hardware, in half a minute.
+
+    Parameters
+    ----------
+    store
+        Store the runs in this directory; among the stored runs, if not given.
+    progress
+        Show how far it is.
+
+    Returns
+    -------
+    list of Run
+        The two runs. What the program prints beside them is for a terminal: ``wiregauge demo``.
+    """
+    return _call.command("demo", [], DEMO, locals(), progress=progress)[1]
