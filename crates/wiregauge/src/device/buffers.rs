@@ -190,6 +190,17 @@ impl Input {
         }
     }
 
+    /// Puts bytes behind those that are there.
+    pub fn put_back(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let room = self.space(false);
+            let fits = room.len().min(bytes.len());
+            room[..fits].copy_from_slice(&bytes[..fits]);
+            self.received(fits);
+            bytes = &bytes[fits..];
+        }
+    }
+
     /// Lets messages of so many bytes come without asking for memory.
     pub fn reserve(&mut self, message: usize) {
         let wanted = (2 * message).max(INPUT).next_power_of_two();

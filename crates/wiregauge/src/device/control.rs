@@ -1,4 +1,14 @@
-//! The plan and the record of a control loop.
+//! A control loop: each cycle's command is made from the newest measurement, at absolute times, so that
+//! a late cycle delays no other one and shows as late. Nothing is allocated once it has begun.
+
+use super::Device;
+use super::buffers::Input;
+use super::engine::{self, Engine, Refusal, Taker};
+use super::speech::Fate;
+use super::window::Slot;
+use crate::error::LinkError;
+use crate::host::Raised;
+use wiregauge_record::Wait;
 
 /// Turns the newest measurement into the next command: given the number of the cycle, the newest reply (`None`
 /// before there is one) and the buffer of the request, it returns the bytes that it wrote, or `None` to end the loop.
@@ -74,15 +84,254 @@ pub enum CycleStatus {
     Lost = 2,
 }
 
-impl super::Device {
+/// Taken for the payload of a reply where nothing tells its size.
+const USUAL_REPLY: usize = 4096;
+
+/// Cycles that may begin behind one whose reply does not come.
+const SPAN: usize = 4096;
+
+/// A sleep is no longer than this before whoever may interrupt is asked.
+const LONGEST_SLEEP_NS: u64 = 100_000_000;
+
+/// The rows, and what the next command is made from.
+struct Cycles<'a> {
+    rows: &'a mut [Cycle],
+    /// Number of the exchange of cycle 0.
+    base: u64,
+    zero_ns: u64,
+    newest: Vec<u8>,
+    newest_of: Option<u64>,
+    lost_in_a_row: u32,
+    give_up: u32,
+}
+
+impl Cycles<'_> {
+    fn row(&mut self, sequence: u64) -> &mut Cycle {
+        &mut self.rows[(sequence - self.base) as usize]
+    }
+
+    fn is_lost(&mut self, sequence: u64, why: Refusal) -> Result<(), Refusal> {
+        self.row(sequence).status = CycleStatus::Lost;
+        self.lost_in_a_row += 1;
+        match self.give_up {
+            0 => Ok(()),
+            most if self.lost_in_a_row < most => Ok(()),
+            _ => Err(why),
+        }
+    }
+}
+
+impl Taker for Cycles<'_> {
+    fn reply(&mut self, input: &Input, reply: &engine::Reply) -> Result<bool, Refusal> {
+        let zero_ns = self.zero_ns;
+        let row = self.row(reply.sequence);
+        row.start_ns = reply.timing.start_ns - zero_ns;
+        row.rtt_ns = reply.timing.rtt_ns;
+        row.device_rx_ticks = reply.timing.device_rx_ticks;
+        row.device_tx_ticks = reply.timing.device_tx_ticks;
+        if reply.fate != Fate::Answered {
+            self.is_lost(reply.sequence, Refusal::Failed(reply.fate))?;
+            return Ok(false);
+        }
+        self.lost_in_a_row = 0;
+        let cycle = reply.sequence - self.base;
+        // One that was overtaken tells nothing new.
+        if self.newest_of.is_none_or(|newest| newest < cycle) {
+            self.newest.clear();
+            self.newest.extend_from_slice(input.at(reply.place.clone()));
+            self.newest_of = Some(cycle);
+        }
+        Ok(false)
+    }
+
+    fn lost(&mut self, sequence: u64, slot: &Slot, now_ns: u64) -> Result<(), Refusal> {
+        let zero_ns = self.zero_ns;
+        let start_ns = slot.start_ns.unwrap_or(now_ns);
+        let row = self.row(sequence);
+        row.start_ns = start_ns - zero_ns;
+        row.rtt_ns = now_ns - start_ns;
+        self.is_lost(sequence, Refusal::Silent)
+    }
+}
+
+/// What all cycles have in common.
+struct Course<'a> {
+    plan: &'a ControlPlan,
+    zero_ns: u64,
+}
+
+impl Course<'_> {
+    /// When a cycle is to begin.
+    fn due_ns(&self, cycle: u64) -> Option<u64> {
+        match self.plan.period_ns {
+            0 => None,
+            period => Some(self.zero_ns + cycle * period),
+        }
+    }
+
+    /// Waits until a cycle may begin, and takes in replies meanwhile.
+    fn wait(
+        &self,
+        engine: &mut Engine,
+        cycles: &mut Cycles<'_>,
+        cycle: u64,
+    ) -> Result<(), LinkError> {
+        loop {
+            if engine.unsettled.is_some() {
+                engine.settle()?;
+            }
+            if engine.window.waiting() >= self.plan.depth || !engine.window.has_room() {
+                engine.turn(cycles, None)?;
+                engine.window.take_answered();
+                continue;
+            }
+            let now = engine.clock.now();
+            let Some(due) = self.due_ns(cycle).filter(|due| now < *due) else {
+                return Ok(());
+            };
+            if engine.window.waiting() > 0 {
+                engine.turn(cycles, Some(due))?;
+            } else if engine.wait == Wait::Spin {
+                engine.ask(now, false)?;
+                std::hint::spin_loop();
+            } else {
+                let wake = due.min(now + LONGEST_SLEEP_NS);
+                engine.clock.sleep_until(wake);
+                // Early: a signal came.
+                let now = engine.clock.now();
+                engine.ask(now, now < wake)?;
+            }
+        }
+    }
+
+    /// One cycle; false if `step` ends the loop.
+    fn cycle(
+        &self,
+        engine: &mut Engine,
+        cycles: &mut Cycles<'_>,
+        (cycle, request): (u64, &mut [u8]),
+        step: &mut Step<'_>,
+    ) -> Result<bool, LinkError> {
+        self.wait(engine, cycles, cycle)?;
+        let made_from = cycles.newest_of;
+        let newest = made_from.map(|_| &cycles.newest[..]);
+        let before = engine.clock.now();
+        let Some(length) = step(cycle, newest, request) else {
+            return Ok(false);
+        };
+        let after = engine.clock.now();
+        let Some(request) = request.get(..length) else {
+            return Err(engine.usage(
+                format!(
+                    "the step wrote {length} B into a request of {} B",
+                    request.len()
+                ),
+                "a larger `largest_request`",
+            ));
+        };
+        let awaited = self.plan.reply_bytes.unwrap_or(length);
+        engine.check(request, awaited)?;
+        engine.stage(request, awaited);
+        engine.send()?;
+        while !engine.output.is_empty() {
+            engine.turn(cycles, None)?;
+        }
+        // With a reply that was already taken it is there already.
+        let start_ns = match engine.window.slot(cycles.base + cycle).start_ns {
+            Some(start) => start - self.zero_ns,
+            None => after - self.zero_ns,
+        };
+        let intended_ns = self
+            .due_ns(cycle)
+            .map_or(start_ns, |due| due - self.zero_ns);
+        let late = start_ns.saturating_sub(intended_ns) > self.plan.period_ns;
+        let row = &mut cycles.rows[cycle as usize];
+        row.intended_ns = intended_ns;
+        row.start_ns = start_ns;
+        row.step_ns = after - before;
+        row.made_from = made_from.unwrap_or(u64::MAX);
+        if late && self.plan.period_ns > 0 && row.status == CycleStatus::Ok {
+            row.status = CycleStatus::Overrun;
+        }
+        Ok(true)
+    }
+}
+
+impl Device {
     /// A loop at a fixed rate: each cycle's request is what `step` made of the newest reply. Every cycle leaves a row in
-    /// `cycles`, which has room for all of them; returns how many there were.
+    /// `cycles`, which has room for all of them; returns how many there were. Those whose reply had not come
+    /// when an error ended it are lost.
     pub fn control(
         &mut self,
-        _plan: &ControlPlan,
-        _step: &mut Step<'_>,
-        _cycles: &mut [Cycle],
-    ) -> Result<usize, (usize, crate::LinkError)> {
-        todo!()
+        plan: &ControlPlan,
+        step: &mut Step<'_>,
+        cycles: &mut [Cycle],
+    ) -> Result<usize, (usize, LinkError)> {
+        let early = |error| (0, error);
+        let engine = self.at_rest("controlling").map_err(early)?;
+        if plan.depth == 0 {
+            let error = engine.usage("a depth of 0 exchanges nothing", "a depth from 1");
+            return Err(early(error));
+        }
+        let awaited = plan.reply_bytes.unwrap_or(plan.largest_request);
+        let largest = plan.largest_request.min(engine.largest.0);
+        engine
+            .prepare(largest, awaited, plan.depth)
+            .map_err(early)?;
+        engine.set_depth(1);
+        if plan.depth > 1 {
+            // Where a reply is lost, the others go on until its timeout.
+            engine.window.lay_out(SPAN);
+        }
+        let usual = awaited.max(USUAL_REPLY);
+        engine.input.reserve(usual + 64);
+        engine.output.reserve(
+            plan.depth as usize * (largest + 64),
+            plan.depth as usize + 1,
+        );
+        let mut request = vec![0; plan.largest_request];
+        let newest = Vec::with_capacity(usual);
+        cycles.fill(Cycle::default());
+        let _raised = Raised::begin(plan.priority, plan.pin).map_err(early)?;
+        let zero_ns = engine.clock.now();
+        let course = Course { plan, zero_ns };
+        let total = cycles.len() as u64;
+        let mut cycles = Cycles {
+            rows: cycles,
+            base: engine.window.next(),
+            zero_ns,
+            newest,
+            newest_of: None,
+            lost_in_a_row: 0,
+            give_up: plan.give_up,
+        };
+        let mut run = || {
+            for cycle in 0..total {
+                if !course.cycle(engine, &mut cycles, (cycle, &mut request), step)? {
+                    break;
+                }
+                engine.window.take_answered();
+            }
+            while engine.window.waiting() > 0 {
+                engine.turn(&mut cycles, None)?;
+            }
+            engine.window.take_answered();
+            Ok(())
+        };
+        let ran = run();
+        let begun = (engine.window.next() - cycles.base) as usize;
+        if let Err(error) = ran {
+            let now = engine.clock.now();
+            for sequence in engine.window.oldest()..engine.window.next() {
+                let slot = *engine.window.slot(sequence);
+                if !slot.done {
+                    cycles.give_up = 0;
+                    let _ = cycles.lost(sequence, &slot, now);
+                }
+            }
+            engine.let_go();
+            return Err((begun, error));
+        }
+        Ok(begun)
     }
 }

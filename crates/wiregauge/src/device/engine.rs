@@ -122,8 +122,10 @@ pub struct Engine {
     pub(super) largest: (usize, usize),
     /// It takes messages.
     pub(super) able: bool,
-    /// It has said that it does not know this host's address.
-    unproven: bool,
+    /// It is told HELLO before the next exchange: it does not know this host, or a stream may still flow.
+    pub(super) unproven: bool,
+    /// Number of the last order that began or ended a stream.
+    pub(super) order: u32,
 }
 
 impl Engine {
@@ -163,6 +165,7 @@ impl Engine {
             largest: (0, 0),
             able: true,
             unproven: false,
+            order: 0,
         };
         engine.window.lay_out(1);
         engine.be_patient()?;
@@ -224,6 +227,9 @@ impl Engine {
 
     /// Asks the device who it is, over datagrams also to be believed.
     pub fn hello(&mut self) -> Result<wiregauge_record::Responder, LinkError> {
+        self.input.drop_all();
+        self.speech.restart();
+        self.unread = false;
         let said = hello(
             self.link.as_mut(),
             &self.address,
@@ -244,21 +250,32 @@ impl Engine {
     /// Made before every call: what is left of the last one is settled, and the device knows this host.
     #[inline]
     pub fn begin(&mut self, doing: &'static str) -> Result<(), LinkError> {
+        self.begin_anew(doing)?;
+        if !self.speech.is_numbered() && !self.input.bytes().is_empty() {
+            // It came before the request was sent, so that it is no reply to it.
+            self.input.drop_all();
+            self.speech.restart();
+            self.unread = false;
+        }
+        Ok(())
+    }
+
+    /// The same, where what came before is not dropped.
+    #[inline]
+    pub fn begin_anew(&mut self, doing: &'static str) -> Result<(), LinkError> {
         self.doing = doing;
         self.asked_ns = None;
         if self.unsettled.is_some() {
             self.settle()?;
         }
-        if self.speech.is_numbered() {
-            if self.datagram && (self.unproven || self.clock.now() - self.heard_ns > PROOF_NS) {
-                self.hello()?;
-                self.unproven = false;
-            }
-        } else if !self.input.bytes().is_empty() && self.window.waiting() == 0 {
-            // It came before the request was sent, so that it is no reply to it.
-            self.input.drop_all();
-            self.speech.restart();
-            self.unread = false;
+        let is_old = |engine: &Engine| {
+            engine.datagram
+                && engine.speech.is_numbered()
+                && engine.clock.now() - engine.heard_ns > PROOF_NS
+        };
+        if self.unproven || is_old(self) {
+            self.hello()?;
+            self.unproven = false;
         }
         Ok(())
     }
@@ -298,6 +315,11 @@ impl Engine {
         self.window.lay_out(4 * self.prepared.depth as usize);
         let prepared = self.link.prepare(self.prepared);
         prepared.map_err(|error| self.broken(&error))
+    }
+
+    /// Transfers are the device's own, and pend.
+    pub fn is_usb(&self) -> bool {
+        self.is_usb
     }
 
     /// The link was used otherwise; it is laid out again before the next exchange.

@@ -230,6 +230,12 @@ impl Device {
         }
     }
 
+    /// The largest message that the kind of link carries.
+    fn most_bytes(&self) -> usize {
+        let address = Address::parse(&self.about.address);
+        address.map_or(0, |address| address.kind().max_bytes as usize)
+    }
+
     /// The open engine, in the process that opened it.
     #[inline]
     fn engine(&mut self, doing: &'static str) -> Result<&mut Engine, LinkError> {

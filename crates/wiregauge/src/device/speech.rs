@@ -187,13 +187,15 @@ impl Frames {
                     return Heard::Stray(end);
                 };
                 let fate = match header.kind {
+                    // Of an order that began or ended a stream.
+                    Kind::Sink | Kind::Source | Kind::Exchange => return Heard::Stray(end),
                     _ if header.status != Status::Ok => Fate::Refused(header.status),
                     Kind::Message if header.flags & wire::flags::OUT_CORRUPTED != 0 => {
                         Fate::RequestDamaged
                     }
                     Kind::Message if intact && header.in_payload > 0 => Fate::Answered,
                     Kind::Message => Fate::Damaged,
-                    _ => return Heard::Stray(end),
+                    Kind::Hello => return Heard::Stray(end),
                 };
                 let payload = match fate {
                     Fate::Answered => payload.start..payload.end - wire::MESSAGE_CHECK,

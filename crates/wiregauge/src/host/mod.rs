@@ -26,7 +26,7 @@ pub use memory::{
     MemorySpeed, available_bytes, beyond_cache_bytes, last_level_cache_bytes, memory_speed,
 };
 pub use nudge::{Heeding, Sleeper, own_descriptors};
-pub use scheduling::{allowed, apply, keep_off, use_precise_timers};
+pub use scheduling::{Raised, allowed, apply, keep_off, use_precise_timers};
 pub use state::host_state;
 pub use urb::{UrbMatcher, UrbTimes, UsbPlace};
 pub use usbmon::{Finished, Losses, UsbMon};

@@ -30,6 +30,58 @@ pub fn use_precise_timers() {
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
 }
 
+/// What the calling thread was before it was raised; it is that again when this is dropped.
+pub struct Raised {
+    policy: libc::c_int,
+    parameter: libc::sched_param,
+    processors: Option<CpuSet>,
+    slack_ns: libc::c_int,
+}
+
+impl Raised {
+    /// Gives the calling thread precise timers, and the processor and the priority that are asked for.
+    pub fn begin(priority: Option<u8>, processor: Option<u32>) -> Result<Raised, LinkError> {
+        let mut parameter = libc::sched_param { sched_priority: 0 };
+        // SAFETY: all take 0 for the calling thread, or one integer; the pointer is valid for the call.
+        let (policy, slack_ns) = unsafe {
+            libc::sched_getparam(0, &mut parameter);
+            (
+                libc::sched_getscheduler(0),
+                libc::prctl(libc::PR_GET_TIMERSLACK),
+            )
+        };
+        let before = Raised {
+            policy,
+            parameter,
+            processors: sched_getaffinity(None).ok().filter(|_| processor.is_some()),
+            slack_ns,
+        };
+        use_precise_timers();
+        // Dropped on the way out, `before` puts back what was done before an error.
+        if let Some(processor) = processor {
+            pin(processor)?;
+        }
+        if let Some(priority) = priority {
+            real_time(priority)?;
+        }
+        Ok(before)
+    }
+}
+
+impl Drop for Raised {
+    fn drop(&mut self) {
+        // SAFETY: the pointer is valid for the call; 0 is the calling thread; a slack is one integer.
+        unsafe {
+            libc::sched_setscheduler(0, self.policy, &self.parameter);
+            let slack_ns = libc::c_ulong::try_from(self.slack_ns).unwrap_or(0);
+            libc::prctl(libc::PR_SET_TIMERSLACK, slack_ns);
+        }
+        if let Some(processors) = &self.processors {
+            let _ = sched_setaffinity(None, processors);
+        }
+    }
+}
+
 fn lock_memory() -> Result<(), LinkError> {
     mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|error| {
         LinkError::from_io("locking memory (--lock-memory)", &error.into()).hint(

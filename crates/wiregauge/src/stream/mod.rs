@@ -2,7 +2,7 @@
 //! receives; the caller's thread takes the rows away, point by point.
 
 mod check;
-mod orders;
+pub(crate) mod orders;
 mod point;
 mod receiver;
 mod rows;

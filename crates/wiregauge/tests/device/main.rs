@@ -5,4 +5,5 @@
 
 mod exchanges;
 mod foreign;
+mod loops;
 mod parts;
