@@ -56,9 +56,7 @@ def test_a_plan_that_makes_no_sense_is_refused_where_it_is_made(
         wg.Plan(kind, "tcp://127.0.0.1:7", **options)
 
 
-def test_without_an_executor_plans_run_here_one_after_the_other(
-    boards: list[str], tmp_path: Path
-) -> None:
+def test_without_an_executor_plans_run_here_one_after_the_other(boards: list[str], tmp_path: Path) -> None:
     campaign = wg.campaign([plan(boards[0]), plan(boards[1])], store=tmp_path)
     assert len(campaign) == 2
     runs = campaign.runs()
@@ -178,9 +176,7 @@ def test_dask_runs_each_plan_at_the_worker_that_has_its_board(
         for n in range(2)
     }
     scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": ":0"}}
-    plans = [
-        plan(boards[n % 2], name=f"plan-{n}", resources={f"board:{n % 2}": 1}) for n in range(6)
-    ]
+    plans = [plan(boards[n % 2], name=f"plan-{n}", resources={f"board:{n % 2}": 1}) for n in range(6)]
     with (
         distributed.SpecCluster(workers=workers, scheduler=scheduler, silence_logs=50) as cluster,
         distributed.Client(cluster) as client,

@@ -168,9 +168,7 @@ class Campaign:
     Results that ended before are kept: it may be iterated again.
     """
 
-    def __init__(
-        self, plans: list[Plan], executor: Executor, store: Path, ship: bool | None
-    ) -> None:
+    def __init__(self, plans: list[Plan], executor: Executor, store: Path, ship: bool | None) -> None:
         self._plans = plans
         self._store = store
         self._ended: queue.SimpleQueue[tuple[int, Future]] = queue.SimpleQueue()
@@ -178,9 +176,7 @@ class Campaign:
         store.mkdir(parents=True, exist_ok=True)
         # A worker that sees this file shares the caller's disk, and need not send the run back.
         self._drop = tempfile.TemporaryDirectory(prefix=".campaign-", dir=store)
-        token = (
-            None if ship else Path(self._drop.name).resolve() / f"{os.getpid()}-{time.time_ns()}"
-        )
+        token = None if ship else Path(self._drop.name).resolve() / f"{os.getpid()}-{time.time_ns()}"
         if token:
             token.touch()
         extras = _understood(executor)
@@ -367,9 +363,7 @@ def work(command: list[str], token: str | None) -> dict[str, Any]:
     shared = token is not None and Path(token).exists()
     worker = who()
     begun = time.monotonic()
-    folder = Path(
-        tempfile.mkdtemp(prefix="wiregauge-", dir=Path(token).parent if shared and token else None)
-    )
+    folder = Path(tempfile.mkdtemp(prefix="wiregauge-", dir=Path(token).parent if shared and token else None))
     try:
         runs = folder / "runs"
         done = subprocess.run(

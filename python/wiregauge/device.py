@@ -186,10 +186,9 @@ class Device(_native.RawDevice):
         ValueError, TypeError
             The arrays cannot be used as they are.
         """
-        joined, ends = _rows(requests, request_bytes)
+        joined, ends, widest = _rows(requests, request_bytes)
         count = len(ends)
         if out is None:
-            widest = int(np.diff(ends, prepend=0).max()) if count else 0
             row = self._row(widest) if reply_bytes is None else reply_bytes
             # A reply that is shorter than its row must not show old memory behind it.
             replies = np.zeros((count, row), np.uint8)
@@ -197,9 +196,7 @@ class Device(_native.RawDevice):
             replies = _checked(out, count)
             row = replies.nbytes // count if count else 0
             if reply_bytes is not None and reply_bytes > row:
-                raise ValueError(
-                    f"a row of `out` has {row} bytes, not the {reply_bytes} of `reply_bytes`"
-                )
+                raise ValueError(f"a row of `out` has {row} bytes, not the {reply_bytes} of `reply_bytes`")
         lengths, timings = np.zeros(count, np.uintp), np.zeros(count, TIMING)
         done = count
         try:
@@ -260,9 +257,7 @@ class Device(_native.RawDevice):
             raise RuntimeError(f"another pipeline of {self.address} is not at its end")
         return self._pipeline(source, depth, reply_bytes)
 
-    def _pipeline(
-        self, source: Iterable[Buffer], depth: int, reply_bytes: int | None
-    ) -> Iterator[bytes]:
+    def _pipeline(self, source: Iterable[Buffer], depth: int, reply_bytes: int | None) -> Iterator[bytes]:
         submit = self._submit
         try:
             for request in source:
@@ -347,9 +342,7 @@ class Device(_native.RawDevice):
         if not cycles:
             return rows
         try:
-            done = self._control(
-                step, bytes(request), period_ns, depth, reply_bytes, priority, pin, rows
-            )
+            done = self._control(step, bytes(request), period_ns, depth, reply_bytes, priority, pin, rows)
         except BaseException as error:
             error.cycles = rows[: getattr(error, "done", 0)]  # type: ignore[attr-defined]
             raise
@@ -444,18 +437,17 @@ def _nanoseconds(name: str, value: v.Time, least: int = 1) -> int:
 
 def _rows(
     requests: Buffer | Sequence[Buffer], request_bytes: int | None
-) -> tuple[Buffer, npt.NDArray[np.uintp]]:
-    """All requests in one piece, and where each ends in it."""
+) -> tuple[Buffer, npt.NDArray[np.uintp], int]:
+    """All requests in one piece, where each ends in it, and the bytes of the longest."""
     if isinstance(requests, (list, tuple)):
         if request_bytes is not None:
             raise ValueError(
                 "`request_bytes` is for one buffer; a list tells the size of each request itself"
             )
-        pieces = [
-            memoryview(one).cast("B") if not isinstance(one, bytes) else one for one in requests
-        ]
-        ends = np.cumsum([len(piece) for piece in pieces], dtype=np.uintp)
-        return b"".join(pieces), ends
+        pieces = [memoryview(one).cast("B") if not isinstance(one, bytes) else one for one in requests]
+        lengths = [len(piece) for piece in pieces]
+        ends = np.cumsum(lengths, dtype=np.uintp)
+        return b"".join(pieces), ends, max(lengths, default=0)
     if isinstance(requests, Sequence) and not isinstance(requests, (bytes, bytearray, memoryview)):
         raise TypeError(f"requests are an array, a list or a buffer, not {type(requests).__name__}")
     if request_bytes is not None:
@@ -464,10 +456,8 @@ def _rows(
         else:
             size = len(requests)
         if request_bytes < 1 or size % request_bytes:
-            raise ValueError(
-                f"{size} bytes are not a whole number of requests of {request_bytes} bytes"
-            )
-        return requests, _equal(size // request_bytes, request_bytes)
+            raise ValueError(f"{size} bytes are not a whole number of requests of {request_bytes} bytes")
+        return requests, _equal(size // request_bytes, request_bytes), request_bytes
     if not isinstance(requests, np.ndarray):
         raise TypeError(
             f"requests are an array with one row each, a list, or one buffer with `request_bytes`; "
@@ -479,7 +469,8 @@ def _rows(
             "reshape(-1, N), or say `request_bytes`"
         )
     _in_order(requests, "requests")
-    return requests, _equal(len(requests), requests.nbytes // max(len(requests), 1))
+    row = requests.itemsize * math.prod(requests.shape[1:])
+    return requests, _equal(len(requests), row), row
 
 
 def _equal(count: int, size: int) -> npt.NDArray[np.uintp]:
@@ -489,9 +480,7 @@ def _equal(count: int, size: int) -> npt.NDArray[np.uintp]:
 def _checked(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
     if not isinstance(out, np.ndarray) or out.ndim < 2 or len(out) != count:
         shape = getattr(out, "shape", type(out).__name__)
-        raise ValueError(
-            f"`out` is an array with a row for each of the {count} requests, not {shape}"
-        )
+        raise ValueError(f"`out` is an array with a row for each of the {count} requests, not {shape}")
     if not out.flags.writeable:
         raise ValueError("`out` is read-only")
     _in_order(out, "`out`")

@@ -37,7 +37,8 @@ struct Open {
 /// An open device; `wiregauge.Device` is made of it.
 #[pyclass(module = "wiregauge._native", subclass, frozen)]
 pub struct RawDevice {
-    open: Mutex<Option<Open>>,
+    /// In a box, because the engine wants its memory aligned more than Python's is.
+    open: Mutex<Option<Box<Open>>>,
     raised: Raised,
     address: String,
 }
@@ -89,10 +90,10 @@ impl RawDevice {
             })
         })));
         Ok(RawDevice {
-            open: Mutex::new(Some(Open {
+            open: Mutex::new(Some(Box::new(Open {
                 device,
                 last: Timing::default(),
-            })),
+            }))),
             raised,
             address,
         })
@@ -331,7 +332,7 @@ impl RawDevice {
 
 impl RawDevice {
     /// The open device, for this thread alone.
-    fn lock(&self) -> PyResult<MutexGuard<'_, Option<Open>>> {
+    fn lock(&self) -> PyResult<MutexGuard<'_, Option<Box<Open>>>> {
         let address = &self.address;
         match self.open.try_lock() {
             Ok(open) if open.is_some() => Ok(open),
@@ -370,7 +371,7 @@ fn after(py: Python<'_>, done: usize, error: PyErr) -> PyErr {
 }
 
 /// The device of a guard that [`RawDevice::lock`] gave.
-fn opened<'a>(guard: &'a mut MutexGuard<'_, Option<Open>>) -> &'a mut Open {
+fn opened<'a>(guard: &'a mut MutexGuard<'_, Option<Box<Open>>>) -> &'a mut Open {
     guard.as_mut().expect("`lock` gives open devices only")
 }
 
