@@ -39,7 +39,7 @@ KINDS = ("exchange", "stream", "loop")
 class Future(Protocol):
     """What an executor gives back for a call."""
 
-    def result(self) -> Any: ...  # noqa: ANN401  whatever the call gave
+    def result(self) -> Any: ...
     def cancel(self) -> object: ...
     def add_done_callback(self, fn: Callable[[Any], object], /) -> object: ...
 
@@ -47,7 +47,7 @@ class Future(Protocol):
 class Executor(Protocol):
     """What runs calls somewhere."""
 
-    def submit(self, fn: Callable[..., Any], /, *arguments: Any) -> Any: ...  # noqa: ANN401
+    def submit(self, fn: Callable[..., Any], /, *arguments: Any) -> Any: ...
 
 
 class Plan:

@@ -451,10 +451,7 @@ def _rows(
     if isinstance(requests, Sequence) and not isinstance(requests, (bytes, bytearray, memoryview)):
         raise TypeError(f"requests are an array, a list or a buffer, not {type(requests).__name__}")
     if request_bytes is not None:
-        if isinstance(requests, (np.ndarray, memoryview)):
-            size = requests.nbytes
-        else:
-            size = len(requests)
+        size = requests.nbytes if isinstance(requests, (np.ndarray, memoryview)) else len(requests)
         if request_bytes < 1 or size % request_bytes:
             raise ValueError(f"{size} bytes are not a whole number of requests of {request_bytes} bytes")
         return requests, _equal(size // request_bytes, request_bytes), request_bytes
