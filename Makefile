@@ -97,9 +97,10 @@ lint-documentation:
 lint-scripts:
 	@scripts/setup lint
 	@echo "checking scripts"
-	@shellcheck scripts/setup scripts/fetch-uplot .ci/run lab/guest/* lab/plans/*.sh
+	@shellcheck scripts/setup scripts/fetch-uplot scripts/test-python .ci/run lab/guest/* lab/plans/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
 	  docs/vectors scripts/check-docs crates/report/tests/browser $(wildcard bench) lab lab/run
+	@PATH="$$PATH:.venv/bin" ruff check --quiet python
 
 fuzz: ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.
 	@scripts/setup fuzz

@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -76,7 +78,32 @@ def echo_tty(tmp_path: Path) -> Iterator[str]:
         for _ in range(500):
             if link.exists():
                 break
-            signal.sigtimedwait([], 0.01)
+            time.sleep(0.01)
         assert link.exists(), "socat made no tty"
         yield f"serial://{link}"
         process.terminate()
+
+
+def wait_until_it_measures(runs: Path | None = None) -> None:
+    """Wait until a point has begun, and some rows of it can be there."""
+    place = runs or Path(os.environ["WIREGAUGE_RUNS"])
+    for _ in range(1500):
+        begun = place.glob("*/samples/*.part")
+        if any(time.time() - file.stat().st_ctime > 0.3 for file in begun):
+            return
+        time.sleep(0.02)
+
+
+def press_ctrl_c() -> None:
+    """Send this process what a terminal sends."""
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def in_a_moment(what: Callable[[], None] = press_ctrl_c, runs: Path | None = None) -> None:
+    """Do something from another thread, as soon as this one measures."""
+
+    def wait() -> None:
+        wait_until_it_measures(runs)
+        what()
+
+    threading.Thread(target=wait, daemon=True).start()

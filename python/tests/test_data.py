@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-import xml.etree.ElementTree as xml
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -50,7 +50,9 @@ def test_a_dataset_has_the_sweep_as_dimensions_and_the_same_numbers(run):
     dataset = run.to_xarray()
     table = run.table()
     column = {"exchange": "rtt_p99_ns", "stream": "rate_bytes_s", "loop": "service_p99_ns"}[run.kind]
-    assert dataset[column].attrs["units"] == {"s": "B/s"}.get(column[-1:] if "bytes_s" in column else "", "ns")
+    assert dataset[column].attrs["units"] == {"s": "B/s"}.get(
+        column[-1:] if "bytes_s" in column else "", "ns"
+    )
     assert dataset[column].count() == table[column].count()
     assert dataset[column].sum() == pytest.approx(table[column].sum())
 
@@ -111,7 +113,7 @@ def test_the_figures_of_the_report_are_svg_for_a_notebook(run, tmp_path):
     assert run.figures
     for name, figure in run.figures.items():
         assert figure.name == name
-        assert xml.fromstring(figure._repr_svg_()).tag.endswith("svg")
+        assert ElementTree.fromstring(figure._repr_svg_()).tag.endswith("svg")
     assert "<svg" in run.figures._repr_html_()
     assert figure.save(tmp_path / "figure.png").read_bytes()[1:4] == b"PNG"
     assert figure.save(tmp_path / "figure.svg").read_text() == figure.svg
@@ -207,7 +209,8 @@ except ImportError as error:
 
 
 def test_the_package_itself_imports_none_of_them():
-    script = "import sys, wiregauge; print([m for m in ('pandas', 'xarray', 'matplotlib', 'tqdm') if m in sys.modules])"
+    packages = ("pandas", "xarray", "matplotlib", "tqdm")
+    script = f"import sys, wiregauge; print([name for name in {packages} if name in sys.modules])"
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "[]"
 

@@ -8,9 +8,9 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
+from conftest import program
 
 import wiregauge as wg
-from conftest import program
 
 
 def closed_port() -> str:
@@ -46,7 +46,9 @@ def test_a_link_that_fails_says_what_the_program_says():
         ({"in_sizes": 4}, ["--in=4"], None),
     ],
 )
-def test_a_value_that_makes_no_sense_is_refused_as_the_program_refuses_it(address, arguments, flags, argument):
+def test_a_value_that_makes_no_sense_is_refused_as_the_program_refuses_it(
+    address, arguments, flags, argument
+):
     with pytest.raises(wg.UsageError) as caught:
         wg.exchange(address, **arguments)
     error = caught.value

@@ -6,34 +6,11 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
+from conftest import PROGRAM, in_a_moment, press_ctrl_c, wait_until_it_measures
 
 import wiregauge as wg
-from conftest import PROGRAM
-
-
-def measures() -> bool:
-    """True once a point has begun, and a row or two of it can be there."""
-    begun = list(Path(os.environ["WIREGAUGE_RUNS"]).glob("*/samples/*.part"))
-    return any(time.time() - file.stat().st_ctime > 0.3 for file in begun)
-
-
-def wait_until_it_measures() -> None:
-    for _ in range(1500):
-        if measures():
-            return
-        time.sleep(0.02)
-
-
-def press_ctrl_c() -> None:
-    os.kill(os.getpid(), signal.SIGINT)
-
-
-def in_a_moment(what=press_ctrl_c) -> None:
-    """Do it from another thread, as soon as this one measures."""
-    threading.Thread(target=lambda: (wait_until_it_measures(), what()), daemon=True).start()
 
 
 @pytest.mark.parametrize("kind", ["exchange", "stream", "loop"])
@@ -75,16 +52,16 @@ def test_a_handler_of_the_users_own_decides(address):
 
 
 def test_what_a_handler_raises_comes_through(address):
-    class Enough(Exception):
+    class EnoughError(Exception):
         pass
 
     def raise_it(*_):
-        raise Enough
+        raise EnoughError
 
     before = signal.signal(signal.SIGALRM, raise_it)
     try:
         in_a_moment(lambda: os.kill(os.getpid(), signal.SIGALRM))
-        with pytest.raises(Enough):
+        with pytest.raises(EnoughError):
             wg.exchange(address, duration=30)
     finally:
         signal.signal(signal.SIGALRM, before)
@@ -101,7 +78,9 @@ def test_before_anything_was_measured_there_is_no_run():
 
 def test_another_thread_measures_while_python_goes_on(address):
     runs = []
-    thread = threading.Thread(target=lambda: runs.append(wg.exchange(address, duration=0.5, no_calibration=True)))
+    thread = threading.Thread(
+        target=lambda: runs.append(wg.exchange(address, duration=0.5, no_calibration=True))
+    )
     counted = 0
     thread.start()
     while thread.is_alive():

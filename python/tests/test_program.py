@@ -10,9 +10,9 @@ import termios
 from pathlib import Path
 
 import pytest
+from conftest import PROGRAM, in_a_moment, program
 
 import wiregauge as wg
-from conftest import PROGRAM, program
 
 
 def a_terminal() -> tuple[int, int]:
@@ -71,11 +71,14 @@ def test_it_has_colours_and_a_bar_on_a_terminal_only(address):
     assert "\x1b[" not in program("show", "last").stdout
 
 
-def test_the_demo_is_the_same_as_a_function_and_prints_nothing(capfd, tmp_path):
-    runs = wg.demo(store=tmp_path / "demo", progress=False)
-    assert [run.kind for run in runs] == ["exchange", "exchange"]
-    assert runs[0].address.startswith("serial:") and runs[1].address.startswith("tcp:")
-    assert all((run.path / "report.html").exists() for run in runs)
+def test_the_demo_prints_nothing_and_can_be_ended(capfd, tmp_path):
+    # All of it takes half a minute; `make demo` runs it.
+    in_a_moment(runs=tmp_path / "demo")
+    with pytest.raises(wg.Interrupted) as caught:
+        wg.demo(store=tmp_path / "demo", progress=False)
+    run = caught.value.run
+    assert run.address.startswith("serial:") and run.state == "interrupted"
+    assert len(run.samples) > 1
     assert capfd.readouterr() == ("", "")
 
 
@@ -143,7 +146,13 @@ def test_a_modelled_board_on_a_pseudo_terminal_and_the_binary_as_responder():
     one, four = run.table()["trt_mean_ns"]
     assert one > 1.5 * four
     binary = shutil.which("wiregauge") or PROGRAM[0]
-    command = [binary, *(PROGRAM[1:] if binary == PROGRAM[0] else []), "serve", "udp://127.0.0.1:0", "--quiet"]
+    command = [
+        binary,
+        *(PROGRAM[1:] if binary == PROGRAM[0] else []),
+        "serve",
+        "udp://127.0.0.1:0",
+        "--quiet",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         address = process.stdout.readline().split()[1]
         assert wg.exchange(address, count=20).points[0]["counts"]["answered"] == 20

@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 import pytest
+from conftest import REPOSITORY
 
 import wiregauge as wg
-from conftest import REPOSITORY
 from wiregauge import _native, samples
 
 KINDS = ["exchange", "stream", "loop"]

@@ -74,7 +74,7 @@ def dataset(run: Run, with_samples: bool) -> xr.Dataset:
             dimensions.append(name)
     again = frame.groupby(dimensions).cumcount()
     if again.any():
-        frame["repeat"] = again
+        frame = need("pandas", "to_xarray").concat([frame, again.rename("repeat")], axis=1)
         dimensions.append("repeat")
     made: xr.Dataset = xarray.Dataset.from_dataframe(frame.set_index(dimensions))
     for variable in made.variables:
