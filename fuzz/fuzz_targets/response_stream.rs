@@ -3,14 +3,14 @@
 
 use libfuzzer_sys::fuzz_target;
 use wiregauge_fuzz::{Recipe, cook, receive};
-use wiregauge_wire::{Kind, Response, Status, fill_pattern};
+use wiregauge_wire::{Kind, MESSAGE_CHECK, Response, Status, fill_pattern, message_check};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut recipe = Recipe::new(bytes);
     let piece = 1 + usize::from(recipe.byte().unwrap_or(0));
     receive::<Response>(bytes, piece);
     let stream = cook(&mut recipe, |recipe| {
-        let kind = Kind::from_number(recipe.byte().unwrap_or(1) % 4).unwrap_or(Kind::Exchange);
+        let kind = Kind::from_number(recipe.byte().unwrap_or(1) % 5).unwrap_or(Kind::Exchange);
         let status = Status::from_number(u16::from(recipe.byte().unwrap_or(0)) / 51);
         let status = status.unwrap_or(Status::Ok);
         let length = match (status, kind) {
@@ -32,6 +32,10 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(Response::decode(&header), Ok(response));
         let mut payload = vec![0; length];
         fill_pattern(response.sequence, &mut payload);
+        if let (Kind::Message, Some(text)) = (kind, length.checked_sub(MESSAGE_CHECK)) {
+            let check = message_check(&payload[..text]);
+            payload[text..].copy_from_slice(&check);
+        }
         [&header[..], &payload].concat()
     });
     receive::<Response>(&stream, piece);

@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use wiregauge_wire::{Found, Header, check_pattern, next_frame, next_frame_after};
+use wiregauge_wire::{Found, Header, check_pattern, message_of, next_frame, next_frame_after};
 
 /// Longest frame that the receiver takes for plausible.
 const LIMIT: usize = 2048;
@@ -120,6 +120,7 @@ fn frames<H: Header>(stream: &[u8], piece: usize, hint: bool) -> Vec<(H, usize, 
                     let wrong = check_pattern(header.sequence(), payload).is_some();
                     assert!(!intact || payload.len() == header.payload_len());
                     assert!(!(intact && wrong && header.carries_pattern()));
+                    assert!(!(intact && header.carries_check() && message_of(payload).is_none()));
                     found.push((header, payload.len(), intact));
                     buffer.drain(..end);
                 }

@@ -73,6 +73,8 @@ impl Engine {
         };
         let settled = self.come_to_rest(&mut unsettled);
         if settled.is_err() {
+            // It was heard until now, so the silence begins anew.
+            unsettled.since_ns = self.now_ns;
             self.unsettled = Some(unsettled);
         }
         settled

@@ -229,15 +229,17 @@ fn a_device_that_never_stops_talking_is_an_error() {
             std::thread::sleep(Duration::from_millis(1));
         }
     });
-    let fixed = Framing::Fixed { bytes: 1000 };
-    let timeout = Duration::from_millis(30);
+    let fixed = Framing::Fixed { bytes: 1001 };
+    let timeout = Duration::from_millis(150);
     let mut device = Device::open(&address, &options(Some(fixed), timeout)).unwrap();
-    assert_eq!(
-        device.exchange(b"?", None).unwrap_err().kind(),
-        LinkErrorKind::Silent
-    );
+    // A busy machine may pause it for longer than the timeout, but not again and again.
+    let errors: Vec<_> = (0..5)
+        .map(|_| device.exchange(b"?", None).unwrap_err())
+        .take_while(|error| error.kind() != LinkErrorKind::Rubbish)
+        .map(|error| assert_eq!(error.kind(), LinkErrorKind::Silent, "{error}"))
+        .collect();
+    assert!((1..5).contains(&errors.len()), "{}", errors.len());
     let error = device.exchange(b"?", None).unwrap_err();
-    assert_eq!(error.kind(), LinkErrorKind::Rubbish, "{error}");
     assert!(error.to_string().contains("without a pause"), "{error}");
 }
 

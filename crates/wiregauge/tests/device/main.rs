@@ -6,4 +6,5 @@
 mod exchanges;
 mod foreign;
 mod loops;
+mod messages;
 mod parts;
