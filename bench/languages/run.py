@@ -46,6 +46,11 @@ ABOUT = {
     "pipeline": "wg.open, pipeline",
     "control": "wg.open, control, step in Python",
     "control native": "wg.open, control, step=None",
+    "octave_naive": "Octave, write and read(n)",
+    "octave_bytewise": "Octave, read(1) n times",
+    "octave_pure": "Octave, the pure client",
+    "octave_exchange": "Octave, dev.exchange",
+    "octave_many": "Octave, dev.exchangeMany",
 }
 
 
@@ -55,9 +60,6 @@ class Case:
     def __init__(self, link: str, service: str, depth: int) -> None:
         self.link, self.service, self.depth = link, service, depth
         self.key = f"{link}-{service}-depth{depth}"
-        # An echo answers whatever came in one read as one request. With several under way it would
-        # compute once for all of them, so there each request is a frame.
-        self.protocol = "echo" if depth == 1 else "wiregauge"
         self.rounds: list[dict[str, dict]] = []
         self.notes: dict[str, str] = {}
 
@@ -66,13 +68,19 @@ class Case:
         own = "no time of its own" if self.service == "0" else f"{self.service} of its own"
         return f"{self.link}, {SIZE} B, device with {own}, depth {self.depth}"
 
+    def protocol(self, name: str) -> str:
+        """What a row speaks. An echo answers whatever came in one read as one request: with several under
+        way it would compute once for all of them, so there each request is a frame. The scripts for Octave
+        speak frames only."""
+        return "echo" if self.depth == 1 and not name.startswith("octave") else "wiregauge"
+
     def rows(self, octave: list[Path]) -> list[str]:
         """The rows that make sense here, in the order of the table."""
         if self.depth == 1:
             names = ["floor", "CLI", "os pair", *LIBRARY, "pyserial", "pyserial byte-wise"]
             return names + [path.stem for path in octave]
         return ["CLI", "os ahead", *LIBRARY[1:],
-                *(path.stem for path in octave if "many" in path.stem.lower())]
+                *(path.stem for path in octave if path.stem in ("octave_many", "octave_pure"))]
 
 
 # ---- one row, once ---------------------------------------------------------------------------
@@ -85,7 +93,7 @@ class Desk:
         self.wiregauge, self.floor, self.quick = wiregauge, floor, quick
         self.cpu = max(os.sched_getaffinity(0))
         self.octave = shutil.which("octave-cli") or shutil.which("octave")
-        self.scripts = sorted(HERE.glob("octave_*.m"))
+        self.scripts = [path for path in sorted(HERE.glob("octave_*.m")) if path.stem != "octave_case"]
 
     def count(self, case: Case, name: str) -> int:
         count = SERVICES[case.service]
@@ -97,8 +105,8 @@ class Desk:
         return bench.on(self.cpu, *command)
 
 
-def serve(desk: Desk, case: Case) -> tuple[subprocess.Popen, str]:
-    command = desk.on(desk.wiregauge, "serve", LINKS[case.link], "--protocol", case.protocol, "--quiet")
+def serve(desk: Desk, case: Case, protocol: str) -> tuple[subprocess.Popen, str]:
+    command = desk.on(desk.wiregauge, "serve", LINKS[case.link], "--protocol", protocol, "--quiet")
     if case.service != "0":
         command += ["--service-time", case.service]
     process = bench.PROCESSES.start(command, stdout=subprocess.PIPE)
@@ -133,10 +141,10 @@ def floor(desk: Desk, case: Case, address: str, count: int) -> dict:
 
 
 def cli(desk: Desk, case: Case, address: str, count: int) -> dict:
-    command = desk.on(desk.wiregauge, "exchange", address, "--protocol", case.protocol, "--out", SIZE,
+    command = desk.on(desk.wiregauge, "exchange", address, "--protocol", case.protocol("CLI"), "--out", SIZE,
                       "--depth", case.depth, "--count", count, "--warmup", max(count // 10, 20),
                       "--no-calibration", "--no-store", "--json", "--quiet")
-    if case.protocol == "wiregauge":
+    if case.protocol("CLI") == "wiregauge":
         command += ["--in", str(SIZE)]
     process = bench.PROCESSES.output(command)
     point = json.loads(process)["points"][0]
@@ -146,7 +154,7 @@ def cli(desk: Desk, case: Case, address: str, count: int) -> dict:
 
 def client(desk: Desk, case: Case, name: str, address: str, count: int) -> dict:
     """A script of this folder, in Python or in Octave."""
-    env = {"ADDRESS": address, "PROTOCOL": case.protocol, "OUT": str(SIZE), "IN": str(SIZE),
+    env = {"ADDRESS": address, "PROTOCOL": case.protocol(name), "OUT": str(SIZE), "IN": str(SIZE),
            "COUNT": str(count), "DEPTH": str(case.depth)}
     if name.startswith("octave"):
         command = desk.on(desk.octave, "--quiet", "--norc", HERE / f"{name}.m")
@@ -189,23 +197,20 @@ def one_round(desk: Desk, cases: list[Case], turn: int) -> None:
         # Who is first changes, so that a drift of the host favours nobody.
         at = turn % len(names)
         said: dict[str, dict] = {}
-        device, address = serve(desk, case)
-        try:
-            for name in names[at:] + names[:at]:
-                why = missing(desk, name)
-                if why is None:
-                    try:
-                        said[name] = once(desk, case, name, address)
-                        continue
-                    except (bench.Failed, ValueError, KeyError, OSError) as error:
-                        why = str(error)
-                        bench.note(f"  {case.key}, {name}: {why}")
-                        # What it left on the way is not for the next one.
-                        bench.PROCESSES.end(device)
-                        device, address = serve(desk, case)
-                case.notes[name] = why
-        finally:
-            bench.PROCESSES.end(device)
+        for name in names[at:] + names[:at]:
+            why = missing(desk, name)
+            if why is None:
+                # A device for each: what one left on the way is not for the next.
+                device, address = serve(desk, case, case.protocol(name))
+                try:
+                    said[name] = once(desk, case, name, address)
+                    continue
+                except (bench.Failed, ValueError, KeyError, OSError) as error:
+                    why = str(error)
+                    bench.note(f"  {case.key}, {name}: {why}")
+                finally:
+                    bench.PROCESSES.end(device)
+            case.notes[name] = why
         case.rounds.append(said)
 
 
@@ -365,7 +370,7 @@ def main() -> int:
     if out:
         out.mkdir(parents=True, exist_ok=True)
         results = {"about": about, "goals": found,
-                   "cases": [{"key": case.key, "title": case.title, "protocol": case.protocol,
+                   "cases": [{"key": case.key, "title": case.title,
                               "rounds": case.rounds, "left_out": case.notes} for case in cases]}
         (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
         (out / "README.md").write_text(text)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from ._native import __version__
 from .campaign import Campaign, Plan, Result, campaign
 from .comparison import Comparison
-from .device import CYCLE, NEVER, TIMING, CycleStatus, Device, Gain, open
+from .device import CYCLE, NEVER, TIMING, CycleStatus, Device, Gain, open  # noqa: A004  it is `wg.open`
 from .errors import Error, Interrupted, LinkError, StorageError, UsageError
 from .figure import Figure, Figures
 from .framing import Fixed, LengthPrefix, Raw, Terminator
