@@ -3,7 +3,8 @@
 
     ADDRESS=serial:///dev/pts/3 PROTOCOL=echo OUT=64 IN=64 COUNT=1000 DEPTH=1 clients.py NAME
 
-Prints one line of JSON: name, count, seconds, rtt_ns. OUT and IN are bytes of whole messages on the
+Prints one line of JSON: name, count, seconds, slices, rtt_ns. `slices` are the seconds of each fifth: their
+median is hardly touched by another program that had the processor for a while. OUT and IN are bytes of whole messages on the
 wire. PROTOCOL is `echo`, or `wiregauge`, in which OUT and IN hold the headers (16 and 32 bytes).
 """
 from __future__ import annotations
@@ -24,11 +25,13 @@ PROTOCOL = os.environ.get("PROTOCOL", "echo")
 OUT, IN = int(os.environ["OUT"]), int(os.environ["IN"])
 COUNT, DEPTH = int(os.environ["COUNT"]), int(os.environ.get("DEPTH", "1"))
 WARM_UP = max(COUNT // 10, 20)
+SLICES = 5
+SLICE = COUNT // SLICES
 TIMEOUT_S = 5
 now = time.perf_counter_ns
 
-# What a row says: seconds of all exchanges, and the RTT of each where it can be told.
-Said = tuple[float, list[int]]
+# What a row says: seconds of each slice, and the RTT of each exchange where it can be told.
+Said = tuple[list[float], list[int]]
 
 
 # ---- by hand ---------------------------------------------------------------------------------
@@ -81,13 +84,16 @@ def repeat(exchange: Callable[[], None]) -> Said:
     """One after the other, each with its RTT."""
     for _ in range(WARM_UP):
         exchange()
-    times = [0] * COUNT
-    begun = now()
-    for n in range(COUNT):
-        start = now()
-        exchange()
-        times[n] = now() - start
-    return (now() - begun) / 1e9, times
+    times = [0] * (SLICES * SLICE)
+    slices = []
+    for first in range(0, len(times), SLICE):
+        begun = now()
+        for n in range(first, first + SLICE):
+            start = now()
+            exchange()
+            times[n] = now() - start
+        slices.append((now() - begun) / 1e9)
+    return slices, times
 
 
 def short(got: int, wanted: int) -> RuntimeError:
@@ -126,11 +132,14 @@ def os_ahead() -> Said:
 
 
 def whole(all_of: Callable[[int], None]) -> Said:
-    """All in one go; the RTTs are not seen from outside."""
+    """A slice in one go; the RTTs are not seen from outside."""
     all_of(WARM_UP)
-    begun = now()
-    all_of(COUNT)
-    return (now() - begun) / 1e9, []
+    slices = []
+    for _ in range(SLICES):
+        begun = now()
+        all_of(SLICE)
+        slices.append((now() - begun) / 1e9)
+    return slices, []
 
 
 @contextlib.contextmanager
@@ -205,15 +214,17 @@ def exchange_many() -> Said:
     import numpy as np
 
     message, wanted = payloads()
-    requests = np.frombuffer(message * COUNT, np.uint8).reshape(COUNT, -1)
+    requests = np.frombuffer(message * SLICE, np.uint8).reshape(SLICE, -1)
+    times: list[int] = []
     with opened() as device:
-        device.exchange_many(requests[:WARM_UP], depth=DEPTH, reply_bytes=wanted)
-        begun = now()
-        replies = device.exchange_many(requests, depth=DEPTH, reply_bytes=wanted)
-        seconds = (now() - begun) / 1e9
-        if replies.shape != (COUNT, wanted):
-            raise RuntimeError(f"replies of shape {replies.shape}, not {(COUNT, wanted)}")
-        return seconds, device.last_timings["rtt_ns"].tolist()
+        def all_of(count: int) -> None:
+            replies = device.exchange_many(requests[:count], depth=DEPTH, reply_bytes=wanted)
+            if replies.shape != (min(count, SLICE), wanted):
+                raise RuntimeError(f"replies of shape {replies.shape}, not {(count, wanted)}")
+            times.extend(device.last_timings["rtt_ns"].tolist())
+
+        slices, _ = whole(all_of)
+    return slices, times[-SLICES * SLICE:]
 
 
 def pipeline() -> Said:
@@ -234,17 +245,17 @@ def control(native: bool = False) -> Said:
     message, wanted = payloads()
     step = None if native else lambda measurement: message
     with opened() as device:
-        def cycles(count: int):
-            return device.control(step, period=0, depth=DEPTH, cycles=count, request=message,
-                                  reply_bytes=wanted)
+        times: list[int] = []
 
-        cycles(WARM_UP)
-        begun = now()
-        rows = cycles(COUNT)
-        seconds = (now() - begun) / 1e9
-        if len(rows) != COUNT or (rows["status"] == 2).any():
-            raise RuntimeError(f"{len(rows)} of {COUNT} cycles, {(rows['status'] == 2).sum()} lost")
-        return seconds, rows["rtt_ns"].tolist()
+        def cycles(count: int) -> None:
+            rows = device.control(step, period=0, depth=DEPTH, cycles=count, request=message,
+                                  reply_bytes=wanted)
+            if len(rows) != count or (rows["status"] == 2).any():
+                raise RuntimeError(f"{len(rows)} of {count} cycles, {(rows['status'] == 2).sum()} lost")
+            times.extend(rows["rtt_ns"].tolist())
+
+        slices, _ = whole(cycles)
+    return slices, times[-SLICES * SLICE:]
 
 
 ROWS: dict[str, Callable[[], Said]] = {
@@ -262,8 +273,9 @@ ROWS: dict[str, Callable[[], Said]] = {
 
 def main() -> None:
     name = sys.argv[1]
-    seconds, times = ROWS[name]()
-    print(json.dumps({"name": name, "count": COUNT, "seconds": seconds, "rtt_ns": times}))
+    slices, times = ROWS[name]()
+    print(json.dumps({"name": name, "count": SLICES * SLICE, "seconds": sum(slices), "slices": slices,
+                      "rtt_ns": times}))
 
 
 if __name__ == "__main__":
