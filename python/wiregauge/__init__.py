@@ -12,9 +12,12 @@ What a function measures is a `Run`. What goes wrong is an `Error`.
 from __future__ import annotations
 
 from ._native import __version__
+from .campaign import Campaign, Plan, Result, campaign
 from .comparison import Comparison
+from .device import CYCLE, NEVER, TIMING, CycleStatus, Device, Gain, open  # noqa: A004  it is `wg.open`
 from .errors import Error, Interrupted, LinkError, StorageError, UsageError
 from .figure import Figure, Figures
+from .framing import Fixed, LengthPrefix, Raw, Terminator
 from .measure import exchange, loop, stream
 from .run import Run, last, load
 from .samples import Phase, Status, TransferStatus, Way, Xrun
@@ -35,26 +38,40 @@ from .stored import (
 )
 
 __all__ = [
+    "CYCLE",
+    "NEVER",
+    "TIMING",
+    "Campaign",
     "Comparison",
+    "CycleStatus",
+    "Device",
     "Devices",
     "Error",
     "Explanation",
     "Figure",
     "Figures",
+    "Fixed",
+    "Gain",
     "Interrupted",
+    "LengthPrefix",
     "LinkError",
     "Listing",
     "Phase",
+    "Plan",
+    "Raw",
     "Responder",
+    "Result",
     "Run",
     "Runs",
     "Status",
     "StorageError",
+    "Terminator",
     "TransferStatus",
     "UsageError",
     "Way",
     "Xrun",
     "__version__",
+    "campaign",
     "compare",
     "demo",
     "devices",
@@ -64,6 +81,7 @@ __all__ = [
     "last",
     "load",
     "loop",
+    "open",
     "report",
     "runs",
     "serve",

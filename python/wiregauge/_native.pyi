@@ -3,11 +3,14 @@
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Literal, final
+from typing import Any, Literal, Self, final, overload
+
+import numpy.typing as npt
 
 __version__: str
 
 _Failure = tuple[str, str, int | None, str | None]
+_Buffer = bytes | bytearray | memoryview | npt.NDArray[Any]
 _Words = Sequence[str | PathLike[str]]
 
 @final
@@ -30,6 +33,52 @@ class Responder:
     failure: _Failure | None
     def __new__(cls, words: _Words, program: _Words) -> Responder: ...
     def end(self) -> None: ...
+
+class RawDevice:
+    address: str
+    closed: bool
+    _last: tuple[int, int, int, int]
+    def __new__(
+        cls,
+        address: str,
+        framing: tuple[str, bytes, int, bool, bool] | None,
+        timeout_ns: int,
+        wait: str,
+        baud: int | None,
+        quick_ack: bool,
+    ) -> Self: ...
+    @overload
+    def exchange(self, request: _Buffer, reply_bytes: int | None = None) -> bytes: ...
+    @overload
+    def exchange(self, request: _Buffer, reply_bytes: int | None = None, *, into: _Buffer) -> int: ...
+    def close(self) -> None: ...
+    def _exchange_rows(
+        self,
+        requests: _Buffer,
+        ends: _Buffer,
+        replies: _Buffer,
+        row_bytes: int,
+        lengths: _Buffer,
+        timings: _Buffer,
+        depth: int,
+    ) -> None: ...
+    def _submit(self, request: _Buffer, reply_bytes: int | None, depth: int) -> bytes | None: ...
+    def _next_reply(self) -> bytes: ...
+    def _outstanding(self) -> int: ...
+    def _control(
+        self,
+        step: object,
+        request: bytes,
+        period_ns: int,
+        depth: int,
+        reply_bytes: int | None,
+        priority: int | None,
+        pin: int | None,
+        cycles: _Buffer,
+    ) -> int: ...
+    def _read_stream(self, into: _Buffer, transfer_bytes: int, queue: int) -> int: ...
+    def _write_stream(self, source: _Buffer, transfer_bytes: int, queue: int) -> int: ...
+    def _about(self) -> dict[str, Any]: ...
 
 @final
 class Rows:

@@ -12,9 +12,12 @@ exception               when                                        exit code
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from .run import Run
 
 __all__ = ["Error", "Interrupted", "LinkError", "StorageError", "UsageError"]
@@ -51,12 +54,21 @@ class LinkError(Error, OSError):
     ----------
     kind : str
         ``permission``, ``unreachable``, ``not-found``, ``busy``, ``silent``, ``rubbish`` (it answers,
-        but not in the protocol), ``vanished`` or ``io``.
+        but not in the protocol), ``vanished``, ``closed`` (it is open in another process) or ``io``.
+    done : int
+        Of a call of a `Device`: the exchanges, cycles or bytes that were done before.
+    replies : numpy.ndarray or None
+        Of `Device.exchange_many`: the replies that came before.
+    cycles : numpy.ndarray or None
+        Of `Device.control`: the cycles before.
     os_code : int or None
         The system's error number, if it came from there.
     """
 
     kind: str = "io"
+    done: int = 0
+    replies: npt.NDArray[Any] | None = None
+    cycles: npt.NDArray[np.void] | None = None
     os_code: int | None = None
 
     def __str__(self) -> str:

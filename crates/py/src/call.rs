@@ -1,6 +1,7 @@
 //! A command as a function: a thread of its own runs it, and the thread of Python that called waits
 //! without the interpreter's lock, hears of Ctrl-C, and tells how far it is.
 
+use crate::errors;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -9,7 +10,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
-use wiregauge::LinkErrorKind;
 use wiregauge_cli::{Failure, FailureKind, Outcome};
 
 /// How often Python is asked whether Ctrl-C was pressed, and told how far it is.
@@ -46,17 +46,7 @@ pub(crate) fn told(failure: &Failure) -> Told {
     let kind = match failure.kind {
         FailureKind::Usage => "usage",
         FailureKind::Storage => "storage",
-        FailureKind::Link(kind) => match kind {
-            LinkErrorKind::Usage => "usage",
-            LinkErrorKind::Permission => "permission",
-            LinkErrorKind::Unreachable => "unreachable",
-            LinkErrorKind::NotFound => "not-found",
-            LinkErrorKind::Busy => "busy",
-            LinkErrorKind::Silent => "silent",
-            LinkErrorKind::Rubbish => "rubbish",
-            LinkErrorKind::Vanished => "vanished",
-            _ => "io",
-        },
+        FailureKind::Link(kind) => errors::kind(kind),
         _ => "io",
     };
     let Failure { text, flag, .. } = failure;

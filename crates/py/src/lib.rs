@@ -1,7 +1,10 @@
 //! The native half of the Python package: the commands, called with the interpreter's lock released;
-//! samples in memory that numpy looks at; figures. What a Python user sees is in python/wiregauge.
+//! open devices; samples in memory that numpy looks at; figures. What a Python user sees is in python/wiregauge.
 
+mod buffer;
 mod call;
+mod device;
+mod errors;
 mod figures;
 mod responder;
 mod samples;
@@ -14,6 +17,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::call::{Called, call, declared, find, main};
+    #[pymodule_export]
+    use super::device::RawDevice;
     #[pymodule_export]
     use super::figures::{Figure, figures, figures_of_comparison};
     #[pymodule_export]

@@ -91,6 +91,9 @@ pub struct Conditions {
     pub command: Vec<String>,
     /// Version of wiregauge.
     pub version: String,
+    /// Who ran it for somebody else: `WIREGAUGE_WORKER`, as a campaign sets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
     /// The host.
     pub host: HostState,
     /// The link.

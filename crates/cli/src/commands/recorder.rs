@@ -45,6 +45,7 @@ impl<K: RunKind> Recorder<K> {
                 .to_string(),
             command,
             version: env!("CARGO_PKG_VERSION").to_string(),
+            worker: std::env::var("WIREGAUGE_WORKER").ok(),
             more_links: vec![LinkConditions::default(); links.saturating_sub(1)],
             ..Conditions::default()
         };

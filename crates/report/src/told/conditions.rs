@@ -145,7 +145,7 @@ pub(super) fn of_stream(file: &RunFile<Stream>) -> Groups {
 fn run<K: RunKind>(file: &RunFile<K>, planned: usize) -> (String, Values) {
     let conditions = &file.conditions;
     let text = |name: &str, value: String| (name.to_owned(), value);
-    let values = vec![
+    let mut values = vec![
         text("kind", K::NAME.into()),
         text("started", conditions.started.clone()),
         text("state", file.state.describe().into()),
@@ -159,6 +159,12 @@ fn run<K: RunKind>(file: &RunFile<K>, planned: usize) -> (String, Values) {
         ),
         text("wiregauge", conditions.version.clone()),
     ];
+    values.extend(
+        conditions
+            .worker
+            .clone()
+            .map(|worker| text("worker", worker)),
+    );
     ("Run".into(), values)
 }
 

@@ -1,0 +1,410 @@
+//! An open device, as Python holds it: the engine's `Device` with what the interpreter asks for around it: who may use
+//! it now, signals, memory. What only arranges arguments is in python/wiregauge/device.py.
+
+mod control;
+
+use self::control::Ended;
+use crate::buffer::{Bytes, Plain};
+use crate::errors;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
+use wiregauge::LinkError;
+use wiregauge::device::{
+    ControlPlan, Device, DeviceOptions, Framing, LengthField, Replies, Requests, Timing,
+};
+use wiregauge_record::{LinkOptions, Wait};
+
+// SAFETY: four u64, no padding.
+unsafe impl Plain for Timing {}
+
+const _: () = assert!(size_of::<Timing>() == 32, "the dtype TIMING of device.py");
+
+/// Room for commands that grow in a loop; more than any control loop sends.
+const LARGEST_COMMAND: usize = 64 << 10;
+
+/// What a signal's handler raised while a call waited.
+type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// The device and what it said last.
+struct Open {
+    device: Device,
+    last: Timing,
+}
+
+/// An open device; `wiregauge.Device` is made of it.
+#[pyclass(module = "wiregauge._native", subclass, frozen)]
+pub struct RawDevice {
+    /// In a box, because the engine wants its memory aligned more than Python's is.
+    open: Mutex<Option<Box<Open>>>,
+    raised: Raised,
+    address: String,
+}
+
+#[pymethods]
+impl RawDevice {
+    #[new]
+    #[pyo3(signature = (address, framing, timeout_ns, wait, baud, quick_ack))]
+    fn new(
+        py: Python<'_>,
+        address: String,
+        framing: Option<(String, Vec<u8>, usize, bool, bool)>,
+        timeout_ns: u64,
+        wait: &str,
+        baud: Option<u32>,
+        quick_ack: bool,
+    ) -> PyResult<RawDevice> {
+        let options = DeviceOptions {
+            framing: framing.map(framing_of).transpose()?,
+            timeout: Duration::from_nanos(timeout_ns),
+            wait: match wait {
+                "block" => Wait::Block,
+                "poll" => Wait::Poll,
+                "spin" => Wait::Spin,
+                other => {
+                    return Err(PyValueError::new_err(format!(
+                        "wait is \"block\", \"poll\" or \"spin\", not {other:?}"
+                    )));
+                }
+            },
+            link: LinkOptions {
+                baud,
+                quick_ack,
+                ..LinkOptions::default()
+            },
+        };
+        let mut device = py
+            .detach(|| Device::open(&address, &options))
+            .map_err(|error| errors::of_link(py, &error))?;
+        let raised = Raised::default();
+        let slot = Arc::clone(&raised);
+        device.set_interrupt(Some(Box::new(move || {
+            Python::attach(|py| match py.check_signals() {
+                Ok(()) => false,
+                Err(error) => {
+                    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    true
+                }
+            })
+        })));
+        Ok(RawDevice {
+            open: Mutex::new(Some(Box::new(Open {
+                device,
+                last: Timing::default(),
+            }))),
+            raised,
+            address,
+        })
+    }
+
+    #[pyo3(signature = (request, reply_bytes=None, *, into=None))]
+    fn exchange<'py>(
+        &self,
+        py: Python<'py>,
+        request: &Bound<'py, PyAny>,
+        reply_bytes: Option<usize>,
+        into: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut guard = self.lock()?;
+        let Open { device, last } = opened(&mut guard);
+        let mut into = into
+            .map(|into| Bytes::writable(into, "`into`"))
+            .transpose()?;
+        let reply_bytes = reply_bytes.or(into.as_ref().map(Bytes::len));
+        let view;
+        let bytes = match request.cast::<PyBytes>() {
+            Ok(bytes) => bytes.as_bytes(),
+            Err(_) => {
+                view = Bytes::of(request, "a request")?;
+                view.as_slice()
+            }
+        };
+        let reply = py
+            .detach(|| device.exchange(bytes, reply_bytes))
+            .map_err(|error| self.failed(py, error))?;
+        *last = reply.timing;
+        let Some(into) = &mut into else {
+            return Ok(PyBytes::new(py, reply.payload).into_any());
+        };
+        put(reply.payload, into)?
+            .into_pyobject(py)
+            .map(Bound::into_any)
+            .map_err(Into::into)
+    }
+
+    /// Rows of requests to rows of replies; see device.py.
+    #[pyo3(signature = (requests, ends, replies, row_bytes, lengths, timings, depth))]
+    #[allow(clippy::too_many_arguments)] // one call from one place, by position
+    fn _exchange_rows(
+        &self,
+        py: Python<'_>,
+        requests: &Bound<'_, PyAny>,
+        ends: &Bound<'_, PyAny>,
+        replies: &Bound<'_, PyAny>,
+        row_bytes: usize,
+        lengths: &Bound<'_, PyAny>,
+        timings: &Bound<'_, PyAny>,
+        depth: u32,
+    ) -> PyResult<()> {
+        let mut guard = self.lock()?;
+        let Open { device, .. } = opened(&mut guard);
+        let requests = Bytes::of(requests, "requests")?;
+        let ends = Bytes::of(ends, "ends")?;
+        let mut replies = Bytes::writable(replies, "`out`")?;
+        let mut lengths = Bytes::writable(lengths, "lengths")?;
+        let mut timings = Bytes::writable(timings, "timings")?;
+        let requests = Requests {
+            bytes: requests.as_slice(),
+            ends: ends.rows()?,
+        };
+        let replies = Replies {
+            bytes: replies.as_mut_slice(),
+            row_bytes,
+            lengths: lengths.rows_mut()?,
+            timings: timings.rows_mut()?,
+        };
+        py.detach(|| device.exchange_many(requests, replies, depth))
+            .map_err(|(answered, error)| self.failed_after(py, answered, error))
+    }
+
+    /// Submits a request, and takes the oldest reply once `depth` are outstanding; else `None`.
+    #[pyo3(signature = (request, reply_bytes, depth))]
+    fn _submit<'py>(
+        &self,
+        py: Python<'py>,
+        request: &Bound<'py, PyAny>,
+        reply_bytes: Option<usize>,
+        depth: usize,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let mut guard = self.lock()?;
+        let Open { device, last } = opened(&mut guard);
+        let view = Bytes::of(request, "a request")?;
+        let bytes = view.as_slice();
+        let reply = py
+            .detach(|| {
+                device.submit(bytes, reply_bytes)?;
+                match device.outstanding() >= depth {
+                    true => device.next_reply().map(Some),
+                    false => Ok(None),
+                }
+            })
+            .map_err(|error| self.failed(py, error))?;
+        Ok(reply.map(|reply| {
+            *last = reply.timing;
+            PyBytes::new(py, reply.payload)
+        }))
+    }
+
+    /// The reply to the oldest submitted request.
+    fn _next_reply<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut guard = self.lock()?;
+        let Open { device, last } = opened(&mut guard);
+        let reply = py
+            .detach(|| device.next_reply())
+            .map_err(|error| self.failed(py, error))?;
+        *last = reply.timing;
+        Ok(PyBytes::new(py, reply.payload))
+    }
+
+    /// Submitted requests whose replies were not taken.
+    fn _outstanding(&self) -> PyResult<usize> {
+        Ok(opened(&mut self.lock()?).device.outstanding())
+    }
+
+    fn _read_stream(
+        &self,
+        py: Python<'_>,
+        into: &Bound<'_, PyAny>,
+        transfer_bytes: usize,
+        queue: usize,
+    ) -> PyResult<usize> {
+        let mut guard = self.lock()?;
+        let Open { device, .. } = opened(&mut guard);
+        let mut into = Bytes::writable(into, "`into`")?;
+        let bytes = into.as_mut_slice();
+        py.detach(|| device.read_stream(bytes, transfer_bytes, queue))
+            .map_err(|(came, error)| self.failed_after(py, came, error))
+    }
+
+    fn _write_stream(
+        &self,
+        py: Python<'_>,
+        from: &Bound<'_, PyAny>,
+        transfer_bytes: usize,
+        queue: usize,
+    ) -> PyResult<usize> {
+        let mut guard = self.lock()?;
+        let Open { device, .. } = opened(&mut guard);
+        let from = Bytes::of(from, "what is sent")?;
+        let bytes = from.as_slice();
+        py.detach(|| device.write_stream(bytes, transfer_bytes, queue))
+            .map_err(|(taken, error)| self.failed_after(py, taken, error))
+    }
+
+    /// See device.py. Returns how many cycles there were.
+    #[pyo3(signature = (step, request, period_ns, depth, reply_bytes, priority, pin, cycles))]
+    #[allow(clippy::too_many_arguments)] // one call from one place, by position
+    fn _control(
+        &self,
+        py: Python<'_>,
+        step: &Bound<'_, PyAny>,
+        request: &Bound<'_, PyBytes>,
+        period_ns: u64,
+        depth: u32,
+        reply_bytes: Option<usize>,
+        priority: Option<u8>,
+        pin: Option<u32>,
+        cycles: &Bound<'_, PyAny>,
+    ) -> PyResult<usize> {
+        let mut guard = self.lock()?;
+        let Open { device, .. } = opened(&mut guard);
+        let request = request.as_bytes();
+        let largest = device.about().largest_request.min(LARGEST_COMMAND);
+        let plan = ControlPlan {
+            period_ns,
+            depth,
+            largest_request: largest.max(request.len()),
+            reply_bytes,
+            priority,
+            pin,
+            ..ControlPlan::default()
+        };
+        control::run(py, device, &plan, step, request, cycles).map_err(|ended| match ended {
+            Ended::Link(done, error) => self.failed_after(py, done, error),
+            Ended::Raised(done, error) => after(py, done, error),
+        })
+    }
+
+    /// When the last single exchange happened: start_ns, rtt_ns, device_rx_ticks, device_tx_ticks.
+    #[getter]
+    fn _last(&self) -> PyResult<(u64, u64, u64, u64)> {
+        let last = opened(&mut self.lock()?).last;
+        Ok((
+            last.start_ns,
+            last.rtt_ns,
+            last.device_rx_ticks,
+            last.device_tx_ticks,
+        ))
+    }
+
+    /// What is known of it, as JSON and numbers; device.py makes a dictionary of it.
+    fn _about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut guard = self.lock()?;
+        let about = opened(&mut guard).device.about();
+        let told = PyDict::new(py);
+        let responder = serde_json::to_string(&about.responder)
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        told.set_item("address", &about.address)?;
+        told.set_item("responder", responder)?;
+        told.set_item("link", about.link.settings.clone())?;
+        told.set_item("largest_request", about.largest_request)?;
+        told.set_item("largest_reply", about.largest_reply)?;
+        Ok(told)
+    }
+
+    /// The address that it was opened by.
+    #[getter]
+    fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// True once it was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        // Locked: somebody uses it.
+        self.open.try_lock().is_ok_and(|open| open.is_none())
+    }
+
+    /// Closes it; a second time does nothing.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let open = match self.lock() {
+            Ok(mut guard) => guard.take(),
+            Err(_) if self.closed() => None,
+            Err(error) => return Err(error),
+        };
+        // A link may have to wait for its bytes to leave.
+        py.detach(|| drop(open));
+        Ok(())
+    }
+}
+
+impl RawDevice {
+    /// The open device, for this thread alone.
+    fn lock(&self) -> PyResult<MutexGuard<'_, Option<Box<Open>>>> {
+        let address = &self.address;
+        match self.open.try_lock() {
+            Ok(open) if open.is_some() => Ok(open),
+            Ok(_) => Err(PyValueError::new_err(format!("{address} is closed"))),
+            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(format!(
+                "{address} is in use: by another thread, or by the call whose step this is; \
+                 a device serves one call at a time"
+            ))),
+            Err(TryLockError::Poisoned(_)) => Err(PyRuntimeError::new_err(format!(
+                "{address} was left in an unknown state by a call that failed; open it again"
+            ))),
+        }
+    }
+
+    /// The exception for a failure of the link; a signal's own, if one ended the call.
+    fn failed(&self, py: Python<'_>, error: LinkError) -> PyErr {
+        let raised = self
+            .raised
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        raised.unwrap_or_else(|| errors::of_link(py, &error))
+    }
+
+    /// The same, telling how much was done before.
+    fn failed_after(&self, py: Python<'_>, done: usize, error: LinkError) -> PyErr {
+        after(py, done, self.failed(py, error))
+    }
+}
+
+/// Tells an exception how much was done before it.
+fn after(py: Python<'_>, done: usize, error: PyErr) -> PyErr {
+    // What a step raises may take no attributes.
+    let _ = error.value(py).setattr("done", done);
+    error
+}
+
+/// The device of a guard that [`RawDevice::lock`] gave.
+fn opened<'a>(guard: &'a mut MutexGuard<'_, Option<Box<Open>>>) -> &'a mut Open {
+    guard.as_mut().expect("`lock` gives open devices only")
+}
+
+/// Copies a reply into the caller's buffer; returns how long it was.
+fn put(payload: &[u8], into: &mut Bytes) -> PyResult<usize> {
+    let room = into.len();
+    let Some(place) = into.as_mut_slice().get_mut(..payload.len()) else {
+        return Err(PyValueError::new_err(format!(
+            "the reply has {} bytes, `into` has room for {room}",
+            payload.len()
+        )));
+    };
+    place.copy_from_slice(payload);
+    Ok(payload.len())
+}
+
+/// The framings of framing.py: kind, end, bytes, big_endian, counts_itself.
+fn framing_of(
+    (kind, end, bytes, big_endian, counts_itself): (String, Vec<u8>, usize, bool, bool),
+) -> PyResult<Framing> {
+    Ok(match kind.as_str() {
+        "raw" => Framing::Raw,
+        "fixed" => Framing::Fixed { bytes },
+        "terminator" => Framing::Terminator { end },
+        "length-prefix" => Framing::LengthPrefix(LengthField {
+            bytes: u8::try_from(bytes)?,
+            big_endian,
+            counts_itself,
+        }),
+        other => {
+            return Err(PyTypeError::new_err(format!(
+                "there is no framing {other:?}"
+            )));
+        }
+    })
+}

@@ -1,0 +1,34 @@
+//! A failure of the engine as the exception that python/wiregauge/errors.py has for it.
+
+use pyo3::prelude::*;
+use wiregauge::{LinkError, LinkErrorKind};
+
+/// The exception, with the words of the command line.
+pub fn of_link(py: Python<'_>, error: &LinkError) -> PyErr {
+    let told = (
+        kind(error.kind()),
+        error.to_string(),
+        error.os_code(),
+        None::<String>,
+    );
+    py.import("wiregauge.errors")
+        .and_then(|errors| errors.call_method1("of_failure", (told,)))
+        .map_or_else(|failed| failed, PyErr::from_value)
+}
+
+/// What `LinkError.kind` is in Python.
+pub fn kind(kind: LinkErrorKind) -> &'static str {
+    match kind {
+        LinkErrorKind::Usage => "usage",
+        LinkErrorKind::Permission => "permission",
+        LinkErrorKind::Unreachable => "unreachable",
+        LinkErrorKind::NotFound => "not-found",
+        LinkErrorKind::Busy => "busy",
+        LinkErrorKind::Silent => "silent",
+        LinkErrorKind::Rubbish => "rubbish",
+        LinkErrorKind::Vanished => "vanished",
+        LinkErrorKind::Interrupted => "interrupted",
+        LinkErrorKind::Closed => "closed",
+        _ => "io",
+    }
+}

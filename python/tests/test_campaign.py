@@ -1,0 +1,193 @@
+"""Campaigns: plans that go to pools of threads and processes and to Dask, and come back as runs."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peers import responder
+
+import wiregauge as wg
+from wiregauge.campaign import told
+
+
+@pytest.fixture(scope="module")
+def boards() -> Iterator[list[str]]:
+    """Two modelled devices, one of which is slower."""
+    with (
+        responder("tcp://127.0.0.1:0", "--service-time", "100us") as quick,
+        responder("tcp://127.0.0.1:0", "--service-time", "2ms") as slow,
+    ):
+        yield [quick, slow]
+
+
+def plan(address: str, **more: Any) -> wg.Plan:
+    options = {"in_sizes": [48], "count": 30, "no_calibration": True} | more
+    return wg.Plan("exchange", address, **options)
+
+
+def test_a_plan_is_plain_data(boards: list[str]) -> None:
+    one = plan(boards[0], resources={"board:f4-07": 1}, name="first")
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert eval(repr(one), {"Plan": wg.Plan}) == one
+    as_mapping = {"kind": "exchange", "address": boards[0], "count": 30, "in_sizes": 48}
+    assert wg.Plan.of(as_mapping).words()[0] == "exchange"
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "said"),
+    [
+        ("bounce", {}, "exchange, stream, loop"),
+        ("exchange", {"sizes": [3]}, "has no sizes"),
+        ("exchange", {"count": 3.5}, "count must be"),
+        ("exchange", {"store": "x"}, "stores its runs itself"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused_where_it_is_made(
+    kind: str, options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises((TypeError, ValueError), match=said):
+        wg.Plan(kind, "tcp://127.0.0.1:7", **options)
+
+
+def test_without_an_executor_plans_run_here_one_after_the_other(boards: list[str], tmp_path: Path) -> None:
+    campaign = wg.campaign([plan(boards[0]), plan(boards[1])], store=tmp_path)
+    assert len(campaign) == 2
+    runs = campaign.runs()
+    assert [run.address for run in runs] == boards
+    assert all(run.state == "complete" for run in runs)
+    first, second = (run.points[0]["rtt"]["p50"]["value"] for run in runs)
+    assert first < second
+    # Nothing but the runs is left, and they can be opened by name.
+    assert {path.name for path in tmp_path.iterdir()} == {run.name for run in runs}
+    assert len(wg.load(tmp_path / runs[0].name).samples) == 31
+
+
+@pytest.mark.parametrize("ship", [False, True])
+def test_a_pool_of_processes_brings_runs_back_in_the_order_of_the_plans(
+    boards: list[str], tmp_path: Path, ship: bool
+) -> None:
+    plans = [plan(boards[n % 2], name=f"board-{n}") for n in range(4)]
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        results = wg.campaign(plans, pool, store=tmp_path, ship=ship or None).results()
+    assert [result.plan for result in results] == plans
+    assert [result.run.name for result in results] == [f"board-{n}" for n in range(4)]
+    assert [result.run.address for result in results] == boards * 2
+    workers = {result.worker["pid"] for result in results}
+    assert os.getpid() not in workers
+    assert all(len(result.run.samples) == 31 for result in results)
+
+
+def test_a_failure_has_the_words_of_the_command_line_and_ends_no_other(
+    boards: list[str], tmp_path: Path
+) -> None:
+    plans = [plan("tcp://127.0.0.1:1"), plan(boards[0]), plan(boards[0], in_sizes=[1])]
+    with ThreadPoolExecutor(2) as pool:
+        nobody, good, small = wg.campaign(plans, pool, store=tmp_path).results()
+    assert good.ok
+    assert good.run.state == "complete"
+    assert isinstance(nobody.error, wg.LinkError)
+    assert "connecting to tcp://127.0.0.1:1" in str(nobody.error)
+    assert "try:" in str(nobody.error)
+    assert isinstance(small.error, wg.UsageError)
+    with pytest.raises(wg.UsageError):
+        _ = small.run
+
+
+def test_runs_raises_the_first_error_once_all_have_ended(boards: list[str], tmp_path: Path) -> None:
+    campaign = wg.campaign([plan("tcp://127.0.0.1:1"), plan(boards[0])], store=tmp_path)
+    with pytest.raises(wg.LinkError):
+        campaign.runs()
+    assert campaign.results()[1].ok
+
+
+def test_a_missed_limit_is_a_run_and_says_so(boards: list[str], tmp_path: Path) -> None:
+    plans = [plan(boards[1], require="p50<1us"), plan(boards[1], require="p50<10s")]
+    missed, met = wg.campaign(plans, store=tmp_path).results()
+    assert missed.ok
+    assert missed.run.state == "complete"
+    assert [missed.met, met.met] == [False, True]
+
+
+def test_two_plans_with_one_name_are_two_runs(boards: list[str], tmp_path: Path) -> None:
+    runs = wg.campaign([plan(boards[0], name="same")] * 2, store=tmp_path).runs()
+    assert sorted(run.name for run in runs) == ["same", "same-2"]
+
+
+def test_the_conditions_tell_which_worker_ran_it(boards: list[str], tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        (result,) = wg.campaign([plan(boards[0])], pool, store=tmp_path).results()
+    assert result.worker["pid"] == os.getpid()
+    assert result.run.conditions["worker"] == told(result.worker)
+
+
+class Broken:
+    """An executor whose workers die."""
+
+    def submit(self, fn: Any, /, *arguments: Any) -> Any:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            return pool.submit(os._exit, 9)
+
+
+def test_a_worker_that_dies_is_an_error_of_its_plan(boards: list[str], tmp_path: Path) -> None:
+    (result,) = wg.campaign([plan(boards[0])], Broken(), store=tmp_path).results()
+    assert not result.ok
+    assert "could not be run: BrokenProcessPool" in str(result.error)
+
+
+def test_plans_that_have_not_begun_can_be_taken_back(boards: list[str], tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        campaign = wg.campaign([plan(boards[1], count=200)] * 3, pool, store=tmp_path)
+        campaign.cancel()
+        results = campaign.results()
+    assert not results[2].ok
+    assert "CancelledError" in str(results[2].error)
+
+
+@pytest.fixture
+def jealous_boards() -> Iterator[list[str]]:
+    """Two devices that turn a second client away, as a serial port does."""
+    alone = ("--max-clients", "1")
+    with (
+        responder("tcp://127.0.0.1:0", *alone) as one,
+        responder("tcp://127.0.0.1:0", *alone) as other,
+    ):
+        yield [one, other]
+
+
+def test_dask_runs_each_plan_at_the_worker_that_has_its_board(
+    jealous_boards: list[str], tmp_path: Path
+) -> None:
+    boards = jealous_boards
+    distributed = pytest.importorskip("distributed")
+    # One worker owns the one board, one the other; each has it once.
+    workers = {
+        f"lab-{n}": {
+            "cls": distributed.Nanny,
+            # Four at once, were it not for the resource.
+            "options": {"nthreads": 4, "resources": {f"board:{n}": 1}},
+        }
+        for n in range(2)
+    }
+    scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": ":0"}}
+    plans = [plan(boards[n % 2], name=f"plan-{n}", resources={f"board:{n % 2}": 1}) for n in range(6)]
+    with (
+        distributed.SpecCluster(workers=workers, scheduler=scheduler, silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        client.wait_for_workers(2, timeout=60)
+        seen = list(wg.campaign(plans, client, store=tmp_path))
+        # The same plan again is measured again, not answered from memory.
+        again = wg.campaign(plans[:1], client, store=tmp_path).runs()
+    assert sorted(result.index for result in seen) == list(range(6))
+    for result in seen:
+        assert result.run.state == "complete"
+        assert f"lab-{result.index % 2}" in result.worker["dask"]
+        assert result.worker["dask"] in result.run.conditions["worker"]
+    assert again[0].name == "plan-0-2"

@@ -1,0 +1,39 @@
+"""The notebooks run from their beginning to their end, and what is stored of them has no outputs."""
+
+import base64
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY
+
+NOTEBOOKS = sorted((REPOSITORY / "docs/notebooks").glob("*.ipynb"))
+PICTURES = {"literature": 6}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_and_draws(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    # The kernel shows its figures in the notebook, not with the backend of the tests.
+    monkeypatch.delenv("MPLBACKEND", raising=False)
+    notebook = nbformat.read(path, as_version=4)
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    pictures = [
+        base64.b64decode(output["data"]["image/png"])
+        for output in outputs
+        if "image/png" in output.get("data", {})
+    ]
+    assert len(pictures) == PICTURES[path.stem]
+    assert all(len(picture) > 5_000 for picture in pictures)
+    # Nothing warns, nothing prints.
+    assert [output["text"] for output in outputs if output["output_type"] == "stream"] == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_stored_notebook_has_no_outputs(path: Path):
+    nbformat = pytest.importorskip("nbformat")
+    for cell in nbformat.read(path, as_version=4).cells:
+        assert not cell.get("outputs")
+        assert cell.get("execution_count") is None

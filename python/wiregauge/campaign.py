@@ -1,0 +1,422 @@
+"""Many plans, each run in a process of its own, by whatever executor the caller has.
+
+An executor is anything with `submit` as in `concurrent.futures`: a pool of processes or threads,
+Dask's client, MPI's pool. It decides who runs what and when; nothing here schedules.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import os
+import queue
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from . import _values as v
+from . import measure
+from ._call import PROGRAM
+from .errors import Error, LinkError, UsageError
+from .run import Run
+
+__all__ = ["Campaign", "Plan", "Result", "campaign"]
+
+
+KINDS = ("exchange", "stream", "loop")
+
+
+class Future(Protocol):
+    """What an executor gives back for a call."""
+
+    def result(self) -> Any: ...
+    def cancel(self) -> object: ...
+    def add_done_callback(self, fn: Callable[[Any], object], /) -> object: ...
+
+
+class Executor(Protocol):
+    """What runs calls somewhere."""
+
+    def submit(self, fn: Callable[..., Any], /, *arguments: Any) -> Any: ...
+
+
+class Plan:
+    """What is to be measured: plain data, that can be pickled and sent to another machine.
+
+    Parameters
+    ----------
+    kind : {"exchange", "stream", "loop"}
+        The function of this package, and the command, that measures it.
+    *addresses : str
+        The device, as it is named where the plan runs; several are measured alone and together.
+    resources : mapping of str to float, optional
+        What the plan takes of a worker while it runs, such as ``{"board:f4-07": 1}``. Passed on to
+        executors whose `submit` has `resources` (Dask's client), ignored by others.
+    name : str, optional
+        The stored run's name; else it is named after its start and its link.
+    **options
+        As those of `wiregauge.exchange`, `stream` and `loop`: ``in_sizes=[48, 1000], depth=[1, 4],
+        count=1000``.
+
+    Examples
+    --------
+    >>> Plan("exchange", "tcp://10.0.0.5:7700", in_sizes=[48, 1000], resources={"board:f4-07": 1})
+    Plan('exchange', 'tcp://10.0.0.5:7700', in_sizes=[48, 1000], resources={'board:f4-07': 1})
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        *addresses: str,
+        resources: Mapping[str, float] | None = None,
+        name: str | None = None,
+        **options: object,
+    ) -> None:
+        for own in ("store", "no_store", "json"):
+            if own in options:
+                raise ValueError(f"a campaign stores its runs itself: a plan has no `{own}`")
+        self.kind = kind
+        self.addresses = addresses
+        self.resources = dict(resources or {})
+        self.name = name
+        self.options = options
+        # What is mistyped is told here, not by a worker an hour later.
+        self.words()
+
+    def words(self) -> list[str]:
+        """Give the command that measures it, without the program's name."""
+        table = getattr(measure, self.kind.upper(), None) if self.kind in KINDS else None
+        if table is None:
+            raise UsageError(f"a plan is of the kind {', '.join(KINDS)}, not {self.kind!r}")
+        unknown = [name for name in self.options if name not in table]
+        if unknown:
+            raise TypeError(f"a plan of the kind {self.kind} has no {', '.join(unknown)}")
+        values = {name: self.options.get(name) for name in table}
+        return [self.kind, *v.flags(table, values), "--", *v.addresses(self.addresses)]
+
+    @classmethod
+    def of(cls, plan: Plan | Mapping[str, Any]) -> Plan:
+        """Make a plan of a mapping with its names: `address` for one device, `addresses`."""
+        if isinstance(plan, Plan):
+            return plan
+        rest = dict(plan)
+        kind = rest.pop("kind", "exchange")
+        addresses = rest.pop("addresses", None) or [rest.pop("address")]
+        return cls(kind, *addresses, **rest)
+
+    def __repr__(self) -> str:
+        """Write it as it can be typed."""
+        parts = [repr(self.kind), *map(repr, self.addresses)]
+        parts += [f"{key}={value!r}" for key, value in self.options.items()]
+        if self.resources:
+            parts.append(f"resources={self.resources!r}")
+        if self.name:
+            parts.append(f"name={self.name!r}")
+        return f"Plan({', '.join(parts)})"
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what is planned."""
+        return isinstance(other, Plan) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass
+class Result:
+    """What became of one plan."""
+
+    #: The plan.
+    plan: Plan
+    #: Its place among the plans, from 0.
+    index: int
+    #: Where it ran: `host`, `pid`, and what the executor says of its worker.
+    worker: dict[str, Any] = field(default_factory=dict)
+    #: Why there is no run, or what ended it early; with the words of the command line.
+    error: Exception | None = None
+    #: False where a limit of `require` was missed.
+    met: bool = True
+    #: Seconds from its start to its end, at the worker.
+    seconds: float = 0.0
+    _run: Run | None = None
+
+    @property
+    def run(self) -> Run:
+        """The run; raises what went wrong where there is none."""
+        if self._run is None:
+            raise self.error or RuntimeError("it has not run")
+        return self._run
+
+    @property
+    def ok(self) -> bool:
+        """True if it measured what was planned."""
+        return self.error is None
+
+
+class Campaign:
+    """Plans that were handed to an executor. Iterating gives a `Result` each, as they end.
+
+    Results that ended before are kept: it may be iterated again.
+    """
+
+    def __init__(self, plans: list[Plan], executor: Executor, store: Path, ship: bool | None) -> None:
+        self._plans = plans
+        self._store = store
+        self._ended: queue.SimpleQueue[tuple[int, Future]] = queue.SimpleQueue()
+        self._results: list[Result] = []
+        store.mkdir(parents=True, exist_ok=True)
+        # A worker that sees this file shares the caller's disk, and need not send the run back.
+        self._drop = tempfile.TemporaryDirectory(prefix=".campaign-", dir=store)
+        token = None if ship else Path(self._drop.name).resolve() / f"{os.getpid()}-{time.time_ns()}"
+        if token:
+            token.touch()
+        extras = _understood(executor)
+        self._futures: list[Future] = []
+        for index, plan in enumerate(plans):
+            options = extras(plan)
+            future = executor.submit(work, plan.words(), str(token) if token else None, **options)
+            self._futures.append(future)
+            future.add_done_callback(lambda done, index=index: self._ended.put((index, done)))
+
+    def __len__(self) -> int:
+        """Count the plans."""
+        return len(self._plans)
+
+    def __iter__(self) -> Iterator[Result]:
+        """Give each result as its plan ends."""
+        yield from list(self._results)
+        while len(self._results) < len(self._plans):
+            result = self._take(*self._ended.get())
+            self._results.append(result)
+            if len(self._results) == len(self._plans):
+                self._drop.cleanup()
+            yield result
+
+    def results(self) -> list[Result]:
+        """All of them, in the order of the plans; waits until the last has ended."""
+        return sorted(self, key=lambda result: result.index)
+
+    def runs(self) -> list[Run]:
+        """All runs, in the order of the plans; raises the first error, once all have ended."""
+        return [result.run for result in self.results()]
+
+    def cancel(self) -> None:
+        """Take back the plans that have not begun; they end with an error."""
+        for future in self._futures:
+            future.cancel()
+
+    def _take(self, index: int, future: Future) -> Result:
+        plan = self._plans[index]
+        result = Result(plan, index)
+        try:
+            said = future.result()
+        except (Exception, CancelledError) as error:
+            # The worker died, could not be reached, has no wiregauge, or the plan was taken back.
+            result.error = Error(f"{plan!r} could not be run: {type(error).__name__}: {error}")
+            result.error.__cause__ = error
+            return result
+        result.worker, result.seconds, result.met = (
+            said["worker"],
+            said["seconds"],
+            said["code"] != 1,
+        )
+        result.error = of_exit(said["code"], said["text"])
+        if said["at"] is not None:
+            result._run = self._settle(plan, Path(said["at"]))
+        elif said["packed"] is not None:
+            with tempfile.TemporaryDirectory(dir=self._drop.name) as unpacked:
+                with tarfile.open(fileobj=io.BytesIO(said["packed"])) as packed:
+                    packed.extractall(unpacked, filter="data")
+                result._run = self._settle(plan, next(Path(unpacked).iterdir()))
+        return result
+
+    def _settle(self, plan: Plan, came: Path) -> Run:
+        """Put a run where runs are stored, under a name of its own."""
+        wanted = plan.name or came.name
+        for attempt in range(1, 10_000):
+            place = self._store / (wanted if attempt == 1 else f"{wanted}-{attempt}")
+            try:
+                # Fails where another run has the name; a check beforehand could be overtaken.
+                place.mkdir()
+            except FileExistsError:
+                continue
+            os.rename(came, place)
+            return Run(place)
+        raise FileExistsError(f"{self._store / wanted} is there, with every number behind it")
+
+
+def campaign(
+    plans: Iterable[Plan | Mapping[str, Any]],
+    executor: Executor | None = None,
+    *,
+    store: str | Path | None = None,
+    ship: bool | None = None,
+) -> Campaign:
+    """Run plans wherever an executor runs them, each in a process of its own.
+
+    Parameters
+    ----------
+    plans : iterable of Plan, or of mappings with a plan's names
+        What to measure.
+    executor : optional
+        Anything with `submit` as in `concurrent.futures`: ``ProcessPoolExecutor()``, Dask's
+        ``Client``, ``MPIPoolExecutor()``. Workers need wiregauge installed. Without one, the plans
+        run here, one after the other.
+    store : path, optional
+        Where the runs are kept; else among the stored runs.
+    ship : bool, optional
+        True: workers send their runs back as bytes. Else they do where they cannot see the caller's
+        disk.
+
+    Returns
+    -------
+    Campaign
+        Iterate it for a `Result` each, in the order in which they end; `runs()` waits for all. A
+        plan that fails does not end the others: its `Result` has the error.
+
+    Examples
+    --------
+    >>> # Dask's workers were started with --resources "board:f4-07=1"
+    >>> with Client("scheduler:8786") as client:
+    ...     for result in wg.campaign(plans, client):
+    ...         print(result.plan, result.run.points if result.ok else result.error)
+    """
+    planned = [Plan.of(plan) for plan in plans]
+    place = Path(store) if store is not None else runs_directory()
+    if executor is not None:
+        return Campaign(planned, executor, place, ship)
+    own = ThreadPoolExecutor(1, thread_name_prefix="wiregauge-campaign")
+    try:
+        return Campaign(planned, own, place, ship)
+    finally:
+        # The thread ends when the plans have.
+        own.shutdown(wait=False)
+
+
+def of_exit(code: int, text: str) -> Error | None:
+    """Make an exception of how a process ended; None where it did what it should."""
+    text = text.removeprefix("error: ") or "it said nothing"
+    if code in (0, 1):
+        return None
+    if code == 2:
+        return UsageError(text)
+    if code == 3:
+        return LinkError(text)
+    if code == 130:
+        return Error("it was interrupted")
+    if code < 0:
+        return Error(f"its process was ended by {signal.Signals(-code).name}")
+    return Error(f"exit code {code}: {text}")
+
+
+def runs_directory() -> Path:
+    """Give the place of the stored runs, as docs/run-format.md has it."""
+    if os.environ.get("WIREGAUGE_RUNS"):
+        return Path(os.environ["WIREGAUGE_RUNS"])
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data) / "wiregauge" / "runs"
+
+
+def _understood(executor: Executor) -> Callable[[Plan], dict[str, Any]]:
+    """Find what an executor's `submit` takes beside a call, as a function of the plan."""
+    try:
+        named = inspect.signature(executor.submit).parameters
+    except (TypeError, ValueError):
+        return lambda plan: {}
+    # Named, not only swallowed by **kwargs, which go to the function.
+    takes = {
+        name
+        for name, parameter in named.items()
+        if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    }
+
+    def extras(plan: Plan) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        if "resources" in takes and plan.resources:
+            found["resources"] = plan.resources
+        if "pure" in takes:
+            # Dask would answer an equal plan with the run that it has.
+            found["pure"] = False
+        return found
+
+    return extras
+
+
+# ---- at the worker ---------------------------------------------------------------------------
+
+
+def work(command: list[str], token: str | None) -> dict[str, Any]:
+    """Run one plan in a process of its own; called by the executor, wherever that is.
+
+    Returns plain data: `code` and `text` of the process, `worker`, `seconds`, and the run: `at`
+    where caller and worker share a disk, else `packed`.
+    """
+    shared = token is not None and Path(token).exists()
+    worker = who()
+    begun = time.monotonic()
+    folder = Path(tempfile.mkdtemp(prefix="wiregauge-", dir=Path(token).parent if shared and token else None))
+    try:
+        runs = folder / "runs"
+        done = subprocess.run(
+            [*PROGRAM, command[0], "--quiet", *command[1:]],
+            env={**os.environ, "WIREGAUGE_RUNS": str(runs), "WIREGAUGE_WORKER": told(worker)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        )
+        said: dict[str, Any] = {
+            "code": done.returncode,
+            "text": done.stderr.strip(),
+            "worker": worker,
+            "seconds": time.monotonic() - begun,
+            "at": None,
+            "packed": None,
+        }
+        measured = sorted(runs.iterdir()) if runs.is_dir() else []
+        if not measured:
+            return said
+        if shared:
+            said["at"] = str(measured[0])
+            return said
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as tar:
+            tar.add(measured[0], arcname=measured[0].name)
+        said["packed"] = packed.getvalue()
+        return said
+    finally:
+        if not shared:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def who() -> dict[str, Any]:
+    """Say which worker this is, as its executor knows it."""
+    found: dict[str, Any] = {"host": socket.gethostname(), "pid": os.getpid()}
+    distributed = sys.modules.get("distributed")
+    if distributed is not None:
+        try:
+            worker = distributed.get_worker()
+        except ValueError:
+            pass  # not within a task
+        else:
+            found["dask"] = f"{worker.name} at {worker.address}"
+    for rank in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"):
+        if rank in os.environ:
+            found["rank"] = os.environ[rank]
+            break
+    return found
+
+
+def told(worker: Mapping[str, Any]) -> str:
+    """Put a worker into one line, for the conditions of its run."""
+    return ", ".join(f"{key} {value}" for key, value in worker.items())

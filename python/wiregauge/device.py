@@ -1,0 +1,493 @@
+"""A program's own exchanges with an open device: one, many, a pipeline, a control loop, streams.
+
+Where `wiregauge.exchange` measures a link with bytes of its own, this carries the caller's.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native
+from . import _values as v
+from .framing import Fixed, Framing, LengthPrefix, Terminator
+
+__all__ = ["CYCLE", "NEVER", "TIMING", "CycleStatus", "Device", "Gain", "open"]
+
+Buffer = bytes | bytearray | memoryview | npt.NDArray[Any]
+"""What can be sent: whatever has its bytes in one piece."""
+
+Step = Callable[[bytes | None], Buffer | None]
+"""From the newest measurement to the next command."""
+
+TIMING = np.dtype(
+    [("start_ns", "u8"), ("rtt_ns", "u8"), ("device_rx_ticks", "u8"), ("device_tx_ticks", "u8")]
+)
+"""One row for each exchange of a batch. Times are nanoseconds since the device was opened; ticks
+are the device's own clock, 0 where it has none."""
+
+CYCLE = np.dtype(
+    {
+        "names": [
+            "intended_ns", "start_ns", "rtt_ns", "step_ns",
+            "device_rx_ticks", "device_tx_ticks", "made_from", "status",
+        ],
+        "formats": ["u8"] * 7 + ["u1"],
+        "offsets": [0, 8, 16, 24, 32, 40, 48, 56],
+        "itemsize": 64,
+    }
+)  # fmt: skip
+"""One row for each cycle of a control loop. Times are nanoseconds since the first one. `made_from`
+is the cycle whose reply the command was made from, `NEVER` before there was one."""
+
+NEVER = 2**64 - 1
+"""`made_from` of a cycle whose command was made before any reply had come."""
+
+
+UNTOLD = 4096
+"""The longest reply that `exchange_many` takes where neither caller nor framing tells its length."""
+
+
+class CycleStatus(IntEnum):
+    """How a cycle of a control loop ended."""
+
+    OK = 0
+    OVERRUN = 1
+    LOST = 2
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A step without Python: command = limit(offset + factor * measurement), number by number.
+
+    Parameters
+    ----------
+    factor : float
+        What each number of the measurement is multiplied by.
+    offset : float
+        What is added then.
+    low, high : float
+        The limits of the result.
+    dtype : str
+        Numbers of measurement and command: ``<i2``, ``<i4``, ``<f4`` or ``<f8``.
+    """
+
+    factor: float
+    offset: float = 0.0
+    low: float = -math.inf
+    high: float = math.inf
+    dtype: str = "<f4"
+
+
+def open(  # noqa: A001  as `wg.open`
+    address: str,
+    *,
+    framing: Framing | None = None,
+    timeout: v.Time = 1.0,
+    wait: Literal["block", "poll", "spin"] = "block",
+    baud: int | None = None,
+    quick_ack: bool = False,
+) -> Device:
+    """Open a device.
+
+    Parameters
+    ----------
+    address : str
+        Such as ``usb://1d6b:0104``, ``serial:///dev/ttyACM0``, ``tcp://10.0.0.5:7700``.
+    framing : Raw, Fixed, Terminator or LengthPrefix, optional
+        How messages are told apart. Without it the device must speak the wiregauge protocol; it is
+        asked who it is.
+    timeout : float or str
+        After so long without a whole reply an exchange has failed; seconds, or ``"2ms"``.
+    wait : {"block", "poll", "spin"}
+        How to wait for a reply: asleep in the read, asleep in poll, or awake (costs a core).
+    baud : int, optional
+        Of a serial line; else it stays as it is.
+    quick_ack : bool
+        TCP: acknowledge at once.
+
+    Returns
+    -------
+    Device
+        Open until `close`, or the end of a ``with`` block.
+
+    Raises
+    ------
+    LinkError
+        The device is not there, is busy, or does not answer.
+    """
+    device = Device(
+        address,
+        None if framing is None else framing._parts(),
+        _nanoseconds("timeout", timeout),
+        wait,
+        baud,
+        quick_ack,
+    )
+    device._framing = framing
+    return device
+
+
+class Device(_native.RawDevice):
+    """An open device. Made by `open`; serves one call at a time, in the process that opened it."""
+
+    #: `TIMING` rows of the last `exchange_many`, of the requests that were answered.
+    _framing: Framing | None = None
+    last_timings: npt.NDArray[np.void]
+    #: Bytes of each of its replies.
+    last_lengths: npt.NDArray[np.uintp]
+
+    def exchange_many(
+        self,
+        requests: Buffer | Sequence[Buffer],
+        *,
+        depth: int = 1,
+        request_bytes: int | None = None,
+        reply_bytes: int | None = None,
+        out: npt.NDArray[Any] | None = None,
+    ) -> npt.NDArray[Any]:
+        """Exchange a whole batch in one call, without Python between two of them.
+
+        Parameters
+        ----------
+        requests : array (n, ...), list of bytes, or a buffer
+            Each row of an array is one request, of whatever dtype; or each item of a list; or, with
+            `request_bytes`, each so many bytes of a buffer. Arrays must be in C order.
+        depth : int
+            Requests outstanding at once.
+        request_bytes : int, optional
+            Bytes of one request, if `requests` is one buffer.
+        reply_bytes : int, optional
+            The reply asked for (wiregauge protocol) or to be waited for (`Raw`); with framings that
+            tell by themselves the largest reply that is taken. Without it a row of `out`, else as
+            many as the longest request.
+        out : array (n, ...), optional
+            Where the replies go: one row each, in C order.
+
+        Returns
+        -------
+        array (n, reply_bytes) of uint8
+            One row for each reply, zeros behind a shorter one; or `out`. `last_lengths` has the
+            bytes of each, `last_timings` when it happened.
+
+        Raises
+        ------
+        LinkError
+            An exchange failed. Its attribute `done` says how many were answered before, `replies`
+            has them.
+        ValueError, TypeError
+            The arrays cannot be used as they are.
+        """
+        joined, ends, widest = _rows(requests, request_bytes)
+        count = len(ends)
+        if out is None:
+            row = self._row(widest) if reply_bytes is None else reply_bytes
+            # A reply that is shorter than its row must not show old memory behind it.
+            replies = np.zeros((count, row), np.uint8)
+        else:
+            replies = _checked(out, count)
+            row = replies.nbytes // count if count else 0
+            if reply_bytes is not None and reply_bytes > row:
+                raise ValueError(f"a row of `out` has {row} bytes, not the {reply_bytes} of `reply_bytes`")
+        lengths, timings = np.zeros(count, np.uintp), np.zeros(count, TIMING)
+        done = count
+        try:
+            if count:
+                self._exchange_rows(joined, ends, replies, row, lengths, timings, depth)
+        except BaseException as error:
+            done = getattr(error, "done", 0)
+            if isinstance(error, OSError):
+                error.replies = replies[:done]  # type: ignore[attr-defined]
+            raise
+        finally:
+            self.last_timings, self.last_lengths = timings[:done], lengths[:done]
+        if out is None and reply_bytes is None and self._tells_length:
+            longest = int(lengths.max(initial=0))
+            return np.ascontiguousarray(replies[:, :longest])
+        return replies
+
+    @property
+    def _tells_length(self) -> bool:
+        """True if a reply's length is known only when it has come."""
+        return isinstance(self._framing, (Terminator, LengthPrefix))
+
+    def _row(self, widest: int) -> int:
+        """Give the bytes of a row, where the caller does not."""
+        if isinstance(self._framing, Fixed):
+            return self._framing.bytes
+        # Memory that no reply comes to is never touched.
+        return max(widest, UNTOLD) if self._tells_length else widest
+
+    def pipeline(
+        self, source: Iterable[Buffer], *, depth: int = 2, reply_bytes: int | None = None
+    ) -> Iterator[bytes]:
+        """Exchange what a source yields, `depth` requests ahead of the replies.
+
+        Parameters
+        ----------
+        source : iterable of bytes or arrays
+            Asked for the next request when there is room for it.
+        depth : int
+            Requests outstanding at once; while the caller works on a reply it is one less.
+        reply_bytes : int, optional
+            As in `exchange`.
+
+        Yields
+        ------
+        bytes
+            The replies, in the order of the requests. A caller that stops early waits for those
+            outstanding.
+
+        Raises
+        ------
+        LinkError
+            An exchange failed.
+        """
+        if depth < 1:
+            raise ValueError(f"depth is at least 1, not {depth}")
+        if self._outstanding():
+            raise RuntimeError(f"another pipeline of {self.address} is not at its end")
+        return self._pipeline(source, depth, reply_bytes)
+
+    def _pipeline(self, source: Iterable[Buffer], depth: int, reply_bytes: int | None) -> Iterator[bytes]:
+        submit = self._submit
+        try:
+            for request in source:
+                reply = submit(request, reply_bytes, depth)
+                if reply is not None:
+                    yield reply
+            while self._outstanding():
+                yield self._next_reply()
+        finally:
+            self._drain()
+
+    def _drain(self) -> None:
+        """Take what is outstanding, so that it is not for the next caller."""
+        while not self.closed and self._outstanding():
+            try:
+                self._next_reply()
+            except OSError:
+                return
+
+    def control(
+        self,
+        step: Step | Gain | None,
+        *,
+        period: v.Time = 0,
+        depth: int = 1,
+        cycles: int | None = None,
+        duration: v.Time | None = None,
+        request: Buffer = b"",
+        reply_bytes: int | None = None,
+        priority: int | None = None,
+        pin: int | None = None,
+    ) -> npt.NDArray[np.void]:
+        """Run a loop at a fixed rate, each cycle with the command that `step` made of a reply.
+
+        Parameters
+        ----------
+        step : callable, Gain or None
+            Called with the newest reply (bytes; None before there is one), returns the command
+            (bytes or an array); None sends the last one again, StopIteration ends the loop. A
+            `Gain` needs no Python; None always sends `request`.
+        period : float or str
+            Seconds between the starts of two cycles, or ``"2ms"``; 0: as fast as replies come.
+        depth : int
+            Requests outstanding at once. With 1 a command is made from the reply to the cycle
+            before, with d from that to the cycle d before: the repetition time shrinks, the dead
+            time grows.
+        cycles : int, optional
+            How many.
+        duration : float or str, optional
+            How long, where there is a period.
+        request : bytes or array
+            The command before `step` has returned one, and the size that a `Gain` fills.
+        reply_bytes : int, optional
+            As in `exchange`.
+        priority : int, optional
+            SCHED_FIFO priority of the loop, 1 to 99; needs CAP_SYS_NICE.
+        pin : int, optional
+            The processor that the loop is kept on.
+
+        Returns
+        -------
+        array (cycles,) of CYCLE
+            When each cycle was due, began, had its reply, and how long `step` took.
+
+        Raises
+        ------
+        LinkError
+            The link failed. Its attribute `cycles` has those before.
+        Exception
+            Whatever `step` raises; likewise.
+        """
+        period_ns = _nanoseconds("period", period, least=0)
+        if (cycles is None) == (duration is None):
+            raise ValueError("say either `cycles` or `duration`")
+        if cycles is None:
+            if period_ns == 0:
+                raise ValueError("`duration` needs a `period`; without one say `cycles`")
+            cycles = -(-_nanoseconds("duration", duration or 0) // period_ns)
+        if cycles < 0:
+            raise ValueError(f"cycles cannot be {cycles}")
+        rows = np.zeros(cycles, CYCLE)
+        if not cycles:
+            return rows
+        try:
+            done = self._control(step, bytes(request), period_ns, depth, reply_bytes, priority, pin, rows)
+        except BaseException as error:
+            error.cycles = rows[: getattr(error, "done", 0)]  # type: ignore[attr-defined]
+            raise
+        return rows[:done]
+
+    def read_stream(
+        self,
+        into: bytearray | memoryview | npt.NDArray[Any],
+        *,
+        transfer: int = 16384,
+        queue: int = 4,
+    ) -> int:
+        """Fill a buffer with what the device sends.
+
+        Parameters
+        ----------
+        into : bytearray or array in C order
+            Its size is how much is read.
+        transfer : int
+            Bytes handed to the system at once.
+        queue : int
+            Transfers pending at once (USB).
+
+        Returns
+        -------
+        int
+            Bytes that came.
+        """
+        return self._read_stream(into, transfer, queue)
+
+    def write_stream(self, source: Buffer, *, transfer: int = 16384, queue: int = 4) -> int:
+        """Send all of a buffer; the parameters are those of `read_stream`.
+
+        Returns
+        -------
+        int
+            Bytes that were taken.
+        """
+        return self._write_stream(source, transfer, queue)
+
+    @property
+    def last_rtt_ns(self) -> int:
+        """RTT of the last single exchange, in nanoseconds."""
+        return int(self._last[1])
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Address, what the device said of itself, settings of the link, largest payloads (B)."""
+        told = dict(self._about())
+        told["responder"] = json.loads(told["responder"])
+        told["link"] = dict(told["link"])
+        return told
+
+    def __enter__(self) -> Device:
+        """Leave it open until the end of the block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Name it."""
+        return f"<wiregauge.Device {self.address}{', closed' if self.closed else ''}>"
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled."""
+        raise TypeError(
+            f"an open device cannot go to another process; send its address, {self.address!r}, "
+            "and open it there"
+        )
+
+
+_UNITS_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "h": 3600e9}
+
+
+def _nanoseconds(name: str, value: v.Time, least: int = 1) -> int:
+    """Read a time as the program does: seconds, a timedelta, or a number with its unit."""
+    text = v.time(name, value)[0]
+    found = re.fullmatch(r"([0-9.]+)(\D+)", text)
+    try:
+        ns = float(found[1]) * _UNITS_NS[found[2]] if found else math.nan
+    except (KeyError, ValueError):
+        ns = math.nan
+    if math.isnan(ns):
+        raise ValueError(f"{name}: {text!r} is no time (such as 300ms, 1.5s, 40us or 2min)")
+    # A year and more is a slip of the keyboard.
+    if not least <= ns <= 3.2e16:
+        raise ValueError(f"{name}: {text!r} is out of range ({least} ns to a year)")
+    return round(ns)
+
+
+def _rows(
+    requests: Buffer | Sequence[Buffer], request_bytes: int | None
+) -> tuple[Buffer, npt.NDArray[np.uintp], int]:
+    """All requests in one piece, where each ends in it, and the bytes of the longest."""
+    if isinstance(requests, (list, tuple)):
+        if request_bytes is not None:
+            raise ValueError(
+                "`request_bytes` is for one buffer; a list tells the size of each request itself"
+            )
+        pieces = [memoryview(one).cast("B") if not isinstance(one, bytes) else one for one in requests]
+        lengths = [len(piece) for piece in pieces]
+        ends = np.cumsum(lengths, dtype=np.uintp)
+        return b"".join(pieces), ends, max(lengths, default=0)
+    if isinstance(requests, Sequence) and not isinstance(requests, (bytes, bytearray, memoryview)):
+        raise TypeError(f"requests are an array, a list or a buffer, not {type(requests).__name__}")
+    if request_bytes is not None:
+        size = requests.nbytes if isinstance(requests, (np.ndarray, memoryview)) else len(requests)
+        if request_bytes < 1 or size % request_bytes:
+            raise ValueError(f"{size} bytes are not a whole number of requests of {request_bytes} bytes")
+        return requests, _equal(size // request_bytes, request_bytes), request_bytes
+    if not isinstance(requests, np.ndarray):
+        raise TypeError(
+            f"requests are an array with one row each, a list, or one buffer with `request_bytes`; "
+            f"not a {type(requests).__name__} alone"
+        )
+    if requests.ndim < 2:
+        raise ValueError(
+            f"an array of requests has one row for each; this one has the shape {requests.shape}. "
+            "reshape(-1, N), or say `request_bytes`"
+        )
+    _in_order(requests, "requests")
+    row = requests.itemsize * math.prod(requests.shape[1:])
+    return requests, _equal(len(requests), row), row
+
+
+def _equal(count: int, size: int) -> npt.NDArray[np.uintp]:
+    return np.arange(1, count + 1, dtype=np.uintp) * np.uintp(size)
+
+
+def _checked(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
+    if not isinstance(out, np.ndarray) or out.ndim < 2 or len(out) != count:
+        shape = getattr(out, "shape", type(out).__name__)
+        raise ValueError(f"`out` is an array with a row for each of the {count} requests, not {shape}")
+    if not out.flags.writeable:
+        raise ValueError("`out` is read-only")
+    _in_order(out, "`out`")
+    return out
+
+
+def _in_order(array: npt.NDArray[Any], what: str) -> None:
+    if array.dtype.hasobject:
+        raise TypeError(f"{what} cannot hold Python objects (dtype {array.dtype})")
+    if not array.flags.c_contiguous:
+        raise ValueError(
+            f"{what} must be in C order, in one piece; numpy.ascontiguousarray makes a copy that is"
+        )

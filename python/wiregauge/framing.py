@@ -1,0 +1,76 @@
+"""How messages are told apart on a link whose device knows nothing of wiregauge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Fixed", "Framing", "LengthPrefix", "Raw", "Terminator"]
+
+Parts = tuple[str, bytes, int, bool, bool]
+"""Kind, end, bytes, big_endian, counts_itself: what the native half takes."""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Nothing is added: a reply has as many bytes as the caller says, else as the request."""
+
+    def _parts(self) -> Parts:
+        return ("raw", b"", 0, False, False)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Every reply is so many bytes long.
+
+    Parameters
+    ----------
+    bytes : int
+        Bytes of a reply.
+    """
+
+    bytes: int
+
+    def _parts(self) -> Parts:
+        return ("fixed", b"", self.bytes, False, False)
+
+
+@dataclass(frozen=True)
+class Terminator:
+    r"""Each message ends with these bytes, which are added to requests and taken off replies.
+
+    Parameters
+    ----------
+    end : bytes
+        1 to 8 bytes, such as ``b"\n"`` for SCPI.
+    """
+
+    end: bytes = b"\n"
+
+    def _parts(self) -> Parts:
+        return ("terminator", bytes(self.end), 0, False, False)
+
+
+@dataclass(frozen=True)
+class LengthPrefix:
+    """Each message begins with its length, which is added to requests and taken off replies.
+
+    Parameters
+    ----------
+    bytes : int
+        Bytes of the length: 1, 2 or 4.
+    big_endian : bool
+        The most significant byte first.
+    counts_itself : bool
+        The number counts its own bytes as well.
+    """
+
+    bytes: int
+    big_endian: bool = False
+    counts_itself: bool = False
+
+    def _parts(self) -> Parts:
+        return ("length-prefix", b"", self.bytes, self.big_endian, self.counts_itself)
+
+
+Framing = Raw | Fixed | Terminator | LengthPrefix
+"""Any of them."""
