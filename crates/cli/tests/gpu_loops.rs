@@ -160,15 +160,14 @@ fn every_way_computes_what_the_processor_does_wherever_blocks_begin() {
     let desk = Desk::new();
     let pace = "--rate 100k --duration 220ms --settle 20ms --no-calibration --gpu";
     for (blocks, process) in [
-        // Two filters with something before, between and behind.
+        // Two filters with something before, between and behind. Of the short one, every tap counts.
         (
             "--notify 1k --ring 64k --channels 2",
-            "gain:-0.7,fir:64,gain:2.5,fir:5,threshold:-0.01",
+            "gain:-0.7,fir:64,gain:2.5,fir:5,gain:2",
         ),
         // More history than a block has samples; a block that is no multiple of anything.
         ("--notify 1002 --ring 64128", "fir:1201,gain:3"),
-        // A threshold below zero: what it makes of silence is not silence.
-        ("--notify 1k --ring 64k", "threshold:-0.5,fir:33"),
+        ("--notify 1k --ring 64k", "threshold:0.02,fir:6"),
         // Every second block begins where eight samples cannot be taken at once.
         ("--notify 3000 --ring 60000 --channels 3", "copy,gain:0.25"),
     ] {
