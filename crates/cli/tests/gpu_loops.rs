@@ -207,6 +207,21 @@ fn a_preload_under_test_goes_the_same_way() {
 }
 
 #[test]
+fn a_part_waits_for_what_its_filter_needs_of_the_parts_before() {
+    let desk = Desk::new();
+    let flags = "--rate 100k --notify 4k --ring 128k --duration 400ms --settle 20ms --no-calibration \
+                 --process fir:64,gain:2,fir:5 --gpu=streams:2,streams:16 --json";
+    let wish = ("STANDIN_LAST_FIRST", "1");
+    let ended = ended(&desk, &format!("virtual {flags}"), &[wish]);
+    assert_eq!(ended.code, Some(0), "{ended}");
+    assert_left_clean(&desk);
+    let run: RunFile<Loop> = serde_json::from_str(&ended.stdout).expect("a run");
+    for point in &run.points {
+        assert_verified(point, "reference");
+    }
+}
+
+#[test]
 fn a_device_that_moves_by_itself_lends_its_rings_too() {
     let desk = Desk::new();
     for device in ["virtual:thread", "virtual:process"] {
