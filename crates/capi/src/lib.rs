@@ -6,6 +6,10 @@
 
 #![allow(non_camel_case_types, clippy::missing_safety_doc)]
 
+// A panic that cannot unwind cannot be caught before it reaches C.
+#[cfg(panic = "abort")]
+compile_error!("the C ABI needs panics that unwind: do not set panic = \"abort\"");
+
 mod about_library;
 mod code;
 mod failure;

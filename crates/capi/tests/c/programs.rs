@@ -6,6 +6,7 @@ use crate::stored_run::stored_run;
 use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
+use wiregauge::serve::Faults;
 use wiregauge_record::Protocol;
 
 fn program(folder: &TempDir, name: &str, linked: Linked) -> PathBuf {
@@ -73,6 +74,21 @@ fn threads_signals_and_forks_are_answered() {
     let threads = program(&around.folder, "threads", Linked::Shared);
     let said = run(&threads, &[&around.responder.address, &silent]);
     assert_eq!(said.matches("2000 exchanges").count(), 2, "{said}");
+}
+
+/// A C program has SIGPIPE as the system sets it, which ends it.
+#[test]
+fn a_device_that_goes_away_does_not_end_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let faults = Faults {
+        disconnect_after: Some(100),
+        ..Faults::default()
+    };
+    let responder = Responder::with(Protocol::Wiregauge, faults);
+    run(
+        &program(&folder, "vanish", Linked::Shared),
+        &[&responder.address],
+    );
 }
 
 fn reopen(times: &str) {

@@ -17,6 +17,10 @@ pub struct Responder {
 
 impl Responder {
     pub fn start(protocol: Protocol) -> Responder {
+        Responder::with(protocol, Faults::default())
+    }
+
+    pub fn with(protocol: Protocol, faults: Faults) -> Responder {
         let what = Serve {
             address: ServeAddress::parse("tcp://127.0.0.1:0").unwrap(),
             character: Character {
@@ -24,7 +28,7 @@ impl Responder {
                 name: "walked over".into(),
                 max_frame: 1 << 20,
                 model: Model::default(),
-                faults: Faults::default(),
+                faults,
                 seed: 1,
             },
             max_clients: 16,

@@ -5,7 +5,7 @@ use super::engine::{Engine, Refusal, Reply, Taker};
 use super::framing::Framing;
 use super::speech::{Fate, Speech};
 use super::{Device, Replies, Requests};
-use crate::error::{LinkError, LinkErrorKind};
+use crate::error::LinkError;
 
 impl Requests<'_> {
     fn row(&self, n: usize) -> &[u8] {
@@ -20,7 +20,6 @@ struct Rows<'a> {
     replies: Replies<'a>,
     /// The first exchange that failed.
     failed: Option<u64>,
-    address: &'a str,
 }
 
 impl Taker for Rows<'_> {
@@ -32,7 +31,7 @@ impl Taker for Rows<'_> {
         if reply.fate != Fate::Answered || length > row {
             self.failed = Some(reply.sequence);
             return Err(match reply.fate {
-                Fate::Answered => too_long(self.address, n, length, row),
+                Fate::Answered => Refusal::TooLong { n, length, row },
                 fate => Refusal::Failed(fate),
             });
         }
@@ -44,16 +43,6 @@ impl Taker for Rows<'_> {
         }
         Ok(false)
     }
-}
-
-#[cold]
-fn too_long(address: &str, n: usize, length: usize, row: usize) -> Refusal {
-    let error = LinkError::new(
-        LinkErrorKind::Rubbish,
-        format!("a batch of exchanges with {address}"),
-        format!("the reply to request {n} has {length} B, a row {row} B"),
-    );
-    Refusal::Because(Box::new(error.hint("longer rows")))
 }
 
 /// Refuses a batch that does not fit together.
@@ -126,7 +115,6 @@ impl Device {
         replies: Replies<'_>,
         depth: u32,
     ) -> Result<(), (usize, LinkError)> {
-        let address = self.about.address.clone();
         let engine = self
             .at_rest("a batch of exchanges with")
             .map_err(|error| (0, error))?;
@@ -142,7 +130,6 @@ impl Device {
             base,
             replies,
             failed: None,
-            address: &address,
         };
         let mut staged = 0;
         while engine.window.oldest() - base < total as u64 {

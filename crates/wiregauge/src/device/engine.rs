@@ -81,8 +81,15 @@ pub enum Refusal {
     Silent,
     /// The exchange came to no good end.
     Failed(Fate),
-    /// Something else.
-    Because(Box<LinkError>),
+    /// The reply to request `n` of a batch is longer than its row.
+    TooLong {
+        /// Which.
+        n: usize,
+        /// Its bytes.
+        length: usize,
+        /// Those of a row.
+        row: usize,
+    },
 }
 
 /// An open link and all that passes over it.
@@ -221,7 +228,9 @@ impl Engine {
                 &self.speech,
             ),
             Refusal::Failed(fate) => trouble::failed(doing, address, fate),
-            Refusal::Because(error) => *error,
+            Refusal::TooLong { n, length, row } => {
+                trouble::too_long(doing, address, n, length, row)
+            }
         }
     }
 

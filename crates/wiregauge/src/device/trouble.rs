@@ -107,6 +107,16 @@ pub fn failed(doing: &str, address: &str, fate: Fate) -> LinkError {
     }
 }
 
+/// A reply does not fit its row.
+pub fn too_long(doing: &str, address: &str, n: usize, length: usize, row: usize) -> LinkError {
+    LinkError::new(
+        LinkErrorKind::Rubbish,
+        format!("{doing} {address}"),
+        format!("the reply to request {n} has {length} B, a row {row} B"),
+    )
+    .hint("longer rows")
+}
+
 /// What came is no message of the framing.
 pub fn wrong(doing: &str, address: &str, wrong: Wrong, came: &[u8]) -> LinkError {
     LinkError::new(
