@@ -82,7 +82,7 @@ def find_wiregauge() -> str:
 
 def measure(wiregauge: str, series: str, rate: str, args: argparse.Namespace) -> list[dict]:
     """One rate, all blocks, of one series; the summaries of its points, without their curves."""
-    flags = ["loop", "virtual", "--rate", rate, "--notify", args.notify,
+    flags = ["loop", args.device, "--rate", rate, "--notify", args.notify,
              "--duration", args.duration, *SERIES[series]]
     print(f"wiregauge {shlex.join(flags)}", file=sys.stderr)
     done = subprocess.run([wiregauge, *flags, "--json", "--no-store"], stdout=subprocess.PIPE,
@@ -152,7 +152,7 @@ def page(results: dict) -> str:
         f"{kind} with {host['processors']} processors ({host['cpu']}), Linux {host['kernel']}, on which "
         f"other programs ran: the load was {host['load_before'].split()[0]} before and "
         f"{host['load_after'].split()[0]} after, and the processors were busy for {host['busy']:.0%} of "
-        f"the time{taken}. The device is `virtual`: no card, no DMA, no driver. So the tail here is that "
+        f"the time{taken}. The device is `{host['device']}`: no card, no DMA, no driver. So the tail here is that "
         "of the scheduler, the hypervisor and the neighbours; it says what the loop needs beside them, "
         "not what a quiet computer with a card would need."
     )
@@ -182,25 +182,32 @@ with real cards on a computer of its own; the shortest that ran for a minute.
 {published()}
 This host's figures are of {host["duration"]} a point. A longest delay grows with the time that is
 measured, so look at the bound (upper 95 %), not at the latency alone. The floor is one block plus the
-longest delay of a plain timer thread of the same priority beside the loop: it meets the same machine, but
-other instants, and the ratio of two longest delays swings with both. Where a hypervisor stops one processor
-and not the other ("steal", summed over processors and the point), the loop may be on the one and the timer on
-the other: a ratio far above or below 1 with real-time priority is that, as far as can be told from inside.
+longest delay of a plain timer thread of the same priority, due half a block after the loop. With real-time priority
+it sits on the loop's own processor, and what stops that one stops both, at other instants; in the usual series each
+is where the scheduler puts it, and a ratio of two longest delays swings with that.
 """
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="virtual",
+                        choices=["virtual", "virtual:thread", "virtual:process"],
+                        help="which virtual device (default virtual)")
     parser.add_argument("--rate", default=RATES, help=f"rates (default {RATES})")
     parser.add_argument("--notify", default=NOTIFIES, help=f"blocks (default {NOTIFIES})")
     parser.add_argument("--duration", default="10s", help="of each point (default 10s)")
     day = datetime.datetime.now(datetime.timezone.utc).date()
-    parser.add_argument("--out", type=Path, default=HERE / "runs" / f"{day}-loop")
+    parser.add_argument("--out", type=Path,
+                        help="where to (default bench/runs/DAY-loop, with the device's mode behind it)")
     parser.add_argument("--note", default="", help="of the build or the host, for the page")
     args = parser.parse_args()
+    mode = args.device.removeprefix("virtual").replace(":", "-")
+    args.out = args.out or HERE / "runs" / f"{day}-loop{mode}"
     wiregauge = find_wiregauge()
     host, before, points = about(), ticks(), []
-    host["command"] = shlex.join(["bench/loop.py", "--rate", args.rate, "--notify", args.notify,
+    device = [] if args.device == "virtual" else ["--device", args.device]
+    host["device"] = args.device
+    host["command"] = shlex.join(["bench/loop.py", *device, "--rate", args.rate, "--notify", args.notify,
                                   "--duration", args.duration])
     host["duration"] = args.duration
     host["note"] = f" ({args.note})" if args.note else ""

@@ -129,6 +129,22 @@ def test_progress_is_shown_on_a_terminal_with_tqdm_or_without(address, without, 
         assert ("left" in text) is not without
 
 
+def test_a_loop_over_a_device_in_a_process_of_its_own_needs_no_binary():
+    run = wg.loop(
+        "virtual:process",
+        rate="1M",
+        notify=10_000,
+        ring=4_000_000,
+        preload=400_000,
+        duration=0.3,
+        settle="50ms",
+        no_calibration=True,
+    )
+    assert run.points[0]["blocks"] > 5
+    ended = program("loop", "virtual:process", "--rate", "1M", "--duration", "200ms", "--no-calibration")
+    assert ended.returncode == 0, ended.stderr
+
+
 def test_progress_is_silent_where_there_is_no_terminal(address):
     script = SHOWS.format(without=False, address=address, progress=True)
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -38,6 +38,11 @@ pub enum Outcome {
 /// The program `wiregauge`: reads the command line, whose first word is its own name, runs the
 /// command on this terminal, and gives the exit code. `program` starts it once more.
 pub fn main(words: Vec<OsString>, program: Vec<OsString>) -> u8 {
+    // No command of the user's: neither help nor completions have it.
+    let own = words.get(1..).unwrap_or_default();
+    if let Some(served) = wiregauge::closed_loop::be_device_if_asked_with(own) {
+        return code(served.map(|()| Outcome::Done).map_err(Into::into));
+    }
     let arguments = match args::Arguments::try_parse_from(&words) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -50,11 +55,12 @@ pub fn main(words: Vec<OsString>, program: Vec<OsString>) -> u8 {
     let session = Session::new(&terminal, &words);
     let ended = commands::run(arguments, &session);
     // What calls this may end the process in its own way, which need not look after our buffers.
-    let flushed = std::io::stdout().flush();
+    let _ = std::io::stdout().flush();
+    code(ended)
+}
+
+fn code(ended: anyhow::Result<Outcome>) -> u8 {
     match ended {
-        Ok(Outcome::Done) if flushed.is_err_and(|e| !failure::is_broken_pipe(&e)) => {
-            failure::FAILED
-        }
         Ok(Outcome::Done) => 0,
         Ok(Outcome::Missed) => 1,
         Ok(Outcome::Interrupted) => 130,

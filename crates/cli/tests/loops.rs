@@ -264,7 +264,8 @@ fn ctrl_c_keeps_the_blocks() {
         let command = format!("loop virtual {flags} --wait {wait}");
         let run = Background::start(&mut desk.command(&command));
         until("the loop runs", || desk.measures());
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        // The rings are laid out first, on a busy machine for a good while.
+        std::thread::sleep(std::time::Duration::from_millis(600));
         run.signal(Signal::INT);
         let ended = run.ended();
         assert_eq!(ended.code, Some(130), "{ended}");

@@ -233,6 +233,7 @@ fn by(disturbances: &[Disturbance]) -> Vec<&'static str> {
         Disturbance::EndpointStalled { .. } => "an endpoint stalled",
         Disturbance::UrbEventsLost { .. } => "URB events were lost",
         Disturbance::StorageTooSlow { .. } => "storage was too slow",
+        Disturbance::DeviceLate(_) => "the device itself was late",
     };
     disturbances.iter().map(name).collect()
 }

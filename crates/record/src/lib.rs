@@ -26,7 +26,8 @@ pub use plan::{
     Connect, HostLoad, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, Wait,
 };
 pub use point_summary::{
-    BusLimit, Counts, Disturbance, Ending, PointSummary, ResourceUse, Responder, Throughput,
+    BusLimit, Counts, DeviceLate, Disturbance, Ending, PointSummary, ResourceUse, Responder,
+    Throughput,
 };
 pub use sample::{Phase, Sample, Status};
 pub use stream_plan::{Direction, StreamPlan, StreamPoint, Way};

@@ -141,6 +141,17 @@ pub enum Disturbance {
         /// How often.
         times: u64,
     },
+    /// A device that is a program on this host was itself late, which the loop's delays contain.
+    DeviceLate(DeviceLate),
+}
+
+/// How late a device that is a program on this host was by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceLate {
+    /// The most, in nanoseconds.
+    pub longest_ns: u64,
+    /// How many blocks by over 100 us.
+    pub times: u64,
 }
 
 /// How a point ended.

@@ -23,6 +23,9 @@ Examples:
   # with real-time priority, asleep until 50 us before each block
   sudo wiregauge loop virtual --rate 125M --notify 64k --priority 50 --wait hybrid:50us
 
+  # a device in a process of its own that moves the samples over shared memory, as a driver's daemon does
+  wiregauge loop virtual:process --rate 10M --notify 64k
+
   # a sound card whose output is wired to its input, in blocks of 64 frames of two channels
   wiregauge loop alsa:hw:0 --rate 48k --channels 2 --notify 256 --find
 
@@ -32,7 +35,8 @@ each channel, of 16 bits.";
 /// `wiregauge loop`.
 #[derive(Debug, Args)]
 pub struct LoopArgs {
-    /// The digitizer and generator: virtual, or a sound card such as alsa:hw:0
+    /// The digitizer and generator: virtual, virtual:thread, virtual:process, or a sound card such as
+    /// alsa:hw:0
     #[arg(value_name = "DEVICE")]
     pub device: String,
 

@@ -13,6 +13,9 @@ use wiregauge_run::{Loop, RunFile};
 /// Runs the command.
 pub fn run(args: &LoopArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let plan = plan::of_loop(args);
+    if let Some((program, before)) = session.caller.program().split_first() {
+        closed_loop::serve_devices_with_program(program, before);
+    }
     closed_loop::check(&plan)?;
     let measurement = Measurement::<Loop> {
         links: 1,

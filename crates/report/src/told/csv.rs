@@ -315,6 +315,7 @@ fn disturbances(disturbances: &[Disturbance]) -> String {
         Disturbance::EndpointStalled { .. } => "endpoint-stalled",
         Disturbance::UrbEventsLost { .. } => "urb-events-lost",
         Disturbance::StorageTooSlow { .. } => "storage-too-slow",
+        Disturbance::DeviceLate(_) => "device-late",
     });
     names.collect::<Vec<_>>().join(" ")
 }

@@ -3,7 +3,7 @@
 
 use crate::error::LinkError;
 use std::sync::atomic::AtomicBool;
-use wiregauge_record::{LinkDetail, LoopPoint, LoopWait, Stall, Verified, Xrun};
+use wiregauge_record::{DeviceLate, LinkDetail, LoopPoint, LoopWait, Stall, Verified, Xrun};
 
 /// A block that has come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct DeviceEnd {
     pub checked: u64,
     /// How many of them were not the block that the preload says.
     pub wrong: u64,
+    /// How late the device itself was, where it is a program and can be: since [`LoopDevice::settled`].
+    pub late: Option<DeviceLate>,
 }
 
 /// Stalls of a point that are kept one by one.
@@ -64,6 +66,9 @@ pub trait LoopDevice {
     /// Hands the output over and releases the input.
     fn submit(&mut self) -> Result<Submitted, LinkError>;
 
+    /// The start-up is over: what the device tells of its own lateness counts from here.
+    fn settled(&mut self) {}
+
     /// Stops both sides and tells how it went.
     fn stop(&mut self) -> DeviceEnd;
 
@@ -88,4 +93,6 @@ pub struct Rings<'a> {
     pub output: &'a [i16],
     /// Blocks handed over since the start.
     pub blocks: u64,
+    /// Blocks that had begun to come in by the end: each took the place of the one a ring before it.
+    pub begun: u64,
 }

@@ -14,6 +14,7 @@ mod point;
 pub mod process;
 mod verify;
 mod virtual_clock;
+mod virtual_device;
 mod waiting;
 
 #[cfg(all(target_os = "linux", target_endian = "little"))]
@@ -21,6 +22,10 @@ pub use alsa::Alsa;
 pub use check::check;
 pub use device::{Arrived, DeviceEnd, LoopDevice, Rings, STALLS_KEPT, Submitted};
 pub use virtual_clock::VirtualClock;
+pub use virtual_device::{
+    VirtualDevice, be_device_if_asked, be_device_if_asked_with, serve_devices_with,
+    serve_devices_with_program,
+};
 
 use crate::crew::{self, Measurer, Signs, Watcher};
 use crate::error::LinkError;
@@ -229,8 +234,9 @@ fn looping_thread(
     mut log: Log<Block>,
     measurer: &Measurer<Word, LoopPoint>,
 ) -> Result<(), LinkError> {
+    // First the device: its thread or process must not inherit what is applied to this one.
+    let mut device = open::open(&plan.address, &plan.host)?;
     host::apply(&plan.host)?;
-    let mut device = open::open(&plan.address)?;
     let opened = Opened {
         host: host::host_state(plan.host.lock_memory),
         link: device.detail(),

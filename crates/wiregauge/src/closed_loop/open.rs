@@ -2,7 +2,9 @@
 
 use super::device::LoopDevice;
 use super::virtual_clock::VirtualClock;
+use super::virtual_device::VirtualDevice;
 use crate::error::{LinkError, LinkErrorKind};
+use wiregauge_record::HostPlan;
 
 /// A device, or why it could not be had.
 type Opened = Result<Box<dyn LoopDevice>, LinkError>;
@@ -14,31 +16,34 @@ struct Kind {
     /// How an address of it is written.
     form: &'static str,
     /// Opens what stands behind the colon; `None` if nothing like that is there.
-    open: fn(&str) -> Option<Opened>,
+    open: fn(&str, &HostPlan) -> Option<Opened>,
 }
 
 const KINDS: &[Kind] = &[
     Kind {
         scheme: "virtual",
-        form: "virtual",
-        open: |rest| {
-            rest.is_empty()
-                .then(|| Ok(Box::new(VirtualClock::default()) as _))
+        form: "virtual, virtual:thread, virtual:process",
+        open: |rest, host| match rest {
+            "" => Some(Ok(Box::new(VirtualClock::default()))),
+            "thread" => Some(VirtualDevice::thread(host).map(|device| Box::new(device) as _)),
+            "process" => Some(VirtualDevice::process(host).map(|device| Box::new(device) as _)),
+            _ => None,
         },
     },
     #[cfg(all(target_os = "linux", target_endian = "little"))]
     Kind {
         scheme: "alsa",
         form: "alsa:hw:CARD[,DEVICE[,SUBDEVICE]]",
-        open: |rest| Some(super::Alsa::open(rest).map(|card| Box::new(card) as _)),
+        open: |rest, _host| Some(super::Alsa::open(rest).map(|card| Box::new(card) as _)),
     },
 ];
 
-/// Opens the device of an address.
-pub(super) fn open(address: &str) -> Opened {
+/// Opens the device of an address. Threads and processes that it needs are made here, before the
+/// caller takes the priority that the plan gives it.
+pub(super) fn open(address: &str, host: &HostPlan) -> Opened {
     let (scheme, rest) = address.split_once(':').unwrap_or((address, ""));
     let kind = KINDS.iter().find(|kind| kind.scheme == scheme);
-    let opened = kind.and_then(|kind| (kind.open)(rest));
+    let opened = kind.and_then(|kind| (kind.open)(rest, host));
     opened.unwrap_or_else(|| {
         let forms: Vec<&str> = KINDS.iter().map(|kind| kind.form).collect();
         let doing = format!("opening {address} for a loop");

@@ -56,6 +56,7 @@ pub(super) fn run_point(
     if stalls > 0 {
         disturbances.push(Disturbance::StorageTooSlow { times: stalls });
     }
+    disturbances.extend(end.late.map(Disturbance::DeviceLate));
     // Verifying must not fail a point that ran.
     let verified = match outcome {
         Ok(_) => verified(device, plan, point, &end),
@@ -116,6 +117,7 @@ fn lay_out_and_loop(
         last_ns: 0,
         outcome: Ok(true),
     };
+    let mut settled = false;
     while looped.last_ns < end_ns {
         let arrived = match device.wait(plan.wait, ears.halt) {
             Ok(Some(arrived)) => arrived,
@@ -131,6 +133,10 @@ fn lay_out_and_loop(
         if looped.blocks == 0 {
             let zero_ns = Clock::start().zero_ns() - arrived.seen_ns;
             ears.zero_ns.store(zero_ns, Ordering::Relaxed);
+        }
+        if !settled && arrived.due_ns >= plan.settle_ns {
+            device.settled();
+            settled = true;
         }
         let (input, output) = device.block();
         chain.run(input, output);

@@ -26,8 +26,11 @@ pub(super) fn by_reference(
     let ring_blocks = rings.input.len() / block;
     let preload_blocks = (point.preload_bytes / u64::from(point.notify_bytes)) as usize;
     let wanted = 2 * (COMPARED * channels).div_ceil(block).max(1);
-    // The oldest ones in the output ring were overwritten by those behind the preload.
-    let blocks = wanted.min(ring_blocks).min(rings.blocks as usize);
+    // The oldest ones in the output ring were overwritten by those behind the preload, in the input ring
+    // by those that came in meanwhile.
+    let ahead = rings.begun.saturating_sub(rings.blocks) as usize;
+    let kept = ring_blocks.saturating_sub(ahead);
+    let blocks = wanted.min(kept).min(rings.blocks as usize);
     if blocks < 2 {
         return Ok(None);
     }
@@ -81,4 +84,79 @@ fn search(needle: &[i16], ring: &[i16]) -> Option<usize> {
     let mut places = (0..ring.len()).filter(stands);
     let place = places.next()?;
     places.next().is_none().then_some(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wiregauge_record::{Aim, HostPlan, LoopWait, Stage};
+
+    /// Blocks of two samples in rings of ten, with a preload of four.
+    fn point() -> LoopPoint {
+        LoopPoint {
+            index: 0,
+            rate_hz: 1_000,
+            channels: 1,
+            notify_bytes: 4,
+            ring_bytes: 40,
+            preload_bytes: 16,
+            aim: Aim::Hold,
+        }
+    }
+
+    fn plan() -> LoopPlan {
+        LoopPlan {
+            address: "virtual:thread".into(),
+            points: vec![point()],
+            duration_ns: 1,
+            settle_ns: 0,
+            find: false,
+            hold_ns: 1,
+            process: vec![Stage::Gain { factor: 0.5 }],
+            wait: LoopWait::Sleep,
+            calibrate: false,
+            host: HostPlan::default(),
+        }
+    }
+
+    /// The rings after so many blocks, where the device had gone on to `begun`; the output `late` blocks
+    /// off its place.
+    fn looped(blocks: u64, begun: u64, late: usize) -> Option<Verified> {
+        let (mut input, mut output) = ([0; 20], [0; 20]);
+        for k in 0..begun as usize {
+            for at in [2 * k, 2 * k + 1] {
+                input[at % 20] = 100 * at as i16;
+                if (k as u64) < blocks {
+                    output[(at + 8 + 2 * late) % 20] = 50 * at as i16;
+                }
+            }
+        }
+        let rings = Rings {
+            input: &input,
+            output: &output,
+            blocks,
+            begun,
+        };
+        by_reference(&plan(), &point(), rings).expect("a plan that can be")
+    }
+
+    #[test]
+    fn a_device_that_went_on_after_the_last_block_took_the_oldest_input_only() {
+        for begun in 25..33 {
+            let found = looped(25, begun, 0).expect("two blocks");
+            assert_eq!((found.wrong, found.found_frames), (0, Some(8)), "{begun}");
+            let blocks = 10 - (begun - 25);
+            assert_eq!(found.compared, 2 * blocks.div_ceil(2), "{begun}");
+        }
+        // Of one block nothing can be said, nor of none.
+        assert_eq!(looped(25, 34, 0), None);
+        assert_eq!(looped(25, 90, 0), None);
+    }
+
+    #[test]
+    fn an_output_that_leaves_late_is_found_where_it_is() {
+        let found = looped(25, 27, 1).expect("eight blocks");
+        assert!(found.wrong > 0);
+        assert_eq!(found.found_frames, Some(10));
+    }
 }

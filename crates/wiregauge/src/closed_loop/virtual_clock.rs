@@ -4,17 +4,12 @@
 //! the loop two touches of memory a block.
 
 use super::device::{Arrived, DeviceEnd, LoopDevice, Rings, STALLS_KEPT, Submitted};
+use super::virtual_device::places::{Places, has_number, noise, write_number};
 use super::waiting::wait_until;
 use crate::error::LinkError;
 use crate::host::Clock;
 use std::sync::atomic::AtomicBool;
-use wiregauge_record::{LinkDetail, LoopPoint, LoopWait, SAMPLE_BYTES, Stall, Xrun};
-
-/// Samples of 16 bits that hold the number of a block.
-const NUMBER: usize = 4;
-
-/// Amplitude of the noise in the input: far enough from full scale that a filter does not clip.
-const NOISE_BITS: u32 = 14;
+use wiregauge_record::{LinkDetail, LoopPoint, LoopWait, Stall, Xrun};
 
 /// The device. Between `start` and `stop` it runs.
 #[derive(Default)]
@@ -37,59 +32,6 @@ struct Running {
     end: DeviceEnd,
 }
 
-/// Where and when each block is.
-#[derive(Clone, Copy)]
-struct Places {
-    /// Samples (of all channels) of a block, of each ring, of the preload.
-    block: usize,
-    ring: usize,
-    preload: usize,
-    period_ns: f64,
-    preload_ns: f64,
-    /// The time in which the input fills its ring once.
-    ring_ns: f64,
-}
-
-impl Places {
-    fn of(point: &LoopPoint) -> Places {
-        let samples = |bytes: u64| (bytes / u64::from(SAMPLE_BYTES)) as usize;
-        Places {
-            block: samples(point.notify_bytes.into()),
-            ring: samples(point.ring_bytes),
-            preload: samples(point.preload_bytes),
-            period_ns: point.period_ns(),
-            preload_ns: point.preload_ns(),
-            ring_ns: point.time_ns(point.ring_bytes),
-        }
-    }
-
-    /// When block `k` has come in whole.
-    fn due_ns(&self, k: u64) -> u64 {
-        ((k + 1) as f64 * self.period_ns) as u64
-    }
-
-    /// When the output needs block `k`: right behind the preload.
-    fn played_ns(&self, k: u64) -> u64 {
-        (k as f64 * self.period_ns + self.preload_ns) as u64
-    }
-
-    /// When the input begins to overwrite block `k`.
-    fn overwritten_ns(&self, k: u64) -> u64 {
-        (k as f64 * self.period_ns + self.ring_ns) as u64
-    }
-
-    /// Where block `k` begins in the input ring.
-    fn input(&self, k: u64) -> usize {
-        (k % (self.ring / self.block) as u64) as usize * self.block
-    }
-
-    /// Where the output of block `k` begins in the output ring. Ring and preload are whole blocks,
-    /// so it never wraps.
-    fn output(&self, k: u64) -> usize {
-        (self.input(k) + self.preload) % self.ring
-    }
-}
-
 impl Running {
     /// Looks at what was played until now: each block in its place?
     fn look(&mut self, output: &[i16], now_ns: u64) {
@@ -98,9 +40,9 @@ impl Running {
                 return;
             }
             let at = self.place.output(self.playing);
-            let found = &output[at..at + self.place.block.min(NUMBER)];
+            let found = &output[at..at + self.place.block];
             self.end.checked += 1;
-            self.end.wrong += u64::from(found != &number(self.playing)[..found.len()]);
+            self.end.wrong += u64::from(!has_number(self.playing, found));
             self.playing += 1;
         }
     }
@@ -115,20 +57,6 @@ impl Running {
                 late_ns,
             });
         }
-    }
-}
-
-/// The number of a block as samples, the low bits first.
-fn number(k: u64) -> [i16; NUMBER] {
-    std::array::from_fn(|at| (k >> (16 * at)) as i16)
-}
-
-/// Noise that looks the same on every run, and nowhere like itself a little further on.
-fn noise(samples: &mut [i16]) {
-    let mut random = fastrand::Rng::with_seed(1);
-    for sample in samples {
-        let bits = random.u32(..) >> (32 - NOISE_BITS);
-        *sample = bits as i16 - (1 << (NOISE_BITS - 1));
     }
 }
 
@@ -174,9 +102,7 @@ impl LoopDevice for VirtualClock {
         };
         let at = running.place.input(running.next);
         let block = &mut self.input[at..at + running.place.block];
-        let number = number(running.next);
-        let coded = block.len().min(NUMBER);
-        block[..coded].copy_from_slice(&number[..coded]);
+        write_number(running.next, block);
         Ok(Some(Arrived { due_ns, seen_ns }))
     }
 
@@ -220,6 +146,7 @@ impl LoopDevice for VirtualClock {
             input: &self.input,
             output: &self.output,
             blocks: self.blocks,
+            begun: self.blocks,
         })
     }
 }

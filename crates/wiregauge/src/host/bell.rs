@@ -37,9 +37,12 @@ impl Bell {
     }
 
     /// Forgets an earlier ringing. Called before looking whether there is something to wait for.
+    ///
+    /// A swap, because the look that follows could overtake a plain store: then a ringing in between would be
+    /// forgotten although nothing was seen of what it was for.
     #[inline]
     pub fn hush(&self) {
-        self.state.store(QUIET, Ordering::Release);
+        self.state.swap(QUIET, Ordering::AcqRel);
     }
 
     /// Sleeps until the bell rings, a signal comes, or (with a bound) the time is over.

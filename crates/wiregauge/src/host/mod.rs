@@ -10,6 +10,7 @@ mod loan;
 mod memory;
 mod nudge;
 mod scheduling;
+mod shared_bell;
 mod state;
 mod urb;
 mod usbmon;
@@ -26,7 +27,8 @@ pub use memory::{
     MemorySpeed, available_bytes, beyond_cache_bytes, last_level_cache_bytes, memory_speed,
 };
 pub use nudge::{Heeding, Sleeper, own_descriptors};
-pub use scheduling::{Raised, allowed, apply, keep_off, use_precise_timers};
+pub use scheduling::{Raised, allowed, apply, keep_off, lock_memory, outrank, use_precise_timers};
+pub use shared_bell::SharedBell;
 pub use state::host_state;
 pub use urb::{UrbMatcher, UrbTimes, UsbPlace};
 pub use usbmon::{Finished, Losses, UsbMon};

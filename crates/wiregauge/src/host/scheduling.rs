@@ -82,7 +82,8 @@ impl Drop for Raised {
     }
 }
 
-fn lock_memory() -> Result<(), LinkError> {
+/// Locks all memory of this process, and what it will have.
+pub fn lock_memory() -> Result<(), LinkError> {
     mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|error| {
         LinkError::from_io("locking memory (--lock-memory)", &error.into()).hint(
             "it needs CAP_IPC_LOCK, or a larger `memlock` in /etc/security/limits.conf (see ulimit -l)",
@@ -156,6 +157,14 @@ pub(super) fn real_time(priority: u8) -> Result<(), LinkError> {
         "it needs CAP_SYS_NICE (sudo setcap cap_sys_nice+ep $(which wiregauge)), \
          or an `rtprio` of at least this in /etc/security/limits.conf",
     ))
+}
+
+/// Gives the calling thread the SCHED_FIFO priority above this one, or at least this one. Returns
+/// what the system granted. For a thread that stands in for hardware, which no program outranks.
+pub fn outrank(priority: u8) -> Option<u8> {
+    let above = priority.saturating_add(1).min(99);
+    let granted = |&wanted: &u8| real_time(wanted).is_ok();
+    [above, priority].into_iter().find(granted)
 }
 
 /// Takes its real-time priority from a thread of this process.

@@ -1,5 +1,5 @@
 //! Ends a real-time thread that no longer comes round. A thread at a real-time priority that spins
-//! can keep everything else from its processor, the user's Ctrl-C included; this one, a priority
+//! can keep everything else from its processor, the user's Ctrl-C included; this one, two priorities
 //! above, looks after it.
 
 use super::scheduling;
@@ -43,8 +43,11 @@ pub fn watch(
     halt: &AtomicBool,
     over: &AtomicBool,
 ) -> bool {
-    // Above the watched one; where even that is refused, it watches as well as it can.
-    let _ = scheduling::real_time(priority.saturating_add(1).min(99));
+    // Above the watched one, and above a thread that plays its device a priority above it: a device
+    // that is asked for more than it can move would keep the watchdog from ever looking. Where even
+    // that is refused, it watches as well as it can.
+    let _ = scheduling::real_time(priority.saturating_add(2).min(99))
+        .or_else(|_| scheduling::real_time(priority.saturating_add(1).min(99)));
     let (mut seen, mut since) = (0, Instant::now());
     let mut needed = false;
     while !over.load(Ordering::Relaxed) {

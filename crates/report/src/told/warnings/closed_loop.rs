@@ -3,7 +3,7 @@
 use super::exchange::{self as warnings, named};
 use crate::units::{percent, time};
 use std::fmt;
-use wiregauge_record::{Aim, Ending, LoopSummary, LoopWait, Verified};
+use wiregauge_record::{Aim, DeviceLate, Disturbance, Ending, LoopSummary, LoopWait, Verified};
 use wiregauge_run::{Loop, RunFile};
 
 /// A real-time thread that runs for more than this part of the time is near the kernel's limit
@@ -37,6 +37,8 @@ pub(in crate::told) enum LoopWarning {
     Busy { points: Vec<u32>, worst: f64 },
     /// It runs for so much of the time at a real-time priority that the kernel stops it.
     Throttled { runs: f64, runtime_us: i64 },
+    /// The device is a program on this host, and was late by itself.
+    DeviceLate { points: Vec<u32>, worst: DeviceLate },
     /// Too few blocks.
     FewBlocks { points: Vec<u32>, fewest: u64 },
     /// A load ran.
@@ -123,6 +125,13 @@ pub(in crate::told) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
             found.push(make(points));
         }
     };
+    add(those(&|p| device_late(p).is_some()), &|hit| {
+        let late = points.iter().filter_map(device_late);
+        LoopWarning::DeviceLate {
+            points: hit,
+            worst: late.max_by_key(|late| late.longest_ns).unwrap_or_default(),
+        }
+    });
     let few = |p: &LoopSummary| p.point.aim == Aim::Curve && p.blocks < FEW;
     add(those(&few), &|hit| LoopWarning::FewBlocks {
         points: hit,
@@ -142,6 +151,14 @@ pub(in crate::told) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
     let others = warnings::of_disturbances(disturbed, &file.plan.host);
     found.extend(others.into_iter().map(LoopWarning::Other));
     found
+}
+
+/// How late the device itself was at a point, if it is one that can be.
+fn device_late(point: &LoopSummary) -> Option<DeviceLate> {
+    point.disturbances.iter().find_map(|d| match d {
+        Disturbance::DeviceLate(late) => Some(*late),
+        _ => None,
+    })
 }
 
 impl fmt::Display for LoopWarning {
@@ -205,6 +222,15 @@ impl fmt::Display for LoopWarning {
                 percent(*runs),
                 percent(*runtime_us as f64 / 1e6),
                 time((1_000_000 - runtime_us).max(0) as f64 * 1e3)
+            ),
+            LoopWarning::DeviceLate { points, worst } => write!(
+                f,
+                "the virtual device, a program on this host, itself came up to {} late at {} ({} of that \
+                 point's blocks by over 100 us): the loop's delays contain it. Try `virtual`, which \
+                 takes no processor and is never late, or --priority",
+                time(worst.longest_ns as f64),
+                named(points),
+                worst.times
             ),
             LoopWarning::FewBlocks { points, fewest } => write!(
                 f,
@@ -326,5 +352,27 @@ mod tests {
         });
         assert!(never.contains("no preload that was tested held"), "{never}");
         assert!(!never.contains("trust the bound"), "{never}");
+    }
+
+    #[test]
+    fn a_device_that_was_late_by_itself_is_told_with_the_worst_of_all_rows() {
+        let told = warnings(|file| {
+            file.points.push(point(Aim::Curve, 1));
+            for (point, longest_ns) in file.points.iter_mut().zip([150_000, 2_000_000]) {
+                let late = DeviceLate {
+                    longest_ns,
+                    times: longest_ns / 50_000,
+                };
+                point.disturbances.push(Disturbance::DeviceLate(late));
+            }
+        });
+        for said in [
+            "up to 2.000 ms late at rows 1, 2",
+            "40 of that point",
+            "Try `virtual`",
+        ] {
+            assert!(told.contains(said), "{told}");
+        }
+        assert!(!warnings(|_| {}).contains("came up to"));
     }
 }

@@ -197,6 +197,8 @@ fn add_disturbances<'a>(
                     gaps.1 = longest_ns.max(gaps.1);
                 }
                 Disturbance::StorageTooSlow { .. } => storage.push(index),
+                // Only of loops, which tell it themselves.
+                Disturbance::DeviceLate(_) => {}
                 // Told by `wiregauge explain`, which alone reads those times.
                 Disturbance::UrbEventsLost { .. } => {}
                 Disturbance::EndpointStalled { times } => {
