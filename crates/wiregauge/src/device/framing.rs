@@ -45,7 +45,7 @@ pub struct Splitter {
     datagram: bool,
     /// Bytes of a message at most, all counted.
     limit: usize,
-    end: Option<Finder<'static>>,
+    end: Option<Box<Finder<'static>>>,
     /// Bytes at the front in which no terminator was found.
     seen: usize,
 }
@@ -191,7 +191,7 @@ impl Splitter {
     pub fn new(framing: &Framing, datagram: bool, limit: usize) -> Result<Splitter, String> {
         framing.check(limit)?;
         let end = match framing {
-            Framing::Terminator { end } => Some(Finder::new(end).into_owned()),
+            Framing::Terminator { end } => Some(Box::new(Finder::new(end).into_owned())),
             _ => None,
         };
         Ok(Splitter {

@@ -252,7 +252,7 @@ fn what_a_device_said_before_it_was_asked_is_no_reply() {
         }
     });
     let mut device = Device::open(&address, &options(lines(), PATIENCE)).unwrap();
-    for n in b'0'..b'9' {
+    for n in b'0'..=b'9' {
         assert_eq!(device.exchange(&[n], None).unwrap().payload, [n]);
         std::thread::sleep(Duration::from_millis(5));
     }
