@@ -379,6 +379,13 @@ def test_a_gain_is_what_a_step_with_the_same_law_does() -> None:
     assert len(heard[0]) == 8
 
 
+def test_a_step_cannot_use_the_device_of_its_own_loop(echo: str) -> None:
+    with wg.open(echo, framing=wg.Fixed(4)) as device:
+        with pytest.raises(RuntimeError, match="in use"):
+            device.control(lambda _: device.exchange(b"ping"), cycles=4, request=bytes(4))
+        assert device.exchange(b"next") == b"next"
+
+
 def test_a_command_that_is_no_bytes_is_refused(echo: str) -> None:
     with wg.open(echo, framing=wg.Fixed(4)) as device:
         with pytest.raises(TypeError, match="what a step returns must be bytes"):

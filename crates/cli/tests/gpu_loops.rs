@@ -160,15 +160,14 @@ fn every_way_computes_what_the_processor_does_wherever_blocks_begin() {
     let desk = Desk::new();
     let pace = "--rate 100k --duration 220ms --settle 20ms --no-calibration --gpu";
     for (blocks, process) in [
-        // Two filters with something before, between and behind.
+        // Two filters with something before, between and behind. Of the short one, every tap counts.
         (
             "--notify 1k --ring 64k --channels 2",
-            "gain:-0.7,fir:64,gain:2.5,fir:5,threshold:-0.01",
+            "gain:-0.7,fir:64,gain:2.5,fir:5,gain:2",
         ),
         // More history than a block has samples; a block that is no multiple of anything.
         ("--notify 1002 --ring 64128", "fir:1201,gain:3"),
-        // A threshold below zero: what it makes of silence is not silence.
-        ("--notify 1k --ring 64k", "threshold:-0.5,fir:33"),
+        ("--notify 1k --ring 64k", "threshold:0.02,fir:6"),
         // Every second block begins where eight samples cannot be taken at once.
         ("--notify 3000 --ring 60000 --channels 3", "copy,gain:0.25"),
     ] {
@@ -205,6 +204,21 @@ fn a_preload_under_test_goes_the_same_way() {
         assert_eq!(point.point.path, LoopPath::Graph);
     }
     assert_eq!(run.points[1].point.aim, Aim::Hold);
+}
+
+#[test]
+fn a_part_waits_for_what_its_filter_needs_of_the_parts_before() {
+    let desk = Desk::new();
+    let flags = "--rate 100k --notify 4k --ring 128k --duration 400ms --settle 20ms --no-calibration \
+                 --process fir:64,gain:2,fir:5 --gpu=streams:2,streams:16 --json";
+    let wish = ("STANDIN_LAST_FIRST", "1");
+    let ended = ended(&desk, &format!("virtual {flags}"), &[wish]);
+    assert_eq!(ended.code, Some(0), "{ended}");
+    assert_left_clean(&desk);
+    let run: RunFile<Loop> = serde_json::from_str(&ended.stdout).expect("a run");
+    for point in &run.points {
+        assert_verified(point, "reference");
+    }
 }
 
 #[test]

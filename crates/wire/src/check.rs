@@ -46,25 +46,38 @@ pub fn crc16(bytes: &[u8]) -> u16 {
     let (steps, rest) = bytes.as_chunks::<16>();
     let mut crc = INITIAL;
     for step in steps {
+        // Read at once and taken apart, which spares as many loads as there are look-ups.
+        let word = u128::from_le_bytes(*step);
+        let (first, second) = (word as u64, (word >> 64) as u64);
+        let at = |table: usize, word: u64, byte: u32| {
+            TABLES[table][(word >> (8 * byte)) as usize & 0xFF]
+        };
+        // None of these waits for the step before.
+        let ahead = at(13, first, 2)
+            ^ at(12, first, 3)
+            ^ at(11, first, 4)
+            ^ at(10, first, 5)
+            ^ at(9, first, 6)
+            ^ at(8, first, 7)
+            ^ at(7, second, 0)
+            ^ at(6, second, 1)
+            ^ at(5, second, 2)
+            ^ at(4, second, 3)
+            ^ at(3, second, 4)
+            ^ at(2, second, 5)
+            ^ at(1, second, 6)
+            ^ at(0, second, 7);
         let [high, low] = crc.to_be_bytes();
-        let first =
-            TABLES[15][usize::from(step[0] ^ high)] ^ TABLES[14][usize::from(step[1] ^ low)];
-        // Nothing of these waits for the step before.
-        crc = first
-            ^ TABLES[13][usize::from(step[2])]
-            ^ TABLES[12][usize::from(step[3])]
-            ^ TABLES[11][usize::from(step[4])]
-            ^ TABLES[10][usize::from(step[5])]
-            ^ TABLES[9][usize::from(step[6])]
-            ^ TABLES[8][usize::from(step[7])]
-            ^ TABLES[7][usize::from(step[8])]
-            ^ TABLES[6][usize::from(step[9])]
-            ^ TABLES[5][usize::from(step[10])]
-            ^ TABLES[4][usize::from(step[11])]
-            ^ TABLES[3][usize::from(step[12])]
-            ^ TABLES[2][usize::from(step[13])]
-            ^ TABLES[1][usize::from(step[14])]
-            ^ TABLES[0][usize::from(step[15])];
+        crc = ahead
+            ^ TABLES[15][usize::from(step[0] ^ high)]
+            ^ TABLES[14][usize::from(step[1] ^ low)];
+    }
+    let (steps, rest) = rest.as_chunks::<4>();
+    for step in steps {
+        let [high, low] = crc.to_be_bytes();
+        let ahead = TABLES[1][usize::from(step[2])] ^ TABLES[0][usize::from(step[3])];
+        crc =
+            ahead ^ TABLES[3][usize::from(step[0] ^ high)] ^ TABLES[2][usize::from(step[1] ^ low)];
     }
     for byte in rest {
         let [high, low] = crc.to_be_bytes();

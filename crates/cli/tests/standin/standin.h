@@ -6,6 +6,7 @@
  *   STANDIN_DEVICES=N          so many devices (1)
  *   STANDIN_FAIL=NAME:CODE@N   the N-th call of that name, and each one after, fails with that code
  *   STANDIN_SPOIL=1            one sample in the middle of each block comes back changed
+ *   STANDIN_LAST_FIRST=1       who waits for one stream sees all of them run, the last one first
  *   STANDIN_CLOCK=N            the clock that kernels read runs N times as fast
  *   STANDIN_DISPLAY=1          kernels that run for some seconds are not allowed
  *   STANDIN_LOG=FILE           what became of kernels, what was left at the end, what broke a rule */
