@@ -16,7 +16,7 @@ FUZZ_SECONDS ?= 10
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
 .PHONY: help demo build install install-lib setup test test-all test-browser simulations fuzz bench lab test-lab docs clean \
-  lint lint-format lint-rust lint-documentation lint-scripts
+  test-python test-octave bench-languages lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -30,7 +30,7 @@ demo: ## Build, then measure a modelled device and a TCP responder. No hardware 
 build: ## Build target/release/wiregauge.
 	@scripts/fetch-uplot
 	@echo "building wiregauge (release; some minutes the first time)"
-	@cargo build --release --locked $(QUIET)
+	@cargo build --release --locked -p wiregauge-cli $(QUIET)
 
 install: build ## Install wiregauge, its man pages and bash completion under PREFIX (default: ~/.local).
 	@PREFIX="$(or $(PREFIX),$(HOME)/.local)"; \
@@ -60,17 +60,20 @@ test: ## Run the tests, after what set-up they need.
 	@echo "comparing the test vectors with what makes them"
 	@python3 docs/vectors/make.py --check
 
-test-all: ## Run what takes longer: simulations, the browser, the lab, fuzzing, the bench once over, links of the pages.
+test-all: ## Run what takes longer: simulations, Python, Octave, the browser, the lab, fuzzing, the benches once over, links of the pages.
 	@scripts/setup all
 	@$(MAKE) docs
 	@$(MAKE) simulations
+	@$(MAKE) test-python
+	@$(MAKE) test-octave
 	@$(MAKE) test-browser
 	@$(MAKE) test-lab
 	@$(MAKE) fuzz
-	@if [ -f bench/run.py ]; then $(MAKE) bench BENCH_FLAGS=--quick; fi
+	@$(MAKE) bench BENCH_FLAGS=--quick
+	@$(MAKE) bench-languages BENCH_FLAGS=--quick
 
 # The packages that have tests kept out for their length: the others need not be built for them.
-LONG_TESTS = $(shell grep -rl '#\[ignore' crates --include='*.rs' | cut -d / -f 2 | sort -u \
+LONG_TESTS = $(shell grep -rl '#\[ignore' crates/*/tests --include='*.rs' | cut -d / -f 2 | sort -u \
   | while read -r room; do sed -n '0,/^name/s/^name = "\(.*\)"/-p \1/p' crates/$$room/Cargo.toml; done)
 
 simulations: ## Run the tests that are kept out of `make test` for their length.
@@ -84,6 +87,14 @@ test-browser: build ## Open reports of real runs in a headless browser and look 
 	@scripts/setup browser
 	@echo "opening reports in a browser"
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) python3 crates/report/tests/browser/test_page.py
+
+test-python: build ## Build the Python package and test it: pytest, mypy, ruff, the notebook.
+	@scripts/setup python
+	@WIREGAUGE=$(abspath $(WIREGAUGE)) scripts/test-python
+
+test-octave: build ## Build the MEX file and test the package for MATLAB and Octave, in Octave.
+	@scripts/setup octave
+	@WIREGAUGE=$(abspath $(WIREGAUGE)) scripts/test-octave
 
 lint: lint-format lint-rust lint-documentation lint-scripts ## Check formatting, lints, API documentation, scripts and Python.
 
@@ -127,6 +138,12 @@ fuzz: ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.
 bench: build ## Compare with a C floor and with other tools, interleaved (BENCH_FLAGS=--quick: once over).
 	@scripts/setup bench
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) python3 bench/run.py $(BENCH_FLAGS)
+
+bench-languages: build ## The same exchanges from C, the program, Python and Octave, interleaved (BENCH_FLAGS=--quick: once over).
+	@scripts/setup python
+	@scripts/setup octave
+	@[ -x $(TARGET)/python-venv/bin/wiregauge ] || scripts/test-python --collect-only --quiet >/dev/null
+	@WIREGAUGE=$(abspath $(WIREGAUGE)) $(TARGET)/python-venv/bin/python bench/languages/run.py $(BENCH_FLAGS)
 
 lab: ## Run the real Linux USB stacks in a virtual machine; print the literature's tables. No root, no hardware.
 	@scripts/setup lab
