@@ -14,7 +14,7 @@ function dev = open(address, varargin)
 %   dev = wiregauge.open('serial:///dev/ttyUSB0', 'Framing', 'terminator', 'Baud', 115200);
 %   name = char(dev.exchange('*IDN?'))
 %
-%   Errors: wiregauge:argument, wiregauge:address, wiregauge:link, and wiregauge:missing if the MEX file is not built.
+%   Errors: wiregauge:argument, wiregauge:usage, wiregauge:unreachable, wiregauge:notFound ..., and wiregauge:missing if the MEX file is not built.
 %
 %   See also wiregauge.Device, wiregauge.exchange.
 

@@ -146,11 +146,11 @@ end
 function an_echo_is_not_taken_for_a_responder()
 [port, stop] = process('listening on .*:(\d+)', 'socat', {'-d', '-d', 'TCP-LISTEN:0,bind=127.0.0.1', 'PIPE'});
 connection = wiregauge.pure.connect(['tcp://127.0.0.1:', port]);
-fails_with('wiregauge:corrupted', @() wiregauge.pure.hello(connection));
+fails_with('wiregauge:protocol', @() wiregauge.pure.hello(connection));
 end
 
 function what_is_neither_tcp_nor_serial_is_refused()
-fails_with('wiregauge:address', @() wiregauge.pure.connect('udp://127.0.0.1:7'));
+fails_with('wiregauge:usage', @() wiregauge.pure.connect('udp://127.0.0.1:7'));
 fails_with('wiregauge:argument', @() wiregauge.pure.connect(7));
 fails_with('wiregauge:link', @() wiregauge.pure.connect('tcp://127.0.0.1:1'));
 fails_with('wiregauge:link', @() wiregauge.pure.connect('serial:///dev/no-such-port'));

@@ -6,7 +6,7 @@ function connection = connect(address, varargin)
 %
 %   Octave needs its package instrument-control for that; it is loaded here.
 %
-%   Errors: wiregauge:address if it is neither, wiregauge:link if it cannot be opened.
+%   Errors: wiregauge:usage if it is neither, wiregauge:link if it cannot be opened.
 
 options = wiregauge.internal.pairs(varargin, struct('Timeout', 2, 'Baud', 115200));
 address = wiregauge.internal.text(address, 'the address');
@@ -29,7 +29,7 @@ if ~isempty(found)
 end
 [parts, found] = regexp(address, '^serial://(.+)$', 'tokens', 'match', 'once');
 if isempty(found)
-    error('wiregauge:address', 'the pure client opens tcp://HOST:PORT and serial://PATH, not "%s"', address);
+    error('wiregauge:usage', 'the pure client opens tcp://HOST:PORT and serial://PATH, not "%s"', address);
 end
 try
     connection = serialport(parts{1}, options.Baud);

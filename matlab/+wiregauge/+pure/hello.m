@@ -3,7 +3,7 @@ function about = hello(connection)
 %   about = wiregauge.pure.hello(connection) sends HELLO and returns a struct: name, maxOut, maxIn (bytes), maxOutstanding
 %   (0: not stated), tickHz (0: no clock).
 %
-%   Errors: wiregauge:timeout without an answer, wiregauge:corrupted if the answer is none.
+%   Errors: wiregauge:timeout without an answer, wiregauge:protocol if the answer is none.
 
 write(connection, wiregauge.pure.encode(0, 104, 104, 0)', 'uint8');
 answer = uint8(read(connection, 104, 'uint8'));
@@ -14,7 +14,7 @@ end
 answer = answer(:);
 header = wiregauge.pure.decode(answer);
 if ~header.valid || header.kind ~= 0 || header.inPayload ~= 72
-    error('wiregauge:corrupted', 'what answered HELLO is no answer to it; an echo? Use ''Protocol'', ''echo''');
+    error('wiregauge:protocol', 'what answered HELLO is no answer to it; an echo? Use ''Protocol'', ''echo''');
 end
 payload = double(answer(33:end));
 about.maxOut = (256 .^ (0:3)) * payload(9:12);
