@@ -88,9 +88,9 @@ test-browser: build ## Open reports of real runs in a headless browser and look 
 	@echo "opening reports in a browser"
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) python3 crates/report/tests/browser/test_page.py
 
-test-python: build ## Build the Python package and test it: pytest, mypy, ruff, the notebook.
+test-python: ## Build the Python package, check its types and test it against real responders; run the notebook.
 	@scripts/setup python
-	@WIREGAUGE=$(abspath $(WIREGAUGE)) scripts/test-python
+	@scripts/test-python
 
 test-octave: build ## Build the MEX file and test the package for MATLAB and Octave, in Octave.
 	@scripts/setup octave
@@ -159,4 +159,4 @@ docs: build ## Check that links and flags named in the pages exist.
 
 clean: ## Remove what was built.
 	@cargo clean $(QUIET)
-	@rm -rf fuzz/target fuzz/corpus fuzz/artifacts .venv
+	@rm -rf fuzz/target fuzz/corpus fuzz/artifacts .venv matlab/wiregauge_mex.*
