@@ -13,6 +13,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -221,6 +222,10 @@ def one_round(desk: Desk, cases: list[Case], turn: int) -> None:
         case.rounds.append(said)
 
 
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 # ---- what comes of it ------------------------------------------------------------------------
 
 
@@ -365,6 +370,9 @@ def main() -> int:
                 break
             bench.note(f"round {turn + 1} of {rounds}")
             one_round(desk, cases, turn)
+    except KeyboardInterrupt:
+        # What was measured until then is told.
+        about["rounds"] = f"{turn}, and a part of one more (interrupted)"
     finally:
         bench.PROCESSES.end_all()
     about["took"] = f"{time.monotonic() - began:.0f} s"
@@ -389,6 +397,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, interrupted)
     try:
         sys.exit(main())
     finally:

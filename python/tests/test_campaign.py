@@ -176,7 +176,7 @@ def test_dask_runs_each_plan_at_the_worker_that_has_its_board(
         for n in range(2)
     }
     scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": ":0"}}
-    plans = [plan(boards[n % 2], name=f"plan-{n}", resources={f"board:{n % 2}": 1}) for n in range(6)]
+    plans = [plan(boards[n % 2], name=f"plan-{n}", resources={f"board:{n % 2}": 1}) for n in range(4)]
     with (
         distributed.SpecCluster(workers=workers, scheduler=scheduler, silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
