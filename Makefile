@@ -117,7 +117,7 @@ lint-documentation:
 lint-scripts:
 	@scripts/setup lint
 	@echo "checking scripts"
-	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib scripts/test-python scripts/test-octave .ci/run lab/guest/* lab/plans/*.sh
+	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib scripts/test-python scripts/test-octave scripts/kernels bench/gpu_loop.sh .ci/run lab/guest/* lab/plans/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
 	  docs/vectors scripts/check-docs crates/report/tests/browser $(wildcard bench) lab lab/run
 	@PATH="$$PATH:.venv/bin" ruff check --quiet python
