@@ -273,8 +273,21 @@ impl Device {
             let error = engine.usage("a depth of 0 exchanges nothing", "a depth from 1");
             return Err(early(error));
         }
-        let awaited = plan.reply_bytes.unwrap_or(plan.largest_request);
-        let largest = plan.largest_request.min(engine.largest.0);
+        if plan.depth as usize > SPAN {
+            let said = format!("{} requests cannot be outstanding", plan.depth);
+            return Err(early(engine.usage(said, "a depth up to 4096")));
+        }
+        // Memory is laid out for no more than the device can take and give.
+        let (largest_out, largest_in) = engine.largest;
+        let largest = plan.largest_request.min(largest_out);
+        let awaited = match plan.reply_bytes {
+            Some(bytes) if bytes > largest_in => {
+                let said = format!("a reply of {bytes} B: it sends {largest_in} B at most");
+                return Err(early(engine.usage(said, "a smaller `reply_bytes`")));
+            }
+            Some(bytes) => bytes,
+            None => largest.min(largest_in),
+        };
         engine
             .prepare(largest, awaited, plan.depth)
             .map_err(early)?;
@@ -289,7 +302,7 @@ impl Device {
             plan.depth as usize * (largest + 64),
             plan.depth as usize + 1,
         );
-        let mut request = vec![0; plan.largest_request];
+        let mut request = vec![0; largest];
         let newest = Vec::with_capacity(usual);
         cycles.fill(Cycle::default());
         let _raised = Raised::begin(plan.priority, plan.pin).map_err(early)?;

@@ -31,6 +31,33 @@ fn run(device: &mut Device, plan: &ControlPlan, count: usize) -> Vec<Cycle> {
 }
 
 #[test]
+fn a_plan_that_no_device_can_take_is_refused_before_memory_is_laid_out() {
+    let responder = Responder::plain("unix");
+    let mut device = responder.device_with(&options(None, PATIENCE));
+    let sound = ControlPlan {
+        largest_request: usize::MAX,
+        reply_bytes: Some(8),
+        ..ControlPlan::default()
+    };
+    let deep = ControlPlan {
+        depth: u32::MAX,
+        ..sound.clone()
+    };
+    let wide = ControlPlan {
+        reply_bytes: Some(usize::MAX),
+        ..sound.clone()
+    };
+    for plan in [deep, wide] {
+        let (begun, error) = device
+            .control(&plan, &mut |_, _, _| Some(8), &mut [Cycle::default()])
+            .unwrap_err();
+        assert_eq!((begun, error.kind()), (0, LinkErrorKind::Usage), "{error}");
+    }
+    // Room beyond what the device takes is not laid out.
+    run(&mut device, &sound, 3);
+}
+
+#[test]
 fn each_command_is_made_from_the_newest_reply() {
     for link in ["tcp", "udp", "unix", "pty"] {
         for wait in [Wait::Block, Wait::Poll, Wait::Spin] {
