@@ -15,7 +15,7 @@ QUIET := $(shell [ -t 2 ] || echo --quiet)
 FUZZ_SECONDS ?= 10
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
-.PHONY: help demo build install setup test test-all test-browser simulations fuzz bench lab test-lab docs clean \
+.PHONY: help demo build install setup test test-all test-browser test-python simulations fuzz bench lab test-lab docs clean \
   lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
@@ -75,6 +75,10 @@ test-browser: build ## Open reports of real runs in a headless browser and look 
 	@scripts/setup browser
 	@echo "opening reports in a browser"
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) python3 crates/report/tests/browser/test_page.py
+
+test-python: ## Build the Python package, check its types and test it against real responders.
+	@scripts/setup python
+	@scripts/test-python
 
 lint: lint-format lint-rust lint-documentation lint-scripts ## Check formatting, lints, API documentation, scripts and Python.
 
