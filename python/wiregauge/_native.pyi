@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, final, overload
 
 import numpy.typing as npt
+from typing_extensions import disjoint_base
 
 __version__: str
 
@@ -34,6 +35,7 @@ class Responder:
     def __new__(cls, words: _Words, program: _Words) -> Responder: ...
     def end(self) -> None: ...
 
+@disjoint_base
 class RawDevice:
     address: str
     closed: bool
@@ -48,7 +50,7 @@ class RawDevice:
         quick_ack: bool,
     ) -> Self: ...
     @overload
-    def exchange(self, request: _Buffer, reply_bytes: int | None = None) -> bytes: ...
+    def exchange(self, request: _Buffer, reply_bytes: int | None = None, *, into: None = None) -> bytes: ...
     @overload
     def exchange(self, request: _Buffer, reply_bytes: int | None = None, *, into: _Buffer) -> int: ...
     def close(self) -> None: ...
