@@ -48,6 +48,7 @@ SUITE = [
     Run("virtual", "virtual"),
     Run("virtual-again", "virtual"),
     Run("pairs", "pairs"),
+    Run("program", "program"),
     Run("shared-bus", "shared-bus"),
     Run("usbmon", "usbmon"),
     Run("acm", "acm"),

@@ -70,6 +70,21 @@ class Pairs(unittest.TestCase):
         self.assertTrue((RUNS / "pairs/unplugged/samples").is_dir())
 
 
+class Programs(unittest.TestCase):
+    """A program's own bytes through the engine's `device`."""
+
+    def test_every_reply_is_its_request_over_bulk_endpoints_and_over_a_tty(self) -> None:
+        lines = (RUNS / "program/batch.txt").read_text().splitlines()
+        # Six sizes at three depths, over two links.
+        self.assertEqual(len(lines), 2 * 6 * 3)
+        for line in lines:
+            self.assertIn("64 of 64 right", line)
+
+    def test_a_control_loop_keeps_its_period(self) -> None:
+        loops = (RUNS / "program/control.txt").read_text().splitlines()
+        self.assertEqual([line.split()[0] for line in loops], ["0", "0"], loops)
+
+
 class Profiles(unittest.TestCase):
     """Devices of the literature, through the kernel."""
 

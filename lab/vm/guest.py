@@ -103,6 +103,8 @@ def run(
     }
     for source in plan.peers:
         files.update(peer.files(source))
+    for example in plan.examples:
+        files[f"bin/{example}"] = (program.parent / "examples" / example).read_bytes()
     modules = list(plan.modules)
     chosen = CONTROLLERS.get(controller or "")
     if chosen:

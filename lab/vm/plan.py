@@ -8,6 +8,7 @@ Lines `#: KEY VALUES` are read here, the rest in the guest:
     #: clock real                    real time, because sockets of the host take part [virtual]
     #: device usbredir.py cdc        a program of lab/devices, run on the host beside the guest, and its function
     #: peer bench/usb/x.c            a C program that is compiled and put into the guest as `x`
+    #: example batch                an example of crates/wiregauge, put into the guest as `batch`
     #: kernel rt                     the kernel unless --kernel says otherwise [std]
     #: timeout 120                   seconds of real time [300]
 """
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from vm.trouble import Trouble
 
-KEYS = ("modules", "parameters", "controllers", "clock", "device", "peer", "kernel", "timeout")
+KEYS = ("modules", "parameters", "controllers", "clock", "device", "peer", "example", "kernel", "timeout")
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Plan:
     controllers: list[str]
     device: list[str]
     peers: list[str]
+    examples: list[str]
     real_time: bool
     kernel: str
     timeout: float
@@ -71,6 +73,7 @@ def read(folder: Path, name: str) -> Plan:
         controllers=head.get("controllers", []),
         device=head.get("device", []),
         peers=head.get("peer", []),
+        examples=head.get("example", []),
         real_time=head.get("clock", ["virtual"]) == ["real"],
         kernel=head.get("kernel", ["std"])[0],
         timeout=float(head.get("timeout", ["300"])[0]),

@@ -14,8 +14,9 @@ TRIPLE = "x86_64-unknown-linux-gnu"
 
 
 def build() -> Path:
-    """Builds the binary if its sources changed."""
-    command = ["cargo", "build", "--locked", "--quiet", "--profile", "lab", "--target", TRIPLE, "-p", "wiregauge-cli"]
+    """Builds the binary, and the examples of the engine beside it, if their sources changed."""
+    command = ["cargo", "build", "--locked", "--quiet", "--profile", "lab", "--target", TRIPLE]
+    command += ["-p", "wiregauge-cli", "--bins", "-p", "wiregauge", "--examples"]
     environment = {**os.environ, "RUSTFLAGS": "-C target-feature=+crt-static", "CARGO_TARGET_DIR": str(TARGET)}
     try:
         done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, check=False)

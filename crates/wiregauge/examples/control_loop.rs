@@ -29,10 +29,14 @@ fn control(address: &str) -> Result<String, LinkError> {
     ))
 }
 
-fn main() {
+fn main() -> std::process::ExitCode {
     let address = std::env::args().nth(1);
     match control(&address.unwrap_or("tcp://127.0.0.1:7700".into())) {
         Ok(said) => println!("{said}"),
-        Err(error) => eprintln!("{error}"),
+        Err(error) => {
+            eprintln!("{error}");
+            return std::process::ExitCode::from(3);
+        }
     }
+    std::process::ExitCode::SUCCESS
 }
