@@ -72,9 +72,11 @@ test-all: ## Run what takes longer: simulations, Python, Octave, the browser, th
 	@$(MAKE) bench BENCH_FLAGS=--quick
 	@$(MAKE) bench-languages BENCH_FLAGS=--quick
 
-# The packages that have tests kept out for their length: the others need not be built for them.
-LONG_TESTS = $(shell grep -rl '#\[ignore' crates/*/tests --include='*.rs' | cut -d / -f 2 | sort -u \
-  | while read -r room; do sed -n '0,/^name/s/^name = "\(.*\)"/-p \1/p' crates/$$room/Cargo.toml; done)
+# The tests kept out for their length, and their packages: no others are built for them.
+LONG_FILES = $(shell grep -rl '\#\[ignore' crates/*/tests --include='*.rs')
+LONG_TESTS = $(shell printf "%s\n" $(LONG_FILES) | cut -d / -f 2 | sort -u \
+  | while read -r room; do sed -n '0,/^name/s/^name = "\(.*\)"/-p \1/p' crates/$$room/Cargo.toml; done) \
+  $(sort $(foreach file,$(LONG_FILES),--test=$(basename $(word 4,$(subst /, ,$(file))))))
 
 simulations: ## Run the tests that are kept out of `make test` for their length.
 	@scripts/setup simulations

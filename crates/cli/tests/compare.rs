@@ -41,8 +41,19 @@ fn a_device_that_takes_longer_is_found_to_be_slower() {
         desk.serve("tcp://:0 --service-time 500us"),
         desk.serve("tcp://:0 --service-time 900us"),
     );
-    exchanged(&desk, "before", &quick.address, "--in 48,1000 --count 600");
-    exchanged(&desk, "after", &slow.address, "--in 1000,48 --count 600");
+    // A machine that is busy for a good part of a run makes it too short to say anything: then again.
+    for attempt in 1.. {
+        let (before, after) = (format!("before-{attempt}"), format!("after-{attempt}"));
+        exchanged(&desk, &before, &quick.address, "--in 48,1000 --count 1000");
+        exchanged(&desk, &after, &slow.address, "--in 1000,48 --count 1000");
+        let json = desk.json(&format!("compare {before} {after} --json"));
+        let unsure = |point| figure(&json, point, "p50")["verdict"] == "cannot-tell";
+        if attempt == 3 || !(0..2).any(unsure) {
+            std::fs::rename(desk.path(&before), desk.path("before")).unwrap();
+            std::fs::rename(desk.path(&after), desk.path("after")).unwrap();
+            break;
+        }
+    }
     let worse = compared(&desk, "before after", &["p50 > 5% worse"]);
     let slower = contains("slower")
         .and(contains("What else differs"))
