@@ -15,6 +15,9 @@ import wiregauge as wg
 
 os.environ["MPLBACKEND"] = "Agg"
 
+# A shell lets what it starts in the background ignore Ctrl-C, and so would all that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 PROGRAM = [sys.executable, "-m", "wiregauge"]
 REPOSITORY = Path(__file__).resolve().parents[2]
 
