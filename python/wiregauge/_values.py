@@ -152,6 +152,13 @@ def texts(name: str, value: object) -> list[str]:
     return [_several(name, value, _text, "a str or several")]
 
 
+def ways(name: str, value: object) -> list[str]:
+    """Ways to a GPU as texts, or one of them; True for all."""
+    if isinstance(value, bool):
+        return ["all"] if value else []
+    return texts(name, value)
+
+
 def repeated(name: str, value: object) -> list[str]:
     """Texts that each want the flag once more."""
     if isinstance(value, str):

@@ -74,6 +74,8 @@ LOOP: dict[str, v.Convert] = {
     "ring": v.size,
     "preload": v.size,
     "process": v.texts,
+    "gpu": v.ways,
+    "gpu_device": v.count,
     "wait": v.text,
     "duration": v.time,
     "settle": v.time,
@@ -299,6 +301,8 @@ def loop(
     ring: v.Size | None = None,
     preload: v.Size | None = None,
     process: v.Texts | None = None,
+    gpu: v.Texts | bool | None = None,
+    gpu_device: int | None = None,
     wait: str | None = None,
     duration: v.Time | None = None,
     settle: v.Time | None = None,
@@ -335,6 +339,11 @@ def loop(
         Do not search: run with this many bytes of preload, and count what stalls.
     process
         What is done to the samples, in this order, such as ``["copy", "fir:64"]``.
+    gpu
+        Process the blocks on a CUDA device, in these ways, such as ``["cpu", "pinned", "streams:4"]``;
+        True for all ways to a GPU.
+    gpu_device
+        With `gpu`: which one, as its driver numbers them.
     wait
         How to wait for a block: ``sleep``, ``spin``, or ``hybrid:50us``.
     duration
