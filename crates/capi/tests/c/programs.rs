@@ -112,6 +112,12 @@ fn opening_and_closing_ten_thousand_times_leaves_them_too() {
 #[ignore = "valgrind is slow, and need not be there for the other tests"]
 fn valgrind_finds_nothing() {
     let around = Around::new();
+    // Optimised code looks at a value before it knows whether it counts (in parquet's reader, for one), which is
+    // no fault; the unoptimised build, and the sanitizers, do look for what was never written.
+    let undefined = match cfg!(debug_assertions) {
+        true => "--undef-value-errors=yes",
+        false => "--undef-value-errors=no",
+    };
     for (name, arguments) in [
         ("walk", &around.walk()[..]),
         ("bad_input", &around.bad_input()[..]),
@@ -123,7 +129,7 @@ fn valgrind_finds_nothing() {
                     "--leak-check=full",
                     "--errors-for-leak-kinds=definite,indirect",
                 ])
-                .args(["--error-exitcode=9"])
+                .args(["--error-exitcode=9", undefined])
                 .arg(program(&around.folder, name, Linked::Shared))
                 .args(arguments),
         );
