@@ -40,6 +40,7 @@ LIBRARY = ("exchange", "exchange_many", "pipeline", "control", "control native")
 ABOUT = {
     "floor": "C, bench/floor.c",
     "CLI": "wiregauge exchange",
+    "CLI again": "the same, once more: how far a row differs from itself",
     "os pair": "Python, os.write and os.read",
     "os ahead": "Python, os.write ahead of os.read",
     "pyserial": "pyserial, write and read(n)",
@@ -80,9 +81,9 @@ class Case:
     def rows(self, octave: list[Path]) -> list[str]:
         """The rows that make sense here, in the order of the table."""
         if self.depth == 1:
-            names = ["floor", "CLI", "os pair", *LIBRARY, "pyserial", "pyserial byte-wise"]
+            names = ["floor", "CLI", "CLI again", "os pair", *LIBRARY, "pyserial", "pyserial byte-wise"]
             return names + [path.stem for path in octave]
-        return ["CLI", "os ahead", *LIBRARY[1:],
+        return ["CLI", "CLI again", "os ahead", *LIBRARY[1:],
                 *(path.stem for path in octave if path.stem in ("octave_many", "octave_pure"))]
 
 
@@ -100,7 +101,7 @@ class Desk:
 
     def count(self, case: Case, name: str) -> int:
         count = SERVICES[case.service]
-        if "byte" in name or name.startswith("octave"):
+        if "byte" in name or name.startswith("octave") and name != "octave_many":
             count //= 4
         count = max(count // 10, 30) if self.quick else count
         return count // SLICES * SLICES
@@ -179,7 +180,7 @@ def once(desk: Desk, case: Case, name: str, address: str) -> dict:
     count = desk.count(case, name)
     if name == "floor":
         said = floor(desk, case, address, count)
-    elif name == "CLI":
+    elif name.startswith("CLI"):
         said = cli(desk, case, address, count)
     else:
         said = client(desk, case, name, address, count)
@@ -249,6 +250,8 @@ def spread(values: list[float]) -> str:
 # Goal, row, compared with, by which figure, at most, at which depths.
 GOALS = [
     ("exchange_many takes at most 1.05 of the CLI's time", "exchange_many", "CLI", "each", 1.05, DEPTHS),
+    # With one outstanding the CLI has an echo, and Octave's rows speak frames: not the same exchange.
+    ("Octave's exchangeMany takes at most 1.05 of the CLI's time", "octave_many", "CLI", "each", 1.05, DEPTHS[1:]),
     ("a single exchange at most 1.5 of the RTT of os.write and os.read", "exchange", "os pair", "p50", 1.5, (1,)),
     ("a single exchange not slower than pyserial's", "exchange", "pyserial", "p50", 1.0, (1,)),
     ("control with an empty step holds the native rate", "control", "control native", "each", 1.05, (2,)),
@@ -261,10 +264,22 @@ def goals(cases: list[Case]) -> list[dict]:
         for case in cases:
             values = ratios(case, name, to, figure) if case.depth in depths else []
             if values:
-                value = statistics.median(values)
-                found.append({"goal": text, "case": case.key, "value": value, "at_most": most,
-                              "smallest": min(values), "largest": max(values), "met": value <= most})
+                value, noise = statistics.median(values), own_noise(case)
+                found.append({"goal": text, "case": case.key, "value": value, "at_most": most, "noise": noise,
+                              "smallest": min(values), "largest": max(values), "met": value <= most,
+                              "verdict": verdict(value, most, noise)})
     return found
+
+
+def own_noise(case: Case) -> float:
+    """By what factor one and the same program differs from itself within a round: the median."""
+    return statistics.median(max(ratio, 1 / ratio) for ratio in ratios(case, "CLI again", "CLI", "each") or [1.0])
+
+
+def verdict(value: float, at_most: float, noise: float) -> str:
+    if value <= at_most:
+        return "met"
+    return "**missed**" if value > noise else f"not told: the CLI differs from itself by {noise:.2f}"
 
 
 def disorder(cases: list[Case]) -> list[str]:
@@ -312,7 +327,7 @@ def page(cases: list[Case], desk: Desk, found: list[dict], about: dict) -> str:
     lines += markdown(["goal", "where", "ratio", "at most", ""],
                       [[one["goal"], one["case"],
                         f"{one['value']:.2f} ({one['smallest']:.2f} to {one['largest']:.2f})",
-                        f"{one['at_most']:.2f}", "met" if one["met"] else "**missed**"] for one in found])
+                        f"{one['at_most']:.2f}", one["verdict"]] for one in found])
     for case in cases:
         lines += ["", f"## {case.title}", "", *markdown(*table(case, desk))]
     return "\n".join(lines) + "\n"

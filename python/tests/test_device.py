@@ -532,6 +532,7 @@ except KeyboardInterrupt:
         "device.control(None, cycles=9, request=b'ping')",
         "device.control(lambda m: b'ping', cycles=9, depth=2)",
         "device.read_stream(bytearray(100))",
+        "wg.open(sys.argv[1], timeout=20)",
     ],
 )
 def test_ctrl_c_ends_whatever_waits(call: str) -> None:

@@ -113,19 +113,46 @@ fn ctrl_c_before_anything_answered_ends_the_program_too() {
 }
 
 #[test]
+fn ctrl_c_while_the_device_does_not_say_who_it_is_ends_the_program_too() {
+    let desk = Desk::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("its address");
+    for command in ["exchange", "stream"] {
+        let flags = "--timeout 60s";
+        let mut command = desk.command(&format!("{command} tcp://{address} {flags}"));
+        let run = Background::start(&mut command);
+        until("the run has begun", || !desk.stored().is_empty());
+        // It has connected, and says HELLO.
+        let _link = listener.accept().expect("a connection");
+        run.signal(Signal::INT);
+        let ended = run.ended();
+        assert_eq!(ended.code, Some(130), "{ended}");
+        assert!(desk.stored().is_empty(), "nothing was measured");
+    }
+}
+
+#[test]
 fn a_second_ctrl_c_ends_the_program_at_once() {
     let desk = Desk::new();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("its address");
-    // Saying HELLO is not interrupted by the first one.
+    // A queue that is full: the system goes on trying to connect, whatever the program is told.
+    rustix::net::listen(&listener, 0).expect("a shorter queue");
+    let brief = Duration::from_millis(300);
+    let mut queue = Vec::new();
+    while let Ok(link) = std::net::TcpStream::connect_timeout(&address, brief) {
+        queue.push(link);
+    }
     let flags = "--timeout 60s --no-calibration";
     let mut command = desk.command(&format!("exchange tcp://{address} {flags}"));
     let mut run = Background::start(&mut command);
     until("the run has begun", || !desk.stored().is_empty());
     run.signal(Signal::INT);
-    std::thread::sleep(Duration::from_millis(300));
-    if run.is_running() {
-        run.signal(Signal::INT);
-    }
+    std::thread::sleep(brief);
+    assert!(
+        run.is_running(),
+        "connecting is not interrupted by the first one"
+    );
+    run.signal(Signal::INT);
     run.ended();
 }

@@ -190,7 +190,7 @@ def response(kind, sequence, payload):
     header = struct.pack('<BBHIIHHQQ', 0x7a, 0x10 | kind, 0, sequence, len(payload), 0, 0, 0, 0)
     return header[:2] + struct.pack('<H', check(header)) + header[4:] + payload
 
-HELLO = struct.pack('<BBBBIIIIIQ32s8s', 1, 1, 0, 0, 1, 4096, 4096, 0, 0, 0, b'from the page', b'')
+HELLO = struct.pack('<BBBBIIIIIQ32s8s', 1, 1, 0, 0, 1, 4096, 4096, 4, 0, 0, b'from the page', b'')
 
 def serve(stream):
     while header := stream.read(16):
@@ -238,9 +238,14 @@ fn a_responder_written_from_the_protocol_page_alone_is_understood() {
 fn its_limits_are_heeded() {
     let desk = Desk::new();
     let server = Server::python(&desk, "tcp", PYTHON_RESPONDER);
-    let exchange = format!("exchange {} --in 48,4097", server.address);
-    let ended = Background::start(&mut desk.command(&exchange)).ended();
-    assert_eq!(ended.code, Some(2), "{ended}");
-    assert!(ended.stderr.contains("--in up to 4096"), "{ended}");
-    assert!(desk.stored().is_empty());
+    for (asked, told) in [
+        ("--in 48,4097", "--in up to 4096"),
+        ("--depth 4,5", "--depth up to 4"),
+    ] {
+        let exchange = format!("exchange {} {asked}", server.address);
+        let ended = Background::start(&mut desk.command(&exchange)).ended();
+        assert_eq!(ended.code, Some(2), "{ended}");
+        assert!(ended.stderr.contains(told), "{ended}");
+        assert!(desk.stored().is_empty());
+    }
 }

@@ -28,6 +28,12 @@ const LARGEST_COMMAND: usize = 64 << 10;
 /// What a signal's handler raised while a call waited.
 type Raised = Arc<Mutex<Option<PyErr>>>;
 
+/// What a signal's handler raised, if that ended the call; else the exception for the failure of the link.
+fn raised_or(raised: &Raised, py: Python<'_>, error: &LinkError) -> PyErr {
+    let raised = raised.lock().unwrap_or_else(PoisonError::into_inner).take();
+    raised.unwrap_or_else(|| errors::of_link(py, error))
+}
+
 /// The device and what it said last.
 struct Open {
     device: Device,
@@ -75,12 +81,9 @@ impl RawDevice {
                 ..LinkOptions::default()
             },
         };
-        let mut device = py
-            .detach(|| Device::open(&address, &options))
-            .map_err(|error| errors::of_link(py, &error))?;
         let raised = Raised::default();
         let slot = Arc::clone(&raised);
-        device.set_interrupt(Some(Box::new(move || {
+        let is_interrupted = Box::new(move || {
             Python::attach(|py| match py.check_signals() {
                 Ok(()) => false,
                 Err(error) => {
@@ -88,7 +91,12 @@ impl RawDevice {
                     true
                 }
             })
-        })));
+        });
+        let opened = py.detach(|| Device::open_unless(&address, &options, Some(is_interrupted)));
+        let device = match opened {
+            Ok(device) => device,
+            Err(error) => return Err(raised_or(&raised, py, &error)),
+        };
         Ok(RawDevice {
             open: Mutex::new(Some(Box::new(Open {
                 device,
@@ -349,12 +357,7 @@ impl RawDevice {
 
     /// The exception for a failure of the link; a signal's own, if one ended the call.
     fn failed(&self, py: Python<'_>, error: LinkError) -> PyErr {
-        let raised = self
-            .raised
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        raised.unwrap_or_else(|| errors::of_link(py, &error))
+        raised_or(&self.raised, py, &error)
     }
 
     /// The same, telling how much was done before.

@@ -68,6 +68,9 @@ pub struct Responder {
     pub max_out_bytes: u32,
     /// Largest response frame in bytes.
     pub max_in_bytes: u32,
+    /// Most exchanges that may be outstanding at once; 0 = not stated, and in runs made before it was kept.
+    #[serde(default)]
+    pub max_outstanding: u32,
     /// Ticks a second of its clock; 0 without one.
     pub tick_hz: u64,
     /// Width of its tick counter in bits.

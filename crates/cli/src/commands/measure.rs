@@ -13,6 +13,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use wiregauge::LinkErrorKind;
 use wiregauge::nodes::{self, Divisible, Turn};
 use wiregauge::sink::RunError;
 use wiregauge_run::{Run, RunFile, RunKind, State};
@@ -103,6 +104,9 @@ where
             }
         }
         match result {
+            Err(RunError::Link(error)) if error.kind() == LinkErrorKind::Interrupted => {
+                return Ok(Outcome::Interrupted);
+            }
             Err(RunError::Link(error)) => return Err(error.into()),
             Err(RunError::Sink(error)) => return Err(StorageFailed(error).into()),
             Ok(_) => finished.map_err(StorageFailed)?,
@@ -126,6 +130,10 @@ fn state_of(result: &Result<bool, RunError>) -> State {
     let error = match result {
         Ok(true) => return State::Complete,
         Ok(false) => return State::Interrupted,
+        // Before there was anything to measure.
+        Err(RunError::Link(error)) if error.kind() == LinkErrorKind::Interrupted => {
+            return State::Interrupted;
+        }
         Err(RunError::Link(error)) => error.to_string(),
         Err(RunError::Sink(error)) => error.to_string(),
     };

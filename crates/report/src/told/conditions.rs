@@ -296,6 +296,9 @@ fn of_link(
         "largest frame IN",
         format!("{} B", grouped(device.max_in_bytes.into())),
     );
+    if device.max_outstanding > 0 {
+        add("largest depth", grouped(device.max_outstanding.into()));
+    }
     add(
         "device's clock",
         match device.tick_hz {

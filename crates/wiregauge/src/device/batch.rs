@@ -54,9 +54,7 @@ fn check(
 ) -> Result<usize, LinkError> {
     let total = requests.ends.len();
     let refuse = |said: String, hint: &str| Err(engine.usage(said, hint));
-    if depth == 0 {
-        return refuse("a depth of 0 exchanges nothing".into(), "a depth from 1");
-    }
+    engine.check_depth(depth)?;
     let ascending = requests.ends.is_sorted();
     let last = requests.ends.last().copied().unwrap_or(0);
     if !ascending || last > requests.bytes.len() {

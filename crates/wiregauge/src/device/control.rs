@@ -269,10 +269,7 @@ impl Device {
     ) -> Result<usize, (usize, LinkError)> {
         let early = |error| (0, error);
         let engine = self.at_rest("controlling").map_err(early)?;
-        if plan.depth == 0 {
-            let error = engine.usage("a depth of 0 exchanges nothing", "a depth from 1");
-            return Err(early(error));
-        }
+        engine.check_depth(plan.depth).map_err(early)?;
         if plan.depth as usize > SPAN {
             let said = format!("{} requests cannot be outstanding", plan.depth);
             return Err(early(engine.usage(said, "a depth up to 4096")));

@@ -48,6 +48,11 @@ const UNPREPARED: Point = Point {
     together: false,
 };
 
+/// A timeout in nanoseconds; what is longer than a life is cut.
+fn as_ns(timeout: Duration) -> u64 {
+    u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX / 4)
+}
+
 /// Asked whether a waiting call is to end.
 pub type Interrupt = Box<dyn FnMut() -> bool + Send>;
 
@@ -102,7 +107,7 @@ pub struct Engine {
     pub(super) doing: &'static str,
     pub(super) wait: Wait,
     pub(super) timeout: Duration,
-    timeout_ns: u64,
+    pub(super) timeout_ns: u64,
     /// How long a blocking receive sleeps; `None` if it cannot be used.
     patience_ns: Option<u64>,
     pub(super) clock: Clock,
@@ -127,6 +132,8 @@ pub struct Engine {
     is_usb: bool,
     /// The largest payload of a request, and of a reply.
     pub(super) largest: (usize, usize),
+    /// Most requests that may be outstanding at once.
+    pub(super) most_outstanding: u32,
     /// It takes messages.
     pub(super) able: bool,
     /// It is told HELLO before the next exchange: it does not know this host, or a stream may still flow.
@@ -153,7 +160,7 @@ impl Engine {
             doing: "opening",
             wait,
             timeout,
-            timeout_ns: u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX / 4),
+            timeout_ns: as_ns(timeout),
             patience_ns: None,
             clock: Clock::start(),
             now_ns: 0,
@@ -170,6 +177,7 @@ impl Engine {
             unsettled: None,
             is_usb: kind.scheme == "usb",
             largest: (0, 0),
+            most_outstanding: u32::MAX,
             able: true,
             unproven: false,
             order: 0,
@@ -182,7 +190,7 @@ impl Engine {
     /// Another timeout, from now on.
     pub fn set_timeout(&mut self, timeout: Duration) -> Result<(), LinkError> {
         self.timeout = timeout;
-        self.timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX / 4);
+        self.timeout_ns = as_ns(timeout);
         self.be_patient().map_err(|error| self.broken(&error))
     }
 
@@ -244,6 +252,7 @@ impl Engine {
             &self.address,
             self.datagram,
             self.timeout,
+            &mut || self.interrupt.as_mut().is_some_and(|interrupt| interrupt()),
         );
         self.now_ns = self.clock.now();
         self.heard_ns = self.now_ns;
@@ -352,6 +361,24 @@ impl Engine {
             return Err(self.usage(
                 "without a framing a reply of 0 bytes cannot be waited for",
                 "say how many bytes the reply has, or open it with a framing that tells",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Refuses more outstanding requests than the device takes.
+    #[inline]
+    pub fn check_depth(&self, depth: u32) -> Result<(), LinkError> {
+        if depth == 0 {
+            return Err(self.usage("a depth of 0 exchanges nothing", "a depth from 1"));
+        }
+        if depth > self.most_outstanding {
+            return Err(self.usage(
+                format!(
+                    "{depth} outstanding requests are more than the device takes ({})",
+                    self.most_outstanding
+                ),
+                "a smaller depth",
             ));
         }
         Ok(())

@@ -19,7 +19,8 @@ pub use framing::{Framing, LengthField, Split, Splitter, Wrong};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host;
 use crate::link::Address;
-use engine::{Engine, Interrupt, Refusal, Taker};
+pub use engine::Interrupt;
+use engine::{Engine, Refusal, Taker};
 use pipeline::Store;
 use speech::{Fate, REPLY_OVERHEAD, REQUEST_OVERHEAD, Speech};
 use std::ops::Range;
@@ -128,6 +129,16 @@ const LEAST_TIMEOUT: Duration = Duration::from_micros(10);
 impl Device {
     /// Opens it, and with the wiregauge protocol asks it who it is.
     pub fn open(address: &str, options: &DeviceOptions) -> Result<Device, LinkError> {
+        Device::open_unless(address, options, None)
+    }
+
+    /// The same, where waiting for the device's first words can be interrupted too; see
+    /// [`Device::set_interrupt`].
+    pub fn open_unless(
+        address: &str,
+        options: &DeviceOptions,
+        is_interrupted: Option<Interrupt>,
+    ) -> Result<Device, LinkError> {
         let address = Address::parse(address)?;
         let kind = address.kind();
         let usage = |said: String, hint: &str| {
@@ -157,6 +168,7 @@ impl Device {
         let link = address.open(&options.link, options.timeout)?;
         let mut engine = Engine::new(link, &address, speech, options.wait, options.timeout)
             .map_err(|error| trouble::broken("opening", &address.to_string(), &error))?;
+        engine.interrupt = is_interrupted;
         let most = kind.max_bytes as usize;
         let responder = match options.framing {
             Some(_) => {
@@ -171,6 +183,9 @@ impl Device {
                     out.min(most).saturating_sub(REQUEST_OVERHEAD),
                     in_.min(most).saturating_sub(REPLY_OVERHEAD),
                 );
+                if said.max_outstanding > 0 {
+                    engine.most_outstanding = said.max_outstanding;
+                }
                 engine.able = said.abilities & abilities::MESSAGE != 0;
                 Some(said)
             }

@@ -96,6 +96,7 @@ impl Device {
                 "take replies before the next request",
             ));
         }
+        engine.check_depth(outstanding as u32 + 1)?;
         if !engine.window.has_room() {
             engine.window.grow();
         }

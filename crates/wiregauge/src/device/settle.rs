@@ -27,10 +27,6 @@ pub struct Unsettled {
 }
 
 impl Engine {
-    fn timeout_ns(&self) -> u64 {
-        u64::try_from(self.timeout.as_nanos()).unwrap_or(u64::MAX / 4)
-    }
-
     /// A reply was given up.
     pub(super) fn owe(&mut self, slot: &Slot) {
         if slot.start_ns.is_some() {
@@ -40,7 +36,7 @@ impl Engine {
 
     /// So many replies with so many bytes were given up.
     pub(super) fn owe_all(&mut self, missing: (u64, u64)) {
-        let silence_ns = self.timeout_ns().max(SETTLE_NS);
+        let silence_ns = self.timeout_ns.max(SETTLE_NS);
         let unsettled = self.unsettled.get_or_insert(Unsettled {
             since_ns: self.now_ns,
             silence_ns,
@@ -59,7 +55,7 @@ impl Engine {
         if !self.speech.is_numbered() && !self.datagram {
             self.unsettled = Some(Unsettled {
                 since_ns: self.now_ns,
-                silence_ns: SETTLE_NS.max(self.timeout_ns().min(10 * SETTLE_NS)),
+                silence_ns: SETTLE_NS.max(self.timeout_ns.min(10 * SETTLE_NS)),
                 owed: None,
             });
         }
@@ -82,7 +78,7 @@ impl Engine {
 
     fn come_to_rest(&mut self, unsettled: &mut Unsettled) -> Result<(), LinkError> {
         let begun = self.clock.now();
-        let longest = self.timeout_ns().max(SETTLE_NS).saturating_mul(NEVER);
+        let longest = self.timeout_ns.max(SETTLE_NS).saturating_mul(NEVER);
         let mut until = unsettled.since_ns + unsettled.silence_ns;
         loop {
             // The rest of a request that has begun goes first, or nothing answers it.
@@ -96,7 +92,7 @@ impl Engine {
             self.now_ns = now;
             if received > 0 {
                 self.input.received(received);
-                let prolonged = SETTLE_NS.max(self.timeout_ns().min(10 * SETTLE_NS));
+                let prolonged = SETTLE_NS.max(self.timeout_ns.min(10 * SETTLE_NS));
                 until = until.max(now + prolonged);
                 if self.pay(unsettled) && !blocked {
                     break;

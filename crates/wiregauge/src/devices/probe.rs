@@ -70,7 +70,13 @@ fn candidate(address: String, place: &str) -> NetworkDevice {
 fn ask(text: &str, timeout: Duration) -> Answer {
     let asked = Address::parse(text).and_then(|address| {
         let mut link = address.open(&LinkOptions::default(), timeout)?;
-        hello(link.as_mut(), text, address.kind().datagram, timeout)
+        hello(
+            link.as_mut(),
+            text,
+            address.kind().datagram,
+            timeout,
+            &mut || false,
+        )
     });
     match asked {
         Ok(responder) => Answer::Responder {

@@ -70,12 +70,18 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
     Ok(address)
 }
 
-/// Refuses sizes that the device said it cannot take.
-pub(super) fn check_sizes(plan: &Plan, responder: &Responder) -> Result<(), LinkError> {
+/// Refuses sizes and depths that the device said it cannot take.
+pub(super) fn check_limits(plan: &Plan, responder: &Responder) -> Result<(), LinkError> {
+    // A device that does not state how many may be outstanding takes any number.
+    let most_outstanding = match responder.max_outstanding {
+        0 => u32::MAX,
+        most => most,
+    };
     for point in &plan.points {
         for (flag, asked, most) in [
             ("--out", point.out_bytes, responder.max_out_bytes),
             ("--in", point.in_bytes, responder.max_in_bytes),
+            ("--depth", point.depth, most_outstanding),
         ] {
             if asked > most {
                 return Err(LinkError::new(

@@ -13,12 +13,16 @@ use wiregauge_wire::{Found, HelloReply, HelloRequest, Request, Response};
 /// A datagram may be lost, so the question is asked more than once.
 const TRIES: u32 = 3;
 
-/// Asks the device who it is.
+/// A wait is no longer than this before whoever may interrupt is asked.
+const ASK: Duration = Duration::from_millis(100);
+
+/// Asks the device who it is, unless `interrupted` says meanwhile that nobody waits for it any more.
 pub fn hello(
     link: &mut dyn Link,
     address: &str,
     datagram: bool,
     timeout: Duration,
+    interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Responder, LinkError> {
     let failed = |error: &std::io::Error| {
         LinkError::from_io(format!("saying HELLO to {address}"), error)
@@ -31,11 +35,17 @@ pub fn hello(
         // Over datagrams the second question carries the token of the first answer.
         for proving in [false, true] {
             let number = u32::MAX - 2 * attempt - u32::from(proving);
-            let answer = ask(link, number, token, datagram, timeout, &mut seen);
+            let question = Question { number, token };
+            let answer = ask(link, question, datagram, timeout, &mut seen, interrupted);
             match answer.map_err(|error| failed(&error))? {
-                Some(reply) if datagram && !proving => token = reply.token,
-                Some(reply) => return accept(&reply, address),
-                None => break,
+                Answer::Reply(reply) if datagram && !proving => token = reply.token,
+                Answer::Reply(reply) => return accept(&reply, address),
+                Answer::Silence => break,
+                Answer::Interrupted => {
+                    let doing = format!("saying HELLO to {address}");
+                    let kind = LinkErrorKind::Interrupted;
+                    return Err(LinkError::new(kind, doing, "interrupted"));
+                }
             }
         }
     }
@@ -60,6 +70,7 @@ fn accept(reply: &HelloReply, address: &str) -> Result<Responder, LinkError> {
         name: reply.name_str().to_string(),
         max_out_bytes: reply.max_out,
         max_in_bytes: reply.max_in,
+        max_outstanding: reply.max_outstanding,
         tick_hz: if reply.abilities & wire::abilities::TIMESTAMPS == 0 {
             0
         } else {
@@ -88,19 +99,30 @@ fn discard(link: &mut dyn Link) -> std::io::Result<()> {
     Ok(())
 }
 
+struct Question {
+    number: u32,
+    token: [u8; 8],
+}
+
+enum Answer {
+    Reply(HelloReply),
+    Silence,
+    Interrupted,
+}
+
 fn ask(
     link: &mut dyn Link,
-    sequence: u32,
-    token: [u8; 8],
+    Question { number, token }: Question,
     datagram: bool,
     timeout: Duration,
     seen: &mut Vec<u8>,
-) -> std::io::Result<Option<HelloReply>> {
+    interrupted: &mut dyn FnMut() -> bool,
+) -> std::io::Result<Answer> {
     let mut question = [0; wire::HELLO_REQUEST];
     let (header, payload) = question.split_at_mut(wire::REQUEST_HEADER);
     Request {
         kind: wire::Kind::Hello,
-        sequence,
+        sequence: number,
         out_payload: payload.len() as u32,
         in_bytes: wire::HELLO_RESPONSE as u32,
     }
@@ -115,12 +137,15 @@ fn ask(
         let now = clock.now();
         if now >= end {
             seen.extend_from_slice(&bytes);
-            return Ok(None);
+            return Ok(Answer::Silence);
+        }
+        if interrupted() {
+            return Ok(Answer::Interrupted);
         }
         if !rest.is_empty() {
             rest = &rest[link.send(rest)?..];
         }
-        link.wait(!rest.is_empty(), Duration::from_nanos(end - now))?;
+        link.wait(!rest.is_empty(), Duration::from_nanos(end - now).min(ASK))?;
         let received = link.receive(&mut buffer)?;
         bytes.extend_from_slice(&buffer[..received]);
         while !bytes.is_empty() {
@@ -135,10 +160,10 @@ fn ask(
                     end,
                     ..
                 } => {
-                    let ours = header.kind == wire::Kind::Hello && header.sequence == sequence;
+                    let ours = header.kind == wire::Kind::Hello && header.sequence == number;
                     let reply = HelloReply::decode(&bytes[payload]).filter(|_| ours);
-                    if reply.is_some() {
-                        return Ok(reply);
+                    if let Some(reply) = reply {
+                        return Ok(Answer::Reply(reply));
                     }
                     bytes.drain(..end.max(1));
                 }

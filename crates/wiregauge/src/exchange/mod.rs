@@ -26,7 +26,7 @@ use codec::{Codec, EchoDatagram, EchoStream, Framed};
 use measure::{Ears, Loop, LoopEnd, Sights};
 use samples::{SampleDrain, SampleLog};
 use std::io;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wiregauge_record::{
     BusLimit, Calibration, Connect, Disturbance, Ending, Limit, Plan, Point, PointSummary,
@@ -217,8 +217,11 @@ fn measuring_thread(
     let responder = match plan.protocol {
         Protocol::Echo => None,
         Protocol::Wiregauge => {
-            let responder = hello::hello(link.as_mut(), &plan.address, datagram, timeout)?;
-            check::check_sizes(plan, &responder)?;
+            let responder =
+                hello::hello(link.as_mut(), &plan.address, datagram, timeout, &mut || {
+                    halt.load(Ordering::Relaxed)
+                })?;
+            check::check_limits(plan, &responder)?;
             Some(responder)
         }
     };

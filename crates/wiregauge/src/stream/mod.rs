@@ -210,7 +210,9 @@ fn measuring_thread(
     host::apply(&plan.host)?;
     let mut link = address.open(&plan.link, timeout)?;
     let responder = if link.has_device() {
-        let responder = hello(link.as_mut(), &plan.address, datagram, timeout)?;
+        let responder = hello(link.as_mut(), &plan.address, datagram, timeout, &mut || {
+            halt.load(Ordering::Relaxed)
+        })?;
         check::check_abilities(plan, &responder)?;
         Some(responder)
     } else {
