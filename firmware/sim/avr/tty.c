@@ -2,6 +2,7 @@
 #include "tty.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pty.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,12 +34,47 @@ bool tty_make(struct tty *tty)
     return fcntl(tty->master, F_SETFL, O_NONBLOCK) == 0 && fcntl(tty->master, F_SETFD, FD_CLOEXEC) == 0;
 }
 
+static int open_other_end(const struct tty *tty)
+{
+    return open(tty->name, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* As a real port is once it is closed: a program that was killed may have left it to itself, or in another mode. */
+static void free_for_the_next(const struct tty *tty)
+{
+    int other = open_other_end(tty);
+    if (other < 0)
+        return;
+    ioctl(other, TIOCNXCL);
+    make_raw(other);
+    close(other);
+}
+
+static bool hung_up(const struct tty *tty)
+{
+    struct pollfd master = {tty->master, POLLIN, 0};
+    return poll(&master, 1, 0) > 0 && (master.revents & POLLHUP);
+}
+
 int tty_take(struct tty *tty, uint8_t *to, size_t room)
 {
+    bool closed = hung_up(tty);
+    if (closed && tty->open && !tty->ended) {
+        tty->ended = true;
+        free_for_the_next(tty);
+    } else if (!closed && tty->ended) {
+        tty->ended = false; /* and another has opened it already */
+        return -1;
+    }
     ssize_t n = read(tty->master, to, room);
     if (n > 0)
         return (int)n;
-    return n < 0 && errno == EIO ? -1 : 0;
+    if (n < 0 && errno == EIO) {
+        tty->open = tty->ended = false;
+        return -1;
+    }
+    tty->open = true;
+    return 0;
 }
 
 bool tty_settle(struct tty *tty)
@@ -68,16 +104,12 @@ size_t tty_give(struct tty *tty, const uint8_t *bytes, size_t n)
     return given + rest;
 }
 
-void tty_renew(struct tty *tty)
+void tty_forget(struct tty *tty)
 {
     tty->held_from = tty->held_to = 0;
-    int other = open(tty->name, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    int other = open_other_end(tty);
     if (other < 0)
         return;
-    /* Not TCOFLUSH: another program may have opened it meanwhile, and written. */
-    tcflush(other, TCIFLUSH);
-    make_raw(other);
-    /* A program that was killed left it to itself, which a real port forgets when it is closed. */
-    ioctl(other, TIOCNXCL);
+    tcflush(other, TCIFLUSH); /* not TCOFLUSH: another program may have opened it and written */
     close(other);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Addresses in data memory (ATmega48A/PA/88A/PA/168A/PA/328/P datasheet DS40002061B, chapter 36). */
-enum { UCSR0A = 0xC0, UBRR0L = 0xC4, UBRR0H = 0xC5, U2X = 1 << 1 };
+enum { UCSR0A = 0xC0, UCSR0B = 0xC1, UBRR0L = 0xC4, UBRR0H = 0xC5, U2X = 1 << 1, RXEN = 1 << 4 };
 /* Start, 8 data, stop: what Serial.begin(baud) sets. */
 enum { BITS = 10 };
 /* Two in the receive buffer and one in the shift register; one more is lost (20.8.4, Data OverRun). */
@@ -36,8 +36,11 @@ static struct {
 
 static avr_cycle_count_t cycles_of_byte(avr_t *avr)
 {
+    /* A host does not notice that a board was reset, and goes on at the same rate. */
+    static avr_cycle_count_t cycles = CLOCK_HZ / 115200 * BITS;
     unsigned divisor = (avr->data[UBRR0L] | (avr->data[UBRR0H] & 0x0F) << 8) + 1u;
-    avr_cycle_count_t cycles = (avr_cycle_count_t)divisor * (avr->data[UCSR0A] & U2X ? 8 : 16) * BITS;
+    if (avr->data[UCSR0B] & RXEN)
+        cycles = (avr_cycle_count_t)divisor * (avr->data[UCSR0A] & U2X ? 8 : 16) * BITS;
     line.uart->cycles_per_byte = cycles;
     return cycles;
 }
@@ -52,7 +55,8 @@ static avr_cycle_count_t send_to_device(avr_t *avr, avr_cycle_count_t when, void
 {
     struct machine *machine = param;
     avr_cycle_count_t byte = cycles_of_byte(avr);
-    if (line.out_from == line.out_to) {
+    bool to_be_closed = line.was_open && !line.open; /* attend() sees to it before anything else is taken */
+    if (line.out_from == line.out_to && !to_be_closed) {
         int n = tty_take(&machine->tty, line.out, sizeof line.out);
         line.open = n >= 0;
         line.out_from = 0;
@@ -122,11 +126,9 @@ static bool begin(struct machine *machine)
 {
     line.sent_from = line.sent_to = 0;
     line.line_free = 0;
-    /* Until the sketch has set the baud rate, what comes is lost, as on a real board. */
-    if (!machine_run(machine, CYCLES_OF_US(10000)))
-        return false;
     avr_cycle_timer_register(machine->avr, cycles_of_byte(machine->avr), send_to_device, machine);
-    return true;
+    /* Until the sketch has opened its port. */
+    return machine_run(machine, CYCLES_OF_US(10000));
 }
 
 static bool attend(struct machine *machine)
@@ -136,7 +138,7 @@ static bool attend(struct machine *machine)
         return true;
     line.was_open = line.open;
     if (!line.open)
-        tty_renew(&machine->tty);
+        tty_forget(&machine->tty);
     else if (machine->reset_on_open)
         machine->wants_reset = 1;
     return true;

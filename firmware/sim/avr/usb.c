@@ -32,7 +32,8 @@ static avr_cycle_count_t bus_time(unsigned bytes)
 /* What a program has written becomes the next packet. */
 static void fetch(struct machine *machine, avr_cycle_count_t now)
 {
-    if (host.bytes || now < host.look_again)
+    bool to_be_closed = host.dtr && !host.open; /* attend() lowers DTR before anything else is taken */
+    if (host.bytes || now < host.look_again || to_be_closed)
         return;
     int n = tty_take(&machine->tty, host.packet, machine->packet);
     host.open = n >= 0;
@@ -183,7 +184,6 @@ static bool join(struct machine *machine)
     return true;
 }
 
-/* What was on its way is lost when a device goes. */
 static bool begin(struct machine *machine)
 {
     host.attached = host.running = host.dtr = false;
@@ -207,6 +207,9 @@ static bool begin(struct machine *machine)
         fprintf(stderr, "avrsim: the device could not be enumerated\n");
         return false;
     }
+    /* What a program has written meanwhile went to a device that was gone. */
+    while (host.resets > 1 && tty_take(&machine->tty, host.packet, sizeof host.packet) > 0)
+        continue;
     host.running = true;
     avr_cycle_timer_register(machine->avr, CYCLES_OF_US(1000), schedule, machine);
     return true;
@@ -232,7 +235,7 @@ static bool attend(struct machine *machine)
     if (wants_dtr == host.dtr)
         return true;
     if (!wants_dtr)
-        tty_renew(&machine->tty);
+        tty_forget(&machine->tty);
     return set_dtr(machine, wants_dtr);
 }
 
