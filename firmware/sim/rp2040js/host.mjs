@@ -43,6 +43,7 @@ export class Host {
     address = 0;
     errors = [];
 
+    // onWork() is called before anything is begun, so that a simulation that slept brings its clock up.
     constructor(mcu, controller, onWork) {
         Object.assign(this, { mcu, controller, clock: mcu.clock, onWork });
         controller.onArmed = () => this.armed();
@@ -51,6 +52,7 @@ export class Host {
         this.controls = [];
         this.turn = 0;
         this.frame = -1;
+        this.armings = 0;
         this.next = null; // what happens at the alarm
         this.parked = true;
     }
@@ -116,9 +118,8 @@ export class Host {
     // Lets simulated time go by.
     pause(nanos) {
         return new Promise((resolve) => {
-            const alarm = this.clock.createAlarm(() => resolve());
-            alarm.schedule(nanos);
             this.onWork();
+            this.clock.createAlarm(() => resolve()).schedule(nanos);
         });
     }
 
@@ -131,6 +132,7 @@ export class Host {
 
     // The device has given a buffer to its controller: what was refused before may not be now.
     armed() {
+        this.armings++;
         for (const pipe of this.pipes.values()) {
             pipe.refused = false;
         }
@@ -138,12 +140,12 @@ export class Host {
 
     // There is something to do; if the bus sleeps, it goes on at once.
     work() {
+        this.onWork();
         this.armed();
         if (this.parked) {
             this.parked = false;
             this.#then(0, () => this.#choose());
         }
-        this.onWork();
     }
 
     #pipe(endpoint, out) {
@@ -253,6 +255,7 @@ export class Host {
     }
 
     #token(endpoint, out) {
+        this.armingsAtToken = this.armings;
         return this.controller.hears(this.address) ? this.controller.token(endpoint, out) : 'none';
     }
 
@@ -264,7 +267,7 @@ export class Host {
     #bulkIn(pipe) {
         const transfer = pipe.queue[0];
         this.#in(pipe.endpoint, (answer, data1) => {
-            pipe.refused = answer === 'nak';
+            pipe.refused = answer === 'nak' && this.armingsAtToken === this.armings;
             if (answer === 'nak') {
                 pipe.told(null);
             } else if (typeof answer === 'string') {
@@ -291,7 +294,7 @@ export class Host {
         const transfer = pipe.queue[0];
         const bytes = transfer.data.subarray(transfer.at, transfer.at + PACKET);
         this.#out(pipe.endpoint, bytes, pipe.data1, (answer) => {
-            pipe.refused = answer === 'nak';
+            pipe.refused = answer === 'nak' && this.armingsAtToken === this.armings;
             if (answer === 'nak') {
                 pipe.told(null);
             } else if (answer !== 'ack') {
