@@ -17,7 +17,7 @@ class Pipe {
     constructor(endpoint, out) {
         Object.assign(this, { endpoint, out, queue: [], data1: false, refused: false });
         // `within`: tokens behind a full packet, where the device must have more, if only a packet of no bytes.
-        this.count = { data: 0, nak: 0, bytes: 0, wrong_toggle: 0, within_data: 0, within_nak: 0 };
+        this.count = { data: 0, empty: 0, nak: 0, bytes: 0, wrong_toggle: 0, within_data: 0, within_nak: 0 };
         this.full = false;
         this.naks = 0;
     }
@@ -29,6 +29,7 @@ class Pipe {
             return;
         }
         this.count.data++;
+        this.count.empty += packetBytes === 0 ? 1 : 0;
         this.count.bytes += packetBytes;
         if (this.full) {
             this.count.within_data++;
