@@ -16,6 +16,7 @@ SIMULATOR = Path(__file__).resolve().parents[2] / "firmware" / "sim" / "rp2040"
 
 
 def main() -> None:
+    """Become the simulator."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("socket", type=Path)
     parser.add_argument("--speed", help="of the controller; the device knows full speed only")
