@@ -285,25 +285,35 @@ def test_a_host_that_leaves_in_the_middle_is_forgotten(speaker: Board) -> None:
             offers = line.hello().abilities
             line.send(frames.request(13, 100)[:50])
             line.cut()
-        with Line(address) as line:
-            line.drain(0.05)
-            line.hello()
+        with greeted(address) as line:
             line.exchange(14, 16, 48)
         if not offers & SOURCE:
             continue
-        with Line(address) as line:
-            line.hello()
+        with greeted(address) as line:
             start = struct.pack("<B3xIQ", frames.START, 64, 0)
             line.send(frames.request_header(frames.SOURCE, 15, 16, 32) + start)
             line.receive(200)
             line.cut()
-        with Line(address) as line:
-            line.send(frames.hello_request(16))
-            # A tty keeps what was under way; the answer to HELLO ends it.
-            came = line.drain(0.5)
-            expected = frames.response_header(frames.HELLO, 16, 72)[4:12]
-            assert expected in came[-104:], f"{len(came)} bytes came, the last ones {came[-120:].hex()}"
+        with greeted(address) as line:
+            assert line.quiet_for(0.2), "the source flows on"
             line.exchange(17, 16, 48)
+
+
+def greeted(address: str) -> Line:
+    """Open a line whose last host has just left, and say HELLO. A board (or a line that is one host's at a time) may
+    take a moment to notice; and a tty keeps what was under way, which ends with the answer to HELLO."""
+    end = time.monotonic() + 10
+    while True:
+        line = Line(address)
+        try:
+            line.send(frames.hello_request(99))
+            came = line.drain(0.3)
+            assert frames.response_header(frames.HELLO, 99, 72)[4:12] in came[-104:], f"no HELLO: {came[-120:].hex()}"
+            return line
+        except (AssertionError, OSError):
+            line.close()
+            if time.monotonic() > end:
+                raise
 
 
 def test_an_address_that_proved_nothing_is_sent_no_more_than_it_sent(speaker: Board) -> None:
@@ -320,7 +330,9 @@ def test_an_address_that_proved_nothing_is_sent_no_more_than_it_sent(speaker: Bo
         "nothing": b"",
     }
     for what, question in questions.items():
-        answer = ask(speaker.udp, question, sender="127.0.0.77")
+        # `wiregauge serve` takes a proof for all ports of an address; QEMU's network knows 127.0.0.1 only.
+        sender = "127.0.0.77" if speaker.target == "linux" else "127.0.0.1"
+        answer = ask(speaker.udp, question, sender=sender)
         assert len(answer) <= len(question), what
         if what.startswith(("one", "a stream")):
             assert answer_of(answer, b"").status == frames.UNPROVEN, what
