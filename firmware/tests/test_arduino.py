@@ -1,4 +1,4 @@
-"""What is special about the Arduino sketch: its count, its block reads, the ports and resets of real boards."""
+"""What is special about the Arduino sketch: its count, its block reads, the ports and resets of boards."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def told_count(port: int) -> int:
 
 
 def pins(board: Board) -> tuple[int, int]:
-    """End a board that was started with --verbose; return the changes of pin 2, and the cycles of pin 3 low."""
+    """End a board started with --verbose; return the changes of pin 2, and the cycles of pin 3 low."""
     board.end()
     match = re.search(r"pins: 2 changed (\d+) times, 3 was low for (\d+) cycles", board.said())
     assert match, board.said()
@@ -80,7 +80,7 @@ def hold_lossless(run: Any) -> None:
         assert not any(counts[wrong] for wrong in ("lost", "duplicated", "corrupted", "stray")), counts
 
 
-# --- the count ----------------------------------------------------------------------------------------------------
+# --- the count ----------------------------------------------------------------------------------------------
 
 
 @both_boards
@@ -116,7 +116,7 @@ def test_blocks_are_read_and_not_bytes(board: Boards) -> None:
     assert 5 * size < cycles < 40 * size, cycles / size
 
 
-# --- streams ------------------------------------------------------------------------------------------------------
+# --- streams ------------------------------------------------------------------------------------------------
 
 
 def test_an_uno_keeps_up_with_its_uart_both_ways_at_once(board: Boards, wiregauge: Wiregauge) -> None:
@@ -127,7 +127,7 @@ def test_an_uno_keeps_up_with_its_uart_both_ways_at_once(board: Boards, wiregaug
 
 
 def test_a_source_waits_for_a_reader_that_stops(board: Boards, wiregauge: Wiregauge) -> None:
-    """USB: what the host does not fetch stays in the device, for longer than the core's 250 ms of patience."""
+    """USB: what the host does not fetch stays in the device, even beyond the core's patience of 250 ms."""
     leonardo = board("arduino").serial
     assert leonardo
     flags = ["--direction", "in", "--transfer", "64", "--duration", "3s", "--timeout", "20s", "--no-store"]
@@ -156,7 +156,7 @@ def test_a_board_outlives_a_program_that_is_killed(
     hold_intact(wiregauge.exchange(address, "--count", "20", "--in", "100", "--depth", "1,2"))
 
 
-# --- ports and resets -----------------------------------------------------------------------------------------------
+# --- ports and resets ---------------------------------------------------------------------------------------
 
 
 @both_boards
@@ -209,10 +209,12 @@ def test_single_bytes_in_packets_of_their_own_are_understood(board: Boards, wire
     hold_lossless(wiregauge.stream(address, "--direction", "out", "--transfer", "64", "--duration", "1s"))
 
 
-# --- the build --------------------------------------------------------------------------------------------------------
+# --- the build ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("flash", "ram", "status"), [(28_672, 2_560, 0), (3_000, 2_560, 1), (28_672, 300, 1)])
+@pytest.mark.parametrize(
+    ("flash", "ram", "status"), [(28_672, 2_560, 0), (3_000, 2_560, 1), (28_672, 300, 1)]
+)
 def test_a_program_that_does_not_fit_is_refused(
     flash: int, ram: int, status: int, board: Boards, tmp_path: Path
 ) -> None:
