@@ -88,11 +88,13 @@ static size_t refuse(wg_udp *u, const uint8_t *request, uint8_t kind, uint8_t st
     wg_responder *r = &u->responder;
 
     wg_begin(r, u->device);
-    r->ticks = u->device->ticks != NULL ? ticks : 0;
-    r->answers[0].rx_ticks = r->ticks;
-    r->answers[0].sequence = wg_get32(request + 4);
-    r->answers[0].kind = kind;
-    r->answers[0].status = status;
+    r->heads[0][0] = 0x7A;
+    r->heads[0][1] = (uint8_t)(1 << 4 | kind);
+    memcpy(r->heads[0] + 4, request + 4, 4);
+    r->heads[0][12] = status;
+    if (u->device->ticks != NULL) {
+        wg_put64(r->heads[0] + 16, ticks);
+    }
     r->waiting = 1;
     return wg_give(r, to, room);
 }
@@ -234,7 +236,7 @@ size_t wg_udp_give(wg_udp *u, wg_address *to_whom, uint32_t now_ms, uint8_t *to,
         if (source->transfer <= room && wg_source_begin(source, ticks)) {
             size_t n = source->left;
 
-            (void)wg_source_give(source, to, n);
+            wg_source_give(source, to, n);
             source->last_ticks = ticks;
             *to_whom = peer->address;
             return n;
