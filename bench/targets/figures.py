@@ -15,7 +15,9 @@ mpl.use("svg")
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 Results = dict[str, Any]
 
@@ -63,11 +65,28 @@ def look(results: Results, key: str) -> dict[str, Any]:
     return {"color": COLOURS[at % 10], "marker": MARKERS[at % 10], "linestyle": DASHES[at % 10]}
 
 
+def panels_of(modes: list[str], height: float) -> tuple[Figure, list[Axes]]:
+    """Return a panel for each mode, two beside each other, so that text stays as large as the page's."""
+    rows = (len(modes) + 1) // 2
+    figure, panels = plt.subplots(rows, 2, figsize=(7.5, height * rows + 0.9), squeeze=False)
+    flat = list(panels.flat)
+    for axes in flat[len(modes) :]:
+        axes.remove()
+    return figure, flat[: len(modes)]
+
+
+def logarithmic(axis: Axis) -> None:
+    """Label a logarithmic axis with plain numbers: 0.1, 1, 10."""
+    axis.set_major_locator(LogLocator(numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def sizes_on(axes: Axes, sizes: list[int]) -> None:
     """Mark the sizes that were measured, and no others."""
     axes.set_xscale("log")
     axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
-    axes.minorticks_off()
+    axes.xaxis.set_minor_locator(NullLocator())
 
 
 def legend_above(figure: Figure, axes: list[Axes]) -> None:
@@ -86,8 +105,8 @@ def modes_of(results: Results) -> list[str]:
 def delta_times(results: Results) -> Figure:
     """Median delta time against size: one panel a mode."""
     modes = modes_of(results)
-    figure, panels = plt.subplots(1, len(modes), figsize=(3.0 * len(modes), 3.8), sharey=True, squeeze=False)
-    for axes, mode in zip(panels[0], modes, strict=True):
+    figure, panels = panels_of(modes, 2.7)
+    for axes, mode in zip(panels, modes, strict=True):
         sizes: list[int] = []
         for cls in results["classes"]:
             by_size = cls["modes"].get(mode, {}).get("sizes", {})
@@ -99,22 +118,29 @@ def delta_times(results: Results) -> Figure:
             if points:
                 sizes = [size for size, _ in points]
                 axes.plot(*zip(*points, strict=True), label=cls["title"], **look(results, cls["key"]))
+        axes.set(yscale="log", xlabel="payload, B", ylabel="delta time p50, ms", title=results["modes"][mode])
+        logarithmic(axes.yaxis)
         sizes_on(axes, sizes)
-        axes.tick_params(axis="x", rotation=60)
-        axes.set(yscale="log", xlabel="payload, B", title=results["modes"][mode])
-    panels[0][0].set_ylabel("delta time p50, ms")
-    legend_above(figure, list(panels[0]))
+    same_scale([axes for axes, mode in zip(panels, modes, strict=True) if mode in NETWORK], "y")
+    legend_above(figure, panels)
     return figure
+
+
+def same_scale(panels: list[Axes], axis: str) -> None:
+    """Give panels the same limits, those that hold all of them; the serial line has limits of its own."""
+    if not panels:
+        return
+    limits = [getattr(axes, f"get_{axis}lim")() for axes in panels]
+    for axes in panels:
+        getattr(axes, f"set_{axis}lim")(min(low for low, _ in limits), max(high for _, high in limits))
 
 
 def tails(results: Results) -> Figure:
     """How many exchanges of the loop took longer than a time: one panel a mode."""
     modes = modes_of(results)
-    figure, panels = plt.subplots(
-        1, len(modes), figsize=(3.0 * len(modes), 3.8), sharex=True, sharey=True, squeeze=False
-    )
+    figure, panels = panels_of(modes, 2.7)
     deadline = results["rule"]["deadline_ns"] / 1e6
-    for axes, mode in zip(panels[0], modes, strict=True):
+    for axes, mode in zip(panels, modes, strict=True):
         for cls in results["classes"]:
             curve = cls["modes"].get(mode, {}).get("loop", {}).get("nines", [])
             if curve:
@@ -123,11 +149,13 @@ def tails(results: Results) -> Figure:
         axes.axvline(
             deadline, color="#222222", linestyle=":", linewidth=1.2, label=f"deadline, {deadline:g} ms"
         )
-        axes.set(
-            xscale="log", yscale="log", xlabel="from the intended start, ms", title=results["modes"][mode]
-        )
-    panels[0][0].set_ylabel("share that took longer")
-    legend_above(figure, list(panels[0]))
+        axes.set(xscale="log", yscale="log", title=results["modes"][mode])
+        axes.set(xlabel="from the intended start, ms", ylabel="share that took longer")
+        logarithmic(axes.xaxis)
+        logarithmic(axes.yaxis)
+    same_scale([axes for axes, mode in zip(panels, modes, strict=True) if mode in NETWORK], "x")
+    same_scale(panels, "y")
+    legend_above(figure, panels)
     return figure
 
 
@@ -162,31 +190,21 @@ def split(results: Results) -> Figure | None:
 def firsts(results: Results) -> Figure:
     """The first exchange of a board just started, beside the usual one."""
     modes = modes_of(results)
-    figure, panels = plt.subplots(1, len(modes), figsize=(3.0 * len(modes), 3.6), sharex=True, squeeze=False)
-    for axes, mode in zip(panels[0], modes, strict=True):
+    figure, panels = panels_of(modes, 2.3)
+    for axes, mode in zip(panels, modes, strict=True):
         measured = [cls for cls in results["classes"] if mode in cls["modes"]]
         names = [cls["title"] for cls in measured]
         part = "access" if mode == "each" else "whole"
         usual = [next(iter(cls["modes"][mode]["sizes"].values()))[part].get("p50") for cls in measured]
         axes.plot([(time or 0) / 1e6 for time in usual], names, "o", color="#0072b2", label="usual, p50")
-        for at, cls in enumerate(measured):
+        for name, cls in zip(names, measured, strict=True):
             times = [one["rtt_ns"] / 1e6 for one in cls["modes"][mode]["first"] if one["rtt_ns"]]
-            axes.plot(
-                times,
-                [names[at]] * len(times),
-                "|",
-                color="#d55e00",
-                markersize=10,
-                markeredgewidth=1.6,
-                label="the first one, each round",
-            )
+            label = "the first one, each round"
+            axes.plot(times, [name] * len(times), "|", color="#d55e00", ms=10, mew=1.6, label=label)
         axes.invert_yaxis()
         axes.set(xscale="log", xlabel="RTT, ms", title=results["modes"][mode])
-        if axes is not panels[0][0] and names == [
-            cls["title"] for cls in results["classes"] if modes[0] in cls["modes"]
-        ]:
-            axes.set_yticklabels([])
-    legend_above(figure, list(panels[0]))
+        logarithmic(axes.xaxis)
+    legend_above(figure, panels)
     return figure
 
 
@@ -204,8 +222,9 @@ def device_times(results: Results) -> Figure | None:
             if points:
                 sizes, drawn = [size for size, _ in points], True
                 axes.plot(*zip(*points, strict=True), label=cls["title"], **look(results, cls["key"]))
-        sizes_on(axes, sizes or [1])
         axes.set(yscale="log", xlabel="request and response, B", title=title)
+        logarithmic(axes.yaxis)
+        sizes_on(axes, sizes or [1])
     panels[0].set_ylabel("device time p50, us of its own clock")
     legend_above(figure, list(panels))
     if drawn:

@@ -260,7 +260,8 @@ def rule_in_numbers(results: Results) -> str:
     hard, soft = percent(rule["hard_share"]), percent(rule["soft_share"])
     return (
         f"Here: deadline and period {rule['deadline_ns'] / 1e6:g} ms, {plan['loop_size']} B each way, "
-        f"{plan['loop_count']:,} exchanges a round; headroom {rule['headroom']:g}, spread {rule['spread']:g}, "
+        f"{plan['loop_count']:,} exchanges a round; headroom {rule['headroom']:g}, "
+        f"spread {rule['spread']:g}, "
         f"{rule['in_a_row']} in a row, shares {hard} (hard) and {soft} (soft), "
         f"each bound with {rule['confidence']:.0%}."
     )
@@ -275,8 +276,8 @@ def findings(results: Results) -> str:
         best = min((cell["loop"]["verdict"]["word"] for cell in native["modes"].values()), key=ORDER.index)
         if best != "hard":
             found.append(
-                f"This computer, answering itself, is called {best} here. So no class beside it could be shown "
-                "to be hard: look at the device's own time."
+                f"This computer, answering itself, is called {best} here. So no class beside it could be "
+                "shown to be hard: look at the device's own time."
             )
     for key, title in (("rtos-freertos", "the RTOS"), ("lwip-apps", "lwIP's own echo")):
         ratios = [
@@ -291,8 +292,8 @@ def findings(results: Results) -> str:
         if all(own):
             bare, rtos = (one["sizes"]["100"]["p50"] for one in own if one)
             found.append(
-                f"On its own clock, the RTOS needs {rtos / bare:.2f} times as long as bare metal for 100 B over "
-                f"{link} ({us(rtos)} us against {us(bare)} us)."
+                f"On its own clock, the RTOS needs {rtos / bare:.2f} times as long as bare metal for 100 B "
+                f"over {link} ({us(rtos)} us against {us(bare)} us)."
             )
     for key in ("native", BASE, "rtos-freertos", "micropython"):
         modes = by_key.get(key, {}).get("modes", {})
