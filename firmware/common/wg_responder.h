@@ -10,6 +10,7 @@
  *         n = wg_give(&responder, to_send, room);               // 0: nothing to send
  *     }
  *
+ * Not to be called from an interrupt and from the main program at the same time.
  * docs/porting.md shows a board that does so in under 100 lines. */
 #ifndef WG_RESPONDER_H
 #define WG_RESPONDER_H
@@ -18,11 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wg_stream.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* What a small device leaves out, or makes smaller: -DWG_WAITING=2 and so on. */
+/* What a small device leaves out, or makes smaller: -DWG_WAITING=2 and so on, the same for all files. */
 #ifndef WG_WAITING
 #define WG_WAITING 4 /* answers that wait to be sent, and so the max_outstanding that HELLO states: 1 to 255 */
 #endif
@@ -39,28 +42,80 @@ enum { WG_BUS_UNKNOWN, WG_BUS_LOW, WG_BUS_FULL, WG_BUS_HIGH, WG_BUS_SUPER };
 /* What a device is. Stays where it is while a responder uses it; may be const, and in flash where the compiler
  * maps flash into the address space of data (not on AVR). */
 typedef struct {
-    const char *name;      /* UTF-8, cut after 32 bytes */
-    uint32_t max_out;      /* largest request frame, at least 104 */
-    uint32_t max_in;       /* largest response frame, at least 104 */
-    uint32_t max_transfer; /* largest transfer of a stream; 0: as it likes */
-    uint32_t tick_hz;      /* of ticks(); 0 without a clock */
-    uint8_t tick_bits;     /* after which it wraps; 0 without a clock */
-    uint8_t bus;           /* WG_BUS_... */
+    const char *name;        /* UTF-8, no control characters, cut after 32 bytes */
+    uint32_t max_out;        /* largest request frame, at least 104 */
+    uint32_t max_in;         /* largest response frame, at least 104 */
+    uint32_t max_transfer;   /* largest transfer of a stream; 0: as it likes */
+    uint32_t tick_hz;        /* of ticks(); 0 without a clock */
+    uint8_t tick_bits;       /* after which it wraps; 0 without a clock */
+    uint8_t bus;             /* WG_BUS_... */
     uint64_t (*ticks)(void); /* now, to stamp what is sent; NULL without a clock */
-    /* Where a MESSAGE is kept while it is answered; NULL: MESSAGE is not offered. Its size bounds the message in
-     * both directions, without header and check. */
+    /* Where a MESSAGE is kept while it is answered; NULL: MESSAGE is not offered. A message and its check of 2 bytes
+     * must fit into message_room, in either direction; what does not is TOO_LARGE. Two responders that answer
+     * messages at the same time need a device each, with a buffer each. */
     uint8_t *message;
     uint32_t message_room;
     /* The application: answers the `bytes` of a message in their place, returns the size of its answer, at most
-     * `wanted`, itself at most message_room. NULL: answers the same bytes, repeated or cut to `wanted`. */
+     * `wanted`. Called from wg_take() or wg_give(). NULL: answers the same bytes, repeated or cut to `wanted`; zeros if
+     * there are none. */
     uint32_t (*answer)(void *user, uint8_t *message, uint32_t bytes, uint32_t wanted);
     void *user;
 } wg_device;
 
+/* An answer that waits to be sent. */
+typedef struct {
+    uint64_t rx_ticks;
+    uint32_t sequence;
+    uint32_t in_payload;
+    uint8_t kind;
+    uint8_t status;
+    uint8_t flags;
+} wg_answer;
+
 /* One connection, or one tty. Its fields are private; they stand here so that its size is known: no heap. */
 typedef struct {
     const wg_device *device;
-    /* TODO in firmware/common: the state */
+
+    /* What arrives. */
+    uint64_t ticks; /* when the last bytes came */
+    uint8_t state;
+    uint8_t window[WG_HEADER]; /* bytes that may be the beginning of a header */
+    uint8_t kept;              /* of them */
+    uint8_t beyond;            /* of those, the ones behind the payload that is being searched */
+    bool whole;                /* a datagram: nothing is searched */
+
+    /* The request whose payload arrives. */
+    uint8_t kind;
+    uint8_t status;
+    uint8_t flags;
+    uint8_t expected;   /* the pattern's next byte */
+    bool last_is_right; /* the last byte of the payload, though others were wrong */
+    uint32_t sequence;
+    uint32_t in_bytes;
+    uint32_t got;  /* bytes of its payload that came */
+    uint32_t left; /* and that have not come */
+#if WG_STREAMS
+    uint8_t order[WG_ORDER];
+#endif
+
+    /* What is to be sent. */
+    wg_answer answers[WG_WAITING];
+    uint8_t first;
+    uint8_t waiting;
+    uint8_t phase;    /* the pattern's next byte */
+    uint8_t head[32]; /* the header that is being sent */
+    uint32_t at;      /* bytes of the first answer that were given */
+
+#if WG_MESSAGES
+    uint16_t crc;
+    bool answers_message;   /* the message's buffer holds an answer that waits */
+    uint32_t again;         /* bytes of a damaged message, from here ... */
+    uint32_t again_end;     /* ... to here, are looked into again */
+#endif
+#if WG_STREAMS
+    wg_sink sink;
+    wg_source source;
+#endif
 } wg_responder;
 
 /* Forgets all that was. Also when the host has gone and another may come (a closed connection, a bus reset). */

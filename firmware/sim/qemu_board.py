@@ -1,0 +1,168 @@
+"""Runs an Ethernet board's real binary in QEMU, behind QEMU's own user-mode network on loopback.
+
+firmware/sim/README.md says what each simulator promises. SIGUSR1 resets the board, as its button would.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, NoReturn
+
+BUILD = Path(__file__).resolve().parent.parent / "build"
+PROTOCOL_PORT = 7700
+ECHO_PORT = 7
+
+# Virtual time: an instruction takes 2^5 ns whatever the host does, so each processor does 31 million a second. That is
+# about what a Cortex-M3 of 25 to 50 MHz does from flash. While the processor sleeps, time goes by as on the wall
+# (sleep=on): if it jumped to the next timer instead, TCP's timers would run out before the host could answer.
+VIRTUAL_TIME = ["-icount", "shift=5,sleep=on,align=off"]
+
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+@dataclass(frozen=True)
+class Board:
+    """What QEMU must be told of a board."""
+
+    target: str  # its folder under firmware/, for make
+    binary: str  # its ELF file, relative to firmware/build
+    machine: str  # QEMU's name
+    nic: str  # QEMU's model of its Ethernet controller
+    answers: bool  # speaks the protocol; else echoes only
+
+
+class Qemu:
+    """A running QEMU: its monitor on standard input and output, the board's UART on a pipe."""
+
+    def __init__(self, board: Board, virtual: bool) -> None:
+        ports = [ECHO_PORT] + ([PROTOCOL_PORT] if board.answers else [])
+        # Host port 0: the system chooses a free one, so that nobody else can take it before QEMU does.
+        forwards = "".join(
+            f",hostfwd={kind}:127.0.0.1:0-:{port}" for port in ports for kind in ("tcp", "udp")
+        )
+        self.uart, uart_end = os.pipe()
+        command = ["qemu-system-arm", "-M", board.machine, "-kernel", str(BUILD / board.binary)]
+        command += ["-nodefaults", "-display", "none", "-qmp", "stdio"]
+        command += ["-chardev", f"file,id=uart,path=/dev/fd/{uart_end}", "-serial", "chardev:uart"]
+        command += ["-nic", f"user,model={board.nic}{forwards}"]
+        if virtual:
+            command += VIRTUAL_TIME
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=[uart_end],
+            preexec_fn=_die_with_parent,
+        )
+        os.close(uart_end)
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self._to: IO[bytes] = self.process.stdin
+        self._from: IO[bytes] = self.process.stdout
+        self._from.readline()  # its greeting
+        self.ask("qmp_capabilities")
+
+    def ask(self, command: str, **arguments: str) -> object:
+        """Sends a command to the monitor (QMP) and returns what it answers."""
+        message = {"execute": command, "arguments": arguments}
+        self._to.write(json.dumps(message).encode() + b"\n")
+        self._to.flush()
+        while line := self._from.readline():
+            answer = json.loads(line)
+            if "error" in answer:
+                raise RuntimeError(f"QEMU: {command}: {answer['error']}")
+            if "return" in answer:
+                return answer["return"]
+        raise RuntimeError(f"QEMU ended before it answered {command}")
+
+    def host_ports(self) -> dict[tuple[str, int], int]:
+        """The host's port of each kind ("tcp", "udp") and port of the board."""
+        text = str(self.ask("human-monitor-command", **{"command-line": "info usernet"}))
+        found = re.findall(
+            r"(TCP|UDP)\[HOST_FORWARD\]\s+\d+\s+\S+\s+(\d+)\s+\S+\s+(\d+)", text
+        )
+        return {(kind.lower(), int(guest)): int(host) for kind, host, guest in found}
+
+    def end(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _fail(why: str) -> NoReturn:
+    print(f"{Path(sys.argv[0]).name}: {why}", file=sys.stderr)
+    sys.exit(1)
+
+
+def _raise_interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _run(qemu: Qemu, board: Board, echo: bool, until_eof: bool) -> None:
+    """Prints the addresses once the board says that it is ready, and goes on until something ends it."""
+    deadline = time.monotonic() + 60
+    announced = False
+    heard = b""
+    watched: list[int] = [qemu.uart] + ([sys.stdin.fileno()] if until_eof else [])
+    while qemu.process.poll() is None:
+        ready, _, _ = select.select(watched, [], [], 0.5)
+        if not announced and time.monotonic() > deadline:
+            _fail(f"the board did not say that it is ready, only {heard!r}")
+        if sys.stdin.fileno() in ready and not os.read(sys.stdin.fileno(), 4096):
+            return
+        if qemu.uart not in ready:
+            continue
+        said = os.read(qemu.uart, 4096)
+        sys.stderr.write(said.decode(errors="replace"))
+        sys.stderr.flush()
+        heard += said
+        if not announced and b"ready" in heard:
+            announced = True
+            ports = qemu.host_ports()
+            for kind in ("tcp", "udp"):
+                port = ports[kind, PROTOCOL_PORT if board.answers and not echo else ECHO_PORT]
+                print(f"{kind}://127.0.0.1:{port}")
+            print("ready", flush=True)
+    _fail(f"QEMU ended with status {qemu.process.returncode}")
+
+
+def main(board: Board) -> None:
+    """What firmware/sim/TARGET does: builds the board's binary if need be, runs it, and prints its addresses."""
+    parser = argparse.ArgumentParser(description=f"Runs {board.binary} in QEMU.")
+    if board.answers:
+        parser.add_argument("--echo", action="store_true", help="print the addresses of plain echo")
+    parser.add_argument("--virtual", action="store_true", help="the processor's time goes by instructions")
+    parser.add_argument("--until-eof", action="store_true", help="end when standard input does")
+    options = parser.parse_args()
+
+    if not (BUILD / board.binary).exists():
+        firmware = Path(__file__).resolve().parent.parent
+        subprocess.run(["make", "-s", "-C", str(firmware / board.target)], check=True, stdout=sys.stderr)
+    signal.signal(signal.SIGTERM, _raise_interrupt)
+    signal.signal(signal.SIGINT, _raise_interrupt)
+    try:
+        qemu = Qemu(board, options.virtual)
+    except (OSError, RuntimeError) as error:
+        _fail(f"{error}; is qemu-system-arm installed?")
+    signal.signal(signal.SIGUSR1, lambda *_: qemu.ask("system_reset"))
+    try:
+        _run(qemu, board, getattr(options, "echo", True), options.until_eof)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        qemu.end()
