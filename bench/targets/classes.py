@@ -38,6 +38,8 @@ class Class:
     # firmware/sim/TARGET and its options; None: `wiregauge serve` on this computer.
     target: str | None
     options: tuple[str, ...] = ()
+    # What makes it an echo.
+    echo: tuple[str, ...] = ("--echo",)
     modes: tuple[str, ...] = ("stream", "each", "udp")
     # Whose clock tells the device's own time: the simulated processor's, or this computer's. None: no clock.
     clock: str | None = "simulated"
@@ -65,6 +67,7 @@ CLASSES = (
         "bare metal, lwIP's own echo",
         "the same board; lwIP's tcpecho_raw and udpecho_raw, unmodified",
         "lwip-apps",
+        echo=(),
         clock=None,
     ),
     Class(
@@ -97,7 +100,7 @@ CLASSES = (
         "ATmega328P, UART at 115,200 baud",
         "arduino",
         ("--board", "uno"),
-        ("line",),
+        modes=("line",),
     ),
     Class(
         "leonardo",
@@ -105,9 +108,9 @@ CLASSES = (
         "ATmega32U4, Arduino's own USB-CDC",
         "arduino",
         ("--board", "leonardo"),
-        ("line",),
+        modes=("line",),
     ),
-    Class("rp2040", "RP2040", "USB-CDC, double-buffered", "rp2040", (), ("line",)),
+    Class("rp2040", "RP2040", "USB-CDC, double-buffered", "rp2040", modes=("line",)),
 )
 
 
@@ -137,7 +140,7 @@ def started(cls: Class, wiregauge: str, echo: bool, virtual: bool = False) -> It
     program = ROOT / "firmware" / "sim" / cls.target
     if not program.exists():
         raise Trouble(f"there is no firmware/sim/{cls.target}")
-    options = [*cls.options, *(["--echo"] if echo else []), *(cls.virtual if virtual else ())]
+    options = [*cls.options, *(cls.echo if echo else ()), *(cls.virtual if virtual else ())]
     os.environ["WIREGAUGE"] = wiregauge
     board = Board(cls.target, *options)
     try:

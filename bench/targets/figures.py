@@ -249,5 +249,5 @@ def draw(results: Results, folder: Path) -> None:
         figure = make(results)
         if figure is not None:
             # No date: the same results give the same file.
-            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+            figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Title": make.__doc__})
             plt.close(figure)

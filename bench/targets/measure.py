@@ -41,6 +41,8 @@ class Plan:
     period_ms: float
     device_sizes: tuple[int, ...]
     device_count: int
+    # A UART carries a dozen large exchanges a second.
+    device_count_of_line: int
 
 
 @dataclass(frozen=True)
@@ -169,10 +171,11 @@ def loop(desk: Desk, cell: Cell, name: str, mode: str, address: str, plan: Plan)
     cell.loop_effective_n += timed["effective_n"] if timed else 0
 
 
-def device(desk: Desk, cell: DeviceCell, name: str, address: str, plan: Plan) -> None:
+def device(desk: Desk, cell: DeviceCell, name: str, mode: str, address: str, plan: Plan) -> None:
     """Ask the device how long it needed itself, request and response of the same size."""
+    count = plan.device_count_of_line if mode == "line" else plan.device_count
     for size in plan.device_sizes:
-        flags = ["--out", size, "--in", size, "--count", plan.device_count, "--warmup", 10]
+        flags = ["--out", size, "--in", size, "--count", count, "--warmup", 10]
         point = desk.exchange(f"{name}-{size}", address, *flags)["points"][0]
         if point["device"] is None:
             raise Failed(f"{name}: the device told no time of its own")
@@ -247,6 +250,11 @@ def longest_run(missed: Iterable[bool]) -> int:
     return longest
 
 
+def bouts(missed: Sequence[bool]) -> int:
+    """Return how many times misses began."""
+    return sum(now and not before for before, now in zip([False, *missed], missed, strict=False))
+
+
 def loop_seen(cell: Cell, rule: Rule) -> Seen:
     """Count what the loop saw; rounds are runs of their own, no row of misses goes across them."""
     rounds = [
@@ -260,6 +268,7 @@ def loop_seen(cell: Cell, rule: Rule) -> Seen:
         misses=sum(map(sum, rounds)),
         unanswered=sum(not row.answered for row in rows),
         longest_run_of_misses=max(map(longest_run, rounds), default=0),
+        bouts=sum(map(bouts, rounds)),
         median_ns=rank(times, 0.5) or 0,
         longest_ns=times[-1] if times else 0,
     )
@@ -341,6 +350,7 @@ def device_summary(cell: DeviceCell, at_size: int, rule: Rule) -> dict[str, Any]
             misses=sum(misses),
             unanswered=0,
             longest_run_of_misses=max(misses),
+            bouts=sum(late > 0 for late in misses),
             median_ns=figures["p50"],
             longest_ns=figures["max"],
         )

@@ -90,7 +90,7 @@ def one_round(desk: Desk, subjects: list[Subject], plan: Plan, turn: int) -> Non
                     address = board.of(mode)
                     if address is None:
                         raise Trouble(f"it has no address for {MODES[mode]}")
-                    device(desk, cell, f"{subject.cls.key}-{mode}-device-{turn}", address, plan)
+                    device(desk, cell, f"{subject.cls.key}-{mode}-device-{turn}", mode, address, plan)
 
 
 @contextlib.contextmanager
@@ -286,6 +286,7 @@ def main() -> int:
         period_ms=args.deadline,
         device_sizes=(100,) if args.quick else DEVICE_SIZES,
         device_count=50 if args.quick else 500,
+        device_count_of_line=20 if args.quick else 100,
     )
     out = args.out
     if out is None and not args.quick:

@@ -41,6 +41,8 @@ class Seen:
     longest_run_of_misses: int
     median_ns: float
     longest_ns: float
+    # Misses in a row are one bout; 0 where they were not told apart.
+    bouts: int = 0
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,10 @@ def judge(seen: Seen, rule: Rule) -> Verdict:
     """Apply the rule."""
     if seen.n == 0:
         return Verdict(UNKNOWN, "nothing was measured", 0.0, 1.0)
-    # Neighbours depend on each other: n exchanges bound no more than the independent ones they are worth.
-    trials = max(1, min(seen.n, math.floor(seen.effective_n)))
+    # Neighbours depend on each other: n exchanges bound no more than the independent ones they are worth, and
+    # the misses of a bout are one event.
+    bout = max(1.0, seen.misses / seen.bouts) if seen.bouts else 1.0
+    trials = max(1, math.floor(min(seen.n, seen.effective_n, seen.n / bout)))
     scaled = seen.misses * trials / seen.n
     high = share_at_most(math.ceil(scaled), trials, rule.confidence)
     low = share_at_least(math.floor(scaled), trials, rule.confidence)

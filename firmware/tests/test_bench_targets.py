@@ -61,6 +61,7 @@ def test_misses_in_a_row_are_counted_within_a_round():
     cell = Cell(loop=[[row(1), row(11), row(11)], [row(12), row(1), row(1, answered=False)]])
     seen = loop_seen(cell, RULE)
     assert (seen.n, seen.misses, seen.unanswered, seen.longest_run_of_misses) == (6, 4, 1, 2)
+    assert seen.bouts == 3
     # What was not answered has no time.
     assert seen.longest_ns == 12 * MS
 

@@ -115,6 +115,17 @@ def test_dependent_exchanges_count_for_fewer():
     assert word(effective_n=200) == UNKNOWN
 
 
+def test_misses_that_come_together_are_one_event():
+    scattered = replace(STEADY, misses=60, bouts=60, longest_run_of_misses=1)
+    together = replace(STEADY, misses=60, bouts=20, longest_run_of_misses=3)
+    assert judge(scattered, RULE).share_high < judge(together, RULE).share_high
+    assert judge(scattered, RULE).share_low > judge(together, RULE).share_low
+    assert (judge(scattered, RULE).word, judge(together, RULE).word) == (SOFT, SOFT)
+    rare = replace(STEADY, n=1_000, effective_n=1_000, misses=3)
+    assert judge(replace(rare, bouts=3, longest_run_of_misses=1), RULE).word == SOFT
+    assert judge(replace(rare, bouts=1, longest_run_of_misses=3), RULE).word == UNKNOWN
+
+
 def test_a_handful_tells_nothing():
     assert word(n=50, effective_n=50) == UNKNOWN
     assert word(n=0, effective_n=0) == UNKNOWN
