@@ -12,6 +12,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,13 +61,15 @@ class Qemu:
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             pass_fds=[uart_end],
             preexec_fn=_die_with_parent,
         )
         os.close(uart_end)
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin and self.process.stdout and self.process.stderr
         self._to: IO[bytes] = self.process.stdin
         self._from: IO[bytes] = self.process.stdout
+        threading.Thread(target=_pass_on, args=(self.process.stderr,), daemon=True).start()
         self._from.readline()  # its greeting
         self.ask("qmp_capabilities")
 
@@ -98,6 +101,15 @@ class Qemu:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+
+def _pass_on(complaints: IO[bytes]) -> None:
+    """Prints what QEMU complains of, each line once: its network repeats one for each datagram that is lost."""
+    seen = set()
+    for line in complaints:
+        if line not in seen:
+            seen.add(line)
+            print(line.decode(errors="replace").rstrip(), file=sys.stderr, flush=True)
 
 
 def _die_with_parent() -> None:
