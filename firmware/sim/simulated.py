@@ -1,0 +1,128 @@
+"""What the simulators written in Python share: free ports, ttys, and a board's programs that are started, reset and
+ended with it (README.md says what a simulator must do)."""
+
+import ctypes
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import tty
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+# prctl(2).
+PR_SET_PDEATHSIG = 1
+READY_S = 60
+
+
+def free_port() -> int:
+    """Return a port of the loopback that nobody has now, neither of TCP nor of UDP."""
+    while True:
+        with socket.socket() as tcp, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+            tcp.bind(("127.0.0.1", 0))
+            port: int = tcp.getsockname()[1]
+            try:
+                udp.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+
+
+def tty_pair() -> tuple[int, str]:
+    """Return the device's end of a new tty, as a descriptor that never waits, and the path of the host's end. That one
+    stays open here as well: a line is not cut because nobody listens."""
+    device, host = os.openpty()
+    os.set_blocking(device, False)
+    tty.setraw(host)
+    return device, os.ttyname(host)
+
+
+def _die_with_parent() -> None:
+    """Run in a child: even kill -9 of the simulator leaves nothing behind. Signals are let through again."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+@dataclass
+class Program:
+    """One program of a board: its command, and the line that says that it serves."""
+
+    command: list[str]
+    ready: str
+    descriptors: tuple[int, ...] = ()
+    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+
+    def start(self) -> None:
+        """Start it and wait until it serves."""
+        self.process = subprocess.Popen(
+            self.command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            pass_fds=self.descriptors,
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 - before any thread holds a lock
+        )
+        said = self.process.stdout
+        assert said is not None
+        until = time.monotonic() + READY_S
+        while select.select([said], [], [], max(0.0, until - time.monotonic()))[0]:
+            line = said.readline().decode(errors="replace")
+            if not line:
+                fail(f"{self.command[0]} ended with {self.process.wait()} before it served")
+            if line.startswith(self.ready):
+                # What it says later is nobody's business, but must go somewhere.
+                threading.Thread(target=said.read, daemon=True).start()
+                return
+        fail(f"{self.command[0]} did not serve within {READY_S} s")
+
+    def end(self) -> None:
+        """Cut its power."""
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def fail(what: str) -> NoReturn:
+    """End the simulator with a message."""
+    print(f"{sys.argv[0]}: {what}", file=sys.stderr)
+    os._exit(1)
+
+
+def run(programs: list[Program], addresses: list[str], until_eof: bool, at_reset: Callable[[], None] = lambda: None) -> None:
+    """Be the board: run its programs until a signal (or the end of standard input) ends it; SIGUSR1 resets it."""
+    # They wait until they are asked for. A thread that was made before would be interrupted by them, so that a board's
+    # signals come here first of all.
+    wanted = {signal.SIGTERM, signal.SIGINT, signal.SIGUSR1}
+    signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+    for program in programs:
+        program.start()
+    print("\n".join([*addresses, "ready"]), flush=True)
+    if until_eof:
+        threading.Thread(target=_end_with_input, daemon=True).start()
+    while True:
+        got = signal.sigtimedwait(wanted, 0.2)
+        if got and got.si_signo in (signal.SIGTERM, signal.SIGINT):
+            break
+        if got and got.si_signo == signal.SIGUSR1:
+            for program in programs:
+                program.end()
+            at_reset()
+            for program in programs:
+                program.start()
+        for program in programs:
+            if program.process and program.process.poll() is not None:
+                for other in programs:
+                    other.end()
+                fail(f"{program.command[0]} ended with {program.process.returncode}")
+    for program in programs:
+        program.end()
+
+
+def _end_with_input() -> None:
+    while sys.stdin.buffer.read1(4096):  # type: ignore[attr-defined]
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
