@@ -16,8 +16,9 @@ mod streams_tests;
 pub mod usb_virtual;
 
 pub use device::Character;
-#[cfg(test)]
-pub(crate) use device::Device;
+/// The responder without its I/O: what firmware/host holds the firmware against.
+#[doc(hidden)]
+pub use device::{Device, Trust};
 pub use faults::{Faults, Often};
 pub use listen::{Serve, ServeAddress, serve};
 pub use model::{Model, ModelledDevice, Passage};
