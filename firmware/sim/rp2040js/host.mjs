@@ -17,18 +17,24 @@ class Pipe {
     constructor(endpoint, out) {
         Object.assign(this, { endpoint, out, queue: [], data1: false, refused: false });
         // `within`: tokens behind a full packet, where the device must have more, if only a packet of no bytes.
-        this.count = { data: 0, nak: 0, bytes: 0, wrong_toggle: 0, within_data: 0, within_nak: 0 };
+        this.count = {
+            data: 0, empty: 0, nak: 0, bytes: 0, wrong_toggle: 0, within_data: 0, within_nak: 0, most_a_frame: 0,
+        };
         this.full = false;
         this.naks = 0;
+        this.frame = 0;
+        this.in_frame = 0; // full packets in it
     }
 
-    told(packetBytes) {
+    // A packet of so many bytes, or null: NAK.
+    told(packetBytes, frame) {
         if (packetBytes === null) {
             this.count.nak++;
             this.naks += this.full ? 1 : 0;
             return;
         }
         this.count.data++;
+        this.count.empty += packetBytes === 0 ? 1 : 0;
         this.count.bytes += packetBytes;
         if (this.full) {
             this.count.within_data++;
@@ -36,6 +42,9 @@ class Pipe {
         }
         this.naks = 0;
         this.full = packetBytes === PACKET;
+        this.in_frame = (frame === this.frame ? this.in_frame : 0) + (this.full ? 1 : 0);
+        this.frame = frame;
+        this.count.most_a_frame = Math.max(this.count.most_a_frame, this.in_frame);
     }
 }
 
@@ -269,14 +278,14 @@ export class Host {
         this.#in(pipe.endpoint, (answer, data1) => {
             pipe.refused = answer === 'nak' && this.armingsAtToken === this.armings;
             if (answer === 'nak') {
-                pipe.told(null);
+                pipe.told(null, this.frame);
             } else if (typeof answer === 'string') {
                 this.#failed(pipe, answer);
             } else if (data1 !== pipe.data1) {
                 pipe.count.wrong_toggle++; // the same packet again, as a host must think (8.6.4)
             } else {
                 pipe.data1 = !pipe.data1;
-                pipe.told(answer.length);
+                pipe.told(answer.length, this.frame);
                 if (pipe.queue[0] !== transfer) {
                     return; // cancelled meanwhile: its bytes are lost, as on a real host
                 }
@@ -296,12 +305,12 @@ export class Host {
         this.#out(pipe.endpoint, bytes, pipe.data1, (answer) => {
             pipe.refused = answer === 'nak' && this.armingsAtToken === this.armings;
             if (answer === 'nak') {
-                pipe.told(null);
+                pipe.told(null, this.frame);
             } else if (answer !== 'ack') {
                 this.#failed(pipe, answer);
             } else {
                 pipe.data1 = !pipe.data1;
-                pipe.told(bytes.length);
+                pipe.told(bytes.length, this.frame);
                 if (pipe.queue[0] !== transfer) {
                     return;
                 }

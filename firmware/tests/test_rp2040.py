@@ -1,0 +1,114 @@
+"""What only the RP2040 has: two functions at once, two buffers an endpoint, packets of no bytes, a bus that is reset.
+
+The simulator tells on stderr, when it ends, what was seen on the bus. Its time is the simulated processor's, so the counts
+hold on any machine, however busy.
+"""
+
+import json
+import subprocess
+import time
+from typing import Any
+
+import pytest
+from conftest import Boards
+from harness import Board, Wiregauge, hold_intact
+
+# The simulator waits for the processor of the machine that it runs on.
+TIMEOUT = ("--timeout", "20s")
+PACKET = 64
+
+
+def seen_on_the_bus(board: Board) -> Any:
+    """End the board and return what it tells, after holding that nothing happened that must not."""
+    assert board.end() == 0
+    told = json.loads(board.said().strip().splitlines()[-1])
+    assert told["violations"] == [], "the firmware breaks rules of the controller's datasheet"
+    assert told["errors"] == [], "the bus saw wrong data toggles"
+    assert all(pipe["wrong_toggle"] == 0 for pipe in told["pipes"].values()), told
+    return told["pipes"]
+
+
+def source(board: Board, wiregauge: Wiregauge) -> tuple[float, int]:
+    """Let a source flow; return the share of IN tokens with data, and the most full packets in a frame of 1 ms.
+
+    Counted are the tokens behind a full packet, when the device must have more.
+    """
+    assert board.tcp
+    flags = ("--direction", "in", "--transfer", "4096", "--duration", "2s", "--settle", "100ms", *TIMEOUT)
+    (flow,) = wiregauge.stream(board.tcp, *flags)["points"][0]["flows"]
+    assert flow["counts"]["received"] == flow["counts"]["sent"] >= 8 * 4096
+    assert [flow["counts"][wrong] for wrong in ("lost", "duplicated", "corrupted", "stray")] == [0, 0, 0, 0]
+    pipe = seen_on_the_bus(board)["in3"]
+    return pipe["within_data"] / (pipe["within_data"] + pipe["within_nak"]), pipe["most_a_frame"]
+
+
+def test_two_buffers_answer_every_token_and_one_does_not(board: Boards, wiregauge: Wiregauge) -> None:
+    """The design: while one buffer is on the wire the other is filled, so that no token meets a NAK."""
+    share, packets = source(board("rp2040"), wiregauge)
+    single_share, single_packets = source(board("rp2040", "--single"), wiregauge)
+    assert share > 0.98
+    assert single_share < 0.8
+    # 19 packets of 64 bytes a frame are what the bus can carry (USB 2.0, table 5-9).
+    assert packets == 19 > single_packets
+
+
+def test_both_functions_answer_at_once(board: Boards, wiregauge: Wiregauge) -> None:
+    """A serial port and a bulk interface, each with a responder of its own, share a bus and a processor."""
+    both = board("rp2040")
+    assert both.tcp and both.serial
+    words = ("--no-calibration", "--no-store", "--in", "48,500,2000", "--depth", "1,4", "--count", "60", *TIMEOUT, "--json")
+    running = [wiregauge.start("exchange", address, *words) for address in (both.tcp, both.serial)]
+    for process in running:
+        out, error = process.communicate(timeout=100)
+        assert process.returncode == 0, error
+        hold_intact(json.loads(out))
+    pipes = seen_on_the_bus(both)
+    assert pipes["in2"]["bytes"] == pipes["in3"]["bytes"] > 6 * 60 * 48
+
+
+@pytest.mark.parametrize("options", [(), ("--echo",)], ids=["protocol", "echo"])
+def test_answers_that_fill_their_last_packet_end_with_an_empty_one(
+    board: Boards, wiregauge: Wiregauge, options: tuple[str, ...]
+) -> None:
+    """An operating system hands a transfer over when a packet is not full: without an empty one it would wait on."""
+    one = board("rp2040", *options)
+    assert one.tcp and one.serial
+    sizes, count = (PACKET, 2 * PACKET, 32 * PACKET), 20
+    for address in (one.tcp, one.serial):
+        for size in sizes:
+            flags = ["--out", str(size), "--protocol", "echo"] if options else ["--in", str(size)]
+            hold_intact(wiregauge.exchange(address, *flags, "--depth", "1", "--count", str(count), *TIMEOUT))
+    pipes = seen_on_the_bus(one)
+    for pipe in ("in2", "in3"):
+        assert pipes[pipe]["empty"] >= len(sizes) * count
+
+
+def test_a_bus_reset_in_mid_run_is_survived(board: Boards, wiregauge: Wiregauge) -> None:
+    """The host resets and configures the device anew; what was under way is lost, everything after it is answered."""
+    one = board("rp2040")
+    assert one.tcp
+    words = ("exchange", one.tcp, "--no-calibration", "--no-store", "--in", "64", "--depth", "2", "--count", "2000")
+    process = wiregauge.start(*words, "--timeout", "2s", "--json")
+    for _ in range(3):
+        time.sleep(0.4)
+        one.reset()
+    try:
+        out, error = process.communicate(timeout=100)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    assert process.returncode in (0, 3), error
+    counts = json.loads(out)["points"][0]["counts"]
+    assert counts["corrupted"] == 0
+    assert counts["answered"] > 0
+    assert counts["lost"] <= 3 * 2 + 2
+    hold_intact(wiregauge.exchange(one.tcp, "--in", "64", "--count", "20", *TIMEOUT))
+    seen_on_the_bus(one)
+
+
+def test_the_image_for_ram_starts_as_well(board: Boards, wiregauge: Wiregauge) -> None:
+    """The other tests boot from flash, by our second stage; this is what a board runs that is only tried."""
+    one = board("rp2040", "--ram")
+    assert one.serial
+    hold_intact(wiregauge.exchange(one.serial, "--in", "100", "--count", "20", *TIMEOUT))
+    seen_on_the_bus(one)
