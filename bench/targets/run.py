@@ -298,13 +298,15 @@ def main() -> int:
         told["rounds"] = f"{done} of {rounds}" if done < rounds else str(rounds)
         told["load at the end"] = load()
         told["took"] = f"{time.monotonic() - began:.0f} s"
-        return {
+        # As it will be read back: keys are words.
+        found = {
             "about": told,
             "rule": asdict(rule),
             "plan": asdict(plan),
             "modes": MODES,
             "classes": [subject.results(plan, rule) for subject in subjects],
         }
+        return json.loads(json.dumps(found))
 
     with tempfile.TemporaryDirectory(prefix="targets-") as folder:
         desk = Desk(wiregauge, out if out and args.keep_runs else Path(folder), keep=args.keep_runs)
