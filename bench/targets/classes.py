@@ -24,7 +24,7 @@ MODES = {
     "stream": "1: one TCP stream",
     "each": "2: a TCP stream each",
     "udp": "3: UDP",
-    "line": "serial line",
+    "line": "serial line or USB",
 }
 
 
@@ -41,6 +41,8 @@ class Class:
     # What makes it an echo.
     echo: tuple[str, ...] = ("--echo",)
     modes: tuple[str, ...] = ("stream", "each", "udp")
+    # What the address of a line begins with.
+    line: str = "serial"
     # Whose clock tells the device's own time: the simulated processor's, or this computer's. None: no clock.
     clock: str | None = "simulated"
     # What makes that clock go by instructions.
@@ -110,24 +112,25 @@ CLASSES = (
         ("--board", "leonardo"),
         modes=("line",),
     ),
-    Class("rp2040", "RP2040", "USB-CDC, double-buffered", "rp2040", modes=("line",)),
+    Class("rp2040", "RP2040, CDC", "USB-CDC, double-buffered", "rp2040", modes=("line",)),
+    # Its simulator is its USB host as well, and lends the bulk pipes out on TCP.
+    Class(
+        "rp2040-bulk", "RP2040, bulk", "the same board, vendor bulk", "rp2040", modes=("line",), line="tcp"
+    ),
 )
 
 
 class Answering:
     """A target that answers: what `Board` offers of it, or `wiregauge serve`."""
 
-    def __init__(self, addresses: list[str]) -> None:
+    def __init__(self, addresses: list[str], line: str) -> None:
         self.addresses = addresses
+        self.schemes = {"stream": "tcp", "each": "tcp", "udp": "udp", "line": line}
 
     def of(self, mode: str) -> str | None:
         """Return the address for a mode; None if the target has none."""
-        schemes = {"udp": ("udp",), "line": ("serial", "tcp")}.get(mode, ("tcp",))
-        for scheme in schemes:
-            for address in self.addresses:
-                if address.startswith(f"{scheme}://"):
-                    return address
-        return None
+        scheme = self.schemes[mode] + "://"
+        return next((address for address in self.addresses if address.startswith(scheme)), None)
 
 
 @contextlib.contextmanager
@@ -145,12 +148,9 @@ def started(cls: Class, wiregauge: str, echo: bool, virtual: bool = False) -> It
     board = Board(cls.target, *options)
     try:
         board.wait_until_ready()
-        yield Answering(board.addresses)
+        yield Answering(board.addresses, cls.line)
     finally:
-        # Ended as it must end; what was measured is kept if it does not.
-        with contextlib.suppress(Trouble):
-            board.end()
-        board.kill()
+        board.end()  # Trouble if it does not end as it must.
 
 
 @contextlib.contextmanager
@@ -167,7 +167,7 @@ def _served(wiregauge: str, echo: bool) -> Iterator[Answering]:
             if not line.startswith("serving "):
                 raise Trouble(f"{' '.join(command)} did not start")
             addresses.append(line.removeprefix("serving ").strip())
-        yield Answering(addresses)
+        yield Answering(addresses, "serial")
     finally:
         for process in processes:
             with contextlib.suppress(ProcessLookupError):

@@ -22,20 +22,20 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 Results = dict[str, Any]
 
 # Okabe and Ito, as in wiregauge's own figures (crates/report/src/figures/look.rs).
-COLOURS = (
-    "#000000",
-    "#0072b2",
-    "#56b4e9",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
+# By the class's place: neighbours in a panel differ in more than colour.
+LOOKS = (
+    ("#000000", "o", "-"),
+    ("#0072b2", "s", "-"),
+    ("#56b4e9", "D", "--"),
+    ("#d55e00", "v", "-"),
+    ("#009e73", "^", "-"),
+    ("#cc79a7", "P", "-"),
+    ("#e69f00", "*", "--"),
+    ("#0072b2", "<", "-"),
+    ("#d55e00", ">", "-"),
+    ("#009e73", "X", "-"),
+    ("#cc79a7", "p", "--"),
 )
-MARKERS = "osDv^P*<>X"
-DASHES = ("-", "-", "--", "-", "-", "-", "--", "-", "-", "-")
 NETWORK = ("stream", "each", "udp")
 
 mpl.rcParams.update(
@@ -62,7 +62,8 @@ mpl.rcParams.update(
 def look(results: Results, key: str) -> dict[str, Any]:
     """Return how a class looks, in every figure the same: by more than its colour."""
     at = [cls["key"] for cls in results["classes"]].index(key)
-    return {"color": COLOURS[at % 10], "marker": MARKERS[at % 10], "linestyle": DASHES[at % 10]}
+    colour, marker, dash = LOOKS[at % len(LOOKS)]
+    return {"color": colour, "marker": marker, "linestyle": dash}
 
 
 def panels_of(modes: list[str], height: float) -> tuple[Figure, list[Axes]]:

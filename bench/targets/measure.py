@@ -104,7 +104,7 @@ class Desk:
                 # One line, and nothing of where this ran.
                 why = " ".join(said.stderr.split())[-300:].replace(str(self.folder), "OUT")
                 raise Failed(f"{name}: exit {said.returncode}: {why}")
-            run = json.loads(said.stdout)
+            run: dict[str, Any] = json.loads(said.stdout)
             run["rows"] = list(_rows(table))
         except subprocess.TimeoutExpired:
             raise Failed(f"{name}: not done after {LONGEST_S + extra_s:.0f} s") from None
@@ -222,7 +222,7 @@ def nines(times: Iterable[int]) -> list[tuple[float, int]]:
     """Return the curve of a figure of tails: the longest stands at the share that so many can show."""
     ordered = sorted(times)
     n = len(ordered)
-    curve = [(share, rank(ordered, share)) for share in NINES if n * (1 - share) > 1]
+    curve = [(share, rank(ordered, share) or 0) for share in NINES if n * (1 - share) > 1]
     return [*curve, (1 - 1 / n, ordered[-1])] if n > 1 else []
 
 
@@ -368,4 +368,5 @@ def _misses_at_most(one: dict[str, Any], deadline_ns: float) -> int:
         for share, name in ((0.999, "p999"), (0.99, "p99"), (0.9, "p90"), (0.5, "p50"))
         if one[name]["value"] <= deadline_ns
     ]
-    return math.ceil(one["n"] * (1 - max(in_time, default=0)))
+    n: int = one["n"]
+    return math.ceil(n * (1 - max(in_time, default=0)))

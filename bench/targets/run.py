@@ -12,12 +12,14 @@ import datetime
 import json
 import os
 import platform
+import re
 import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
@@ -27,7 +29,8 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
 import tables  # noqa: E402
-from classes import CLASSES, MODES, Class, Trouble, started  # noqa: E402
+from classes import CLASSES, MODES, Class, started
+from harness import Trouble  # noqa: E402
 from measure import Cell, Desk, DeviceCell, Failed, Plan, device, device_summary, loop, summary, sweep  # noqa: E402
 from verdict import Rule  # noqa: E402
 
@@ -85,16 +88,16 @@ def one_round(desk: Desk, subjects: list[Subject], plan: Plan, turn: int) -> Non
             measured(subject, "device"),
             started(subject.cls, desk.wiregauge, echo=False, virtual=True) as board,
         ):
-            for mode, cell in subject.devices.items():
+            for mode, own in subject.devices.items():
                 with measured(subject, f"device, {mode}"):
                     address = board.of(mode)
                     if address is None:
                         raise Trouble(f"it has no address for {MODES[mode]}")
-                    device(desk, cell, f"{subject.cls.key}-{mode}-device-{turn}", mode, address, plan)
+                    device(desk, own, f"{subject.cls.key}-{mode}-device-{turn}", mode, address, plan)
 
 
 @contextlib.contextmanager
-def measured(subject: Subject, what: str) -> Any:
+def measured(subject: Subject, what: str) -> Iterator[None]:
     """Whatever fails is told, and the rest goes on."""
     try:
         yield
@@ -126,8 +129,8 @@ def disorder(subjects: list[Subject], rounds: int) -> list[str]:
                 )
             elif not cell.wrong.get("answered"):
                 found.append(f"{where}: nothing was answered")
-        for mode, cell in subject.devices.items():
-            if not cell.sizes:
+        for mode, own in subject.devices.items():
+            if not own.sizes:
                 found.append(f"{subject.cls.key}, device, {mode}: no time of its own")
     return found
 
@@ -151,10 +154,8 @@ def about(wiregauge: str, rounds: int, remark: str) -> dict[str, str]:
     with contextlib.suppress(OSError, StopIteration):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         cpu = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    words = sys.argv[1:]
-    if "--out" in words:
-        at = words.index("--out")
-        words = words[:at] + words[at + 2 :]
+    # Without the folder, which says nothing to anyone else.
+    words = re.sub(r"--out[= ]\S+ ?", "", shlex.join(sys.argv[1:])).strip()
     found = {
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "host": platform.node(),
@@ -170,7 +171,7 @@ def about(wiregauge: str, rounds: int, remark: str) -> dict[str, str]:
             )
         ),
         "rounds": str(rounds),
-        "command": shlex.join(["bench/targets/run.py", *words]),
+        "command": f"bench/targets/run.py {words}".strip(),
     }
     return {**found, "remark": remark} if remark else found
 
@@ -306,7 +307,8 @@ def main() -> int:
             "modes": MODES,
             "classes": [subject.results(plan, rule) for subject in subjects],
         }
-        return json.loads(json.dumps(found))
+        stored: dict[str, Any] = json.loads(json.dumps(found))
+        return stored
 
     with tempfile.TemporaryDirectory(prefix="targets-") as folder:
         desk = Desk(wiregauge, out if out and args.keep_runs else Path(folder), keep=args.keep_runs)

@@ -6,6 +6,7 @@ Apart from everything that measures, so that it can be held against made-up data
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 HARD, SOFT, NEITHER, UNKNOWN = "hard", "soft", "neither", "cannot tell"
@@ -84,7 +85,7 @@ def share_at_least(k: int, n: int, confidence: float) -> float:
     return 0.0 if k <= 0 else _where(lambda p: at_most(k - 1, n, p) > confidence)
 
 
-def _where(holds) -> float:  # noqa: ANN001
+def _where(holds: Callable[[float], bool]) -> float:
     """Return the share up to which a condition holds that holds for small ones."""
     low, high = 0.0, 1.0
     for _ in range(60):
