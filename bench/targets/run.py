@@ -29,7 +29,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
 import tables  # noqa: E402
-from classes import CLASSES, MODES, Class, started
+from classes import CLASSES, MODES, Class, started  # noqa: E402
 from harness import Trouble  # noqa: E402
 from measure import Cell, Desk, DeviceCell, Failed, Plan, device, device_summary, loop, summary, sweep  # noqa: E402
 from verdict import Rule  # noqa: E402
