@@ -28,10 +28,11 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
+import measure  # noqa: E402
 import tables  # noqa: E402
 from classes import CLASSES, MODES, Class, started  # noqa: E402
 from harness import Trouble  # noqa: E402
-from measure import Cell, Desk, DeviceCell, Failed, Plan, device, device_summary, loop, summary, sweep  # noqa: E402
+from measure import Cell, Desk, DeviceCell, Failed, Plan  # noqa: E402
 from verdict import Rule  # noqa: E402
 
 KAKANAKOV = (1, 10, 20, 50, 100, 200, 500)
@@ -59,9 +60,13 @@ class Subject:
             "title": self.cls.title,
             "what": self.cls.what,
             "clock": self.cls.clock,
-            "modes": {mode: summary(cell, mode, rule) for mode, cell in self.cells.items() if cell.sizes},
+            "modes": {
+                mode: measure.summary(cell, mode, rule) for mode, cell in self.cells.items() if cell.sizes
+            },
             "device": {
-                mode: device_summary(cell, 100, rule) for mode, cell in self.devices.items() if cell.sizes
+                mode: measure.device_summary(cell, 100, rule)
+                for mode, cell in self.devices.items()
+                if cell.sizes
             },
             "left_out": self.left_out,
         }
@@ -80,8 +85,8 @@ def one_round(desk: Desk, subjects: list[Subject], plan: Plan, turn: int) -> Non
                     if address is None:
                         raise Trouble(f"it has no address for {MODES[mode]}")
                     name = f"{subject.cls.key}-{mode}"
-                    sweep(desk, cell, f"{name}-sizes-{turn}", mode, address, plan, turn)
-                    loop(desk, cell, f"{name}-loop-{turn}", mode, address, plan)
+                    measure.sweep(desk, cell, f"{name}-sizes-{turn}", mode, address, plan, turn)
+                    measure.loop(desk, cell, f"{name}-loop-{turn}", mode, address, plan)
         if not subject.devices:
             continue
         with (
@@ -93,7 +98,7 @@ def one_round(desk: Desk, subjects: list[Subject], plan: Plan, turn: int) -> Non
                     address = board.of(mode)
                     if address is None:
                         raise Trouble(f"it has no address for {MODES[mode]}")
-                    device(desk, own, f"{subject.cls.key}-{mode}-device-{turn}", mode, address, plan)
+                    measure.device(desk, own, f"{subject.cls.key}-{mode}-device-{turn}", mode, address, plan)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "targets"))
 
-from verdict import (  # noqa: E402
+from verdict import (
     HARD,
     NEITHER,
     SOFT,
