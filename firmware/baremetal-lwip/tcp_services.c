@@ -18,7 +18,7 @@
 #include "wg_responder.h"
 
 #define POLL_HALF_SECONDS 2
-#define POLLS_TO_FINISH 10 /* for a host that closed and then takes none of its answers */
+#define POLLS_TO_FINISH 3 /* for a host that has closed its side and takes none of its answers */
 
 typedef struct {
     uint8_t bytes[TCP_WND];
@@ -38,7 +38,7 @@ typedef struct connection {
     uint64_t in_ticks; /* when the last byte of the inbox came */
     outbox out;
     bool host_done;
-    uint8_t polls_done;
+    uint8_t polls; /* since it was last heard of */
     wg_device device;
     wg_responder responder;
     uint8_t message[MESSAGE_ROOM];
@@ -48,7 +48,7 @@ typedef struct connection {
 typedef struct service {
     size_t (*take)(connection *, const uint8_t *bytes, size_t n, uint64_t ticks);
     size_t (*give)(connection *, uint8_t *to, size_t room);
-    bool (*owes)(const connection *);
+    bool (*endless)(const connection *); /* it makes more, however much is taken */
 } service;
 
 static connection connections[CONNECTIONS];
@@ -68,8 +68,7 @@ static size_t protocol_take(connection *c, const uint8_t *bytes, size_t n, uint6
 
 static size_t protocol_give(connection *c, uint8_t *to, size_t room) { return wg_give(&c->responder, to, room); }
 
-/* A source flows until its host ends it, which one that has closed cannot. */
-static bool protocol_owes(const connection *c) { return wg_owes(&c->responder) && !wg_sources(&c->responder); }
+static bool protocol_endless(const connection *c) { return wg_sources(&c->responder); }
 
 static size_t echo_take(connection *c, const uint8_t *bytes, size_t n, uint64_t ticks) {
     (void)ticks;
@@ -91,13 +90,13 @@ static size_t echo_give(connection *c, uint8_t *to, size_t room) {
     return 0;
 }
 
-static bool echo_owes(const connection *c) {
+static bool echo_endless(const connection *c) {
     (void)c;
     return false;
 }
 
-static const service protocol = {protocol_take, protocol_give, protocol_owes};
-static const service echo = {echo_take, echo_give, echo_owes};
+static const service protocol = {protocol_take, protocol_give, protocol_endless};
+static const service echo = {echo_take, echo_give, echo_endless};
 
 /* Hands lwIP what is in the outbox. What it has no room for now is tried again when some was acknowledged, or by
  * checked_upon(). */
@@ -153,9 +152,12 @@ static err_t drop(connection *c) {
     return ERR_ABRT;
 }
 
-/* A host may close its side and still wait for answers. */
+/* A host may close its side and still wait for answers: work() has left nothing to be made when the outbox is empty.
+ * But it cannot end a source any more. */
 static err_t close_when_done(connection *c) {
-    if (!c->host_done || c->out.count || (c->in.count && c->service->owes(c))) return ERR_OK;
+    if (!c->host_done) return ERR_OK;
+    if (c->service->endless(c)) return drop(c);
+    if (c->out.count) return ERR_OK;
     struct tcp_pcb *pcb = c->pcb;
     forget(c);
     if (tcp_close(pcb) == ERR_OK) return ERR_OK;
@@ -204,6 +206,7 @@ static err_t came(void *arg, struct tcp_pcb *pcb, struct pbuf *p, err_t err) {
 static err_t acknowledged(void *arg, struct tcp_pcb *pcb, u16_t n) {
     connection *c = arg;
     (void)pcb;
+    c->polls = 0;
     c->out.first = (uint16_t)((c->out.first + n) % sizeof c->out.bytes);
     c->out.count = (uint16_t)(c->out.count - n);
     c->out.queued = (uint16_t)(c->out.queued - n);
@@ -215,7 +218,7 @@ static err_t checked_upon(void *arg, struct tcp_pcb *pcb) {
     connection *c = arg;
     (void)pcb;
     work(c);
-    if (c->host_done && ++c->polls_done > POLLS_TO_FINISH) return drop(c);
+    if (c->host_done && ++c->polls > POLLS_TO_FINISH) return drop(c);
     return close_when_done(c);
 }
 
@@ -237,7 +240,7 @@ static err_t accepted(void *arg, struct tcp_pcb *pcb, err_t err) {
     c->in.first = c->in.count = 0;
     c->out.first = c->out.count = c->out.queued = 0;
     c->host_done = false;
-    c->polls_done = 0;
+    c->polls = 0;
     device_for_tcp(&c->device, c->message, sizeof c->message);
     wg_begin(&c->responder, &c->device);
 

@@ -44,7 +44,8 @@ def blocks(image: bytes, address: int) -> bytes:
     count = len(image) // PAYLOAD
     out = bytearray()
     for number in range(count):
-        head = (0x0A32_4655, 0x9E5D_5157, FAMILY_PRESENT, address + number * PAYLOAD, PAYLOAD, number, count, FAMILY)
+        place = address + number * PAYLOAD
+        head = (0x0A32_4655, 0x9E5D_5157, FAMILY_PRESENT, place, PAYLOAD, number, count, FAMILY)
         part = image[number * PAYLOAD : (number + 1) * PAYLOAD]
         out += struct.pack("<8I", *head) + part.ljust(476, b"\0") + struct.pack("<I", 0x0AB1_6F30)
     return bytes(out)
@@ -56,6 +57,7 @@ def padded(image: bytes, unit: int) -> bytes:
 
 
 def main() -> None:
+    """Write the file that was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--ram", action="store_true", help="for RAM")
     parser.add_argument("--flash", type=Path, metavar="BOOT2", help="for flash, behind this second stage")

@@ -16,6 +16,7 @@
 #include "wg_responder.h"
 
 #define ACCEPTED_AT_ONCE 4
+#define SECONDS_TO_FINISH 3 /* for a host that has closed its side and takes none of its answers */
 
 /* One of the serving tasks. */
 typedef struct worker {
@@ -129,33 +130,50 @@ static bool receive(worker *w, bool *alive) {
     return true;
 }
 
-/* Nothing could be moved: the host takes nothing now, and has sent nothing, or nothing more that there is room for. */
-static void wait_for_either(worker *w) {
+/* Nothing could be moved: the host takes nothing now, and has sent nothing, or nothing more that there is room for.
+ * False if a second has passed. */
+static bool wait_for_either(worker *w) {
     fd_set can_read, can_write;
     FD_ZERO(&can_read);
     FD_ZERO(&can_write);
     if (!w->in_count && !w->host_done) FD_SET(w->socket, &can_read);
     FD_SET(w->socket, &can_write);
     struct timeval at_most = {.tv_sec = 1};
-    lwip_select(w->socket + 1, &can_read, &can_write, NULL, &at_most);
+    return lwip_select(w->socket + 1, &can_read, &can_write, NULL, &at_most) != 0;
 }
 
-static void serve(worker *w) {
+/* Until the connection ends. True if it is to be closed, false if it is broken or of no use any more. */
+static bool serve(worker *w) {
     bool alive = true;
-    while (alive) {
+    int idle_seconds = 0;
+    for (;;) {
         bool moved = take(w);
         moved |= send_some(w, &alive);
-        if (!alive) return;
-        /* A source flows until its host ends it, which one that has closed cannot. */
-        bool owes = w->out_count || (w->service->owes(w) && !wg_sources(&w->responder));
-        if (w->host_done && !owes && !w->in_count) return;
+        if (!alive) return false;
+        if (w->host_done) {
+            /* A source flows until its host ends it, which one that has closed cannot. */
+            if (wg_sources(&w->responder) || idle_seconds >= SECONDS_TO_FINISH) return false;
+            if (!w->out_count && !w->in_count && !w->service->owes(w)) return true;
+        }
         moved |= receive(w, &alive);
-        if (!moved && alive) wait_for_either(w);
+        if (!alive) return false;
+        if (moved || wait_for_either(w)) {
+            idle_seconds = 0;
+        } else {
+            idle_seconds++;
+        }
     }
 }
 
 static void set(int socket, int level, int option, int value) {
     lwip_setsockopt(socket, level, option, &value, sizeof value);
+}
+
+/* Ends a connection without waiting for what is under way. */
+static void reset(int socket) {
+    struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    lwip_setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    lwip_close(socket);
 }
 
 static void work(void *of) {
@@ -180,10 +198,16 @@ static void work(void *of) {
         set(w->socket, IPPROTO_TCP, TCP_KEEPCNT, 4);
         if (lwip_getpeername(w->socket, (struct sockaddr *)&host, &size) == 0) {
             w->arrivals = arrivals_open(&host);
-            serve(w);
+            bool orderly = serve(w);
             arrivals_close(w->arrivals);
+            if (orderly) {
+                lwip_close(w->socket);
+            } else {
+                reset(w->socket);
+            }
+        } else { /* it has gone already */
+            lwip_close(w->socket);
         }
-        lwip_close(w->socket);
         taskENTER_CRITICAL();
         idle_workers++;
         taskEXIT_CRITICAL();
@@ -196,12 +220,6 @@ static bool take_worker(void) {
     if (there_is) idle_workers--;
     taskEXIT_CRITICAL();
     return there_is;
-}
-
-static void refuse(int socket) {
-    struct linger reset = {.l_onoff = 1, .l_linger = 0};
-    lwip_setsockopt(socket, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-    lwip_close(socket);
 }
 
 static void listen_on(void *of) {
@@ -219,7 +237,7 @@ static void listen_on(void *of) {
         } else if (take_worker()) {
             xQueueSend(jobs, &j, portMAX_DELAY);
         } else {
-            refuse(j.socket);
+            reset(j.socket);
         }
     }
 }

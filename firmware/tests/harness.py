@@ -32,6 +32,8 @@ class Board:
         self.target = target
         self.options = options
         self.addresses: list[str] = []
+        # Its line takes its time: fewer exchanges are enough. Tests set it.
+        self.slow = False
         self._said: IO[str] = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115
         self._lines: queue.Queue[str | None] = queue.Queue()
         self.process = subprocess.Popen(
@@ -193,7 +195,7 @@ def hold_intact(run: Any) -> Any:
     assert run["points"], "nothing was measured"
     for point in run["points"]:
         counts, where = point["counts"], f"{run['plan']['address']}: {point['point']}: {point['counts']}"
-        assert point["ending"] == "complete", where
+        assert point["ending"] == {"how": "complete"}, where
         assert counts["exchanges"] == counts["answered"] > 0, where
         for wrong in ("lost", "late", "duplicated", "reordered", "corrupted", "stray_bytes"):
             assert counts[wrong] == 0, f"{wrong}: {where}"

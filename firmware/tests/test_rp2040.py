@@ -1,7 +1,7 @@
-"""What only the RP2040 has: two functions at once, two buffers an endpoint, packets of no bytes, a bus that is reset.
+"""What only the RP2040 has: two functions at once, two buffers an endpoint, empty packets, a bus reset.
 
-The simulator tells on stderr, when it ends, what was seen on the bus. Its time is the simulated processor's, so the counts
-hold on any machine, however busy.
+The simulator tells on stderr, when it ends, what was seen on the bus. Its time is the simulated processor's,
+so the counts hold on any machine, however busy.
 """
 
 import json
@@ -15,6 +15,7 @@ from harness import Board, Wiregauge, hold_intact
 
 # The simulator waits for the processor of the machine that it runs on.
 TIMEOUT = ("--timeout", "20s")
+QUICK = ("--no-calibration", "--no-store")
 PACKET = 64
 
 
@@ -29,7 +30,7 @@ def seen_on_the_bus(board: Board) -> Any:
 
 
 def source(board: Board, wiregauge: Wiregauge) -> tuple[float, int]:
-    """Let a source flow; return the share of IN tokens with data, and the most full packets in a frame of 1 ms.
+    """Let a source flow; return the share of IN tokens with data, and the most full packets in a frame.
 
     Counted are the tokens behind a full packet, when the device must have more.
     """
@@ -56,8 +57,11 @@ def test_both_functions_answer_at_once(board: Boards, wiregauge: Wiregauge) -> N
     """A serial port and a bulk interface, each with a responder of its own, share a bus and a processor."""
     both = board("rp2040")
     assert both.tcp and both.serial
-    words = ("--no-calibration", "--no-store", "--in", "48,500,2000", "--depth", "1,4", "--count", "60", *TIMEOUT, "--json")
-    running = [wiregauge.start("exchange", address, *words) for address in (both.tcp, both.serial)]
+    sizes = ("--in", "48,500,2000", "--depth", "1,4", "--count", "60")
+    running = [
+        wiregauge.start("exchange", address, *QUICK, *sizes, *TIMEOUT, "--json")
+        for address in (both.tcp, both.serial)
+    ]
     for process in running:
         out, error = process.communicate(timeout=100)
         assert process.returncode == 0, error
@@ -70,7 +74,7 @@ def test_both_functions_answer_at_once(board: Boards, wiregauge: Wiregauge) -> N
 def test_answers_that_fill_their_last_packet_end_with_an_empty_one(
     board: Boards, wiregauge: Wiregauge, options: tuple[str, ...]
 ) -> None:
-    """An operating system hands a transfer over when a packet is not full: without an empty one it would wait on."""
+    """A host hands a transfer over when a packet is not full: without an empty one it would wait on."""
     one = board("rp2040", *options)
     assert one.tcp and one.serial
     sizes, count = (PACKET, 2 * PACKET, 32 * PACKET), 20
@@ -84,11 +88,11 @@ def test_answers_that_fill_their_last_packet_end_with_an_empty_one(
 
 
 def test_a_bus_reset_in_mid_run_is_survived(board: Boards, wiregauge: Wiregauge) -> None:
-    """The host resets and configures the device anew; what was under way is lost, everything after it is answered."""
+    """The host configures the device anew: what was under way is lost, what comes after is answered."""
     one = board("rp2040")
     assert one.tcp
-    words = ("exchange", one.tcp, "--no-calibration", "--no-store", "--in", "64", "--depth", "2", "--count", "2000")
-    process = wiregauge.start(*words, "--timeout", "2s", "--json")
+    sizes = ("--in", "64", "--depth", "2", "--count", "2000")
+    process = wiregauge.start("exchange", one.tcp, *QUICK, *sizes, "--timeout", "2s", "--json")
     for _ in range(3):
         time.sleep(0.4)
         one.reset()

@@ -13,8 +13,8 @@ export class Driver {
         this.host = host;
     }
 
-    // After a reset: to a configured device. Returns what the device is.
-    async enumerate() {
+    // To a device with an address that is not configured.
+    async reset() {
         const { host } = this;
         await host.reset();
         const begin = await this.#descriptor(DEVICE, 0, 8);
@@ -22,6 +22,12 @@ export class Driver {
         await host.control(0, SET_ADDRESS, ADDRESS, 0);
         await host.pause(2e6); // 9.2.6.3
         host.address = ADDRESS;
+    }
+
+    // After a reset: to a configured device. Returns what the device is.
+    async enumerate() {
+        const { host } = this;
+        await this.reset();
         const device = await this.#descriptor(DEVICE, 0, 18);
         hold(device.length === 18, 'the device descriptor has 18 bytes');
         const head = await this.#descriptor(CONFIGURATION, 0, 9);
@@ -34,8 +40,7 @@ export class Driver {
         for (const index of [device[14], device[15], device[16]]) {
             strings.push((await this.#descriptor(STRING, index, 255)).subarray(2).toString('utf16le'));
         }
-        await host.control(0, SET_CONFIGURATION, configuration[5], 0);
-        this.#anew();
+        await this.configure(configuration[5]);
         this.device = {
             vendor: device.readUInt16LE(8),
             product: device.readUInt16LE(10),
@@ -47,6 +52,11 @@ export class Driver {
             interfaces: parse(configuration),
         };
         return this.device;
+    }
+
+    async configure(value) {
+        await this.host.control(0, SET_CONFIGURATION, value, 0);
+        this.#anew();
     }
 
     // The bulk endpoint numbers of the first interface of a class.
@@ -62,10 +72,12 @@ export class Driver {
         await this.host.control(CLASS_INTERFACE, SET_CONTROL_LINE_STATE, ready ? 3 : 0, 0);
     }
 
-    // Toggles and the function behind them begin anew.
-    async beginInterface(pair) {
-        await this.host.control(INTERFACE, SET_INTERFACE, 0, pair.interface);
-        this.#clear(pair);
+    // Also of the setting that is selected: toggles and the function behind them begin anew.
+    async setInterface(number, setting) {
+        await this.host.control(INTERFACE, SET_INTERFACE, setting, number);
+        for (const { address } of this.device.interfaces.find((one) => one.number === number).endpoints) {
+            this.host.clearToggle(address & 15, !(address & 0x80));
+        }
     }
 
     // Walks through the rest of what a host may ask, and holds the answers. Ends configured.

@@ -11,6 +11,7 @@ const SETUP_STAGE = 0, DATA_STAGE = 1, STATUS_STAGE = 2;
 
 export class Stalled extends Error {}
 export class Gone extends Error {}
+export class Cancelled extends Error {}
 
 // Transfers of one endpoint, in turn, and the data toggle that is expected.
 class Pipe {
@@ -86,18 +87,30 @@ export class Host {
     }
 
     // Over when `length` bytes have come, or a packet that is not full.
-    bulkIn(endpoint, length) {
-        return this.#submit(endpoint, false, { length, parts: [], got: 0 });
+    bulkIn(endpoint, length, tag) {
+        return this.#submit(endpoint, false, { length, parts: [], got: 0, tag });
     }
 
-    bulkOut(endpoint, data, empty = false) {
-        return this.#submit(endpoint, true, { data, at: 0, empty: empty && data.length % PACKET === 0 });
+    bulkOut(endpoint, data, tag) {
+        return this.#submit(endpoint, true, { data, at: 0, tag });
     }
 
-    // Transfers of an endpoint that are not over fail, with what they got.
+    // Transfers of an endpoint that are not over fail.
     cancel(endpoint, out) {
         for (const transfer of this.#pipe(endpoint, out).queue.splice(0)) {
-            transfer.reject(Object.assign(new Gone('cancelled'), { got: Buffer.concat(transfer.parts ?? []) }));
+            transfer.reject(new Cancelled('cancelled'));
+        }
+    }
+
+    // The one that was submitted with this tag; IN: what it has got so far is in the error.
+    cancelTagged(tag) {
+        for (const { queue } of this.pipes.values()) {
+            const place = queue.findIndex((transfer) => transfer.tag === tag);
+            if (place >= 0) {
+                const [transfer] = queue.splice(place, 1);
+                const got = Buffer.concat(transfer.parts ?? []);
+                transfer.reject(Object.assign(new Cancelled('cancelled'), { got, sent: transfer.at ?? 0 }));
+            }
         }
     }
 
@@ -112,7 +125,7 @@ export class Host {
             this.clearToggle(pipe.endpoint, pipe.out);
         }
         for (const transfer of this.controls.splice(0)) {
-            transfer.reject(new Gone('bus reset'));
+            transfer.reject(new Cancelled('bus reset'));
         }
         // Whatever is on the wire now is cut off.
         this.alarm.cancel();
@@ -315,7 +328,7 @@ export class Host {
                     return;
                 }
                 transfer.at += bytes.length;
-                if (transfer.at >= transfer.data.length && !(transfer.empty && bytes.length === PACKET)) {
+                if (transfer.at >= transfer.data.length) {
                     pipe.queue.shift();
                     transfer.resolve(transfer.at);
                 }

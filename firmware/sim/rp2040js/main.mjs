@@ -73,7 +73,7 @@ function serveTcp(pair) {
             client = null;
         });
         socket.pause();
-        await driver.beginInterface(pair);
+        await driver.setInterface(pair.interface, 0);
         if (client !== socket) {
             return;
         }
