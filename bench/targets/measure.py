@@ -41,8 +41,8 @@ class Plan:
     period_ms: float
     device_sizes: tuple[int, ...]
     device_count: int
-    # A UART carries a dozen large exchanges a second.
-    device_count_of_line: int
+    # At the loop's size, of which the rule judges.
+    device_count_judged: int
 
 
 @dataclass(frozen=True)
@@ -171,10 +171,10 @@ def loop(desk: Desk, cell: Cell, name: str, mode: str, address: str, plan: Plan)
     cell.loop_effective_n += timed["effective_n"] if timed else 0
 
 
-def device(desk: Desk, cell: DeviceCell, name: str, mode: str, address: str, plan: Plan) -> None:
+def device(desk: Desk, cell: DeviceCell, name: str, address: str, plan: Plan) -> None:
     """Ask the device how long it needed itself, request and response of the same size."""
-    count = plan.device_count_of_line if mode == "line" else plan.device_count
     for size in plan.device_sizes:
+        count = plan.device_count_judged if size == plan.loop_size else plan.device_count
         flags = ["--out", size, "--in", size, "--count", count, "--warmup", 10]
         point = desk.exchange(f"{name}-{size}", address, *flags)["points"][0]
         if point["device"] is None:

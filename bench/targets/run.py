@@ -12,7 +12,6 @@ import datetime
 import json
 import os
 import platform
-import re
 import shlex
 import signal
 import subprocess
@@ -64,7 +63,7 @@ class Subject:
                 mode: measure.summary(cell, mode, rule) for mode, cell in self.cells.items() if cell.sizes
             },
             "device": {
-                mode: measure.device_summary(cell, 100, rule)
+                mode: measure.device_summary(cell, plan.loop_size, rule)
                 for mode, cell in self.devices.items()
                 if cell.sizes
             },
@@ -98,7 +97,7 @@ def one_round(desk: Desk, subjects: list[Subject], plan: Plan, turn: int) -> Non
                     address = board.of(mode)
                     if address is None:
                         raise Trouble(f"it has no address for {MODES[mode]}")
-                    measure.device(desk, own, f"{subject.cls.key}-{mode}-device-{turn}", mode, address, plan)
+                    measure.device(desk, own, f"{subject.cls.key}-{mode}-device-{turn}", address, plan)
 
 
 @contextlib.contextmanager
@@ -159,8 +158,10 @@ def about(wiregauge: str, rounds: int, remark: str) -> dict[str, str]:
     with contextlib.suppress(OSError, StopIteration):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         cpu = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    # Without the folder, which says nothing to anyone else.
-    words = re.sub(r"--out[= ]\S+ ?", "", shlex.join(sys.argv[1:])).strip()
+    # Without the folder, which says nothing to anyone else, and the remark, which is told by itself.
+    words = [
+        word for at, word in enumerate(sys.argv) if {word, sys.argv[at - 1]}.isdisjoint({"--out", "--remark"})
+    ]
     found = {
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "host": platform.node(),
@@ -176,7 +177,7 @@ def about(wiregauge: str, rounds: int, remark: str) -> dict[str, str]:
             )
         ),
         "rounds": str(rounds),
-        "command": f"bench/targets/run.py {words}".strip(),
+        "command": shlex.join(["bench/targets/run.py", *words[1:]]),
     }
     return {**found, "remark": remark} if remark else found
 
@@ -291,8 +292,8 @@ def main() -> int:
         loop_count=args.loop or (50 if args.quick else 1000),
         period_ms=args.deadline,
         device_sizes=(100,) if args.quick else DEVICE_SIZES,
-        device_count=50 if args.quick else 500,
-        device_count_of_line=20 if args.quick else 100,
+        device_count=20 if args.quick else 100,
+        device_count_judged=50 if args.quick else 2000,
     )
     out = args.out
     if out is None and not args.quick:
