@@ -43,8 +43,8 @@ class Device:
     """What a device is. `largest` bounds frames and transfers, at least 512; each connection takes three times that of
     memory."""
 
-    def __init__(self, name="", largest=2048, bus=0, outstanding=0):
-        self.name = (name or "MicroPython " + sys.platform).encode()[:32]
+    def __init__(self, name=None, largest=2048, bus=0, outstanding=0):
+        self.name = ("MicroPython " + sys.platform if name is None else name).encode()[:32]
         self.largest = largest
         self.bus = bus
         self.outstanding = outstanding

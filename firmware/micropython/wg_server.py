@@ -271,7 +271,7 @@ def port_of(address):
     return struct.unpack_from(">H", address, 2)[0] if isinstance(address, (bytes, bytearray)) else address[1]
 
 
-def serve(port=7700, echo_port=7, line=None, line_echoes=False, name="", largest=2048, clients=2):
+def serve(port=7700, echo_port=7, line=None, line_echoes=False, name=None, largest=2048, clients=2):
     """Serves on TCP and UDP, on both ports (None: not on this one), and on a line: a machine.UART, a Console or an opened
     file. For each of `clients` TCP connections there must be three times `largest` of memory."""
     device = Device(name, largest)

@@ -22,9 +22,10 @@ BUILD = Path(__file__).resolve().parent.parent / "build"
 PROTOCOL_PORT = 7700
 ECHO_PORT = 7
 
-# Virtual time: an instruction takes 2^5 ns whatever the host does, so each processor does 31 million a second. That is
-# about what a Cortex-M3 of 25 to 50 MHz does from flash. While the processor sleeps, time goes by as on the wall
-# (sleep=on): if it jumped to the next timer instead, TCP's timers would run out before the host could answer.
+# Virtual time: an instruction takes 2^5 ns whatever the host does, so each processor does 31 million a
+# second. That is about what a Cortex-M3 of 25 to 50 MHz does from flash. While the processor sleeps, time
+# goes by as on the wall (sleep=on): if it jumped to the next timer instead, TCP's timers would run out before
+# the host could answer.
 VIRTUAL_TIME = ["-icount", "shift=5,sleep=on,align=off"]
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -44,7 +45,7 @@ class Board:
 class Qemu:
     """A running QEMU: its monitor on standard input and output, the board's UART on a pipe."""
 
-    def __init__(self, board: Board, virtual: bool) -> None:
+    def __init__(self, board: Board, virtual: bool, pcap: Path | None) -> None:
         ports = [ECHO_PORT] + ([PROTOCOL_PORT] if board.answers else [])
         # Host port 0: the system chooses a free one, so that nobody else can take it before QEMU does.
         forwards = "".join(
@@ -54,7 +55,9 @@ class Qemu:
         command = ["qemu-system-arm", "-M", board.machine, "-kernel", str(BUILD / board.binary)]
         command += ["-nodefaults", "-display", "none", "-qmp", "stdio"]
         command += ["-chardev", f"file,id=uart,path=/dev/fd/{uart_end}", "-serial", "chardev:uart"]
-        command += ["-nic", f"user,model={board.nic}{forwards}"]
+        command += ["-nic", f"user,id=net,model={board.nic}{forwards}"]
+        if pcap is not None:
+            command += ["-object", f"filter-dump,id=dump,netdev=net,file={pcap}"]
         if virtual:
             command += VIRTUAL_TIME
         self.process = subprocess.Popen(
@@ -89,12 +92,11 @@ class Qemu:
     def host_ports(self) -> dict[tuple[str, int], int]:
         """The host's port of each kind ("tcp", "udp") and port of the board."""
         text = str(self.ask("human-monitor-command", **{"command-line": "info usernet"}))
-        found = re.findall(
-            r"(TCP|UDP)\[HOST_FORWARD\]\s+\d+\s+\S+\s+(\d+)\s+\S+\s+(\d+)", text
-        )
+        found = re.findall(r"(TCP|UDP)\[HOST_FORWARD\]\s+\d+\s+\S+\s+(\d+)\s+\S+\s+(\d+)", text)
         return {(kind.lower(), int(guest)): int(host) for kind, host, guest in found}
 
     def end(self) -> None:
+        """Ends it, by force if it must be."""
         self.process.terminate()
         try:
             self.process.wait(5)
@@ -104,10 +106,10 @@ class Qemu:
 
 
 def _pass_on(complaints: IO[bytes]) -> None:
-    """Prints what QEMU complains of, each line once: its network repeats one for each datagram that is lost."""
+    """Prints what QEMU complains of, each line once: its network repeats one for each lost datagram."""
     seen = set()
     for line in complaints:
-        if line not in seen:
+        if line not in seen and b"terminating on signal" not in line:
             seen.add(line)
             print(line.decode(errors="replace").rstrip(), file=sys.stderr, flush=True)
 
@@ -154,12 +156,15 @@ def _run(qemu: Qemu, board: Board, echo: bool, until_eof: bool) -> None:
 
 
 def main(board: Board) -> None:
-    """What firmware/sim/TARGET does: builds the board's binary if need be, runs it, and prints its addresses."""
+    """What firmware/sim/TARGET does: builds the binary if need be, runs it, and prints its addresses."""
     parser = argparse.ArgumentParser(description=f"Runs {board.binary} in QEMU.")
     if board.answers:
         parser.add_argument("--echo", action="store_true", help="print the addresses of plain echo")
     parser.add_argument("--virtual", action="store_true", help="the processor's time goes by instructions")
     parser.add_argument("--until-eof", action="store_true", help="end when standard input does")
+    parser.add_argument(
+        "--pcap", type=Path, metavar="FILE", help="store the board's frames with the times of its processor"
+    )
     options = parser.parse_args()
 
     if not (BUILD / board.binary).exists():
@@ -168,7 +173,7 @@ def main(board: Board) -> None:
     signal.signal(signal.SIGTERM, _raise_interrupt)
     signal.signal(signal.SIGINT, _raise_interrupt)
     try:
-        qemu = Qemu(board, options.virtual)
+        qemu = Qemu(board, options.virtual, options.pcap)
     except (OSError, RuntimeError) as error:
         _fail(f"{error}; is qemu-system-arm installed?")
     signal.signal(signal.SIGUSR1, lambda *_: qemu.ask("system_reset"))
