@@ -33,34 +33,9 @@ enum {
     COMPLETE /* the request is whole, and waits to be answered */
 };
 
-static size_t least(size_t one, size_t other)
+WG_ONCE static size_t least(size_t one, size_t other)
 {
     return one < other ? one : other;
-}
-
-uint32_t wg_get32(const uint8_t *from)
-{
-    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
-}
-
-void wg_put32(uint8_t *to, uint32_t value)
-{
-    to[0] = (uint8_t)value;
-    to[1] = (uint8_t)(value >> 8);
-    to[2] = (uint8_t)(value >> 16);
-    to[3] = (uint8_t)(value >> 24);
-}
-
-void wg_put_long(uint8_t *to, const wg_long *value)
-{
-    wg_put32(to, value->low);
-    wg_put32(to + 4, value->high);
-}
-
-void wg_put64(uint8_t *to, uint64_t value)
-{
-    wg_put32(to, (uint32_t)value);
-    wg_put32(to + 4, (uint32_t)(value >> 32));
 }
 
 uint16_t wg_crc(uint16_t crc, const uint8_t *bytes, size_t n)
@@ -118,7 +93,7 @@ static uint8_t next_of(uint8_t phase)
     return phase == PERIOD - 1 ? 0 : (uint8_t)(phase + 1);
 }
 
-static uint64_t now(const wg_responder *r)
+WG_ONCE static uint64_t now(const wg_responder *r)
 {
     return r->device->ticks != NULL ? r->device->ticks() : 0;
 }
@@ -139,7 +114,7 @@ static bool in_stream(const wg_responder *r)
 }
 
 /* True where the end of a payload is certain: a datagram is a frame or none, and within a stream nothing is searched. */
-static bool is_certain(const wg_responder *r)
+WG_ONCE static bool is_certain(const wg_responder *r)
 {
     return r->whole || in_stream(r);
 }
@@ -216,7 +191,7 @@ static bool is_no_order(const wg_responder *r, uint8_t verb)
 {
     uint8_t kind = kind_of(r->head);
 
-    return in_stream(r) && !r->whole && r->got == 0 && (kind == KIND_SINK || kind == KIND_SOURCE) &&
+    return WG_EXACT && in_stream(r) && !r->whole && r->got == 0 && (kind == KIND_SINK || kind == KIND_SOURCE) &&
            (r->left < WG_ORDER || (verb != START && verb != END));
 }
 #endif
@@ -271,7 +246,7 @@ static void begin_request(wg_responder *r)
 }
 
 /* So many bytes of the payload came. */
-static void count(wg_responder *r, size_t n)
+WG_ONCE static void count(wg_responder *r, size_t n)
 {
     r->got += n;
     r->left -= n;
@@ -404,21 +379,12 @@ static size_t take_some(wg_responder *r, const uint8_t *bytes, size_t n)
 /* ---- What is answered ---- */
 
 #if WG_STREAMS
-static void end_sink(wg_responder *r)
-{
-    if (r->sink.is.flows) {
-        wg_sink_end(&r->sink);
-        r->sink.is.flows = false;
-    }
-}
-
 /* The host that was there before is gone. */
 static void forget_streams(wg_responder *r)
 {
-    end_sink(r);
-    r->sink.is.known = false;
-    r->source.is.flows = false;
-    r->source.is.known = false;
+    wg_sink_end(&r->sink);
+    memset(&r->sink.is, 0, sizeof r->sink.is);
+    memset(&r->source.is, 0, sizeof r->source.is);
     r->source.left = 0;
 }
 
@@ -432,7 +398,7 @@ static bool obey(wg_responder *r, uint8_t kind, size_t *in_payload)
 
     if (verb == END) {
         if (kind == KIND_SINK) {
-            end_sink(r);
+            wg_sink_end(&r->sink);
         }
         is->flows = false;
         *in_payload = WG_REPORT;
@@ -455,11 +421,13 @@ static bool obey(wg_responder *r, uint8_t kind, size_t *in_payload)
     if (kind == KIND_SINK) {
         memset(&r->sink, 0, sizeof r->sink);
     } else {
-        memset(&r->source, 0, sizeof r->source);
-        r->source.transfer = (size_t)transfer;
-        r->source.rest.low = wg_get32(order + 8);
-        r->source.rest.high = wg_get32(order + 12);
-        r->source.limited = (r->source.rest.low | r->source.rest.high) != 0;
+        wg_source *source = &r->source;
+
+        memset(source, 0, sizeof *source);
+        source->transfer = (size_t)transfer;
+        source->rest.low = wg_get32(order + 8);
+        source->rest.high = wg_get32(order + 12);
+        source->limited = (source->rest.low | source->rest.high) != 0;
     }
     memcpy(is->started, r->head + 4, 4);
     is->known = true;
@@ -558,7 +526,7 @@ static bool answer(wg_responder *r)
         head[FLAGS_AT] = 0;
     }
     wg_put32(head + 8, (uint32_t)in_payload);
-    wg_put64(head + 16, r->ticks);
+    wg_put_longs(head + 16, &r->ticks, 1);
     memcpy(r->heads[r->waiting++], head, RESPONSE);
     r->state = HUNT;
     return true;
@@ -649,10 +617,11 @@ static void give_payload(wg_responder *r, size_t from, uint8_t *to, size_t n)
     }
 #if WG_STREAMS
     if (kind == KIND_SINK) {
-        wg_sink_report(&r->sink, made);
+        wg_put_longs(made, &r->sink.bytes, WG_REPORT / 8);
     }
     if (kind == KIND_SOURCE) {
-        wg_source_report(&r->source, made);
+        wg_put_longs(made, &r->source.bytes, 1);
+        wg_put_longs(made + 40, &r->source.transfers, 4);
     }
 #endif
     memcpy(to, made + from, n);
@@ -662,9 +631,10 @@ static void give_payload(wg_responder *r, size_t from, uint8_t *to, size_t n)
 static void stamp(wg_responder *r)
 {
     uint8_t *head = r->heads[0];
+    uint64_t ticks = now(r);
     uint16_t check;
 
-    wg_put64(head + 24, now(r));
+    wg_put_longs(head + 24, &ticks, 1);
     check = check_of(head, RESPONSE);
     head[2] = (uint8_t)check;
     head[3] = (uint8_t)(check >> 8);
@@ -726,7 +696,7 @@ size_t wg_give(wg_responder *r, uint8_t *to, size_t room)
             continue;
         }
 #if WG_STREAMS
-        if (wg_source_begin(source, now(r))) {
+        if (source->is.flows && wg_source_begin(source, now(r))) {
             continue;
         }
 #endif
@@ -740,7 +710,7 @@ bool wg_owes(const wg_responder *r)
 #if WG_STREAMS
     const wg_source *s = &r->source;
 
-    if (s->left > 0 || (s->is.flows && (!s->limited || (s->rest.low | s->rest.high) != 0))) {
+    if (s->left > 0 || (s->is.flows && s->transfer > 0)) {
         return true;
     }
 #endif
@@ -766,9 +736,9 @@ void wg_overrun(wg_responder *r, bool source)
 {
 #if WG_STREAMS
     if (source) {
-        r->source.overruns++;
+        wg_add(&r->source.overruns, 1);
     } else {
-        r->sink.overruns++;
+        wg_add(&r->sink.overruns, 1);
     }
 #else
     (void)r;

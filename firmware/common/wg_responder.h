@@ -25,17 +25,6 @@
 extern "C" {
 #endif
 
-/* What a small device leaves out, or makes smaller: -DWG_WAITING=2 and so on, the same for all files. */
-#ifndef WG_WAITING
-#define WG_WAITING 4 /* answers that wait to be sent, and so the max_outstanding that HELLO states: 1 to 255 */
-#endif
-#ifndef WG_STREAMS
-#define WG_STREAMS 1 /* SINK and SOURCE */
-#endif
-#ifndef WG_MESSAGES
-#define WG_MESSAGES 1 /* MESSAGE */
-#endif
-
 /* The USB speed that a device sees itself. */
 enum { WG_BUS_UNKNOWN, WG_BUS_LOW, WG_BUS_FULL, WG_BUS_HIGH, WG_BUS_SUPER };
 
@@ -66,36 +55,31 @@ typedef struct {
 typedef struct {
     const wg_device *device;
 
-    /* What arrives. */
+    /* What arrives. The first 63 bytes cost an AVR least. */
     uint8_t state;
-    uint8_t kept;              /* bytes in the window */
-    uint8_t beyond;            /* of those, the ones behind the payload that is being searched */
-    uint8_t expected;          /* the pattern's next byte */
-    bool last_is_right;        /* the last byte of the payload, though others were wrong */
-    bool whole;                /* a datagram: nothing is searched */
+    uint8_t kept;       /* bytes in the window */
+    uint8_t beyond;     /* of those, the ones behind the payload that is being searched */
+    uint8_t expected;   /* the pattern's next byte */
+    bool last_is_right; /* the last byte of the payload, though others were wrong */
+    bool whole;         /* a datagram: nothing is searched */
+    uint8_t waiting;    /* answers that wait to be sent */
+    uint8_t phase;      /* the next byte of the pattern that is sent */
+    size_t got;         /* bytes of the request's payload that came */
+    size_t left;        /* and that have not come */
+    size_t wanted;      /* bytes of the answer, header included */
+    size_t at;          /* bytes of the first answer that were given */
+    uint8_t head[32];   /* header of the answer to the request that arrives */
+    uint64_t ticks;     /* when the last bytes came */
     uint8_t window[WG_HEADER]; /* bytes that may be the beginning of a header */
-    size_t got;                /* bytes of the request's payload that came */
-    size_t left;               /* and that have not come */
-    size_t wanted;             /* bytes of the answer, header included */
-#if WG_STREAMS
-    uint8_t order[WG_ORDER];
-#endif
 #if WG_MESSAGES
     bool answers_message; /* the message's buffer holds an answer that waits */
     uint16_t crc;
-    size_t again;         /* bytes of a damaged message, from here ... */
-    size_t again_end;     /* ... to here, are looked into again */
+    size_t again;     /* bytes of a damaged message, from here ... */
+    size_t again_end; /* ... to here, are looked into again */
 #endif
-    uint64_t ticks;   /* when the last bytes came */
-    uint8_t head[32]; /* of the answer to the request that arrives */
-
-    /* What is to be sent. */
-    uint8_t waiting;
-    uint8_t phase; /* the pattern's next byte */
-    size_t at;     /* bytes of the first answer that were given */
-    uint8_t heads[WG_WAITING][32];
-
+    uint8_t heads[WG_WAITING][32]; /* of what is to be sent */
 #if WG_STREAMS
+    uint8_t order[WG_ORDER];
     wg_sink sink;
     wg_source source;
 #endif

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#if WG_STREAMS && WG_EXACT
+
 #define STEP 0x9E3779B1u
 #define INVERSE 0x0E8B2F51u /* STEP * INVERSE == 1 modulo 2^32: a word times this is its number */
 
@@ -86,28 +88,6 @@ static void up_to_255(uint8_t *count, size_t more)
     *count = more > (size_t)(255 - *count) ? 255 : (uint8_t)(*count + more);
 }
 
-/* `to` grows by a number of 64 bits, which may be a negative one. */
-static void add_long(wg_long *to, uint32_t low, uint32_t high)
-{
-    to->low += low;
-    to->high += high;
-    if (to->low < low) {
-        to->high++;
-    }
-}
-
-void wg_add(wg_long *to, uint32_t n)
-{
-    add_long(to, n, 0);
-}
-
-static void take_off(wg_long *from, uint32_t n)
-{
-    if (n > 0) {
-        add_long(from, -n, 0xFFFFFFFFu);
-    }
-}
-
 static void forget(wg_sink *s)
 {
     s->undecided = 0;
@@ -137,7 +117,7 @@ static uint32_t pass(wg_sink *s, uint32_t bytes)
 
     wg_add(&s->bytes, bytes);
     wg_add(&s->duplicated, again);
-    take_off(&s->behind, again);
+    wg_take_off(&s->behind, again);
     go_to(s, at.word, at.in_word);
     return again;
 }
@@ -177,8 +157,8 @@ static void take_back(wg_sink *s, uint8_t bytes)
     place at = place_after(s, -(int8_t)bytes);
 
     go_to(s, at.word, at.in_word);
-    take_off(&s->bytes, bytes);
-    take_off(&s->duplicated, again);
+    wg_take_off(&s->bytes, bytes);
+    wg_take_off(&s->duplicated, again);
     wg_add(&s->behind, again);
     s->run = (uint8_t)(s->run - bytes);
     s->fresh = (uint8_t)(s->fresh - fresh);
@@ -298,12 +278,12 @@ static void decide(wg_sink *s)
         advance(s, (size_t)(right - back));
         return;
     }
-    add_long(&s->behind, (uint32_t)words << 2, (uint32_t)(words >> 30));
-    add_long(&s->behind, (uint32_t)bytes, bytes < 0 ? 0xFFFFFFFFu : 0);
+    wg_add_long(&s->behind, (uint32_t)words << 2, (uint32_t)(words >> 30));
+    wg_add_long(&s->behind, (uint32_t)bytes, bytes < 0 ? 0xFFFFFFFFu : 0);
     if ((int32_t)s->behind.high < 0) {
         /* Ahead of all that came. */
-        take_off(&s->behind, 1);
-        add_long(&s->lost, ~s->behind.low, ~s->behind.high);
+        wg_take_off(&s->behind, 1);
+        wg_add_long(&s->lost, ~s->behind.low, ~s->behind.high);
         s->behind.low = 0;
         s->behind.high = 0;
     }
@@ -313,7 +293,7 @@ static void decide(wg_sink *s)
 
 size_t wg_sink_take(wg_sink *s, const uint8_t *bytes, size_t n, uint64_t ticks, uint8_t *header, bool *found)
 {
-    wg_long before = s->bytes;
+    uint32_t before = s->bytes.low;
     size_t used = 0;
 
     *found = false;
@@ -335,14 +315,7 @@ size_t wg_sink_take(wg_sink *s, const uint8_t *bytes, size_t n, uint64_t ticks, 
         }
         decide(s);
     }
-    if ((int32_t)(s->bytes.low - before.low) > 0) {
-        /* Some belong to the stream for certain. */
-        s->transfers++;
-        s->last_ticks = ticks;
-        if (before.low == 0 && before.high == 0) {
-            s->first_ticks = ticks;
-        }
-    }
+    wg_sunk(s, before, ticks);
     return used;
 }
 
@@ -353,16 +326,4 @@ void wg_sink_end(wg_sink *s)
     forget(s);
 }
 
-void wg_sink_report(const wg_sink *s, uint8_t *to)
-{
-    const wg_long *count = &s->bytes;
-    uint8_t at;
-
-    for (at = 0; at < 40; at += 8) {
-        wg_put_long(to + at, count++);
-    }
-    wg_put32(to + 40, s->transfers);
-    wg_put32(to + 48, s->overruns);
-    wg_put64(to + 56, s->first_ticks);
-    wg_put64(to + 64, s->last_ticks);
-}
+#endif

@@ -1,4 +1,5 @@
-# Holds firmware/micropython to docs/vectors/v1.json; runs on MicroPython and on CPython, so that it uses what both have.
+# Holds firmware/micropython to docs/vectors/v1.json; runs on MicroPython and on CPython, so that it uses what
+# both have.
 #
 #   micropython micropython_vectors.py PLACE VECTORS wg_native|wg_plain
 
@@ -13,10 +14,10 @@ if sys.argv[3] == "wg_plain":
 else:
     import wg_native  # noqa: F401 - so that plain ones are not taken in their place
 
-import wg_frames  # noqa: E402
-import wg_loops  # noqa: E402
-import wg_responder  # noqa: E402
-import wg_streams  # noqa: E402
+import wg_frames
+import wg_loops
+import wg_responder
+import wg_streams
 
 with open(sys.argv[2]) as file:
     vectors = json.load(file)
@@ -72,7 +73,8 @@ for case in of_requests("invalid"):
     assert not wg_frames.is_header(header, 0, len(header), wg_frames.LARGEST), case["name"]
 
 for case in of_requests("hello_replies"):
-    # A device that is as the case says answers the same bytes, but for the name's own length, the clock and limits.
+    # A device that is as the case says answers the same bytes, but for the name's own length, the clock and
+    # limits.
     device = wg_responder.Device(case["name"], 2048, case["bus"], case["max_outstanding"])
     device.ticks = lambda: 0
     answers = wg_responder.Answers(device, False)
@@ -129,7 +131,10 @@ for case in of_requests("streams"):
         pieces = (1, 2, 3, 7, 15, 16, 17, 31, 64, 250, 251, 512, 1000, len(data))
     for piece in pieces:
         frames, left = receive(data, case["max_frame"], piece)
-        expected = [{key: frame[key] for key in ("sequence", "intact", "skipped", "payload")} for frame in case["frames"]]
+        expected = [
+            {key: frame[key] for key in ("sequence", "intact", "skipped", "payload")}
+            for frame in case["frames"]
+        ]
         same(frames, expected, "{} in pieces of {}".format(case["name"], piece))
         same(left, case["left"], "{} in pieces of {}: left".format(case["name"], piece))
 

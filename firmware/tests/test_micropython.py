@@ -1,5 +1,7 @@
-"""MicroPython's responder held to docs/vectors/v1.json, on CPython and on MicroPython itself, with and without machine
-code: the same file of the target in each."""
+"""MicroPython's responder held to docs/vectors/v1.json.
+
+On CPython and on MicroPython itself, with and without machine code: the target's own files in each.
+"""
 
 import json
 import subprocess
@@ -36,6 +38,15 @@ def test_micropython_keeps_to_the_vectors(interpreter: str, loops: str, tmp_path
     )
     assert done.returncode == 0, done.stdout + done.stderr
     lists = json.loads(VECTORS.read_text())
-    names = ("check", "pattern", "requests", "hello_replies", "invalid", "streams", "stream_pattern", "stream_checks")
+    names = (
+        "check",
+        "pattern",
+        "requests",
+        "hello_replies",
+        "invalid",
+        "streams",
+        "stream_pattern",
+        "stream_checks",
+    )
     expected = sum(len([case for case in lists[name] if case.get("of") != "response"]) for name in names)
     assert done.stdout.split()[-2:] == [str(expected), "cases"], done.stdout

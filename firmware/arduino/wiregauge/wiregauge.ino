@@ -60,7 +60,7 @@ void loop() {
     if (used < have)
         used += wg_take(&responder, came + used, have - used, arrived);
 
-    size_t room = port_room();
+    size_t room = wg_owes(&responder) ? port_room() : 0;
     if (room) {
         size_t n = wg_give(&responder, answer, room);
         if (n)

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 static const struct board boards[] = {
-    {"uno", "atmega328p", &uart_wire, 'D', 2},
-    {"leonardo", "atmega32u4", &usb_wire, 'D', 1},
+    {"uno", "atmega328p", &uart_wire, 2, 3},
+    {"leonardo", "atmega32u4", &usb_wire, 1, 0},
 };
 
 enum { SLICE_US = 50 };
@@ -29,7 +29,13 @@ enum { SLICE_US = 50 };
 static volatile sig_atomic_t wants_end, wants_reset;
 static struct pace pace;
 static bool until_eof;
-static unsigned long count_changes;
+
+/* What an instrument at the pins would show. */
+static struct {
+    unsigned long changes_of_2;
+    bool level_of_2, level_of_3;
+    avr_cycle_count_t fell, low; /* pin 3: when, and for how long in all, since it was first high */
+} pins;
 
 static void on_signal(int number)
 {
@@ -80,13 +86,23 @@ bool machine_run(struct machine *machine, avr_cycle_count_t cycles)
     return true;
 }
 
-static void on_count_pin(struct avr_irq_t *irq, uint32_t value, void *param)
+static void on_pin_2(struct avr_irq_t *irq, uint32_t value, void *param)
 {
-    static uint32_t level;
     (void)irq;
     (void)param;
-    count_changes += value != level;
-    level = value;
+    pins.changes_of_2 += !!value != pins.level_of_2;
+    pins.level_of_2 = value;
+}
+
+static void on_pin_3(struct avr_irq_t *irq, uint32_t value, void *param)
+{
+    const struct machine *machine = param;
+    (void)irq;
+    if (pins.level_of_3 && !value)
+        pins.fell = machine->avr->cycle;
+    else if (!pins.level_of_3 && value && pins.fell)
+        pins.low += machine->avr->cycle - pins.fell;
+    pins.level_of_3 = value;
 }
 
 static bool make(struct machine *machine, const char *path)
@@ -108,9 +124,9 @@ static bool make(struct machine *machine, const char *path)
     avr_load_firmware(machine->avr, &firmware);
     machine->avr->log = LOG_ERROR;
     machine->avr->sleep = on_sleep;
-    avr_irq_register_notify(
-        avr_io_getirq(machine->avr, AVR_IOCTL_IOPORT_GETIRQ(machine->board->count_port), machine->board->count_bit),
-        on_count_pin, NULL);
+    uint32_t port = AVR_IOCTL_IOPORT_GETIRQ('D');
+    avr_irq_register_notify(avr_io_getirq(machine->avr, port, machine->board->pin_2), on_pin_2, machine);
+    avr_irq_register_notify(avr_io_getirq(machine->avr, port, machine->board->pin_3), on_pin_3, machine);
     if (!machine->board->wire->join(machine)) {
         fprintf(stderr, "avrsim: this simavr's %s has no serial port\n", machine->board->mcu);
         return false;
@@ -126,7 +142,8 @@ static void tell(const struct machine *machine, int64_t began_ns)
     fprintf(stderr, "%s: %.2f s simulated in %.2f s (%.2f s behind), with %.2f s of processor time\n",
             machine->board->name, simulated, 1e-9 * (double)(wall_ns() - began_ns), 1e-9 * (double)pace.behind_ns, busy);
     machine->board->wire->tell(machine);
-    fprintf(stderr, "pin 2 changed %lu times\n", count_changes);
+    fprintf(stderr, "pins: 2 changed %lu times, 3 was low for %llu cycles\n", pins.changes_of_2,
+            (unsigned long long)pins.low);
 }
 
 static int usage(void)

@@ -31,9 +31,9 @@ struct board {
     const char *name;
     const char *mcu;
     const struct wire *wire;
-    /* Digital pin 2, where the sketch in MODE_COUNT toggles: port and bit. */
-    char count_port;
-    uint8_t count_bit;
+    /* Where on port D the digital pins 2 and 3 are, with which the sketch in MODE_COUNT shows its count and its
+     * free time. */
+    uint8_t pin_2, pin_3;
 };
 
 struct machine {
