@@ -125,7 +125,6 @@ static size_t answer(wg_udp *u, wg_peer *peer, const uint8_t *datagram, size_t n
                      size_t room)
 {
     wg_responder *r = &u->responder;
-    size_t given;
 
     wg_begin(r, u->device);
     r->whole = true;
@@ -134,6 +133,8 @@ static size_t answer(wg_udp *u, wg_peer *peer, const uint8_t *datagram, size_t n
         r->sink = peer->sink;
         r->source = peer->source;
     }
+#else
+    (void)peer;
 #endif
     (void)wg_take(r, datagram, n, ticks);
 #if WG_STREAMS
@@ -143,8 +144,7 @@ static size_t answer(wg_udp *u, wg_peer *peer, const uint8_t *datagram, size_t n
     }
     r->source.is.flows = false; /* wg_udp_give() goes on with it */
 #endif
-    given = wg_give(r, to, room);
-    return given;
+    return wg_give(r, to, room);
 }
 
 size_t wg_udp_take(wg_udp *u, const wg_address *from, const uint8_t *datagram, size_t n, uint64_t ticks, uint32_t now_ms,
