@@ -16,7 +16,7 @@ FUZZ_SECONDS ?= 10
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
 .PHONY: help demo build install install-lib setup test test-all test-browser simulations fuzz bench lab test-lab docs clean \
-  test-python test-octave bench-languages lint lint-format lint-rust lint-documentation lint-scripts
+  firmware test-firmware test-python test-octave bench-languages lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -60,7 +60,7 @@ test: ## Run the tests, after what set-up they need.
 	@echo "comparing the test vectors with what makes them"
 	@python3 docs/vectors/make.py --check
 
-test-all: ## Run what takes longer: simulations, Python, Octave, the browser, the lab, fuzzing, the benches once over, links of the pages.
+test-all: ## Run what takes longer: simulations, Python, Octave, the browser, the lab, boards, fuzzing, the benches once over, links of the pages.
 	@scripts/setup all
 	@$(MAKE) docs
 	@$(MAKE) simulations
@@ -68,6 +68,7 @@ test-all: ## Run what takes longer: simulations, Python, Octave, the browser, th
 	@$(MAKE) test-octave
 	@$(MAKE) test-browser
 	@$(MAKE) test-lab
+	@$(MAKE) test-firmware
 	@$(MAKE) fuzz
 	@$(MAKE) bench BENCH_FLAGS=--quick
 	@$(MAKE) bench-languages BENCH_FLAGS=--quick
@@ -98,6 +99,14 @@ test-octave: build ## Build the MEX file and test the package for MATLAB and Oct
 	@scripts/setup octave
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) scripts/test-octave
 
+firmware: ## Build the firmware of every board, and print its size.
+	@scripts/setup firmware
+	@$(MAKE) -C firmware
+
+test-firmware: build ## Build the firmware and test it on simulated boards. No hardware.
+	@scripts/setup firmware
+	@WIREGAUGE=$(abspath $(WIREGAUGE)) scripts/test-firmware
+
 lint: lint-format lint-rust lint-documentation lint-scripts ## Check formatting, lints, API documentation, scripts and Python.
 
 lint-format:
@@ -116,13 +125,19 @@ lint-documentation:
 	@echo "checking the API documentation"
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked $(QUIET)
 
+# What is run in the firmware's folders, by what its first line says; what was built and fetched left out.
+firmware_with = $(shell grep -rlE --exclude-dir=build '^#!/(bin/|usr/bin/env )$(1)$$' firmware)
+
 lint-scripts:
 	@scripts/setup lint
 	@echo "checking scripts"
-	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib scripts/test-python scripts/test-octave scripts/kernels bench/gpu_loop.sh .ci/run lab/guest/* lab/plans/*.sh
+	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib scripts/test-python scripts/test-octave scripts/test-firmware \
+	  scripts/kernels bench/gpu_loop.sh .ci/run lab/guest/* lab/plans/*.sh $(call firmware_with,bash)
+	@shellcheck --shell=bash firmware/parts/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
 	  docs/vectors scripts/check-docs crates/report/tests/browser $(wildcard bench) lab lab/run
-	@PATH="$$PATH:.venv/bin" ruff check --quiet python
+	@PATH="$$PATH:.venv/bin" ruff check --quiet python firmware $(call firmware_with,python3)
+	@PATH="$$PATH:.venv/bin" ruff format --quiet --check firmware $(call firmware_with,python3)
 
 fuzz: ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.
 	@scripts/setup fuzz

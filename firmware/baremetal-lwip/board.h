@@ -12,6 +12,8 @@ void board_begin(void);
 
 /* Clock cycles since the start, 64 bits of them. Also in interrupts. */
 uint64_t board_ticks(void);
+
+/* Milliseconds since the start. Not in interrupts. */
 uint32_t board_ms(void);
 
 void board_say(const char *);

@@ -6,7 +6,7 @@
 
 /* The numbers of docs/protocol.md. */
 enum { KIND_HELLO, KIND_EXCHANGE, KIND_SINK, KIND_SOURCE, KIND_MESSAGE, KINDS };
-enum { OK, VERSION, TOO_LARGE, UNSUPPORTED, UNPROVEN };
+enum { OK, TOO_LARGE = 2, UNSUPPORTED };
 enum { START = 1, END = 2 };
 enum {
     REQUEST_MAGIC = 0xA7,
@@ -14,7 +14,9 @@ enum {
     THIS_VERSION = 1,
     OUT_CORRUPTED = 1,
     PERIOD = 251,
-    RESPONSE = 32,      /* header of a response */
+    RESPONSE = 32,      /* header of a response; its fields: */
+    STATUS_AT = 12,
+    FLAGS_AT = 14,
     HELLO_PAYLOAD = 88, /* of the request */
     HELLO_REPLY = 72,
     NAME = 32,
@@ -28,32 +30,12 @@ enum {
     PATTERN, /* payload of an EXCHANGE, all of it right so far */
     SEARCH,  /* payload in which the next header may stand: damaged, or not known beforehand */
     STORE,   /* payload of a MESSAGE */
-    SKIP,    /* payload whose end is certain */
     COMPLETE /* the request is whole, and waits to be answered */
 };
 
-static size_t least(size_t room, uint32_t bytes)
+WG_ONCE static size_t least(size_t one, size_t other)
 {
-    return bytes < room ? (size_t)bytes : room;
-}
-
-uint32_t wg_get32(const uint8_t *from)
-{
-    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
-}
-
-void wg_put32(uint8_t *to, uint32_t value)
-{
-    to[0] = (uint8_t)value;
-    to[1] = (uint8_t)(value >> 8);
-    to[2] = (uint8_t)(value >> 16);
-    to[3] = (uint8_t)(value >> 24);
-}
-
-static void put64(uint8_t *to, uint64_t value)
-{
-    wg_put32(to, (uint32_t)value);
-    wg_put32(to + 4, (uint32_t)(value >> 32));
+    return one < other ? one : other;
 }
 
 uint16_t wg_crc(uint16_t crc, const uint8_t *bytes, size_t n)
@@ -76,9 +58,9 @@ static uint16_t check_of(const uint8_t *header, uint8_t size)
     return wg_crc(wg_crc(crc, zeros, 2), header + 4, size - 4u);
 }
 
-static bool is_first_two(uint8_t magic, uint8_t version_kind)
+static bool is_first_two(const uint8_t *h)
 {
-    return magic == REQUEST_MAGIC && (uint8_t)(version_kind - (THIS_VERSION << 4)) < KINDS;
+    return h[0] == REQUEST_MAGIC && (uint8_t)(h[1] - (THIS_VERSION << 4)) < KINDS;
 }
 
 bool wg_is_sealed(const uint8_t *h)
@@ -88,34 +70,37 @@ bool wg_is_sealed(const uint8_t *h)
 
 bool wg_is_header(const uint8_t *h)
 {
-    return is_first_two(h[0], h[1]) && wg_is_sealed(h) && wg_get32(h + 8) <= MAX_FRAME - WG_HEADER;
+    return is_first_two(h) && wg_is_sealed(h) && wg_get32(h + 8) <= MAX_FRAME - WG_HEADER;
 }
 
-/* The sequence number modulo 251, without a division: 256 is 5 there, 65,536 is 25, and 2^24 is 125. */
-static uint8_t phase_of(uint32_t sequence)
+/* The sequence number modulo 251, without a division: 256 is 5 there. */
+static uint8_t phase_of(const uint8_t *sequence)
 {
-    uint16_t sum = (uint16_t)((uint8_t)sequence + 5u * (uint8_t)(sequence >> 8) + 25u * (uint8_t)(sequence >> 16) +
-                              125u * (uint8_t)(sequence >> 24));
+    uint16_t sum = 0;
+    uint8_t at = 4;
 
-    while (sum > 255) {
-        sum = (uint16_t)((uint8_t)sum + 5u * (sum >> 8));
+    while (at > 0) {
+        sum = (uint16_t)(sum * 5 + sequence[--at]);
     }
-    return (uint8_t)(sum >= PERIOD ? sum - PERIOD : sum);
+    while (sum >= PERIOD) {
+        sum = (uint16_t)(sum > 255 ? (sum >> 8) * 5 + (uint8_t)sum : sum - PERIOD);
+    }
+    return (uint8_t)sum;
 }
 
-static uint64_t now(const wg_responder *r)
+static uint8_t next_of(uint8_t phase)
+{
+    return phase == PERIOD - 1 ? 0 : (uint8_t)(phase + 1);
+}
+
+WG_ONCE static uint64_t now(const wg_responder *r)
 {
     return r->device->ticks != NULL ? r->device->ticks() : 0;
 }
 
 static bool offers_messages(const wg_responder *r)
 {
-#if WG_MESSAGES
-    return r->device->message != NULL;
-#else
-    (void)r;
-    return false;
-#endif
+    return WG_MESSAGES && r->device->message != NULL;
 }
 
 static bool in_stream(const wg_responder *r)
@@ -129,9 +114,14 @@ static bool in_stream(const wg_responder *r)
 }
 
 /* True where the end of a payload is certain: a datagram is a frame or none, and within a stream nothing is searched. */
-static bool is_certain(const wg_responder *r)
+WG_ONCE static bool is_certain(const wg_responder *r)
 {
     return r->whole || in_stream(r);
+}
+
+static uint8_t kind_of(const uint8_t *header)
+{
+    return header[1] & 0x0F;
 }
 
 void wg_begin(wg_responder *r, const wg_device *device)
@@ -142,102 +132,124 @@ void wg_begin(wg_responder *r, const wg_device *device)
 
 /* ---- What comes ---- */
 
-static bool is_too_large(const wg_responder *r, uint8_t kind, uint32_t payload)
+static bool is_too_large(const wg_responder *r, const uint8_t *header)
 {
-    return payload + WG_HEADER > r->device->max_out ||
-           (kind == KIND_MESSAGE && offers_messages(r) && payload > r->device->message_room);
+    uint32_t payload = wg_get32(header + 8);
+
+    return payload > r->device->max_out - WG_HEADER ||
+           (kind_of(header) == KIND_MESSAGE && offers_messages(r) && payload > r->device->message_room);
 }
 
 /* Drops what cannot begin a header from the front of the window, `at` bytes in any case. True if it is one. */
 static bool narrow(wg_responder *r, uint8_t at)
 {
-    const uint8_t *w = r->window;
+    uint8_t *w = r->window;
 
     if (r->kept == WG_HEADER) {
         /* In a payload, a header that announces too much is no plausible one. */
-        if (wg_is_header(w) && (r->state == HUNT || !is_too_large(r, w[1] & 0x0F, wg_get32(w + 8)))) {
+        if (wg_is_header(w) && (r->state == HUNT || !is_too_large(r, w))) {
             return true;
         }
         at = 1;
     }
-    while (at < r->kept && !(at + 1 == r->kept ? w[at] == REQUEST_MAGIC : is_first_two(w[at], w[at + 1]))) {
+    while (at < r->kept && !(at + 1 == r->kept ? w[at] == REQUEST_MAGIC : is_first_two(w + at))) {
         at++;
     }
     r->kept = (uint8_t)(r->kept - at);
-    memmove(r->window, r->window + at, r->kept);
+    memmove(w, w + at, r->kept);
     return false;
 }
 
+#if WG_MESSAGES
 /* The message is whole: was it right? If not, the next header may stand in it (Resynchronisation, 6). */
 static void check_message(wg_responder *r)
 {
-#if WG_MESSAGES
     uint8_t *message = r->device->message;
+    size_t got = r->got;
 
     r->state = COMPLETE;
-    if (r->got >= CHECK && (uint16_t)(message[r->got - 2] | message[r->got - 1] << 8) == r->crc) {
+    if (got >= CHECK && (uint16_t)(message[got - 2] | message[got - 1] << 8) == r->crc) {
         return;
     }
-    r->flags = OUT_CORRUPTED;
-    if (is_certain(r) || r->got == 0) {
+    r->head[FLAGS_AT] = OUT_CORRUPTED;
+    if (is_certain(r) || got == 0) {
         return;
     }
     /* In front of what is left of one that it stood in. */
     if (r->again == r->again_end) {
-        r->again_end = r->got;
-        r->again = r->got;
+        r->again_end = got;
+        r->again = got;
     }
-    r->again -= r->got;
-    memmove(message + r->again, message, r->got);
-#else
-    (void)r;
+    r->again -= got;
+    memmove(message + r->again, message, got);
+}
 #endif
-}
 
-/* So many bytes of the payload came. */
-static bool is_whole_with(wg_responder *r, size_t n)
+#if WG_STREAMS
+/* A request within a stream that should be an order, and is none: bytes of it were lost, and the stream goes on. */
+static bool is_no_order(const wg_responder *r, uint8_t verb)
 {
-    r->got += (uint32_t)n;
-    r->left -= (uint32_t)n;
-    return r->left == 0;
+    uint8_t kind = kind_of(r->head);
+
+    return WG_EXACT && in_stream(r) && !r->whole && r->got == 0 && (kind == KIND_SINK || kind == KIND_SOURCE) &&
+           (r->left < WG_ORDER || (verb != START && verb != END));
 }
+#endif
 
 /* A request, whose header is in the window. */
 static void begin_request(wg_responder *r)
 {
     const uint8_t *h = r->window;
+    uint8_t kind = kind_of(h);
+    uint32_t in_bytes = wg_get32(h + 12);
 
     r->kept = 0;
     r->beyond = 0;
-    r->kind = h[1] & 0x0F;
-    r->sequence = wg_get32(h + 4);
-    r->left = wg_get32(h + 8);
-    r->in_bytes = wg_get32(h + 12);
     r->got = 0;
-    r->flags = 0;
-    r->status = OK;
     r->last_is_right = false;
-    r->expected = phase_of(r->sequence);
-    r->state = is_certain(r) ? SKIP : SEARCH;
-    if (is_too_large(r, r->kind, r->left)) {
-        r->status = TOO_LARGE;
+    memset(r->head, 0, sizeof r->head);
+    r->head[0] = RESPONSE_MAGIC;
+    r->head[1] = h[1];
+    memcpy(r->head + 4, h + 4, 4);
+    r->expected = phase_of(h + 4);
+    r->left = (size_t)wg_get32(h + 8);
+    r->wanted = (size_t)in_bytes;
+    r->state = SEARCH;
+    if ((kind == KIND_EXCHANGE || kind == KIND_MESSAGE) && in_bytes > r->device->max_in) {
+        r->head[STATUS_AT] = TOO_LARGE;
+    }
+    if (is_too_large(r, h)) {
+        r->head[STATUS_AT] = TOO_LARGE;
         if (!is_certain(r)) {
             r->left = 0; /* the payload is skipped as noise */
         }
-    } else if (r->kind == KIND_EXCHANGE) {
+    } else if (kind == KIND_EXCHANGE) {
         r->state = PATTERN;
-    } else if (r->kind == KIND_MESSAGE && offers_messages(r)) {
+    }
 #if WG_MESSAGES
+    else if (kind == KIND_MESSAGE && offers_messages(r)) {
         r->crc = 0xFFFF;
         r->state = STORE;
         if (r->left == 0) {
             check_message(r);
         }
-#endif
-    } else if (r->kind != KIND_HELLO && in_stream(r) && !r->whole && r->left < WG_ORDER) {
-        r->state = HUNT; /* no order: the stream goes on behind the header */
-        return;
     }
+#endif
+    if (r->left == 0) {
+        r->state = COMPLETE;
+    }
+#if WG_STREAMS
+    if (is_no_order(r, START)) {
+        r->state = HUNT;
+    }
+#endif
+}
+
+/* So many bytes of the payload came. */
+WG_ONCE static void count(wg_responder *r, size_t n)
+{
+    r->got += n;
+    r->left -= n;
     if (r->left == 0) {
         r->state = COMPLETE;
     }
@@ -251,22 +263,16 @@ static size_t take_pattern(wg_responder *r, const uint8_t *bytes, size_t n)
     n = least(n, r->left);
     while (at < n && bytes[at] == expected) {
         at++;
-        if (++expected == PERIOD) {
-            expected = 0;
-        }
+        expected = next_of(expected);
     }
     r->expected = expected;
-    if (is_whole_with(r, at)) {
-        r->state = COMPLETE;
-    } else if (at < n) {
-        r->flags = OUT_CORRUPTED;
-        r->state = SKIP;
-        if (!is_certain(r)) {
-            r->state = SEARCH;
-            /* From the byte before the wrong one on: the first of a header may have agreed. */
-            if (r->got > 0 && expected == REQUEST_MAGIC + 1) {
-                r->window[r->kept++] = REQUEST_MAGIC;
-            }
+    count(r, at);
+    if (at < n) {
+        r->head[FLAGS_AT] = OUT_CORRUPTED;
+        r->state = SEARCH;
+        /* From the byte before the wrong one on: the first of a header may have agreed. */
+        if (r->got > 0 && expected == REQUEST_MAGIC + 1 && !is_certain(r)) {
+            r->window[r->kept++] = REQUEST_MAGIC;
         }
     }
     return at;
@@ -275,63 +281,42 @@ static size_t take_pattern(wg_responder *r, const uint8_t *bytes, size_t n)
 /* The payload has ended, and a header may have begun in its last bytes: the frame's end is open until it is known. */
 static void settle_end(wg_responder *r)
 {
-    if (r->kind != KIND_EXCHANGE) {
+    if (kind_of(r->head) != KIND_EXCHANGE) {
         /* Where nothing tells a header from a payload that ends like one, only those wholly within it count. */
         r->kept = 0;
     }
     if (r->kept == r->beyond + 1 && r->last_is_right) {
         (void)narrow(r, 1); /* the last byte is the payload's own */
     }
-    if (r->kept <= r->beyond) {
-        r->state = COMPLETE;
-    }
+    r->state = r->kept <= r->beyond ? COMPLETE : SEARCH;
 }
 
+/* Takes a byte of a payload in which the next header may stand, or of what is behind it. */
 static void search(wg_responder *r, uint8_t byte)
 {
-    r->window[r->kept++] = byte;
     if (r->left > 0) {
 #if WG_STREAMS
         if (r->got < WG_ORDER) {
             r->order[r->got] = byte;
         }
 #endif
-        r->got++;
-        r->left--;
         r->last_is_right = byte == r->expected;
-        if (++r->expected == PERIOD) {
-            r->expected = 0;
-        }
+        r->expected = next_of(r->expected);
+        count(r, 1);
     } else {
         r->beyond++;
     }
+    if (is_certain(r)) {
+        return;
+    }
+    r->window[r->kept++] = byte;
     if (narrow(r, 0)) {
         /* The frame ends where the next begins. */
-        r->got -= (uint32_t)(WG_HEADER - r->beyond);
+        r->got -= (size_t)(WG_HEADER - r->beyond);
         r->state = COMPLETE;
     } else if (r->left == 0) {
         settle_end(r);
     }
-}
-
-static size_t skip(wg_responder *r, const uint8_t *bytes, size_t n)
-{
-    n = least(n, r->left);
-#if WG_STREAMS
-    if (r->got == 0 && (r->kind == KIND_SINK || r->kind == KIND_SOURCE) && !r->whole && *bytes != START &&
-        *bytes != END) {
-        r->state = HUNT; /* bytes of the order were lost: the stream goes on in its place */
-        return 0;
-    }
-    if (r->got < WG_ORDER) {
-        n = least(n, WG_ORDER - r->got);
-        memcpy(r->order + r->got, bytes, n);
-    }
-#endif
-    if (is_whole_with(r, n)) {
-        r->state = COMPLETE;
-    }
-    return n;
 }
 
 #if WG_MESSAGES
@@ -344,7 +329,8 @@ static size_t store(wg_responder *r, const uint8_t *bytes, size_t n)
     if (r->left > CHECK) {
         r->crc = wg_crc(r->crc, to, least(n, r->left - CHECK));
     }
-    if (is_whole_with(r, n)) {
+    count(r, n);
+    if (r->left == 0) {
         check_message(r);
     }
     return n;
@@ -354,20 +340,23 @@ static size_t store(wg_responder *r, const uint8_t *bytes, size_t n)
 /* Takes some of the bytes, at least one unless the state changes. */
 static size_t take_some(wg_responder *r, const uint8_t *bytes, size_t n)
 {
-    switch (r->state) {
-    case PATTERN:
+    if (r->state == PATTERN) {
         return take_pattern(r, bytes, n);
-    case SEARCH:
+    }
+#if WG_MESSAGES
+    if (r->state == STORE) {
+        return store(r, bytes, n);
+    }
+#endif
+    if (r->state == SEARCH) {
+#if WG_STREAMS
+        if (is_no_order(r, *bytes)) {
+            r->state = HUNT;
+            return 0;
+        }
+#endif
         search(r, *bytes);
         return 1;
-#if WG_MESSAGES
-    case STORE:
-        return store(r, bytes, n);
-#endif
-    case SKIP:
-        return skip(r, bytes, n);
-    default:
-        break;
     }
 #if WG_STREAMS
     if (in_stream(r)) {
@@ -390,57 +379,57 @@ static size_t take_some(wg_responder *r, const uint8_t *bytes, size_t n)
 /* ---- What is answered ---- */
 
 #if WG_STREAMS
-/* What has been heard of the host that was there before is over. */
+/* The host that was there before is gone. */
 static void forget_streams(wg_responder *r)
 {
-    if (r->sink.is.flows) {
-        wg_sink_end(&r->sink);
-    }
-    r->sink.is.flows = false;
-    r->sink.is.known = false;
-    r->source.is.flows = false;
-    r->source.is.known = false;
+    wg_sink_end(&r->sink);
+    memset(&r->sink.is, 0, sizeof r->sink.is);
+    memset(&r->source.is, 0, sizeof r->source.is);
     r->source.left = 0;
 }
 
 /* Carries out an order. False if it must wait: a new stream would wipe out the report that an answer is yet to tell. */
-static bool obey(wg_responder *r, uint32_t *in_payload)
+static bool obey(wg_responder *r, uint8_t kind, size_t *in_payload)
 {
-    wg_direction *is = r->kind == KIND_SINK ? &r->sink.is : &r->source.is;
-    uint32_t transfer = wg_get32(r->order + 4);
-    uint64_t stop_after;
+    wg_direction *is = kind == KIND_SINK ? &r->sink.is : &r->source.is;
+    const uint8_t *order = r->order;
+    uint32_t transfer = wg_get32(order + 4);
+    uint8_t verb = r->got < WG_ORDER ? 0 : order[0];
 
-    if (r->got >= WG_ORDER && r->order[0] == END) {
-        if (is->flows && r->kind == KIND_SINK) {
+    if (verb == END) {
+        if (kind == KIND_SINK) {
             wg_sink_end(&r->sink);
         }
         is->flows = false;
         *in_payload = WG_REPORT;
         return true;
     }
-    if (r->got < WG_ORDER || r->order[0] != START || transfer == 0) {
-        r->status = UNSUPPORTED;
+    if (verb != START || transfer == 0) {
+        r->head[STATUS_AT] = UNSUPPORTED;
         return true;
     }
-    if (r->device->max_transfer != 0 && transfer > r->device->max_transfer) {
-        r->status = TOO_LARGE;
+    if ((size_t)transfer != transfer || (r->device->max_transfer != 0 && transfer > r->device->max_transfer)) {
+        r->head[STATUS_AT] = TOO_LARGE;
         return true;
     }
-    if (is->known && is->started == r->sequence) {
+    if (is->known && memcmp(is->started, r->head + 4, 4) == 0) {
         return true;
     }
     if (r->waiting > 0) {
         return false;
     }
-    if (r->kind == KIND_SINK) {
+    if (kind == KIND_SINK) {
         memset(&r->sink, 0, sizeof r->sink);
     } else {
-        memset(&r->source, 0, sizeof r->source);
-        r->source.transfer = transfer;
-        stop_after = wg_get32(r->order + 8) | (uint64_t)wg_get32(r->order + 12) << 32;
-        r->source.rest = stop_after != 0 ? stop_after : UINT64_MAX;
+        wg_source *source = &r->source;
+
+        memset(source, 0, sizeof *source);
+        source->transfer = (size_t)transfer;
+        source->rest.low = wg_get32(order + 8);
+        source->rest.high = wg_get32(order + 12);
+        source->limited = (source->rest.low | source->rest.high) != 0;
     }
-    is->started = r->sequence;
+    memcpy(is->started, r->head + 4, 4);
     is->known = true;
     is->flows = true;
     return true;
@@ -448,31 +437,31 @@ static bool obey(wg_responder *r, uint32_t *in_payload)
 #endif
 
 #if WG_MESSAGES
-/* Bytes of the payload that answers the message. */
-static uint32_t answer_message(wg_responder *r)
+/* Bytes of the payload that answers the message, or 0 if there is no room for it. */
+static size_t answer_message(wg_responder *r)
 {
     const wg_device *d = r->device;
     uint8_t *message = d->message;
-    uint32_t bytes = r->got - CHECK;
-    uint32_t wanted = r->in_bytes > RESPONSE + CHECK ? r->in_bytes - (RESPONSE + CHECK) : 0;
-    uint32_t most = bytes > wanted ? bytes : wanted;
-    uint32_t said;
+    size_t bytes = r->got - CHECK;
+    size_t wanted = r->wanted > RESPONSE + CHECK ? r->wanted - (RESPONSE + CHECK) : 0;
+    size_t said = bytes;
     uint16_t crc;
 
-    if (r->again < most + CHECK) {
+    if (wanted > d->message_room - CHECK) {
+        r->head[STATUS_AT] = TOO_LARGE;
+        return 0;
+    }
+    if (r->again < (bytes > wanted ? bytes : wanted) + CHECK) {
         r->again = r->again_end; /* the answer needs the place of a damaged message: that costs the frames in it */
     }
     if (d->answer != NULL) {
-        said = d->answer(d->user, message, bytes, wanted);
-        if (said < wanted) {
-            wanted = said;
-        }
+        wanted = least(wanted, (size_t)d->answer(d->user, message, (uint32_t)bytes, (uint32_t)wanted));
     } else {
-        for (said = bytes; said < wanted; said++) {
+        for (; said < wanted; said++) {
             message[said] = bytes > 0 ? message[said - bytes] : 0;
         }
     }
-    crc = wg_crc(0xFFFF, message, (size_t)wanted);
+    crc = wg_crc(0xFFFF, message, wanted);
     message[wanted] = (uint8_t)crc;
     message[wanted + 1] = (uint8_t)(crc >> 8);
     r->answers_message = true;
@@ -480,68 +469,65 @@ static uint32_t answer_message(wg_responder *r)
 }
 #endif
 
+/* Carries out the request that is complete. False if it must wait. */
+static bool carry_out(wg_responder *r, size_t *in_payload)
+{
+    uint8_t kind = kind_of(r->head);
+
+    if (kind == KIND_HELLO) {
+#if WG_STREAMS
+        forget_streams(r);
+#endif
+        *in_payload = HELLO_REPLY;
+        return true;
+    }
+    if (kind == KIND_EXCHANGE) {
+        if (r->wanted > RESPONSE) {
+            *in_payload = r->wanted - RESPONSE;
+        }
+        return true;
+    }
+#if WG_STREAMS
+    if (kind != KIND_MESSAGE) {
+        return obey(r, kind, in_payload);
+    }
+#endif
+#if WG_MESSAGES
+    if (kind == KIND_MESSAGE && offers_messages(r)) {
+        if (r->head[FLAGS_AT] == 0) {
+            *in_payload = answer_message(r);
+        }
+        return true;
+    }
+#endif
+    r->head[STATUS_AT] = UNSUPPORTED;
+    return true;
+}
+
 /* Answers the request that is complete, unless that must wait. */
 static bool answer(wg_responder *r)
 {
-    uint32_t in_payload = 0;
-    uint8_t last;
-    wg_answer *a;
+    uint8_t *head = r->head;
+    size_t in_payload = 0;
 
     if (r->waiting == WG_WAITING) {
         return false;
     }
-    if (r->status == OK) {
-        switch (r->kind) {
-        case KIND_HELLO:
-            if (r->got < HELLO_PAYLOAD) {
-                r->state = HUNT; /* a short one could make a responder send more than it got */
-                return true;
-            }
-#if WG_STREAMS
-            forget_streams(r);
-#endif
-            in_payload = HELLO_REPLY;
-            break;
-        case KIND_EXCHANGE:
-            if (r->in_bytes > r->device->max_in) {
-                r->status = TOO_LARGE;
-            } else if (r->in_bytes > RESPONSE) {
-                in_payload = r->in_bytes - RESPONSE;
-            }
-            break;
-#if WG_STREAMS
-        case KIND_SINK:
-        case KIND_SOURCE:
-            if (!obey(r, &in_payload)) {
-                return false;
-            }
-            break;
-#endif
-#if WG_MESSAGES
-        case KIND_MESSAGE:
-            if (!offers_messages(r)) {
-                r->status = UNSUPPORTED;
-            } else if (r->in_bytes > r->device->max_in ||
-                       (r->in_bytes > RESPONSE && r->in_bytes - RESPONSE > r->device->message_room)) {
-                r->status = TOO_LARGE;
-            } else if (r->flags == 0) {
-                in_payload = answer_message(r);
-            }
-            break;
-#endif
-        default:
-            r->status = UNSUPPORTED;
+    if (head[STATUS_AT] == OK) {
+        if (kind_of(head) == KIND_HELLO && r->got < HELLO_PAYLOAD) {
+            r->state = HUNT; /* a short one could make a responder send more than it got */
+            return true;
+        }
+        if (!carry_out(r, &in_payload)) {
+            return false;
         }
     }
-    last = (uint8_t)(r->first + r->waiting >= WG_WAITING ? r->first + r->waiting - WG_WAITING : r->first + r->waiting);
-    a = &r->answers[last];
-    a->rx_ticks = r->ticks;
-    a->sequence = r->sequence;
-    a->in_payload = in_payload;
-    a->kind = r->kind;
-    a->status = r->status;
-    a->flags = r->status == OK ? r->flags : 0;
-    r->waiting++;
+    if (head[STATUS_AT] != OK) {
+        head[FLAGS_AT] = 0;
+    }
+    wg_put32(head + 8, (uint32_t)in_payload);
+    wg_put_longs(head + 16, &r->ticks, 1);
+    memcpy(r->heads[r->waiting++], head, RESPONSE);
     r->state = HUNT;
     return true;
 }
@@ -574,7 +560,9 @@ size_t wg_take(wg_responder *r, const uint8_t *bytes, size_t n, uint64_t ticks)
         if (used == n) {
             break;
         }
-        r->ticks = r->device->ticks != NULL ? ticks : 0;
+        if (r->device->ticks != NULL) {
+            r->ticks = ticks;
+        }
         used += take_some(r, bytes + used, n - used);
     }
     return used;
@@ -582,27 +570,10 @@ size_t wg_take(wg_responder *r, const uint8_t *bytes, size_t n, uint64_t ticks)
 
 /* ---- What is sent ---- */
 
-static void make_header(wg_responder *r, const wg_answer *a)
-{
-    uint8_t *h = r->head;
-    uint16_t check;
-
-    h[0] = RESPONSE_MAGIC;
-    h[1] = (uint8_t)(THIS_VERSION << 4 | a->kind);
-    wg_put32(h + 4, a->sequence);
-    wg_put32(h + 8, a->in_payload);
-    wg_put32(h + 12, a->status | (uint32_t)a->flags << 16);
-    put64(h + 16, a->rx_ticks);
-    put64(h + 24, now(r));
-    check = check_of(h, RESPONSE);
-    h[2] = (uint8_t)check;
-    h[3] = (uint8_t)(check >> 8);
-    r->phase = phase_of(a->sequence);
-}
-
 static void put_hello(const wg_responder *r, uint8_t *to)
 {
     const wg_device *d = r->device;
+    const char *name = d->name;
     uint8_t at;
 
     to[0] = THIS_VERSION;
@@ -614,97 +585,90 @@ static void put_hello(const wg_responder *r, uint8_t *to)
     wg_put32(to + 12, d->max_in);
     to[16] = WG_WAITING;
     wg_put32(to + 24, d->tick_hz);
-    for (at = 0; at < NAME && d->name[at] != '\0'; at++) {
-        to[32 + at] = (uint8_t)d->name[at];
+    for (at = 32; at < 32 + NAME && *name != '\0'; at++) {
+        to[at] = (uint8_t)*name++;
     }
 }
 
-#if WG_STREAMS
-static void put_report(const wg_responder *r, uint8_t kind, uint8_t *to)
+static void give_payload(wg_responder *r, size_t from, uint8_t *to, size_t n)
 {
-    const wg_source *s = &r->source;
-
-    if (kind == KIND_SINK) {
-        const uint64_t *field = &r->sink.report.bytes;
-        uint8_t at;
-
-        for (at = 0; at < WG_REPORT; at += 8) {
-            put64(to + at, *field++);
-        }
-        return;
-    }
-    put64(to, s->bytes);
-    put64(to + 40, s->transfers);
-    put64(to + 48, s->overruns);
-    put64(to + 56, s->first_ticks);
-    put64(to + 64, s->last_ticks);
-}
-#endif
-
-static void give_payload(wg_responder *r, const wg_answer *a, uint32_t from, uint8_t *to, size_t n)
-{
+    uint8_t kind = kind_of(r->heads[0]);
     uint8_t made[HELLO_REPLY];
 
-    if (a->kind == KIND_EXCHANGE) {
+    if (kind == KIND_EXCHANGE) {
         uint8_t phase = r->phase;
 
         for (; n > 0; n--) {
             *to++ = phase;
-            if (++phase == PERIOD) {
-                phase = 0;
-            }
+            phase = next_of(phase);
         }
         r->phase = phase;
         return;
     }
 #if WG_MESSAGES
-    if (a->kind == KIND_MESSAGE) {
+    if (kind == KIND_MESSAGE) {
         memcpy(to, r->device->message + from, n);
         return;
     }
 #endif
     memset(made, 0, sizeof made);
-#if WG_STREAMS
-    if (a->kind != KIND_HELLO) {
-        put_report(r, a->kind, made);
-    } else
-#endif
-    {
+    if (kind == KIND_HELLO) {
         put_hello(r, made);
     }
+#if WG_STREAMS
+    if (kind == KIND_SINK) {
+        wg_put_longs(made, &r->sink.bytes, WG_REPORT / 8);
+    }
+    if (kind == KIND_SOURCE) {
+        wg_put_longs(made, &r->source.bytes, 1);
+        wg_put_longs(made + 40, &r->source.transfers, 4);
+    }
+#endif
     memcpy(to, made + from, n);
+}
+
+/* The first answer's last bytes are with the transport as far as is known: its time, and its check. */
+static void stamp(wg_responder *r)
+{
+    uint8_t *head = r->heads[0];
+    uint64_t ticks = now(r);
+    uint16_t check;
+
+    wg_put_longs(head + 24, &ticks, 1);
+    check = check_of(head, RESPONSE);
+    head[2] = (uint8_t)check;
+    head[3] = (uint8_t)(check >> 8);
+    r->phase = phase_of(head + 4);
 }
 
 static size_t give_answer(wg_responder *r, uint8_t *to, size_t room)
 {
-    const wg_answer *a = &r->answers[r->first];
-    size_t given;
+    uint8_t *head = r->heads[0];
+    size_t in_payload = (size_t)wg_get32(head + 8);
 
     if (r->at == 0) {
-        make_header(r, a);
+        stamp(r);
     }
     if (r->at < RESPONSE) {
-        given = least(room, RESPONSE - r->at);
-        memcpy(to, r->head + r->at, given);
+        room = least(room, RESPONSE - r->at);
+        memcpy(to, head + r->at, room);
     } else {
-        given = least(room, RESPONSE + a->in_payload - r->at);
-        give_payload(r, a, r->at - RESPONSE, to, given);
+        room = least(room, RESPONSE + in_payload - r->at);
+        give_payload(r, r->at - RESPONSE, to, room);
     }
-    r->at += (uint32_t)given;
-    if (r->at == RESPONSE + a->in_payload) {
+    r->at += room;
+    if (r->at == RESPONSE + in_payload) {
 #if WG_MESSAGES
-        if (a->kind == KIND_MESSAGE && a->in_payload > 0) {
+        if (kind_of(head) == KIND_MESSAGE && in_payload > 0) {
             r->answers_message = false;
         }
 #endif
         r->at = 0;
         r->waiting--;
-        if (++r->first == WG_WAITING) {
-            r->first = 0;
-        }
-        (void)wg_take(r, NULL, 0, 0); /* what waited for that goes on */
+        memmove(head, head + RESPONSE, sizeof r->heads - RESPONSE);
+        (void)wg_take(r, head, 0, 0); /* what waited for that goes on */
     }
-    return given;
+    return room;
 }
 
 size_t wg_give(wg_responder *r, uint8_t *to, size_t room)
@@ -712,21 +676,23 @@ size_t wg_give(wg_responder *r, uint8_t *to, size_t room)
     size_t given = 0;
 
     while (given < room) {
+        size_t left = room - given;
+
 #if WG_STREAMS
         wg_source *source = &r->source;
 
         if (source->left > 0) {
-            size_t n = least(room - given, source->left);
-
-            if (wg_source_give(source, to + given, n)) {
+            left = least(left, source->left);
+            wg_source_give(source, to + given, left);
+            if (source->left == 0) {
                 source->last_ticks = now(r);
             }
-            given += n;
+            given += left;
             continue;
         }
 #endif
         if (r->waiting > 0) {
-            given += give_answer(r, to + given, room - given);
+            given += give_answer(r, to + given, left);
             continue;
         }
 #if WG_STREAMS
@@ -742,7 +708,9 @@ size_t wg_give(wg_responder *r, uint8_t *to, size_t room)
 bool wg_owes(const wg_responder *r)
 {
 #if WG_STREAMS
-    if (r->source.left > 0 || (r->source.is.flows && r->source.rest > 0)) {
+    const wg_source *s = &r->source;
+
+    if (s->left > 0 || (s->is.flows && s->transfer > 0)) {
         return true;
     }
 #endif
@@ -768,9 +736,9 @@ void wg_overrun(wg_responder *r, bool source)
 {
 #if WG_STREAMS
     if (source) {
-        r->source.overruns++;
+        wg_add(&r->source.overruns, 1);
     } else {
-        r->sink.report.overruns++;
+        wg_add(&r->sink.overruns, 1);
     }
 #else
     (void)r;

@@ -25,17 +25,6 @@
 extern "C" {
 #endif
 
-/* What a small device leaves out, or makes smaller: -DWG_WAITING=2 and so on, the same for all files. */
-#ifndef WG_WAITING
-#define WG_WAITING 4 /* answers that wait to be sent, and so the max_outstanding that HELLO states: 1 to 255 */
-#endif
-#ifndef WG_STREAMS
-#define WG_STREAMS 1 /* SINK and SOURCE */
-#endif
-#ifndef WG_MESSAGES
-#define WG_MESSAGES 1 /* MESSAGE */
-#endif
-
 /* The USB speed that a device sees itself. */
 enum { WG_BUS_UNKNOWN, WG_BUS_LOW, WG_BUS_FULL, WG_BUS_HIGH, WG_BUS_SUPER };
 
@@ -43,8 +32,8 @@ enum { WG_BUS_UNKNOWN, WG_BUS_LOW, WG_BUS_FULL, WG_BUS_HIGH, WG_BUS_SUPER };
  * maps flash into the address space of data (not on AVR). */
 typedef struct {
     const char *name;        /* UTF-8, no control characters, cut after 32 bytes */
-    uint32_t max_out;        /* largest request frame, at least 104 */
-    uint32_t max_in;         /* largest response frame, at least 104 */
+    uint32_t max_out;        /* largest request frame, at least 104; at most SIZE_MAX, which is 65535 on AVR */
+    uint32_t max_in;         /* largest response frame, likewise */
     uint32_t max_transfer;   /* largest transfer of a stream; 0: as it likes */
     uint32_t tick_hz;        /* of ticks(); 0 without a clock */
     uint8_t tick_bits;       /* after which it wraps; 0 without a clock */
@@ -62,57 +51,35 @@ typedef struct {
     void *user;
 } wg_device;
 
-/* An answer that waits to be sent. */
-typedef struct {
-    uint64_t rx_ticks;
-    uint32_t sequence;
-    uint32_t in_payload;
-    uint8_t kind;
-    uint8_t status;
-    uint8_t flags;
-} wg_answer;
-
 /* One connection, or one tty. Its fields are private; they stand here so that its size is known: no heap. */
 typedef struct {
     const wg_device *device;
 
-    /* What arrives. */
-    uint64_t ticks; /* when the last bytes came */
+    /* What arrives. The first 63 bytes cost an AVR least. */
     uint8_t state;
-    uint8_t window[WG_HEADER]; /* bytes that may be the beginning of a header */
-    uint8_t kept;              /* of them */
-    uint8_t beyond;            /* of those, the ones behind the payload that is being searched */
-    bool whole;                /* a datagram: nothing is searched */
-
-    /* The request whose payload arrives. */
-    uint8_t kind;
-    uint8_t status;
-    uint8_t flags;
+    uint8_t kept;       /* bytes in the window */
+    uint8_t beyond;     /* of those, the ones behind the payload that is being searched */
     uint8_t expected;   /* the pattern's next byte */
     bool last_is_right; /* the last byte of the payload, though others were wrong */
-    uint32_t sequence;
-    uint32_t in_bytes;
-    uint32_t got;  /* bytes of its payload that came */
-    uint32_t left; /* and that have not come */
+    bool whole;         /* a datagram: nothing is searched */
+    uint8_t waiting;    /* answers that wait to be sent */
+    uint8_t phase;      /* the next byte of the pattern that is sent */
+    size_t got;         /* bytes of the request's payload that came */
+    size_t left;        /* and that have not come */
+    size_t wanted;      /* bytes of the answer, header included */
+    size_t at;          /* bytes of the first answer that were given */
+    uint8_t head[32];   /* header of the answer to the request that arrives */
+    uint64_t ticks;     /* when the last bytes came */
+    uint8_t window[WG_HEADER]; /* bytes that may be the beginning of a header */
+#if WG_MESSAGES
+    bool answers_message; /* the message's buffer holds an answer that waits */
+    uint16_t crc;
+    size_t again;     /* bytes of a damaged message, from here ... */
+    size_t again_end; /* ... to here, are looked into again */
+#endif
+    uint8_t heads[WG_WAITING][32]; /* of what is to be sent */
 #if WG_STREAMS
     uint8_t order[WG_ORDER];
-#endif
-
-    /* What is to be sent. */
-    wg_answer answers[WG_WAITING];
-    uint8_t first;
-    uint8_t waiting;
-    uint8_t phase;    /* the pattern's next byte */
-    uint8_t head[32]; /* the header that is being sent */
-    uint32_t at;      /* bytes of the first answer that were given */
-
-#if WG_MESSAGES
-    uint16_t crc;
-    bool answers_message;   /* the message's buffer holds an answer that waits */
-    uint32_t again;         /* bytes of a damaged message, from here ... */
-    uint32_t again_end;     /* ... to here, are looked into again */
-#endif
-#if WG_STREAMS
     wg_sink sink;
     wg_source source;
 #endif

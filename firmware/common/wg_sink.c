@@ -1,9 +1,13 @@
 /* Judges a stream from the host, to the byte: which bytes are right, lost, repeated, changed, foreign, and which are
  * frames (docs/protocol.md, Telling what happened). While all is right it compares word by word; from the first wrong
- * byte on it takes one byte at a time, so that how the stream was cut on arrival cannot matter. */
+ * byte on it takes one byte at a time, so that how the stream was cut on arrival cannot matter.
+ *
+ * Exact as long as no more than 2 GiB come without 8 right bytes in a row. */
 #include "wg_stream.h"
 
 #include <string.h>
+
+#if WG_STREAMS && WG_EXACT
 
 #define STEP 0x9E3779B1u
 #define INVERSE 0x0E8B2F51u /* STEP * INVERSE == 1 modulo 2^32: a word times this is its number */
@@ -13,57 +17,57 @@ enum {
     FAR_RUN = 12, /* and further than NEAR from where they were expected */
     MAGIC = 0xA7
 };
-#define NEAR 0x1000000
+#define NEAR 0x1000000u
 
-static uint32_t word_at(uint64_t place)
+/* A place in a stream: that of a byte, modulo 2^34. */
+typedef struct {
+    uint32_t word;
+    uint8_t in_word;
+} place;
+
+/* Where the stream is so many bytes after the first undecided one, or before it. */
+static place place_after(const wg_sink *s, int32_t bytes)
 {
-    return (uint32_t)(place >> 2) * STEP;
+    place at;
+
+    bytes += s->in_word;
+    at.word = s->word + (uint32_t)(bytes >> 2); /* an arithmetic shift, as every compiler for boards has it */
+    at.in_word = (uint8_t)bytes & 3;
+    return at;
 }
 
-static uint8_t byte_at(uint64_t place)
+/* How many of the leading bytes are those of the stream from a place on. */
+static size_t agreeing(uint32_t number, uint8_t in_word, const uint8_t *bytes, size_t n)
 {
-    return (uint8_t)(word_at(place) >> (8 * ((uint8_t)place & 3)));
-}
-
-/* How many of the leading bytes are those of the stream from `place` on. */
-static size_t agreeing(uint64_t place, const uint8_t *bytes, size_t n)
-{
-    uint32_t word = word_at(place);
-    uint32_t rest;
+    uint32_t word = number * STEP;
     size_t at = 0;
-    uint8_t in = (uint8_t)place & 3;
 
-    if (in != 0) {
-        rest = word >> (8 * in);
-        for (; in < 4; in++) {
+    if (in_word > 0) {
+        uint32_t rest = word >> (8 * in_word);
+
+        for (; in_word < 4; in_word++, at++) {
             if (at == n || bytes[at] != (uint8_t)rest) {
                 return at;
             }
             rest >>= 8;
-            at++;
         }
         word += STEP;
     }
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    /* The path of all that is right. A core that loads words from even addresses only gets its own loop. */
+#if defined(__GNUC__) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && SIZE_MAX > 0xFFFF
+    /* The path of all that is right, for cores that load words from addresses of words only. */
     if (((uintptr_t)(bytes + at) & 3) == 0) {
-        const uint8_t *aligned = bytes + at;
-        for (; n - at >= 4; at += 4, aligned += 4, word += STEP) {
-#if defined(__GNUC__)
-            memcpy(&rest, __builtin_assume_aligned(aligned, 4), 4);
-#else
-            memcpy(&rest, aligned, 4);
-#endif
-            if (rest != word) {
+        for (; n - at >= 4; at += 4, word += STEP) {
+            uint32_t came;
+
+            memcpy(&came, __builtin_assume_aligned(bytes + at, 4), 4);
+            if (came != word) {
                 break;
             }
         }
     }
 #endif
-    for (; n - at >= 4; at += 4, word += STEP) {
-        if (wg_get32(bytes + at) != word) {
-            break;
-        }
+    for (; n - at >= 4 && wg_get32(bytes + at) == word; at += 4) {
+        word += STEP;
     }
     /* Within the word that is wrong, or not whole. */
     for (; at < n && bytes[at] == (uint8_t)word; at++) {
@@ -72,15 +76,16 @@ static size_t agreeing(uint64_t place, const uint8_t *bytes, size_t n)
     return at;
 }
 
-static uint8_t up_to_255(uint8_t count, size_t more)
+static uint8_t byte_after(const wg_sink *s, int32_t bytes)
 {
-    return more > (size_t)(255 - count) ? 255 : (uint8_t)(count + more);
+    place at = place_after(s, bytes);
+
+    return (uint8_t)(at.word * STEP >> (8 * at.in_word));
 }
 
-static void restart(wg_sink *s)
+static void up_to_255(uint8_t *count, size_t more)
 {
-    s->run = 0;
-    s->fresh = 0;
+    *count = more > (size_t)(255 - *count) ? 255 : (uint8_t)(*count + more);
 }
 
 static void forget(wg_sink *s)
@@ -90,16 +95,30 @@ static void forget(wg_sink *s)
     s->kept = 0;
 }
 
-/* The place is `bytes` further. Returns how many of them the stream had passed already. */
+static void go_to(wg_sink *s, uint32_t word, uint8_t in_word)
+{
+    /* The nearest place of that number is meant. */
+    if ((int32_t)(word - s->word) < 0) {
+        if (word > s->word) {
+            s->laps--;
+        }
+    } else if (word < s->word) {
+        s->laps++;
+    }
+    s->word = word;
+    s->in_word = in_word;
+}
+
+/* The stream is so many bytes further. Returns how many of them it had passed already. */
 static uint32_t pass(wg_sink *s, uint32_t bytes)
 {
-    uint64_t behind = s->reached - s->position;
-    uint32_t again = behind < bytes ? (uint32_t)behind : bytes;
+    uint32_t again = s->behind.high == 0 && s->behind.low < bytes ? s->behind.low : bytes;
+    place at = place_after(s, (int32_t)bytes);
 
-    s->report.bytes += bytes;
-    s->report.duplicated += again;
-    s->position += bytes;
-    s->reached += bytes - again;
+    wg_add(&s->bytes, bytes);
+    wg_add(&s->duplicated, again);
+    wg_take_off(&s->behind, again);
+    go_to(s, at.word, at.in_word);
     return again;
 }
 
@@ -108,36 +127,39 @@ static void advance(wg_sink *s, size_t right)
 {
     size_t again = (size_t)pass(s, (uint32_t)right);
 
-    s->run = up_to_255(s->run, right);
-    s->fresh = up_to_255(s->fresh, right - again);
+    up_to_255(&s->run, right);
+    up_to_255(&s->fresh, right - again);
 }
 
-static uint32_t is_wrong(const wg_sink *s, uint64_t place, uint8_t byte)
+/* Whether a byte that is held is wrong, so many bytes after the place, and no duplicate. */
+static bool is_wrong(const wg_sink *s, uint32_t after, uint8_t byte)
 {
-    return place >= s->reached && byte != byte_at(place);
+    return s->behind.high == 0 && after >= s->behind.low && byte != byte_after(s, (int32_t)after);
 }
 
 static void hold(wg_sink *s, uint8_t byte)
 {
-    s->wrong += is_wrong(s, s->position + s->undecided, byte);
+    s->wrong += is_wrong(s, s->undecided, byte);
     s->undecided++;
-    s->since = up_to_255(s->since, 1);
+    up_to_255(&s->since, 1);
     if (s->kept == WG_KEPT) {
-        memmove(s->held, s->held + 1, WG_KEPT - 1);
         s->kept--;
+        memmove(s->held, s->held + 1, WG_KEPT - 1);
     }
     s->held[s->kept++] = byte;
 }
 
-/* The last right bytes were none of the stream's. */
+/* The last right bytes, fewer than a header has, were none of the stream's. */
 static void take_back(wg_sink *s, uint8_t bytes)
 {
     uint8_t fresh = bytes < s->fresh ? bytes : s->fresh;
+    uint8_t again = (uint8_t)(bytes - fresh);
+    place at = place_after(s, -(int8_t)bytes);
 
-    s->report.bytes -= bytes;
-    s->report.duplicated -= (uint8_t)(bytes - fresh);
-    s->position -= bytes;
-    s->reached -= fresh;
+    go_to(s, at.word, at.in_word);
+    wg_take_off(&s->bytes, bytes);
+    wg_take_off(&s->duplicated, again);
+    wg_add(&s->behind, again);
     s->run = (uint8_t)(s->run - bytes);
     s->fresh = (uint8_t)(s->fresh - fresh);
 }
@@ -153,71 +175,64 @@ static bool frame_ends_here(wg_sink *s, uint8_t *header)
     if (s->since < WG_HEADER || before > s->run) {
         return false;
     }
-    if ((before > 0 ? byte_at(s->position - before) : s->held[s->kept - WG_HEADER]) != MAGIC) {
-        return false;
-    }
     for (at = 0; at < before; at++) {
-        header[at] = byte_at(s->position - before + at);
+        header[at] = byte_after(s, (int8_t)at - (int8_t)before);
     }
     memcpy(header + before, s->held + s->kept - own, own);
     if (!wg_is_header(header) || wg_get32(header + 8) > WG_STREAM_FRAME - WG_HEADER) {
         return false;
     }
     s->since = 0;
-    if (before > 0 || s->undecided == WG_HEADER) {
+    if (s->undecided <= WG_HEADER) {
         forget(s);
         take_back(s, before);
-    } else {
-        s->kept = (uint8_t)(s->kept - WG_HEADER);
-        s->undecided -= WG_HEADER;
-        for (at = 0; at < WG_HEADER; at++) {
-            s->wrong -= is_wrong(s, s->position + s->undecided + at, header[at]);
-        }
+        return true;
+    }
+    s->kept = (uint8_t)(s->kept - WG_HEADER);
+    s->undecided -= WG_HEADER;
+    for (at = 0; at < WG_HEADER; at++) {
+        s->wrong -= is_wrong(s, s->undecided + at, header[at]);
     }
     return true;
 }
 
 /* How many of the last bytes held belong together, and the place of the first of them; 0 if they tell none. */
-static uint8_t found_again(const wg_sink *s, uint64_t *found)
+static uint8_t found_again(const wg_sink *s, place *found)
 {
-    const uint8_t *last;
-    uint64_t expected;
+    const uint8_t *last = s->held + s->kept - RUN;
+    place expected = place_after(s, (int32_t)s->undecided - RUN);
     uint8_t ahead;
 
-    if (s->kept < RUN) {
-        return 0;
-    }
-    last = s->held + s->kept - RUN;
-    expected = s->position + s->undecided - RUN;
     for (ahead = 0; ahead < 4; ahead++) {
-        /* The one whole word that is there in any case begins `ahead` bytes into the run. Its number, less the one
-         * expected, is the way in words; the nearest place of that number is meant. */
+        /* The one whole word that is there in any case begins `ahead` bytes into the run, and tells its number. */
         int32_t words;
-        int64_t off;
-        uint64_t place;
+        bool is_near;
+        bool is_first_lap;
 
         if (last[ahead + 4] != (uint8_t)(last[ahead] + (uint8_t)STEP)) {
             continue; /* the lowest byte of the word behind it: spares the rest but for one case in 256 */
         }
-        words = (int32_t)(wg_get32(last + ahead) * INVERSE - (uint32_t)(expected >> 2));
-        off = (int64_t)words * 4 - ahead - ((uint8_t)expected & 3);
-        if (off < 0 && (uint64_t)-off > expected) {
+        found->word = wg_get32(last + ahead) * INVERSE;
+        found->in_word = 0;
+        if (ahead > 0) {
+            found->word--;
+            found->in_word = (uint8_t)(4 - ahead);
+        }
+        words = (int32_t)(found->word - expected.word);
+        is_first_lap = s->laps == 0 && expected.word >= s->word;
+        if ((is_first_lap && words < 0 && found->word > expected.word) ||
+            agreeing(found->word, found->in_word, last, RUN) != RUN) {
             continue; /* before the first byte is nothing */
         }
-        place = expected + (uint64_t)off;
-        if (agreeing(place, last, RUN) != RUN) {
-            continue;
-        }
-        if (off >= -(int64_t)NEAR && off <= (int64_t)NEAR) {
-            *found = place;
+        is_near = words > -(int32_t)(NEAR / 4) && words < (int32_t)(NEAR / 4);
+        if (is_near) {
             return RUN;
         }
-        if (place < FAR_RUN - RUN || s->kept < FAR_RUN) {
+        if (s->kept < FAR_RUN || (found->word == 0 && is_first_lap && words < 0)) {
             continue;
         }
-        place -= FAR_RUN - RUN;
-        if (agreeing(place, s->held + s->kept - FAR_RUN, FAR_RUN) == FAR_RUN) {
-            *found = place;
+        found->word--;
+        if (agreeing(found->word, found->in_word, last - (FAR_RUN - RUN), FAR_RUN) == FAR_RUN) {
             return FAR_RUN;
         }
     }
@@ -227,62 +242,66 @@ static uint8_t found_again(const wg_sink *s, uint64_t *found)
 /* Decides upon all that is held, once the last bytes tell where the stream goes on. */
 static void decide(wg_sink *s)
 {
-    uint64_t place;
-    uint8_t right = found_again(s, &place);
+    place found;
+    place in_place;
+    uint8_t right = s->kept >= RUN ? found_again(s, &found) : 0;
     uint32_t before = s->undecided - right;
     uint32_t wrong = s->wrong;
-    uint64_t back;
+    int32_t words;
+    int8_t bytes;
 
     if (right == 0) {
         return;
     }
     forget(s);
-    restart(s);
-    if (place == s->position + before) {
-        /* In place: the wrong bytes were changed. */
+    s->run = 0;
+    s->fresh = 0;
+    in_place = place_after(s, (int32_t)before);
+    if (found.word == in_place.word && found.in_word == in_place.in_word) {
+        /* The wrong bytes were changed. */
         (void)pass(s, before);
-        s->report.corrupted += wrong;
+        wg_add(&s->corrupted, wrong);
         advance(s, right);
         return;
     }
-    s->report.bytes += before;
-    s->report.stray += before;
-    back = s->position - place;
-    if (before > 0 && back < RUN) {
+    words = (int32_t)(s->word - found.word); /* the way back */
+    bytes = (int8_t)(s->in_word - found.in_word);
+    wg_add(&s->bytes, before);
+    wg_add(&s->stray, before);
+    if (before > 0 && words >= 0 && words <= 2 && (uint8_t)(words * 4 + bytes) < RUN) {
         /* Inserted bytes. The first of them may have agreed with the stream by chance, or the last ones with what
          * stood before them. */
-        s->report.bytes += back;
-        s->report.stray += back;
-        advance(s, right - (uint8_t)back);
+        uint8_t back = (uint8_t)(words * 4 + bytes);
+
+        wg_add(&s->bytes, back);
+        wg_add(&s->stray, back);
+        advance(s, (size_t)(right - back));
         return;
     }
-    if (place > s->reached) {
-        s->report.lost += place - s->reached;
-        s->reached = place;
+    wg_add_long(&s->behind, (uint32_t)words << 2, (uint32_t)(words >> 30));
+    wg_add_long(&s->behind, (uint32_t)bytes, bytes < 0 ? 0xFFFFFFFFu : 0);
+    if ((int32_t)s->behind.high < 0) {
+        /* Ahead of all that came. */
+        wg_take_off(&s->behind, 1);
+        wg_add_long(&s->lost, ~s->behind.low, ~s->behind.high);
+        s->behind.low = 0;
+        s->behind.high = 0;
     }
-    s->position = place;
+    go_to(s, found.word, found.in_word);
     advance(s, right);
-}
-
-void wg_sink_begin(wg_sink *s)
-{
-    wg_direction is = s->is;
-
-    memset(s, 0, sizeof *s);
-    s->is = is;
 }
 
 size_t wg_sink_take(wg_sink *s, const uint8_t *bytes, size_t n, uint64_t ticks, uint8_t *header, bool *found)
 {
-    uint64_t before = s->report.bytes;
+    uint32_t before = s->bytes.low;
     size_t used = 0;
 
     *found = false;
     for (;;) {
         if (s->undecided == 0) {
-            size_t right = agreeing(s->position, bytes + used, n - used);
+            size_t right = agreeing(s->word, s->in_word, bytes + used, n - used);
 
-            s->since = up_to_255(s->since, right);
+            up_to_255(&s->since, right);
             advance(s, right);
             used += right;
         }
@@ -296,19 +315,15 @@ size_t wg_sink_take(wg_sink *s, const uint8_t *bytes, size_t n, uint64_t ticks, 
         }
         decide(s);
     }
-    if (s->report.bytes > before) {
-        s->report.transfers++;
-        s->report.last_ticks = ticks;
-        if (before == 0) {
-            s->report.first_ticks = ticks;
-        }
-    }
+    wg_sunk(s, before, ticks);
     return used;
 }
 
 void wg_sink_end(wg_sink *s)
 {
-    s->report.bytes += s->undecided;
-    s->report.stray += s->undecided;
+    wg_add(&s->bytes, s->undecided);
+    wg_add(&s->stray, s->undecided);
     forget(s);
 }
+
+#endif

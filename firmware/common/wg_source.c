@@ -6,43 +6,55 @@
 
 bool wg_source_begin(wg_source *s, uint64_t now)
 {
-    if (!s->is.flows || s->rest == 0) {
+    size_t n = s->transfer;
+
+    if (!s->is.flows || n == 0) {
         return false;
     }
-    s->left = s->rest < s->transfer ? (uint32_t)s->rest : s->transfer;
-    if (s->rest != UINT64_MAX) {
-        s->rest -= s->left;
+    if (s->limited) {
+        if (s->rest.high == 0 && s->rest.low <= n) {
+            n = (size_t)s->rest.low;
+            s->transfer = 0;
+        }
+        wg_take_off(&s->rest, (uint32_t)n);
     }
-    if (s->bytes == 0) {
+    if (!s->is.carried) {
+        s->is.carried = true;
         s->first_ticks = now;
     }
-    s->bytes += s->left; /* as a whole: END's answer stands behind it */
-    s->transfers++;
+    s->left = n;
+    wg_add(&s->transfers, 1);
+    wg_add(&s->bytes, (uint32_t)n); /* as a whole: END's answer stands behind it */
     return true;
 }
 
-bool wg_source_give(wg_source *s, uint8_t *to, size_t n)
+void wg_source_give(wg_source *s, uint8_t *to, size_t n)
 {
+    uint8_t in_word = s->in_word;
     uint32_t word = s->word;
-    uint8_t in = s->in_word;
+    uint32_t rest = word >> (8 * in_word);
 
-    s->left -= (uint32_t)n;
+    s->left -= n;
     while (n > 0) {
-        if (in == 0 && n >= 4) {
+#if SIZE_MAX > 0xFFFF
+        if (in_word == 0 && n >= 4) {
             wg_put32(to, word);
+            word += STEP;
+            rest = word;
             to += 4;
             n -= 4;
-            word += STEP;
             continue;
         }
-        *to++ = (uint8_t)(word >> (8 * in));
+#endif
+        *to++ = (uint8_t)rest;
+        rest >>= 8;
         n--;
-        if (++in == 4) {
-            in = 0;
+        if (++in_word == 4) {
+            in_word = 0;
             word += STEP;
+            rest = word;
         }
     }
     s->word = word;
-    s->in_word = in;
-    return s->left == 0;
+    s->in_word = in_word;
 }

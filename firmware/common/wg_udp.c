@@ -86,13 +86,15 @@ static size_t refuse(wg_udp *u, const uint8_t *request, uint8_t kind, uint8_t st
                      size_t room)
 {
     wg_responder *r = &u->responder;
+    uint64_t rx;
 
     wg_begin(r, u->device);
-    r->ticks = u->device->ticks != NULL ? ticks : 0;
-    r->answers[0].rx_ticks = r->ticks;
-    r->answers[0].sequence = wg_get32(request + 4);
-    r->answers[0].kind = kind;
-    r->answers[0].status = status;
+    r->heads[0][0] = 0x7A;
+    r->heads[0][1] = (uint8_t)(1 << 4 | kind);
+    memcpy(r->heads[0] + 4, request + 4, 4);
+    r->heads[0][12] = status;
+    rx = u->device->ticks != NULL ? ticks : 0;
+    wg_put_longs(r->heads[0] + 16, &rx, 1);
     r->waiting = 1;
     return wg_give(r, to, room);
 }
@@ -123,7 +125,6 @@ static size_t answer(wg_udp *u, wg_peer *peer, const uint8_t *datagram, size_t n
                      size_t room)
 {
     wg_responder *r = &u->responder;
-    size_t given;
 
     wg_begin(r, u->device);
     r->whole = true;
@@ -132,6 +133,8 @@ static size_t answer(wg_udp *u, wg_peer *peer, const uint8_t *datagram, size_t n
         r->sink = peer->sink;
         r->source = peer->source;
     }
+#else
+    (void)peer;
 #endif
     (void)wg_take(r, datagram, n, ticks);
 #if WG_STREAMS
@@ -141,8 +144,7 @@ static size_t answer(wg_udp *u, wg_peer *peer, const uint8_t *datagram, size_t n
     }
     r->source.is.flows = false; /* wg_udp_give() goes on with it */
 #endif
-    given = wg_give(r, to, room);
-    return given;
+    return wg_give(r, to, room);
 }
 
 size_t wg_udp_take(wg_udp *u, const wg_address *from, const uint8_t *datagram, size_t n, uint64_t ticks, uint32_t now_ms,
@@ -157,9 +159,10 @@ size_t wg_udp_take(wg_udp *u, const wg_address *from, const uint8_t *datagram, s
     if (!is_frame(datagram, n)) {
 #if WG_STREAMS
         if (peer != NULL && peer->sink.is.flows) {
+            uint64_t came = u->device->ticks != NULL ? ticks : 0;
             bool found;
 
-            (void)wg_sink_take(&peer->sink, datagram, n, u->device->ticks != NULL ? ticks : 0, NULL, &found);
+            (void)wg_sink_take(&peer->sink, datagram, n, came, NULL, &found);
             peer->heard_ms = now_ms;
             return 0;
         }
@@ -234,7 +237,7 @@ size_t wg_udp_give(wg_udp *u, wg_address *to_whom, uint32_t now_ms, uint8_t *to,
         if (source->transfer <= room && wg_source_begin(source, ticks)) {
             size_t n = source->left;
 
-            (void)wg_source_give(source, to, n);
+            wg_source_give(source, to, n);
             source->last_ticks = ticks;
             *to_whom = peer->address;
             return n;

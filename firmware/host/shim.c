@@ -139,14 +139,19 @@ size_t shim_sink_take(shim *s, const uint8_t *bytes, size_t n, uint8_t *header, 
     return wg_sink_take(&s->sink, bytes, n, 0, header, found);
 }
 
+static uint64_t value(const wg_long *count)
+{
+    return count->low | (uint64_t)count->high << 32;
+}
+
 void shim_sink_end(shim *s, uint64_t counts[5])
 {
     wg_sink_end(&s->sink);
-    counts[0] = s->sink.report.bytes;
-    counts[1] = s->sink.report.lost;
-    counts[2] = s->sink.report.duplicated;
-    counts[3] = s->sink.report.corrupted;
-    counts[4] = s->sink.report.stray;
+    counts[0] = value(&s->sink.bytes);
+    counts[1] = value(&s->sink.lost);
+    counts[2] = value(&s->sink.duplicated);
+    counts[3] = value(&s->sink.corrupted);
+    counts[4] = value(&s->sink.stray);
 }
 
 uint16_t shim_crc(const uint8_t *bytes, size_t n)

@@ -2,8 +2,8 @@
 #
 #     micropython main.py --port 7700 --echo-port 7007
 #
-# --largest N: bytes of a frame. --plain: without the machine code of wg_native.py. --tty N: a serial line that was
-# opened already, without waiting (O_NONBLOCK), as descriptor N. --tty-echo: it echoes.
+# --largest N: bytes of a frame. --plain: without the machine code of wg_native.py. --tty N: a serial line
+# that was opened already, without waiting (O_NONBLOCK), as descriptor N. --tty-echo: it echoes.
 
 import sys
 
@@ -37,7 +37,7 @@ else:
     tty = option("--tty")
     line = None
     if tty:
-        line = open(int(tty), "r+b", buffering=0)  # noqa: SIM115
+        line = open(int(tty), "r+b", buffering=0)
     ports = [int(given) if given else None for given in (option("--port"), option("--echo-port"))]
     largest = int(option("--largest") or 8192)
     wg_server.serve(*ports, line=line, line_echoes="--tty-echo" in sys.argv, largest=largest, clients=8)

@@ -20,7 +20,8 @@ def number_at(b, at):
 
 
 def phase_of(b, at):
-    """Where the pattern of the request at `at` begins: its sequence number mod 251, in small integers only."""
+    """Where the pattern of the request at `at` begins: its sequence number mod 251, in small integers
+    only."""
     # 2^16 mod 251 = 25.
     return ((b[at + 4] | b[at + 5] << 8) + 25 * (b[at + 6] | b[at + 7] << 8)) % 251
 
@@ -44,8 +45,8 @@ class Receiver:
 
     def __init__(self, largest):
         self.largest = largest
-        # Twice the largest, so that what is behind a frame is there when it has been answered; and whether a header has
-        # begun in its last bytes is told by a header more.
+        # Twice the largest, so that what is behind a frame is there when it has been answered; and whether a
+        # header has begun in its last bytes is told by a header more.
         self.b = bytearray(2 * largest + HEADER)
         self.view = memoryview(self.b)
         self.forget()
@@ -57,7 +58,8 @@ class Receiver:
         self._look_again()
 
     def _look_again(self):
-        # Bytes of the front frame's payload that agree with the pattern, and where to look for a header in it.
+        # Bytes of the front frame's payload that agree with the pattern, and where to look for a header in
+        # it.
         self._right = 0
         self._seen = 0
 
@@ -81,8 +83,9 @@ class Receiver:
         self._look_again()
 
     def next(self):
-        """Look for a request at the front. FRAME: it begins at `start`, with the payload from `payload` to `stop`,
-        which is `intact` or not; drop() it when it is answered. TOO_LARGE: a header alone. NOTHING: not yet."""
+        """Look for a request at the front. FRAME: it begins at `start`, with the payload from `payload` to
+        `stop`, which is `intact` or not; drop() it when it is answered. TOO_LARGE: a header alone. NOTHING:
+        not yet."""
         b = self.b
         while self.end > self.start:
             if not is_header(b, self.start, self.end, LARGEST):
@@ -109,7 +112,8 @@ class Receiver:
         return NOTHING
 
     def _seek(self, start, stop, most):
-        """The first header that begins in [start, stop): its place; -2 - place, if it has only begun; or _NOWHERE."""
+        """The first header that begins in [start, stop): its place; -2 - place, if it has only begun; or
+        _NOWHERE."""
         while True:
             at = find_magic(self.b, start, stop, self.end)
             if at < 0:

@@ -1,5 +1,5 @@
-# The loops over bytes: machine code where this port of MicroPython can compile it, else plain Python. Whoever wants the
-# plain ones in any case puts wg_plain in the place of this module, as main.py does.
+# The loops over bytes: machine code where this port of MicroPython can compile it, else plain Python. Whoever
+# wants the plain ones in any case puts wg_plain in the place of this module, as main.py does.
 
 try:
     from wg_native import (

@@ -1,6 +1,6 @@
-# The loops over bytes, compiled to machine code by MicroPython's Viper emitter. wg_plain.py has the same in plain
-# Python, with what each is for, and is taken where a port has no emitter: there this file is a SyntaxError.
-# Bytes by bytes, because a Cortex-M0+ faults on a word that is not aligned.
+# The loops over bytes, compiled to machine code by MicroPython's Viper emitter. wg_plain.py has the same in
+# plain Python, with what each is for, and is taken where a port has no emitter: there this file is a
+# SyntaxError. Bytes by bytes, because a Cortex-M0+ faults on a word that is not aligned.
 
 import micropython
 
@@ -57,8 +57,8 @@ def fill(b: ptr8, at: int, n: int, phase: int):
 
 @micropython.viper
 def stream_agreeing(b: ptr8, at: int, n: int, number: int, skip: int) -> int:
-    # A constant over 30 bits would be an object on a 32-bit board, so it is put together; what is above 32 bits on a
-    # 64-bit one never gets into a byte.
+    # A constant over 30 bits would be an object on a 32-bit board, so it is put together; what is above 32
+    # bits on a 64-bit one never gets into a byte.
     high = 0x9E37
     step = (high << 16) | 0x79B1
     word = number * step

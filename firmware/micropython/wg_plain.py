@@ -1,5 +1,5 @@
-# The loops over bytes in plain Python: for ports of MicroPython without a native emitter, and for CPython. Where it
-# can, wg_loops takes the same functions from wg_native.py.
+# The loops over bytes in plain Python: for ports of MicroPython without a native emitter, and for CPython.
+# Where it can, wg_loops takes the same functions from wg_native.py.
 
 MAGIC = 0xA7
 STEP = 0x9E3779B1
@@ -33,7 +33,8 @@ def header_check(b, at, size):
 
 
 def find_magic(b, start, stop, end):
-    """Where in [start, stop) a request header may begin; -1: nowhere. The bytes that are there end at `end`."""
+    """Where in [start, stop) a request header may begin; -1: nowhere. The bytes that are there end at
+    `end`."""
     for i in range(start, stop):
         if b[i] == MAGIC and (i + 1 == end or 0x10 <= b[i + 1] <= 0x14):
             return i

@@ -1,5 +1,6 @@
-# The responder's side of the wiregauge protocol (docs/protocol.md), version 1, without I/O: bytes in, bytes out.
-# For MicroPython on a board and on a PC, and for CPython. An exchange allocates nothing: all buffers are made once.
+# The responder's side of the wiregauge protocol (docs/protocol.md), version 1, without I/O: bytes in, bytes
+# out. For MicroPython on a board and on a PC, and for CPython. An exchange allocates nothing: all buffers are
+# made once.
 #
 #     responder = Responder(Device("my board"))
 #     n = stream.readinto(responder.room())     # an empty view: answer first
@@ -25,9 +26,8 @@ from wg_frames import (
     number_at,
     phase_of,
 )
-from wg_streams import STREAM_FRAME, Sink, Source
-
 from wg_loops import agreeing, crc16, fill, header_check
+from wg_streams import STREAM_FRAME, Sink, Source
 
 OK, VERSION, NO_ROOM, UNSUPPORTED, UNPROVEN = 0, 1, 2, 3, 4
 RESPONSE = 32
@@ -40,11 +40,11 @@ START, END = 1, 2
 
 
 class Device:
-    """What a device is. `largest` bounds frames and transfers, at least 512; each connection takes three times that of
-    memory."""
+    """What a device is. `largest` bounds frames and transfers, at least 512; each connection takes three
+    times that of memory."""
 
-    def __init__(self, name="", largest=2048, bus=0, outstanding=0):
-        self.name = (name or "MicroPython " + sys.platform).encode()[:32]
+    def __init__(self, name=None, largest=2048, bus=0, outstanding=0):
+        self.name = ("MicroPython " + sys.platform if name is None else name).encode()[:32]
         self.largest = largest
         self.bus = bus
         self.outstanding = outstanding
@@ -119,7 +119,8 @@ class Answers:
         return self.header(b, at, size, OK, 0 if intact else OUT_CORRUPTED, ticks)
 
     def message(self, b, at, payload, stop, intact, ticks):
-        """The same bytes, repeated or cut to what was asked for, and their check. An application goes here."""
+        """The same bytes, repeated or cut to what was asked for, and their check. An application goes
+        here."""
         if number_at(b, at + 12) > self.device.largest:
             return self.refuse(b, at, NO_ROOM, ticks)
         if not intact:
@@ -272,8 +273,8 @@ class Responder:
                 return size
 
     def _stream(self):
-        """Lets the sink take what has come, up to a frame, and composes the answer to that; returns its size, 0 if it
-        has none, -1 if no whole frame has come."""
+        """Lets the sink take what has come, up to a frame, and composes the answer to that; returns its size,
+        0 if it has none, -1 if no whole frame has come."""
         receiver, sink, frame = self._receiver, self._answers.sink, self._frame
         if self._owed < 0:
             at = self._answers.take(receiver.b, receiver.start, receiver.end, self._ticks)

@@ -1,5 +1,5 @@
-# Carries bytes between sockets or serial lines and responders: one loop around poll(), for boards, MicroPython's port
-# for PCs, and CPython. Protocol and echo are served at once, on ports of their own.
+# Carries bytes between sockets or serial lines and responders: one loop around poll(), for boards,
+# MicroPython's port for PCs, and CPython. Protocol and echo are served at once, on ports of their own.
 
 import os
 import select
@@ -155,8 +155,8 @@ class Listener:
         try:
             # IPPROTO_TCP, TCP_NODELAY: an answer is not kept back until another one can go with it.
             connection.setsockopt(6, 1, 1)
-        except Exception:  # noqa: BLE001, S110 - ports that cannot say so in ways of their own
-            pass
+        except Exception:
+            pass  # Ports that cannot say so in ways of their own.
         stream = connection if MICROPYTHON else connection.makefile("rwb", buffering=0)
         line = Line(stream, self._pool.pop(), connection, True, self._pool)
         self._lines.append(line)
@@ -267,13 +267,14 @@ def bound(kind, port):
 
 
 def port_of(address):
-    """The port in what recvfrom() gives: a tuple, or the system's own structure on MicroPython's port for PCs."""
+    """The port in what recvfrom() gives: a tuple, or the system's own structure on MicroPython's port for
+    PCs."""
     return struct.unpack_from(">H", address, 2)[0] if isinstance(address, (bytes, bytearray)) else address[1]
 
 
-def serve(port=7700, echo_port=7, line=None, line_echoes=False, name="", largest=2048, clients=2):
-    """Serves on TCP and UDP, on both ports (None: not on this one), and on a line: a machine.UART, a Console or an opened
-    file. For each of `clients` TCP connections there must be three times `largest` of memory."""
+def serve(port=7700, echo_port=7, line=None, line_echoes=False, name=None, largest=2048, clients=2):
+    """Serves on TCP and UDP, on both ports (None: not on this one), and on a line: a machine.UART, a Console
+    or an opened file. For each of `clients` TCP connections there must be three times `largest` of memory."""
     device = Device(name, largest)
     server = Server()
     if port is not None:

@@ -1,8 +1,9 @@
-# The two streams of docs/protocol.md: a sink that tells right, lost, repeated, changed and foreign bytes apart and finds
-# the frames among them, and a source. Fast while all is right; from a wrong byte on one byte at a time.
+# The two streams of docs/protocol.md: a sink that tells right, lost, repeated, changed and foreign bytes
+# apart and finds the frames among them, and a source. Fast while all is right; from a wrong byte on one byte
+# at a time.
 
-from wg_loops import stream_agreeing, stream_fill
 from wg_frames import HEADER, is_header, number_at
+from wg_loops import stream_agreeing, stream_fill
 
 # The largest frame within a stream.
 STREAM_FRAME = 512
@@ -48,7 +49,8 @@ class Sink:
         self._forget()
 
     def _forget(self):
-        # Bytes not decided upon, those of them that are wrong if all stand in their place, and those that are kept.
+        # Bytes not decided upon, those of them that are wrong if all stand in their place, and those that are
+        # kept.
         self._undecided = self._wrong = self._kept = 0
 
     def finish(self):
@@ -58,8 +60,8 @@ class Sink:
         self._forget()
 
     def take(self, b, start, end):
-        """Take bytes of the stream; returns where it stopped. Before `end`: just behind the header of a frame, which
-        is in `header` then."""
+        """Take bytes of the stream; returns where it stopped. Before `end`: just behind the header of a
+        frame, which is in `header` then."""
         at = start
         self.header = None
         while at < end:
@@ -142,7 +144,8 @@ class Sink:
         self._new -= new
 
     def _place(self):
-        """Decide upon all that is held once the last bytes tell where the stream goes on ("Telling what happened")."""
+        """Decide upon all that is held once the last bytes tell where the stream goes on ("Telling what
+        happened")."""
         if self._kept < _RUN:
             return
         right, position = self._found_again()
@@ -175,7 +178,8 @@ class Sink:
         self._advance(right)
 
     def _found_again(self):
-        """How many of the last bytes held belong together, and the place of the first of them; 0 and 0 if none do."""
+        """How many of the last bytes held belong together, and the place of the first of them; 0 and 0 if
+        none do."""
         held, last = self._held, self._kept - _RUN
         expected = self._position + self._undecided - _RUN
         for ahead in range(4):

@@ -1,12 +1,22 @@
-# The protocol on datagrams: one frame each, and to an address never more bytes than came from it before it has proved
-# that it is its sender's own (docs/protocol.md, "UDP: proof of address"). No sockets.
+# The protocol on datagrams: one frame each, and to an address never more bytes than came from it before it
+# has proved that it is its sender's own (docs/protocol.md, "UDP: proof of address"). No sockets.
 
 import hashlib
 
-from wg_frames import EXCHANGE, HEADER, HELLO, MESSAGE, SINK, SOURCE, is_header, message_is_whole, number_at, phase_of
-from wg_responder import NO_ROOM, RESPONSE, UNPROVEN, UNSUPPORTED, VERSION, Answers
-
+from wg_frames import (
+    EXCHANGE,
+    HEADER,
+    HELLO,
+    MESSAGE,
+    SINK,
+    SOURCE,
+    is_header,
+    message_is_whole,
+    number_at,
+    phase_of,
+)
 from wg_loops import agreeing, header_check
+from wg_responder import NO_ROOM, RESPONSE, UNPROVEN, UNSUPPORTED, VERSION, Answers
 
 # Hosts that are remembered as proved; the one heard last longest ago is forgotten.
 PEERS = 4
@@ -44,8 +54,8 @@ class Datagrams:
         self._strangers = Answers(device, True)
 
     def take(self, datagram, address, ticks, now_ms):
-        """Takes a datagram, at now_ms of a clock that wraps at 2^29 ms or later; returns the answer, a view that holds
-        until the next call, or None."""
+        """Takes a datagram, at now_ms of a clock that wraps at 2^29 ms or later; returns the answer, a view
+        that holds until the next call, or None."""
         who = bytes(address) if isinstance(address, (bytes, bytearray)) else str(address).encode()
         peer = self._proved(who, now_ms)
         n = len(datagram)
@@ -105,7 +115,8 @@ class Datagrams:
         return b[2] | b[3] << 8 == header_check(b, 0, HEADER)
 
     def _foreign(self, b):
-        """What is said to a true header of another version, or of a kind that this one has not; 0 to all others."""
+        """What is said to a true header of another version, or of a kind that this one has not; 0 to all
+        others."""
         if b[1] >> 4 != 1:
             return VERSION
         return UNSUPPORTED if b[1] & 0x0F > MESSAGE else 0
@@ -120,7 +131,8 @@ class Datagrams:
         return answers.view[: answers.refuse(b, 0, status, ticks)]
 
     def _stream(self, peer, b, ticks):
-        """A datagram that is no frame is a piece of a stream, if there is one. What looks like a frame in it is damage."""
+        """A datagram that is no frame is a piece of a stream, if there is one. What looks like a frame in it
+        is damage."""
         if peer and peer.answers.sinking:
             at = 0
             while at < len(b):
@@ -137,7 +149,9 @@ class Datagrams:
         token = keyed_hash(self._key, who)[:8]
         if b[HEADER : HEADER + 8] == token and not peer:
             while len(self._peers) >= PEERS:
-                oldest = max(self._peers, key=lambda other: (now_ms - self._peers[other].heard_ms) % _PERIOD_MS)
+                oldest = max(
+                    self._peers, key=lambda other: (now_ms - self._peers[other].heard_ms) % _PERIOD_MS
+                )
                 del self._peers[oldest]
             peer = self._peers[who] = Peer(self.device, address)
         if peer:

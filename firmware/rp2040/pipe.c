@@ -45,6 +45,7 @@ typedef struct {
     uint8_t taken;  /* bytes of the oldest OUT packet that the function has taken so far */
     bool waiting;   /* that packet is there and the function could not take all of it */
     uint64_t came;  /* when it came */
+    bool due;       /* there may be more to do */
 } pipe;
 
 static pipe pipes[FUNCTIONS];
@@ -117,11 +118,10 @@ static void read_packet(uint32_t *to, const volatile uint32_t *from, size_t byte
     }
 }
 
-/* Fills the empty IN buffers, as far as there is anything to send. Returns true if it did. */
-static bool fill(int which) {
+/* Fills the empty IN buffers, as far as there is anything to send. */
+static void fill(int which) {
     pipe *p = &pipes[which];
     unsigned endpoint = endpoint_of(which);
-    bool filled = false;
     while (is_done(endpoint, false)) {
         let_go(&p->in);
     }
@@ -135,9 +135,7 @@ static bool fill(int which) {
         p->full = bytes == PACKET;
         write_packet(words_of(endpoint, false, (p->in.oldest + p->in.armed) % BUFFERS), packet, bytes);
         arm(endpoint, false, (uint16_t)(BUFFER_FULL | bytes));
-        filled = true;
     }
-    return filled;
 }
 
 /* Hands one OUT packet to the function, or more of it. Returns true if it took some. */
@@ -168,20 +166,23 @@ static bool empty(int which) {
     return true;
 }
 
-static void serve(int which) {
-    /* IN first: that is where time on the bus is lost. Each OUT packet may bring something to send, and what was sent
-     * may make room for an OUT packet. */
-    do {
-        fill(which);
-    } while (empty(which));
-}
-
-void pipes_serve(uint32_t buffers) {
+bool pipes_serve(uint32_t buffers) {
     for (int which = 0; which < FUNCTIONS; which++) {
-        if (enabled && buffers >> 2u * endpoint_of(which) & 3u) {
-            serve(which);
+        pipe *p = &pipes[which];
+        p->due = p->due || (buffers >> 2u * endpoint_of(which) & 3u);
+        if (!enabled || !p->due) {
+            continue;
+        }
+        /* IN first: that is where time on the bus is lost. Then one OUT packet, no more: a host that sends faster than
+         * its bytes can be looked at must not keep the other function and endpoint 0 waiting. It may have brought
+         * something to send; and what was sent may have made room for it. */
+        fill(which);
+        p->due = empty(which);
+        if (p->due) {
+            fill(which);
         }
     }
+    return enabled && (pipes[FUNCTION_CDC].due || pipes[FUNCTION_VENDOR].due);
 }
 
 /* The controller's bit of an endpoint in BUFF_STATUS and the abort registers. */
@@ -279,6 +280,9 @@ bool pipe_halted(unsigned endpoint, bool out) { return side_of(endpoint, out)->h
 void pipe_halt(unsigned endpoint, bool out) {
     take_back(endpoint, out);
     side_of(endpoint, out)->halted = true;
+    if (out) {
+        pipes[function_of(endpoint)].waiting = false;
+    }
     REGISTER(BUFFER_CONTROL(endpoint, out)) = BUFFER_SELECT_FIRST | BUFFER_STALL;
 }
 

@@ -19,8 +19,9 @@ void pipe_drop(unsigned endpoint);
 /* Disables them: a bus reset, or configuration 0. */
 void pipes_end(void);
 
-/* Packets have come or gone: `buffers` as in BUFF_STATUS (4.1.4, bit 2n IN, 2n + 1 OUT of endpoint n). */
-void pipes_serve(uint32_t buffers);
+/* Packets have come or gone: `buffers` as in BUFF_STATUS (4.1.4, bit 2n IN, 2n + 1 OUT of endpoint n). Returns true if
+ * there is more to do: call it again, if only with 0. */
+bool pipes_serve(uint32_t buffers);
 
 /* The halt feature of an endpoint (USB 2.0, 9.4.5): it answers STALL, until it is cleared. */
 bool pipe_exists(unsigned endpoint);

@@ -299,23 +299,28 @@ static void reset(void) {
 }
 
 void usb_interrupt(void) {
-    uint32_t why = REGISTER(USB_INTS);
-    if (why & USB_INT_BUFFERS) {
-        uint32_t buffers = REGISTER(USB_BUFF_STATUS);
-        /* Before the buffers are looked at: one that is done meanwhile sets it again (4.1.4). */
-        REGISTER(USB_BUFF_STATUS) = buffers;
-        pipes_serve(buffers);
-        serve_endpoint_0(buffers & 1u, buffers & 2u);
-    }
-    /* After the buffers: what is over was over before a SETUP came. */
-    if (why & USB_INT_SETUP) {
-        REGISTER(USB_SIE_STATUS) = USB_STATUS_SETUP;
-        take_setup();
-    }
-    if (why & USB_INT_BUS_RESET) {
-        REGISTER(USB_SIE_STATUS) = USB_STATUS_BUS_RESET;
-        reset();
-    }
+    bool more;
+    do {
+        uint32_t why = REGISTER(USB_INTS);
+        uint32_t buffers = 0;
+        if (why & USB_INT_BUFFERS) {
+            buffers = REGISTER(USB_BUFF_STATUS);
+            /* Before the buffers are looked at: one that is done meanwhile sets it again (4.1.4). */
+            REGISTER(USB_BUFF_STATUS) = buffers;
+            serve_endpoint_0(buffers & 1u, buffers & 2u);
+        }
+        more = pipes_serve(buffers);
+        /* After the buffers: what is over was over before a SETUP came. */
+        if (why & USB_INT_SETUP) {
+            REGISTER(USB_SIE_STATUS) = USB_STATUS_SETUP;
+            take_setup();
+        }
+        if (why & USB_INT_BUS_RESET) {
+            REGISTER(USB_SIE_STATUS) = USB_STATUS_BUS_RESET;
+            reset();
+            more = false;
+        }
+    } while (more);
 }
 
 void usb_begin(void) {

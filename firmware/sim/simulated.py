@@ -1,5 +1,8 @@
-"""What the simulators written in Python share: free ports, ttys, and a board's programs that are started, reset and
-ended with it (README.md says what a simulator must do)."""
+"""What the simulators of firmware/sim that run programs of this computer share.
+
+Free ports, ttys, and a board's programs, which are started, reset and ended with it. README.md says what a
+simulator must do.
+"""
 
 import ctypes
 import os
@@ -11,7 +14,6 @@ import sys
 import threading
 import time
 import tty
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -34,8 +36,8 @@ def free_port() -> int:
 
 
 def tty_pair() -> tuple[int, str]:
-    """Return the device's end of a new tty, as a descriptor that never waits, and the path of the host's end. That one
-    stays open here as well: a line is not cut because nobody listens."""
+    """Return the device's end of a new tty, a descriptor that never waits, and the path of the host's end."""
+    # The host's end stays open here as well: a line is not cut because nobody listens.
     device, host = os.openpty()
     os.set_blocking(device, False)
     tty.setraw(host)
@@ -43,7 +45,7 @@ def tty_pair() -> tuple[int, str]:
 
 
 def _die_with_parent() -> None:
-    """Run in a child: even kill -9 of the simulator leaves nothing behind. Signals are let through again."""
+    """Make a child end with the simulator, even by kill -9, and let signals through to it again."""
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -64,7 +66,7 @@ class Program:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             pass_fds=self.descriptors,
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 - before any thread holds a lock
+            preexec_fn=_die_with_parent,
         )
         said = self.process.stdout
         assert said is not None
@@ -92,10 +94,10 @@ def fail(what: str) -> NoReturn:
     os._exit(1)
 
 
-def run(programs: list[Program], addresses: list[str], until_eof: bool, at_reset: Callable[[], None] = lambda: None) -> None:
-    """Be the board: run its programs until a signal (or the end of standard input) ends it; SIGUSR1 resets it."""
-    # They wait until they are asked for. A thread that was made before would be interrupted by them, so that a board's
-    # signals come here first of all.
+def run(programs: list[Program], addresses: list[str], until_eof: bool) -> None:
+    """Be the board: run its programs until a signal or the end of input ends it; SIGUSR1 resets it."""
+    # They wait until they are asked for. A thread that was made before would be interrupted by them, so that
+    # a board's signals come here first of all.
     wanted = {signal.SIGTERM, signal.SIGINT, signal.SIGUSR1}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     for program in programs:
@@ -110,7 +112,6 @@ def run(programs: list[Program], addresses: list[str], until_eof: bool, at_reset
         if got and got.si_signo == signal.SIGUSR1:
             for program in programs:
                 program.end()
-            at_reset()
             for program in programs:
                 program.start()
         for program in programs:

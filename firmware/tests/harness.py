@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,7 +22,7 @@ READY_S = 120
 END_S = 15
 
 
-class Trouble(AssertionError):
+class Trouble(AssertionError):  # noqa: N818 - as pytest says it, no error but a failure
     """A simulator or wiregauge did not do what it must."""
 
 
@@ -117,10 +118,8 @@ class Board:
 
     def kill(self) -> None:
         """Kill it and all that it started."""
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self.process.wait()
 
     def __str__(self) -> str:

@@ -1,5 +1,7 @@
-"""A byte stream to a board, below wiregauge: to send what no program of ours would. Frames are made by
-docs/vectors/make.py, which shares no code with any implementation."""
+"""A byte stream to a board, below wiregauge: to send what no program of ours would.
+
+Frames are made by docs/vectors/make.py, which shares no code with any implementation.
+"""
 
 import importlib.util
 import os

@@ -4,8 +4,11 @@ The simulator tells on stderr, when it ends, what was seen on the bus. Its time 
 so the counts hold on any machine, however busy.
 """
 
+import contextlib
 import json
+import socket
 import subprocess
+import threading
 import time
 from typing import Any
 
@@ -68,6 +71,34 @@ def test_both_functions_answer_at_once(board: Boards, wiregauge: Wiregauge) -> N
         hold_intact(json.loads(out))
     pipes = seen_on_the_bus(both)
     assert pipes["in2"]["bytes"] == pipes["in3"]["bytes"] > 6 * 60 * 48
+
+
+def test_a_flood_of_noise_on_one_function_does_not_keep_the_other_waiting(
+    board: Boards, wiregauge: Wiregauge
+) -> None:
+    """What looks like header after header costs the most, more than a packet takes on the wire."""
+    both = board("rp2040")
+    assert both.tcp and both.serial
+    host, _, port = both.tcp.removeprefix("tcp://").partition(":")
+    stop = threading.Event()
+    with socket.create_connection((host, int(port))) as noise:
+
+        def flood() -> None:
+            with contextlib.suppress(OSError):
+                while not stop.is_set():
+                    noise.sendall(b"\xa7\x11" * 2048)
+
+        sender = threading.Thread(target=flood)
+        sender.start()
+        try:
+            # Opening and closing the port are control requests.
+            for _ in range(2):
+                hold_intact(wiregauge.exchange(both.serial, "--in", "48,500", "--count", "30", *TIMEOUT))
+        finally:
+            stop.set()
+            noise.shutdown(socket.SHUT_RDWR)
+            sender.join()
+    assert seen_on_the_bus(both)["out3"]["bytes"] > 20_000
 
 
 @pytest.mark.parametrize("options", [(), ("--echo",)], ids=["protocol", "echo"])

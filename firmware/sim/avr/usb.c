@@ -11,7 +11,8 @@ enum { PACKET = 64, MOST_CONFIGURATION = 256 };
 enum { OVERHEAD = 13 };
 
 /* Requests (USB 2.0, table 9-4; CDC PSTN 1.2, table 13). */
-enum { GET_DESCRIPTOR = 6, SET_ADDRESS = 5, SET_CONFIGURATION = 9, SET_LINE_CODING = 0x20, SET_CONTROL_LINE_STATE = 0x22 };
+enum { SET_ADDRESS = 5, GET_DESCRIPTOR = 6, SET_CONFIGURATION = 9 };
+enum { SET_LINE_CODING = 0x20, SET_CONTROL_LINE_STATE = 0x22 };
 enum { DEVICE = 1 << 8, CONFIGURATION = 2 << 8, TYPE_ENDPOINT = 5, BULK = 2, DTR_AND_RTS = 3 };
 
 static struct {
@@ -242,8 +243,9 @@ static bool attend(struct machine *machine)
 static void tell(const struct machine *machine)
 {
     (void)machine;
-    fprintf(stderr, "USB: enumerated %llu times; OUT %llu bytes in %llu packets, %llu NAKs; IN %llu bytes in %llu packets, %llu NAKs\n",
-            host.resets, host.bytes_out, host.packets_out, host.naks_out, host.bytes_in, host.packets_in, host.naks_in);
+    fprintf(stderr, "USB: enumerated %llu times; OUT %llu bytes in %llu packets, %llu NAKs", host.resets, host.bytes_out,
+            host.packets_out, host.naks_out);
+    fprintf(stderr, "; IN %llu bytes in %llu packets, %llu NAKs\n", host.bytes_in, host.packets_in, host.naks_in);
 }
 
 const struct wire usb_wire = {join, begin, attend, tell};

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A pseudo-terminal for the simulator, which cannot open one itself.
 
-Both ways a message is a letter, four bytes of length, and that many bytes. To the simulator: P the path of the
-tty, O it was opened, C it was closed, D data. From it: D data. Ends with its standard input.
+Both ways a message is a letter, four bytes of length, and that many bytes. To the simulator: P the path of
+the tty, O it was opened, C it was closed, D data. From it: D data. Ends with its standard input.
 """
 
 from __future__ import annotations
