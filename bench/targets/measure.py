@@ -142,7 +142,7 @@ def _rows(table: Path) -> Iterable[Row]:
 def sweep(desk: Desk, cell: Cell, name: str, mode: str, address: str, plan: Plan, turn: int) -> None:
     """Measure every size, as Kakanakov did: so many exchanges a size, an interval between them."""
     flags = ["--protocol", "echo", "--out", ",".join(map(str, plan.sizes)), "--count", plan.count]
-    flags += ["--interval", f"{plan.interval_ms}ms", *_connect(mode)]
+    flags += ["--interval", f"{plan.interval_ms:.3f}ms", *_connect(mode)]
     run = desk.exchange(name, address, *flags)
     _count_wrong(cell, run)
     by_size: dict[int, list[Row]] = {size: [] for size in plan.sizes}
@@ -159,16 +159,20 @@ def sweep(desk: Desk, cell: Cell, name: str, mode: str, address: str, plan: Plan
 
 
 def loop(desk: Desk, cell: Cell, name: str, mode: str, address: str, plan: Plan) -> None:
-    """Measure one size as a control loop would: one exchange every period."""
-    flags = ["--protocol", "echo", "--out", plan.loop_size, "--count", plan.loop_count]
-    flags += ["--interval", f"{plan.period_ms}ms", *_connect(mode)]
+    """Measure one size as a control loop would: one exchange every period.
+
+    By time, not by count: what cannot keep the schedule is let go after twice the time.
+    """
+    long_ms = plan.loop_count * plan.period_ms
+    flags = ["--protocol", "echo", "--out", plan.loop_size, "--duration", f"{long_ms:.3f}ms"]
+    flags += ["--interval", f"{plan.period_ms:.3f}ms", *_connect(mode)]
     if mode == "udp":
-        flags += ["--timeout", f"{plan.period_ms * UDP_TIMEOUT_PERIODS}ms", "--give-up", 1000]
-    run = desk.exchange(name, address, *flags, extra_s=plan.loop_count * plan.period_ms / 1e3)
+        flags += ["--timeout", f"{plan.period_ms * UDP_TIMEOUT_PERIODS:.3f}ms", "--give-up", 1000]
+    run = desk.exchange(name, address, *flags, extra_s=2 * long_ms / 1e3)
     _count_wrong(cell, run)
     cell.loop.append([row for row in run["rows"] if not row.first])
     timed = run["points"][0]["from_intended"]
-    cell.loop_effective_n += timed["effective_n"] if timed else 0
+    cell.loop_effective_n += independent(timed) if timed else 0
 
 
 def device(desk: Desk, cell: DeviceCell, name: str, address: str, plan: Plan) -> None:
@@ -239,6 +243,21 @@ def line_through(points: Sequence[tuple[float, float]]) -> tuple[float, float] |
         return None
     slope = statistics.median(slopes)
     return statistics.median(time - slope * size for size, time in points), slope
+
+
+def independent(distribution: dict[str, Any]) -> float:
+    """Return how many independent exchanges the tail is worth, as far as wiregauge's figures show it.
+
+    Its effective n is that of the mean. But a percentile has an upper bound only if the samples are worth so many
+    *at that percentile* (docs/statistics.md), and misses are of the tail: the effective n is held to that.
+    """
+    least, most = 0.0, float(distribution["n"])
+    for name, needed in (("p90", 36), ("p99", 368), ("p999", 3688)):
+        if distribution[name]["high"] is None:
+            most = min(most, needed - 1)
+            break
+        least = needed
+    return min(max(distribution["effective_n"], least), most)
 
 
 def longest_run(missed: Iterable[bool]) -> int:
@@ -346,7 +365,7 @@ def device_summary(cell: DeviceCell, at_size: int, rule: Rule) -> dict[str, Any]
         figures = found["sizes"][at_size]
         seen = Seen(
             n=figures["n"],
-            effective_n=sum(one["effective_n"] for one in rounds),
+            effective_n=sum(map(independent, rounds)),
             misses=sum(misses),
             unanswered=0,
             longest_run_of_misses=max(misses),

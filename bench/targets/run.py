@@ -293,7 +293,7 @@ def main() -> int:
         period_ms=args.deadline,
         device_sizes=(100,) if args.quick else DEVICE_SIZES,
         device_count=20 if args.quick else 100,
-        device_count_judged=50 if args.quick else 2000,
+        device_count_judged=50 if args.quick else 4000,
     )
     out = args.out
     if out is None and not args.quick:

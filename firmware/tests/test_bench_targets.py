@@ -14,7 +14,7 @@ BENCH = REPOSITORY / "bench" / "targets"
 sys.path.insert(0, str(BENCH))
 
 import tables  # noqa: E402
-from measure import Cell, Row, line_through, longest_run, loop_seen, nines, rank, told  # noqa: E402
+from measure import Cell, Row, independent, line_through, longest_run, loop_seen, nines, rank, told  # noqa: E402
 from verdict import Rule  # noqa: E402
 
 MS = 1_000_000
@@ -56,6 +56,21 @@ def test_a_line_is_found_though_one_point_is_off():
     assert line_through([(1.0, 2.0)]) is None
 
 
+def test_the_tail_is_worth_what_its_bounds_show():
+    def distribution(effective_n, *bounded, n=5000):
+        bounds = {name: {"high": 1.0 if name in bounded else None} for name in ("p90", "p99", "p999")}
+        return {"n": n, "effective_n": effective_n, **bounds}
+
+    assert independent(distribution(900, "p90", "p99")) == 900
+    # Drift of a mean that is all but constant says little of the tail, whose own bounds say more.
+    assert independent(distribution(40, "p90", "p99")) == 368
+    assert independent(distribution(40, "p90", "p99", "p999")) == 3688
+    # And the other way round.
+    assert independent(distribution(4000, "p90")) == 367
+    assert independent(distribution(4000)) == 35
+    assert independent(distribution(60, "p90", n=50)) == 50
+
+
 def test_misses_in_a_row_are_counted_within_a_round():
     assert longest_run([]) == 0
     assert longest_run([True, False, True, True, False]) == 2
@@ -94,8 +109,9 @@ def test_every_mode_and_size_is_measured_right(quick):
             100: 20,
             500: 20,
         }
-        assert mode["loop"]["n"] == 50
-        assert mode["counts"]["answered"] == mode["counts"]["exchanges"] == 110
+        # Half a second of one every 10 ms; on a machine that cannot keep that up, fewer.
+        assert 5 <= mode["loop"]["n"] <= 51
+        assert mode["counts"]["answered"] == mode["counts"]["exchanges"] == 60 + mode["loop"]["n"]
         assert len(mode["first"]) == 1
     for parts in native["modes"]["each"]["sizes"].values():
         assert parts["connect"]["p50"] > 0
