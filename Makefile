@@ -168,6 +168,8 @@ lab: ## Run the real Linux USB stacks in a virtual machine; print the literature
 
 test-lab: ## The same, and hold its results to what must be seen in them.
 	@scripts/setup lab
+	@scripts/setup firmware
+	@$(MAKE) -C firmware rp2040
 	@python3 lab/suite.py --test
 
 docs: build ## Check that links and flags named in the pages exist.

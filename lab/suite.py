@@ -48,6 +48,7 @@ SUITE = [
     Run("virtual", "virtual"),
     Run("virtual-again", "virtual"),
     Run("pairs", "pairs"),
+    Run("rp2040-xhci", "rp2040", controller="xhci"),
     Run("program", "program"),
     Run("shared-bus", "shared-bus"),
     Run("usbmon", "usbmon"),

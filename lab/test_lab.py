@@ -140,6 +140,26 @@ class Exchanges(unittest.TestCase):
         self.assertGreater(slow["rtt"]["min"], fast["rtt"]["min"])
 
 
+class Firmware(unittest.TestCase):
+    """The RP2040's real firmware, simulated, behind the kernel's own USB stack. In real time."""
+
+    def test_every_exchange_with_both_functions_was_answered_right(self) -> None:
+        for run in ("rp2040-xhci/serial", "rp2040-xhci/bulk"):
+            for found in points(run):
+                with self.subTest(run, **found["point"]):
+                    counts = found["counts"]
+                    self.assertEqual((counts["answered"], counts["corrupted"]), (counts["exchanges"], 0))
+
+    def test_every_byte_of_its_streams_came_once_and_right(self) -> None:
+        for found in points("rp2040-xhci/stream"):
+            with self.subTest(**found["point"]):
+                for flow in found["flows"]:
+                    counts = flow["counts"]
+                    self.assertGreater(counts["received"], 0)
+                    wrong = [counts[name] for name in ("lost", "duplicated", "corrupted", "stray")]
+                    self.assertEqual((counts["received"], wrong), (counts["sent"], [0] * 4))
+
+
 class ModelledBus(unittest.TestCase):
     """wiregauge's virtual devices on a full-speed bus."""
 
