@@ -1,4 +1,4 @@
-/* The same program as size_main.c without the library: what `make size` takes off. */
+/* The same program as size/main.c without the library: what `make size` takes off. */
 #include <stddef.h>
 #include <stdint.h>
 
