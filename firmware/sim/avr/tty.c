@@ -57,14 +57,22 @@ static bool hung_up(const struct tty *tty)
     return poll(&master, 1, 0) > 0 && (master.revents & POLLHUP);
 }
 
-int tty_take(struct tty *tty, uint8_t *to, size_t room)
+void tty_look(struct tty *tty)
 {
     bool closed = hung_up(tty);
     if (closed && tty->open && !tty->ended) {
         tty->ended = true;
         free_for_the_next(tty);
     } else if (!closed && tty->ended) {
-        tty->ended = false; /* and another has opened it already */
+        tty->reopened = true;
+    }
+}
+
+int tty_take(struct tty *tty, uint8_t *to, size_t room)
+{
+    tty_look(tty);
+    if (tty->reopened) {
+        tty->ended = tty->reopened = false;
         return -1;
     }
     ssize_t n = read(tty->master, to, room);

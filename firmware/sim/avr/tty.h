@@ -11,8 +11,9 @@ enum { TTY_HELD = 4096 };
 struct tty {
     int master;
     char name[64];
-    bool open;  /* by a program */
-    bool ended; /* it has closed it, but what it wrote has not all been read */
+    bool open;     /* by a program */
+    bool ended;    /* it has closed it, but what it wrote has not all been read */
+    bool reopened; /* by another, before that */
     /* What its reader has not had room for. */
     uint8_t held[TTY_HELD];
     size_t held_from, held_to;
@@ -20,6 +21,9 @@ struct tty {
 
 /* Makes one in raw mode. */
 bool tty_make(struct tty *);
+
+/* Sees whether a program has closed it, and makes it free for the next one. To be called often. */
+void tty_look(struct tty *);
 
 /* Bytes that a program has written to it, at most `room`; 0: none now; -1: no program has it open, and all that
  * was written has been read. Also -1, once, between two programs. */

@@ -133,6 +133,7 @@ static bool begin(struct machine *machine)
 
 static bool attend(struct machine *machine)
 {
+    tty_look(&machine->tty);
     tty_settle(&machine->tty);
     if (line.open == line.was_open)
         return true;

@@ -231,6 +231,7 @@ static bool set_dtr(struct machine *machine, bool on)
 
 static bool attend(struct machine *machine)
 {
+    tty_look(&machine->tty);
     /* What was written before the tty was closed is sent first, as a closing tty waits for it. */
     bool wants_dtr = host.open || host.bytes;
     if (wants_dtr == host.dtr)
