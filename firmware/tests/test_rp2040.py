@@ -4,9 +4,7 @@ The simulator tells on stderr, when it ends, what was seen on the bus. Its time 
 so the counts hold on any machine, however busy.
 """
 
-import contextlib
 import json
-import socket
 import subprocess
 import threading
 import time
@@ -15,6 +13,7 @@ from typing import Any
 import pytest
 from conftest import Boards
 from harness import Board, Wiregauge, hold_intact
+from line import Line
 
 # The simulator waits for the processor of the machine that it runs on.
 TIMEOUT = ("--timeout", "20s")
@@ -32,14 +31,19 @@ def seen_on_the_bus(board: Board) -> Any:
     return told["pipes"]
 
 
+def bulk(board: Board) -> str:
+    """Return the address of the bulk endpoints, which comes second."""
+    _serial, address = board.addresses
+    return address
+
+
 def source(board: Board, wiregauge: Wiregauge) -> tuple[float, int]:
     """Let a source flow; return the share of IN tokens with data, and the most full packets in a frame.
 
     Counted are the tokens behind a full packet, when the device must have more.
     """
-    assert board.tcp
     flags = ("--direction", "in", "--transfer", "4096", "--duration", "2s", "--settle", "100ms", *TIMEOUT)
-    (flow,) = wiregauge.stream(board.tcp, *flags)["points"][0]["flows"]
+    (flow,) = wiregauge.stream(bulk(board), *flags)["points"][0]["flows"]
     assert flow["counts"]["received"] == flow["counts"]["sent"] >= 8 * 4096
     assert [flow["counts"][wrong] for wrong in ("lost", "duplicated", "corrupted", "stray")] == [0, 0, 0, 0]
     pipe = seen_on_the_bus(board)["in3"]
@@ -59,11 +63,11 @@ def test_two_buffers_answer_every_token_and_one_does_not(board: Boards, wiregaug
 def test_both_functions_answer_at_once(board: Boards, wiregauge: Wiregauge) -> None:
     """A serial port and a bulk interface, each with a responder of its own, share a bus and a processor."""
     both = board("rp2040")
-    assert both.tcp and both.serial
+    assert both.serial
     sizes = ("--in", "48,500,2000", "--depth", "1,4", "--count", "60")
     running = [
         wiregauge.start("exchange", address, *QUICK, *sizes, *TIMEOUT, "--json")
-        for address in (both.tcp, both.serial)
+        for address in (bulk(both), both.serial)
     ]
     for process in running:
         out, error = process.communicate(timeout=100)
@@ -78,15 +82,13 @@ def test_a_flood_of_noise_on_one_function_does_not_keep_the_other_waiting(
 ) -> None:
     """What looks like header after header costs the most, more than a packet takes on the wire."""
     both = board("rp2040")
-    assert both.tcp and both.serial
-    host, _, port = both.tcp.removeprefix("tcp://").partition(":")
+    assert both.serial
     stop = threading.Event()
-    with socket.create_connection((host, int(port))) as noise:
+    with Line(bulk(both)) as noise:
 
         def flood() -> None:
-            with contextlib.suppress(OSError):
-                while not stop.is_set():
-                    noise.sendall(b"\xa7\x11" * 2048)
+            while not stop.is_set():
+                noise.send(b"\xa7\x11" * 512)
 
         sender = threading.Thread(target=flood)
         sender.start()
@@ -96,7 +98,6 @@ def test_a_flood_of_noise_on_one_function_does_not_keep_the_other_waiting(
                 hold_intact(wiregauge.exchange(both.serial, "--in", "48,500", "--count", "30", *TIMEOUT))
         finally:
             stop.set()
-            noise.shutdown(socket.SHUT_RDWR)
             sender.join()
     assert seen_on_the_bus(both)["out3"]["bytes"] > 20_000
 
@@ -107,9 +108,9 @@ def test_answers_that_fill_their_last_packet_end_with_an_empty_one(
 ) -> None:
     """A host hands a transfer over when a packet is not full: without an empty one it would wait on."""
     one = board("rp2040", *options)
-    assert one.tcp and one.serial
+    assert one.serial
     sizes, count = (PACKET, 2 * PACKET, 32 * PACKET), 20
-    for address in (one.tcp, one.serial):
+    for address in (bulk(one), one.serial):
         for size in sizes:
             flags = ["--out", str(size), "--protocol", "echo"] if options else ["--in", str(size)]
             hold_intact(wiregauge.exchange(address, *flags, "--depth", "1", "--count", str(count), *TIMEOUT))
@@ -121,9 +122,8 @@ def test_answers_that_fill_their_last_packet_end_with_an_empty_one(
 def test_a_bus_reset_in_mid_run_is_survived(board: Boards, wiregauge: Wiregauge) -> None:
     """The host configures the device anew: what was under way is lost, what comes after is answered."""
     one = board("rp2040")
-    assert one.tcp
     sizes = ("--in", "64", "--depth", "2", "--count", "2000")
-    process = wiregauge.start("exchange", one.tcp, *QUICK, *sizes, "--timeout", "2s", "--json")
+    process = wiregauge.start("exchange", bulk(one), *QUICK, *sizes, "--timeout", "2s", "--json")
     for _ in range(3):
         time.sleep(0.4)
         one.reset()
@@ -137,7 +137,7 @@ def test_a_bus_reset_in_mid_run_is_survived(board: Boards, wiregauge: Wiregauge)
     assert counts["corrupted"] == 0
     assert counts["answered"] > 0
     assert counts["lost"] <= 3 * 2 + 2
-    hold_intact(wiregauge.exchange(one.tcp, "--in", "64", "--count", "20", *TIMEOUT))
+    hold_intact(wiregauge.exchange(bulk(one), "--in", "64", "--count", "20", *TIMEOUT))
     seen_on_the_bus(one)
 
 

@@ -2,7 +2,6 @@
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
-import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Board } from './board.mjs';
@@ -18,6 +17,7 @@ const { values: asked } = parseArgs({
         usbredir: { type: 'string' },
     },
 });
+const CDC_DATA = 10, VENDOR = 0xff; // classes
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const program = asked.echo ? 'echo' : asked.single ? 'single' : 'responder';
 const uf2 = here(`../../build/rp2040/${program}${asked.ram ? '-ram' : ''}.uf2`);
@@ -51,86 +51,54 @@ if (asked['until-eof']) {
     process.stdin.on('end', () => end(0)).resume();
 }
 
-// One client at a time, as only one program can claim an interface.
-function serveTcp(pair) {
-    let client = null;
-    const bridge = new Bridge(host, pair, {
-        inBytes: 4096,
-        inQueued: 2,
-        write: (bytes) => client.write(bytes),
-        pause: () => client?.pause(),
-        resume: () => client?.resume(),
-    });
-    const server = net.createServer({ noDelay: true }, async (socket) => {
-        socket.on('error', () => {});
-        if (client) {
-            socket.destroy();
-            return;
-        }
-        client = socket;
-        socket.on('close', () => {
-            bridge.end();
-            client = null;
-        });
-        socket.pause();
-        await driver.setInterface(pair.interface, 0);
-        if (client !== socket) {
-            return;
-        }
-        bridge.begin();
-        socket.on('data', (bytes) => bridge.take(bytes));
-        socket.on('drain', () => bridge.drained());
-        socket.resume();
-    });
-    return new Promise((resolve) => {
-        server.listen(0, '127.0.0.1', () => {
-            console.log(`tcp://127.0.0.1:${server.address().port}`);
-            resolve(bridge);
-        });
-    });
-}
-
-function serveTty(pair) {
+// A pseudo-terminal for each function, the bulk endpoints too: its buffer is small, so that what a program has written is
+// on the bus soon, and a program that writes is held off as soon as the bus is. `opened` and `closed` are what a driver
+// would do then.
+function serve(pair, { inBytes, inQueued, opened, closed }) {
     const child = spawn('python3', [here('terminal.py')], { stdio: ['pipe', 'pipe', 'inherit'] });
     children.push(child);
-    const frame = (bytes) => {
-        const head = Buffer.from([0x44, 0, 0, 0, 0]);
+    const tell = (kind, bytes) => {
+        const head = Buffer.from(`${kind}    `);
         head.writeUInt32LE(bytes.length, 1);
-        return Buffer.concat([head, bytes]);
+        return child.stdin.write(Buffer.concat([head, bytes]));
     };
-    // As Linux's cdc_acm: sixteen transfers of two packets.
     const bridge = new Bridge(host, pair, {
-        inBytes: 128,
-        inQueued: 16,
-        write: (bytes) => child.stdin.write(frame(bytes)),
-        pause: () => child.stdout.pause(),
-        resume: () => child.stdout.resume(),
+        inBytes,
+        inQueued,
+        write: (bytes) => tell('D', bytes),
+        taken: (bytes) => {
+            const number = Buffer.alloc(4);
+            number.writeUInt32LE(bytes);
+            tell('A', number);
+        },
     });
     child.stdin.on('drain', () => bridge.drained());
     child.stdin.on('error', () => end(1));
-    let held = Buffer.alloc(0);
     return new Promise((resolve) => {
         const messages = {
             P: (path) => {
                 console.log(`serial://${path}`);
                 resolve(bridge);
             },
-            O: () => {
-                driver.lineState(true).catch(() => {});
+            O: async () => {
+                await opened().catch(() => {});
                 bridge.begin();
             },
-            C: () => {
+            C: async () => {
                 bridge.end();
-                driver.lineState(false).catch(() => {});
+                await closed().catch(() => {});
             },
             D: (bytes) => bridge.take(bytes),
         };
+        let held = Buffer.alloc(0);
+        let turn = Promise.resolve();
         child.stdout.on('data', (bytes) => {
             held = Buffer.concat([held, bytes]);
             while (held.length >= 5 && held.length >= 5 + held.readUInt32LE(1)) {
                 const length = held.readUInt32LE(1);
-                messages[String.fromCharCode(held[0])](held.subarray(5, 5 + length));
+                const kind = String.fromCharCode(held[0]), body = held.subarray(5, 5 + length);
                 held = held.subarray(5 + length);
+                turn = turn.then(() => messages[kind](body));
             }
         });
     });
@@ -148,7 +116,22 @@ try {
         await serveUsbredir(host, driver, asked.usbredir);
     } else {
         await driver.examine();
-        const bridges = [await serveTcp(driver.pair(0xff)), await serveTty(driver.pair(10))];
+        const data = driver.pair(CDC_DATA), bulk = driver.pair(VENDOR);
+        const bridges = [
+            // As Linux's cdc_acm: sixteen transfers of two packets.
+            await serve(data, {
+                inBytes: 128,
+                inQueued: 16,
+                opened: () => driver.lineState(true),
+                closed: () => driver.lineState(false),
+            }),
+            await serve(bulk, {
+                inBytes: 4096,
+                inQueued: 2,
+                opened: () => driver.setInterface(bulk.interface, 0),
+                closed: async () => {},
+            }),
+        ];
         process.on('SIGUSR1', async () => {
             await driver.enumerate();
             bridges.forEach((bridge) => bridge.again());
