@@ -9,15 +9,44 @@ const FILES: [&str; 6] = [
     "wg_udp.c",
 ];
 
+/// Compiled a second time for the sink of whole words, whose structures are others.
+const SMALL: [&str; 2] = ["wg_count.c", "wg_sink_small.c"];
+const RENAMED: [&str; 9] = [
+    "wg_get32",
+    "wg_put32",
+    "wg_put_longs",
+    "wg_add",
+    "wg_add_long",
+    "wg_take_off",
+    "wg_sunk",
+    "wg_sink_take",
+    "wg_sink_end",
+];
+
 fn main() {
-    let mut build = cc::Build::new();
+    println!("cargo:rerun-if-changed=../common");
+    println!("cargo:rerun-if-changed=shim.c");
+    println!("cargo:rerun-if-changed=small.c");
+    let mut small = strict();
+    small.file("small.c").define("WG_EXACT", "0");
+    for file in SMALL {
+        small.file(format!("../common/{file}"));
+    }
+    for name in RENAMED {
+        small.define(name, Some(&*format!("small_{name}")));
+    }
+    small.compile("wiregauge_firmware_small");
+    let mut build = strict();
+    build.file("shim.c");
     for file in FILES {
         build.file(format!("../common/{file}"));
     }
-    println!("cargo:rerun-if-changed=../common");
-    println!("cargo:rerun-if-changed=shim.c");
+    build.compile("wiregauge_firmware");
+}
+
+fn strict() -> cc::Build {
+    let mut build = cc::Build::new();
     build
-        .file("shim.c")
         .include("../common")
         .std("c99")
         .define("WG_WAITING", "2")
@@ -33,5 +62,5 @@ fn main() {
             .flag("-fsanitize=undefined")
             .flag("-fsanitize-undefined-trap-on-error");
     }
-    build.compile("wiregauge_firmware");
+    build
 }

@@ -16,7 +16,7 @@ pub const MAX_FRAME: u32 = 2048;
 pub const FLUSH: usize = MAX_FRAME as usize + 64;
 
 /// A damaged order may ask for a stream without an end. Behind so many bytes nobody listens any more.
-const HEARD: usize = 1 << 17;
+const HEARD: usize = 1 << 15;
 
 /// When the firmware is asked for what it has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,8 @@ pub fn of_firmware(stream: &[u8], pieces: &[usize], rooms: &[usize], giving: Giv
             }
         }
     }
-    while said.len() <= HEARD && give(&mut responder, *rooms.next().unwrap_or(&64), &mut said) > 0 {}
+    while said.len() <= HEARD && give(&mut responder, *rooms.next().unwrap_or(&64), &mut said) > 0 {
+    }
     said.truncate(HEARD);
     said
 }

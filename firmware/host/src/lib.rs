@@ -61,6 +61,17 @@ unsafe extern "C" {
     fn shim_crc(bytes: *const u8, n: usize) -> u16;
     fn shim_is_header(header: *const u8) -> bool;
     fn shim_siphash(key: *const u8, bytes: *const u8, n: u8) -> u64;
+    // firmware/host/small.c
+    fn small_new() -> *mut Shim;
+    fn small_free(sink: *mut Shim);
+    fn small_take(
+        sink: *mut Shim,
+        bytes: *const u8,
+        n: usize,
+        header: *mut u8,
+        found: *mut bool,
+    ) -> usize;
+    fn small_end(sink: *mut Shim, counts: *mut u64);
 }
 
 /// The time on the device's clock, whenever it is asked.
@@ -294,5 +305,53 @@ impl Drop for Responder {
     fn drop(&mut self) {
         // SAFETY: the pointer is valid, and not used again.
         unsafe { shim_free(self.shim) }
+    }
+}
+
+/// The sink of whole words, which devices with little flash have.
+pub struct SmallSink {
+    sink: *mut Shim,
+}
+
+impl Default for SmallSink {
+    fn default() -> Self {
+        // SAFETY: it asks for memory, and ends the program if there is none.
+        let sink = unsafe { small_new() };
+        Self { sink }
+    }
+}
+
+impl SmallSink {
+    /// `wg_sink_take`: the bytes used, and the header that they end with, if there is one.
+    pub fn take(&mut self, bytes: &[u8]) -> (usize, Option<[u8; 16]>) {
+        let mut header = [0; 16];
+        let mut found = false;
+        // SAFETY: the pointer is valid, it reads that many bytes and writes a header.
+        let used = unsafe {
+            small_take(
+                self.sink,
+                bytes.as_ptr(),
+                bytes.len(),
+                header.as_mut_ptr(),
+                &mut found,
+            )
+        };
+        assert!(used <= bytes.len());
+        (used, found.then_some(header))
+    }
+
+    /// `wg_sink_end`: received, lost, duplicated, corrupted and stray bytes.
+    pub fn end(&mut self) -> [u64; 5] {
+        let mut counts = [0; 5];
+        // SAFETY: the pointer is valid, and it writes five numbers.
+        unsafe { small_end(self.sink, counts.as_mut_ptr()) };
+        counts
+    }
+}
+
+impl Drop for SmallSink {
+    fn drop(&mut self) {
+        // SAFETY: the pointer is valid, and not used again.
+        unsafe { small_free(self.sink) }
     }
 }

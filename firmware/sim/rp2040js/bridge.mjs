@@ -1,18 +1,20 @@
 // Between a pair of bulk endpoints and a program on this computer: bytes from the program become OUT transfers, and what
 // an IN transfer has brought is handed over when the transfer is over, not before, as any operating system does.
 
-const OUT_BYTES = 4096, OUT_QUEUED = 2;
+const OUT_QUEUED = 2;
 
 export class Bridge {
-    // `inBytes`, `inQueued`: size of an IN transfer, and how many are submitted at once.
-    constructor(host, pair, { inBytes, inQueued, write, pause, resume }) {
-        Object.assign(this, { host, pair, inBytes, inQueued, write, pause, resume });
+    // `inBytes`, `inQueued`: size of an IN transfer, and how many are submitted at once. write() says whether the program
+    // takes more for now; taken() hears how many of its bytes are on the bus, or given up.
+    constructor(host, pair, { inBytes, inQueued, write, taken }) {
+        Object.assign(this, { host, pair, inBytes, inQueued, write, taken });
         this.open = false;
         this.blocked = false;
         this.life = 0;
         this.under_way = 0;
         this.out = [];
         this.outQueued = 0;
+        this.ahead = 0; // bytes of the program that are not on the bus yet
     }
 
     begin() {
@@ -29,6 +31,8 @@ export class Bridge {
         this.life++;
         this.out = [];
         this.outQueued = 0;
+        this.taken(this.ahead);
+        this.ahead = 0;
         this.host.cancel(this.pair.in, false);
         this.host.cancel(this.pair.out, true);
     }
@@ -38,19 +42,14 @@ export class Bridge {
         if (this.open) {
             this.end();
             this.begin();
-            this.resume();
         }
     }
 
     // Bytes from the program.
     take(bytes) {
-        for (let at = 0; at < bytes.length; at += OUT_BYTES) {
-            this.out.push(bytes.subarray(at, at + OUT_BYTES));
-        }
+        this.ahead += bytes.length;
+        this.out.push(bytes);
         this.#speak();
-        if (this.out.length > OUT_QUEUED) {
-            this.pause();
-        }
     }
 
     // The program takes bytes again.
@@ -64,13 +63,12 @@ export class Bridge {
         while (this.outQueued < OUT_QUEUED && this.out.length) {
             this.outQueued++;
             this.host.bulkOut(this.pair.out, this.out.shift()).then(
-                () => {
+                (bytes) => {
                     if (life === this.life) {
                         this.outQueued--;
+                        this.ahead -= bytes;
+                        this.taken(bytes);
                         this.#speak();
-                        if (this.out.length <= OUT_QUEUED) {
-                            this.resume();
-                        }
                     }
                 },
                 () => {},

@@ -57,17 +57,20 @@ if (asked['until-eof']) {
 function serve(pair, { inBytes, inQueued, opened, closed }) {
     const child = spawn('python3', [here('terminal.py')], { stdio: ['pipe', 'pipe', 'inherit'] });
     children.push(child);
-    const frame = (bytes) => {
-        const head = Buffer.from([0x44, 0, 0, 0, 0]);
+    const tell = (kind, bytes) => {
+        const head = Buffer.from(`${kind}    `);
         head.writeUInt32LE(bytes.length, 1);
-        return Buffer.concat([head, bytes]);
+        return child.stdin.write(Buffer.concat([head, bytes]));
     };
     const bridge = new Bridge(host, pair, {
         inBytes,
         inQueued,
-        write: (bytes) => child.stdin.write(frame(bytes)),
-        pause: () => child.stdout.pause(),
-        resume: () => child.stdout.resume(),
+        write: (bytes) => tell('D', bytes),
+        taken: (bytes) => {
+            const number = Buffer.alloc(4);
+            number.writeUInt32LE(bytes);
+            tell('A', number);
+        },
     });
     child.stdin.on('drain', () => bridge.drained());
     child.stdin.on('error', () => end(1));

@@ -2,7 +2,8 @@
 """A pseudo-terminal for the simulator, which cannot open one itself.
 
 Both ways a message is a letter, four bytes of length, and that many bytes. To the simulator: P the path of
-the tty, O it was opened, C it was closed, D data. From it: D data. Ends with its standard input.
+the tty, O it was opened, C it was closed, D data. From it: D data, A so many bytes (a number of four bytes)
+are on the bus. Ends with its standard input.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import tty
 LOOK_S = 0.01
 # Beyond this, what a program does not read stays with the simulator.
 HELD = 1 << 16
+# No more bytes than this are under way to the bus: a program that writes is held off early, as on a real tty.
+AHEAD = 4096
 
 
 class Terminal:
@@ -31,6 +34,7 @@ class Terminal:
         os.set_blocking(self.master, False)
         self.opened = False
         self.held = bytearray()
+        self.room = AHEAD
 
     def serve(self, seen: int) -> None:
         """Look what the program did: `seen` is what poll() told."""
@@ -39,7 +43,9 @@ class Terminal:
             send(b"O")
         if seen & select.POLLIN:
             with contextlib.suppress(BlockingIOError, OSError):
-                send(b"D", os.read(self.master, 4096))
+                data = os.read(self.master, self.room)
+                self.room -= len(data)
+                send(b"D", data)
         elif self.opened and seen & select.POLLHUP:
             self.opened = False
             # What the program that has gone did not read is not for the next one.
@@ -63,7 +69,8 @@ def main() -> None:
     received = bytearray()
     poll = select.poll()
     while True:
-        poll.register(terminal.master, select.POLLIN | (select.POLLOUT if terminal.held else 0))
+        wanted = (select.POLLIN if terminal.room else 0) | (select.POLLOUT if terminal.held else 0)
+        poll.register(terminal.master, wanted)
         poll.register(0, select.POLLIN if len(terminal.held) < HELD else 0)
         events = dict(poll.poll(None if terminal.opened else 0))
         terminal.serve(events.get(terminal.master, 0))
@@ -76,8 +83,11 @@ def main() -> None:
             (length,) = struct.unpack_from("<I", received, 1)
             if len(received) < 5 + length:
                 break
-            if terminal.opened:
-                terminal.held += received[5 : 5 + length]
+            body = received[5 : 5 + length]
+            if received[:1] == b"A":
+                terminal.room = min(AHEAD, terminal.room + struct.unpack("<I", body)[0])
+            elif terminal.opened:
+                terminal.held += body
             del received[: 5 + length]
         if terminal.held:
             terminal.write()
