@@ -16,7 +16,7 @@ FUZZ_SECONDS ?= 10
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
 .PHONY: help demo build install install-lib setup test test-all test-browser simulations fuzz bench lab test-lab docs clean \
-  firmware test-firmware test-python test-octave bench-languages lint lint-format lint-rust lint-documentation lint-scripts
+  firmware test-firmware test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -72,6 +72,7 @@ test-all: ## Run what takes longer: simulations, Python, Octave, the browser, th
 	@$(MAKE) fuzz
 	@$(MAKE) bench BENCH_FLAGS=--quick
 	@$(MAKE) bench-languages BENCH_FLAGS=--quick
+	@$(MAKE) bench-targets BENCH_FLAGS=--quick
 
 # The tests kept out for their length, and their packages: no others are built for them.
 LONG_FILES = $(shell grep -rl '\#\[ignore' crates/*/tests --include='*.rs')
@@ -161,6 +162,9 @@ bench-languages: build ## The same exchanges from C, the program, Python and Oct
 	@scripts/setup octave
 	@[ -x $(TARGET)/python-venv/bin/wiregauge ] || scripts/test-python --collect-only --quiet >/dev/null
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) $(TARGET)/python-venv/bin/python bench/languages/run.py $(BENCH_FLAGS)
+
+bench-targets: build firmware ## The classes of boards side by side, simulated, interleaved (BENCH_FLAGS=--quick: once over).
+	@WIREGAUGE=$(abspath $(WIREGAUGE)) python3 bench/targets/run.py $(BENCH_FLAGS)
 
 lab: ## Run the real Linux USB stacks in a virtual machine; print the literature's tables. No root, no hardware.
 	@scripts/setup lab

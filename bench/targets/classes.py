@@ -41,8 +41,8 @@ class Class:
     # What makes it an echo.
     echo: tuple[str, ...] = ("--echo",)
     modes: tuple[str, ...] = ("stream", "each", "udp")
-    # What the address of a line begins with.
-    line: str = "serial"
+    # Which of its ttys is the line, from 0.
+    line: int = 0
     # Whose clock tells the device's own time: the simulated processor's, or this computer's. None: no clock.
     clock: str | None = "simulated"
     # What makes that clock go by instructions.
@@ -113,24 +113,24 @@ CLASSES = (
         modes=("line",),
     ),
     Class("rp2040", "RP2040, CDC", "USB-CDC, double-buffered", "rp2040", modes=("line",)),
-    # Its simulator is its USB host as well, and lends the bulk pipes out on TCP.
-    Class(
-        "rp2040-bulk", "RP2040, bulk", "the same board, vendor bulk", "rp2040", modes=("line",), line="tcp"
-    ),
+    # Its simulator is its USB host as well, and hands the bulk pipes out as a tty.
+    Class("rp2040-bulk", "RP2040, bulk", "the same board, vendor bulk", "rp2040", modes=("line",), line=1),
 )
 
 
 class Answering:
     """A target that answers: what `Board` offers of it, or `wiregauge serve`."""
 
-    def __init__(self, addresses: list[str], line: str) -> None:
+    def __init__(self, addresses: list[str], line: int = 0) -> None:
         self.addresses = addresses
-        self.schemes = {"stream": "tcp", "each": "tcp", "udp": "udp", "line": line}
+        self.line = line
 
     def of(self, mode: str) -> str | None:
         """Return the address for a mode; None if the target has none."""
-        scheme = self.schemes[mode] + "://"
-        return next((address for address in self.addresses if address.startswith(scheme)), None)
+        scheme = {"udp": "udp://", "line": "serial://"}.get(mode, "tcp://")
+        found = [address for address in self.addresses if address.startswith(scheme)]
+        number = self.line if mode == "line" else 0
+        return found[number] if number < len(found) else None
 
 
 @contextlib.contextmanager
@@ -167,7 +167,7 @@ def _served(wiregauge: str, echo: bool) -> Iterator[Answering]:
             if not line.startswith("serving "):
                 raise Trouble(f"{' '.join(command)} did not start")
             addresses.append(line.removeprefix("serving ").strip())
-        yield Answering(addresses, "serial")
+        yield Answering(addresses)
     finally:
         for process in processes:
             with contextlib.suppress(ProcessLookupError):

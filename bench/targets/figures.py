@@ -183,7 +183,7 @@ def split(results: Results) -> Figure | None:
         start = [before + time for before, time in zip(start, times, strict=True)]
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("p50 at 100 B, ms")
+    axes.set(xlabel="p50 at 100 B, ms", xlim=(0, 1.05 * max(start)))
     figure.legend(loc="outside upper center", ncols=3)
     return figure
 

@@ -248,16 +248,17 @@ def line_through(points: Sequence[tuple[float, float]]) -> tuple[float, float] |
 def independent(distribution: dict[str, Any]) -> float:
     """Return how many independent exchanges the tail is worth, as far as wiregauge's figures show it.
 
-    Its effective n is that of the mean. But a percentile has an upper bound only if the samples are worth so many
-    *at that percentile* (docs/statistics.md), and misses are of the tail: the effective n is held to that.
+    Its effective n is that of the mean. But a percentile has an upper bound only if the samples are worth so
+    many *at that percentile* (docs/statistics.md), and misses are of the tail: effective n is held to that.
     """
+    of_mean: float = distribution["effective_n"]
     least, most = 0.0, float(distribution["n"])
     for name, needed in (("p90", 36), ("p99", 368), ("p999", 3688)):
         if distribution[name]["high"] is None:
             most = min(most, needed - 1)
             break
         least = needed
-    return min(max(distribution["effective_n"], least), most)
+    return min(max(of_mean, least), most)
 
 
 def longest_run(missed: Iterable[bool]) -> int:

@@ -276,7 +276,7 @@ def findings(results: Results) -> str:
         best = min((cell["loop"]["verdict"]["word"] for cell in native["modes"].values()), key=ORDER.index)
         if best != "hard":
             found.append(
-                f"This computer, answering itself, is called {best} here. So no class beside it could be "
+                f"This computer, answering itself, is called {best!r} here. So no class beside it could be "
                 "shown to be hard: look at the device's own time."
             )
     for key, title in (("rtos-freertos", "the RTOS"), ("lwip-apps", "lwIP's own echo")):

@@ -81,9 +81,9 @@ static uint8_t phase_of(const uint8_t *sequence)
 
     while (at > 0) {
         sum = (uint16_t)(sum * 5 + sequence[--at]);
-    }
-    while (sum >= PERIOD) {
-        sum = (uint16_t)(sum > 255 ? (sum >> 8) * 5 + (uint8_t)sum : sum - PERIOD);
+        while (sum >= PERIOD) { /* five times at most */
+            sum -= PERIOD;
+        }
     }
     return (uint8_t)sum;
 }
@@ -359,7 +359,7 @@ static size_t take_some(wg_responder *r, const uint8_t *bytes, size_t n)
         return 1;
     }
 #if WG_STREAMS
-    if (in_stream(r)) {
+    if (in_stream(r) && !r->whole) {
         bool found;
 
         n = wg_sink_take(&r->sink, bytes, n, r->ticks, r->window, &found);
@@ -627,7 +627,7 @@ static void give_payload(wg_responder *r, size_t from, uint8_t *to, size_t n)
     memcpy(to, made + from, n);
 }
 
-/* The first answer's last bytes are with the transport as far as is known: its time, and its check. */
+/* The first answer goes to the transport now: its time, and its check. */
 static void stamp(wg_responder *r)
 {
     uint8_t *head = r->heads[0];
@@ -735,10 +735,10 @@ bool wg_sources(const wg_responder *r)
 void wg_overrun(wg_responder *r, bool source)
 {
 #if WG_STREAMS
-    if (source) {
-        wg_add(&r->source.overruns, 1);
-    } else {
-        wg_add(&r->sink.overruns, 1);
+    wg_long *count = source ? &r->source.overruns : &r->sink.overruns;
+
+    if (source ? r->source.is.flows : r->sink.is.flows) {
+        wg_add(count, 1);
     }
 #else
     (void)r;

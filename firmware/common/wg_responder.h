@@ -40,8 +40,8 @@ typedef struct {
     uint8_t bus;             /* WG_BUS_... */
     uint64_t (*ticks)(void); /* now, to stamp what is sent; NULL without a clock */
     /* Where a MESSAGE is kept while it is answered; NULL: MESSAGE is not offered. A message and its check of 2 bytes
-     * must fit into message_room, in either direction; what does not is TOO_LARGE. Two responders that answer
-     * messages at the same time need a device each, with a buffer each. */
+     * must fit into message_room, in either direction; what does not is TOO_LARGE. Two responders (a
+     * wg_udp is one, too) that answer messages at the same time need a device each, with a buffer each. */
     uint8_t *message;
     uint32_t message_room;
     /* The application: answers the `bytes` of a message in their place, returns the size of its answer, at most

@@ -1,7 +1,8 @@
 /* The sink of a device that has no room for wg_sink.c: it judges whole words (docs/protocol.md, In a small device). At
  * a wrong one it waits for 16 bytes. They are a header; or the first two words follow one another, and the stream goes
  * on there, up to 16 MiB before or behind the place expected; or else the first byte is stray. So lost and repeated
- * words are counted to the byte, inserted bytes as stray, and a changed byte as a word lost and four stray bytes. */
+ * words are counted to the byte, inserted bytes as stray, and a changed byte as a word lost and four stray bytes.
+ * A stream that ends within a word ends with stray bytes, and a frame in it may be longer than 512 bytes. */
 #include "wg_stream.h"
 
 #include <string.h>

@@ -146,9 +146,7 @@ def test_a_source_waits_for_a_reader_that_stops(board: Boards, wiregauge: Wirega
 
 @both_boards
 @pytest.mark.parametrize("way", ["in", "out"])
-@pytest.mark.skipif(
-    os.geteuid() != 0, reason="a killed program's exclusive pseudo-terminal is root's to free"
-)
+@pytest.mark.skipif(os.geteuid() != 0, reason="a killed program's exclusive tty is root's to free")
 def test_a_board_outlives_a_program_that_is_killed(
     name: str, way: str, board: Boards, wiregauge: Wiregauge
 ) -> None:

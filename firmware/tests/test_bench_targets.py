@@ -6,8 +6,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from harness import Wiregauge
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BENCH = REPOSITORY / "bench" / "targets"
@@ -26,27 +28,27 @@ def row(late_ms: float, answered: bool = True) -> Row:
     return Row(size=100, first=False, answered=answered, rtt=time, connect=0, access=time, from_intended=time)
 
 
-def test_percentiles_are_nearest_rank():
+def test_percentiles_are_nearest_rank() -> None:
     ordered = list(range(1, 101))
     assert (rank(ordered, 0.5), rank(ordered, 0.99), rank(ordered, 1)) == (50, 99, 100)
     assert rank([7], 0.5) == 7
     assert rank([], 0.5) is None
 
 
-def test_no_percentile_is_told_that_so_few_cannot_show():
+def test_no_percentile_is_told_that_so_few_cannot_show() -> None:
     assert "p99" not in told(range(99))
     assert told(range(100))["p99"] == 98
     assert told([]) == {"n": 0}
 
 
-def test_a_curve_of_tails_ends_with_the_longest():
+def test_a_curve_of_tails_ends_with_the_longest() -> None:
     curve = nines(range(1, 1001))
     assert curve[-1] == (0.999, 1000)
     assert [time for _, time in curve] == sorted(time for _, time in curve)
     assert curve[4] == (0.5, 500)
 
 
-def test_a_line_is_found_though_one_point_is_off():
+def test_a_line_is_found_though_one_point_is_off() -> None:
     points = [(float(size), 200.0 + 3 * size) for size in (1, 10, 20, 50, 100, 200, 500)]
     fixed, slope = line_through(points)
     assert (fixed, slope) == pytest.approx((200, 3))
@@ -56,8 +58,8 @@ def test_a_line_is_found_though_one_point_is_off():
     assert line_through([(1.0, 2.0)]) is None
 
 
-def test_the_tail_is_worth_what_its_bounds_show():
-    def distribution(effective_n, *bounded, n=5000):
+def test_the_tail_is_worth_what_its_bounds_show() -> None:
+    def distribution(effective_n: float, *bounded: str, n: int = 5000) -> dict[str, Any]:
         bounds = {name: {"high": 1.0 if name in bounded else None} for name in ("p90", "p99", "p999")}
         return {"n": n, "effective_n": effective_n, **bounds}
 
@@ -71,7 +73,7 @@ def test_the_tail_is_worth_what_its_bounds_show():
     assert independent(distribution(60, "p90", n=50)) == 50
 
 
-def test_misses_in_a_row_are_counted_within_a_round():
+def test_misses_in_a_row_are_counted_within_a_round() -> None:
     assert longest_run([]) == 0
     assert longest_run([True, False, True, True, False]) == 2
     cell = Cell(loop=[[row(1), row(11), row(11)], [row(12), row(1), row(1, answered=False)]])
@@ -82,13 +84,13 @@ def test_misses_in_a_row_are_counted_within_a_round():
     assert seen.longest_ns == 12 * MS
 
 
-def test_what_is_as_long_as_the_deadline_is_no_miss():
+def test_what_is_as_long_as_the_deadline_is_no_miss() -> None:
     assert loop_seen(Cell(loop=[[row(10)]]), RULE).misses == 0
     assert loop_seen(Cell(loop=[[row(10.001)]]), RULE).misses == 1
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory, wiregauge):
+def quick(tmp_path_factory: pytest.TempPathFactory, wiregauge: Wiregauge) -> Path:
     """A whole short run against `wiregauge serve`: what it stored."""
     out = tmp_path_factory.mktemp("quick")
     command = [sys.executable, BENCH / "run.py", "--quick", "--only", "native", "--keep-runs", "--out", out]
@@ -98,7 +100,7 @@ def quick(tmp_path_factory, wiregauge):
     return out
 
 
-def test_every_mode_and_size_is_measured_right(quick):
+def test_every_mode_and_size_is_measured_right(quick: Path) -> None:
     results = json.loads((quick / "results.json").read_text())
     (native,) = results["classes"]
     assert native["left_out"] == {}
@@ -119,12 +121,12 @@ def test_every_mode_and_size_is_measured_right(quick):
     assert set(native["device"]) == {"stream", "udp"}
 
 
-def test_the_runs_can_be_kept(quick):
+def test_the_runs_can_be_kept(quick: Path) -> None:
     kept = {path.parent.name for path in quick.glob("runs/*/run.json")}
     assert {"native-stream-sizes-0", "native-each-loop-0", "native-udp-device-0-100"} <= kept
 
 
-def test_every_table_of_the_page_is_written_anew(quick):
+def test_every_table_of_the_page_is_written_anew(quick: Path) -> None:
     results = json.loads((quick / "results.json").read_text())
     page = (REPOSITORY / "docs" / "targets.md").read_text()
     names = set(re.findall("<!-- table ([a-z ]+) -->", page))
@@ -136,7 +138,7 @@ def test_every_table_of_the_page_is_written_anew(quick):
     assert tables.filled(written, results, "bench/runs/somewhere") == written
 
 
-def test_a_class_that_does_not_come_up_fails_the_quick_run(wiregauge, tmp_path):
+def test_a_class_that_does_not_come_up_fails_the_quick_run(wiregauge: Wiregauge, tmp_path: Path) -> None:
     environment = {**os.environ, "WIREGAUGE": wiregauge.binary}
     # Bash without the simulators' programs: nothing can start a board.
     environment["PATH"] = str(tmp_path)

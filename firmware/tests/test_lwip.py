@@ -7,7 +7,6 @@ board.
 import binascii
 import random
 import socket
-import statistics
 import struct
 import time
 from collections.abc import Iterator
@@ -305,8 +304,12 @@ def test_bare_metal_is_faster_than_an_rtos(
     assert max(bare) * margin < min(rtos)
 
 
-def wire_p50(capture: Path, protocol: int, port: int, request_bytes: int) -> float:
-    """Return the median time in ns from a request's frame to that of its answer, by the board's processor."""
+def wire_times(capture: Path, protocol: int, port: int, request_bytes: int) -> list[float]:
+    """Return the times in ns from a request's frame to that of its answer, by the board's processor, sorted.
+
+    A processor that sleeps when the frame comes is woken by the host when the host gets round to it: so the
+    longer ones tell of the host. The first, which is kept apart in runs too, is left out.
+    """
     times, asked = [], None
     for at_us, frame in frames(capture):
         ip = frame[14:]
@@ -321,7 +324,7 @@ def wire_p50(capture: Path, protocol: int, port: int, request_bytes: int) -> flo
             times.append(1000.0 * (at_us - asked))
             asked = None
     assert len(times) >= 100
-    return statistics.median(times)
+    return sorted(times[1:])
 
 
 def frames(capture: Path) -> Iterator[tuple[int, bytes]]:
@@ -343,9 +346,10 @@ def test_the_time_that_a_board_reports_is_that_between_its_frames(
     assert it.tcp
     run = hold_intact(wiregauge.exchange(it.tcp, "--out", "200", "--in", "200", "--count", "300"))
     it.end()
-    reported, seen = device_p50(run), wire_p50(capture, socket.IPPROTO_TCP, 7700, 200)
+    shortest_reported = run["points"][0]["device"]["min"]
+    shortest_seen = wire_times(capture, socket.IPPROTO_TCP, 7700, 200)[0]
     # What is before the interrupt and behind the stamp in the header is not the board's own time.
-    assert seen / 2 < reported < seen
+    assert shortest_seen / 2 < shortest_reported < shortest_seen
 
 
 def test_echo_costs_what_lwips_own_echo_costs_and_an_rtos_more(
@@ -358,8 +362,9 @@ def test_echo_costs_what_lwips_own_echo_costs_and_an_rtos_more(
         for address in it.addresses:
             hold_intact(wiregauge.exchange(address, "--protocol", "echo", "--out", "100", "--count", "300"))
         it.end()
-        times[which[0], "tcp"] = wire_p50(capture, socket.IPPROTO_TCP, 7, 100)
-        times[which[0], "udp"] = wire_p50(capture, socket.IPPROTO_UDP, 7, 100)
+        for link, protocol in (("tcp", socket.IPPROTO_TCP), ("udp", socket.IPPROTO_UDP)):
+            of_link = wire_times(capture, protocol, 7, 100)
+            times[which[0], link] = of_link[len(of_link) // 10]
     for link in "tcp", "udp":
         ours, theirs, rtos = (times[which[0], link] for which in (ECHOES[0], ECHOES[2], ECHOES[1]))
         assert ours < 1.5 * theirs

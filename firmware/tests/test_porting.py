@@ -1,4 +1,4 @@
-"""docs/porting.md and firmware/porting: the page shows the very file, the file is short, and the board answers."""
+"""docs/porting.md shows the very file that is built in firmware/porting, and the file is short."""
 
 import pathlib
 import re
@@ -8,6 +8,7 @@ FILE = ROOT / "firmware/porting/main.c"
 
 
 def test_the_page_shows_the_whole_file_in_its_order() -> None:
+    """Its C blocks, joined, are firmware/porting/main.c, empty lines aside."""
     page = (ROOT / "docs/porting.md").read_text()
     blocks = re.findall(r"^```c\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     shown = [line for block in blocks for line in block.splitlines() if line]
@@ -15,4 +16,5 @@ def test_the_page_shows_the_whole_file_in_its_order() -> None:
 
 
 def test_the_board_is_under_100_lines() -> None:
+    """The page says so."""
     assert len(FILE.read_text().splitlines()) < 100

@@ -183,7 +183,9 @@ def test_streams_lose_nothing_where_something_holds_them_off(speaker: Board, wir
         if not offered:
             continue
         transfer = "1024" if address.startswith("udp") else "64,1024"
-        times = ["--duration", "600ms", "--settle", "100ms", "--timeout", "10s"]
+        # Long enough for a transfer of the slowest simulator on a busy computer.
+        patient = speaker.slow or speaker.target == "rp2040"
+        times = ["--duration", "1500ms" if patient else "300ms", "--settle", "50ms", "--timeout", "10s"]
         run = wiregauge.stream(address, "--direction", ",".join(offered), "--transfer", transfer, *times)
         for point in run["points"]:
             assert point["ending"] == {"how": "complete"}, point
@@ -365,7 +367,11 @@ def test_a_reset_in_mid_run_is_survived(
             str(store),
         ]
         process = wiregauge.start("exchange", address, *flags)
-        time.sleep(1.5)
+        # Samples begin to be kept when a point begins.
+        end = time.monotonic() + 30
+        while process.poll() is None and time.monotonic() < end and not list(store.glob("samples/*.part")):
+            time.sleep(0.01)
+        time.sleep(0.5)
         started_board.reset()
         out, error = process.communicate(timeout=120)
         # Done, with exchanges lost; or the link failed, and it said so.

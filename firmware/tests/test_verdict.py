@@ -36,11 +36,11 @@ STEADY = Seen(
 )
 
 
-def word(**changes):
+def word(**changes: float) -> str:
     return judge(replace(STEADY, **changes), RULE).word
 
 
-def test_the_binomial_sum_is_that_of_small_cases():
+def test_the_binomial_sum_is_that_of_small_cases() -> None:
     assert at_most(0, 2, 0.5) == pytest.approx(0.25)
     assert at_most(1, 2, 0.5) == pytest.approx(0.75)
     assert at_most(2, 2, 0.5) == 1
@@ -49,20 +49,20 @@ def test_the_binomial_sum_is_that_of_small_cases():
 
 
 @pytest.mark.parametrize("n", [10, 100, 1_000, 100_000])
-def test_no_miss_gives_the_rule_of_three(n):
+def test_no_miss_gives_the_rule_of_three(n: int) -> None:
     high = share_at_most(0, n, 0.95)
     assert high == pytest.approx(1 - 0.05 ** (1 / n), rel=1e-6)
     assert high < 3 / n
     assert n < 100 or high == pytest.approx(3 / n, rel=0.02)
 
 
-def test_the_bounds_are_those_of_clopper_and_pearson():
+def test_the_bounds_are_those_of_clopper_and_pearson() -> None:
     # One-sided 97.5 % is a side of the two-sided 95 %: 10 of 100 give 4.900 % to 17.622 %.
     assert share_at_least(10, 100, 0.975) == pytest.approx(0.049005, abs=1e-5)
     assert share_at_most(10, 100, 0.975) == pytest.approx(0.176223, abs=1e-5)
 
 
-def test_so_many_without_a_miss_are_needed():
+def test_so_many_without_a_miss_are_needed() -> None:
     assert needed(1e-2, 0.95) == 299
     assert needed(1e-3, 0.95) == 2_995
     for share in (1e-2, 1e-3):
@@ -70,7 +70,7 @@ def test_so_many_without_a_miss_are_needed():
         assert share_at_most(0, enough, 0.95) <= share < share_at_most(0, enough - 1, 0.95)
 
 
-def test_the_upper_bound_holds_as_often_as_it_says():
+def test_the_upper_bound_holds_as_often_as_it_says() -> None:
     dice, share, n = random.Random(1), 0.02, 200
     held = 0
     for _ in range(500):
@@ -80,42 +80,42 @@ def test_the_upper_bound_holds_as_often_as_it_says():
     assert held >= 460
 
 
-def test_many_steady_exchanges_are_hard():
+def test_many_steady_exchanges_are_hard() -> None:
     assert word() == HARD
 
 
-def test_a_single_miss_is_not_hard():
+def test_a_single_miss_is_not_hard() -> None:
     assert word(misses=1, longest_run_of_misses=1, longest_ns=11e6) == SOFT
 
 
-def test_a_single_loss_is_not_hard():
+def test_a_single_loss_is_not_hard() -> None:
     found = judge(replace(STEADY, misses=1, unanswered=1, longest_run_of_misses=1), RULE)
     assert found.word == SOFT
     assert "without a right answer" in found.why
 
 
-def test_what_comes_near_the_deadline_is_not_hard():
+def test_what_comes_near_the_deadline_is_not_hard() -> None:
     assert word(longest_ns=4.9e6, median_ns=4e6) == HARD
     assert word(longest_ns=5.1e6, median_ns=4e6) == SOFT
 
 
-def test_a_tail_unlike_the_rest_is_not_hard():
+def test_a_tail_unlike_the_rest_is_not_hard() -> None:
     assert word(longest_ns=3.9e6) == HARD
     assert word(longest_ns=4.1e6) == SOFT
 
 
-def test_too_few_tell_of_soft_but_not_of_hard():
+def test_too_few_tell_of_soft_but_not_of_hard() -> None:
     found = judge(replace(STEADY, n=500, effective_n=500), RULE)
     assert found.word == SOFT
     assert "too few" in found.why
 
 
-def test_dependent_exchanges_count_for_fewer():
+def test_dependent_exchanges_count_for_fewer() -> None:
     assert word(effective_n=2_000) == SOFT
     assert word(effective_n=200) == UNKNOWN
 
 
-def test_misses_that_come_together_are_one_event():
+def test_misses_that_come_together_are_one_event() -> None:
     scattered = replace(STEADY, misses=60, bouts=60, longest_run_of_misses=1)
     together = replace(STEADY, misses=60, bouts=20, longest_run_of_misses=3)
     assert judge(scattered, RULE).share_high < judge(together, RULE).share_high
@@ -126,42 +126,42 @@ def test_misses_that_come_together_are_one_event():
     assert judge(replace(rare, bouts=1, longest_run_of_misses=3), RULE).word == UNKNOWN
 
 
-def test_a_handful_tells_nothing():
+def test_a_handful_tells_nothing() -> None:
     assert word(n=50, effective_n=50) == UNKNOWN
     assert word(n=0, effective_n=0) == UNKNOWN
 
 
-def test_some_misses_are_soft_and_many_are_neither():
+def test_some_misses_are_soft_and_many_are_neither() -> None:
     assert word(misses=50, longest_run_of_misses=1) == SOFT
     assert word(misses=100, longest_run_of_misses=1) == UNKNOWN
     assert word(misses=200, longest_run_of_misses=1) == NEITHER
 
 
-def test_an_outage_is_neither_however_rare():
+def test_an_outage_is_neither_however_rare() -> None:
     assert word(misses=3, longest_run_of_misses=3) == SOFT
     assert word(misses=4, longest_run_of_misses=4) == NEITHER
 
 
-def test_all_missed_is_neither():
+def test_all_missed_is_neither() -> None:
     assert word(misses=10_000, longest_run_of_misses=10_000, median_ns=17e6, longest_ns=20e6) == NEITHER
     # Even a few show it.
     assert word(n=20, effective_n=20, misses=20, longest_run_of_misses=1) == NEITHER
 
 
-def test_the_deadline_decides():
+def test_the_deadline_decides() -> None:
     slow = replace(STEADY, median_ns=4e6, longest_ns=4.9e6)
     assert judge(slow, RULE).word == HARD
     assert judge(slow, replace(RULE, deadline_ns=9e6)).word == SOFT
 
 
-def test_more_misses_never_make_it_better():
+def test_more_misses_never_make_it_better() -> None:
     order = {HARD: 0, SOFT: 1, UNKNOWN: 2, NEITHER: 3}
     words = [order[word(misses=misses, longest_run_of_misses=min(misses, 1))] for misses in range(0, 400, 5)]
     assert words == sorted(words)
     assert set(words) == {0, 1, 2, 3}
 
 
-def test_the_bounds_are_told():
+def test_the_bounds_are_told() -> None:
     found = judge(replace(STEADY, misses=50, longest_run_of_misses=1), RULE)
     assert found.share_low < 0.005 < found.share_high
     assert math.isclose(judge(STEADY, RULE).share_high, 1 - 0.05 ** (1 / 10_000), rel_tol=1e-6)

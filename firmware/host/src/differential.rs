@@ -103,7 +103,8 @@ pub fn of_firmware(stream: &[u8], pieces: &[usize], rooms: &[usize], giving: Giv
             }
         }
     }
-    while said.len() <= HEARD && give(&mut responder, *rooms.next().unwrap_or(&64), &mut said) > 0 {}
+    while said.len() <= HEARD && give(&mut responder, *rooms.next().unwrap_or(&64), &mut said) > 0 {
+    }
     said.truncate(HEARD);
     said
 }

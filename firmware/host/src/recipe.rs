@@ -174,7 +174,9 @@ pub fn cook(recipe: &[u8], max_frame: u32, sources: bool) -> Vec<u8> {
             }
             26 | 27 if !said.is_empty() => {
                 let at = said.len() - 1 - (recipe.number() % 700).min(said.len() - 1);
-                let to = said.len().min(at + 1 + [0, 0, 0, 1, 2, 7, 63, 200][argument]);
+                let to = said
+                    .len()
+                    .min(at + 1 + [0, 0, 0, 1, 2, 7, 63, 200][argument]);
                 said.drain(at..to);
             }
             28 => {

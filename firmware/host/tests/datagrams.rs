@@ -63,12 +63,28 @@ fn a_stranger_is_answered_no_more_than_it_sent() {
     assert_eq!(of(&exchange(1, 32, 48)), Some(Status::Ok));
     assert_eq!(of(&exchange(1, 32, 49)), Some(Status::Unproven));
     assert_eq!(of(&exchange(1, 16, 33)), Some(Status::Unproven));
-    assert_eq!(of(&exchange(1, 15, 0)), None, "31 bytes are fewer than an answer has");
+    assert_eq!(
+        of(&exchange(1, 15, 0)),
+        None,
+        "31 bytes are fewer than an answer has"
+    );
     assert_eq!(of(&exchange(1, 0, 2000)), None);
-    assert_eq!(of(&message(1, b"twenty bytes of text", 54)), Some(Status::Unproven));
-    assert_eq!(of(&message(1, b"twenty bytes of text", 38)), Some(Status::Ok));
-    assert_eq!(of(&order(Kind::Sink, 1, Verb::Start, 64, 0)), Some(Status::Unproven));
-    assert_eq!(of(&order(Kind::Source, 1, Verb::End, 64, 0)), Some(Status::Unproven));
+    assert_eq!(
+        of(&message(1, b"twenty bytes of text", 54)),
+        Some(Status::Unproven)
+    );
+    assert_eq!(
+        of(&message(1, b"twenty bytes of text", 38)),
+        Some(Status::Ok)
+    );
+    assert_eq!(
+        of(&order(Kind::Sink, 1, Verb::Start, 64, 0)),
+        Some(Status::Unproven)
+    );
+    assert_eq!(
+        of(&order(Kind::Source, 1, Verb::End, 64, 0)),
+        Some(Status::Unproven)
+    );
     assert_eq!(of(&hello(1, [0; 8])[..103]), None);
     assert_eq!(of(&frame(Kind::Hello, 1, &[0; 20], 104)), None);
     assert!(device.give_datagram(0, ROOM).is_none());
@@ -125,7 +141,10 @@ fn the_address_that_was_silent_longest_is_forgotten_first() {
     prove(&mut device, &all[peers()], 60);
     assert_eq!(status(&mut device, &all[0], &large, 70), Some(Status::Ok));
     assert_eq!(status(&mut device, &all[1], &large, 70), None);
-    assert_eq!(status(&mut device, &all[peers()], &large, 70), Some(Status::Ok));
+    assert_eq!(
+        status(&mut device, &all[peers()], &large, 70),
+        Some(Status::Ok)
+    );
 }
 
 #[test]
@@ -141,9 +160,18 @@ fn an_answer_is_one_datagram() {
     assert_eq!(wire::check_pattern(3, &answer[32..]), None);
     let mut of = |datagram: &[u8]| status(&mut device, &mine, datagram, 0);
     assert_eq!(of(&exchange(3, 5, 1473)), Some(Status::TooLarge));
-    assert_eq!(of(&order(Kind::Source, 1, Verb::Start, 1473, 0)), Some(Status::TooLarge));
-    assert_eq!(of(&order(Kind::Source, 1, Verb::Start, 0, 0)), Some(Status::Unsupported));
-    assert_eq!(of(&frame(Kind::Source, 1, &[9; 16], 32)), Some(Status::Unsupported));
+    assert_eq!(
+        of(&order(Kind::Source, 1, Verb::Start, 1473, 0)),
+        Some(Status::TooLarge)
+    );
+    assert_eq!(
+        of(&order(Kind::Source, 1, Verb::Start, 0, 0)),
+        Some(Status::Unsupported)
+    );
+    assert_eq!(
+        of(&frame(Kind::Source, 1, &[9; 16], 32)),
+        Some(Status::Unsupported)
+    );
 }
 
 #[test]
@@ -199,7 +227,11 @@ fn each_address_has_streams_of_its_own() {
         }
     }
     // A piece of a stream is none of a stranger's business.
-    assert!(device.take_datagram(&address(3), &words(0, 100), 0, ROOM).is_empty());
+    assert!(
+        device
+            .take_datagram(&address(3), &words(0, 100), 0, ROOM)
+            .is_empty()
+    );
     let mut report = |of| {
         let said = device.take_datagram(of, &order(Kind::Sink, 6, Verb::End, 0, 0), 0, ROOM);
         StreamReport::decode(&said[32..]).expect("a report")
@@ -233,7 +265,12 @@ fn sources_take_turns_and_fall_silent_ten_seconds_after_the_last_request() {
         assert_eq!(whom, one);
     }
     assert!(device.give_datagram(19_001, ROOM).is_none());
-    let said = device.take_datagram(&other, &order(Kind::Source, 6, Verb::End, 0, 0), 19_001, ROOM);
+    let said = device.take_datagram(
+        &other,
+        &order(Kind::Source, 6, Verb::End, 0, 0),
+        19_001,
+        ROOM,
+    );
     let report = StreamReport::decode(&said[32..]).expect("a report");
     assert_eq!(report.bytes, 700 * report.transfers);
     assert!(report.transfers >= 3);

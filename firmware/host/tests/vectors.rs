@@ -205,10 +205,7 @@ fn hello_is_answered() {
             let found = answers(&settings, &bytes_of(&case.frame));
             assert_eq!(found.len(), 1, "{}", case.name);
             let (header, payload) = &found[0];
-            assert_eq!(
-                (header.kind, header.sequence),
-                (Kind::Hello, case.sequence)
-            );
+            assert_eq!((header.kind, header.sequence), (Kind::Hello, case.sequence));
             assert_eq!(header.rx_ticks, if clock { TICKS } else { 0 });
             assert_eq!(header.tx_ticks, if clock { TICKS } else { 0 });
             let mut expected = HelloReply {
