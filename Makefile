@@ -115,6 +115,7 @@ lint-format:
 	@echo "checking formatting"
 	@cargo fmt --all --check
 	@cargo fmt --check --manifest-path fuzz/Cargo.toml
+	@git ls-files 'firmware/*.c' 'firmware/*.h' 'firmware/*.ino' | xargs .venv/bin/clang-format --dry-run --Werror
 
 lint-rust:
 	@scripts/setup lint

@@ -7,7 +7,8 @@ use common::{Background, Desk, until};
 use rustix::process::Signal;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use wiregauge_record::Ending;
@@ -193,6 +194,48 @@ fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
         let printed = desk.output(&format!("stream {address} {flags}"));
         assert!(printed.contains(words), "{words}: {printed}");
     }
+}
+
+/// A source that goes on and on, and does not hear the first orders to end.
+fn deaf_source(deaf_to: usize) -> String {
+    let (goes_on, ordered) = (Arc::new(AtomicBool::new(true)), AtomicUsize::new(0));
+    device(wire::abilities::SOURCE, move |stream, request| {
+        let nth = ordered.fetch_add(1, Ordering::Relaxed);
+        if nth == 0 {
+            answer(stream, request, &[]);
+            let mut to = stream.try_clone().expect("a second handle");
+            let goes_on = Arc::clone(&goes_on);
+            std::thread::spawn(move || {
+                let mut data = [0; 100];
+                let mut at = 0;
+                while goes_on.load(Ordering::Acquire) {
+                    wire::fill_stream(at, &mut data);
+                    at += data.len() as u64;
+                    if to.write_all(&data).is_err() {
+                        return;
+                    }
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            });
+        } else if nth > deaf_to {
+            goes_on.store(false, Ordering::Release);
+            // What it was sending comes first.
+            std::thread::sleep(Duration::from_millis(50));
+            answer(stream, request, &wire::StreamReport::default().encode());
+        }
+    })
+}
+
+#[test]
+fn a_device_that_lost_the_order_to_end_is_told_again_and_given_up_in_the_end() {
+    let desk = Desk::new();
+    let flags = "--direction in --transfer 100 --timeout 300ms --duration 500ms --settle 1ns";
+    let printed = desk.output(&format!("stream {} {flags}", deaf_source(2)));
+    assert!(printed.contains("MB/s") || printed.contains("kB/s"), "{printed}");
+    let (run, ended) = desk.try_stream(&deaf_source(usize::MAX), flags);
+    assert_eq!(ended.code, Some(3), "{ended}");
+    assert!(ended.stderr.contains("no answer to SOURCE END"), "{ended}");
+    assert!(run.file.points[0].flows[0].transfers > 0);
 }
 
 /// Silence that is shorter than --timeout is no result either.

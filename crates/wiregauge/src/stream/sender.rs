@@ -22,6 +22,10 @@ const KEEP_ALIVE_NS: u64 = 2_000_000_000;
 /// How long an interrupted or failed point tries to end the device's streams.
 const SHORT: Duration = Duration::from_millis(1_000);
 
+/// Times that an order is given to a device that goes on sending and does not answer. All of them may be
+/// repeated (docs/protocol.md, States).
+const TRIES: u32 = 3;
+
 /// How much longer the answer to END may take while the device still works off what buffers on the
 /// way hold: megabytes, where the system has them, and the device may be a slow one.
 const BACKLOG: Duration = Duration::from_secs(30);
@@ -164,11 +168,19 @@ impl Send<'_, '_> {
     ) -> io::Result<Option<Answer>> {
         let talk = self.talk;
         let begun = talk.clock.now();
-        let mut given = false;
+        let (mut given, mut given_ns) = (0, begun);
         loop {
-            if !given || self.datagram {
+            let now = talk.clock.now();
+            // A device that goes on sending is heard all the time: an order that it lost must not wait for silence.
+            let missed = now - given_ns > at_most.as_nanos() as u64;
+            if missed && given >= TRIES {
+                return Ok(None);
+            }
+            if given == 0 || self.datagram || missed {
                 self.give(pipe, order)?;
-                given = true;
+            }
+            if given == 0 || missed {
+                (given, given_ns) = (given + 1, now);
             }
             while pipe.flow.pending() > 0 {
                 pipe.complete(talk, REPEAT, None)?;
