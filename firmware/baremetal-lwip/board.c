@@ -11,7 +11,7 @@
 #define USER_REG0 0x400FE1E0u /* internal memory, section 7 */
 #define RCC_BYPASS (1u << 11)
 #define RCC_SYSDIV_USED (1u << 22)
-#define RCC_SYSDIV(divisor) ((uint32_t)((divisor)-1) << 23)
+#define RCC_SYSDIV(divisor) ((uint32_t)((divisor) - 1) << 23)
 #define RCC_XTAL_8MHZ (0xEu << 6)
 #define RCC_XTAL_PLL_OSC_MASK 0x37F3u /* crystal, PLL off, output off, oscillators */
 #define RIS_PLL_LOCKED (1u << 6)
@@ -98,8 +98,7 @@ void board_begin(void) {
     RCC = (RCC | RCC_BYPASS) & ~RCC_SYSDIV_USED;
     RCC = (RCC & ~RCC_XTAL_PLL_OSC_MASK) | RCC_XTAL_8MHZ;
     RCC = (RCC & ~RCC_SYSDIV(16)) | RCC_SYSDIV(4) | RCC_SYSDIV_USED;
-    for (int tries = 0; tries < 100000 && !(RIS & RIS_PLL_LOCKED); tries++) {
-    }
+    for (int tries = 0; tries < 100000 && !(RIS & RIS_PLL_LOCKED); tries++) {}
     RCC &= ~RCC_BYPASS;
 
     RCGC1 |= RCGC1_TIMER0 | 1u;        /* and UART0 */
@@ -148,8 +147,7 @@ uint32_t board_ms(void) {
 
 void board_say(const char *text) {
     for (; *text; text++) {
-        while (UART_FR & UART_FR_TXFF) {
-        }
+        while (UART_FR & UART_FR_TXFF) {}
         UART_DR = (uint8_t)*text;
     }
 }
@@ -159,8 +157,7 @@ void board_panic(const char *why) {
     board_say(why);
     board_say("\n");
     AIRCR = AIRCR_RESET;
-    for (;;) {
-    }
+    for (;;) {}
 }
 
 uint32_t board_user_word(int which) { return REG(USER_REG0 + 4 * (uint32_t)which); }

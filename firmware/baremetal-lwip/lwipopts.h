@@ -31,7 +31,7 @@
 #define TCP_SND_BUF (2 * TCP_MSS)
 #define TCP_SND_QUEUELEN 16
 #define MEMP_NUM_TCP_SEG 40
-#define TCP_OVERSIZE 0   /* room left for the next write is of no use to bytes that are not copied */
+#define TCP_OVERSIZE 0    /* room left for the next write is of no use to bytes that are not copied */
 #define TCP_QUEUE_OOSEQ 0 /* two segments are a window: one that came too early is not worth a buffer */
 #define LWIP_TCP_KEEPALIVE 1
 

@@ -14,7 +14,7 @@ enum {
     THIS_VERSION = 1,
     OUT_CORRUPTED = 1,
     PERIOD = 251,
-    RESPONSE = 32,      /* header of a response; its fields: */
+    RESPONSE = 32, /* header of a response; its fields: */
     STATUS_AT = 12,
     FLAGS_AT = 14,
     HELLO_PAYLOAD = 88, /* of the request */
@@ -33,13 +33,9 @@ enum {
     COMPLETE /* the request is whole, and waits to be answered */
 };
 
-WG_ONCE static size_t least(size_t one, size_t other)
-{
-    return one < other ? one : other;
-}
+WG_ONCE static size_t least(size_t one, size_t other) { return one < other ? one : other; }
 
-uint16_t wg_crc(uint16_t crc, const uint8_t *bytes, size_t n)
-{
+uint16_t wg_crc(uint16_t crc, const uint8_t *bytes, size_t n) {
     for (; n > 0; n--) {
         uint8_t x = (uint8_t)((crc >> 8) ^ *bytes++);
 
@@ -50,32 +46,27 @@ uint16_t wg_crc(uint16_t crc, const uint8_t *bytes, size_t n)
 }
 
 /* Of a header, its check field taken as zero. */
-static uint16_t check_of(const uint8_t *header, uint8_t size)
-{
+static uint16_t check_of(const uint8_t *header, uint8_t size) {
     static const uint8_t zeros[2];
     uint16_t crc = wg_crc(0xFFFF, header, 2);
 
     return wg_crc(wg_crc(crc, zeros, 2), header + 4, size - 4u);
 }
 
-static bool is_first_two(const uint8_t *h)
-{
+static bool is_first_two(const uint8_t *h) {
     return h[0] == REQUEST_MAGIC && (uint8_t)(h[1] - (THIS_VERSION << 4)) < KINDS;
 }
 
-bool wg_is_sealed(const uint8_t *h)
-{
+bool wg_is_sealed(const uint8_t *h) {
     return h[0] == REQUEST_MAGIC && check_of(h, WG_HEADER) == (uint16_t)(h[2] | h[3] << 8);
 }
 
-bool wg_is_header(const uint8_t *h)
-{
+bool wg_is_header(const uint8_t *h) {
     return is_first_two(h) && wg_is_sealed(h) && wg_get32(h + 8) <= MAX_FRAME - WG_HEADER;
 }
 
 /* The sequence number modulo 251, without a division: 256 is 5 there. */
-static uint8_t phase_of(const uint8_t *sequence)
-{
+static uint8_t phase_of(const uint8_t *sequence) {
     uint16_t sum = 0;
     uint8_t at = 4;
 
@@ -88,23 +79,13 @@ static uint8_t phase_of(const uint8_t *sequence)
     return (uint8_t)sum;
 }
 
-static uint8_t next_of(uint8_t phase)
-{
-    return phase == PERIOD - 1 ? 0 : (uint8_t)(phase + 1);
-}
+static uint8_t next_of(uint8_t phase) { return phase == PERIOD - 1 ? 0 : (uint8_t)(phase + 1); }
 
-WG_ONCE static uint64_t now(const wg_responder *r)
-{
-    return r->device->ticks != NULL ? r->device->ticks() : 0;
-}
+WG_ONCE static uint64_t now(const wg_responder *r) { return r->device->ticks != NULL ? r->device->ticks() : 0; }
 
-static bool offers_messages(const wg_responder *r)
-{
-    return WG_MESSAGES && r->device->message != NULL;
-}
+static bool offers_messages(const wg_responder *r) { return WG_MESSAGES && r->device->message != NULL; }
 
-static bool in_stream(const wg_responder *r)
-{
+static bool in_stream(const wg_responder *r) {
 #if WG_STREAMS
     return r->sink.is.flows;
 #else
@@ -113,27 +94,20 @@ static bool in_stream(const wg_responder *r)
 #endif
 }
 
-/* True where the end of a payload is certain: a datagram is a frame or none, and within a stream nothing is searched. */
-WG_ONCE static bool is_certain(const wg_responder *r)
-{
-    return r->whole || in_stream(r);
-}
+/* True where the end of a payload is certain: a datagram is a frame or none, and within a stream nothing is searched.
+ */
+WG_ONCE static bool is_certain(const wg_responder *r) { return r->whole || in_stream(r); }
 
-static uint8_t kind_of(const uint8_t *header)
-{
-    return header[1] & 0x0F;
-}
+static uint8_t kind_of(const uint8_t *header) { return header[1] & 0x0F; }
 
-void wg_begin(wg_responder *r, const wg_device *device)
-{
+void wg_begin(wg_responder *r, const wg_device *device) {
     memset(r, 0, sizeof *r);
     r->device = device;
 }
 
 /* ---- What comes ---- */
 
-static bool is_too_large(const wg_responder *r, const uint8_t *header)
-{
+static bool is_too_large(const wg_responder *r, const uint8_t *header) {
     uint32_t payload = wg_get32(header + 8);
 
     return payload > r->device->max_out - WG_HEADER ||
@@ -141,8 +115,7 @@ static bool is_too_large(const wg_responder *r, const uint8_t *header)
 }
 
 /* Drops what cannot begin a header from the front of the window, `at` bytes in any case. True if it is one. */
-static bool narrow(wg_responder *r, uint8_t at)
-{
+static bool narrow(wg_responder *r, uint8_t at) {
     uint8_t *w = r->window;
 
     if (r->kept == WG_HEADER) {
@@ -162,8 +135,7 @@ static bool narrow(wg_responder *r, uint8_t at)
 
 #if WG_MESSAGES
 /* The message is whole: was it right? If not, the next header may stand in it (Resynchronisation, 6). */
-static void check_message(wg_responder *r)
-{
+static void check_message(wg_responder *r) {
     uint8_t *message = r->device->message;
     size_t got = r->got;
 
@@ -187,8 +159,7 @@ static void check_message(wg_responder *r)
 
 #if WG_STREAMS
 /* A request within a stream that should be an order, and is none: bytes of it were lost, and the stream goes on. */
-static bool is_no_order(const wg_responder *r, uint8_t verb)
-{
+static bool is_no_order(const wg_responder *r, uint8_t verb) {
     uint8_t kind = kind_of(r->head);
 
     return WG_EXACT && in_stream(r) && !r->whole && r->got == 0 && (kind == KIND_SINK || kind == KIND_SOURCE) &&
@@ -197,8 +168,7 @@ static bool is_no_order(const wg_responder *r, uint8_t verb)
 #endif
 
 /* A request, whose header is in the window. */
-static void begin_request(wg_responder *r)
-{
+static void begin_request(wg_responder *r) {
     const uint8_t *h = r->window;
     uint8_t kind = kind_of(h);
     uint32_t in_bytes = wg_get32(h + 12);
@@ -246,8 +216,7 @@ static void begin_request(wg_responder *r)
 }
 
 /* So many bytes of the payload came. */
-WG_ONCE static void count(wg_responder *r, size_t n)
-{
+WG_ONCE static void count(wg_responder *r, size_t n) {
     r->got += n;
     r->left -= n;
     if (r->left == 0) {
@@ -255,8 +224,7 @@ WG_ONCE static void count(wg_responder *r, size_t n)
     }
 }
 
-static size_t take_pattern(wg_responder *r, const uint8_t *bytes, size_t n)
-{
+static size_t take_pattern(wg_responder *r, const uint8_t *bytes, size_t n) {
     uint8_t expected = r->expected;
     size_t at = 0;
 
@@ -279,8 +247,7 @@ static size_t take_pattern(wg_responder *r, const uint8_t *bytes, size_t n)
 }
 
 /* The payload has ended, and a header may have begun in its last bytes: the frame's end is open until it is known. */
-static void settle_end(wg_responder *r)
-{
+static void settle_end(wg_responder *r) {
     if (kind_of(r->head) != KIND_EXCHANGE) {
         /* Where nothing tells a header from a payload that ends like one, only those wholly within it count. */
         r->kept = 0;
@@ -292,8 +259,7 @@ static void settle_end(wg_responder *r)
 }
 
 /* Takes a byte of a payload in which the next header may stand, or of what is behind it. */
-static void search(wg_responder *r, uint8_t byte)
-{
+static void search(wg_responder *r, uint8_t byte) {
     if (r->left > 0) {
 #if WG_STREAMS
         if (r->got < WG_ORDER) {
@@ -320,8 +286,7 @@ static void search(wg_responder *r, uint8_t byte)
 }
 
 #if WG_MESSAGES
-static size_t store(wg_responder *r, const uint8_t *bytes, size_t n)
-{
+static size_t store(wg_responder *r, const uint8_t *bytes, size_t n) {
     uint8_t *to = r->device->message + r->got;
 
     n = least(n, r->left);
@@ -338,8 +303,7 @@ static size_t store(wg_responder *r, const uint8_t *bytes, size_t n)
 #endif
 
 /* Takes some of the bytes, at least one unless the state changes. */
-static size_t take_some(wg_responder *r, const uint8_t *bytes, size_t n)
-{
+static size_t take_some(wg_responder *r, const uint8_t *bytes, size_t n) {
     if (r->state == PATTERN) {
         return take_pattern(r, bytes, n);
     }
@@ -380,8 +344,7 @@ static size_t take_some(wg_responder *r, const uint8_t *bytes, size_t n)
 
 #if WG_STREAMS
 /* The host that was there before is gone. */
-static void forget_streams(wg_responder *r)
-{
+static void forget_streams(wg_responder *r) {
     wg_sink_end(&r->sink);
     memset(&r->sink.is, 0, sizeof r->sink.is);
     memset(&r->source.is, 0, sizeof r->source.is);
@@ -389,8 +352,7 @@ static void forget_streams(wg_responder *r)
 }
 
 /* Carries out an order. False if it must wait: a new stream would wipe out the report that an answer is yet to tell. */
-static bool obey(wg_responder *r, uint8_t kind, size_t *in_payload)
-{
+static bool obey(wg_responder *r, uint8_t kind, size_t *in_payload) {
     wg_direction *is = kind == KIND_SINK ? &r->sink.is : &r->source.is;
     const uint8_t *order = r->order;
     uint32_t transfer = wg_get32(order + 4);
@@ -438,8 +400,7 @@ static bool obey(wg_responder *r, uint8_t kind, size_t *in_payload)
 
 #if WG_MESSAGES
 /* Bytes of the payload that answers the message, or 0 if there is no room for it. */
-static size_t answer_message(wg_responder *r)
-{
+static size_t answer_message(wg_responder *r) {
     const wg_device *d = r->device;
     uint8_t *message = d->message;
     size_t bytes = r->got - CHECK;
@@ -470,8 +431,7 @@ static size_t answer_message(wg_responder *r)
 #endif
 
 /* Carries out the request that is complete. False if it must wait. */
-static bool carry_out(wg_responder *r, size_t *in_payload)
-{
+static bool carry_out(wg_responder *r, size_t *in_payload) {
     uint8_t kind = kind_of(r->head);
 
     if (kind == KIND_HELLO) {
@@ -505,8 +465,7 @@ static bool carry_out(wg_responder *r, size_t *in_payload)
 }
 
 /* Answers the request that is complete, unless that must wait. */
-static bool answer(wg_responder *r)
-{
+static bool answer(wg_responder *r) {
     uint8_t *head = r->head;
     size_t in_payload = 0;
 
@@ -532,8 +491,7 @@ static bool answer(wg_responder *r)
     return true;
 }
 
-size_t wg_take(wg_responder *r, const uint8_t *bytes, size_t n, uint64_t ticks)
-{
+size_t wg_take(wg_responder *r, const uint8_t *bytes, size_t n, uint64_t ticks) {
     size_t used = 0;
 
     for (;;) {
@@ -570,8 +528,7 @@ size_t wg_take(wg_responder *r, const uint8_t *bytes, size_t n, uint64_t ticks)
 
 /* ---- What is sent ---- */
 
-static void put_hello(const wg_responder *r, uint8_t *to)
-{
+static void put_hello(const wg_responder *r, uint8_t *to) {
     const wg_device *d = r->device;
     const char *name = d->name;
     uint8_t at;
@@ -590,8 +547,7 @@ static void put_hello(const wg_responder *r, uint8_t *to)
     }
 }
 
-static void give_payload(wg_responder *r, size_t from, uint8_t *to, size_t n)
-{
+static void give_payload(wg_responder *r, size_t from, uint8_t *to, size_t n) {
     uint8_t kind = kind_of(r->heads[0]);
     uint8_t made[HELLO_REPLY];
 
@@ -628,8 +584,7 @@ static void give_payload(wg_responder *r, size_t from, uint8_t *to, size_t n)
 }
 
 /* The first answer goes to the transport now: its time, and its check. */
-static void stamp(wg_responder *r)
-{
+static void stamp(wg_responder *r) {
     uint8_t *head = r->heads[0];
     uint64_t ticks = now(r);
     uint16_t check;
@@ -641,8 +596,7 @@ static void stamp(wg_responder *r)
     r->phase = phase_of(head + 4);
 }
 
-static size_t give_answer(wg_responder *r, uint8_t *to, size_t room)
-{
+static size_t give_answer(wg_responder *r, uint8_t *to, size_t room) {
     uint8_t *head = r->heads[0];
     size_t in_payload = (size_t)wg_get32(head + 8);
 
@@ -671,8 +625,7 @@ static size_t give_answer(wg_responder *r, uint8_t *to, size_t room)
     return room;
 }
 
-size_t wg_give(wg_responder *r, uint8_t *to, size_t room)
-{
+size_t wg_give(wg_responder *r, uint8_t *to, size_t room) {
     size_t given = 0;
 
     while (given < room) {
@@ -705,8 +658,7 @@ size_t wg_give(wg_responder *r, uint8_t *to, size_t room)
     return given;
 }
 
-bool wg_owes(const wg_responder *r)
-{
+bool wg_owes(const wg_responder *r) {
 #if WG_STREAMS
     const wg_source *s = &r->source;
 
@@ -717,13 +669,9 @@ bool wg_owes(const wg_responder *r)
     return r->waiting > 0;
 }
 
-bool wg_sinks(const wg_responder *r)
-{
-    return in_stream(r);
-}
+bool wg_sinks(const wg_responder *r) { return in_stream(r); }
 
-bool wg_sources(const wg_responder *r)
-{
+bool wg_sources(const wg_responder *r) {
 #if WG_STREAMS
     return r->source.is.flows;
 #else
@@ -732,8 +680,7 @@ bool wg_sources(const wg_responder *r)
 #endif
 }
 
-void wg_overrun(wg_responder *r, bool source)
-{
+void wg_overrun(wg_responder *r, bool source) {
 #if WG_STREAMS
     wg_long *count = source ? &r->source.overruns : &r->sink.overruns;
 

@@ -57,19 +57,19 @@ typedef struct {
 
     /* What arrives. The first 63 bytes cost an AVR least. */
     uint8_t state;
-    uint8_t kept;       /* bytes in the window */
-    uint8_t beyond;     /* of those, the ones behind the payload that is being searched */
-    uint8_t expected;   /* the pattern's next byte */
-    bool last_is_right; /* the last byte of the payload, though others were wrong */
-    bool whole;         /* a datagram: nothing is searched */
-    uint8_t waiting;    /* answers that wait to be sent */
-    uint8_t phase;      /* the next byte of the pattern that is sent */
-    size_t got;         /* bytes of the request's payload that came */
-    size_t left;        /* and that have not come */
-    size_t wanted;      /* bytes of the answer, header included */
-    size_t at;          /* bytes of the first answer that were given */
-    uint8_t head[32];   /* header of the answer to the request that arrives */
-    uint64_t ticks;     /* when the last bytes came */
+    uint8_t kept;              /* bytes in the window */
+    uint8_t beyond;            /* of those, the ones behind the payload that is being searched */
+    uint8_t expected;          /* the pattern's next byte */
+    bool last_is_right;        /* the last byte of the payload, though others were wrong */
+    bool whole;                /* a datagram: nothing is searched */
+    uint8_t waiting;           /* answers that wait to be sent */
+    uint8_t phase;             /* the next byte of the pattern that is sent */
+    size_t got;                /* bytes of the request's payload that came */
+    size_t left;               /* and that have not come */
+    size_t wanted;             /* bytes of the answer, header included */
+    size_t at;                 /* bytes of the first answer that were given */
+    uint8_t head[32];          /* header of the answer to the request that arrives */
+    uint64_t ticks;            /* when the last bytes came */
     uint8_t window[WG_HEADER]; /* bytes that may be the beginning of a header */
 #if WG_MESSAGES
     bool answers_message; /* the message's buffer holds an answer that waits */

@@ -26,8 +26,7 @@ typedef struct {
 } place;
 
 /* Where the stream is so many bytes after the first undecided one, or before it. */
-static place place_after(const wg_sink *s, int32_t bytes)
-{
+static place place_after(const wg_sink *s, int32_t bytes) {
     place at;
 
     bytes += s->in_word;
@@ -37,8 +36,7 @@ static place place_after(const wg_sink *s, int32_t bytes)
 }
 
 /* How many of the leading bytes are those of the stream from a place on. */
-static size_t agreeing(uint32_t number, uint8_t in_word, const uint8_t *bytes, size_t n)
-{
+static size_t agreeing(uint32_t number, uint8_t in_word, const uint8_t *bytes, size_t n) {
     uint32_t word = number * STEP;
     size_t at = 0;
 
@@ -76,27 +74,23 @@ static size_t agreeing(uint32_t number, uint8_t in_word, const uint8_t *bytes, s
     return at;
 }
 
-static uint8_t byte_after(const wg_sink *s, int32_t bytes)
-{
+static uint8_t byte_after(const wg_sink *s, int32_t bytes) {
     place at = place_after(s, bytes);
 
     return (uint8_t)(at.word * STEP >> (8 * at.in_word));
 }
 
-static void up_to_255(uint8_t *count, size_t more)
-{
+static void up_to_255(uint8_t *count, size_t more) {
     *count = more > (size_t)(255 - *count) ? 255 : (uint8_t)(*count + more);
 }
 
-static void forget(wg_sink *s)
-{
+static void forget(wg_sink *s) {
     s->undecided = 0;
     s->wrong = 0;
     s->kept = 0;
 }
 
-static void go_to(wg_sink *s, uint32_t word, uint8_t in_word)
-{
+static void go_to(wg_sink *s, uint32_t word, uint8_t in_word) {
     /* The nearest place of that number is meant. */
     if ((int32_t)(word - s->word) < 0) {
         if (word > s->word) {
@@ -110,8 +104,7 @@ static void go_to(wg_sink *s, uint32_t word, uint8_t in_word)
 }
 
 /* The stream is so many bytes further. Returns how many of them it had passed already. */
-static uint32_t pass(wg_sink *s, uint32_t bytes)
-{
+static uint32_t pass(wg_sink *s, uint32_t bytes) {
     uint32_t again = s->behind.high == 0 && s->behind.low < bytes ? s->behind.low : bytes;
     place at = place_after(s, (int32_t)bytes);
 
@@ -123,8 +116,7 @@ static uint32_t pass(wg_sink *s, uint32_t bytes)
 }
 
 /* Counts right bytes at the place. */
-static void advance(wg_sink *s, size_t right)
-{
+static void advance(wg_sink *s, size_t right) {
     size_t again = (size_t)pass(s, (uint32_t)right);
 
     up_to_255(&s->run, right);
@@ -132,13 +124,11 @@ static void advance(wg_sink *s, size_t right)
 }
 
 /* Whether a byte that is held is wrong, so many bytes after the place, and no duplicate. */
-static bool is_wrong(const wg_sink *s, uint32_t after, uint8_t byte)
-{
+static bool is_wrong(const wg_sink *s, uint32_t after, uint8_t byte) {
     return s->behind.high == 0 && after >= s->behind.low && byte != byte_after(s, (int32_t)after);
 }
 
-static void hold(wg_sink *s, uint8_t byte)
-{
+static void hold(wg_sink *s, uint8_t byte) {
     s->wrong += is_wrong(s, s->undecided, byte);
     s->undecided++;
     up_to_255(&s->since, 1);
@@ -150,8 +140,7 @@ static void hold(wg_sink *s, uint8_t byte)
 }
 
 /* The last right bytes, fewer than a header has, were none of the stream's. */
-static void take_back(wg_sink *s, uint8_t bytes)
-{
+static void take_back(wg_sink *s, uint8_t bytes) {
     uint8_t fresh = bytes < s->fresh ? bytes : s->fresh;
     uint8_t again = (uint8_t)(bytes - fresh);
     place at = place_after(s, -(int8_t)bytes);
@@ -166,8 +155,7 @@ static void take_back(wg_sink *s, uint8_t bytes)
 
 /* True if a header ends with the last byte held. It may have begun among the bytes before the first wrong one, which
  * agreed with the stream by chance and can be made again from it. */
-static bool frame_ends_here(wg_sink *s, uint8_t *header)
-{
+static bool frame_ends_here(wg_sink *s, uint8_t *header) {
     uint8_t own = s->kept < WG_HEADER ? s->kept : WG_HEADER;
     uint8_t before = (uint8_t)(WG_HEADER - own);
     uint8_t at;
@@ -197,8 +185,7 @@ static bool frame_ends_here(wg_sink *s, uint8_t *header)
 }
 
 /* How many of the last bytes held belong together, and the place of the first of them; 0 if they tell none. */
-static uint8_t found_again(const wg_sink *s, place *found)
-{
+static uint8_t found_again(const wg_sink *s, place *found) {
     const uint8_t *last = s->held + s->kept - RUN;
     place expected = place_after(s, (int32_t)s->undecided - RUN);
     uint8_t ahead;
@@ -240,8 +227,7 @@ static uint8_t found_again(const wg_sink *s, place *found)
 }
 
 /* Decides upon all that is held, once the last bytes tell where the stream goes on. */
-static void decide(wg_sink *s)
-{
+static void decide(wg_sink *s) {
     place found;
     place in_place;
     uint8_t right = s->kept >= RUN ? found_again(s, &found) : 0;
@@ -291,8 +277,7 @@ static void decide(wg_sink *s)
     advance(s, right);
 }
 
-size_t wg_sink_take(wg_sink *s, const uint8_t *bytes, size_t n, uint64_t ticks, uint8_t *header, bool *found)
-{
+size_t wg_sink_take(wg_sink *s, const uint8_t *bytes, size_t n, uint64_t ticks, uint8_t *header, bool *found) {
     uint32_t before = s->bytes.low;
     size_t used = 0;
 
@@ -319,8 +304,7 @@ size_t wg_sink_take(wg_sink *s, const uint8_t *bytes, size_t n, uint64_t ticks, 
     return used;
 }
 
-void wg_sink_end(wg_sink *s)
-{
+void wg_sink_end(wg_sink *s) {
     wg_add(&s->bytes, s->undecided);
     wg_add(&s->stray, s->undecided);
     forget(s);

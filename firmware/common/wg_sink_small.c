@@ -13,9 +13,9 @@
 #define INVERSE 0x0E8B2F51u
 #define NEAR 0x400000u /* words */
 
-/* The first word held is not the one expected. Returns 4 if the stream goes on with it, 1 if its first byte is stray. */
-static uint8_t place(wg_sink *s)
-{
+/* The first word held is not the one expected. Returns 4 if the stream goes on with it, 1 if its first byte is stray.
+ */
+static uint8_t place(wg_sink *s) {
     uint32_t word = wg_get32(s->held);
     uint32_t words = (word - s->word) * INVERSE;
 
@@ -32,8 +32,7 @@ static uint8_t place(wg_sink *s)
     return 4;
 }
 
-size_t wg_sink_take(wg_sink *s, const uint8_t *bytes, size_t n, uint64_t ticks, uint8_t *header, bool *found)
-{
+size_t wg_sink_take(wg_sink *s, const uint8_t *bytes, size_t n, uint64_t ticks, uint8_t *header, bool *found) {
     uint32_t before = s->bytes.low;
     size_t used = 0;
 
@@ -68,8 +67,7 @@ size_t wg_sink_take(wg_sink *s, const uint8_t *bytes, size_t n, uint64_t ticks, 
     return used;
 }
 
-void wg_sink_end(wg_sink *s)
-{
+void wg_sink_end(wg_sink *s) {
     wg_add(&s->bytes, s->kept);
     wg_add(&s->stray, s->kept);
     s->kept = 0;

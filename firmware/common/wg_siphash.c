@@ -2,13 +2,9 @@
  * short-input PRF, 2012; the reference implementation is in the public domain, CC0). */
 #include "wg_udp.h"
 
-static uint64_t rotated(uint64_t x, uint8_t bits)
-{
-    return x << bits | x >> (64 - bits);
-}
+static uint64_t rotated(uint64_t x, uint8_t bits) { return x << bits | x >> (64 - bits); }
 
-static void rounds(uint64_t v[4], uint8_t n)
-{
+static void rounds(uint64_t v[4], uint8_t n) {
     for (; n > 0; n--) {
         v[0] += v[1];
         v[1] = rotated(v[1], 13) ^ v[0];
@@ -23,13 +19,9 @@ static void rounds(uint64_t v[4], uint8_t n)
     }
 }
 
-static uint64_t get64(const uint8_t *from)
-{
-    return wg_get32(from) | (uint64_t)wg_get32(from + 4) << 32;
-}
+static uint64_t get64(const uint8_t *from) { return wg_get32(from) | (uint64_t)wg_get32(from + 4) << 32; }
 
-uint64_t wg_siphash(const uint8_t key[16], const uint8_t *bytes, uint8_t n)
-{
+uint64_t wg_siphash(const uint8_t key[16], const uint8_t *bytes, uint8_t n) {
     uint64_t k0 = get64(key);
     uint64_t k1 = get64(key + 8);
     uint64_t v[4] = {k0 ^ 0x736F6D6570736575u, k1 ^ 0x646F72616E646F6Du, k0 ^ 0x6C7967656E657261u,

@@ -4,8 +4,7 @@
 
 #define STEP 0x9E3779B1u
 
-bool wg_source_begin(wg_source *s, uint64_t now)
-{
+bool wg_source_begin(wg_source *s, uint64_t now) {
     size_t n = s->transfer;
 
     if (!s->is.flows || n == 0) {
@@ -28,8 +27,7 @@ bool wg_source_begin(wg_source *s, uint64_t now)
     return true;
 }
 
-void wg_source_give(wg_source *s, uint8_t *to, size_t n)
-{
+void wg_source_give(wg_source *s, uint8_t *to, size_t n) {
     uint8_t in_word = s->in_word;
     uint32_t word = s->word;
     uint32_t rest = word >> (8 * in_word);

@@ -22,7 +22,9 @@ extern "C" {
 #define WG_MESSAGES 1 /* MESSAGE */
 #endif
 #ifndef WG_EXACT
-#define WG_EXACT 1 /* a sink judges every byte (wg_sink.c); 0: words only, in a quarter of the code (wg_sink_small.c) */
+#define WG_EXACT                                                                                                       \
+    1 /* a sink judges every byte (wg_sink.c); 0: words only, in a quarter of the code (wg_sink_small.c)               \
+       */
 #endif
 
 /* What link-time optimisation would otherwise copy to every place that calls it. */

@@ -1,5 +1,5 @@
-/* What a responder does on datagrams that it does not on a byte stream: it trusts an address only when it is proved, and
- * each proved address has streams of its own. The frames themselves are answered by wg_responder.c. */
+/* What a responder does on datagrams that it does not on a byte stream: it trusts an address only when it is proved,
+ * and each proved address has streams of its own. The frames themselves are answered by wg_responder.c. */
 #include "wg_udp.h"
 
 #include <string.h>
@@ -17,20 +17,15 @@ enum {
     HELLO_TOKEN = 96
 };
 
-void wg_udp_begin(wg_udp *u, const wg_device *device, const uint8_t key[16])
-{
+void wg_udp_begin(wg_udp *u, const wg_device *device, const uint8_t key[16]) {
     memset(u, 0, sizeof *u);
     u->device = device;
     memcpy(u->key, key, sizeof u->key);
 }
 
-static uint32_t least(size_t room, uint32_t bytes)
-{
-    return bytes < room ? bytes : (uint32_t)room;
-}
+static uint32_t least(size_t room, uint32_t bytes) { return bytes < room ? bytes : (uint32_t)room; }
 
-static void token_for(const wg_udp *u, const wg_address *address, uint8_t token[8])
-{
+static void token_for(const wg_udp *u, const wg_address *address, uint8_t token[8]) {
     uint64_t hash = wg_siphash(u->key, address->bytes, sizeof address->bytes);
 
     wg_put32(token, (uint32_t)hash);
@@ -38,8 +33,7 @@ static void token_for(const wg_udp *u, const wg_address *address, uint8_t token[
 }
 
 /* Takes as long for a token that is nearly right as for any other. */
-static bool is_token(const uint8_t *sent, const uint8_t token[8])
-{
+static bool is_token(const uint8_t *sent, const uint8_t token[8]) {
     uint8_t differ = 0;
     uint8_t at;
 
@@ -50,8 +44,7 @@ static bool is_token(const uint8_t *sent, const uint8_t token[8])
 }
 
 /* Forgets addresses whose proof is over, returns the one that is asked for. */
-static wg_peer *peer_at(wg_udp *u, const wg_address *address, uint32_t now_ms)
-{
+static wg_peer *peer_at(wg_udp *u, const wg_address *address, uint32_t now_ms) {
     wg_peer *found = NULL;
     wg_peer *peer;
 
@@ -67,8 +60,7 @@ static wg_peer *peer_at(wg_udp *u, const wg_address *address, uint32_t now_ms)
 }
 
 /* Remembers an address in place of the one that was heard the longest ago. */
-static wg_peer *remember(wg_udp *u, const wg_address *address, uint32_t now_ms)
-{
+static wg_peer *remember(wg_udp *u, const wg_address *address, uint32_t now_ms) {
     wg_peer *oldest = u->peers;
     wg_peer *peer;
 
@@ -88,15 +80,13 @@ static wg_peer *remember(wg_udp *u, const wg_address *address, uint32_t now_ms)
 }
 
 /* A datagram is a frame if it is exactly as long as its header says. */
-static bool is_frame(const uint8_t *datagram, size_t n)
-{
+static bool is_frame(const uint8_t *datagram, size_t n) {
     return n >= WG_HEADER && wg_is_header(datagram) && wg_get32(datagram + 8) == n - WG_HEADER;
 }
 
 /* The header alone, made from the request's. */
 static size_t refuse(wg_udp *u, const uint8_t *request, uint8_t kind, uint8_t status, uint64_t ticks, uint8_t *to,
-                     size_t room)
-{
+                     size_t room) {
     wg_responder *r = &u->responder;
     uint64_t rx;
 
@@ -112,8 +102,7 @@ static size_t refuse(wg_udp *u, const uint8_t *request, uint8_t kind, uint8_t st
 }
 
 /* What a datagram is told that is no frame of this version, though its header is a true one; 0: nothing. */
-static uint8_t status_of_stranger(const uint8_t *datagram, size_t n)
-{
+static uint8_t status_of_stranger(const uint8_t *datagram, size_t n) {
     if (n < WG_HEADER || !wg_is_sealed(datagram)) {
         return 0;
     }
@@ -124,8 +113,7 @@ static uint8_t status_of_stranger(const uint8_t *datagram, size_t n)
 }
 
 /* Bytes of the answer to a request that is carried out. */
-static uint32_t size_of_answer(const wg_udp *u, const uint8_t *request)
-{
+static uint32_t size_of_answer(const wg_udp *u, const uint8_t *request) {
     uint8_t kind = request[1] & 0x0F;
     uint32_t least_bytes = kind == KIND_MESSAGE && u->device->message != NULL ? RESPONSE + 2 : RESPONSE;
     uint32_t in_bytes = wg_get32(request + 12);
@@ -134,8 +122,7 @@ static uint32_t size_of_answer(const wg_udp *u, const uint8_t *request)
 }
 
 static size_t answer(wg_udp *u, wg_peer *peer, const uint8_t *datagram, size_t n, uint64_t ticks, uint8_t *to,
-                     size_t room)
-{
+                     size_t room) {
     wg_responder *r = &u->responder;
 
     wg_begin(r, u->device);
@@ -159,9 +146,8 @@ static size_t answer(wg_udp *u, wg_peer *peer, const uint8_t *datagram, size_t n
     return wg_give(r, to, room);
 }
 
-size_t wg_udp_take(wg_udp *u, const wg_address *from, const uint8_t *datagram, size_t n, uint64_t ticks, uint32_t now_ms,
-                   uint8_t *to, size_t room)
-{
+size_t wg_udp_take(wg_udp *u, const wg_address *from, const uint8_t *datagram, size_t n, uint64_t ticks,
+                   uint32_t now_ms, uint8_t *to, size_t room) {
     wg_peer *peer = peer_at(u, from, now_ms);
     uint8_t token[8];
     uint8_t kind;
@@ -197,7 +183,8 @@ size_t wg_udp_take(wg_udp *u, const wg_address *from, const uint8_t *datagram, s
     } else if (kind == KIND_SINK || kind == KIND_SOURCE) {
         if (peer == NULL) {
             status = UNPROVEN;
-        } else if (n >= WG_HEADER + WG_ORDER && datagram[WG_HEADER] == START && wg_get32(datagram + WG_HEADER + 4) > room) {
+        } else if (n >= WG_HEADER + WG_ORDER && datagram[WG_HEADER] == START &&
+                   wg_get32(datagram + WG_HEADER + 4) > room) {
             status = TOO_LARGE; /* a transfer is one datagram, too */
         }
     } else if (kind == KIND_EXCHANGE || kind == KIND_MESSAGE) {
@@ -225,8 +212,7 @@ size_t wg_udp_take(wg_udp *u, const wg_address *from, const uint8_t *datagram, s
     return peer == NULL && given > n ? 0 : given;
 }
 
-size_t wg_udp_give(wg_udp *u, wg_address *to_whom, uint32_t now_ms, uint8_t *to, size_t room)
-{
+size_t wg_udp_give(wg_udp *u, wg_address *to_whom, uint32_t now_ms, uint8_t *to, size_t room) {
 #if WG_STREAMS
     uint8_t turn;
 

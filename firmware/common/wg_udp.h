@@ -11,7 +11,9 @@ extern "C" {
 #endif
 
 #ifndef WG_PEERS
-#define WG_PEERS 4 /* addresses that are remembered as proved, each with streams of its own; the oldest is forgotten */
+#define WG_PEERS                                                                                                       \
+    4 /* addresses that are remembered as proved, each with streams of its own; the oldest is forgotten                \
+       */
 #endif
 
 /* Whoever sent a datagram: IP address and port, as the board's network has them, unused bytes zero. */

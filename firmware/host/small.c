@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-wg_sink *small_new(void)
-{
+wg_sink *small_new(void) {
     wg_sink *s = calloc(1, sizeof *s);
 
     if (s == NULL) {
@@ -13,18 +12,13 @@ wg_sink *small_new(void)
     return s;
 }
 
-void small_free(wg_sink *s)
-{
-    free(s);
-}
+void small_free(wg_sink *s) { free(s); }
 
-size_t small_take(wg_sink *s, const uint8_t *bytes, size_t n, uint8_t *header, bool *found)
-{
+size_t small_take(wg_sink *s, const uint8_t *bytes, size_t n, uint8_t *header, bool *found) {
     return wg_sink_take(s, bytes, n, 0, header, found);
 }
 
-void small_end(wg_sink *s, uint64_t counts[5])
-{
+void small_end(wg_sink *s, uint64_t counts[5]) {
     const wg_long *count = &s->bytes;
     int at;
 

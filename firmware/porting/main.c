@@ -9,19 +9,22 @@ static uint64_t ticks(void);
 static uint8_t message[512];
 static const wg_device device = {
     .name = "porting, LM3S6965",
-    .max_out = 1u << 20, .max_in = 1u << 20,
-    .tick_hz = 50000000, .tick_bits = 56, .ticks = ticks,
-    .message = message, .message_room = sizeof message,
+    .max_out = 1u << 20,
+    .max_in = 1u << 20,
+    .tick_hz = 50000000,
+    .tick_bits = 56,
+    .ticks = ticks,
+    .message = message,
+    .message_room = sizeof message,
 };
 
 /* 2. A clock: SysTick counts down 24 bits, its interrupt counts how often. */
 static volatile uint32_t wraps;
 static void systick(void) { wraps++; }
 
-static uint64_t ticks(void) /* asked in the main program and in the UART's interrupt, which SysTick's may interrupt */
-{
+/* Asked in the main program and in the UART's interrupt, which SysTick's may interrupt. */
+static uint64_t ticks(void) {
     uint32_t before, left;
-
     do {
         before = wraps;
         left = REG(0xE000E018);
@@ -34,8 +37,7 @@ static volatile uint8_t ring[1024];
 static volatile uint32_t put, taken;
 static volatile uint64_t came;
 
-static void uart(void)
-{
+static void uart(void) {
     while (!(REG(0x4000C018) & 0x10) && put - taken < sizeof ring) { /* UARTFR RXFE: empty */
         ring[put++ % sizeof ring] = (uint8_t)REG(0x4000C000);
     }
@@ -46,27 +48,24 @@ static void uart(void)
 }
 
 /* 4. What is to be sent is sent while more comes. */
-int main(void)
-{
+int main(void) {
     static wg_responder responder;
     static uint8_t to_send[64];
-
-    REG(0x400FE060) = (REG(0x400FE060) & ~0x7C03FF1u) | 0x1C00B80;    /* RCC: 8 MHz crystal, PLL / 4, still bypassed */
-    while (!(REG(0x400FE050) & 1u << 6)) {}                           /* RIS PLLLRIS: locked */
-    REG(0x400FE060) &= ~(1u << 11);                                   /* RCC BYPASS off: 50 MHz */
+    REG(0x400FE060) = (REG(0x400FE060) & ~0x7C03FF1u) | 0x1C00B80; /* RCC: 8 MHz crystal, PLL / 4, still bypassed */
+    while (!(REG(0x400FE050) & 1u << 6)) {} /* RIS PLLLRIS: locked */
+    REG(0x400FE060) &= ~(1u << 11);                                       /* RCC BYPASS off: 50 MHz */
     REG(0xE000E014) = 0xFFFFFF, REG(0xE000E018) = 0, REG(0xE000E010) = 7; /* SysTick: all 24 bits, with interrupt */
-    REG(0xE000E404) = 0x80u << 8;                                     /* priority of IRQ 5 (UART0) below SysTick's */
-    REG(0x400FE104) |= 1, REG(0x400FE108) |= 1;                       /* RCGC: UART0, port A */
-    REG(0x40004420) |= 3, REG(0x4000451C) |= 3;                       /* pins A0, A1: UART0, digital */
-    REG(0x4000C024) = 27, REG(0x4000C028) = 8;                        /* 115,200 baud of 50 MHz */
-    REG(0x4000C02C) = 0x70, REG(0x4000C030) = 0x301;                  /* 8N1, FIFOs; on */
-    REG(0x4000C038) = 0x50, REG(0xE000E100) = 1u << 5;                /* interrupt of what came, and of the last of it */
+    REG(0xE000E404) = 0x80u << 8;                      /* priority of IRQ 5 (UART0) below SysTick's */
+    REG(0x400FE104) |= 1, REG(0x400FE108) |= 1;        /* RCGC: UART0, port A */
+    REG(0x40004420) |= 3, REG(0x4000451C) |= 3;        /* pins A0, A1: UART0, digital */
+    REG(0x4000C024) = 27, REG(0x4000C028) = 8;         /* 115,200 baud of 50 MHz */
+    REG(0x4000C02C) = 0x70, REG(0x4000C030) = 0x301;   /* 8N1, FIFOs; on */
+    REG(0x4000C038) = 0x50, REG(0xE000E100) = 1u << 5; /* interrupt of what came, and of the last of it */
     wg_begin(&responder, &device);
     for (;;) {
         uint32_t at = taken % sizeof ring, there = put - taken;
         size_t n = there < sizeof ring - at ? there : sizeof ring - at;
         uint64_t when;
-
         do {
             when = came; /* two words: again, if an interrupt came between them */
         } while (when != came);
@@ -88,8 +87,7 @@ int main(void)
 /* 5. Where the processor begins. */
 extern uint32_t data_in_flash[], data_begin[], data_end[], bss_begin[], bss_end[], stack_end[];
 
-void reset(void)
-{
+void reset(void) {
     for (uint32_t *from = data_in_flash, *to = data_begin; to < data_end;) *to++ = *from++;
     for (uint32_t *to = bss_begin; to < bss_end;) *to++ = 0;
     main();

@@ -23,6 +23,8 @@
 enum { DEVICE = 1, CONFIGURATION = 2, STRING = 3, BOS = 15 };
 enum { LANGUAGE, MANUFACTURER, PRODUCT, SERIAL, STRINGS };
 
+/* One descriptor a line, as in the tables of the standards. */
+/* clang-format off */
 static const uint8_t device[18] = {
     18, DEVICE, U16(0x0210), /* 2.1: has a BOS */
     0xEF, 2, 1,              /* class: see the interface associations */

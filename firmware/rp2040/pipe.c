@@ -41,11 +41,11 @@ typedef struct {
 
 typedef struct {
     side in, out;
-    bool full;      /* the last packet was: more must follow, if only a packet of no bytes */
-    uint8_t taken;  /* bytes of the oldest OUT packet that the function has taken so far */
-    bool waiting;   /* that packet is there and the function could not take all of it */
-    uint64_t came;  /* when it came */
-    bool due;       /* there may be more to do */
+    bool full;     /* the last packet was: more must follow, if only a packet of no bytes */
+    uint8_t taken; /* bytes of the oldest OUT packet that the function has taken so far */
+    bool waiting;  /* that packet is there and the function could not take all of it */
+    uint64_t came; /* when it came */
+    bool due;      /* there may be more to do */
 } pipe;
 
 static pipe pipes[FUNCTIONS];
@@ -195,8 +195,7 @@ static void keep_off(uint32_t bit) {
         return;
     }
     SET_BITS(USB_ABORT) = bit;
-    for (unsigned tries = 0; tries < 10000u && !(REGISTER(USB_ABORT_DONE) & bit); tries++) {
-    }
+    for (unsigned tries = 0; tries < 10000u && !(REGISTER(USB_ABORT_DONE) & bit); tries++) {}
 }
 
 static void let_on(uint32_t bit) {

@@ -14,8 +14,15 @@ static wg_responder responders[FUNCTIONS];
 
 #define DEVICE(which, text)                                                                                            \
     {                                                                                                                  \
-        .name = (text), .max_out = LARGEST_FRAME, .max_in = LARGEST_FRAME, .tick_hz = TICK_HZ, .tick_bits = 64,        \
-        .bus = WG_BUS_FULL, .ticks = ticks, .message = messages[which], .message_room = MESSAGE_ROOM,                  \
+        .name = (text),                                                                                                \
+        .max_out = LARGEST_FRAME,                                                                                      \
+        .max_in = LARGEST_FRAME,                                                                                       \
+        .tick_hz = TICK_HZ,                                                                                            \
+        .tick_bits = 64,                                                                                               \
+        .bus = WG_BUS_FULL,                                                                                            \
+        .ticks = ticks,                                                                                                \
+        .message = messages[which],                                                                                    \
+        .message_room = MESSAGE_ROOM,                                                                                  \
     }
 
 static const wg_device devices[FUNCTIONS] = {

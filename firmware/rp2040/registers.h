@@ -36,7 +36,7 @@
 #define CLK_SYS_SELECTED 0x40008044u
 #define CLK_USB_CTRL 0x40008054u
 #define CLK_REF_FROM_XOSC 2u
-#define CLK_SYS_FROM_AUX 1u /* whose default is pll_sys */
+#define CLK_SYS_FROM_AUX 1u       /* whose default is pll_sys */
 #define CLK_USB_ENABLE (1u << 11) /* from pll_usb, the default */
 
 /* PLLs, 2.18.4. */

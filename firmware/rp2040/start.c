@@ -12,11 +12,7 @@ static void fault(void);
 /* The Cortex-M0+ has 16 exceptions and the RP2040 26 interrupts (2.3.2). */
 typedef void (*vector)(void);
 __attribute__((section(".vectors"), used)) static const vector vectors[48] = {
-    [0] = (vector)&stack_top,
-    [1] = start,
-    [2] = fault,
-    [3] = fault,
-    [16 + USB_IRQ] = usb_interrupt,
+    [0] = (vector)&stack_top, [1] = start, [2] = fault, [3] = fault, [16 + USB_IRQ] = usb_interrupt,
 };
 
 __attribute__((section(".entry"), naked, used)) void entry(void) {
@@ -29,8 +25,7 @@ __attribute__((section(".entry"), naked, used)) void entry(void) {
 
 /* A debugger finds it here; the host sees a device that is gone. */
 static void fault(void) {
-    for (;;) {
-    }
+    for (;;) {}
 }
 
 void start(void) {

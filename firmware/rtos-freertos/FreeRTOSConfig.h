@@ -17,7 +17,7 @@
 #define configUSE_MUTEXES 1
 #define configUSE_RECURSIVE_MUTEXES 1
 #define configUSE_COUNTING_SEMAPHORES 1
-#define configUSE_POSIX_ERRNO 1 /* lwIP's errno is each task's own: lwip_errno.h */
+#define configUSE_POSIX_ERRNO 1               /* lwIP's errno is each task's own: lwip_errno.h */
 #define configENABLE_BACKWARD_COMPATIBILITY 1 /* for lwIP's port */
 
 /* Our own tasks and queues are static. lwIP's port takes its semaphores and mailboxes from FreeRTOS's heap, which is a
@@ -29,9 +29,9 @@
 
 #define configCHECK_FOR_STACK_OVERFLOW 2
 void board_panic(const char *why) __attribute__((noreturn));
-#define configASSERT(holds) \
-    do { \
-        if (!(holds)) board_panic("FreeRTOS: " #holds); \
+#define configASSERT(holds)                                                                                            \
+    do {                                                                                                               \
+        if (!(holds)) board_panic("FreeRTOS: " #holds);                                                                \
     } while (0)
 
 /* Three bits of priority; interrupts from 5 on may call FreeRTOS (ARM DDI 0403, B1.5.4). */

@@ -25,9 +25,9 @@ struct arrivals {
     u32_t address; /* 0: free */
     u16_t port;
     bool open;
-    uint32_t age;      /* for the oldest to make room */
-    u32_t position;    /* what the task has read up to, as a sequence number of TCP */
-    uint32_t in, out;  /* of the segments below */
+    uint32_t age;     /* for the oldest to make room */
+    u32_t position;   /* what the task has read up to, as a sequence number of TCP */
+    uint32_t in, out; /* of the segments below */
     struct {
         u32_t end;
         uint64_t ticks;
@@ -73,8 +73,8 @@ int arrivals_tcp_segment(struct tcp_pcb *pcb, struct tcp_hdr *header, struct pbu
     if (pcb->local_port != PROTOCOL_PORT || pcb->state == LISTEN) return 0;
     u32_t address = ip_2_ip4(&pcb->remote_ip)->addr;
     taskENTER_CRITICAL();
-    arrivals *a = pcb->state == SYN_RCVD ? begin(address, pcb->remote_port, pcb->rcv_nxt)
-                                         : find(address, pcb->remote_port);
+    arrivals *a =
+        pcb->state == SYN_RCVD ? begin(address, pcb->remote_port, pcb->rcv_nxt) : find(address, pcb->remote_port);
     u32_t end = header->seqno + p->tot_len; /* lwIP has turned the header's numbers to the host's order by now */
     if (a && p->tot_len && header->seqno == pcb->rcv_nxt) {
         a->segments[a->in % SEGMENTS].end = end;

@@ -60,8 +60,7 @@ uint64_t board_ticks(void) { return FPGAIO_COUNTER; }
 
 void board_say(const char *text) {
     for (; *text; text++) {
-        while (UART_STATE & UART_STATE_TX_FULL) {
-        }
+        while (UART_STATE & UART_STATE_TX_FULL) {}
         UART_DATA = (uint8_t)*text;
     }
 }
@@ -71,6 +70,5 @@ void board_panic(const char *why) {
     board_say(why);
     board_say("\n");
     AIRCR = AIRCR_RESET;
-    for (;;) {
-    }
+    for (;;) {}
 }

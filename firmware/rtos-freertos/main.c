@@ -51,7 +51,8 @@ int main(void) {
     static StackType_t starter_stack[STARTER_STACK];
 
     board_begin();
-    starter = xTaskCreateStatic(start, "start", STARTER_STACK, NULL, SERVICE_PRIORITY - 1, starter_stack, &starter_memory);
+    starter =
+        xTaskCreateStatic(start, "start", STARTER_STACK, NULL, SERVICE_PRIORITY - 1, starter_stack, &starter_memory);
     tcpip_init(network_begin, NULL);
     vTaskStartScheduler();
     board_panic("no memory for FreeRTOS");

@@ -55,8 +55,8 @@
 
 #define RECEIVER_PRIORITY 4 /* above lwIP's thread: the FIFO is small */
 #define RECEIVER_STACK 256
-/* Frames received without a pause; then the tasks below have their turn until the next tick. Else a host that floods the
- * board keeps it busy with receiving what it then has no time to use (Mogul and Ramakrishnan, "Eliminating receive
+/* Frames received without a pause; then the tasks below have their turn until the next tick. Else a host that floods
+ * the board keeps it busy with receiving what it then has no time to use (Mogul and Ramakrishnan, "Eliminating receive
  * livelock in an interrupt-driven kernel", 1997). More than 32 frames a millisecond are 12 MB/s and up. */
 #define BURST 32
 
@@ -118,8 +118,7 @@ static err_t send(struct netif *netif, struct pbuf *p) {
     xSemaphoreTake(sender, portMAX_DELAY);
     pbuf_copy_partial(p, to_send, p->tot_len, 0);
     while (TX_FIFO_INF & 0x00FF0000u) (void)TX_STATUS; /* of frames before; nobody asks */
-    while ((TX_FIFO_INF & 0xFFFFu) < p->tot_len + 16u) {
-    }
+    while ((TX_FIFO_INF & 0xFFFFu) < p->tot_len + 16u) {}
     TX_DATA = TX_FIRST_AND_LAST | p->tot_len;
     TX_DATA = p->tot_len;
     for (uint32_t i = 0; i < (p->tot_len + 3u) / 4u; i++) TX_DATA = to_send[i];
@@ -128,20 +127,16 @@ static err_t send(struct netif *netif, struct pbuf *p) {
 }
 
 static void mac_write(uint32_t which, uint32_t value) {
-    while (MAC_CMD & MAC_BUSY) {
-    }
+    while (MAC_CMD & MAC_BUSY) {}
     MAC_DATA = value;
     MAC_CMD = MAC_BUSY | which;
-    while (MAC_CMD & MAC_BUSY) {
-    }
+    while (MAC_CMD & MAC_BUSY) {}
 }
 
 static uint32_t mac_read(uint32_t which) {
-    while (MAC_CMD & MAC_BUSY) {
-    }
+    while (MAC_CMD & MAC_BUSY) {}
     MAC_CMD = MAC_BUSY | 1u << 30 | which;
-    while (MAC_CMD & MAC_BUSY) {
-    }
+    while (MAC_CMD & MAC_BUSY) {}
     return MAC_DATA;
 }
 
@@ -172,8 +167,7 @@ err_t nic_begin(struct netif *netif) {
     netif->flags = NETIF_FLAG_BROADCAST | NETIF_FLAG_ETHARP | NETIF_FLAG_ETHERNET | NETIF_FLAG_LINK_UP;
 
     HW_CFG = HW_CFG_RESET;
-    while (HW_CFG & HW_CFG_RESET) {
-    }
+    while (HW_CFG & HW_CFG_RESET) {}
     HW_CFG = HW_CFG_TX_5K;
     INT_EN = 0;
     INT_STS = 0xFFFFFFFFu;

@@ -256,7 +256,7 @@ void tcp_services_begin(void) {
         xTaskCreateStatic(work, "tcp", SERVICE_STACK, w, SERVICE_PRIORITY, w->stack, &w->task);
     }
     for (int i = 0; i < 2; i++) {
-        xTaskCreateStatic(listen_on, services[i]->name, SERVICE_STACK, (void *)(uintptr_t)services[i],
-                          SERVICE_PRIORITY, stacks[i], &listeners[i]);
+        xTaskCreateStatic(listen_on, services[i]->name, SERVICE_STACK, (void *)(uintptr_t)services[i], SERVICE_PRIORITY,
+                          stacks[i], &listeners[i]);
     }
 }

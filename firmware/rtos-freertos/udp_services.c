@@ -34,8 +34,8 @@ static void protocol(void *unused) {
     for (;;) {
         struct sockaddr_in host;
         socklen_t size = sizeof host;
-        ssize_t came = lwip_recvfrom(socket, datagram, sizeof datagram, flows ? MSG_DONTWAIT : 0,
-                                     (struct sockaddr *)&host, &size);
+        ssize_t came =
+            lwip_recvfrom(socket, datagram, sizeof datagram, flows ? MSG_DONTWAIT : 0, (struct sockaddr *)&host, &size);
         wg_address address = {{0}};
         size_t n = 0;
         if (came >= 0) {

@@ -56,15 +56,12 @@ static inline size_t port_take(uint8_t *to, size_t room) {
     /* The interrupt has put single bytes into a ring, and this core has nothing better to take them out with. One
      * look at how many there are, and no look at millis() for each, as readBytes() has. */
     size_t n = (size_t)Serial.available();
-    if (n > room)
-        n = room;
-    for (size_t i = 0; i < n; i++)
-        to[i] = (uint8_t)Serial.read();
+    if (n > room) n = room;
+    for (size_t i = 0; i < n; i++) to[i] = (uint8_t)Serial.read();
     return n;
 #else
     int n = Serial.available();
-    if (n <= 0)
-        return 0;
+    if (n <= 0) return 0;
     return Serial.readBytes((char *)to, (size_t)n < room ? (size_t)n : room);
 #endif
 }
@@ -77,8 +74,7 @@ static inline size_t port_room(void) {
      * both, and after 250 ms give up and lose data. One byte less never waits. */
     room--;
 #endif
-    if (room <= 0)
-        return 0;
+    if (room <= 0) return 0;
     return (size_t)room < PORT_BLOCK ? (size_t)room : PORT_BLOCK;
 }
 

@@ -52,19 +52,16 @@ void loop() {
     if (used == have) {
         used = 0;
         have = port_take(came, sizeof came);
-        if (have)
-            arrived = micros();
+        if (have) arrived = micros();
     }
     /* Fewer are used when too many answers wait: the rest stays, and so the host is held back (USB), or the
      * core's ring of 64 bytes fills (UART), which it does not while the host keeps to max_outstanding. */
-    if (used < have)
-        used += wg_take(&responder, came + used, have - used, arrived);
+    if (used < have) used += wg_take(&responder, came + used, have - used, arrived);
 
     size_t room = wg_owes(&responder) ? port_room() : 0;
     if (room) {
         size_t n = wg_give(&responder, answer, room);
-        if (n)
-            port_give(answer, n);
+        if (n) port_give(answer, n);
     }
 }
 
@@ -76,15 +73,13 @@ void loop() {
     static uint8_t block[PORT_BLOCK];
     static size_t have, sent;
 
-    if (port_changed_hands())
-        have = sent = 0;
+    if (port_changed_hands()) have = sent = 0;
     if (sent == have) {
         sent = 0;
         have = port_take(block, sizeof block);
     }
     size_t n = have - sent, room = port_room();
-    if (n > room)
-        n = room;
+    if (n > room) n = room;
     if (n) {
         port_give(block + sent, n);
         sent += n;
@@ -122,11 +117,9 @@ void loop() {
     static bool idle = true, level;
 
     size_t n = port_take(block, sizeof block);
-    if (port_changed_hands())
-        bytes = 0;
+    if (port_changed_hands()) bytes = 0;
     if (n == 0) {
-        if (!idle)
-            digitalWrite(PIN_IDLE, HIGH);
+        if (!idle) digitalWrite(PIN_IDLE, HIGH);
         idle = true;
         if (bytes && micros() - last >= QUIET_US) {
             tell(bytes, last - first);
@@ -135,8 +128,7 @@ void loop() {
         return;
     }
     last = micros();
-    if (idle)
-        digitalWrite(PIN_IDLE, LOW);
+    if (idle) digitalWrite(PIN_IDLE, LOW);
     idle = false;
     if (bytes == 0) {
         first = last;

@@ -37,30 +37,26 @@ static struct {
     avr_cycle_count_t fell, low; /* pin 3: when, and for how long in all, since it was first high */
 } pins;
 
-static void on_signal(int number)
-{
+static void on_signal(int number) {
     if (number == SIGUSR1)
         wants_reset = 1;
     else
         wants_end = 1;
 }
 
-static bool input_has_ended(void)
-{
+static bool input_has_ended(void) {
     struct pollfd input = {STDIN_FILENO, POLLIN, 0};
     char byte;
     return poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &byte, 1) <= 0;
 }
 
 /* simavr sleeps here by itself when the firmware does; the pace is kept elsewhere. */
-static void on_sleep(avr_t *avr, avr_cycle_count_t cycles)
-{
+static void on_sleep(avr_t *avr, avr_cycle_count_t cycles) {
     (void)avr;
     (void)cycles;
 }
 
-bool machine_run(struct machine *machine, avr_cycle_count_t cycles)
-{
+bool machine_run(struct machine *machine, avr_cycle_count_t cycles) {
     static avr_cycle_count_t slice_ends, look_at_input;
     avr_t *avr = machine->avr;
     avr_cycle_count_t end = avr->cycle + cycles;
@@ -72,30 +68,26 @@ bool machine_run(struct machine *machine, avr_cycle_count_t cycles)
             fprintf(stderr, "avrsim: the processor stopped at 0x%04x\n", (unsigned)avr->pc);
             return false;
         }
-        if (avr->cycle < slice_ends)
-            continue;
+        if (avr->cycle < slice_ends) continue;
         slice_ends = avr->cycle + CYCLES_OF_US(SLICE_US);
         pace_wait(&pace, avr->cycle);
         if (until_eof && avr->cycle >= look_at_input) {
             look_at_input = avr->cycle + CYCLES_OF_US(20000);
             wants_end |= input_has_ended();
         }
-        if (wants_end)
-            return false;
+        if (wants_end) return false;
     }
     return true;
 }
 
-static void on_pin_2(struct avr_irq_t *irq, uint32_t value, void *param)
-{
+static void on_pin_2(struct avr_irq_t *irq, uint32_t value, void *param) {
     (void)irq;
     (void)param;
     pins.changes_of_2 += !!value != pins.level_of_2;
     pins.level_of_2 = value;
 }
 
-static void on_pin_3(struct avr_irq_t *irq, uint32_t value, void *param)
-{
+static void on_pin_3(struct avr_irq_t *irq, uint32_t value, void *param) {
     const struct machine *machine = param;
     (void)irq;
     if (pins.level_of_3 && !value)
@@ -105,8 +97,7 @@ static void on_pin_3(struct avr_irq_t *irq, uint32_t value, void *param)
     pins.level_of_3 = value;
 }
 
-static bool make(struct machine *machine, const char *path)
-{
+static bool make(struct machine *machine, const char *path) {
     elf_firmware_t firmware;
     memset(&firmware, 0, sizeof firmware);
     if (elf_read_firmware(path, &firmware) != 0) {
@@ -134,29 +125,27 @@ static bool make(struct machine *machine, const char *path)
     return true;
 }
 
-static void tell(const struct machine *machine, int64_t began_ns)
-{
+static void tell(const struct machine *machine, int64_t began_ns) {
     struct timespec cpu;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
     double simulated = (double)machine->avr->cycle / CLOCK_HZ, busy = (double)cpu.tv_sec + 1e-9 * (double)cpu.tv_nsec;
     fprintf(stderr, "%s: %.2f s simulated in %.2f s (%.2f s behind), with %.2f s of processor time\n",
-            machine->board->name, simulated, 1e-9 * (double)(wall_ns() - began_ns), 1e-9 * (double)pace.behind_ns, busy);
+            machine->board->name, simulated, 1e-9 * (double)(wall_ns() - began_ns), 1e-9 * (double)pace.behind_ns,
+            busy);
     machine->board->wire->tell(machine);
     fprintf(stderr, "pins: 2 changed %lu times, 3 was low for %llu cycles\n", pins.changes_of_2,
             (unsigned long long)pins.low);
 }
 
-static int usage(void)
-{
+static int usage(void) {
     fprintf(stderr, "usage: avrsim uno|leonardo FIRMWARE.elf [--packet N] [--reset-after S] [--reset-on-open] "
                     "[--until-eof] [--verbose]\n");
     return 2;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     static const struct option known[] = {
-        {"packet", required_argument, NULL, 'p'}, {"reset-after", required_argument, NULL, 'r'},
+        {"packet", required_argument, NULL, 'p'},  {"reset-after", required_argument, NULL, 'r'},
         {"reset-on-open", no_argument, NULL, 'o'}, {"until-eof", no_argument, NULL, 'e'},
         {"verbose", no_argument, NULL, 'v'},       {NULL, 0, NULL, 0},
     };
@@ -177,13 +166,10 @@ int main(int argc, char **argv)
         else
             return usage();
     }
-    if (argc - optind != 2 || machine.packet < 1 || machine.packet > 64)
-        return usage();
+    if (argc - optind != 2 || machine.packet < 1 || machine.packet > 64) return usage();
     for (size_t i = 0; i < sizeof boards / sizeof *boards; i++)
-        if (strcmp(boards[i].name, argv[optind]) == 0)
-            machine.board = &boards[i];
-    if (!machine.board)
-        return usage();
+        if (strcmp(boards[i].name, argv[optind]) == 0) machine.board = &boards[i];
+    if (!machine.board) return usage();
 
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGTERM, &action, NULL);
@@ -197,13 +183,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "avrsim: no pseudo-terminal: %s\n", strerror(errno));
         return 1;
     }
-    if (!make(&machine, argv[optind + 1]))
-        return 1;
+    if (!make(&machine, argv[optind + 1])) return 1;
     int64_t began = wall_ns();
     pace_begin(&pace, machine.avr->cycle);
     const struct wire *wire = machine.board->wire;
-    if (!wire->begin(&machine))
-        return wants_end ? 0 : 1;
+    if (!wire->begin(&machine)) return wants_end ? 0 : 1;
     fprintf(addresses, "serial://%s\nready\n", machine.tty.name);
     fflush(addresses);
 
@@ -220,7 +204,6 @@ int main(int argc, char **argv)
             well = wire->begin(&machine);
         }
     }
-    if (verbose)
-        tell(&machine, began);
+    if (verbose) tell(&machine, began);
     return wants_end ? 0 : 1;
 }

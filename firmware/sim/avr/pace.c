@@ -6,21 +6,18 @@
 /* Behind by more than this, it does not catch up: the host would see a board that is faster than a real one. */
 enum { PATIENCE_NS = 100 * 1000 };
 
-int64_t wall_ns(void)
-{
+int64_t wall_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-void pace_begin(struct pace *pace, uint64_t cycle)
-{
+void pace_begin(struct pace *pace, uint64_t cycle) {
     pace->wall_ns = wall_ns();
     pace->cycle = cycle;
 }
 
-void pace_wait(struct pace *pace, uint64_t cycle)
-{
+void pace_wait(struct pace *pace, uint64_t cycle) {
     int64_t due = pace->wall_ns + (int64_t)((cycle - pace->cycle) * 1000 / (CLOCK_HZ / 1000000u));
     int64_t behind = wall_ns() - due;
     if (behind > PATIENCE_NS) {

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 struct pace {
-    int64_t wall_ns;    /* when simulated time was `cycle` */
+    int64_t wall_ns; /* when simulated time was `cycle` */
     uint64_t cycle;
-    int64_t behind_ns;  /* given up on, in all: the simulation was slower than the real processor */
+    int64_t behind_ns; /* given up on, in all: the simulation was slower than the real processor */
 };
 
 void pace_begin(struct pace *, uint64_t cycle);
