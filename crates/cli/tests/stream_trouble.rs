@@ -231,7 +231,10 @@ fn a_device_that_lost_the_order_to_end_is_told_again_and_given_up_in_the_end() {
     let desk = Desk::new();
     let flags = "--direction in --transfer 100 --timeout 300ms --duration 500ms --settle 1ns";
     let printed = desk.output(&format!("stream {} {flags}", deaf_source(2)));
-    assert!(printed.contains("MB/s") || printed.contains("kB/s"), "{printed}");
+    assert!(
+        printed.contains("MB/s") || printed.contains("kB/s"),
+        "{printed}"
+    );
     let (run, ended) = desk.try_stream(&deaf_source(usize::MAX), flags);
     assert_eq!(ended.code, Some(3), "{ended}");
     assert!(ended.stderr.contains("no answer to SOURCE END"), "{ended}");

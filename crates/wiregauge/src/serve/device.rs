@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 use wiregauge_record::Protocol;
 use wiregauge_wire as wire;
 use wiregauge_wire::{
-    Found, HelloReply, HelloRequest, Kind, Request, Response, Status, StreamOrder,
+    Found, HeaderError, HelloReply, HelloRequest, Kind, Request, Response, Status, StreamOrder,
 };
 
 /// Bytes of answers held at most before requests are left unread.
@@ -154,7 +154,15 @@ impl Device {
                 self.character.max_frame as usize,
                 std::mem::take(&mut self.seen),
             );
-            match wire::next_frame_after::<Request>(rest, most, seen) {
+            let found = wire::next_frame_after::<Request>(rest, most, seen);
+            if let Found::Garbage { skip } | Found::Frame { skip, .. } = found
+                && let Some(at) = (1..skip).find(|at| self.oversized(&rest[*at..]).is_some())
+            {
+                // It is refused as it would be if it had come by itself.
+                used += at;
+                continue;
+            }
+            match found {
                 Found::Incomplete { .. } => {
                     self.seen = rest.len();
                     break;
@@ -186,6 +194,14 @@ impl Device {
             return;
         }
         self.streams.datagrams = true;
+        if !self.streams.is_sinking()
+            && let Some((request, status)) = self.not_taken(bytes)
+        {
+            if trust == Trust::Proved || bytes.len() >= wire::RESPONSE_HEADER {
+                self.refuse(&request, status, now_ns, ready);
+            }
+            return;
+        }
         if let Found::Frame {
             header,
             payload,
@@ -259,6 +275,31 @@ impl Device {
         let request = Request::decode(bytes).ok()?;
         let size = wire::REQUEST_HEADER as u64 + u64::from(request.out_payload);
         (size > u64::from(self.character.max_frame)).then_some(request)
+    }
+
+    /// Why a datagram with a true header is refused before anything is known of its payload
+    /// (docs/protocol.md, Versions).
+    fn not_taken(&self, bytes: &[u8]) -> Option<(Request, Status)> {
+        let of_version_1 = |status| {
+            let request = Request {
+                kind: Kind::Hello,
+                sequence: wire::sequence_of(bytes)?,
+                out_payload: 0,
+                in_bytes: 0,
+            };
+            Some((request, status))
+        };
+        match Request::decode(bytes) {
+            Ok(request) => {
+                let size = wire::REQUEST_HEADER + request.out_payload as usize;
+                let whole = size == bytes.len();
+                (whole && size > self.character.max_frame as usize)
+                    .then_some((request, Status::TooLarge))
+            }
+            Err(HeaderError::Version(_)) => of_version_1(Status::Version),
+            Err(HeaderError::Kind(_)) => of_version_1(Status::Unsupported),
+            Err(_) => None,
+        }
     }
 
     fn refuse(&self, request: &Request, status: Status, now_ns: u64, ready: &mut Vec<u8>) {
