@@ -128,8 +128,10 @@ static bool narrow(wg_responder *r, uint8_t at) {
     while (at < r->kept && !(at + 1 == r->kept ? w[at] == REQUEST_MAGIC : is_first_two(w + at))) {
         at++;
     }
-    r->kept = (uint8_t)(r->kept - at);
-    memmove(w, w + at, r->kept);
+    if (at > 0) {
+        r->kept = (uint8_t)(r->kept - at);
+        memmove(w, w + at, r->kept);
+    }
     return false;
 }
 
@@ -331,6 +333,14 @@ static size_t take_some(wg_responder *r, const uint8_t *bytes, size_t n) {
             begin_request(r);
         }
         return n;
+    }
+#endif
+#if WG_EXACT
+    /* A header that came in one piece need not go through the window byte by byte. */
+    if (r->kept == 0 && n >= WG_HEADER && is_first_two(bytes) && wg_is_header(bytes)) {
+        memcpy(r->window, bytes, WG_HEADER);
+        begin_request(r);
+        return WG_HEADER;
     }
 #endif
     r->window[r->kept++] = *bytes;
