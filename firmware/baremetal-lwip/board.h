@@ -6,7 +6,9 @@
 
 #define REG(address) (*(volatile uint32_t *)(address))
 
+#define BOARD_NAME "LM3S6965, lwIP raw API"
 #define CLOCK_HZ 50000000u
+#define CLOCK_BITS 64
 
 void board_begin(void);
 

@@ -52,8 +52,8 @@ int main(void) {
     static wg_responder responder;
     static uint8_t to_send[64];
     REG(0x400FE060) = (REG(0x400FE060) & ~0x7C03FF1u) | 0x1C00B80; /* RCC: 8 MHz crystal, PLL / 4, still bypassed */
-    while (!(REG(0x400FE050) & 1u << 6)) {} /* RIS PLLLRIS: locked */
-    REG(0x400FE060) &= ~(1u << 11);                                       /* RCC BYPASS off: 50 MHz */
+    while (!(REG(0x400FE050) & 1u << 6)) {}                        /* RIS PLLLRIS: locked */
+    REG(0x400FE060) &= ~(1u << 11);                                /* RCC BYPASS off: 50 MHz */
     REG(0xE000E014) = 0xFFFFFF, REG(0xE000E018) = 0, REG(0xE000E010) = 7; /* SysTick: all 24 bits, with interrupt */
     REG(0xE000E404) = 0x80u << 8;                      /* priority of IRQ 5 (UART0) below SysTick's */
     REG(0x400FE104) |= 1, REG(0x400FE108) |= 1;        /* RCGC: UART0, port A */

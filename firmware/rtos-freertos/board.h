@@ -6,6 +6,7 @@
 
 #define REG(address) (*(volatile uint32_t *)(address))
 
+#define BOARD_NAME "MPS2-AN385, FreeRTOS, lwIP"
 #define CLOCK_HZ 25000000u
 #define CLOCK_BITS 32
 

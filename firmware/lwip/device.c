@@ -7,9 +7,9 @@
 
 static void device(wg_device *d, uint8_t *message, uint32_t room) {
     memset(d, 0, sizeof *d);
-    d->name = "LM3S6965, lwIP raw API";
+    d->name = BOARD_NAME;
     d->tick_hz = CLOCK_HZ;
-    d->tick_bits = 64;
+    d->tick_bits = CLOCK_BITS;
     d->ticks = board_ticks;
     d->message = message;
     d->message_room = room;
