@@ -3,7 +3,7 @@
 use crate::error::{LinkError, LinkErrorKind};
 use std::io;
 use std::time::Duration;
-use wiregauge_record::{Plan, Point};
+use wiregauge_record::{Connect, Plan, Point};
 
 /// The system reported an error while so many exchanges had been started.
 pub fn broken(plan: &Plan, started: u64, error: &io::Error) -> LinkError {
@@ -27,6 +27,7 @@ pub fn broken(plan: &Plan, started: u64, error: &io::Error) -> LinkError {
 /// So many exchanges in a row were not answered; `trouble` is what the system said of one.
 pub fn silent(
     plan: &Plan,
+    point: Point,
     in_a_row: u64,
     trouble: Option<&io::Error>,
     answered_once: bool,
@@ -37,7 +38,13 @@ pub fn silent(
         Some(error) => format!("the last {} exchanges failed; {error}", in_a_row),
         None => format!("none to the last {} exchanges, {timeout:?} each", in_a_row),
     };
-    let hint = if answered_once {
+    // A new socket is a new address, which has proved nothing (docs/protocol.md, UDP: proof of address).
+    let unproven = plan.connect == Connect::Each
+        && plan.address.starts_with("udp")
+        && point.in_bytes > point.out_bytes;
+    let hint = if unproven {
+        "many devices send no more to a new socket than came from it: --out as large as --in, or --connect once"
+    } else if answered_once {
         "is the device still alive? a longer --timeout, or a higher --give-up"
     } else {
         "does anything answer there, at this size? a longer --timeout, or the other --protocol"

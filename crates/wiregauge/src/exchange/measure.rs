@@ -568,6 +568,7 @@ impl<'a, C: Codec> Loop<'a, C> {
             let (row, trouble) = (self.lost_in_a_row, self.trouble.as_ref());
             return Err(failures::silent(
                 self.plan,
+                self.point,
                 row,
                 trouble,
                 self.answered_once,
