@@ -15,7 +15,7 @@ QUIET := $(shell [ -t 2 ] || echo --quiet)
 FUZZ_SECONDS ?= 10
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
-.PHONY: help demo build install install-lib setup test test-all test-browser simulations fuzz bench lab test-lab docs clean \
+.PHONY: help demo build install install-lib setup test test-all test-browser simulations fuzz bench lab test-lab lab-parts docs clean \
   firmware test-firmware test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
@@ -167,15 +167,15 @@ bench-languages: build ## The same exchanges from C, the program, Python and Oct
 bench-targets: build firmware ## The classes of boards side by side, simulated, interleaved (BENCH_FLAGS=--quick: once over).
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) python3 bench/targets/run.py $(BENCH_FLAGS)
 
-lab: ## Run the real Linux USB stacks in a virtual machine; print the literature's tables. No root, no hardware.
-	@scripts/setup lab
+lab: lab-parts ## Run the real Linux USB stacks in a virtual machine; print the literature's tables. No root, no hardware.
 	@python3 lab/suite.py
 
-test-lab: ## The same, and hold its results to what must be seen in them.
-	@scripts/setup lab
-	@scripts/setup firmware
-	@$(MAKE) -C firmware rp2040
+test-lab: lab-parts ## The same, and hold its results to what must be seen in them.
 	@python3 lab/suite.py --test
+
+lab-parts:
+	@scripts/setup lab
+	@$(MAKE) -C firmware rp2040
 
 docs: build ## Check that links and flags named in the pages exist.
 	@echo "checking the pages"
