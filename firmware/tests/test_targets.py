@@ -123,6 +123,14 @@ def test_the_protocol_answers_every_size(speaker: Board, wiregauge: Wiregauge) -
         hold_intact(wiregauge.exchange(address, *flags, "--out", "16,17,100,500", "--in", "32,33,100,500"))
 
 
+def test_more_requests_at_once_than_hello_allows_are_refused(speaker: Board, wiregauge: Wiregauge) -> None:
+    """Nothing else would keep a host from overrunning a UART."""
+    for address in speaker.addresses:
+        most = hello_of(address).max_outstanding
+        if most > 0:
+            wiregauge("exchange", address, "--depth", f"1,{most + 1}", "--count", "5", status=2)
+
+
 def test_the_protocol_answers_what_hello_allows(speaker: Board, wiregauge: Wiregauge) -> None:
     """The largest frames that the board says it takes and gives, up to 60,000 B, both ways at once."""
     most = 4_000 if speaker.slow else 60_000
