@@ -164,7 +164,8 @@ bench-languages: build ## The same exchanges from C, the program, Python and Oct
 	@[ -x $(TARGET)/python-venv/bin/wiregauge ] || scripts/test-python --collect-only --quiet >/dev/null
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) $(TARGET)/python-venv/bin/python bench/languages/run.py $(BENCH_FLAGS)
 
-bench-targets: build firmware ## The classes of boards side by side, simulated, interleaved (BENCH_FLAGS=--quick: once over).
+bench-targets: build ## The classes of boards side by side, simulated, interleaved (BENCH_FLAGS=--quick: once over).
+	@$(MAKE) firmware $(if $(findstring --quick,$(BENCH_FLAGS)),QUICK=1)
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) python3 bench/targets/run.py $(BENCH_FLAGS)
 
 lab: lab-parts ## Run the real Linux USB stacks in a virtual machine; print the literature's tables. No root, no hardware.
