@@ -2,25 +2,33 @@
 
 mod closed_loop;
 mod compare;
+mod deadline;
 mod devices;
+mod doctor;
 mod exchange;
 mod gadget;
+mod limits;
 mod report;
 mod serve;
 mod shared;
 mod show;
 mod stream;
+mod tune;
 mod usb_virtual;
 
 pub use closed_loop::LoopArgs;
 pub use compare::{CompareArgs, TableFormat};
+pub use deadline::DeadlineArgs;
 pub use devices::DevicesArgs;
+pub use doctor::DoctorArgs;
 pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
+pub use limits::LimitsArgs;
 pub use report::{FigureFormat, ReportArgs};
 pub use serve::{BusArg, ServeArgs};
 pub use shared::{HostArgs, KeepArgs, Look, ProtocolArg};
 pub use show::{ShowArgs, ShowFormat};
 pub use stream::StreamArgs;
+pub use tune::TuneArgs;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -55,6 +63,9 @@ pub enum Command {
     /// Loop a digitizer to a generator: the shortest latency that neither loses nor starves.
     #[command(after_help = closed_loop::EXAMPLES)]
     Loop(Box<LoopArgs>),
+    /// Find the setting that serves an aim best, and prove it by a fresh run.
+    #[command(after_help = tune::EXAMPLES)]
+    Tune(Box<TuneArgs>),
     /// Be the device: answer on TCP, UDP, a Unix socket, a tty, a pseudo-terminal or a USB port.
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),
@@ -66,12 +77,21 @@ pub enum Command {
         after_help = "Examples:\n  wiregauge explain last\n  wiregauge explain 2026-11-21T14 --json | jq .flows[].words"
     )]
     Explain(ExplainArgs),
+    /// Tell how often a control loop of some period would miss its deadline.
+    #[command(after_help = deadline::EXAMPLES)]
+    Deadline(DeadlineArgs),
     /// Make one page of a stored run or of several, or its figures as files.
     #[command(after_help = report::EXAMPLES)]
     Report(ReportArgs),
     /// Tell what differs between stored runs, and how sure that is.
     #[command(after_help = compare::EXAMPLES)]
     Compare(CompareArgs),
+    /// Find what slows this host and the way to a device, and what mends it.
+    #[command(after_help = doctor::EXAMPLES)]
+    Doctor(DoctorArgs),
+    /// Tell what a medium can carry at best.
+    #[command(after_help = limits::EXAMPLES)]
+    Limits(LimitsArgs),
     /// List the stored runs.
     #[command(
         after_help = "Examples:\n  wiregauge runs\n  WIREGAUGE_RUNS=./runs wiregauge runs --json"

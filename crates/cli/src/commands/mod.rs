@@ -2,11 +2,14 @@
 
 mod closed_loop;
 mod compare;
+mod deadline;
 mod demo;
 mod devices;
+mod doctor;
 mod exchange;
 mod explain;
 mod export;
+mod limits;
 mod measure;
 mod plan;
 pub mod printed;
@@ -17,6 +20,7 @@ mod runs;
 mod serve;
 mod show;
 mod stream;
+mod tune;
 
 use crate::Outcome;
 use crate::args::{Arguments, Command};
@@ -43,11 +47,15 @@ pub fn run(arguments: Arguments, session: &Session<'_>) -> anyhow::Result<Outcom
         Command::Exchange(args) => exchange::run(&args, session),
         Command::Stream(args) => stream::run(&args, session),
         Command::Loop(args) => closed_loop::run(&args, session),
+        Command::Tune(args) => tune::run(&args, session),
         Command::Serve(args) => serve::run(&args, session),
         Command::Show(args) => show::run(&args, session),
         Command::Explain(args) => explain::run(&args, session),
+        Command::Deadline(args) => deadline::run(&args, session),
         Command::Report(args) => report::run(&args, session),
         Command::Compare(args) => compare::run(&args, session),
+        Command::Doctor(args) => doctor::run(&args, session),
+        Command::Limits(args) => limits::run(&args, session),
         Command::Runs(args) => runs::run(&args, session),
         Command::Export(args) => export::run(&args, session),
         Command::Devices(args) => devices::run(&args, session),

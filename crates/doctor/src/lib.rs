@@ -1,0 +1,13 @@
+//! What on a host, and on the way from it to a device, hurts a measurement: what was seen, what it
+//! costs and who measured that, the command that mends it. Reads files beneath a root, so that every
+//! check is tested on a tree that is made up. One file a check, in `checks/`.
+
+#![forbid(unsafe_code)]
+
+mod checks;
+mod finding;
+mod sight;
+
+pub use checks::{CHECKS, Check};
+pub use finding::{Change, Cost, Finding, Level};
+pub use sight::{Sight, Target};

@@ -1,0 +1,91 @@
+//! What a check may look at: files beneath a root, the device that is asked about, a run.
+
+use std::fs;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use wiregauge_run::AnyRun;
+
+/// The device that is asked about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// None: only the host is looked at, and what hangs on it.
+    #[default]
+    None,
+    /// A tty, by its path in `/dev` with links resolved.
+    Tty {
+        /// Such as `/dev/ttyACM0`.
+        path: PathBuf,
+    },
+    /// A USB device, by its directory's name in `/sys/bus/usb/devices`.
+    Usb {
+        /// Such as `1-1.4`.
+        name: String,
+    },
+    /// A device on the network.
+    Network {
+        /// Its address.
+        peer: IpAddr,
+        /// True for TCP.
+        is_tcp: bool,
+    },
+}
+
+/// A host as a check sees it.
+pub struct Sight {
+    root: PathBuf,
+    /// What is asked about.
+    pub target: Target,
+    /// A run to look for patterns in.
+    pub run: Option<AnyRun>,
+}
+
+impl Sight {
+    /// `root` is `/`, or a tree that is made up. Absolute paths are read beneath it.
+    pub fn new(root: impl Into<PathBuf>, target: Target, run: Option<AnyRun>) -> Sight {
+        Sight {
+            root: root.into(),
+            target,
+            run,
+        }
+    }
+
+    /// Where an absolute path of the host lies.
+    pub fn place(&self, path: impl AsRef<Path>) -> PathBuf {
+        let path = path.as_ref();
+        self.root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    /// A file's text without white space around it; `None` where it cannot be read.
+    pub fn read(&self, path: impl AsRef<Path>) -> Option<String> {
+        let text = fs::read(self.place(path)).ok()?;
+        Some(String::from_utf8_lossy(&text).trim().to_owned())
+    }
+
+    /// A file that holds a number.
+    pub fn number(&self, path: impl AsRef<Path>) -> Option<i64> {
+        self.read(path)?.parse().ok()
+    }
+
+    /// The names in a directory, in order; empty where there is none.
+    pub fn names(&self, path: impl AsRef<Path>) -> Vec<String> {
+        let entries = fs::read_dir(self.place(path)).into_iter().flatten();
+        let mut names: Vec<String> = entries
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// True if it is there.
+    pub fn exists(&self, path: impl AsRef<Path>) -> bool {
+        self.place(path).exists()
+    }
+
+    /// Where a symbolic link ends, as an absolute path of the host.
+    pub fn resolved(&self, path: impl AsRef<Path>) -> Option<PathBuf> {
+        let root = fs::canonicalize(&self.root).ok()?;
+        let real = fs::canonicalize(self.place(path)).ok()?;
+        Some(Path::new("/").join(real.strip_prefix(root).ok()?))
+    }
+}
