@@ -2,7 +2,7 @@ function [given, report] = octave_case(name)
 %OCTAVE_CASE  What the scripts octave_*.m of this folder are asked for, and how they answer.
 %   [given, report] = octave_case(name) reads the environment: ADDRESS (of a wiregauge responder), IN, OUT (bytes of whole frames),
 %   COUNT, DEPTH. given is a struct of them; report(seconds, rtt_ns) prints the one line of
-%   JSON. It puts the package of matlab/ on the path.
+%   JSON; seconds is of all, or of each of several equal slices. It puts the package of matlab/ on the path.
 
 here = fileparts(mfilename('fullpath'));
 addpath(fullfile(here, '..', '..', 'matlab'));
@@ -19,7 +19,9 @@ end
 
 function printed(name, count, seconds, rtt_ns)
 list = sprintf('%.0f,', rtt_ns);
-printf('{"name": "%s", "count": %d, "seconds": %.9f, "rtt_ns": [%s]}\n', name, count, seconds, list(1:end - 1));
+slices = sprintf('%.9f,', seconds);
+printf('{"name": "%s", "count": %d, "seconds": %.9f, "slices": [%s], "rtt_ns": [%s]}\n', ...
+       name, count, sum(seconds), slices(1:end - 1), list(1:end - 1));
 end
 
 function value = number(name, default)
