@@ -3,3 +3,18 @@
 //! docs/limits.md gives every formula and its source.
 
 #![forbid(unsafe_code)]
+
+mod bus;
+mod ethernet;
+mod limit;
+mod refused;
+mod superspeed;
+mod uart;
+mod usb;
+
+pub use bus::Bus;
+pub use ethernet::{Ethernet, Transport};
+pub use limit::Limit;
+pub use refused::Refused;
+pub use uart::{Framing, Parity, StopBits, Uart};
+pub use usb::{Endpoint, Frame, Speed, Transfer};

@@ -1,0 +1,125 @@
+//! What a specification does not allow, with what it allows instead.
+
+use crate::limit::time;
+use crate::usb::{Speed, Transfer};
+
+/// Why there is no limit of what was asked for.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// The speed has no such transfers.
+    #[error(
+        "USB {} speed has no {} transfers (USB 2.0, 5.6.3 and 5.8.3); it has control and interrupt \
+         transfers",
+        speed.name(),
+        transfer.name()
+    )]
+    Transfer {
+        /// The speed.
+        speed: Speed,
+        /// The kind of transfer.
+        transfer: Transfer,
+    },
+    /// Too much for one packet.
+    #[error(
+        "a packet of {asked} B is not allowed at {} speed, {}: {allowed} ({section})",
+        speed.name(),
+        transfer.name()
+    )]
+    Packet {
+        /// The speed.
+        speed: Speed,
+        /// The kind of transfer.
+        transfer: Transfer,
+        /// The bytes that were asked for.
+        asked: u32,
+        /// What is allowed.
+        allowed: String,
+        /// Where that is written.
+        section: &'static str,
+    },
+    /// More packets an interval than an endpoint may have.
+    #[error(
+        "{asked} packets an interval are not allowed at {} speed, {}: 1 to {most}{why}",
+        speed.name(),
+        transfer.name()
+    )]
+    Packets {
+        /// The speed.
+        speed: Speed,
+        /// The kind of transfer.
+        transfer: Transfer,
+        /// The packets that were asked for.
+        asked: u32,
+        /// The most.
+        most: u32,
+        /// Under which condition there may be more.
+        why: &'static str,
+    },
+    /// Only periodic endpoints have one.
+    #[error(
+        "{} transfers have no interval and no packets an interval: they take what the others leave \
+         (USB 2.0, 5.5.4 and 5.8.4)",
+        transfer.name()
+    )]
+    NotPeriodic {
+        /// The kind of transfer.
+        transfer: Transfer,
+    },
+    /// An interval that no descriptor can ask for.
+    #[error(
+        "an interval of {} is not allowed at {} speed, {}: {allowed}",
+        time(*asked_ns as f64),
+        speed.name(),
+        transfer.name()
+    )]
+    Interval {
+        /// The speed.
+        speed: Speed,
+        /// The kind of transfer.
+        transfer: Transfer,
+        /// What was asked for, in nanoseconds.
+        asked_ns: u64,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// No framing of a serial line.
+    #[error(
+        "`{text}` is no framing: data bits 5 to 9, parity N, E, O, M or S, stop bits 1, 1.5 or 2, such \
+         as 8N1 or 7E2"
+    )]
+    Framing {
+        /// What was given.
+        text: String,
+    },
+    /// No baud rate.
+    #[error("a line at 0 baud carries nothing")]
+    Baud,
+    /// No rate of Ethernet.
+    #[error("a network at 0 bit/s carries nothing")]
+    Rate,
+    /// An MTU that the Internet protocol does not work with.
+    #[error("an MTU of {asked} B is not allowed over {}: {least} to 65535 ({section})", if *is_ipv6 { "IPv6" } else { "IPv4" })]
+    Mtu {
+        /// The bytes that were asked for.
+        asked: u32,
+        /// Over IPv6 rather than IPv4.
+        is_ipv6: bool,
+        /// The least.
+        least: u32,
+        /// Where that is written.
+        section: &'static str,
+    },
+    /// More than one datagram carries, or nothing.
+    #[error("a {transport} message of {asked} B is not allowed: 1 to {most} B ({section})")]
+    Payload {
+        /// TCP or UDP.
+        transport: &'static str,
+        /// The bytes that were asked for.
+        asked: u32,
+        /// The most.
+        most: u32,
+        /// Where that is written.
+        section: &'static str,
+    },
+}

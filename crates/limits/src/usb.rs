@@ -1,0 +1,586 @@
+//! USB 2.0: so many bytes fit a frame, and a transaction takes its payload and a fixed overhead
+//! (tables 5-1 to 5-10). What super speed does otherwise stands in `superspeed.rs`.
+
+use crate::limit::{Limit, grouped, time};
+use crate::refused::Refused;
+use crate::superspeed;
+
+/// How fast a bus signals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Speed {
+    /// 1.5 Mbit/s.
+    Low,
+    /// 12 Mbit/s.
+    Full,
+    /// 480 Mbit/s.
+    High,
+    /// 5 Gbit/s: USB 3.2 Gen 1x1.
+    Super5,
+    /// 10 Gbit/s: USB 3.2 Gen 2x1.
+    Super10,
+    /// 20 Gbit/s: USB 3.2 Gen 2x2.
+    Super20,
+}
+
+/// The four kinds of transfer, USB 2.0, 5.4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// Setup, data, status. A message is one whole transfer with one data packet.
+    Control,
+    /// At fixed intervals, acknowledged.
+    Interrupt,
+    /// At fixed intervals, without acknowledgement.
+    Isochronous,
+    /// Whenever the bus is free, acknowledged.
+    Bulk,
+}
+
+impl Speed {
+    /// All, the slowest first.
+    pub const ALL: [Speed; 6] = [
+        Speed::Low,
+        Speed::Full,
+        Speed::High,
+        Speed::Super5,
+        Speed::Super10,
+        Speed::Super20,
+    ];
+
+    /// The speed that Linux gives in Mbit/s (Documentation/ABI/stable/sysfs-bus-usb).
+    pub fn from_megabits(text: &str) -> Option<Speed> {
+        Some(match text {
+            "1.5" => Speed::Low,
+            "12" => Speed::Full,
+            "480" => Speed::High,
+            "5000" => Speed::Super5,
+            "10000" => Speed::Super10,
+            "20000" => Speed::Super20,
+            _ => return None,
+        })
+    }
+
+    /// As in "full speed".
+    pub const fn name(self) -> &'static str {
+        match self {
+            Speed::Low => "low",
+            Speed::Full => "full",
+            Speed::High => "high",
+            Speed::Super5 => "5G super",
+            Speed::Super10 => "10G super",
+            Speed::Super20 => "20G super",
+        }
+    }
+
+    /// Bits a second on the wire.
+    pub const fn bits_s(self) -> u64 {
+        match self {
+            Speed::Low => 1_500_000,
+            Speed::Full => 12_000_000,
+            Speed::High => 480_000_000,
+            Speed::Super5 => 5_000_000_000,
+            Speed::Super10 => 10_000_000_000,
+            Speed::Super20 => 20_000_000_000,
+        }
+    }
+
+    /// Length of a frame (low and full speed), microframe (high speed) or bus interval (super speed):
+    /// USB 2.0, 5.3.3, and USB 3.2, 8.12.3.
+    pub const fn frame_ns(self) -> u64 {
+        match self {
+            Speed::Low | Speed::Full => 1_000_000,
+            _ => 125_000,
+        }
+    }
+
+    /// What a frame is called at this speed.
+    pub const fn frame_name(self) -> &'static str {
+        match self {
+            Speed::Low | Speed::Full => "frame",
+            Speed::High => "microframe",
+            _ => "bus interval",
+        }
+    }
+
+    /// Whole bytes that the wire has time for in a frame, as the tables of USB 2.0 round them: 187
+    /// rather than 187.5 at low speed.
+    pub const fn frame_bytes(self) -> u64 {
+        self.bits_s() / 8 / (1_000_000_000 / self.frame_ns())
+    }
+
+    /// True for what USB 3 added.
+    pub const fn is_super(self) -> bool {
+        matches!(self, Speed::Super5 | Speed::Super10 | Speed::Super20)
+    }
+
+    /// Protocol overhead of a transaction (of a whole transfer for control) in bytes of the wire's
+    /// time, from the heads of tables 5-1 to 5-10 of USB 2.0. None where there is no such transfer,
+    /// and at super speed.
+    pub const fn overhead(self, transfer: Transfer) -> Option<u64> {
+        Some(match (self, transfer) {
+            // The head of table 5-1 says 63, but its rows count three transfers in a frame of 187
+            // bytes, for which 48 are left; the rows are followed, because a limit must not lie
+            // below what is possible. docs/limits.md tells more.
+            (Speed::Low, Transfer::Control) => 48,
+            (Speed::Low, Transfer::Interrupt) => 19,
+            (Speed::Full, Transfer::Control) => 45,
+            (Speed::Full, Transfer::Isochronous) => 9,
+            (Speed::Full, Transfer::Interrupt | Transfer::Bulk) => 13,
+            (Speed::High, Transfer::Control) => 173,
+            (Speed::High, Transfer::Isochronous) => 38,
+            (Speed::High, Transfer::Interrupt | Transfer::Bulk) => 55,
+            _ => return None,
+        })
+    }
+
+    /// True if the speed has such transfers: low speed has no isochronous and no bulk ones (USB 2.0,
+    /// 5.6.3 and 5.8.3).
+    pub const fn has(self, transfer: Transfer) -> bool {
+        self.is_super() || self.overhead(transfer).is_some()
+    }
+
+    /// Largest data payload of a packet: USB 2.0, 5.5.3, 5.6.3, 5.7.3 and 5.8.3; USB 3.2, 9.6.6.
+    pub const fn largest_packet(self, transfer: Transfer) -> u32 {
+        match (self, transfer) {
+            (Speed::Low, _) => 8,
+            (Speed::Full, Transfer::Isochronous) => 1023,
+            (Speed::Full | Speed::High, Transfer::Control) | (Speed::Full, _) => 64,
+            (Speed::High, Transfer::Bulk) => 512,
+            (_, Transfer::Control) => 512,
+            _ => 1024,
+        }
+    }
+
+    /// Most packets of one endpoint in an interval: USB 2.0, 5.6.3 and 5.7.3; USB 3.2, 4.4.7 and 4.4.8.
+    pub fn most_packets(self, transfer: Transfer) -> u32 {
+        match (self, transfer) {
+            (Speed::Low | Speed::Full, _) => 1,
+            (Speed::High, _) | (_, Transfer::Interrupt) => 3,
+            // Bursts of 16, three in an interval (USB 3.2, 9.6.7).
+            (Speed::Super5, _) => 48,
+            _ => superspeed::most_isochronous_packets(self),
+        }
+    }
+
+    /// Sizes that an endpoint may have, and where that is written.
+    fn allowed_packets(self, transfer: Transfer) -> (String, &'static str) {
+        let largest = self.largest_packet(transfer);
+        let sizes = match (self, transfer) {
+            (Speed::Full, Transfer::Control | Transfer::Bulk) => {
+                "endpoints of 8, 16, 32 or 64 B".to_owned()
+            }
+            (_, Transfer::Control | Transfer::Bulk) => format!("endpoints of {largest} B"),
+            _ => format!("endpoints of up to {largest} B"),
+        };
+        let section = match (self.is_super(), transfer) {
+            (true, _) => "USB 3.2, 9.6.6",
+            (false, Transfer::Control) => "USB 2.0, 5.5.3",
+            (false, Transfer::Isochronous) => "USB 2.0, 5.6.3",
+            (false, Transfer::Interrupt) => "USB 2.0, 5.7.3",
+            (false, Transfer::Bulk) => "USB 2.0, 5.8.3",
+        };
+        (sizes, section)
+    }
+}
+
+impl Transfer {
+    /// All, in the order of the specification.
+    pub const ALL: [Transfer; 4] = [
+        Transfer::Control,
+        Transfer::Isochronous,
+        Transfer::Interrupt,
+        Transfer::Bulk,
+    ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Transfer::Control => "control",
+            Transfer::Interrupt => "interrupt",
+            Transfer::Isochronous => "isochronous",
+            Transfer::Bulk => "bulk",
+        }
+    }
+
+    /// True if the host sets time aside for it at fixed intervals.
+    pub const fn is_periodic(self) -> bool {
+        matches!(self, Transfer::Interrupt | Transfer::Isochronous)
+    }
+}
+
+/// An endpoint that always has something to carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The bus.
+    pub speed: Speed,
+    /// The kind of transfer.
+    pub transfer: Transfer,
+    /// Bytes of data in each packet.
+    pub packet_bytes: u32,
+    /// Packets an interval; 1 unless it is periodic.
+    pub packets: u32,
+    /// The interval that it asks for; a frame unless it is periodic.
+    pub interval_ns: u64,
+}
+
+/// What a frame holds: a row of tables 5-1 to 5-10 of USB 2.0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Most times that what the endpoint carries at once fits the frame.
+    pub transfers: u64,
+    /// Bytes of the wire's time that are left over then.
+    pub bytes_remaining: u64,
+    /// Bytes of data in the frame.
+    pub data_bytes: u64,
+    /// Bytes of data a second.
+    pub bytes_s: u64,
+    /// Part of the frame that one of them takes, in whole percent.
+    pub percent: u64,
+}
+
+/// Part of a frame that periodic endpoints may have together: USB 2.0, 5.6.4 and 5.7.4; USB 3.2,
+/// 4.4.7.2 and 4.4.8.2.
+pub(crate) fn periodic_percent(speed: Speed) -> u64 {
+    if speed == Speed::High { 80 } else { 90 }
+}
+
+impl Endpoint {
+    /// The one that carries most: the largest packets, as many and as often as it may ask for.
+    pub fn best(speed: Speed, transfer: Transfer) -> Endpoint {
+        let packets = match transfer.is_periodic() {
+            true => speed.most_packets(transfer),
+            false => 1,
+        };
+        let interval_ns = match (speed, transfer) {
+            (Speed::Low, Transfer::Interrupt) => 10_000_000,
+            _ => speed.frame_ns(),
+        };
+        Endpoint {
+            speed,
+            transfer,
+            packet_bytes: speed.largest_packet(transfer),
+            packets,
+            interval_ns,
+        }
+    }
+
+    /// An interrupt endpoint whose descriptor asks for this bInterval (USB 2.0, table 9-13): frames at
+    /// low and full speed, else a power of two of microframes.
+    pub fn interrupt(speed: Speed, packet_bytes: u32, packets: u32, b_interval: u8) -> Endpoint {
+        let interval_ns = match speed {
+            Speed::Low | Speed::Full => u64::from(b_interval.max(1)) * 1_000_000,
+            _ => 125_000 << (u32::from(b_interval.clamp(1, 16)) - 1),
+        };
+        Endpoint {
+            speed,
+            transfer: Transfer::Interrupt,
+            packet_bytes,
+            packets,
+            interval_ns,
+        }
+    }
+
+    /// Refuses what no descriptor may ask for.
+    pub fn check(&self) -> Result<(), Refused> {
+        let (speed, transfer) = (self.speed, self.transfer);
+        if !speed.has(transfer) {
+            return Err(Refused::Transfer { speed, transfer });
+        }
+        if self.packet_bytes == 0 || self.packet_bytes > speed.largest_packet(transfer) {
+            let (allowed, section) = speed.allowed_packets(transfer);
+            return Err(Refused::Packet {
+                speed,
+                transfer,
+                asked: self.packet_bytes,
+                allowed: format!(
+                    "1 to {} B of data, {allowed}",
+                    speed.largest_packet(transfer)
+                ),
+                section,
+            });
+        }
+        if !transfer.is_periodic() {
+            return match (self.packets, self.interval_ns) {
+                (1, ns) if ns == speed.frame_ns() => Ok(()),
+                _ => Err(Refused::NotPeriodic { transfer }),
+            };
+        }
+        let most = speed.most_packets(transfer);
+        if !(1..=most).contains(&self.packets) {
+            return Err(Refused::Packets {
+                speed,
+                transfer,
+                asked: self.packets,
+                most,
+                why: match speed {
+                    Speed::Low | Speed::Full => " (more are for high speed and above)",
+                    _ => "",
+                },
+            });
+        }
+        self.check_interval()
+    }
+
+    /// USB 2.0, 5.6.4, 5.7.4 and table 9-13.
+    fn check_interval(&self) -> Result<(), Refused> {
+        let frames = self.interval_ns / self.speed.frame_ns();
+        let whole = self.interval_ns.is_multiple_of(self.speed.frame_ns());
+        let (fits, allowed) = match (self.speed, self.transfer) {
+            (Speed::Low, _) => (
+                (10..=255).contains(&frames),
+                "10 to 255 ms, whole milliseconds",
+            ),
+            (Speed::Full, Transfer::Interrupt) => (
+                (1..=255).contains(&frames),
+                "1 to 255 ms, whole milliseconds",
+            ),
+            (Speed::Full, _) => (
+                frames.is_power_of_two() && frames <= 1 << 15,
+                "1 ms times a power of two up to 32768",
+            ),
+            _ => (
+                frames.is_power_of_two() && frames <= 1 << 15,
+                "125 us times a power of two up to 32768 (4.096 s)",
+            ),
+        };
+        if whole && fits {
+            return Ok(());
+        }
+        Err(Refused::Interval {
+            speed: self.speed,
+            transfer: self.transfer,
+            asked_ns: self.interval_ns,
+            allowed,
+        })
+    }
+
+    /// The interval at which it is served. A host may serve it more often than it asks, and host
+    /// controllers do so in powers of two of frames (USB 2.0, 5.7.4).
+    pub fn served_ns(&self) -> u64 {
+        let frames = (self.interval_ns / self.speed.frame_ns()).max(1);
+        self.speed.frame_ns() << frames.ilog2()
+    }
+
+    /// What a frame holds of it and of others like it; none at super speed, which has no such table.
+    pub fn frame(&self) -> Option<Frame> {
+        let overhead = self.speed.overhead(self.transfer)?;
+        let (size, payload) = (self.speed.frame_bytes(), u64::from(self.packet_bytes));
+        let packets = u64::from(self.packets.max(1));
+        let one = packets * (overhead + payload);
+        let transfers = size / one;
+        let data_bytes = transfers * packets * payload;
+        Some(Frame {
+            transfers,
+            bytes_remaining: size - transfers * one,
+            data_bytes,
+            bytes_s: data_bytes * (1_000_000_000 / self.speed.frame_ns()),
+            percent: (100 * one + size / 2) / size,
+        })
+    }
+
+    /// Least time of an exchange by bulk transfers, from the first bit of the request to the last of
+    /// the answer: the time of their packets, back to back. None for other kinds.
+    pub fn exchange_ns(&self, out: u64, in_: u64) -> Option<f64> {
+        if self.transfer != Transfer::Bulk {
+            return None;
+        }
+        let packet = u64::from(self.packet_bytes);
+        let bytes = |message: u64, overhead: u64| {
+            // A transfer of nothing is an empty packet.
+            message + message.div_ceil(packet).max(1) * overhead
+        };
+        Some(match self.speed.overhead(self.transfer) {
+            Some(overhead) => {
+                let ns_a_byte = 8e9 / self.speed.bits_s() as f64;
+                (bytes(out, overhead) + bytes(in_, overhead)) as f64 * ns_a_byte
+            }
+            None => {
+                let symbols = bytes(out, superspeed::FRAMING) + bytes(in_, superspeed::FRAMING);
+                symbols as f64 * 1e9 / superspeed::symbols_s(self.speed)
+            }
+        })
+    }
+
+    /// What it carries at best.
+    pub fn limit(&self) -> Limit {
+        match self.frame() {
+            None => superspeed::limit(self),
+            Some(frame) if self.transfer.is_periodic() => self.periodic(&frame),
+            Some(frame) => self.whenever_free(&frame),
+        }
+    }
+
+    /// Control and bulk: one endpoint may have all frames.
+    fn whenever_free(&self, frame: &Frame) -> Limit {
+        let (speed, transfer) = (self.speed, self.transfer);
+        let mut notes = vec![match transfer {
+            Transfer::Control => format!(
+                "Of each {}, {} % are kept free for control transfers (USB 2.0, 5.5.4); they get all of \
+                 it only if nothing else wants it. Each transfer is taken to have one data packet; \
+                 longer ones carry more.",
+                speed.frame_name(),
+                100 - periodic_percent(speed)
+            ),
+            _ => format!(
+                "Bulk gets what is left (USB 2.0, 5.8.4): periodic transfers may take {} % of a {}, \
+                 control transfers go first.",
+                periodic_percent(speed),
+                speed.frame_name()
+            ),
+        }];
+        notes.extend(self.notes_of_the_wire(frame));
+        Limit {
+            bytes_s: frame.bytes_s as f64,
+            messages_s: frame.transfers as f64 * 1e9 / speed.frame_ns() as f64,
+            message_ns: self.message_ns(),
+            raw_bytes_s: speed.bits_s() as f64 / 8.0,
+            shared: true,
+            formula: format!(
+                "{} x {} B x {}/s = {} B/s",
+                self.fitting(frame),
+                self.packet_bytes,
+                1_000_000_000 / speed.frame_ns(),
+                grouped(frame.bytes_s as f64)
+            ),
+            source: format!(
+                "USB {}-speed {}, USB 2.0 table {}",
+                speed.name(),
+                transfer.name(),
+                self.table()
+            ),
+            notes,
+        }
+    }
+
+    /// Interrupt and isochronous: so many packets an interval.
+    fn periodic(&self, frame: &Frame) -> Limit {
+        let (speed, transfer) = (self.speed, self.transfer);
+        let served = self.served_ns();
+        let a_second = f64::from(self.packets) * 1e9 / served as f64;
+        let bytes_s = a_second * f64::from(self.packet_bytes);
+        let mut notes = vec![format!(
+            "The bus carries {} B/s from all such endpoints together if nothing else wants it: {} \
+             (USB 2.0 table {}). They may have {} % of a {} (USB 2.0, {}), at most {} of them.",
+            grouped(frame.bytes_s as f64),
+            self.fitting(frame),
+            self.table(),
+            periodic_percent(speed),
+            speed.frame_name(),
+            if transfer == Transfer::Interrupt {
+                "5.7.4"
+            } else {
+                "5.6.4"
+            },
+            self.periodic_share(),
+        )];
+        if served != self.interval_ns {
+            notes.push(format!(
+                "Asked every {}, served every {}: host controllers work in powers of two (USB 2.0, 5.7.4).",
+                time(self.interval_ns as f64),
+                time(served as f64)
+            ));
+        }
+        notes.extend(self.notes_of_the_wire(frame));
+        Limit {
+            bytes_s,
+            messages_s: a_second,
+            message_ns: self.message_ns(),
+            raw_bytes_s: speed.bits_s() as f64 / 8.0,
+            shared: false,
+            formula: self.periodic_formula(bytes_s),
+            source: self.periodic_source(),
+            notes,
+        }
+    }
+
+    pub(crate) fn periodic_formula(&self, bytes_s: f64) -> String {
+        format!(
+            "{} x {} B / {} = {} B/s",
+            self.packets,
+            self.packet_bytes,
+            time(self.served_ns() as f64),
+            grouped(bytes_s)
+        )
+    }
+
+    pub(crate) fn periodic_source(&self) -> String {
+        format!(
+            "USB {}: {} B every {} us, USB 2.0 table 9-13",
+            self.transfer.name(),
+            u64::from(self.packet_bytes) * u64::from(self.packets),
+            self.served_ns() / 1000
+        )
+    }
+
+    /// Time of one packet (of one transfer for control) on the wire.
+    fn message_ns(&self) -> f64 {
+        let overhead = self.speed.overhead(self.transfer).unwrap_or_default();
+        (overhead + u64::from(self.packet_bytes)) as f64 * 8e9 / self.speed.bits_s() as f64
+    }
+
+    /// `floor(1500 / (13 + 64)) = 19`.
+    fn fitting(&self, frame: &Frame) -> String {
+        let overhead = self.speed.overhead(self.transfer).unwrap_or_default();
+        let one = match self.packets {
+            1 => format!("({overhead} + {})", self.packet_bytes),
+            many => format!("({many} x ({overhead} + {}))", self.packet_bytes),
+        };
+        let size = self.speed.frame_bytes();
+        format!("floor({size} / {one}) = {}", frame.transfers)
+    }
+
+    /// How many of it fit the part of a frame that periodic transfers may have.
+    fn periodic_share(&self) -> u64 {
+        let overhead = self.speed.overhead(self.transfer).unwrap_or_default();
+        let one = u64::from(self.packets.max(1)) * (overhead + u64::from(self.packet_bytes));
+        self.speed.frame_bytes() * periodic_percent(self.speed) / 100 / one
+    }
+
+    fn notes_of_the_wire(&self, frame: &Frame) -> Vec<String> {
+        let mut notes = Vec::new();
+        let (sizes, section) = self.speed.allowed_packets(self.transfer);
+        let is_endpoint_size = match (self.speed, self.transfer) {
+            (Speed::Full, Transfer::Control | Transfer::Bulk) => {
+                [8, 16, 32, 64].contains(&self.packet_bytes)
+            }
+            (_, Transfer::Control | Transfer::Bulk) => {
+                self.packet_bytes == self.speed.largest_packet(self.transfer)
+            }
+            _ => true,
+        };
+        if !is_endpoint_size {
+            notes.push(format!(
+                "A packet of {} B ends its transfer: there are only {sizes} ({section}).",
+                self.packet_bytes
+            ));
+        }
+        // USB 2.0, 7.1.9: a zero is inserted after six ones.
+        let overhead = self.speed.overhead(self.transfer).unwrap_or_default();
+        let packets = u64::from(self.packets.max(1));
+        let stuffed_sixths = packets * (6 * overhead + 7 * u64::from(self.packet_bytes));
+        let stuffed = 6 * self.speed.frame_bytes() / stuffed_sixths;
+        if stuffed < frame.transfers {
+            notes.push(format!(
+                "Without bit stuffing, which lengthens data of nothing but ones by a sixth (USB 2.0, \
+                 7.1.9): {stuffed} instead of {} would fit a {}.",
+                frame.transfers,
+                self.speed.frame_name()
+            ));
+        }
+        notes
+    }
+
+    fn table(&self) -> &'static str {
+        match (self.speed, self.transfer) {
+            (Speed::Low, Transfer::Control) => "5-1",
+            (Speed::Full, Transfer::Control) => "5-2",
+            (_, Transfer::Control) => "5-3",
+            (Speed::Full, Transfer::Isochronous) => "5-4",
+            (_, Transfer::Isochronous) => "5-5",
+            (Speed::Low, Transfer::Interrupt) => "5-6",
+            (Speed::Full, Transfer::Interrupt) => "5-7",
+            (_, Transfer::Interrupt) => "5-8",
+            (Speed::Full, Transfer::Bulk) => "5-9",
+            (_, Transfer::Bulk) => "5-10",
+        }
+    }
+}
