@@ -76,16 +76,16 @@ impl BusTiming {
     /// overhead (table 5-10), behind one that goes round its schedule all the time and tells at the
     /// end of the microframe, such as EHCI with Linux's interrupt threshold of one microframe.
     pub const fn of(bus: Bus) -> BusTiming {
-        let (wire_bytes, overhead_bytes, pickup) = match bus {
-            Bus::FullSpeed => (1500, 13, Pickup::NextFrame),
-            Bus::HighSpeed => (7500, 55, Pickup::AtOnce),
+        let pickup = match bus {
+            Bus::FullSpeed => Pickup::NextFrame,
+            Bus::HighSpeed => Pickup::AtOnce,
         };
         BusTiming {
             frame_ns: bus.frame_ns(),
             quota_bytes: bus.packets_per_frame() * bus.packet_bytes(),
             packets: u32::MAX,
-            wire_bytes,
-            overhead_bytes,
+            wire_bytes: bus.wire_bytes(),
+            overhead_bytes: bus.overhead_bytes(),
             packet_bytes: bus.packet_bytes(),
             turnaround_ns: 0,
             split_ns: 0,

@@ -19,7 +19,7 @@ pub use samples::RING_SAMPLES;
 use crate::crew::{self, Measurer, Signs, Watcher};
 use crate::error::LinkError;
 use crate::host::{self, Heeding, Sleeper, Watch};
-use crate::limits::Bus;
+use crate::limits::{self, Bus};
 use crate::link::{Address, Kind, Link};
 use crate::sink::{Opened, Progress, RunError, Sink};
 use codec::{Codec, EchoDatagram, EchoStream, Framed};
@@ -228,7 +228,7 @@ fn measuring_thread(
     let said = responder
         .as_ref()
         .and_then(|r| Bus::from_name(r.bus.as_deref()?));
-    let limit = link.limit().or(said.map(Bus::limit));
+    let limit = limits::narrower(link.limit(), said.map(Bus::limit));
     let opened = Opened {
         host: host::host_state(plan.host.lock_memory),
         link: link.detail(),

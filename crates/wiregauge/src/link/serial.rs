@@ -204,8 +204,9 @@ impl Link for Serial {
     fn detail(&self) -> LinkDetail {
         let mut settings = Vec::new();
         if let Some(tty) = &self.tty {
-            if let Some(baud) = tty.baud() {
-                settings.push(("baud".into(), baud.to_string()));
+            if let Some(line) = tty.line() {
+                settings.push(("baud".into(), line.baud.to_string()));
+                settings.push(("framing".into(), line.framing.to_string()));
             }
             let low_latency = match tty.low_latency() {
                 LowLatency::Unknown => "not known to the driver",
@@ -219,7 +220,7 @@ impl Link for Serial {
     }
 
     fn limit(&self) -> Option<BusLimit> {
-        limits::of_tty(&self.path, self.tty.as_ref()?.baud())
+        limits::of_tty(&self.path, self.tty.as_ref()?.line())
     }
 }
 

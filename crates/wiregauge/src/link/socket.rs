@@ -3,6 +3,7 @@
 
 use super::descriptor_flow::{self, Ends};
 use super::{FlowShape, Flows, Link, PATIENCE, closed};
+use crate::limits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -10,7 +11,8 @@ use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{RecvFlags, SendFlags};
 use std::io;
 use std::time::Duration;
-use wiregauge_record::LinkDetail;
+use wiregauge_limits::Transport;
+use wiregauge_record::{BusLimit, LinkDetail};
 
 /// What one kind of socket adds to what all share.
 pub trait Opener: Send + Sync {
@@ -23,6 +25,11 @@ pub trait Opener: Send + Sync {
     /// What the kind does after each receive.
     fn received(&self, _fd: &OwnedFd) -> io::Result<()> {
         Ok(())
+    }
+
+    /// What carries the payload, where that is known to be Ethernet's business.
+    fn transport(&self) -> Option<Transport> {
+        None
     }
 
     /// Settings worth keeping with the run.
@@ -138,6 +145,11 @@ impl<O: Opener> Link for SocketLink<O> {
             buffer_settings(fd, &mut settings);
         }
         LinkDetail { settings }
+    }
+
+    fn limit(&self) -> Option<BusLimit> {
+        let transport = self.opener.transport()?;
+        limits::of_socket(self.fd.as_ref()?, transport)
     }
 }
 

@@ -12,6 +12,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::time::{Duration, Instant};
+use wiregauge_limits::Transport;
 use wiregauge_record::LinkOptions;
 
 /// The kind.
@@ -58,6 +59,11 @@ impl Opener for Tcp {
             sockopt::set_tcp_quickack(fd, true)?;
         }
         Ok(())
+    }
+
+    fn transport(&self) -> Option<Transport> {
+        // A device's stack may do without timestamps, and the limit must be none that it can exceed.
+        Some(Transport::Tcp { timestamps: false })
     }
 
     fn settings(&self) -> Vec<(String, String)> {

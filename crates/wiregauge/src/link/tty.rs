@@ -10,6 +10,7 @@ use rustix::termios::{
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use wiregauge_limits::{Framing, Parity, StopBits, Uart};
 
 /// `ASYNC_LOW_LATENCY` of linux/tty_flags.h: the driver hands bytes on at once.
 const ASYNC_LOW_LATENCY: libc::c_int = 1 << 13;
@@ -140,11 +141,12 @@ impl RawTty {
         self.low_latency
     }
 
-    /// The baud rate that the line is set to.
-    pub fn baud(&self) -> Option<u32> {
-        tcgetattr(&self.ready)
-            .ok()
-            .map(|termios| termios.output_speed())
+    /// What the line is set to.
+    pub fn line(&self) -> Option<Uart> {
+        tcgetattr(&self.ready).ok().map(|termios| Uart {
+            baud: termios.output_speed(),
+            framing: framing(termios.control_modes),
+        })
     }
 }
 
@@ -157,6 +159,39 @@ impl Drop for RawTty {
         }
         let _ = tcsetattr(&self.ready, OptionalActions::Now, &self.before);
         let _ = ioctl_tiocnxcl(&self.ready);
+    }
+}
+
+/// termios(3), the flags of c_cflag.
+fn framing(modes: ControlModes) -> Framing {
+    let size = modes & ControlModes::CSIZE;
+    let data_bits = if size == ControlModes::CS5 {
+        5
+    } else if size == ControlModes::CS6 {
+        6
+    } else if size == ControlModes::CS7 {
+        7
+    } else {
+        8
+    };
+    let is_odd = modes.contains(ControlModes::PARODD);
+    let parity = match modes.contains(ControlModes::CMSPAR) {
+        _ if !modes.contains(ControlModes::PARENB) => Parity::None,
+        true if is_odd => Parity::Mark,
+        true => Parity::Space,
+        false if is_odd => Parity::Odd,
+        false => Parity::Even,
+    };
+    let stop_bits = match modes.contains(ControlModes::CSTOPB) {
+        false => StopBits::One,
+        // What a 16550 sends (its LCR, bit 2, with 5 data bits).
+        true if data_bits == 5 => StopBits::OneAndHalf,
+        true => StopBits::Two,
+    };
+    Framing {
+        data_bits,
+        parity,
+        stop_bits,
     }
 }
 
@@ -235,4 +270,36 @@ pub fn open_pty() -> io::Result<(OwnedFd, PathBuf)> {
     tcsetattr(&master, OptionalActions::Now, &termios)?;
     let name = ptsname(&master, Vec::new())?;
     Ok((master, PathBuf::from(name.to_string_lossy().into_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_framing_is_that_of_the_flags() {
+        let (parity, odd) = (ControlModes::PARENB, ControlModes::PARODD);
+        let two = ControlModes::CSTOPB;
+        for (modes, text) in [
+            (ControlModes::CS8, "8N1"),
+            (ControlModes::CS8 | two | odd, "8N2"),
+            (ControlModes::CS7 | parity, "7E1"),
+            (ControlModes::CS7 | parity | odd, "7O1"),
+            (
+                ControlModes::CS8 | parity | odd | ControlModes::CMSPAR,
+                "8M1",
+            ),
+            (ControlModes::CS5 | two, "5N1.5"),
+        ] {
+            assert_eq!(framing(modes).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_tty_says_what_its_line_is_set_to() {
+        let (_master, path) = open_pty().unwrap();
+        let tty = RawTty::open(&path, Some(57_600)).unwrap();
+        let line = tty.line().unwrap();
+        assert_eq!((line.baud, line.framing), (57_600, Framing::EIGHT_N_ONE));
+    }
 }

@@ -9,6 +9,7 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
+use wiregauge_limits::Transport;
 use wiregauge_record::LinkOptions;
 
 /// Payload of the largest UDP datagram over IPv4: 65,535 less 20 (RFC 791) less 8 (RFC 768).
@@ -54,6 +55,10 @@ impl Opener for Udp {
             socket::set_patience(&fd, patience)?;
         }
         Ok(fd)
+    }
+
+    fn transport(&self) -> Option<Transport> {
+        Some(Transport::Udp)
     }
 
     fn settings(&self) -> Vec<(String, String)> {

@@ -17,7 +17,7 @@ use crate::crew::{self, Measurer, Signs, Watcher};
 use crate::error::LinkError;
 use crate::exchange::hello::hello;
 use crate::host;
-use crate::limits::Bus;
+use crate::limits::{self, Bus};
 use crate::link::Address;
 use crate::ring::{self, Drain};
 use crate::sink::{Opened, Progress, RunError, Sink};
@@ -222,7 +222,7 @@ fn measuring_thread(
     let said = responder
         .as_ref()
         .and_then(|r| Bus::from_name(r.bus.as_deref()?));
-    let limit = link.limit().or(said.map(Bus::limit));
+    let limit = limits::narrower(link.limit(), said.map(Bus::limit));
     let opened = Opened {
         host: host::host_state(plan.host.lock_memory),
         link: link.detail(),
