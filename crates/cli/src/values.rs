@@ -163,6 +163,23 @@ pub fn byte_rate(text: &str) -> Result<ByteRate, String> {
     Ok(ByteRate(rate as u64))
 }
 
+/// Bits a second: `10M`, `2.5G`, `100Mbit/s`; powers of ten.
+pub fn bit_rate(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is no rate in bits a second (such as 10M, 100M or 2.5G)");
+    let number = text.strip_suffix("bit/s").unwrap_or(text);
+    let (digits, unit) = match number.as_bytes().last() {
+        Some(b'k' | b'K') => (&number[..number.len() - 1], 1e3),
+        Some(b'M') => (&number[..number.len() - 1], 1e6),
+        Some(b'G') => (&number[..number.len() - 1], 1e9),
+        _ => (number, 1.0),
+    };
+    let rate = (digits.parse::<f64>().map_err(|_| wrong())? * unit).round();
+    if !(1.0..=1e13).contains(&rate) {
+        return Err(wrong());
+    }
+    Ok(rate as u64)
+}
+
 /// `1e-6`, `0.1%`.
 pub fn loss(text: &str) -> Result<f64, String> {
     let wrong = || format!("`{text}` is no probability of a loss (such as 1e-6 or 0.1%)");
@@ -371,6 +388,16 @@ mod tests {
             stall("every=9:400ms").unwrap(),
             (Often::Every(9), 400_000_000)
         );
+    }
+
+    #[test]
+    fn rates_of_bits_are_powers_of_ten() {
+        assert_eq!(bit_rate("10M"), Ok(10_000_000));
+        assert_eq!(bit_rate("2.5Gbit/s"), Ok(2_500_000_000));
+        assert_eq!(bit_rate("9600"), Ok(9_600));
+        for text in ["", "M", "-1M", "0", "10MB/s", "1e20", "nan", "10 M"] {
+            assert!(bit_rate(text).is_err(), "{text}");
+        }
     }
 
     #[test]

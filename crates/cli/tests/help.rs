@@ -6,12 +6,16 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 18] = [
     "exchange",
     "stream",
     "loop",
+    "tune",
     "explain",
+    "deadline",
     "compare",
+    "doctor",
+    "limits",
     "serve",
     "show",
     "report",
@@ -60,7 +64,7 @@ fn no_command_is_left_out_of_these_tests() {
 fn the_examples_of_the_commands_that_measure_and_serve_are_ones_that_the_program_reads() {
     let desk = Desk::new();
     let mut read = 0;
-    for command in ["exchange", "stream", "loop", "serve"] {
+    for command in ["exchange", "stream", "loop", "serve", "limits"] {
         let help = desk
             .wiregauge(&format!("help {command}"))
             .assert()

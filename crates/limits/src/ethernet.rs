@@ -128,12 +128,13 @@ impl Ethernet {
             });
         }
         let (most, section) = match (self.transport, self.ipv6) {
-            (Transport::Tcp { .. }, _) => (1 << 30, "a GiB is enough here"),
+            (Transport::Tcp { .. }, _) => (u32::MAX, ""),
             (Transport::Udp, false) => ((LONGEST - IPV4 - UDP) as u32, "RFC 768 and RFC 791, 3.1"),
             (Transport::Udp, true) => ((LONGEST - UDP) as u32, "RFC 768 and RFC 8200, 3"),
         };
         match payload {
-            Some(asked) if asked == 0 || asked > most => Err(Refused::Payload {
+            Some(0) => Err(Refused::Empty),
+            Some(asked) if asked > most => Err(Refused::Payload {
                 transport: self.name(),
                 asked,
                 most,

@@ -40,9 +40,10 @@ pub enum Refused {
     },
     /// More packets an interval than an endpoint may have.
     #[error(
-        "{asked} packets an interval are not allowed at {} speed, {}: 1 to {most}{why}",
+        "{asked} packets of {bytes} B an interval are not allowed at {} speed, {}: {} ({why})",
         speed.name(),
-        transfer.name()
+        transfer.name(),
+        if *most == 1 { "1".to_owned() } else { format!("1 to {most}") }
     )]
     Packets {
         /// The speed.
@@ -51,6 +52,8 @@ pub enum Refused {
         transfer: Transfer,
         /// The packets that were asked for.
         asked: u32,
+        /// Bytes in each.
+        bytes: u32,
         /// The most.
         most: u32,
         /// Under which condition there may be more.
@@ -110,7 +113,10 @@ pub enum Refused {
         /// Where that is written.
         section: &'static str,
     },
-    /// More than one datagram carries, or nothing.
+    /// A message of nothing.
+    #[error("a message of 0 B carries nothing; 1 B is the least")]
+    Empty,
+    /// More than one datagram carries.
     #[error("a {transport} message of {asked} B is not allowed: 1 to {most} B ({section})")]
     Payload {
         /// TCP or UDP.

@@ -150,12 +150,16 @@ impl Speed {
         }
     }
 
-    /// Most packets of one endpoint in an interval: USB 2.0, 5.6.3 and 5.7.3; USB 3.2, 4.4.7 and 4.4.8.
-    pub fn most_packets(self, transfer: Transfer) -> u32 {
-        match (self, transfer) {
-            (Speed::Low | Speed::Full, _) => 1,
-            (Speed::High, _) | (_, Transfer::Interrupt) => 3,
-            // Bursts of 16, three in an interval (USB 3.2, 9.6.7).
+    /// Most packets of so many bytes that one endpoint may have in an interval: USB 2.0, table 9-14;
+    /// USB 3.2, 9.6.6 and 9.6.7.
+    pub fn most_packets(self, transfer: Transfer, packet_bytes: u32) -> u32 {
+        match (self, packet_bytes) {
+            (Speed::Low | Speed::Full, _) | (Speed::High, ..=512) => 1,
+            (Speed::High, ..=682) => 2,
+            (Speed::High, _) => 3,
+            (_, ..=1023) => 1,
+            _ if transfer == Transfer::Interrupt => 3,
+            // Bursts of 16, three in an interval.
             (Speed::Super5, _) => 48,
             _ => superspeed::most_isochronous_packets(self),
         }
@@ -246,8 +250,9 @@ pub(crate) fn periodic_percent(speed: Speed) -> u64 {
 impl Endpoint {
     /// The one that carries most: the largest packets, as many and as often as it may ask for.
     pub fn best(speed: Speed, transfer: Transfer) -> Endpoint {
+        let largest = speed.largest_packet(transfer);
         let packets = match transfer.is_periodic() {
-            true => speed.most_packets(transfer),
+            true => speed.most_packets(transfer, largest),
             false => 1,
         };
         let interval_ns = match (speed, transfer) {
@@ -257,9 +262,22 @@ impl Endpoint {
         Endpoint {
             speed,
             transfer,
-            packet_bytes: speed.largest_packet(transfer),
+            packet_bytes: largest,
             packets,
             interval_ns,
+        }
+    }
+
+    /// The same with packets of another size, as many as there may be of them.
+    pub fn with_packet(self, packet_bytes: u32) -> Endpoint {
+        let packets = match self.transfer.is_periodic() {
+            true => self.speed.most_packets(self.transfer, packet_bytes),
+            false => 1,
+        };
+        Endpoint {
+            packet_bytes,
+            packets,
+            ..self
         }
     }
 
@@ -304,16 +322,18 @@ impl Endpoint {
                 _ => Err(Refused::NotPeriodic { transfer }),
             };
         }
-        let most = speed.most_packets(transfer);
+        let most = speed.most_packets(transfer, self.packet_bytes);
         if !(1..=most).contains(&self.packets) {
             return Err(Refused::Packets {
                 speed,
                 transfer,
                 asked: self.packets,
+                bytes: self.packet_bytes,
                 most,
                 why: match speed {
-                    Speed::Low | Speed::Full => " (more are for high speed and above)",
-                    _ => "",
+                    Speed::Low | Speed::Full => "more are for high speed and above",
+                    Speed::High => "2 from 513 B, 3 from 683 B: USB 2.0, table 9-14",
+                    _ => "more than 1 with packets of 1024 B only: USB 3.2, 9.6.6",
                 },
             });
         }
@@ -435,8 +455,11 @@ impl Endpoint {
             raw_bytes_s: speed.bits_s() as f64 / 8.0,
             shared: true,
             formula: format!(
-                "{} x {} B x {}/s = {} B/s",
-                self.fitting(frame),
+                "{} x {} B x {}/s = {} x {} B x {}/s = {} B/s",
+                self.quotient(),
+                self.packet_bytes,
+                1_000_000_000 / speed.frame_ns(),
+                frame.transfers,
                 self.packet_bytes,
                 1_000_000_000 / speed.frame_ns(),
                 grouped(frame.bytes_s as f64)
@@ -458,10 +481,12 @@ impl Endpoint {
         let a_second = f64::from(self.packets) * 1e9 / served as f64;
         let bytes_s = a_second * f64::from(self.packet_bytes);
         let mut notes = vec![format!(
-            "The bus carries {} B/s from all such endpoints together if nothing else wants it: {} \
-             (USB 2.0 table {}). They may have {} % of a {} (USB 2.0, {}), at most {} of them.",
+            "The bus carries {} B/s from all such endpoints together if nothing else wants it: {} = {} \
+             in a {} (USB 2.0 table {}). They may have {} % of a {} (USB 2.0, {}), at most {} of them.",
             grouped(frame.bytes_s as f64),
-            self.fitting(frame),
+            self.quotient(),
+            frame.transfers,
+            speed.frame_name(),
             self.table(),
             periodic_percent(speed),
             speed.frame_name(),
@@ -504,10 +529,14 @@ impl Endpoint {
 
     pub(crate) fn periodic_source(&self) -> String {
         format!(
-            "USB {}: {} B every {} us, USB 2.0 table 9-13",
+            "USB {}: {} B every {} us, {}",
             self.transfer.name(),
             u64::from(self.packet_bytes) * u64::from(self.packets),
-            self.served_ns() / 1000
+            self.served_ns() / 1000,
+            match self.speed.is_super() {
+                true => "USB 3.2, 9.6.6",
+                false => "USB 2.0 table 9-13",
+            }
         )
     }
 
@@ -517,15 +546,14 @@ impl Endpoint {
         (overhead + u64::from(self.packet_bytes)) as f64 * 8e9 / self.speed.bits_s() as f64
     }
 
-    /// `floor(1500 / (13 + 64)) = 19`.
-    fn fitting(&self, frame: &Frame) -> String {
+    /// `floor(1500 / (13 + 64))`.
+    fn quotient(&self) -> String {
         let overhead = self.speed.overhead(self.transfer).unwrap_or_default();
         let one = match self.packets {
             1 => format!("({overhead} + {})", self.packet_bytes),
             many => format!("({many} x ({overhead} + {}))", self.packet_bytes),
         };
-        let size = self.speed.frame_bytes();
-        format!("floor({size} / {one}) = {}", frame.transfers)
+        format!("floor({} / {one})", self.speed.frame_bytes())
     }
 
     /// How many of it fit the part of a frame that periodic transfers may have.
@@ -552,6 +580,13 @@ impl Endpoint {
                 "A packet of {} B ends its transfer: there are only {sizes} ({section}).",
                 self.packet_bytes
             ));
+        }
+        if (self.speed, self.transfer) == (Speed::Low, Transfer::Control) {
+            notes.push(
+                "The head of table 5-1 gives an overhead of 63 B, of which two transfers would fit; its \
+                 rows count three, which leaves 48."
+                    .to_owned(),
+            );
         }
         // USB 2.0, 7.1.9: a zero is inserted after six ones.
         let overhead = self.speed.overhead(self.transfer).unwrap_or_default();

@@ -84,7 +84,7 @@ proptest! {
         transfer in transfers(),
         packet in 1u32..1024,
     ) {
-        let endpoint = |packet_bytes| Endpoint { packet_bytes, ..Endpoint::best(speed, transfer) };
+        let endpoint = |packet_bytes| Endpoint { packets: 1, ..Endpoint::best(speed, transfer).with_packet(packet_bytes) };
         if endpoint(packet + 1).check().is_ok() {
             let (small, large) = (endpoint(packet).frame(), endpoint(packet + 1).frame());
             let (small, large) = (small.expect("a frame"), large.expect("a frame"));

@@ -121,7 +121,12 @@ fn what_no_descriptor_may_ask_for_is_refused_with_what_it_may() {
     assert!(refused(best(Speed::Low, Transfer::Bulk)).contains("no bulk transfers"));
     let full = best(Speed::Full, Transfer::Interrupt);
     let asked = refused(Endpoint { packets: 2, ..full });
-    assert!(asked.contains("1 to 1 (more are for high speed"), "{asked}");
+    assert!(
+        asked.contains(
+            "2 packets of 64 B an interval are not allowed at full speed, interrupt: 1 (more"
+        ),
+        "{asked}"
+    );
     for interval_ns in [0, 1_500_000, 256_000_000] {
         let asked = refused(Endpoint {
             interval_ns,
@@ -139,6 +144,15 @@ fn what_no_descriptor_may_ask_for_is_refused_with_what_it_may() {
             .contains("power of two")
         );
     }
+    let small = high.with_packet(600);
+    assert_eq!((small.packets, small.check()), (2, Ok(())));
+    assert!(
+        refused(Endpoint {
+            packets: 3,
+            ..small
+        })
+        .contains("1 to 2 (2 from 513 B")
+    );
     let bulk = best(Speed::High, Transfer::Bulk);
     assert!(refused(Endpoint { packets: 3, ..bulk }).contains("no interval"));
     for speed in Speed::ALL {

@@ -1,15 +1,154 @@
 //! The flags of `wiregauge limits`.
 
-use clap::Args;
+use crate::values::{self, Sizes};
+use clap::{Args, ValueEnum};
+use std::time::Duration;
+use wiregauge_limits::{Framing, Speed, Transfer};
 
 /// Below the flags in its help.
 pub const EXAMPLES: &str = "\
 Examples:
-  wiregauge limits usb --speed full --type bulk";
+  wiregauge limits                                         # every medium at its best
+  wiregauge limits usb --speed full --type bulk
+  wiregauge limits usb --speed full --type bulk --packet 8..64 --out 16 --in 100
+  wiregauge limits usb --speed high --type interrupt --packet 64 --interval 1ms
+  wiregauge limits uart --baud 115200,921600 --framing 8E1
+  wiregauge limits tcp --rate 10M --payload 48,1k,64k
+  wiregauge limits udp --rate 100M,1G --ipv6 --vlan --payload 64
+
+The best that is possible: nothing else on the medium, no time lost by host or device.
+Formulas and sources: docs/limits.md.";
+
+/// The medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MediumArg {
+    /// A USB endpoint.
+    Usb,
+    /// A serial line.
+    Uart,
+    /// TCP over Ethernet.
+    Tcp,
+    /// UDP over Ethernet.
+    Udp,
+}
+
+/// `--speed`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SpeedArg {
+    /// 1.5 Mbit/s.
+    Low,
+    /// 12 Mbit/s.
+    Full,
+    /// 480 Mbit/s.
+    High,
+    /// 5 Gbit/s, USB 3.2 Gen 1.
+    #[value(name = "5G", alias = "super", alias = "5g")]
+    Super5,
+    /// 10 Gbit/s, USB 3.2 Gen 2.
+    #[value(name = "10G", alias = "10g")]
+    Super10,
+    /// 20 Gbit/s, USB 3.2 Gen 2x2.
+    #[value(name = "20G", alias = "20g")]
+    Super20,
+}
+
+impl From<SpeedArg> for Speed {
+    fn from(arg: SpeedArg) -> Speed {
+        match arg {
+            SpeedArg::Low => Speed::Low,
+            SpeedArg::Full => Speed::Full,
+            SpeedArg::High => Speed::High,
+            SpeedArg::Super5 => Speed::Super5,
+            SpeedArg::Super10 => Speed::Super10,
+            SpeedArg::Super20 => Speed::Super20,
+        }
+    }
+}
+
+/// `--type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TransferArg {
+    /// Setup, data, status.
+    Control,
+    /// At fixed intervals, acknowledged.
+    Interrupt,
+    /// At fixed intervals, not acknowledged.
+    Isochronous,
+    /// Whenever the bus is free.
+    Bulk,
+}
+
+impl From<TransferArg> for Transfer {
+    fn from(arg: TransferArg) -> Transfer {
+        match arg {
+            TransferArg::Control => Transfer::Control,
+            TransferArg::Interrupt => Transfer::Interrupt,
+            TransferArg::Isochronous => Transfer::Isochronous,
+            TransferArg::Bulk => Transfer::Bulk,
+        }
+    }
+}
 
 /// `wiregauge limits`.
 #[derive(Debug, Args)]
 pub struct LimitsArgs {
-    /// The medium.
-    pub medium: String,
+    /// The medium [default: an overview of all].
+    #[arg(value_enum)]
+    pub medium: Option<MediumArg>,
+    /// Request in bytes, for the least time of an exchange (with --in).
+    #[arg(long = "out", value_name = "BYTES", value_parser = values::size, requires = "in_size")]
+    pub out_size: Option<u32>,
+    /// Answer in bytes.
+    #[arg(long = "in", value_name = "BYTES", value_parser = values::size, requires = "out_size")]
+    pub in_size: Option<u32>,
+    /// Print JSON for machines.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Speed of the bus [default: all].
+    #[arg(long, value_enum, ignore_case = true, help_heading = "USB")]
+    pub speed: Option<SpeedArg>,
+    /// Kind of transfer [default: all].
+    #[arg(long = "type", value_name = "TYPE", value_enum, help_heading = "USB")]
+    pub transfer: Option<TransferArg>,
+    /// Data in each packet, a list in bytes [default: the most].
+    #[arg(long, value_name = "BYTES", value_parser = values::sizes, help_heading = "USB")]
+    pub packet: Option<Sizes>,
+    /// Packets an interval of an interrupt or isochronous endpoint [default: the most].
+    #[arg(long, value_name = "N", help_heading = "USB")]
+    pub packets: Option<u32>,
+    /// Interval that such an endpoint asks for [default: the shortest].
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "USB")]
+    pub interval: Option<Duration>,
+
+    /// Baud rates, a list [default: 9600 to 3000000].
+    #[arg(
+        long,
+        value_name = "BAUD",
+        value_delimiter = ',',
+        help_heading = "UART"
+    )]
+    pub baud: Vec<u32>,
+    /// Data bits, parity, stop bits [default: 8N1].
+    #[arg(long, value_name = "FRAMING", help_heading = "UART")]
+    pub framing: Option<Framing>,
+
+    /// Bits a second, a list such as 10M,1G [default: 10M,100M,1G].
+    #[arg(long, value_name = "RATE", value_parser = values::bit_rate, value_delimiter = ',', help_heading = "Ethernet")]
+    pub rate: Vec<u64>,
+    /// Largest IP packet of a frame [default: 1500].
+    #[arg(long, value_name = "BYTES", value_parser = values::size, help_heading = "Ethernet")]
+    pub mtu: Option<u32>,
+    /// Messages of so many bytes, each on its own, a list [default: a flow in full frames].
+    #[arg(long, value_name = "BYTES", value_parser = values::sizes, help_heading = "Ethernet")]
+    pub payload: Option<Sizes>,
+    /// IPv6 rather than IPv4.
+    #[arg(long, help_heading = "Ethernet")]
+    pub ipv6: bool,
+    /// Frames have a VLAN's tag.
+    #[arg(long, help_heading = "Ethernet")]
+    pub vlan: bool,
+    /// TCP without the timestamps that Linux has by default.
+    #[arg(long, help_heading = "Ethernet")]
+    pub no_timestamps: bool,
 }

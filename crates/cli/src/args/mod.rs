@@ -22,7 +22,7 @@ pub use deadline::DeadlineArgs;
 pub use devices::DevicesArgs;
 pub use doctor::DoctorArgs;
 pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
-pub use limits::LimitsArgs;
+pub use limits::{LimitsArgs, MediumArg};
 pub use report::{FigureFormat, ReportArgs};
 pub use serve::{BusArg, ServeArgs};
 pub use shared::{HostArgs, KeepArgs, Look, ProtocolArg};

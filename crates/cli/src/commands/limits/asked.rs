@@ -1,0 +1,335 @@
+//! From the flags of `wiregauge limits` to what is to be computed: every combination of the lists.
+
+use crate::args::{LimitsArgs, MediumArg};
+use anyhow::bail;
+use serde_json::json;
+use wiregauge_limits::{
+    Endpoint, Ethernet, Framing, Limit, Refused, Speed, Transfer, Transport, Uart,
+};
+use wiregauge_report::units::grouped;
+
+/// Usual baud rates, for the overview.
+const BAUDS: [u32; 4] = [9_600, 115_200, 921_600, 3_000_000];
+
+/// Usual rates of Ethernet, for the overview.
+const RATES: [u64; 3] = [10_000_000, 100_000_000, 1_000_000_000];
+
+/// What was asked about.
+pub enum Kind {
+    /// An endpoint.
+    Usb(Endpoint),
+    /// A serial line.
+    Uart(Uart),
+    /// A way over Ethernet, and the size of a message, if one was given.
+    Ethernet(Ethernet, Option<u32>),
+}
+
+/// Something asked about, and its limit.
+pub struct Best {
+    /// What it is.
+    pub kind: Kind,
+    /// What it carries.
+    pub limit: Limit,
+    /// Least time of the exchange that was asked about.
+    pub exchange_ns: Option<f64>,
+}
+
+/// Every combination that was asked for.
+pub fn resolve(args: &LimitsArgs) -> anyhow::Result<Vec<Best>> {
+    refuse_foreign_flags(args)?;
+    let mut all = Vec::new();
+    if matches!(args.medium, None | Some(MediumArg::Usb)) {
+        all.extend(usb(args)?);
+    }
+    if matches!(args.medium, None | Some(MediumArg::Uart)) {
+        all.extend(uart(args)?);
+    }
+    if matches!(args.medium, None | Some(MediumArg::Tcp)) {
+        let timestamps = !args.no_timestamps;
+        all.extend(ethernet(args, Transport::Tcp { timestamps })?);
+    }
+    if matches!(args.medium, None | Some(MediumArg::Udp)) {
+        all.extend(ethernet(args, Transport::Udp)?);
+    }
+    Ok(all)
+}
+
+fn refuse_foreign_flags(args: &LimitsArgs) -> anyhow::Result<()> {
+    use MediumArg::{Tcp, Uart, Udp, Usb};
+    let given: [(&str, bool, &[MediumArg]); 14] = [
+        ("--speed", args.speed.is_some(), &[Usb]),
+        ("--type", args.transfer.is_some(), &[Usb]),
+        ("--packet", args.packet.is_some(), &[Usb]),
+        ("--packets", args.packets.is_some(), &[Usb]),
+        ("--interval", args.interval.is_some(), &[Usb]),
+        ("--baud", !args.baud.is_empty(), &[Uart]),
+        ("--framing", args.framing.is_some(), &[Uart]),
+        ("--rate", !args.rate.is_empty(), &[Tcp, Udp]),
+        ("--mtu", args.mtu.is_some(), &[Tcp, Udp]),
+        ("--payload", args.payload.is_some(), &[Tcp, Udp]),
+        ("--ipv6", args.ipv6, &[Tcp, Udp]),
+        ("--vlan", args.vlan, &[Tcp, Udp]),
+        ("--no-timestamps", args.no_timestamps, &[Tcp]),
+        ("--out", args.out_size.is_some(), &[Usb, Uart, Tcp, Udp]),
+    ];
+    for (flag, _, media) in given.iter().filter(|(_, is_given, _)| *is_given) {
+        if args.medium.is_none_or(|medium| !media.contains(&medium)) {
+            let names: Vec<&str> = media.iter().map(|medium| name(*medium)).collect();
+            bail!("{flag} is for `wiregauge limits {}`", names.join("` and `"));
+        }
+    }
+    Ok(())
+}
+
+fn name(medium: MediumArg) -> &'static str {
+    match medium {
+        MediumArg::Usb => "usb",
+        MediumArg::Uart => "uart",
+        MediumArg::Tcp => "tcp",
+        MediumArg::Udp => "udp",
+    }
+}
+
+fn usb(args: &LimitsArgs) -> anyhow::Result<Vec<Best>> {
+    let speeds = args.speed.map(|speed| vec![speed.into()]);
+    let transfers = args.transfer.map(|transfer| vec![transfer.into()]);
+    let is_one = speeds.is_some() && transfers.is_some();
+    let mut all = Vec::new();
+    let mut refused = None;
+    for speed in speeds.unwrap_or(Speed::ALL.to_vec()) {
+        for transfer in transfers.clone().unwrap_or(Transfer::ALL.to_vec()) {
+            let packets = args.packet.as_ref().map(|sizes| sizes.0.clone());
+            for packet in packets.unwrap_or(vec![speed.largest_packet(transfer)]) {
+                match endpoint(args, speed, transfer, packet) {
+                    Ok(endpoint) => all.push(one_of_usb(args, endpoint)?),
+                    // What is asked for by name is refused; of all, those are told that there are.
+                    Err(why) if is_one => return Err(why.into()),
+                    Err(why) => refused = Some(why),
+                }
+            }
+        }
+    }
+    match refused {
+        Some(why) if all.is_empty() => Err(why.into()),
+        _ => Ok(all),
+    }
+}
+
+fn endpoint(
+    args: &LimitsArgs,
+    speed: Speed,
+    transfer: Transfer,
+    packet_bytes: u32,
+) -> Result<Endpoint, Refused> {
+    let mut endpoint = Endpoint::best(speed, transfer).with_packet(packet_bytes);
+    if let Some(packets) = args.packets {
+        endpoint.packets = packets;
+    }
+    if let Some(interval) = args.interval {
+        endpoint.interval_ns = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
+    }
+    if (args.packets.is_some() || args.interval.is_some()) && !transfer.is_periodic() {
+        return Err(Refused::NotPeriodic { transfer });
+    }
+    endpoint.check().map(|()| endpoint)
+}
+
+fn one_of_usb(args: &LimitsArgs, endpoint: Endpoint) -> anyhow::Result<Best> {
+    let exchange_ns = sizes(args).and_then(|(out, in_)| endpoint.exchange_ns(out, in_));
+    if args.out_size.is_some() && args.transfer.is_some() && exchange_ns.is_none() {
+        bail!(
+            "--out and --in: the least time of an exchange is told for bulk transfers, not for {} ones, \
+             whose time is the host's schedule",
+            endpoint.transfer.name()
+        );
+    }
+    Ok(Best {
+        limit: endpoint.limit(),
+        kind: Kind::Usb(endpoint),
+        exchange_ns,
+    })
+}
+
+fn sizes(args: &LimitsArgs) -> Option<(u64, u64)> {
+    Some((args.out_size?.into(), args.in_size?.into()))
+}
+
+fn uart(args: &LimitsArgs) -> anyhow::Result<Vec<Best>> {
+    let framing = args.framing.unwrap_or(Framing::EIGHT_N_ONE);
+    let bauds = match args.baud.as_slice() {
+        [] => &BAUDS,
+        bauds => bauds,
+    };
+    let mut all = Vec::new();
+    for &baud in bauds {
+        let line = Uart { baud, framing };
+        line.check()?;
+        all.push(Best {
+            limit: line.limit(),
+            kind: Kind::Uart(line),
+            exchange_ns: sizes(args).map(|(out, in_)| line.exchange_ns(out, in_)),
+        });
+    }
+    Ok(all)
+}
+
+fn ethernet(args: &LimitsArgs, transport: Transport) -> anyhow::Result<Vec<Best>> {
+    let rates = match args.rate.as_slice() {
+        [] => &RATES,
+        rates => rates,
+    };
+    let payloads = match &args.payload {
+        None => vec![None],
+        Some(sizes) => sizes.0.iter().map(|&size| Some(size)).collect(),
+    };
+    let mut all = Vec::new();
+    for &bits_s in rates {
+        let way = Ethernet {
+            mtu: args.mtu.unwrap_or(1500),
+            ipv6: args.ipv6,
+            vlan: args.vlan,
+            ..Ethernet::new(bits_s, transport)
+        };
+        let exchange_ns = match (args.out_size, args.in_size) {
+            (Some(out), Some(in_)) => {
+                way.check(Some(out))?;
+                way.check(Some(in_))?;
+                Some(way.exchange_ns(out, in_))
+            }
+            _ => None,
+        };
+        for &payload in &payloads {
+            way.check(payload)?;
+            all.push(Best {
+                limit: way.limit(payload),
+                kind: Kind::Ethernet(way, payload),
+                exchange_ns,
+            });
+        }
+    }
+    Ok(all)
+}
+
+impl Kind {
+    /// Which table it stands in: that of `usb`, of `uart`, or of `tcp` for both over Ethernet.
+    pub fn family(&self) -> MediumArg {
+        match self {
+            Kind::Usb(_) => MediumArg::Usb,
+            Kind::Uart(_) => MediumArg::Uart,
+            Kind::Ethernet(..) => MediumArg::Tcp,
+        }
+    }
+
+    /// Heads of the columns that say what it is.
+    pub fn columns(&self) -> &'static [&'static str] {
+        match self {
+            Kind::Usb(_) => &["speed", "type", "packet B", "packets", "every us"],
+            Kind::Uart(_) => &["baud", "framing"],
+            Kind::Ethernet(..) => &["over", "rate Mbit/s", "MTU B", "message B"],
+        }
+    }
+
+    /// Its cells in these columns.
+    pub fn cells(&self) -> Vec<String> {
+        match self {
+            Kind::Usb(e) if e.transfer.is_periodic() => vec![
+                e.speed.name().into(),
+                e.transfer.name().into(),
+                e.packet_bytes.to_string(),
+                e.packets.to_string(),
+                grouped(e.served_ns() / 1000),
+            ],
+            Kind::Usb(e) => vec![
+                e.speed.name().into(),
+                e.transfer.name().into(),
+                e.packet_bytes.to_string(),
+                "-".into(),
+                "-".into(),
+            ],
+            Kind::Uart(line) => vec![grouped(line.baud.into()), line.framing.to_string()],
+            Kind::Ethernet(way, payload) => vec![
+                transport(way).into(),
+                (way.bits_s as f64 / 1e6).to_string(),
+                way.mtu.to_string(),
+                match payload {
+                    Some(bytes) => bytes.to_string(),
+                    None => format!("{} (full)", way.full_segment()),
+                },
+            ],
+        }
+    }
+
+    /// What is counted a second besides bytes.
+    pub fn messages(&self) -> &'static str {
+        match self {
+            Kind::Usb(_) => "packets/s",
+            Kind::Uart(_) => "bytes/s",
+            Kind::Ethernet(..) => "messages/s",
+        }
+    }
+
+    /// Bytes a second of all such endpoints of a bus together, where USB 2.0 has a table.
+    pub fn bus_bytes_s(&self) -> Option<u64> {
+        match self {
+            Kind::Usb(endpoint) => Some(endpoint.frame()?.bytes_s),
+            _ => None,
+        }
+    }
+
+    /// It in few words.
+    pub fn name(&self) -> String {
+        match self {
+            Kind::Usb(e) => format!(
+                "{} speed, {}, {} B",
+                e.speed.name(),
+                e.transfer.name(),
+                e.packet_bytes
+            ),
+            Kind::Uart(line) => format!("{} baud, {}", grouped(line.baud.into()), line.framing),
+            Kind::Ethernet(way, payload) => format!(
+                "{}, {} Mbit/s, {}",
+                transport(way),
+                way.bits_s as f64 / 1e6,
+                payload.map_or("full frames".into(), |bytes| format!("{bytes} B"))
+            ),
+        }
+    }
+
+    /// What was asked about, for machines.
+    pub fn as_json(&self) -> serde_json::Value {
+        match self {
+            Kind::Usb(e) => json!({
+                "medium": "usb",
+                "speed": e.speed.name(),
+                "bits_s": e.speed.bits_s(),
+                "type": e.transfer.name(),
+                "packet_bytes": e.packet_bytes,
+                "packets": e.transfer.is_periodic().then_some(e.packets),
+                "interval_ns": e.transfer.is_periodic().then_some(e.interval_ns),
+                "served_ns": e.transfer.is_periodic().then_some(e.served_ns()),
+            }),
+            Kind::Uart(line) => json!({
+                "medium": "uart",
+                "baud": line.baud,
+                "framing": line.framing.to_string(),
+            }),
+            Kind::Ethernet(way, payload) => json!({
+                "medium": transport(way).to_lowercase(),
+                "bits_s": way.bits_s,
+                "mtu": way.mtu,
+                "payload": payload.unwrap_or(way.full_segment()),
+                "full_frames": payload.is_none(),
+                "ipv6": way.ipv6,
+                "vlan": way.vlan,
+                "timestamps": way.transport == (Transport::Tcp { timestamps: true }),
+            }),
+        }
+    }
+}
+
+fn transport(way: &Ethernet) -> &'static str {
+    match way.transport {
+        Transport::Tcp { .. } => "TCP",
+        Transport::Udp => "UDP",
+    }
+}

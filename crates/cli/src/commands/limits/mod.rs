@@ -1,0 +1,142 @@
+//! `wiregauge limits`: tell what a medium can carry at best.
+
+mod asked;
+
+use crate::Outcome;
+use crate::args::{LimitsArgs, MediumArg};
+use crate::caller::Session;
+use crate::output::style::{HEADING, RESET};
+use asked::{Best, Kind};
+use std::io::Write;
+use wiregauge_report::told::Table;
+use wiregauge_report::units::{TimeUnit, grouped, percent, time};
+
+/// Runs the command.
+pub fn run(args: &LimitsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
+    let all = asked::resolve(args)?;
+    let mut out = session.caller.words();
+    if args.json {
+        let all: Vec<_> = all.iter().map(as_json).collect();
+        serde_json::to_writer_pretty(&mut out, &all).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+        return Ok(Outcome::Done);
+    }
+    for (title, kind) in [
+        ("USB", MediumArg::Usb),
+        ("Serial lines", MediumArg::Uart),
+        ("Ethernet", MediumArg::Tcp),
+    ] {
+        let of_this: Vec<&Best> = all.iter().filter(|one| one.kind.family() == kind).collect();
+        if !of_this.is_empty() {
+            table(&mut out, title, &of_this)?;
+        }
+    }
+    match args.medium {
+        None => writeln!(
+            out,
+            "\nusb, uart, tcp or udp behind the command tells the formula, its source and other sizes"
+        )?,
+        Some(_) => how(&mut out, &all)?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// The figures, one line each.
+fn table(out: &mut dyn Write, title: &str, all: &[&Best]) -> std::io::Result<()> {
+    let with_exchange = all.iter().any(|one| one.exchange_ns.is_some());
+    let is_usb = all[0].kind.family() == MediumArg::Usb;
+    let mut columns = all[0].kind.columns().to_vec();
+    columns.extend(["B/s", all[0].kind.messages(), "of raw"]);
+    if is_usb {
+        columns.push("all endpoints B/s");
+    }
+    columns.push("one takes us");
+    if with_exchange {
+        columns.push("exchange us");
+    }
+    let mut table = Table::new(title, &columns);
+    for one in all {
+        let limit = &one.limit;
+        let mut cells = one.kind.cells();
+        cells.push(grouped(limit.bytes_s.round() as u64));
+        cells.push(a_second(limit.messages_s));
+        cells.push(percent(limit.efficiency()));
+        if is_usb {
+            let bus = one.kind.bus_bytes_s();
+            cells.push(bus.map_or("-".into(), grouped));
+        }
+        let us = |ns: f64| TimeUnit::Micro.show(ns);
+        cells.push(us(limit.message_ns));
+        if with_exchange {
+            cells.push(one.exchange_ns.map_or("-".into(), us));
+        }
+        table.row(cells);
+    }
+    writeln!(out, "{HEADING}{}{RESET}, at best", table.title)?;
+    write!(out, "{}", table.text())
+}
+
+/// How the figures come about, and what they leave out.
+fn how(out: &mut dyn Write, all: &[Best]) -> std::io::Result<()> {
+    writeln!(out, "\n{HEADING}How{RESET}")?;
+    for one in all {
+        writeln!(out, "  {}: {}", one.kind.name(), one.limit.formula)?;
+    }
+    if let [one] = all
+        && let Some(ns) = one.exchange_ns
+    {
+        writeln!(
+            out,
+            "  An exchange takes {} at least: the time of request and answer on the wire.",
+            time(ns)
+        )?;
+    }
+    let mut sources: Vec<&str> = all.iter().map(|one| one.limit.source.as_str()).collect();
+    sources.dedup();
+    writeln!(out, "\n{HEADING}Source{RESET}")?;
+    for source in sources {
+        writeln!(out, "  {source}")?;
+    }
+    // Of several, what is true of all; most notes have figures of their own.
+    let mut notes = all[0].limit.notes.clone();
+    notes.retain(|note| all.iter().all(|one| one.limit.notes.contains(note)));
+    if !notes.is_empty() {
+        writeln!(out, "\n{HEADING}Notes{RESET}")?;
+    }
+    for note in notes {
+        writeln!(out, "  {note}")?;
+    }
+    Ok(())
+}
+
+/// A number of messages, which need not be whole.
+fn a_second(messages_s: f64) -> String {
+    match messages_s {
+        m if m >= 1000.0 || m.fract() == 0.0 => grouped(m as u64),
+        m => format!("{m:.2}"),
+    }
+}
+
+fn as_json(one: &Best) -> serde_json::Value {
+    let mut object = one.kind.as_json();
+    let limit = &one.limit;
+    let figures = serde_json::json!({
+        "bytes_s": limit.bytes_s,
+        "messages_s": limit.messages_s,
+        "message_ns": limit.message_ns,
+        "efficiency": limit.efficiency(),
+        "raw_bytes_s": limit.raw_bytes_s,
+        "shared": limit.shared,
+        "exchange_ns": one.exchange_ns,
+        "formula": limit.formula,
+        "source": limit.source,
+        "notes": limit.notes,
+    });
+    if let (Some(object), serde_json::Value::Object(figures)) = (object.as_object_mut(), figures) {
+        object.extend(figures);
+    }
+    if let Kind::Usb(_) = one.kind {
+        object["all_endpoints_bytes_s"] = one.kind.bus_bytes_s().into();
+    }
+    object
+}

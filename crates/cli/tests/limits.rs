@@ -1,0 +1,138 @@
+//! `wiregauge limits`: figures that are known, lists, and what it refuses.
+
+mod common;
+
+use common::Desk;
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+
+fn json(command: &str) -> Vec<Value> {
+    let desk = Desk::new();
+    let printed = desk.wiregauge(&format!("limits {command} --json")).assert();
+    let printed = printed.success().get_output().stdout.clone();
+    serde_json::from_slice(&printed).expect("a list of limits")
+}
+
+fn figures(command: &str, key: &str) -> Vec<f64> {
+    let all = json(command);
+    all.iter()
+        .map(|one| one[key].as_f64().expect("a figure"))
+        .collect()
+}
+
+#[test]
+fn a_full_speed_bulk_endpoint_is_told_with_formula_source_and_what_is_left_out() {
+    let desk = Desk::new();
+    desk.wiregauge("limits usb --speed full --type bulk")
+        .assert()
+        .success()
+        .stdout(
+            contains("1,216,000")
+                .and(contains(
+                    "floor(1500 / (13 + 64)) x 64 B x 1000/s = 19 x 64 B x 1000/s = 1,216,000 B/s",
+                ))
+                .and(contains("USB 2.0 table 5-9"))
+                .and(contains("bit stuffing"))
+                .and(contains("90 % of a frame")),
+        );
+}
+
+#[test]
+fn lists_give_a_row_each() {
+    let packets = "usb --speed full --type bulk --packet 8..64";
+    assert_eq!(
+        figures(packets, "bytes_s"),
+        [568_000.0, 816_000.0, 1_056_000.0, 1_216_000.0]
+    );
+    assert_eq!(
+        figures("uart --baud 9600,115200 --framing 8E1", "bytes_s"),
+        [9_600.0 / 11.0, 115_200.0 / 11.0]
+    );
+    assert_eq!(
+        figures("udp --rate 10M,100M --payload 1,18", "messages_s")
+            .iter()
+            .map(|frames| frames.floor())
+            .collect::<Vec<_>>(),
+        [14_880.0, 14_880.0, 148_809.0, 148_809.0]
+    );
+}
+
+#[test]
+fn an_overview_has_every_medium_and_every_speed() {
+    let all = json("");
+    let media = |name: &str| all.iter().filter(|one| one["medium"] == name).count();
+    assert_eq!(
+        [media("usb"), media("uart"), media("tcp"), media("udp")],
+        [22, 4, 3, 3]
+    );
+    let desk = Desk::new();
+    desk.wiregauge("limits").assert().success().stdout(
+        contains("117,685,306")
+            .and(contains("53,248,000"))
+            .and(contains("11,520")),
+    );
+}
+
+#[test]
+fn an_exchange_takes_at_least_its_time_on_the_wire() {
+    let uart = figures("uart --baud 1000000 --out 16 --in 64", "exchange_ns");
+    assert_eq!(uart, [800_000.0]);
+    let tcp = "tcp --rate 10M --out 16 --in 48";
+    // The frames: 8 + 14 + 68 + 4 and 8 + 14 + 100 + 4 bytes.
+    assert_eq!(figures(tcp, "exchange_ns"), [(94.0 + 126.0) * 800.0]);
+    let desk = Desk::new();
+    desk.wiregauge("limits usb --speed full --type interrupt --out 8 --in 8")
+        .assert()
+        .code(2)
+        .stderr(contains("told for bulk transfers"));
+}
+
+#[test]
+fn the_share_of_ipv6_vlans_and_timestamps_is_seen() {
+    let least = figures("tcp --rate 1G --ipv6 --vlan", "bytes_s")[0];
+    let usual = figures("tcp --rate 1G", "bytes_s")[0];
+    let most = figures("tcp --rate 1G --no-timestamps --mtu 9000", "bytes_s")[0];
+    assert!(least < usual && usual < most);
+}
+
+#[test]
+fn what_a_speed_forbids_is_refused_with_what_it_allows() {
+    for (command, says) in [
+        (
+            "usb --speed full --type bulk --packet 65",
+            "endpoints of 8, 16, 32 or 64 B (USB 2.0, 5.8.3)",
+        ),
+        ("usb --speed low --type bulk", "control and interrupt"),
+        (
+            "usb --speed low --type interrupt --interval 1ms",
+            "10 to 255 ms",
+        ),
+        (
+            "usb --speed high --type isochronous --packet 600 --packets 3",
+            "1 to 2",
+        ),
+        ("usb --packet 1025", "1 to 1024 B"),
+        ("usb --speed 480", "possible values: low, full, high"),
+        ("uart --baud 0", "0 baud"),
+        ("uart --framing 8N3", "such as 8N1"),
+        (
+            "uart --rate 10M",
+            "--rate is for `wiregauge limits tcp` and `udp`",
+        ),
+        ("--packet 64", "--packet is for `wiregauge limits usb`"),
+        ("udp --payload 65508", "1 to 65507 B"),
+        ("tcp --payload 0", "1 B is the least"),
+        ("udp --out 65508 --in 1", "1 to 65507 B"),
+        ("tcp --mtu 67", "68 to 65535"),
+        ("tcp --rate ten", "such as 10M"),
+        ("spi", "possible values: usb, uart, tcp, udp"),
+    ] {
+        let desk = Desk::new();
+        desk.wiregauge(&format!("limits {command}"))
+            .assert()
+            .code(2)
+            .stdout("")
+            .stderr(contains(says));
+    }
+}
