@@ -23,6 +23,7 @@ TABLES = {
     "runs": {},
     "export": stored.EXPORT,
     "devices": stored.DEVICES,
+    "limits": stored.LIMITS,
     "demo": stored.DEMO,
 }
 

@@ -25,6 +25,7 @@ from .serving import Responder, serve
 from .stored import (
     Devices,
     Explanation,
+    Limits,
     Listing,
     Runs,
     compare,
@@ -32,6 +33,7 @@ from .stored import (
     devices,
     explain,
     export,
+    limits,
     report,
     runs,
     show,
@@ -79,6 +81,7 @@ __all__ = [
     "explain",
     "export",
     "last",
+    "limits",
     "load",
     "loop",
     "open",
