@@ -56,6 +56,7 @@ __all__ = [
     "Gain",
     "Interrupted",
     "LengthPrefix",
+    "Limits",
     "LinkError",
     "Listing",
     "Phase",

@@ -185,8 +185,8 @@ class Devices(dict[str, Any]):
 class Limits(Sequence[dict[str, Any]]):
     """What media carry at best: a dict for each combination, as the program's ``--json`` has it.
 
-    Each has ``bytes_s``, ``messages_s``, ``message_ns``, ``efficiency``, ``exchange_ns``, ``formula``, ``source``,
-    ``notes`` and what was asked about. ``str()`` of it is the table.
+    Each has ``bytes_s``, ``messages_s``, ``message_ns``, ``efficiency``, ``exchange_ns``, ``formula``,
+    ``source``, ``notes`` and what was asked about. ``str()`` of it is the table.
     """
 
     def __init__(self, data: list[dict[str, Any]], text: str) -> None:
