@@ -178,6 +178,17 @@ def test_devices_are_listed():
     assert all(isinstance(address, str) for address in devices.addresses)
 
 
+def test_limits_are_dicts_and_print_as_the_program_does():
+    found = wg.limits("usb", speed="full", type="bulk", packet=[8, 64], out_sizes=16, in_sizes=100)
+    assert [one["bytes_s"] for one in found] == [568_000, 1_216_000]
+    assert found[1]["exchange_ns"] == pytest.approx(155 * 8 / 12e6 * 1e9)
+    assert "1,216,000" in str(found) and "1,216,000" in found._repr_html_()
+    gigabit = wg.limits("tcp", rate=1e9, no_timestamps=True)[0]
+    assert round(gigabit["bytes_s"] * 8 / 1e6) == 949
+    with pytest.raises(wg.UsageError, match="endpoints of 8, 16, 32 or 64 B"):
+        wg.limits("usb", speed="full", type="bulk", packet=65)
+
+
 def test_a_run_that_is_not_stored_is_there_until_it_is_dropped(address):
     run = wg.exchange(address, count=10, no_store=True)
     assert len(run.samples) == 10 + 1 and len(wg.runs()) == 0

@@ -33,8 +33,7 @@ pub(crate) fn of_socket(socket: impl AsFd, transport: Transport) -> Option<BusLi
     if local == peer {
         return None;
     }
-    let all = if_addrs::get_if_addrs().ok()?;
-    let name = all.into_iter().find(|one| one.ip() == local)?.name;
+    let name = interface_of(local)?;
     let way = ethernet(Path::new("/sys/class/net"), &name, transport, local)?;
     let mut limit = match transport {
         Transport::Tcp { .. } => way.limit(None),
@@ -42,6 +41,13 @@ pub(crate) fn of_socket(socket: impl AsFd, transport: Transport) -> Option<BusLi
     };
     limit.source += &format!(" ({name} of this host)");
     Some(limit.for_run())
+}
+
+/// The interface that has this address.
+fn interface_of(local: IpAddr) -> Option<String> {
+    let all = if_addrs::get_if_addrs().ok()?;
+    let found = all.into_iter().find(|one| one.ip() == local)?;
+    Some(found.name)
 }
 
 fn ip(address: SocketAddr) -> IpAddr {
@@ -183,6 +189,14 @@ mod tests {
         symlink(tree.path().join("eth0"), lower).unwrap();
         let way = ethernet(tree.path(), "eth0.7", Transport::Udp, HERE).unwrap();
         assert_eq!((way.mtu, way.vlan, way.bits_s), (1496, true, 1_000_000_000));
+    }
+
+    #[test]
+    fn an_address_leads_to_its_interface() {
+        let name = interface_of(IpAddr::from([127, 0, 0, 1])).unwrap();
+        assert!(name.starts_with("lo"), "{name}");
+        // Of a network that is for documentation only (RFC 5737).
+        assert_eq!(interface_of(IpAddr::from([192, 0, 2, 1])), None);
     }
 
     #[test]
