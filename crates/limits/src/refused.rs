@@ -1,7 +1,7 @@
 //! What a specification does not allow, with what it allows instead.
 
 use crate::limit::time;
-use crate::usb::{Speed, Transfer};
+use crate::speed::{Speed, Transfer};
 
 /// Why there is no limit of what was asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

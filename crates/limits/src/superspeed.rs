@@ -2,7 +2,8 @@
 //! back, with the line code and what frames each; link commands, skips and the host take more.
 
 use crate::limit::{Limit, grouped};
-use crate::usb::{Endpoint, Speed, Transfer, periodic_percent};
+use crate::speed::{Speed, Transfer, periodic_percent};
+use crate::usb::Endpoint;
 
 /// Symbols around the data of a packet: a data packet header of 20 with its framing, and 12 that frame
 /// the payload and check it (USB 3.2, 7.2.1.1 and 7.2.1.2).

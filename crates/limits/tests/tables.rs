@@ -46,7 +46,7 @@ fn every_row_of_tables_5_1_to_5_10_of_usb_2_follows_from_the_formula() {
         let printed = (number(row, 5), number(row, 7), number(row, 9));
         assert_eq!(ours, printed, "{row:?}");
         // Of two and three packets the tables count the overhead once, though each packet has it
-        // (8.4.6.2, 8.5.1); no more and no fewer fit a microframe for it.
+        // (8.5.4, 8.5.5); no more and no fewer fit a microframe for it.
         if packets == 1 {
             assert_eq!(frame.percent, number(row, 6), "{row:?}");
             // 1500 - 32 x (45 + 1) is 28, where the table prints 23.

@@ -300,7 +300,8 @@ impl Kind {
         match self {
             Kind::Usb(e) => json!({
                 "medium": "usb",
-                "speed": e.speed.name(),
+                // As --speed has it.
+                "speed": e.speed.name().trim_end_matches(" super"),
                 "bits_s": e.speed.bits_s(),
                 "type": e.transfer.name(),
                 "packet_bytes": e.packet_bytes,
