@@ -56,3 +56,64 @@ pub struct Finding {
     /// What `--fix` would write; empty where it must be left to the user.
     pub changes: Vec<Change>,
 }
+
+impl Change {
+    /// The commands that make these changes by hand, one for each value.
+    pub fn commands(changes: &[Change]) -> Vec<String> {
+        let mut values: Vec<(&str, Vec<String>)> = Vec::new();
+        for change in changes {
+            let path = change.path.display().to_string();
+            match values.iter_mut().find(|(value, _)| *value == change.to) {
+                Some((_, paths)) => paths.push(path),
+                None => values.push((&change.to, vec![path])),
+            }
+        }
+        let command = |(value, paths): (&str, Vec<String>)| {
+            format!("echo {value} | sudo tee {}", paths.join(" "))
+        };
+        values.into_iter().map(command).collect()
+    }
+}
+
+impl Finding {
+    /// Of the check with this name, without evidence yet.
+    pub fn new(check: &str, level: Level, title: impl Into<String>) -> Finding {
+        Finding {
+            check: check.to_owned(),
+            level,
+            title: title.into(),
+            evidence: Vec::new(),
+            cost: None,
+            remedy: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// With this seen as well.
+    pub fn seen(mut self, evidence: impl Into<String>) -> Finding {
+        self.evidence.push(evidence.into());
+        self
+    }
+
+    /// With what it costs, and who says so.
+    pub fn costs(mut self, text: impl Into<String>, source: impl Into<String>) -> Finding {
+        self.cost = Some(Cost {
+            text: text.into(),
+            source: source.into(),
+        });
+        self
+    }
+
+    /// With a command that mends it.
+    pub fn remedy(mut self, command: impl Into<String>) -> Finding {
+        self.remedy.push(command.into());
+        self
+    }
+
+    /// With changes that mend it, as commands too.
+    pub fn changes(mut self, changes: Vec<Change>) -> Finding {
+        self.remedy.extend(Change::commands(&changes));
+        self.changes.extend(changes);
+        self
+    }
+}
