@@ -6,7 +6,10 @@
 
 mod checks;
 mod finding;
+mod pattern;
+mod route;
 mod sight;
+mod way;
 
 pub use checks::{CHECKS, Check};
 pub use finding::{Change, Cost, Finding, Level};

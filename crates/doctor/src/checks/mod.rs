@@ -1,5 +1,17 @@
 //! The checks, each in a file of its own.
 
+mod autosuspend;
+mod byte_wise;
+mod delayed_ack;
+mod ftdi_latency;
+mod hub;
+mod modem_manager;
+mod network;
+mod polling;
+mod speed;
+mod tty_low_latency;
+mod zero_length;
+
 use crate::{Finding, Sight};
 
 /// One thing that may hurt.
@@ -14,4 +26,16 @@ pub struct Check {
 }
 
 /// All of them, in the order in which they are told.
-pub const CHECKS: &[Check] = &[];
+pub const CHECKS: &[Check] = &[
+    ftdi_latency::CHECK,
+    tty_low_latency::CHECK,
+    modem_manager::CHECK,
+    autosuspend::CHECK,
+    speed::CHECK,
+    hub::CHECK,
+    network::CHECK,
+    delayed_ack::CHECK,
+    zero_length::CHECK,
+    byte_wise::CHECK,
+    polling::CHECK,
+];
