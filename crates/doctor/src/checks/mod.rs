@@ -1,6 +1,17 @@
 //! The checks, each in a file of its own.
 
+mod governor;
+mod idle_states;
+mod neighbours;
+mod real_time;
+mod steal;
+mod throttling;
+mod timer_slack;
+mod usbfs_memory;
+
 use crate::{Finding, Sight};
+use wiregauge_record::Disturbance;
+use wiregauge_run::AnyRun;
 
 /// One thing that may hurt.
 #[derive(Clone, Copy)]
@@ -13,5 +24,30 @@ pub struct Check {
     pub look: fn(&Sight) -> Vec<Finding>,
 }
 
-/// All of them, in the order in which they are told.
-pub const CHECKS: &[Check] = &[];
+/// All of them, in the order in which they are told: first the host, then the way to the device.
+pub const CHECKS: &[Check] = &[
+    governor::CHECK,
+    idle_states::CHECK,
+    real_time::CHECK,
+    throttling::CHECK,
+    timer_slack::CHECK,
+    neighbours::CHECK,
+    steal::CHECK,
+    usbfs_memory::CHECK,
+];
+
+/// What the points of a run are called where it is told how many were disturbed.
+const POINTS_DISTURBED: &str = "of its points";
+
+/// What disturbed the points of a run.
+fn disturbances(run: &AnyRun) -> Vec<&Disturbance> {
+    match run {
+        AnyRun::Exchange(run) => flat(&run.file.points, |point| &point.disturbances),
+        AnyRun::Stream(run) => flat(&run.file.points, |point| &point.disturbances),
+        AnyRun::Loop(run) => flat(&run.file.points, |point| &point.disturbances),
+    }
+}
+
+fn flat<P>(points: &[P], of: fn(&P) -> &Vec<Disturbance>) -> Vec<&Disturbance> {
+    points.iter().flat_map(of).collect()
+}
