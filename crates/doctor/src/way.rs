@@ -128,8 +128,12 @@ pub(crate) fn usb_above(sight: &Sight, path: &std::path::Path) -> Option<Usb> {
     }
 }
 
-/// The USB device that is asked about; without a target all of them, hubs left out.
+/// The USB device that is asked about; without a target all of them, hubs left out. None where a run
+/// was measured on another host, as with the ttys.
 pub(crate) fn usb_devices(sight: &Sight) -> Vec<Usb> {
+    if !sight.is_of_this_host() {
+        return Vec::new();
+    }
     match &sight.target {
         Target::Usb { name } => vec![Usb { name: name.clone() }],
         Target::Tty { .. } => {
@@ -165,6 +169,9 @@ pub(crate) fn all_usb(sight: &Sight) -> Vec<Usb> {
 /// The tty that is asked about, or those of the USB device that is; without a target all that have a
 /// device behind them.
 pub(crate) fn ttys(sight: &Sight) -> Vec<Tty> {
+    if !sight.is_of_this_host() {
+        return Vec::new();
+    }
     match &sight.target {
         Target::Tty { path } => {
             let name = path.strip_prefix("/dev").unwrap_or(path);

@@ -4,15 +4,25 @@ mod autosuspend;
 mod byte_wise;
 mod delayed_ack;
 mod ftdi_latency;
+mod governor;
 mod hub;
+mod idle_states;
 mod modem_manager;
+mod neighbours;
 mod network;
 mod polling;
+mod real_time;
 mod speed;
+mod steal;
+mod throttling;
+mod timer_slack;
 mod tty_low_latency;
+mod usbfs_memory;
 mod zero_length;
 
 use crate::{Finding, Sight};
+use wiregauge_record::Disturbance;
+use wiregauge_run::AnyRun;
 
 /// One thing that may hurt.
 #[derive(Clone, Copy)]
@@ -25,8 +35,16 @@ pub struct Check {
     pub look: fn(&Sight) -> Vec<Finding>,
 }
 
-/// All of them, in the order in which they are told.
+/// All of them, in the order in which they are told: first the host, then the way to the device.
 pub const CHECKS: &[Check] = &[
+    governor::CHECK,
+    idle_states::CHECK,
+    real_time::CHECK,
+    throttling::CHECK,
+    timer_slack::CHECK,
+    neighbours::CHECK,
+    steal::CHECK,
+    usbfs_memory::CHECK,
     ftdi_latency::CHECK,
     tty_low_latency::CHECK,
     modem_manager::CHECK,
@@ -39,3 +57,19 @@ pub const CHECKS: &[Check] = &[
     byte_wise::CHECK,
     polling::CHECK,
 ];
+
+/// What the points of a run are called where it is told how many were disturbed.
+const POINTS_DISTURBED: &str = "of its points";
+
+/// What disturbed the points of a run.
+fn disturbances(run: &AnyRun) -> Vec<&Disturbance> {
+    match run {
+        AnyRun::Exchange(run) => flat(&run.file.points, |point| &point.disturbances),
+        AnyRun::Stream(run) => flat(&run.file.points, |point| &point.disturbances),
+        AnyRun::Loop(run) => flat(&run.file.points, |point| &point.disturbances),
+    }
+}
+
+fn flat<P>(points: &[P], of: fn(&P) -> &Vec<Disturbance>) -> Vec<&Disturbance> {
+    points.iter().flat_map(of).collect()
+}

@@ -32,7 +32,7 @@ fn look(sight: &Sight) -> Vec<Finding> {
             .remedy("in your program: setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one), on both ends"),
         );
     }
-    if let Some(name) = interface(sight) {
+    if let Some(name) = interface(sight).filter(|_| sight.is_of_this_host()) {
         found.extend(of(sight, &name));
     }
     found

@@ -1,0 +1,80 @@
+//! Real-time priority: whether the measuring thread may go before every ordinary one.
+
+use super::{Check, POINTS_DISTURBED, disturbances};
+use crate::host::real_time_priority;
+use crate::{Finding, Level, Sight};
+use wiregauge_record::Disturbance;
+use wiregauge_run::Stored;
+
+/// The check.
+pub const CHECK: Check = Check {
+    name: NAME,
+    about: "whether --priority is permitted, or was used by the run",
+    look,
+};
+
+const NAME: &str = "real-time";
+
+/// The point of both series whose stolen time is smallest on both sides: 500 MS/s, 256 kB.
+const COST: &str = "a loop of 256 kB blocks at 500 MS/s woke within 26 us in 99.9 % of its cycles with \
+                    --priority 50, pinned and with a wait that spins at the end, within 1,852 us without all that";
+const SOURCE: &str = "bench/runs/2026-11-22-loop (a virtual machine with other programs)";
+
+fn look(sight: &Sight) -> Vec<Finding> {
+    if let Some(run) = &sight.run {
+        return vec![of_run(run.stored(), &disturbances(run))];
+    }
+    vec![match real_time_priority(sight) {
+        None => Finding::new(NAME, Level::Unknown, "what priority is permitted cannot be told")
+            .seen("/proc/self/limits and /proc/self/status do not say so"),
+        Some(0) => Finding::new(NAME, Level::Note, "real-time priority is not permitted")
+            .seen("/proc/self/limits: Max realtime priority = 0")
+            .seen("/proc/self/status: CapEff is without CAP_SYS_NICE")
+            .costs(COST, SOURCE)
+            .remedy("sudo setcap cap_sys_nice+ep $(command -v wiregauge)")
+            .remedy(
+                "echo \"$USER - rtprio 98\" | sudo tee /etc/security/limits.d/90-rtprio.conf  # then log in again",
+            ),
+        Some(priority) => Finding::new(
+            NAME,
+            Level::Good,
+            format!("real-time priority is permitted, up to {priority}"),
+        ),
+    }]
+}
+
+fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
+    let host = &run.conditions().host;
+    let seen = format!("{}: policy = {}", run.name(), host.policy);
+    if host.policy.starts_with("SCHED_FIFO") || host.policy.starts_with("SCHED_RR") {
+        return Finding::new(NAME, Level::Good, "the run had real-time priority").seen(seen);
+    }
+    if host.policy.is_empty() {
+        return Finding::new(NAME, Level::Unknown, "the run does not tell its priority").seen(seen);
+    }
+    let taken = disturbances.iter().filter_map(|one| match one {
+        Disturbance::Preempted { times, waited_ns } => Some((times, waited_ns)),
+        _ => None,
+    });
+    let (points, times, waited_ns) = taken.fold((0, 0, 0), |(points, all, ns), (times, waited)| {
+        (points + 1, all + times, ns + waited)
+    });
+    let finding = match points {
+        0 => Finding::new(NAME, Level::Note, "the run had no real-time priority").seen(seen),
+        _ => Finding::new(
+            NAME,
+            Level::Hurts,
+            "without real-time priority other programs took the processor from the run",
+        )
+        .seen(seen)
+        .seen(format!(
+            "taken away {times} times, for {:.1} ms altogether, in {points} {POINTS_DISTURBED}",
+            waited_ns as f64 / 1e6
+        )),
+    };
+    finding.costs(COST, SOURCE).remedy(format!(
+        "wiregauge {} {} --priority 50",
+        run.kind(),
+        run.address()
+    ))
+}
