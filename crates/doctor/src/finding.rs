@@ -130,6 +130,12 @@ impl Finding {
         self
     }
 
+    /// With all of these seen.
+    pub fn all_seen(mut self, evidence: impl IntoIterator<Item = String>) -> Finding {
+        self.evidence.extend(evidence);
+        self
+    }
+
     /// With what it costs, and who says so.
     pub fn costs(mut self, text: impl Into<String>, source: impl Into<String>) -> Finding {
         self.cost = Some(Cost {

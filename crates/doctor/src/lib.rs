@@ -10,8 +10,11 @@ mod examine;
 mod finding;
 mod host;
 mod mend;
+mod pattern;
+mod route;
 mod sight;
 mod undo_file;
+mod way;
 
 pub use checks::{CHECKS, Check};
 pub use error::MendError;

@@ -1,13 +1,24 @@
 //! The checks, each in a file of its own.
 
+mod autosuspend;
+mod byte_wise;
+mod delayed_ack;
+mod ftdi_latency;
 mod governor;
+mod hub;
 mod idle_states;
+mod modem_manager;
 mod neighbours;
+mod network;
+mod polling;
 mod real_time;
+mod speed;
 mod steal;
 mod throttling;
 mod timer_slack;
+mod tty_low_latency;
 mod usbfs_memory;
+mod zero_length;
 
 use crate::{Finding, Sight};
 use wiregauge_record::Disturbance;
@@ -34,6 +45,17 @@ pub const CHECKS: &[Check] = &[
     neighbours::CHECK,
     steal::CHECK,
     usbfs_memory::CHECK,
+    ftdi_latency::CHECK,
+    tty_low_latency::CHECK,
+    modem_manager::CHECK,
+    autosuspend::CHECK,
+    speed::CHECK,
+    hub::CHECK,
+    network::CHECK,
+    delayed_ack::CHECK,
+    zero_length::CHECK,
+    byte_wise::CHECK,
+    polling::CHECK,
 ];
 
 /// What the points of a run are called where it is told how many were disturbed.
