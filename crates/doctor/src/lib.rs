@@ -19,7 +19,7 @@ mod way;
 pub use checks::{CHECKS, Check};
 pub use error::MendError;
 pub use examine::examine;
-pub use finding::{Change, Cost, Finding, Level};
+pub use finding::{Change, Cost, Finding, Level, alike};
 pub use mend::{Ended, Step, Undone, fix, undo};
 pub use sight::{Sight, Target};
 pub use undo_file::undo_place;

@@ -2,7 +2,8 @@
 
 use super::Check;
 use crate::host::is_virtual;
-use crate::{Change, Finding, Level, Sight};
+use crate::{Change, Finding, Level, Sight, alike};
+use std::path::PathBuf;
 use wiregauge_record::Conditions;
 
 /// The check.
@@ -58,7 +59,8 @@ fn look(sight: &Sight) -> Vec<Finding> {
 }
 
 fn of_policies(sight: &Sight, policies: &[String]) -> Finding {
-    let (mut seen, mut changes, mut worst) = (Vec::new(), Vec::new(), Level::Good);
+    let mut seen: Vec<(PathBuf, String)> = Vec::new();
+    let (mut changes, mut worst) = (Vec::new(), Level::Good);
     let mut other = None;
     let mut slowest: Option<f64> = None;
     for policy in policies {
@@ -66,10 +68,10 @@ fn of_policies(sight: &Sight, policies: &[String]) -> Finding {
         let path = file("scaling_governor");
         let Some(governor) = sight.read(&path) else {
             worst = worst.max(Level::Unknown);
-            seen.push(format!("{path}: cannot be read"));
+            seen.push((path.into(), String::new()));
             continue;
         };
-        seen.push(format!("{path} = {governor}"));
+        seen.push((path.clone().into(), governor.clone()));
         if governor == WANTED {
             continue;
         }
@@ -101,7 +103,7 @@ fn of_policies(sight: &Sight, policies: &[String]) -> Finding {
         (Some(governor), _) => format!("the frequency governor is {governor}, not {WANTED}"),
     };
     let mut finding = Finding::new(NAME, worst, title);
-    finding.evidence = seen;
+    finding.evidence = evidence(seen);
     if other.is_none() {
         return finding;
     }
@@ -113,6 +115,24 @@ fn of_policies(sight: &Sight, policies: &[String]) -> Finding {
         true => finding.remedy("sudo cpupower frequency-set --min $(cat /sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq)"),
         false => finding.changes(changes),
     }
+}
+
+/// `path = governor`, those that are alike in one line.
+fn evidence(seen: Vec<(PathBuf, String)>) -> Vec<String> {
+    let mut governors: Vec<String> = seen.iter().map(|(_, governor)| governor.clone()).collect();
+    governors.sort();
+    governors.dedup();
+    let of = |governor: String| {
+        let these = seen.iter().filter(|(_, found)| *found == governor);
+        let groups = alike(these.collect(), |(path, _)| path);
+        groups
+            .into_iter()
+            .map(move |(pattern, _)| match governor.as_str() {
+                "" => format!("{pattern}: cannot be read"),
+                governor => format!("{pattern} = {governor}"),
+            })
+    };
+    governors.into_iter().flat_map(of).collect()
 }
 
 fn of_run(name: &str, conditions: &Conditions) -> Option<Finding> {
