@@ -496,7 +496,7 @@ def doctor(
     StorageError
         What was there before could not be noted, so nothing was changed.
     """
-    words = [] if address is None else [v.address(address)]
+    words = [] if address is None else v.text("address", address)
     values = {**locals(), "run": None if run is None else _call.place(run)}
     called, _ = _call.command("doctor", words, DOCTOR, values, ["--json"])
     return Diagnosis(_call.answer(called), called.missed)
