@@ -1,6 +1,6 @@
 //! Real-time priority: whether the measuring thread may go before every ordinary one.
 
-use super::{Check, POINTS_DISTURBED, disturbances};
+use super::{BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances};
 use crate::host::real_time_priority;
 use crate::{Finding, Level, Sight};
 use wiregauge_record::Disturbance;
@@ -15,10 +15,6 @@ pub const CHECK: Check = Check {
 
 const NAME: &str = "real-time";
 
-const COST: &str = "beside four busy threads on two processors, 1 % of the exchanges that were due each millisecond \
-                    were 7.0 ms late or more; with --priority 50 that was 0.05 ms (p99, medians of 7 rounds)";
-const SOURCE: &str = "bench/runs/2026-11-22-host";
-
 fn look(sight: &Sight) -> Vec<Finding> {
     if let Some(run) = &sight.run {
         return vec![of_run(run.stored(), &disturbances(run))];
@@ -29,7 +25,7 @@ fn look(sight: &Sight) -> Vec<Finding> {
         Some(0) => Finding::new(NAME, Level::Note, "real-time priority is not permitted")
             .seen("/proc/self/limits: Max realtime priority = 0")
             .seen("/proc/self/status: CapEff is without CAP_SYS_NICE")
-            .costs(COST, SOURCE)
+            .costs(BUSY_HOST_COST, BUSY_HOST_SOURCE)
             .remedy("sudo setcap cap_sys_nice+ep $(command -v wiregauge)")
             .remedy(
                 "echo \"$USER - rtprio 98\" | sudo tee /etc/security/limits.d/90-rtprio.conf  # then log in again",
@@ -71,9 +67,11 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
             waited_ns as f64 / 1e6
         )),
     };
-    finding.costs(COST, SOURCE).remedy(format!(
-        "wiregauge {} {} --priority 50",
-        run.kind(),
-        run.address()
-    ))
+    finding
+        .costs(BUSY_HOST_COST, BUSY_HOST_SOURCE)
+        .remedy(format!(
+            "wiregauge {} {} --priority 50",
+            run.kind(),
+            run.address()
+        ))
 }
