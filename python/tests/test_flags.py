@@ -20,6 +20,7 @@ TABLES = {
     "explain": {},
     "report": stored.REPORT,
     "compare": stored.COMPARE,
+    "doctor": stored.DOCTOR,
     "runs": {},
     "export": stored.EXPORT,
     "devices": stored.DEVICES,

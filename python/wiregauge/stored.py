@@ -1,6 +1,6 @@
 """The commands for what is stored, and for what there is.
 
-`runs`, `show`, `explain`, `report`, `compare`, `export`, `devices`, `demo`.
+`runs`, `show`, `explain`, `report`, `compare`, `doctor`, `export`, `devices`, `demo`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from .run import Run
 
 __all__ = [
     "Devices",
+    "Diagnosis",
     "Explanation",
     "Listing",
     "Runs",
     "compare",
     "demo",
     "devices",
+    "doctor",
     "explain",
     "export",
     "report",
@@ -43,6 +45,12 @@ EXPORT: dict[str, v.Convert] = {
     "data": v.switch,
 }
 DEVICES: dict[str, v.Convert] = {"probe": v.switch}
+DOCTOR: dict[str, v.Convert] = {
+    "run": v.path,
+    "only": v.texts,
+    "fix": v.switch,
+    "undo": v.switch,
+}
 DEMO: dict[str, v.Convert] = {"store": v.path}
 
 
@@ -151,6 +159,66 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self._text)}</pre>"
+
+
+class Diagnosis:
+    """What was found by `doctor`, and what it changed.
+
+    Attributes
+    ----------
+    findings : list of dict
+        Each with ``check``, ``level`` (``hurts``, ``note``, ``unknown``, ``good``), ``title``, ``evidence``,
+        ``cost`` (``text`` and ``source``, or None), ``remedy`` (commands) and ``changes`` (what ``fix`` writes),
+        the worst first.
+    changes : list of dict
+        With ``fix`` or ``undo``: each setting with ``path``, ``before``, ``wanted`` and ``how`` it ended.
+    missed : tuple of str
+        Settings that could not be changed or put back.
+    """
+
+    findings: list[dict[str, Any]]
+    changes: list[dict[str, Any]]
+    missed: tuple[str, ...]
+
+    def __init__(self, data: dict[str, Any], missed: Sequence[str]) -> None:
+        self.findings = data.get("findings", [])
+        self.changes = data.get("changes", data.get("undone", {}).get("steps", []))
+        self.missed = tuple(missed)
+
+    def of(self, level: Literal["hurts", "note", "unknown", "good"]) -> list[dict[str, Any]]:
+        """Give the findings of a level.
+
+        Parameters
+        ----------
+        level
+            How much they matter.
+        """
+        return [found for found in self.findings if found["level"] == level]
+
+    def __str__(self) -> str:
+        """Tell what was found, and what mends it."""
+        lines = []
+        for found in self.findings:
+            if found["level"] != "good":
+                lines.append(f"{found['level']:8} {found['check']}: {found['title']}")
+                lines += [f"         {command}" for command in found["remedy"]]
+        good = ", ".join(found["check"] for found in self.of("good"))
+        lines += [f"good     {good}"] if good else []
+        lines += [
+            f"changed  {one['path']}: {one['before']} -> {one['wanted']}"
+            for one in self.changes
+            if one["how"] == "written"
+        ]
+        return "\n".join([*lines, *(f"missed   {one}" for one in self.missed)])
+
+    def __repr__(self) -> str:
+        """Tell what was found, and what mends it."""
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        columns = ["level", "check", "title"]
+        rows = [[found[column] for column in columns] for found in self.findings]
+        return page(table("What was found", columns, rows))
 
 
 class Devices(dict[str, Any]):
@@ -389,6 +457,49 @@ def devices(*, probe: bool = False) -> Devices:
     """
     called, _ = _call.command("devices", [], DEVICES, locals(), ["--json"])
     return Devices(_call.answer(called))
+
+
+def doctor(
+    address: str | None = None,
+    *,
+    run: RunLike | None = None,
+    only: v.Texts | None = None,
+    fix: bool = False,
+    undo: bool = False,
+) -> Diagnosis:
+    """Find what slows this host and the way to a device, and what mends it.
+
+    Parameters
+    ----------
+    address
+        The device on the way to which is looked; whatever hangs on this host, if not given.
+    run
+        Judge by a stored run: a run, its directory, its name or the beginning of it, or ``last``.
+    only
+        Do these checks only, such as ``["governor", "steal"]``; docs/doctor.md has their names.
+    fix
+        Change the settings that can be changed safely, and note what they were. Most need root.
+    undo
+        Put back what `fix` changed.
+
+    Returns
+    -------
+    Diagnosis
+        What was found, the worst first; what could not be changed is in ``missed``.
+
+    Raises
+    ------
+    UsageError
+        There is no such run or check, or `undo` was given together with something else.
+    LinkError
+        There is no such device.
+    StorageError
+        What was there before could not be noted, so nothing was changed.
+    """
+    words = [] if address is None else v.text("address", address)
+    values = {**locals(), "run": None if run is None else _call.place(run)}
+    called, _ = _call.command("doctor", words, DOCTOR, values, ["--json"])
+    return Diagnosis(_call.answer(called), called.missed)
 
 
 def demo(*, store: v.Path | None = None, progress: bool = True) -> list[Run]:

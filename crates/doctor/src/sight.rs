@@ -10,9 +10,11 @@ use wiregauge_run::AnyRun;
 /// The device that is asked about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Target {
-    /// None: only the host is looked at, and what hangs on it.
+    /// None: the host is looked at, and whatever hangs on it.
     #[default]
     None,
+    /// Nothing lies between the host and the device: a Unix socket, a null link, another computer's run.
+    Here,
     /// A tty, by its path in `/dev` with links resolved.
     Tty {
         /// Such as `/dev/ttyACM0`.

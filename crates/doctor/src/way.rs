@@ -150,6 +150,7 @@ pub(crate) fn usb_devices(sight: &Sight) -> Vec<Usb> {
             })
             .into_iter()
             .collect(),
+        Target::Here => Vec::new(),
         Target::None => all_usb(sight),
     }
 }
@@ -184,7 +185,7 @@ pub(crate) fn ttys(sight: &Sight) -> Vec<Tty> {
             vec![Tty { name }]
         }
         Target::Usb { name } => Usb { name: name.clone() }.ttys(sight),
-        Target::Network { .. } => Vec::new(),
+        Target::Network { .. } | Target::Here => Vec::new(),
         Target::None => sight
             .names("/sys/class/tty")
             .into_iter()

@@ -9,13 +9,13 @@ pub const EXAMPLES: &str = "\
 Examples:
   wiregauge doctor                                   # this host and what hangs on it
   wiregauge doctor serial:///dev/ttyACM0             # this host and the way to one device
-  wiregauge doctor --run last                        # what a stored run ran on, and what its pattern tells
+  wiregauge doctor --run last                        # what a stored run ran on, and its pattern
   sudo wiregauge doctor --fix --only governor,idle-states
   sudo wiregauge doctor --undo                       # puts back what --fix changed
   wiregauge doctor --json | jq -r '.findings[] | select(.level == \"hurts\") | .remedy[]'
 
-Nothing is opened and nothing is changed without --fix. What each check looks at, what it costs and who
-says so: docs/doctor.md";
+No device is opened, and without --fix nothing is changed. docs/doctor.md tells what each check looks
+at, what that costs and who says so.";
 
 /// `wiregauge doctor`.
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
     /// Do these checks only, separated by commas.
-    #[arg(long, value_name = "CHECK", value_delimiter = ',', hide_possible_values = false,
+    #[arg(long, value_name = "CHECK", value_delimiter = ',',
           value_parser = PossibleValuesParser::new(CHECKS.iter().map(|check| check.name)))]
     pub only: Vec<String>,
     /// Change the settings that can be changed safely, and note what they were for --undo. Most need root.

@@ -125,12 +125,12 @@ fn of_run(sight: &Sight, session: &Session<'_>) -> Target {
     if !sight.is_of_this_host() {
         remark!(
             session,
-            "note: the run was measured on another computer; nothing is looked at here"
+            "note: the run was measured on another computer; only what it kept is judged"
         );
-        return Target::None;
+        return Target::Here;
     }
-    // A loop's device has no address of a link.
-    target(sight, run.stored().address()).unwrap_or_default()
+    // It may be unplugged by now, and a loop's device has no address of a link.
+    target(sight, run.stored().address()).unwrap_or(Target::Here)
 }
 
 /// What an address stands for on this host.
@@ -171,7 +171,6 @@ fn target(sight: &Sight, text: &str) -> anyhow::Result<Target> {
                 is_tcp: scheme == "tcp",
             }
         }
-        // Nothing is between this host and those.
-        _ => Target::None,
+        _ => Target::Here,
     })
 }

@@ -61,6 +61,12 @@ pub const CHECKS: &[Check] = &[
 /// What the points of a run are called where it is told how many were disturbed.
 const POINTS_DISTURBED: &str = "of its points";
 
+/// What other programs cost an ordinary thread, and one with real-time priority.
+const BUSY_HOST_COST: &str = "beside four busy threads on two processors, 1 % of the exchanges that were due each \
+                              millisecond were 7.0 ms late or more; with --priority 50 that was 0.05 ms (p99, medians \
+                              of 7 rounds)";
+const BUSY_HOST_SOURCE: &str = "bench/runs/2026-11-22-host";
+
 /// What disturbed the points of a run.
 fn disturbances(run: &AnyRun) -> Vec<&Disturbance> {
     match run {

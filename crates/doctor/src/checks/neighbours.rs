@@ -1,6 +1,6 @@
 //! Other programs on the host: who uses the processors that the measurement wants.
 
-use super::{Check, POINTS_DISTURBED, disturbances};
+use super::{BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances};
 use crate::host::Ticks;
 use crate::{Finding, Level, Sight};
 use std::path::PathBuf;
@@ -141,7 +141,7 @@ fn judged(sight: &Sight, passed: Ticks, programs: &[Program]) -> Finding {
         return finding;
     }
     let pids: Vec<String> = loud.iter().map(|program| program.pid.to_string()).collect();
-    let finding = finding.costs("COST", "SOURCE");
+    let finding = finding.costs(BUSY_HOST_COST, BUSY_HOST_SOURCE);
     let finding = match pids.is_empty() {
         true => finding,
         false => finding.remedy(format!("sudo renice -n 19 -p {}", pids.join(" "))),
@@ -195,11 +195,13 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
     if level == Level::Good {
         return finding;
     }
-    finding.costs("COST", "SOURCE").remedy(format!(
-        "wiregauge {} {} --priority 50",
-        run.kind(),
-        run.address()
-    ))
+    finding
+        .costs(BUSY_HOST_COST, BUSY_HOST_SOURCE)
+        .remedy(format!(
+            "wiregauge {} {} --priority 50",
+            run.kind(),
+            run.address()
+        ))
 }
 
 /// Field 1 of /proc/PID/stat.

@@ -1,6 +1,6 @@
 //! Real-time priority: whether the measuring thread may go before every ordinary one.
 
-use super::{Check, POINTS_DISTURBED, disturbances};
+use super::{BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances};
 use crate::host::real_time_priority;
 use crate::{Finding, Level, Sight};
 use wiregauge_record::Disturbance;
@@ -15,11 +15,6 @@ pub const CHECK: Check = Check {
 
 const NAME: &str = "real-time";
 
-/// The point of both series whose stolen time is smallest on both sides: 500 MS/s, 256 kB.
-const COST: &str = "a loop of 256 kB blocks at 500 MS/s woke within 26 us in 99.9 % of its cycles with \
-                    --priority 50, pinned and with a wait that spins at the end, within 1,852 us without all that";
-const SOURCE: &str = "bench/runs/2026-11-22-loop (a virtual machine with other programs)";
-
 fn look(sight: &Sight) -> Vec<Finding> {
     if let Some(run) = &sight.run {
         return vec![of_run(run.stored(), &disturbances(run))];
@@ -30,7 +25,7 @@ fn look(sight: &Sight) -> Vec<Finding> {
         Some(0) => Finding::new(NAME, Level::Note, "real-time priority is not permitted")
             .seen("/proc/self/limits: Max realtime priority = 0")
             .seen("/proc/self/status: CapEff is without CAP_SYS_NICE")
-            .costs(COST, SOURCE)
+            .costs(BUSY_HOST_COST, BUSY_HOST_SOURCE)
             .remedy("sudo setcap cap_sys_nice+ep $(command -v wiregauge)")
             .remedy(
                 "echo \"$USER - rtprio 98\" | sudo tee /etc/security/limits.d/90-rtprio.conf  # then log in again",
@@ -72,9 +67,11 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
             waited_ns as f64 / 1e6
         )),
     };
-    finding.costs(COST, SOURCE).remedy(format!(
-        "wiregauge {} {} --priority 50",
-        run.kind(),
-        run.address()
-    ))
+    finding
+        .costs(BUSY_HOST_COST, BUSY_HOST_SOURCE)
+        .remedy(format!(
+            "wiregauge {} {} --priority 50",
+            run.kind(),
+            run.address()
+        ))
 }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use wiregauge_doctor::{CHECKS, Finding, Level, Sight, Target};
+use wiregauge_doctor::{CHECKS, Change, Finding, Level, Sight, Target};
 use wiregauge_run::AnyRun;
 
 /// The host.
@@ -125,7 +125,8 @@ pub fn hold(finding: &Finding) {
     }
     for change in &finding.changes {
         assert!(change.path.starts_with("/sys") || change.path.starts_with("/proc/sys"));
-        let by_hand = format!("echo {} | sudo tee {}", change.to, change.path.display());
+    }
+    for by_hand in Change::commands(&finding.changes) {
         assert!(finding.remedy.contains(&by_hand), "{finding:#?}");
     }
 }
