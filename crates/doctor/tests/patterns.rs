@@ -174,6 +174,18 @@ fn a_reader_that_sleeps_10_ms_is_recognised() {
 }
 
 #[test]
+fn a_sleeper_that_finds_every_second_request_there_already_is_recognised_too() {
+    let mut rtts = around(17 * US);
+    rtts.extend(around(10 * MS + 80 * US));
+    let made = Made {
+        points: vec![(16, 16, rtts)],
+        ..Made::default()
+    };
+    let found = made.only("polling");
+    assert!(found.title.contains("10 ms"), "{}", found.title);
+}
+
+#[test]
 fn rtts_on_several_ticks_are_a_comb() {
     let mut rtts = around(MS + 70 * US);
     rtts.extend(around(2 * MS + 70 * US));

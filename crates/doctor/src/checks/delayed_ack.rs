@@ -24,7 +24,7 @@ struct Delay {
 const DELAYS: [Delay; 2] = [
     Delay {
         from_ns: 39e6,
-        to_ns: 50e6,
+        to_ns: 49.5e6,
         ms: 40,
         whose: "Linux's shortest (include/net/tcp.h, TCP_DELACK_MIN)",
     },

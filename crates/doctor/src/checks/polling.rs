@@ -56,13 +56,17 @@ const SAMPLES: usize = 30;
 /// Samples looked at, at most.
 const MOST: usize = 100_000;
 
-/// Share that may come before the tick: a request that this host sent late waits less for it.
+/// Share of all that must have waited, for half a period or longer: a sleeper that has just answered may
+/// find the next request there already.
+const WAITED: f64 = 0.2;
+
+/// Share of those that may have waited for less than a period: a request that this host sent late does.
 const EARLY: f64 = 0.25;
 
-/// Share that must come right behind a tick.
+/// Share of those that must come right behind a tick.
 const BEHIND: f64 = 0.5;
 
-/// Share that must sit on a second tick to make it a comb.
+/// Share of those that must sit on the first tick, and on later ones, to make it a comb.
 const SECOND: f64 = 0.02;
 
 /// How long before a tick, relatively, still counts as behind it: the clocks differ.
@@ -180,8 +184,16 @@ fn rhythm(
             true => (FRAME_NS, FRAME_NS),
             false => (BEFORE * period.ns, (AFTER * period.ns).max(WAKE_NS)),
         };
+        let waited: Vec<f64> = rtts
+            .iter()
+            .map(|&rtt| rtt as f64)
+            .filter(|&rtt| rtt >= 0.5 * period.ns)
+            .collect();
+        if (waited.len() as f64) < WAITED * rtts.len() as f64 {
+            return None;
+        }
         let share = |of: &dyn Fn(f64) -> bool| {
-            rtts.iter().filter(|&&rtt| of(rtt as f64)).count() as f64 / rtts.len() as f64
+            waited.iter().filter(|&&rtt| of(rtt)).count() as f64 / waited.len() as f64
         };
         let tick =
             |k: f64, rtt: f64| rtt >= k * (period.ns - before) && rtt <= k * (period.ns + after);
