@@ -168,11 +168,15 @@ pub(crate) fn all_usb(sight: &Sight) -> Vec<Usb> {
 }
 
 /// The tty that is asked about, or those of the USB device that is; without a target all that have a
-/// device behind them.
+/// device behind them and are no console.
 pub(crate) fn ttys(sight: &Sight) -> Vec<Tty> {
     if !sight.is_of_this_host() {
         return Vec::new();
     }
+    // The kernel writes its messages there, and a login may wait.
+    let consoles = sight
+        .read("/sys/class/tty/console/active")
+        .unwrap_or_default();
     match &sight.target {
         Target::Tty { path } => {
             let name = path.strip_prefix("/dev").unwrap_or(path);
@@ -185,6 +189,7 @@ pub(crate) fn ttys(sight: &Sight) -> Vec<Tty> {
         Target::None => sight
             .names("/sys/class/tty")
             .into_iter()
+            .filter(|name| !consoles.split_whitespace().any(|console| console == name))
             .map(|name| Tty { name })
             .filter(|tty| {
                 // The 8250 driver makes ttys for ports that are not there: their type is 0, PORT_UNKNOWN

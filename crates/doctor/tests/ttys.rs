@@ -101,6 +101,14 @@ fn a_port_that_is_not_there_says_nothing() {
 }
 
 #[test]
+fn a_console_is_looked_at_only_if_it_is_asked_about() {
+    let host = uart("0x10000000\n", Some("8\n"));
+    host.file("/sys/class/tty/console/active", "tty0 ttyS0\n");
+    assert!(host.look("tty-low-latency", Target::None).is_empty());
+    assert_eq!(host.look("tty-low-latency", tty("ttyS0")).len(), 1);
+}
+
+#[test]
 fn low_latency_is_said_to_do_nothing_for_a_cdc_port() {
     let host = Host::new();
     let node = host.usb("1-1", &[]);

@@ -29,9 +29,6 @@ const SUSPICIOUS_THERE: f64 = 2_000.0;
 /// On USB the time must grow by so many frames: a step of one or two is the bus's own.
 const FRAMES: f64 = 4.0;
 
-/// A point further off the line than this makes it no line.
-const STRAIGHT: f64 = 0.25;
-
 fn look(sight: &Sight) -> Vec<Finding> {
     let Some(run) = exchanges(sight) else {
         return Vec::new();
@@ -71,6 +68,9 @@ struct Line {
     carried: f64,
     /// Bytes and nanoseconds.
     at: Vec<(f64, f64)>,
+    /// Three quarters of all slopes between two sizes are at least this: a step has many that are 0.
+    least: f64,
+    /// Their median.
     ns_per_byte: f64,
 }
 
@@ -118,27 +118,19 @@ fn line(
     if at.len() < SIZES || last.0 - first.0 < SPREAD {
         return None;
     }
-    let pairs = at
+    let mut slopes: Vec<f64> = at
         .iter()
         .enumerate()
-        .flat_map(|(i, a)| at[i + 1..].iter().map(move |b| (b.1 - a.1) / (b.0 - a.0)));
-    let ns_per_byte = median(pairs)?;
-    let fixed = median(at.iter().map(|(x, y)| y - ns_per_byte * x))?;
-    let straight = at
-        .iter()
-        .all(|(x, y)| (fixed + ns_per_byte * x - y).abs() <= STRAIGHT * y);
-    straight.then_some(Line {
+        .flat_map(|(i, a)| at[i + 1..].iter().map(move |b| (b.1 - a.1) / (b.0 - a.0)))
+        .collect();
+    slopes.sort_by(f64::total_cmp);
+    Some(Line {
         what,
         carried,
+        least: *slopes.get(slopes.len() / 4)?,
+        ns_per_byte: *slopes.get(slopes.len() / 2)?,
         at,
-        ns_per_byte,
     })
-}
-
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 fn of(run: &Run<Exchange>, points: &[&PointSummary], line: &Line) -> Option<Finding> {
@@ -158,7 +150,7 @@ fn of(run: &Run<Exchange>, points: &[&PointSummary], line: &Line) -> Option<Find
     };
     let (first, last) = (line.at.first()?, line.at.last()?);
     let frames = bus.map_or(0.0, |bus| FRAMES * bus.frame_ns as f64);
-    if slope <= most || last.1 - first.1 < frames {
+    if line.least <= most || last.1 - first.1 < frames {
         return None;
     }
     let a_frame = bus.filter(|bus| (0.7..=1.4).contains(&(slope / bus.frame_ns as f64)));
@@ -181,7 +173,8 @@ fn of(run: &Run<Exchange>, points: &[&PointSummary], line: &Line) -> Option<Find
     Some(
         Finding::new(CHECK.name, Level::Hurts, title)
             .seen(format!(
-                "{}: {} {:.0} B takes {}, {:.0} B takes {}: {} a byte, in a straight line over {} sizes",
+                "{}: {} {:.0} B takes {}, {:.0} B takes {}: {} a byte over {} sizes, and at least {} \
+                 between three in four of them",
                 named(run),
                 line.what,
                 first.0,
@@ -189,7 +182,8 @@ fn of(run: &Run<Exchange>, points: &[&PointSummary], line: &Line) -> Option<Find
                 last.0,
                 time(last.1),
                 time(slope),
-                line.at.len()
+                line.at.len(),
+                time(line.least)
             ))
             .seen(wire)
             .seen(

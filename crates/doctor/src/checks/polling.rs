@@ -56,8 +56,8 @@ const SAMPLES: usize = 30;
 /// Samples looked at, at most.
 const MOST: usize = 100_000;
 
-/// Nothing comes before the tick is over but this share.
-const EARLY: f64 = 0.03;
+/// Share that may come before the tick: a request that this host sent late waits less for it.
+const EARLY: f64 = 0.25;
 
 /// Share that must come right behind a tick.
 const BEHIND: f64 = 0.5;
