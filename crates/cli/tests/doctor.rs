@@ -144,7 +144,8 @@ fn the_worst_comes_first_with_evidence_cost_source_and_a_command() {
         "[faschingbauer.me",
         "mend   echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
         "?      real-time: ",
-        "sudo wiregauge doctor --fix changes 2 settings; --undo takes it back",
+        "2 settings can be changed now, and put back with --undo:",
+        "  sudo wiregauge doctor --only 'real-time,governor' --fix\n",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -152,6 +153,13 @@ fn the_worst_comes_first_with_evidence_cost_source_and_a_command() {
     for line in lines.iter().filter(|line| !command(line)) {
         assert!(line.chars().count() <= 80, "{line}");
     }
+}
+
+#[test]
+fn where_nothing_applies_that_is_said() {
+    let host = Host::new();
+    let text = host.output("--only ftdi-latency");
+    assert!(text.contains("nothing to look at"), "{text}");
 }
 
 #[test]

@@ -405,6 +405,14 @@ fn stolen_time_hurts_and_a_virtual_machine_without_it_is_a_note() {
     assert_eq!(only(&host, "steal").level, Level::Good);
     host.file("/proc/cpuinfo", VIRTUAL);
     assert_eq!(only(&host, "steal").level, Level::Note);
+    // A single tick is an accident.
+    twice(
+        &host,
+        "/proc/stat",
+        stat(1000, 100_000, 0),
+        stat(1010, 100_039, 1),
+    );
+    assert_eq!(only(&host, "steal").level, Level::Note);
     // Much of it since the start, none just now.
     twice(
         &host,

@@ -50,7 +50,7 @@ pub fn run(args: &DoctorArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
         }
         value["changes"] = serde_json::to_value(&steps)?;
     } else if !args.json {
-        findings::fixable(&mut out, &changes)?;
+        findings::fixable(&mut out, &changes, &again(session))?;
     }
     if args.json {
         print(&mut out, &value)?;

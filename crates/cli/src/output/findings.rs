@@ -12,6 +12,12 @@ const INDENT: &str = "       ";
 
 /// All of them, the worst first as they come; the good ones in one line.
 pub fn findings(out: &mut impl Write, findings: &[Finding]) -> io::Result<()> {
+    if findings.is_empty() {
+        return writeln!(
+            out,
+            "nothing to look at: this host, or the way to the device, has no such thing"
+        );
+    }
     for one in findings {
         match one.level {
             Level::Hurts => finding(out, one, format!("{BAD}hurts{RESET}  "))?,
@@ -74,16 +80,17 @@ fn wrapped(text: &str, indent: &str) -> String {
     textwrap::fill(text, options)
 }
 
-/// That some of it can be changed.
-pub fn fixable(out: &mut impl Write, changes: &[Change]) -> io::Result<()> {
+/// That some of it can be changed, by the command that was typed and `--fix`.
+pub fn fixable(out: &mut impl Write, changes: &[Change], again: &str) -> io::Result<()> {
     if changes.is_empty() {
         return Ok(());
     }
+    let settings = settings(changes.len());
     writeln!(
         out,
-        "{TYPE}sudo wiregauge doctor --fix{RESET} changes {}; --undo takes it back",
-        settings(changes.len())
-    )
+        "{settings} can be changed now, and put back with --undo:"
+    )?;
+    writeln!(out, "  {TYPE}{again} --fix{RESET}")
 }
 
 /// What `--fix` did.

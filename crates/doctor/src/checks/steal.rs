@@ -52,7 +52,9 @@ fn look(sight: &Sight) -> Vec<Finding> {
         WAIT.as_millis(),
         100.0 * ever
     );
-    vec![if now > SHARE_HURTS || ever > SHARE_HURTS {
+    // One tick of the few is an accident.
+    let is_stolen = passed.steal > 1 && now > SHARE_HURTS;
+    vec![if is_stolen || ever > SHARE_HURTS {
         Finding::new(
             NAME,
             Level::Hurts,
