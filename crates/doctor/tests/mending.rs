@@ -1,5 +1,7 @@
 //! Settings are changed and put back, whatever happens in between.
 
+#![allow(clippy::unwrap_used)]
+
 mod made_up;
 
 use made_up::Host;
