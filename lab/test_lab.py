@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import unittest
 
 import results
@@ -201,6 +202,37 @@ class Usbmon(unittest.TestCase):
                     self.assertIsNotNone(flow["urb_time"])
                     self.assertLessEqual(mean(flow["urb_time"]), mean(flow["transfer_time"]))
                     self.assertGreater(mean(flow["urb_time"]), 0)
+
+
+class Doctor(unittest.TestCase):
+    """What doctor finds, changes and puts back in the kernel's own files."""
+
+    @staticmethod
+    def levels(file: str) -> dict[str, set[str]]:
+        """The levels of each check's findings."""
+        found: dict[str, set[str]] = {}
+        for finding in json.loads((RUNS / "doctor" / file).read_text())["findings"]:
+            found.setdefault(finding["check"], set()).add(finding["level"])
+        return found
+
+    def test_a_device_that_may_sleep_is_seen_kept_awake_and_let_sleep_again(self) -> None:
+        self.assertEqual(self.levels("before.json")["autosuspend"], {"note"})
+        self.assertEqual(self.levels("after.json")["autosuspend"], {"good"})
+        words = [(RUNS / "doctor" / name).read_text().strip() for name in ("fixed", "undone")]
+        self.assertEqual(words, ["on", "auto"])
+
+    def test_a_high_speed_gadget_on_the_root_hub_gets_no_objection_to_its_speed_and_its_way(self) -> None:
+        found = self.levels("before.json")
+        for check in ("speed", "hub", "tty-low-latency", "modem-manager"):
+            with self.subTest(check):
+                self.assertEqual(found[check], {"good"})
+        self.assertIn("usbfs-memory", found)
+
+    def test_a_clean_run_over_it_shows_no_pattern(self) -> None:
+        found = self.levels("of-the-run.json")
+        for check in ("zero-length", "polling", "byte-wise"):
+            with self.subTest(check):
+                self.assertEqual(found[check], {"good"})
 
 
 class SoundCards(unittest.TestCase):
