@@ -122,7 +122,9 @@ def main() -> None:
     today = datetime.datetime.now(datetime.timezone.utc)
     out = args.out or ROOT / "bench/runs" / f"{today:%Y-%m-%d}-host"
     cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
-    version = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    version = subprocess.run(
+        [PROGRAM, "--version"], capture_output=True, text=True, check=True
+    ).stdout.strip()
     about = {
         "date": today.isoformat(timespec="seconds"),
         "version": version,

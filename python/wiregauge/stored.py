@@ -167,9 +167,9 @@ class Diagnosis:
     Attributes
     ----------
     findings : list of dict
-        Each with ``check``, ``level`` (``hurts``, ``note``, ``unknown``, ``good``), ``title``, ``evidence``,
-        ``cost`` (``text`` and ``source``, or None), ``remedy`` (commands) and ``changes`` (what ``fix`` writes),
-        the worst first.
+        The worst first, each with ``check``, ``level`` (``hurts``, ``note``, ``unknown``, ``good``),
+        ``title``, ``evidence``, ``cost`` (``text`` and ``source``, or None), ``remedy`` (commands) and
+        ``changes`` (what ``fix`` writes).
     changes : list of dict
         With ``fix`` or ``undo``: each setting with ``path``, ``before``, ``wanted`` and ``how`` it ended.
     missed : tuple of str

@@ -1,5 +1,7 @@
 //! `wiregauge doctor` as a user runs it: on this host as it is, and on hosts that are made up.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{Background, Desk, Ended, WIREGAUGE, open_to_all};

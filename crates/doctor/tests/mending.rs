@@ -1,10 +1,12 @@
 //! Settings are changed and put back, whatever happens in between.
 
+#![allow(clippy::unwrap_used)]
+
 mod made_up;
 
 use made_up::Host;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use wiregauge_doctor::{Change, Ended, MendError, Step, Undone, fix, undo};
 
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
@@ -37,7 +39,7 @@ fn ends(steps: &[Step]) -> Vec<&Ended> {
 }
 
 #[track_caller]
-fn undone(host: &Host, file: &PathBuf) -> Vec<Step> {
+fn undone(host: &Host, file: &Path) -> Vec<Step> {
     match undo(&host.place("/"), file).unwrap() {
         Undone::Steps { steps } => steps,
         other => panic!("{other:?}"),

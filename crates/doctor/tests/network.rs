@@ -11,7 +11,7 @@ const ROUTES: &str = "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU
 
 fn peer(address: &str, is_tcp: bool) -> Target {
     Target::Network {
-        peer: address.parse().unwrap(),
+        peer: address.parse().expect("an address"),
         is_tcp,
     }
 }

@@ -2,6 +2,8 @@
 //! of length zero that were not sent. The runs are written here, so that each pattern is known; the
 //! program's own tests have real ones.
 
+#![allow(clippy::unwrap_used)]
+
 mod made_up;
 
 use made_up::{Host, saw};

@@ -1,6 +1,6 @@
 //! A host that is made up: files beneath a temporary directory, linked as sysfs links them.
 
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
