@@ -147,7 +147,7 @@ fn the_worst_comes_first_with_evidence_cost_source_and_a_command() {
         "mend   echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
         "?      real-time: ",
         "2 settings can be changed now, and put back with --undo:",
-        "  sudo wiregauge doctor --only 'real-time,governor' --fix\n",
+        "  sudo wiregauge doctor --only real-time,governor --fix\n",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
