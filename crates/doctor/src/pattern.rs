@@ -59,7 +59,7 @@ impl UsbBus {
         packet: 512,
         frame_ns: 125_000,
     };
-    /// USB 3.2, 8.12.1.2.
+    /// Bulk endpoints of super speed (USB 3.2, 4.4.6.1).
     const SUPER: UsbBus = UsbBus {
         packet: 1024,
         frame_ns: 125_000,

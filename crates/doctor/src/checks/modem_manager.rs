@@ -83,7 +83,7 @@ fn of(sight: &Sight, port: &Tty, process: &str) -> Finding {
     let number = speaks
         .as_deref()
         .and_then(|p| u8::from_str_radix(p, 16).ok());
-    // USB CDC PSTN 1.2, table 5, has AT commands as protocols 1 to 6; the filter goes by them
+    // USB CDC 1.2, table 5, has AT commands as protocols 1 to 6; the filter goes by them
     // (ModemManager, src/mm-filter.c, MM_FILTER_RULE_TTY_ACM_INTERFACE).
     let says_modem = number.is_none_or(|protocol| (1..=6).contains(&protocol));
     let (level, title) = match says_modem {

@@ -34,7 +34,7 @@ const PERIODS: &[Period] = &[
     },
     Period {
         ns: 16e6,
-        whose: "FTDI's latency timer at its default (AN232B-04), or a loop at 60 Hz",
+        whose: "FTDI's latency timer at its default (AN232B-04)",
     },
     Period {
         ns: 15.625e6,
@@ -63,8 +63,10 @@ const WAITED: f64 = 0.2;
 /// Share of those that may have waited for less than a period: a request that this host sent late does.
 const EARLY: f64 = 0.25;
 
-/// Share of those that must come right behind a tick.
+/// Share of those that must come right behind a tick, and how many times as many as of times that have
+/// nothing to do with ticks.
 const BEHIND: f64 = 0.5;
+const OVER_CHANCE: f64 = 4.0;
 
 /// Share of those that must sit on the first tick, and on later ones, to make it a comb.
 const SECOND: f64 = 0.02;
@@ -200,8 +202,9 @@ fn rhythm(
         let early = share(&|rtt| rtt < period.ns - before);
         let first = share(&|rtt| tick(1.0, rtt));
         let more = share(&|rtt| tick(2.0, rtt) || tick(3.0, rtt));
-        let fits = early <= EARLY && first > 0.0 && first + more >= BEHIND;
-        fits.then_some((period, first >= SECOND && more >= SECOND))
+        let behind = BEHIND.max(OVER_CHANCE * (before + after) / period.ns);
+        let fits = early <= EARLY && first >= SECOND && first + more >= behind;
+        fits.then_some((period, more >= SECOND))
     })
 }
 

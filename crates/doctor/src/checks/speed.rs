@@ -21,7 +21,7 @@ const SUPER: f64 = 5_000.0;
 const SUPER_PLUS: f64 = 10_000.0;
 
 /// `bcdUSB` from which on a device may be a super-speed one on USB 2.0 wires: such a device says 2.10
-/// there (USB 3.2, 9.6.1).
+/// there (USB 3.2, 9.6).
 const MAY_BE_SUPER: f64 = 2.1;
 
 fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
@@ -60,7 +60,7 @@ fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
             format!("{called}: whether it could run at super speed is not known"),
         ))
         .all_seen([
-            "2.10 is what a super-speed device says on USB 2.0 wires (USB 3.2, 9.6.1), and what a \
+            "2.10 is what a super-speed device says on USB 2.0 wires (USB 3.2, 9.6), and what a \
              high-speed one with further descriptors says; its bos_descriptors would tell (Linux 6.9)"
                 .into(),
         ])
@@ -129,7 +129,7 @@ fn port_of(sight: &Sight, usb: &Usb) -> Option<String> {
 
 /// The highest speed in Mbit/s that the device capabilities name (USB 3.2, 9.6.2).
 fn fastest(bos: &[u8]) -> Option<f64> {
-    // DEVICE CAPABILITY, table 9-14; SUPERSPEED_USB, 9.6.2.2; SUPERSPEED_PLUS, 9.6.2.5.
+    // DEVICE_CAPABILITY, table 9-6; SUPERSPEED_USB, 9.6.2.2; SUPERSPEED_PLUS, 9.6.2.5.
     const DEVICE_CAPABILITY: u8 = 0x10;
     const SUPERSPEED: u8 = 0x03;
     const SUPERSPEED_PLUS: u8 = 0x0a;

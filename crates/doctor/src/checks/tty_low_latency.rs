@@ -69,7 +69,7 @@ fn of(sight: &Sight, tty: &Tty) -> Option<Finding> {
                      times, 0.35 ms at 115,200 baud and 4.2 ms at 9,600. At a level of 1 each byte \
                      interrupts"
                 ),
-                "PC16550D data sheet, 8.4 (FIFO interrupt mode operation); Linux, \
+                "PC16550D data sheet, FIFO Interrupt Mode Operation; Linux, \
                  Documentation/ABI/stable/sysfs-tty",
             )
             .changes(vec![Change {
