@@ -147,7 +147,7 @@ fn the_worst_comes_first_with_evidence_cost_source_and_a_command() {
         "mend   echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
         "?      real-time: ",
         "2 settings can be changed now, and put back with --undo:",
-        "  sudo wiregauge doctor --only 'real-time,governor' --fix\n",
+        "  sudo wiregauge doctor --only real-time,governor --fix\n",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -315,6 +315,8 @@ fn a_stored_run_is_judged_by_what_it_kept() {
     let of = |check: &str| findings.iter().find(|one| one["check"] == check).unwrap();
     let policy = of("real-time")["evidence"][0].as_str().unwrap();
     assert!(policy.contains("policy = SCHED_OTHER"), "{policy}");
+    let again = "wiregauge exchange null:// --count 40 --no-calibration --priority 50";
+    assert_eq!(of("real-time")["remedy"][0], again);
     let load = of("neighbours")["evidence"][0].as_str().unwrap();
     assert!(load.contains("load "), "{load}");
 }

@@ -104,10 +104,10 @@ fn the_governor_of_the_run_counts() {
     let found = only("governor", disturbed(with("ondemand"), &[]));
     assert_eq!(found.level, Level::Hurts);
     assert!(saw(&found, "a-run: governor = ondemand"), "{found:#?}");
-    assert_eq!(
-        only("governor", disturbed(with("performance"), &[])).level,
-        Level::Good
-    );
+    for (governor, level) in [("performance", Level::Good), ("powersave", Level::Note)] {
+        let found = only("governor", disturbed(with(governor), &[]));
+        assert_eq!(found.level, level, "{governor}");
+    }
     let none = Host::new().look_with("governor", Target::None, Some(disturbed(quiet(), &[])));
     assert!(none.is_empty());
 }

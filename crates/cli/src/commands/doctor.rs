@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use wiregauge::link::Address;
 use wiregauge::{LinkError, LinkErrorKind};
 use wiregauge_doctor::{Change, Ended, MendError, Sight, Step, Target, Undone};
+use wiregauge_report::told::quoted;
 
 /// For tests: a directory with the `/sys`, `/proc` and `/dev` of a computer that is made up.
 const ROOT: &str = "WIREGAUGE_DOCTOR_ROOT";
@@ -110,10 +111,9 @@ fn failed(error: MendError) -> anyhow::Error {
 
 /// What was typed, to be typed as root.
 fn again(session: &Session<'_>) -> String {
-    let words = session.command();
-    let words = words.iter().skip(1).map(String::as_str);
-    let words = shlex::try_join(words.filter(|word| *word != "--json"));
-    format!("sudo wiregauge {}", words.unwrap_or_default())
+    let words = session.command().into_iter().skip(1);
+    let words: Vec<String> = words.filter(|word| word != "--json").collect();
+    format!("sudo wiregauge {}", quoted(&words))
 }
 
 /// The device of the run, if it was one of this host's and is there; what is stored of the run can be told

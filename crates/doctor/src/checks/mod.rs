@@ -22,7 +22,7 @@ mod zero_length;
 
 use crate::{Finding, Sight};
 use wiregauge_record::Disturbance;
-use wiregauge_run::AnyRun;
+use wiregauge_run::{AnyRun, Stored};
 
 /// One thing that may hurt.
 #[derive(Clone, Copy)]
@@ -66,6 +66,15 @@ const BUSY_HOST_COST: &str = "beside four busy threads on two processors, 1 % of
                               millisecond were 7.0 ms late or more; with --priority 50 that was 0.05 ms (p99, medians \
                               of 7 rounds)";
 const BUSY_HOST_SOURCE: &str = "bench/runs/2026-11-22-host";
+
+/// The command of a run, with real-time priority.
+fn with_priority(run: &dyn Stored) -> String {
+    let typed = run.conditions().command.iter().skip(1).map(String::as_str);
+    match shlex::try_join(typed) {
+        Ok(words) if !words.is_empty() => format!("wiregauge {words} --priority 50"),
+        _ => format!("wiregauge {} {} --priority 50", run.kind(), run.address()),
+    }
+}
 
 /// What disturbed the points of a run.
 fn disturbances(run: &AnyRun) -> Vec<&Disturbance> {

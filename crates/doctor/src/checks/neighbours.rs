@@ -1,6 +1,8 @@
 //! Other programs on the host: who uses the processors that the measurement wants.
 
-use super::{BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances};
+use super::{
+    BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances, with_priority,
+};
 use crate::host::Ticks;
 use crate::{Finding, Level, Sight};
 use std::path::PathBuf;
@@ -169,15 +171,21 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
         host.processors
     );
     let is_loaded = load >= BUSY_NOTED * f64::from(host.processors.max(1));
-    let level = match (shared + preempted > 0, is_loaded) {
-        (true, _) => Level::Hurts,
-        (false, true) => Level::Note,
-        (false, false) => Level::Good,
-    };
-    let title = match level {
-        Level::Hurts => "other programs ran on the processor of the run",
-        Level::Note => "other programs used the processors before the run began",
-        _ => "other programs left the run alone",
+    // What took the processor away is the matter of real-time priority.
+    let (level, title) = match (shared > 0, preempted > 0, is_loaded) {
+        (true, _, _) => (
+            Level::Hurts,
+            "other programs ran on the processor of the run",
+        ),
+        (false, true, _) => (
+            Level::Note,
+            "other programs wanted the processors while the run went on",
+        ),
+        (false, false, true) => (
+            Level::Note,
+            "other programs used the processors before the run began",
+        ),
+        (false, false, false) => (Level::Good, "other programs left the run alone"),
     };
     let mut finding = Finding::new(NAME, level, title).seen(seen);
     if shared > 0 {
@@ -197,11 +205,7 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
     }
     finding
         .costs(BUSY_HOST_COST, BUSY_HOST_SOURCE)
-        .remedy(format!(
-            "wiregauge {} {} --priority 50",
-            run.kind(),
-            run.address()
-        ))
+        .remedy(with_priority(run))
 }
 
 /// Field 1 of /proc/PID/stat.

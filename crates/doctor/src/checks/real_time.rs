@@ -1,6 +1,8 @@
 //! Real-time priority: whether the measuring thread may go before every ordinary one.
 
-use super::{BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances};
+use super::{
+    BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances, with_priority,
+};
 use crate::host::real_time_priority;
 use crate::{Finding, Level, Sight};
 use wiregauge_record::Disturbance;
@@ -69,9 +71,5 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
     };
     finding
         .costs(BUSY_HOST_COST, BUSY_HOST_SOURCE)
-        .remedy(format!(
-            "wiregauge {} {} --priority 50",
-            run.kind(),
-            run.address()
-        ))
+        .remedy(with_priority(run))
 }

@@ -40,7 +40,7 @@ fn look(sight: &Sight) -> Vec<Finding> {
     vec![
         Finding::new(NAME, Level::Note, title)
             .seen(seen)
-            .seen("wiregauge asks for 1 ns for its own threads; a program inherits this shell's")
+            .seen("the programs that this shell starts inherit it; wiregauge's own threads have 1 ns")
             .costs(
                 "a sleep of 1 ms in Python ended 83 us late, and 34 us late with a slack of 1 ns (medians)",
                 "bench/runs/2026-11-22-host; prctl(2), PR_SET_TIMERSLACK",
