@@ -116,7 +116,7 @@ while True:
 #[test]
 fn clean_links_get_no_objection() {
     let desk = Desk::new();
-    let sizes = "--in 32,64,128,512,2000 --count 100";
+    let sizes = "--in 32,64,128,512,2000 --count 60";
     let tcp = desk.serve("tcp://:0");
     let slow = desk.serve("tcp://:0 --service-time 10ms");
     let full = desk.serve("pty: --bus full-speed --service-time 700us --jitter 200us");

@@ -74,7 +74,7 @@ fn of(sight: &Sight, tty: &Tty) -> Option<Finding> {
             to: "1".into(),
         }])
         .remedy(format!(
-            "echo '{rule}' | sudo tee /etc/udev/rules.d/99-ftdi-latency.rules  # for good"
+            "echo '{rule}' | sudo tee /etc/udev/rules.d/99-ftdi-latency.rules  # stays after a restart"
         )),
     )
 }

@@ -23,7 +23,7 @@ fn look(sight: &Sight) -> Vec<Finding> {
                 Level::Unknown,
                 "whether your own program switches Nagle's algorithm off cannot be seen from here",
             )
-            .all_seen(["wiregauge does so on every TCP link that it opens".into()])
+            .seen("set TCP_NODELAY in it, at both ends; wiregauge does so on every TCP link that it opens")
             .costs(
                 "a second small write waits until the first is acknowledged, which Linux delays by 40 to \
                  200 ms",
@@ -129,7 +129,9 @@ fn of(sight: &Sight, name: &str) -> Vec<Finding> {
                 Level::Unknown,
                 format!("{name}: interrupt coalescing and energy-efficient Ethernet stand in no file"),
             )
-            .all_seen(["ethtool asks the driver for them".into()])
+            .seen(format!(
+                "ethtool --show-coalesce {name} and ethtool --show-eee {name} ask the driver"
+            ))
             .costs(
                 "coalescing holds an arrival back until more came or a time has passed; a link that sleeps must \
                  wake first. Not measured here",
