@@ -8,15 +8,16 @@ wait_tty /dev/ttyACM0
 wait_tty /dev/ttyGS0
 wait_usb 1d6b 0104
 control=/sys/bus/usb/devices/${found##*/}/power/control
-# The kernel lets hubs alone sleep unless told otherwise.
+memory=/sys/module/usbcore/parameters/usbfs_memory_mb
+# By itself the kernel lets only hubs sleep.
 echo auto >"$control"
 wiregauge doctor serial:///dev/ttyACM0
-wiregauge doctor serial:///dev/ttyACM0 --json >/runs/before.json
-wiregauge doctor serial:///dev/ttyACM0 --only autosuspend --fix
-cat "$control" >/runs/fixed
-wiregauge doctor serial:///dev/ttyACM0 --json >/runs/after.json
+wiregauge doctor usb://1d6b:0104 --json >/runs/before.json
+wiregauge doctor usb://1d6b:0104 --only autosuspend,usbfs-memory --fix
+cat "$control" "$memory" >/runs/fixed
+wiregauge doctor usb://1d6b:0104 --json >/runs/after.json
 wiregauge doctor --undo
-cat "$control" >/runs/undone
+cat "$control" "$memory" >/runs/undone
 
 background wiregauge serve serial:///dev/ttyGS0
 measure exchange exchange serial:///dev/ttyACM0 --no-calibration --in 48,100,512,1000,1024 --count 100
