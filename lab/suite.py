@@ -52,6 +52,7 @@ SUITE = [
     Run("program", "program"),
     Run("shared-bus", "shared-bus"),
     Run("usbmon", "usbmon"),
+    Run("doctor", "doctor"),
     Run("acm", "acm"),
     Run("acm-again", "acm"),
     Run("acm-rt", "acm", kernel="rt"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import unittest
 
 import results
@@ -201,6 +202,38 @@ class Usbmon(unittest.TestCase):
                     self.assertIsNotNone(flow["urb_time"])
                     self.assertLessEqual(mean(flow["urb_time"]), mean(flow["transfer_time"]))
                     self.assertGreater(mean(flow["urb_time"]), 0)
+
+
+class Doctor(unittest.TestCase):
+    """What doctor finds, changes and puts back in the kernel's own files."""
+
+    @staticmethod
+    def levels(file: str) -> dict[str, set[str]]:
+        """The levels of each check's findings."""
+        found: dict[str, set[str]] = {}
+        for finding in json.loads((RUNS / "doctor" / file).read_text())["findings"]:
+            found.setdefault(finding["check"], set()).add(finding["level"])
+        return found
+
+    def test_what_it_objects_to_is_changed_and_put_back(self) -> None:
+        for check in ("autosuspend", "usbfs-memory"):
+            with self.subTest(check):
+                self.assertEqual(self.levels("before.json")[check], {"note"})
+                self.assertEqual(self.levels("after.json")[check], {"good"})
+        fixed, undone = ((RUNS / "doctor" / name).read_text().split() for name in ("fixed", "undone"))
+        self.assertEqual((fixed, undone), (["on", "256"], ["auto", "16"]))
+
+    def test_a_high_speed_gadget_on_the_root_hub_gets_no_objection_to_its_speed_and_its_way(self) -> None:
+        found = self.levels("before.json")
+        for check in ("speed", "hub", "tty-low-latency", "modem-manager"):
+            with self.subTest(check):
+                self.assertEqual(found[check], {"good"})
+
+    def test_a_clean_run_over_it_shows_no_pattern(self) -> None:
+        found = self.levels("of-the-run.json")
+        for check in ("zero-length", "polling", "byte-wise"):
+            with self.subTest(check):
+                self.assertEqual(found[check], {"good"})
 
 
 class SoundCards(unittest.TestCase):

@@ -6,7 +6,7 @@ import json
 import pytest
 
 import wiregauge as wg
-from wiregauge import _native, measure, serving, stored
+from wiregauge import _native, advice, measure, serving, stored
 from wiregauge._values import flag_of
 
 DECLARED = json.loads(_native.declared())
@@ -20,10 +20,11 @@ TABLES = {
     "explain": {},
     "report": stored.REPORT,
     "compare": stored.COMPARE,
+    "doctor": advice.DOCTOR,
     "runs": {},
     "export": stored.EXPORT,
     "devices": stored.DEVICES,
-    "limits": stored.LIMITS,
+    "limits": advice.LIMITS,
     "demo": stored.DEMO,
 }
 

@@ -12,6 +12,7 @@ What a function measures is a `Run`. What goes wrong is an `Error`.
 from __future__ import annotations
 
 from ._native import __version__
+from .advice import Diagnosis, Limits, doctor, limits
 from .campaign import Campaign, Plan, Result, campaign
 from .comparison import Comparison
 from .device import CYCLE, NEVER, TIMING, CycleStatus, Device, Gain, open  # noqa: A004  it is `wg.open`
@@ -25,7 +26,6 @@ from .serving import Responder, serve
 from .stored import (
     Devices,
     Explanation,
-    Limits,
     Listing,
     Runs,
     compare,
@@ -33,7 +33,6 @@ from .stored import (
     devices,
     explain,
     export,
-    limits,
     report,
     runs,
     show,
@@ -48,6 +47,7 @@ __all__ = [
     "CycleStatus",
     "Device",
     "Devices",
+    "Diagnosis",
     "Error",
     "Explanation",
     "Figure",
@@ -78,6 +78,7 @@ __all__ = [
     "compare",
     "demo",
     "devices",
+    "doctor",
     "exchange",
     "explain",
     "export",

@@ -1,6 +1,6 @@
-"""The commands for what is stored, for what there is, and for what there can be.
+"""The commands for what is stored, and for what there is.
 
-`runs`, `show`, `explain`, `report`, `compare`, `export`, `devices`, `limits`, `demo`.
+`runs`, `show`, `explain`, `report`, `compare`, `export`, `devices`, `demo`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from .run import Run
 __all__ = [
     "Devices",
     "Explanation",
-    "Limits",
     "Listing",
     "Runs",
     "compare",
@@ -27,7 +26,6 @@ __all__ = [
     "devices",
     "explain",
     "export",
-    "limits",
     "report",
     "runs",
     "show",
@@ -45,23 +43,6 @@ EXPORT: dict[str, v.Convert] = {
     "data": v.switch,
 }
 DEVICES: dict[str, v.Convert] = {"probe": v.switch}
-LIMITS: dict[str, v.Convert] = {
-    "out_sizes": v.size,
-    "in_sizes": v.size,
-    "speed": v.text,
-    "type": v.text,
-    "packet": v.sizes,
-    "packets": v.count,
-    "interval": v.time,
-    "baud": v.sizes,
-    "framing": v.text,
-    "rate": v.rates,
-    "mtu": v.size,
-    "payload": v.sizes,
-    "ipv6": v.switch,
-    "vlan": v.switch,
-    "no_timestamps": v.switch,
-}
 DEMO: dict[str, v.Convert] = {"store": v.path}
 
 
@@ -180,41 +161,6 @@ class Devices(dict[str, Any]):
         """Every address that was found."""
         found = (device["address"] for part in ("usb", "serial", "network") for device in self[part])
         return [address for address in found if address]
-
-
-class Limits(Sequence[dict[str, Any]]):
-    """What media carry at best: a dict for each combination, as the program's ``--json`` has it.
-
-    Each has ``bytes_s``, ``messages_s``, ``message_ns``, ``efficiency``, ``exchange_ns``, ``formula``,
-    ``source``, ``notes`` and what was asked about. ``str()`` of it is the table.
-    """
-
-    def __init__(self, data: list[dict[str, Any]], text: str) -> None:
-        self._all = data
-        self._text = text
-
-    def __len__(self) -> int:
-        """Count them."""
-        return len(self._all)
-
-    @overload
-    def __getitem__(self, at: int) -> dict[str, Any]: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[dict[str, Any]]: ...
-    def __getitem__(self, at: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
-        """Give one, or some."""
-        return self._all[at]
-
-    def __str__(self) -> str:
-        """Tell it in a table."""
-        return self._text
-
-    def __repr__(self) -> str:
-        """Tell it in a table."""
-        return self._text
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self._text)}</pre>"
 
 
 def runs() -> Runs:
@@ -443,77 +389,6 @@ def devices(*, probe: bool = False) -> Devices:
     """
     called, _ = _call.command("devices", [], DEVICES, locals(), ["--json"])
     return Devices(_call.answer(called))
-
-
-def limits(
-    medium: Literal["usb", "uart", "tcp", "udp"] | None = None,
-    *,
-    out_sizes: v.Size | None = None,
-    in_sizes: v.Size | None = None,
-    speed: Literal["low", "full", "high", "5G", "10G", "20G"] | None = None,
-    type: Literal["control", "interrupt", "isochronous", "bulk"] | None = None,  # noqa: A002
-    packet: v.Sizes | None = None,
-    packets: v.Size | None = None,
-    interval: v.Time | None = None,
-    baud: v.Sizes | None = None,
-    framing: str | None = None,
-    rate: v.Rates | None = None,
-    mtu: v.Size | None = None,
-    payload: v.Sizes | None = None,
-    ipv6: bool = False,
-    vlan: bool = False,
-    no_timestamps: bool = False,
-) -> Limits:
-    """Tell what a medium can carry at best, with the formula and where it is written.
-
-    Parameters
-    ----------
-    medium
-        ``usb``, ``uart``, ``tcp`` or ``udp``; an overview of all, if not given.
-    out_sizes, in_sizes
-        Bytes of a request and of its answer, for the least time of an exchange (one size each).
-    speed
-        USB: speed of the bus; all, if not given.
-    type
-        USB: kind of transfer; all, if not given.
-    packet
-        USB: bytes of data in each packet, or several such sizes; the most, if not given.
-    packets
-        USB: packets an interval of an interrupt or isochronous endpoint; the most, if not given.
-    interval
-        USB: interval in seconds that such an endpoint asks for; the shortest, if not given.
-    baud
-        UART: baud rate, or several.
-    framing
-        UART: data bits, parity and stop bits, such as ``"8E1"``; ``"8N1"``, if not given.
-    rate
-        Ethernet: bits a second, or several, or as ``"10M,1G"``.
-    mtu
-        Ethernet: largest IP packet of a frame in bytes; 1500, if not given.
-    payload
-        Ethernet: messages of so many bytes, each on its own, or several such sizes; a flow in full
-        frames, if not given.
-    ipv6
-        Ethernet: IPv6 rather than IPv4.
-    vlan
-        Ethernet: frames have a VLAN's tag.
-    no_timestamps
-        TCP without the timestamps that Linux has by default.
-
-    Returns
-    -------
-    Limits
-        A sequence of dicts, one for each combination.
-
-    Raises
-    ------
-    UsageError
-        The medium does not allow it; the text says what it allows.
-    """
-    values = dict(locals())
-    words = [] if medium is None else [medium]
-    data = _call.answer(_call.command("limits", words, LIMITS, values, ["--json"])[0])
-    return Limits(data, _call.said(_call.command("limits", words, LIMITS, values)[0]))
 
 
 def demo(*, store: v.Path | None = None, progress: bool = True) -> list[Run]:

@@ -5,9 +5,21 @@
 #![forbid(unsafe_code)]
 
 mod checks;
+mod error;
+mod examine;
 mod finding;
+mod host;
+mod mend;
+mod pattern;
+mod route;
 mod sight;
+mod undo_file;
+mod way;
 
 pub use checks::{CHECKS, Check};
-pub use finding::{Change, Cost, Finding, Level};
+pub use error::MendError;
+pub use examine::examine;
+pub use finding::{Change, Cost, Finding, Level, alike};
+pub use mend::{Ended, Step, Undone, fix, undo};
 pub use sight::{Sight, Target};
+pub use undo_file::undo_place;

@@ -3,14 +3,18 @@
 use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 use wiregauge_run::AnyRun;
 
 /// The device that is asked about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Target {
-    /// None: only the host is looked at, and what hangs on it.
+    /// None: the host is looked at, and whatever hangs on it.
     #[default]
     None,
+    /// Nothing lies between the host and the device: a Unix socket, a null link, another computer's run.
+    Here,
     /// A tty, by its path in `/dev` with links resolved.
     Tty {
         /// Such as `/dev/ttyACM0`.
@@ -64,6 +68,31 @@ impl Sight {
     /// A file that holds a number.
     pub fn number(&self, path: impl AsRef<Path>) -> Option<i64> {
         self.read(path)?.parse().ok()
+    }
+
+    /// Files as they are now and as they are after `wait`, without white space around them. A tree that
+    /// is made up does not change by itself: its second reading is that of `PATH.later`, at once.
+    pub fn twice(&self, paths: &[PathBuf], wait: Duration) -> Vec<Option<(String, String)>> {
+        let before: Vec<Option<String>> = paths.iter().map(|path| self.read(path)).collect();
+        let is_real = self.root == Path::new("/");
+        if is_real {
+            thread::sleep(wait);
+        }
+        let after = |path: &PathBuf| match is_real {
+            true => self.read(path),
+            false => self.read(format!("{}.later", path.display())),
+        };
+        let both = before.into_iter().zip(paths);
+        both.map(|(before, path)| before.zip(after(path))).collect()
+    }
+
+    /// False of a run that was measured on another computer: what is seen here is not what it ran on.
+    pub fn is_of_this_host(&self) -> bool {
+        let here = self.read("/proc/sys/kernel/hostname");
+        let ran_on = |run: &AnyRun| run.stored().conditions().host.name.clone();
+        self.run
+            .as_ref()
+            .is_none_or(|run| here == Some(ran_on(run)))
     }
 
     /// The names in a directory, in order; empty where there is none.

@@ -2,9 +2,175 @@
 
 use crate::Outcome;
 use crate::args::DoctorArgs;
-use crate::caller::Session;
+use crate::caller::{Session, remark};
+use crate::commands::StorageFailed;
+use crate::output::findings;
+use anyhow::{Context, bail};
+use std::env;
+use std::io::{self, Write};
+use std::net::ToSocketAddrs;
+use std::path::{Path, PathBuf};
+use wiregauge::link::Address;
+use wiregauge::{LinkError, LinkErrorKind};
+use wiregauge_doctor::{Change, Ended, MendError, Sight, Step, Target, Undone};
+use wiregauge_report::told::quoted;
+
+/// For tests: a directory with the `/sys`, `/proc` and `/dev` of a computer that is made up.
+const ROOT: &str = "WIREGAUGE_DOCTOR_ROOT";
 
 /// Runs the command.
-pub fn run(args: &DoctorArgs, _session: &Session<'_>) -> anyhow::Result<Outcome> {
-    anyhow::bail!("not there yet: {:?}", args.address)
+pub fn run(args: &DoctorArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
+    let root = env::var_os(ROOT).map_or(PathBuf::from("/"), PathBuf::from);
+    if args.undo {
+        return undo(args, session, &root);
+    }
+    let run = match &args.run {
+        Some(name) => Some(wiregauge_run::find(&wiregauge_run::runs_home(), name)?),
+        None => None,
+    };
+    let mut sight = Sight::new(&root, Target::None, run);
+    sight.target = match &args.address {
+        Some(address) => target(&sight, address)?,
+        None => of_run(&sight, session),
+    };
+    let found = wiregauge_doctor::examine(&sight, &args.only);
+    let changes: Vec<Change> = found.iter().flat_map(|one| one.changes.clone()).collect();
+    let mut out = session.caller.words();
+    if !args.json {
+        findings::findings(&mut out, &found)?;
+    }
+    let mut value = serde_json::json!({ "findings": found });
+    let mut outcome = Outcome::Done;
+    if args.fix {
+        let steps = wiregauge_doctor::fix(&root, &changes, &undo_place()?).map_err(failed)?;
+        outcome = missed(session, &steps, |step| {
+            !matches!(step.ended, Ended::Written | Ended::WasSo)
+        });
+        if !args.json {
+            findings::fixed(&mut out, &steps, &again(session))?;
+        }
+        value["changes"] = serde_json::to_value(&steps)?;
+    } else if !args.json {
+        findings::fixable(&mut out, &changes, &again(session))?;
+    }
+    if args.json {
+        print(&mut out, &value)?;
+    }
+    out.flush()?;
+    Ok(outcome)
+}
+
+fn undo(args: &DoctorArgs, session: &Session<'_>, root: &Path) -> anyhow::Result<Outcome> {
+    let place = undo_place()?;
+    let undone = wiregauge_doctor::undo(root, &place).map_err(failed)?;
+    let outcome = match &undone {
+        Undone::Steps { steps } => missed(session, steps, Step::failed),
+        _ => Outcome::Done,
+    };
+    let mut out = session.caller.words();
+    match args.json {
+        true => print(&mut out, &serde_json::json!({ "undone": undone }))?,
+        false => findings::undone(&mut out, &undone, &place, &again(session))?,
+    }
+    out.flush()?;
+    Ok(outcome)
+}
+
+fn print(out: &mut dyn Write, value: &serde_json::Value) -> io::Result<()> {
+    // The kind is kept, so that `| head` is known as such.
+    serde_json::to_writer_pretty(&mut *out, value).map_err(io::Error::from)?;
+    writeln!(out)
+}
+
+/// Tells the caller what did not become what it should.
+fn missed(session: &Session<'_>, steps: &[Step], is_missed: fn(&Step) -> bool) -> Outcome {
+    let missed: Vec<&Step> = steps.iter().filter(|step| is_missed(step)).collect();
+    for step in &missed {
+        session.caller.missed(&findings::step(step));
+    }
+    match missed.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Missed,
+    }
+}
+
+fn undo_place() -> anyhow::Result<PathBuf> {
+    wiregauge_doctor::undo_place().context(
+        "finding a place for the undo file: neither XDG_STATE_HOME nor HOME is set to an absolute path",
+    )
+}
+
+fn failed(error: MendError) -> anyhow::Error {
+    match error {
+        MendError::Read { .. } | MendError::Write { .. } => {
+            StorageFailed(io::Error::other(error.to_string())).into()
+        }
+        _ => error.into(),
+    }
+}
+
+/// What was typed, to be typed as root.
+fn again(session: &Session<'_>) -> String {
+    let words = session.command().into_iter().skip(1);
+    let words: Vec<String> = words.filter(|word| word != "--json").collect();
+    format!("sudo wiregauge {}", quoted(&words))
+}
+
+/// The device of the run, if it was one of this host's and is there; what is stored of the run can be told
+/// without it.
+fn of_run(sight: &Sight, session: &Session<'_>) -> Target {
+    let Some(run) = &sight.run else {
+        return Target::None;
+    };
+    if !sight.is_of_this_host() {
+        remark!(
+            session,
+            "note: the run was measured on another computer; only what it kept is judged"
+        );
+        return Target::Here;
+    }
+    // It may be unplugged by now, and a loop's device has no address of a link.
+    target(sight, run.stored().address()).unwrap_or(Target::Here)
+}
+
+/// What an address stands for on this host.
+fn target(sight: &Sight, text: &str) -> anyhow::Result<Target> {
+    let address = Address::parse(text)?;
+    let doing = format!("looking for {address}");
+    Ok(match address.kind().scheme {
+        "serial" => {
+            let Some(path) = sight.resolved(address.rest()) else {
+                let said = format!("there is no {}", address.rest());
+                return Err(LinkError::new(LinkErrorKind::NotFound, doing, said)
+                    .hint("is the device plugged in? its name may have changed: wiregauge devices")
+                    .into());
+            };
+            Target::Tty { path }
+        }
+        "usb" => {
+            let name = wiregauge::devices::usb_port(&address)?;
+            if !sight.exists(format!("/sys/bus/usb/devices/{name}")) {
+                let said = format!("nothing hangs on port {name}");
+                return Err(LinkError::new(LinkErrorKind::NotFound, doing, said)
+                    .hint("is the device plugged in? wiregauge devices names the ports")
+                    .into());
+            }
+            Target::Usb { name }
+        }
+        scheme @ ("tcp" | "udp") => {
+            let found = address.rest().to_socket_addrs();
+            let mut found = found.map_err(|error| {
+                LinkError::new(LinkErrorKind::Unreachable, &doing, error.to_string())
+                    .hint("is the name right? an address in numbers needs no name server")
+            })?;
+            let Some(peer) = found.next() else {
+                bail!("{doing}: the name has no address");
+            };
+            Target::Network {
+                peer: peer.ip(),
+                is_tcp: scheme == "tcp",
+            }
+        }
+        _ => Target::Here,
+    })
 }

@@ -2,5 +2,6 @@
 
 pub mod explained;
 pub mod files;
+pub mod findings;
 pub mod progress;
 pub mod style;

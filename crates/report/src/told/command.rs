@@ -1,7 +1,7 @@
 //! The command of a run, quoted so that a shell reads it as it was given.
 
 /// The arguments as one line for a POSIX shell.
-pub(super) fn quoted(arguments: &[String]) -> String {
+pub fn quoted(arguments: &[String]) -> String {
     let words: Vec<String> = arguments.iter().map(|word| quote(word)).collect();
     words.join(" ")
 }

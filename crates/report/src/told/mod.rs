@@ -16,6 +16,7 @@ mod table;
 mod tests;
 mod warnings;
 
+pub use command::quoted;
 pub use comparison::{ToldComparison, of_comparison};
 pub use table::Table;
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 pub use network::{NetworkDevice, PORT};
 pub use serial::SerialPort;
-pub use usb::UsbDevice;
+pub use usb::{UsbDevice, usb_port};
 
 /// All that was found.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -1,6 +1,8 @@
 //! USB devices as the system knows them, without opening any.
 
 use super::{Answer, says_so};
+use crate::error::LinkError;
+use crate::link::Address;
 use crate::link::usb::{self, Present, sysfs, sysfs::Node};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -85,6 +87,11 @@ pub fn devices() -> Result<Vec<UsbDevice>, String> {
             }
         })
         .collect())
+}
+
+/// Where the USB device of an address hangs, as sysfs names it; it is not opened. A port is taken at its word.
+pub fn usb_port(address: &Address) -> Result<String, LinkError> {
+    usb::port(address, &format!("looking for {address}"))
 }
 
 /// The shortest address that names each device and no other.

@@ -55,6 +55,16 @@ pub(crate) fn could_use(node: &sysfs::Node) -> Option<u8> {
 /// Length of the device descriptor that precedes the configurations, USB 2.0, table 9-8.
 const DEVICE_DESCRIPTOR: usize = 18;
 
+/// Where the device of an address hangs, as sysfs names it. An address that names a port is taken at its word.
+pub(crate) fn port(address: &Address, doing: &str) -> Result<String, LinkError> {
+    let parsed = UsbAddress::parse(address.rest())
+        .map_err(|said| LinkError::new(crate::LinkErrorKind::Usage, doing, said))?;
+    match parsed.which {
+        address::Which::Path(path) => Ok(path),
+        which => Ok(find::path_of(&find::find(&which, doing)?)),
+    }
+}
+
 /// Name of the library's thread.
 const HELPER: &str = "nusb-events";
 

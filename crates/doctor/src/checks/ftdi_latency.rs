@@ -1,0 +1,80 @@
+//! FTDI's adapters hold a short answer back until a timer in the chip runs out.
+
+use super::Check;
+use crate::way::{Tty, ttys};
+use crate::{Change, Finding, Level, Sight};
+use std::path::PathBuf;
+
+pub(super) const CHECK: Check = Check {
+    name: "ftdi-latency",
+    about: "the timer of FTDI's serial adapters that holds short answers back",
+    look: |sight| {
+        ttys(sight)
+            .iter()
+            .filter_map(|tty| of(sight, tty))
+            .collect()
+    },
+};
+
+/// The least that the chip takes, in milliseconds (AN232B-04, 3.2).
+const LEAST_MS: i64 = 1;
+
+fn of(sight: &Sight, tty: &Tty) -> Option<Finding> {
+    let name = &tty.name;
+    let path = PathBuf::from(format!("/sys/bus/usb-serial/devices/{name}/latency_timer"));
+    if !sight.exists(&path) {
+        return None;
+    }
+    let new = |level, title: String| Finding::new(CHECK.name, level, title);
+    let text = sight.read(&path);
+    let Some(ms) = text.as_ref().and_then(|text| text.parse::<i64>().ok()) else {
+        let seen = text.unwrap_or_else(|| "cannot be read".into());
+        return Some(
+            new(
+                Level::Unknown,
+                format!("{name}: what its latency timer is set to is not known"),
+            )
+            .all_seen([format!("{} = {seen}", path.display())]),
+        );
+    };
+    let saw = format!("{} = {ms}", path.display());
+    if ms <= LEAST_MS {
+        return Some(
+            new(
+                Level::Good,
+                format!("{name}: FTDI latency timer {ms} ms, the least"),
+            )
+            .all_seen([saw]),
+        );
+    }
+    let rule =
+        r#"ACTION=="add", SUBSYSTEM=="usb-serial", DRIVER=="ftdi_sio", ATTR{latency_timer}="1""#;
+    Some(
+        new(
+            Level::Hurts,
+            format!("{name}: the FTDI chip holds short answers back for up to {ms} ms"),
+        )
+        .all_seen([
+            saw,
+            "while wiregauge has the port open, the driver's low_latency flag makes it 1 ms; other \
+             programs get what stands there"
+                .into(),
+        ])
+        .costs(
+            format!(
+                "up to {ms} ms for each answer, or end of one, that fills no packet of 62 bytes; \
+                 1 ms with the timer at its least"
+            ),
+            "FTDI AN232B-04, Small Amounts of Data and End of Buffer Conditions; low_latency: \
+             drivers/usb/serial/ftdi_sio.c, write_latency_timer",
+        )
+        .changes(vec![Change {
+            path,
+            from: ms.to_string(),
+            to: "1".into(),
+        }])
+        .remedy(format!(
+            "echo '{rule}' | sudo tee /etc/udev/rules.d/99-ftdi-latency.rules  # stays after a restart"
+        )),
+    )
+}

@@ -1,0 +1,98 @@
+//! Hubs on the way to a USB device, above all the transaction translator that carries a full-speed
+//! device over high-speed wires.
+
+use super::Check;
+use crate::way::{Usb, all_usb, usb_devices};
+use crate::{Finding, Level, Sight};
+
+pub(super) const CHECK: Check = Check {
+    name: "hub",
+    about: "hubs on the way to a USB device, and who shares their translator",
+    look: |sight| {
+        let all = usb_devices(sight);
+        all.iter().filter_map(|usb| of(sight, usb)).collect()
+    },
+};
+
+/// Speeds in Mbit/s up to this one go through a translator behind a high-speed hub.
+const FULL: f64 = 12.0;
+const HIGH: f64 = 480.0;
+
+fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
+    let called = usb.called(sight);
+    let new = |level, title: String| Finding::new(CHECK.name, level, title);
+    let speed = usb.speed(sight)?;
+    let mut hubs = usb.above();
+    // The root hub is the computer's own.
+    hubs.pop()?;
+    if hubs.is_empty() {
+        return Some(new(
+            Level::Good,
+            format!("{called} is plugged into the computer, with no hub between"),
+        ));
+    }
+    let names: Vec<&str> = hubs.iter().rev().map(|hub| hub.name.as_str()).collect();
+    let row = format!("hubs from the computer on: {}", names.join(", "));
+    let behind = (speed <= FULL).then(|| translator(sight, usb)).flatten();
+    let Some(hub) = behind else {
+        let count = match hubs.len() {
+            1 => "a hub".to_owned(),
+            n => format!("{n} hubs in a row"),
+        };
+        let title = format!("{called} hangs on {count}, no transaction translator among them");
+        return Some(new(Level::Good, title).all_seen([row]));
+    };
+    // bDeviceProtocol, USB 2.0, 11.23.1: 1 is one translator for all ports, 2 one for each port.
+    let protocol = hub.read(sight, "bDeviceProtocol");
+    let each_port = protocol.as_deref() == Some("02");
+    let sharers: Vec<String> = match each_port {
+        true => Vec::new(),
+        false => all_usb(sight)
+            .into_iter()
+            .filter(|other| {
+                other.name != usb.name
+                    && other.speed(sight).is_some_and(|speed| speed <= FULL)
+                    && translator(sight, other).as_ref() == Some(&hub)
+            })
+            .map(|other| other.called(sight))
+            .collect(),
+    };
+    let title = match (each_port, sharers.len()) {
+        (true, _) => format!(
+            "{called} goes through the translator of its own port on hub {}",
+            hub.name
+        ),
+        (false, 0) => format!(
+            "{called} goes through the translator of hub {}, alone",
+            hub.name
+        ),
+        (false, n) => format!(
+            "{called} shares the one translator of hub {} with {n} more",
+            hub.name
+        ),
+    };
+    Some(
+        new(Level::Note, title)
+            .all_seen([row])
+            .all_seen(usb.saw(sight, "speed"))
+            .all_seen(hub.saw(sight, "speed"))
+            .all_seen(hub.saw(sight, "bDeviceProtocol"))
+            .all_seen(sharers.into_iter().map(|other| format!("also behind it: {other}")))
+            .costs(
+                "each transaction is carried as a start and a completion in microframes of 125 us, and all \
+                 devices on one translator share 12 Mbit/s, at best 1.216 MB/s of bulk data. Alone on it, a \
+                 full-speed device answered no later than without one: 8.13 ms through EHCI, where a \
+                 translator carries it, 9.47 ms through UHCI",
+                "USB 2.0, 11.14 and table 5-9; J. Augustyn and A. Tutaj, table 2 (48 B, R = 0)",
+            )
+            .remedy("plug it into a port of the computer, or into a hub of its own (lsusb -t shows the tree)"),
+    )
+}
+
+/// The nearest hub above that runs at high speed where the device does not: that hub translates. A root
+/// hub's controller does it by itself.
+fn translator(sight: &Sight, usb: &Usb) -> Option<Usb> {
+    let mut hubs = usb.above();
+    hubs.pop()?;
+    hubs.into_iter().find(|hub| hub.speed(sight) == Some(HIGH))
+}

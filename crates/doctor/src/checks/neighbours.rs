@@ -1,0 +1,236 @@
+//! Other programs on the host: who uses the processors that the measurement wants.
+
+use super::{
+    BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances, with_priority,
+};
+use crate::host::Ticks;
+use crate::{Finding, Level, Sight};
+use std::path::PathBuf;
+use std::time::Duration;
+use wiregauge_record::Disturbance;
+use wiregauge_run::Stored;
+
+/// The check.
+pub const CHECK: Check = Check {
+    name: NAME,
+    about: "what other programs take of the processors",
+    look,
+};
+
+const NAME: &str = "neighbours";
+
+/// Between two readings: thirty ticks of a processor.
+const WAIT: Duration = Duration::from_millis(300);
+
+/// Parts of the machine's time, and of one processor's, from which on others are worth a word.
+const BUSY_HURTS: f64 = 0.5;
+const BUSY_NOTED: f64 = 0.15;
+const PROCESS_NOTED: f64 = 0.25;
+
+/// Parts of the time in which somebody waited for a processor, in percent (Documentation/accounting/psi.rst).
+const PRESSURE_NOTED: f64 = 5.0;
+
+/// Programs that are named at most.
+const MOST_NAMED: usize = 5;
+
+fn look(sight: &Sight) -> Vec<Finding> {
+    match &sight.run {
+        Some(run) => vec![of_run(run.stored(), &disturbances(run))],
+        None => vec![now(sight)],
+    }
+}
+
+/// A program and the ticks that it used.
+struct Program {
+    name: String,
+    pid: u32,
+    ticks: u64,
+}
+
+fn now(sight: &Sight) -> Finding {
+    let own = sight.read("/proc/self/stat").and_then(|stat| number(&stat));
+    let pids: Vec<u32> = sight
+        .names("/proc")
+        .iter()
+        .filter_map(|name| name.parse().ok())
+        .filter(|pid| Some(*pid) != own)
+        .collect();
+    let stats = pids
+        .iter()
+        .map(|pid| PathBuf::from(format!("/proc/{pid}/stat")));
+    let paths: Vec<PathBuf> = std::iter::once(PathBuf::from("/proc/stat"))
+        .chain(stats)
+        .collect();
+    let mut read = sight.twice(&paths, WAIT).into_iter();
+    let accounts = read
+        .next()
+        .flatten()
+        .and_then(|(before, after)| Some(Ticks::parse(&after)?.since(Ticks::parse(&before)?)));
+    let Some(passed) = accounts.filter(|passed| passed.all > 0) else {
+        return Finding::new(
+            NAME,
+            Level::Unknown,
+            "what others use of the processors cannot be told",
+        )
+        .seen("/proc/stat cannot be read, or stood still");
+    };
+    let used = |(stat, pid): (Option<(String, String)>, &u32)| {
+        let (before, after) = stat?;
+        Some(Program {
+            name: name(&after)?.to_owned(),
+            pid: *pid,
+            ticks: ticks(&after)?.saturating_sub(ticks(&before)?),
+        })
+    };
+    let mut programs: Vec<Program> = read.zip(&pids).filter_map(used).collect();
+    programs.sort_by_key(|program| std::cmp::Reverse(program.ticks));
+    judged(sight, passed, &programs)
+}
+
+fn judged(sight: &Sight, passed: Ticks, programs: &[Program]) -> Finding {
+    let busy = 1.0 - passed.part(passed.idle) - passed.part(passed.steal);
+    // Ticks that one processor had.
+    let of_one = passed.all as f64 / passed.processors as f64;
+    let share = |program: &&Program| program.ticks as f64 / of_one;
+    let loud: Vec<&Program> = programs
+        .iter()
+        .filter(|program| share(program) >= PROCESS_NOTED)
+        .collect();
+    let pressure = sight
+        .read("/proc/pressure/cpu")
+        .and_then(|text| pressure(&text));
+    let level = if busy >= BUSY_HURTS {
+        Level::Hurts
+    } else if busy >= BUSY_NOTED
+        || !loud.is_empty()
+        || pressure.is_some_and(|p| p >= PRESSURE_NOTED)
+    {
+        Level::Note
+    } else {
+        Level::Good
+    };
+    let percent = 100.0 * busy;
+    let title = match level {
+        Level::Good => "other programs leave the processors alone".into(),
+        _ if !loud.is_empty() || busy >= BUSY_NOTED => {
+            format!("other programs use {percent:.0} % of the processors")
+        }
+        _ => "programs wait for a processor".into(),
+    };
+    let mut finding = Finding::new(NAME, level, title).seen(format!(
+        "/proc/stat: {percent:.0} % of {} processors in use over {} ms",
+        passed.processors,
+        WAIT.as_millis()
+    ));
+    for program in loud.iter().take(MOST_NAMED) {
+        finding = finding.seen(format!(
+            "{} (process {}): {:.0} % of a processor",
+            program.name,
+            program.pid,
+            100.0 * share(program)
+        ));
+    }
+    if let Some(load) = sight.read("/proc/loadavg") {
+        let first = load.split_whitespace().next().unwrap_or_default();
+        finding = finding.seen(format!("/proc/loadavg: {first} over the last minute"));
+    }
+    if let Some(percent) = pressure {
+        finding = finding.seen(format!(
+            "/proc/pressure/cpu: somebody waited for a processor in {percent:.0} % of the last 10 s"
+        ));
+    }
+    if level == Level::Good {
+        return finding;
+    }
+    let pids: Vec<String> = loud.iter().map(|program| program.pid.to_string()).collect();
+    let finding = finding.costs(BUSY_HOST_COST, BUSY_HOST_SOURCE);
+    let finding = match pids.is_empty() {
+        true => finding,
+        false => finding.remedy(format!("sudo renice -n 19 -p {}", pids.join(" "))),
+    };
+    finding.remedy("wiregauge exchange ADDRESS --priority 50  # goes before them")
+}
+
+fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
+    let host = &run.conditions().host;
+    let [load, ..] = host.load;
+    let shares = || {
+        disturbances.iter().filter_map(|one| match one {
+            Disturbance::SharedProcessor { share } => Some(*share),
+            _ => None,
+        })
+    };
+    let preempted = disturbances
+        .iter()
+        .filter(|one| matches!(one, Disturbance::Preempted { .. }))
+        .count();
+    let shared = shares().count();
+    let seen = format!(
+        "{}: load {load:.2} over the minute before, on {} processors",
+        run.name(),
+        host.processors
+    );
+    let is_loaded = load >= BUSY_NOTED * f64::from(host.processors.max(1));
+    // What took the processor away is the matter of real-time priority.
+    let (level, title) = match (shared > 0, preempted > 0, is_loaded) {
+        (true, _, _) => (
+            Level::Hurts,
+            "other programs ran on the processor of the run",
+        ),
+        (false, true, _) => (
+            Level::Note,
+            "other programs wanted the processors while the run went on",
+        ),
+        (false, false, true) => (
+            Level::Note,
+            "other programs used the processors before the run began",
+        ),
+        (false, false, false) => (Level::Good, "other programs left the run alone"),
+    };
+    let mut finding = Finding::new(NAME, level, title).seen(seen);
+    if shared > 0 {
+        let most = shares().fold(0.0, f64::max);
+        finding = finding.seen(format!(
+            "up to {:.0} % of the processor that the run was pinned to, in {shared} {POINTS_DISTURBED}",
+            100.0 * most
+        ));
+    }
+    if preempted > 0 {
+        finding = finding.seen(format!(
+            "the processor was taken from the run in {preempted} {POINTS_DISTURBED}"
+        ));
+    }
+    if level == Level::Good {
+        return finding;
+    }
+    finding
+        .costs(BUSY_HOST_COST, BUSY_HOST_SOURCE)
+        .remedy(with_priority(run))
+}
+
+/// Field 1 of /proc/PID/stat.
+fn number(stat: &str) -> Option<u32> {
+    stat.split_whitespace().next()?.parse().ok()
+}
+
+/// Field 2, which may contain spaces and brackets.
+fn name(stat: &str) -> Option<&str> {
+    Some(stat.split_once('(')?.1.rsplit_once(')')?.0)
+}
+
+/// Fields 14 and 15, utime and stime (proc(5)); what stands behind the name begins with field 3.
+fn ticks(stat: &str) -> Option<u64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let (user, system) = (fields.next()?, fields.next()?);
+    user.parse::<u64>().ok()?.checked_add(system.parse().ok()?)
+}
+
+/// Percent of the last ten seconds in which somebody waited.
+fn pressure(text: &str) -> Option<f64> {
+    let some = text.lines().find(|line| line.starts_with("some"))?;
+    let mut fields = some.split_whitespace();
+    fields
+        .find_map(|field| field.strip_prefix("avg10="))?
+        .parse()
+        .ok()
+}

@@ -1,0 +1,75 @@
+//! Real-time priority: whether the measuring thread may go before every ordinary one.
+
+use super::{
+    BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances, with_priority,
+};
+use crate::host::real_time_priority;
+use crate::{Finding, Level, Sight};
+use wiregauge_record::Disturbance;
+use wiregauge_run::Stored;
+
+/// The check.
+pub const CHECK: Check = Check {
+    name: NAME,
+    about: "whether --priority is permitted, or was used by the run",
+    look,
+};
+
+const NAME: &str = "real-time";
+
+fn look(sight: &Sight) -> Vec<Finding> {
+    if let Some(run) = &sight.run {
+        return vec![of_run(run.stored(), &disturbances(run))];
+    }
+    vec![match real_time_priority(sight) {
+        None => Finding::new(NAME, Level::Unknown, "what priority is permitted cannot be told")
+            .seen("/proc/self/limits and /proc/self/status do not say so"),
+        Some(0) => Finding::new(NAME, Level::Note, "real-time priority is not permitted")
+            .seen("/proc/self/limits: Max realtime priority = 0")
+            .seen("/proc/self/status: CapEff is without CAP_SYS_NICE")
+            .costs(BUSY_HOST_COST, BUSY_HOST_SOURCE)
+            .remedy("sudo setcap cap_sys_nice+ep $(command -v wiregauge)")
+            .remedy(
+                "echo \"$USER - rtprio 98\" | sudo tee /etc/security/limits.d/90-rtprio.conf  # then log in again",
+            ),
+        Some(priority) => Finding::new(
+            NAME,
+            Level::Good,
+            format!("real-time priority is permitted, up to {priority}"),
+        ),
+    }]
+}
+
+fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
+    let host = &run.conditions().host;
+    let seen = format!("{}: policy = {}", run.name(), host.policy);
+    if host.policy.starts_with("SCHED_FIFO") || host.policy.starts_with("SCHED_RR") {
+        return Finding::new(NAME, Level::Good, "the run had real-time priority").seen(seen);
+    }
+    if host.policy.is_empty() {
+        return Finding::new(NAME, Level::Unknown, "the run does not tell its priority").seen(seen);
+    }
+    let taken = disturbances.iter().filter_map(|one| match one {
+        Disturbance::Preempted { times, waited_ns } => Some((times, waited_ns)),
+        _ => None,
+    });
+    let (points, times, waited_ns) = taken.fold((0, 0, 0), |(points, all, ns), (times, waited)| {
+        (points + 1, all + times, ns + waited)
+    });
+    let finding = match points {
+        0 => Finding::new(NAME, Level::Note, "the run had no real-time priority").seen(seen),
+        _ => Finding::new(
+            NAME,
+            Level::Hurts,
+            "without real-time priority other programs took the processor from the run",
+        )
+        .seen(seen)
+        .seen(format!(
+            "taken away {times} times, for {:.1} ms altogether, in {points} {POINTS_DISTURBED}",
+            waited_ns as f64 / 1e6
+        )),
+    };
+    finding
+        .costs(BUSY_HOST_COST, BUSY_HOST_SOURCE)
+        .remedy(with_priority(run))
+}

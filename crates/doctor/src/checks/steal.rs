@@ -1,0 +1,107 @@
+//! A hypervisor, and the time that it takes from this machine.
+
+use super::{Check, POINTS_DISTURBED, disturbances};
+use crate::host::{Ticks, is_virtual};
+use crate::{Finding, Level, Sight};
+use std::time::Duration;
+use wiregauge_record::Disturbance;
+use wiregauge_run::Stored;
+
+/// The check.
+pub const CHECK: Check = Check {
+    name: NAME,
+    about: "time that a hypervisor takes from this machine",
+    look,
+};
+
+const NAME: &str = "steal";
+const STAT: &str = "/proc/stat";
+const WAIT: Duration = Duration::from_millis(300);
+
+/// The part of the time from which on a point of a run is flagged (docs/exchange.md).
+const SHARE_HURTS: f64 = 0.005;
+
+const COST: &str = "closed loops with real-time priority needed 0.71 and 1.39 ms of latency in the minutes in which \
+                    the hypervisor took 10 ms, and 2.3 to 113 ms in those in which it took up to 8.6 s";
+const SOURCE: &str = "bench/runs/2026-11-22-loop, docs/loop.md";
+const REMEDY: &str = "virsh vcpupin DOMAIN 0 2  # on the computer that carries this machine, for each of its processors";
+
+fn look(sight: &Sight) -> Vec<Finding> {
+    if let Some(run) = &sight.run {
+        return vec![of_run(run.stored(), &disturbances(run))];
+    }
+    let read = sight.twice(&[STAT.into()], WAIT).pop().flatten();
+    let accounts = read.and_then(|(before, after)| {
+        let (before, after) = (Ticks::parse(&before)?, Ticks::parse(&after)?);
+        Some((after, after.since(before)))
+    });
+    let Some((since_boot, passed)) = accounts else {
+        return vec![
+            Finding::new(
+                NAME,
+                Level::Unknown,
+                "what a hypervisor takes cannot be told",
+            )
+            .seen(format!("{STAT} cannot be read")),
+        ];
+    };
+    let (now, ever) = (passed.part(passed.steal), since_boot.part(since_boot.steal));
+    let seen = format!(
+        "{STAT}: {:.1} % stolen over {} ms, {:.2} % since the start",
+        100.0 * now,
+        WAIT.as_millis(),
+        100.0 * ever
+    );
+    // One tick of the few is an accident.
+    let is_stolen = passed.steal > 1 && now > SHARE_HURTS;
+    vec![if is_stolen || ever > SHARE_HURTS {
+        Finding::new(
+            NAME,
+            Level::Hurts,
+            "a hypervisor takes time from this machine",
+        )
+        .seen(seen)
+        .costs(COST, SOURCE)
+        .remedy(REMEDY)
+    } else if is_virtual(sight) {
+        Finding::new(NAME, Level::Note, "a virtual machine: its processors may be taken away at any time")
+            .seen("/proc/cpuinfo: flags has hypervisor; whether its processors are pinned cannot be seen from inside")
+            .seen(seen)
+            .costs(
+                "besides stolen time, a wake-up of a sleeping processor goes by the hypervisor: an exchange between \
+                 two of them took 70 us where spinning took 4 us",
+                "bench/README.md",
+            )
+            .remedy(REMEDY)
+    } else {
+        Finding::new(NAME, Level::Good, "no hypervisor takes time").seen(seen)
+    }]
+}
+
+fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
+    let shares = || {
+        disturbances.iter().filter_map(|one| match one {
+            Disturbance::Steal { share } => Some(*share),
+            _ => None,
+        })
+    };
+    let points = shares().count();
+    if points == 0 {
+        let is_virtual = run.conditions().host.hypervisor;
+        let title = match is_virtual {
+            true => "the run was in a virtual machine, and nothing was taken from it",
+            false => "no hypervisor took time from the run",
+        };
+        return Finding::new(NAME, Level::Good, title)
+            .seen(format!("{}: no point is flagged", run.name()));
+    }
+    let most = shares().fold(0.0, f64::max);
+    Finding::new(NAME, Level::Hurts, "a hypervisor took time from the run")
+        .seen(format!(
+            "{}: up to {:.1} % of the machine's time, in {points} {POINTS_DISTURBED}",
+            run.name(),
+            100.0 * most
+        ))
+        .costs(COST, SOURCE)
+        .remedy(REMEDY)
+}

@@ -1,0 +1,132 @@
+//! What the kernel keeps back from real-time threads for ordinary ones.
+
+use super::Check;
+use crate::host::real_time_priority;
+use crate::{Finding, Level, Sight};
+
+/// The check.
+pub const CHECK: Check = Check {
+    name: NAME,
+    about: "what the kernel keeps back from a real-time thread that never sleeps",
+    look,
+};
+
+const NAME: &str = "throttling";
+const RUNTIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
+const PERIOD: &str = "/proc/sys/kernel/sched_rt_period_us";
+const FAIR_SERVER: &str = "/sys/kernel/debug/sched/fair_server";
+
+/// Documentation/scheduler/sched-rt-group.rst: a second.
+const USUAL_PERIOD_US: i64 = 1_000_000;
+
+/// Since this version ordinary threads have a deadline server of their own, and the limit on real-time
+/// threads as a whole is gone (commit 5f6bd380c7bd, "sched/rt: Remove default bandwidth control").
+const FAIR_SERVER_SINCE: (u32, u32) = (6, 12);
+
+fn look(sight: &Sight) -> Vec<Finding> {
+    let (kernel, runtime_us) = match &sight.run {
+        Some(run) => {
+            let host = &run.stored().conditions().host;
+            if !host.policy.starts_with("SCHED_FIFO") && !host.policy.starts_with("SCHED_RR") {
+                return Vec::new();
+            }
+            // "Linux 6.18.1 #1 SMP ..."
+            (
+                host.kernel.split_whitespace().nth(1).map(str::to_owned),
+                host.rt_runtime_us,
+            )
+        }
+        None => {
+            // Who may not have the priority cannot be stopped either.
+            if real_time_priority(sight).is_none_or(|priority| priority == 0) {
+                return Vec::new();
+            }
+            (
+                sight.read("/proc/sys/kernel/osrelease"),
+                sight.number(RUNTIME),
+            )
+        }
+    };
+    let Some(version) = kernel.as_deref().and_then(version) else {
+        return vec![
+            Finding::new(
+                NAME,
+                Level::Unknown,
+                "the version of the kernel cannot be told",
+            )
+            .seen(format!(
+                "/proc/sys/kernel/osrelease = {}",
+                kernel.unwrap_or_default()
+            )),
+        ];
+    };
+    vec![match version >= FAIR_SERVER_SINCE {
+        true => fair_server(sight, version),
+        false => limit(sight, runtime_us),
+    }]
+}
+
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut parts = release.split(|c: char| !c.is_ascii_digit());
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+fn fair_server(sight: &Sight, (major, minor): (u32, u32)) -> Finding {
+    let runtimes: Vec<i64> = sight
+        .names(FAIR_SERVER)
+        .iter()
+        .filter_map(|cpu| sight.number(format!("{FAIR_SERVER}/{cpu}/runtime")))
+        .collect();
+    if !runtimes.is_empty() && runtimes.iter().all(|&ns| ns == 0) {
+        return Finding::new(NAME, Level::Good, "a real-time thread is never stopped")
+            .seen(format!("{FAIR_SERVER}/cpu*/runtime = 0"));
+    }
+    let seen = match runtimes.iter().max() {
+        Some(ns) => format!("{FAIR_SERVER}/cpu*/runtime = {ns} ns of each second"),
+        None => format!(
+            "Linux {major}.{minor}: {FAIR_SERVER} cannot be read; 50 ms of each second unless changed"
+        ),
+    };
+    Finding::new(
+        NAME,
+        Level::Note,
+        "a real-time thread that spins gives way to ordinary ones",
+    )
+    .seen(seen)
+    .costs(
+        "up to 50 ms of each second (--priority with --wait spin), but only where an ordinary thread waits \
+         for the same processor; gaps of 48 ms were measured",
+        "Linux 6.12, kernel/sched/deadline.c (fair server) and commit 5f6bd380c7bd; bench/runs/2026-11-22-host",
+    )
+    .remedy("for f in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do echo 0 | sudo tee $f; done")
+}
+
+fn limit(sight: &Sight, runtime_us: Option<i64>) -> Finding {
+    let Some(runtime_us) = runtime_us else {
+        return Finding::new(
+            NAME,
+            Level::Unknown,
+            "the limit of real-time threads cannot be read",
+        )
+        .seen(format!("{RUNTIME}: no number"));
+    };
+    let period_us = sight
+        .number(PERIOD)
+        .filter(|&us| us > 0)
+        .unwrap_or(USUAL_PERIOD_US);
+    let seen = format!("{RUNTIME} = {runtime_us}");
+    if runtime_us < 0 || runtime_us >= period_us {
+        return Finding::new(NAME, Level::Good, "a real-time thread is never stopped").seen(seen);
+    }
+    let (stopped_ms, period_ms) = (
+        (period_us - runtime_us) as f64 / 1e3,
+        period_us as f64 / 1e3,
+    );
+    Finding::new(NAME, Level::Note, "a real-time thread that spins is stopped for a while")
+        .seen(seen)
+        .costs(
+            format!("{stopped_ms:.0} ms of every {period_ms:.0} ms (--priority with --wait spin)"),
+            "Linux, Documentation/scheduler/sched-rt-group.rst; sched(7)",
+        )
+        .remedy("sudo sysctl kernel.sched_rt_runtime_us=-1  # a thread that never ends then locks the machine up")
+}

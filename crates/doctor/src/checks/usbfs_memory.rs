@@ -1,0 +1,105 @@
+//! The memory that all usbfs transfers of the system may hold together.
+
+use super::Check;
+use crate::{Change, Finding, Level, Sight, Target};
+use wiregauge_run::AnyRun;
+
+/// The check.
+pub const CHECK: Check = Check {
+    name: NAME,
+    about: "whether the transfers of USB programs fit the kernel's limit",
+    look,
+};
+
+const NAME: &str = "usbfs-memory";
+const LIMIT: &str = "/sys/module/usbcore/parameters/usbfs_memory_mb";
+const DEVICES: &str = "/sys/bus/usb/devices";
+
+/// As the kernel has it from the start, and what is enough for several programs, in MiB.
+const DEFAULT_MB: u64 = 16;
+const AMPLE_MB: u64 = 256;
+
+/// A full-speed device carries 1.2 MB/s: it needs no more. Mbit/s, as `speed` in sysfs has it.
+const FAST_MBIT_S: i64 = 480;
+
+fn look(sight: &Sight) -> Vec<Finding> {
+    if !sight.is_of_this_host() || !sight.exists(LIMIT) || !matters(sight) {
+        return Vec::new();
+    }
+    let Some(limit_mb) = sight.read(LIMIT).and_then(|text| text.parse::<u64>().ok()) else {
+        return vec![
+            Finding::new(NAME, Level::Unknown, "the limit of usbfs cannot be read")
+                .seen(format!("{LIMIT}: no number")),
+        ];
+    };
+    let seen = format!("{LIMIT} = {limit_mb}");
+    let wanted = wanted_bytes(sight).unwrap_or(0);
+    let wanted_mb = wanted.div_ceil(1 << 20);
+    let is_short = limit_mb != 0 && (limit_mb <= DEFAULT_MB || 2 * wanted_mb > limit_mb);
+    if !is_short {
+        return vec![
+            Finding::new(NAME, Level::Good, "USB transfers have memory enough").seen(seen),
+        ];
+    }
+    let mut finding = Finding::new(
+        NAME,
+        Level::Note,
+        format!("all USB programs together may hold {limit_mb} MiB of transfers"),
+    )
+    .seen(seen);
+    if wanted > 0 {
+        finding = finding.seen(format!(
+            "the run had transfers of {:.1} MiB submitted at once",
+            wanted as f64 / f64::from(1 << 20)
+        ));
+    }
+    let most = limit_mb;
+    vec![
+        finding
+            .costs(
+                format!(
+                    "more than {most} transfers of 1 MiB at once are refused (ENOMEM), those of other programs \
+                     counted; fewer cost throughput where the host needs them to bridge its pauses"
+                ),
+                "Linux, Documentation/admin-guide/kernel-parameters.txt, usbcore.usbfs_memory_mb",
+            )
+            .changes(vec![Change {
+                path: LIMIT.into(),
+                from: limit_mb.to_string(),
+                to: AMPLE_MB.max((2 * wanted_mb).next_power_of_two()).to_string(),
+            }]),
+    ]
+}
+
+/// True of a device that is fast enough, or if one of these is there; drivers of the kernel do not use
+/// usbfs.
+fn matters(sight: &Sight) -> bool {
+    let is_fast = |name: &str| {
+        let file = |file: &str| format!("{DEVICES}/{name}/{file}");
+        // Of a hub nobody transfers that much: class 9, USB 2.0, 11.23.1.
+        sight
+            .read(file("bDeviceClass"))
+            .is_some_and(|class| class != "09")
+            && sight
+                .number(file("speed"))
+                .is_some_and(|speed| speed >= FAST_MBIT_S)
+    };
+    match &sight.target {
+        Target::Usb { name } => is_fast(name),
+        Target::None => sight.names(DEVICES).iter().any(|name| is_fast(name)),
+        _ => false,
+    }
+}
+
+/// The most that a stored stream had submitted at once.
+fn wanted_bytes(sight: &Sight) -> Option<u64> {
+    let Some(AnyRun::Stream(run)) = &sight.run else {
+        return None;
+    };
+    let points = run.file.plan.points.iter();
+    let of = |point: &wiregauge_record::StreamPoint| {
+        let ways = point.direction.ways().len() as u64;
+        ways * u64::from(point.transfer_bytes) * u64::from(point.queue)
+    };
+    points.map(of).max()
+}

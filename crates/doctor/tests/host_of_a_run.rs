@@ -1,0 +1,233 @@
+//! The checks of the host by what a stored run kept of it, instead of by the host of now.
+
+#![allow(clippy::unwrap_used)]
+
+mod made_up;
+
+use made_up::{Host, saw};
+use wiregauge_doctor::{Finding, Level, Target};
+use wiregauge_record::{
+    Conditions, Direction, Disturbance, HostPlan, HostState, LinkOptions, Plan, Point, StreamPlan,
+    StreamPoint,
+};
+use wiregauge_run::{AnyRun, Run, RunFile, RunKind, SCHEMA, State};
+
+/// A computer with an ordinary thread on it, at rest.
+fn quiet() -> HostState {
+    HostState {
+        name: "bench".into(),
+        kernel: "Linux 6.1.0 #1 SMP".into(),
+        processors: 4,
+        policy: "SCHED_OTHER".into(),
+        rt_runtime_us: Some(950_000),
+        ..HostState::default()
+    }
+}
+
+fn run<K: RunKind>(kind: &str, plan: K::Plan, host: HostState, points: Vec<K::Summary>) -> Run<K> {
+    Run {
+        dir: "/runs/a-run".into(),
+        file: RunFile {
+            schema: SCHEMA,
+            kind: kind.into(),
+            state: State::Complete,
+            plan,
+            conditions: Conditions {
+                host,
+                ..Conditions::default()
+            },
+            points,
+            warnings: Vec::new(),
+        },
+    }
+}
+
+/// An exchange run with a point for each disturbance.
+fn disturbed(host: HostState, disturbances: &[Disturbance]) -> AnyRun {
+    let plan: Plan = from_json(
+        r#"{"address": "tcp://10.0.0.5:7700", "protocol": "echo", "connect": "once", "points": [],
+            "limit": {"count": 10}, "warmup": 0, "schedule": "as-fast-as-possible", "timeout_ns": 1,
+            "give_up": 1, "wait": "block", "below_ns": [], "keep_data": false, "calibrate": false,
+            "host": HOST, "link": LINK}"#,
+    );
+    let points = disturbances.iter().map(|one| summary(one.clone()));
+    AnyRun::Exchange(run("exchange", plan, host, points.collect()))
+}
+
+fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> T {
+    let host = serde_json::to_string(&HostPlan::default()).unwrap();
+    let link = serde_json::to_string(&LinkOptions::default()).unwrap();
+    let text = text.replace("HOST", &host).replace("LINK", &link);
+    serde_json::from_str(&text).unwrap()
+}
+
+fn summary(disturbance: Disturbance) -> wiregauge_record::PointSummary {
+    let point = Point {
+        index: 0,
+        out_bytes: 1,
+        in_bytes: 1,
+        depth: 1,
+        link: 0,
+        together: false,
+    };
+    let point = serde_json::to_value(point).unwrap();
+    let disturbance = serde_json::to_value(disturbance).unwrap();
+    serde_json::from_value(serde_json::json!({
+        "point": point, "ending": {"how": "complete"}, "elapsed_ns": 1, "below": [], "modes": [],
+        "counts": serde_json::to_value(wiregauge_record::Counts::default()).unwrap(),
+        "achieved_depth": 1.0,
+        "throughput": serde_json::to_value(wiregauge_record::Throughput::default()).unwrap(),
+        "resources": serde_json::to_value(wiregauge_record::ResourceUse::default()).unwrap(),
+        "disturbances": [disturbance],
+    }))
+    .unwrap()
+}
+
+#[track_caller]
+fn only(check: &str, run: AnyRun) -> Finding {
+    let mut found = Host::new().look_with(check, Target::None, Some(run));
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let found = found.remove(0);
+    assert!(
+        found.changes.is_empty(),
+        "a run cannot be changed any more: {found:#?}"
+    );
+    found
+}
+
+#[test]
+fn the_governor_of_the_run_counts() {
+    let with = |governor: &str| HostState {
+        governor: Some(governor.into()),
+        ..quiet()
+    };
+    let found = only("governor", disturbed(with("ondemand"), &[]));
+    assert_eq!(found.level, Level::Hurts);
+    assert!(saw(&found, "a-run: governor = ondemand"), "{found:#?}");
+    for (governor, level) in [("performance", Level::Good), ("powersave", Level::Note)] {
+        let found = only("governor", disturbed(with(governor), &[]));
+        assert_eq!(found.level, level, "{governor}");
+    }
+    let none = Host::new().look_with("governor", Target::None, Some(disturbed(quiet(), &[])));
+    assert!(none.is_empty());
+}
+
+#[test]
+fn a_run_without_priority_is_a_note_and_hurts_where_the_processor_was_taken_from_it() {
+    assert_eq!(
+        only("real-time", disturbed(quiet(), &[])).level,
+        Level::Note
+    );
+    let taken = Disturbance::Preempted {
+        times: 40,
+        waited_ns: 3_000_000,
+    };
+    let found = only("real-time", disturbed(quiet(), &[taken.clone(), taken]));
+    assert_eq!(found.level, Level::Hurts);
+    assert!(
+        saw(
+            &found,
+            "taken away 80 times, for 6.0 ms altogether, in 2 of its points"
+        ),
+        "{found:#?}"
+    );
+    assert_eq!(
+        found.remedy,
+        ["wiregauge exchange tcp://10.0.0.5:7700 --priority 50"]
+    );
+    let raised = HostState {
+        policy: "SCHED_FIFO 50".into(),
+        ..quiet()
+    };
+    assert_eq!(
+        only("real-time", disturbed(raised.clone(), &[])).level,
+        Level::Good
+    );
+    assert_eq!(
+        only("throttling", disturbed(raised, &[])).level,
+        Level::Note
+    );
+}
+
+#[test]
+fn the_load_and_the_neighbours_of_the_run_count() {
+    assert_eq!(
+        only("neighbours", disturbed(quiet(), &[])).level,
+        Level::Good
+    );
+    let loaded = HostState {
+        load: [3.5, 0.0, 0.0],
+        ..quiet()
+    };
+    let found = only("neighbours", disturbed(loaded, &[]));
+    assert_eq!(found.level, Level::Note);
+    assert!(saw(&found, "load 3.50"), "{found:#?}");
+    let shared = Disturbance::SharedProcessor { share: 0.3 };
+    let found = only("neighbours", disturbed(quiet(), &[shared]));
+    assert_eq!(found.level, Level::Hurts);
+    assert!(saw(&found, "30 %"), "{found:#?}");
+}
+
+#[test]
+fn time_stolen_from_the_run_counts() {
+    assert_eq!(only("steal", disturbed(quiet(), &[])).level, Level::Good);
+    let stolen = [0.02, 0.07].map(|share| Disturbance::Steal { share });
+    let found = only("steal", disturbed(quiet(), &stolen));
+    assert_eq!(found.level, Level::Hurts);
+    assert!(
+        saw(
+            &found,
+            "up to 7.0 % of the machine's time, in 2 of its points"
+        ),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn what_no_run_keeps_is_looked_at_only_on_the_computer_of_the_run() {
+    let host = Host::new();
+    let state = "/sys/devices/system/cpu/cpu0/cpuidle/state2";
+    host.file(&format!("{state}/latency"), "133\n")
+        .file(&format!("{state}/disable"), "0\n")
+        .file("/proc/self/timerslack_ns", "50000\n")
+        .file("/proc/sys/kernel/hostname", "another\n");
+    let look =
+        |host: &Host| host.look_with("idle-states", Target::None, Some(disturbed(quiet(), &[])));
+    assert!(look(&host).is_empty());
+    host.file("/proc/sys/kernel/hostname", "bench\n");
+    assert_eq!(look(&host).len(), 1);
+    // wiregauge sees to it itself.
+    let slack = host.look_with("timer-slack", Target::None, Some(disturbed(quiet(), &[])));
+    assert!(slack.is_empty());
+}
+
+#[test]
+fn a_stream_that_wanted_much_of_usbs_memory_is_compared_with_the_limit() {
+    let host = Host::new();
+    host.file("/sys/module/usbcore/parameters/usbfs_memory_mb", "64\n")
+        .file("/proc/sys/kernel/hostname", "bench\n");
+    host.usb("2-1", &[("speed", "5000"), ("bDeviceClass", "ff")]);
+    let look = |queue: u32| {
+        let mut plan: StreamPlan = from_json(
+            r#"{"address": "usb://2-1", "points": [], "duration_ns": 1, "settle_ns": 0, "check": true,
+                "timeout_ns": 1, "rates_bytes_s": [], "loss": 0.0, "host": HOST, "link": LINK}"#,
+        );
+        plan.points.push(StreamPoint {
+            index: 0,
+            direction: Direction::Both,
+            transfer_bytes: 1 << 20,
+            queue,
+            link: 0,
+            together: false,
+        });
+        let run = AnyRun::Stream(run("stream", plan, quiet(), Vec::new()));
+        let mut found = host.look_with("usbfs-memory", made_up::usb("2-1"), Some(run));
+        assert_eq!(found.len(), 1);
+        found.remove(0)
+    };
+    assert_eq!(look(8).level, Level::Good);
+    let found = look(24);
+    assert_eq!(found.level, Level::Note);
+    assert!(saw(&found, "48.0 MiB"), "{found:#?}");
+    assert_eq!(found.changes[0].to, "256");
+}

@@ -1,0 +1,491 @@
+//! Patterns in runs: of readers that sleep or read byte by byte, of delayed acknowledgements, of packets
+//! of length zero that were not sent. The runs are written here, so that each pattern is known; the
+//! program's own tests have real ones.
+
+#![allow(clippy::unwrap_used)]
+
+mod made_up;
+
+use made_up::{Host, saw};
+use std::path::Path;
+use wiregauge_doctor::{Finding, Level, Target};
+use wiregauge_record::{
+    Conditions, Connect, Ending, HostPlan, Limit, LinkOptions, Phase, Plan, Point, Protocol,
+    ResourceUse, Responder, Sample, Schedule, Status, Summariser, Wait,
+};
+use wiregauge_run::{AnyRun, Exchange, RunWriter, State};
+
+const MS: u64 = 1_000_000;
+const US: u64 = 1_000;
+
+/// The points of a run: bytes out, bytes in, and each exchange's RTT in nanoseconds; `None` was lost.
+type Points = Vec<(u32, u32, Vec<Option<u64>>)>;
+
+/// What a run is made of.
+struct Made<'a> {
+    address: &'a str,
+    settings: &'a [(&'a str, &'a str)],
+    /// The bus that the device says it is on.
+    bus: Option<&'a str>,
+    /// Time that the device says it needed, of each RTT, and for each byte of the request.
+    device_ns: u64,
+    device_ns_per_byte: u64,
+    points: Points,
+}
+
+impl Default for Made<'_> {
+    fn default() -> Self {
+        Made {
+            address: "tcp://10.0.0.5:7700",
+            settings: &[],
+            bus: None,
+            device_ns: 0,
+            device_ns_per_byte: 0,
+            points: Vec::new(),
+        }
+    }
+}
+
+impl Made<'_> {
+    fn write(&self, dir: &Path) -> AnyRun {
+        let point = |(index, (out_bytes, in_bytes, _)): (usize, &(u32, u32, Vec<_>))| Point {
+            index: index as u32,
+            out_bytes: *out_bytes,
+            in_bytes: *in_bytes,
+            depth: 1,
+            link: 0,
+            together: false,
+        };
+        let plan = Plan {
+            address: self.address.into(),
+            more_links: Vec::new(),
+            protocol: Protocol::Wiregauge,
+            connect: Connect::Once,
+            points: self.points.iter().enumerate().map(point).collect(),
+            limit: Limit::Count(100),
+            warmup: 0,
+            schedule: Schedule::AsFastAsPossible,
+            timeout_ns: 1000 * MS,
+            give_up: 10,
+            wait: Wait::Block,
+            below_ns: Vec::new(),
+            keep_data: false,
+            calibrate: false,
+            host: HostPlan::default(),
+            link: LinkOptions::default(),
+        };
+        let responder = Responder {
+            name: "test".into(),
+            // A clock of whole nanoseconds, where the device tells its time.
+            tick_hz: if self.device_ns > 0 { 1_000_000_000 } else { 0 },
+            tick_bits: 64,
+            bus: self.bus.map(str::to_owned),
+            ..Responder::default()
+        };
+        let mut conditions = Conditions::default();
+        conditions.link.settings = self
+            .settings
+            .iter()
+            .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        conditions.responder = Some(responder.clone());
+        let mut writer: RunWriter<Exchange> = RunWriter::create(dir, &plan, &conditions).unwrap();
+        for (point, (_, _, rtts)) in plan.points.iter().zip(&self.points) {
+            let mut summariser = Summariser::new(&plan, *point, Some(&responder));
+            let mut rows = writer.begin_point(*point).unwrap();
+            let mut start_ns = 0;
+            for (sequence, rtt) in (1..).zip(rtts) {
+                let rtt_ns = rtt.unwrap_or(plan.timeout_ns);
+                let sample = Sample {
+                    sequence,
+                    start_ns,
+                    intended_ns: start_ns,
+                    rtt_ns,
+                    device_tx_ticks: self.device_ns
+                        + self.device_ns_per_byte * u64::from(point.out_bytes),
+                    bytes_out: point.out_bytes,
+                    bytes_in: rtt.map_or(0, |_| point.in_bytes),
+                    outstanding: 1,
+                    status: if rtt.is_some() {
+                        Status::Ok
+                    } else {
+                        Status::Lost
+                    },
+                    phase: Phase::Measured,
+                    ..Sample::default()
+                };
+                summariser.push(&sample);
+                rows.push(&sample, &[]).unwrap();
+                start_ns += rtt_ns;
+            }
+            let summary = summariser.finish(Ending::Complete, 0, None, ResourceUse::default());
+            writer.end_point(rows, summary).unwrap();
+        }
+        writer.finish(State::Complete).unwrap();
+        AnyRun::open(dir).unwrap()
+    }
+
+    #[track_caller]
+    fn look(&self, check: &str) -> Vec<Finding> {
+        let dir = tempfile::tempdir().unwrap();
+        let run = self.write(&dir.path().join("run"));
+        Host::new().look_with(check, Target::None, Some(run))
+    }
+
+    #[track_caller]
+    fn only(&self, check: &str) -> Finding {
+        let mut findings = self.look(check);
+        assert_eq!(findings.len(), 1, "{findings:#?}");
+        findings.remove(0)
+    }
+}
+
+/// RTTs around one, some tens of microseconds off, a few far off.
+fn around(ns: u64) -> Vec<Option<u64>> {
+    let mut state = ns | 1;
+    (0..200)
+        .map(|i| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let noise = (state >> 33) % (60 * US);
+            let late = if i % 67 == 0 { 3 * MS } else { 0 };
+            Some(ns + noise + late)
+        })
+        .collect()
+}
+
+#[test]
+fn a_reader_that_sleeps_10_ms_is_recognised() {
+    let made = Made {
+        points: vec![
+            (16, 16, around(10 * MS + 80 * US)),
+            (16, 256, around(10 * MS + 90 * US)),
+        ],
+        ..Made::default()
+    };
+    let found = made.only("polling");
+    assert_eq!(
+        found.level,
+        Level::Note,
+        "one tick alone may be the device's own time"
+    );
+    assert!(found.title.contains("10 ms"), "{}", found.title);
+    assert!(saw(&found, "IN 16 B") && saw(&found, "IN 256 B"));
+    assert!(saw(&found, "would look the same"));
+}
+
+#[test]
+fn a_sleeper_that_finds_every_second_request_there_already_is_recognised_too() {
+    let mut rtts = around(17 * US);
+    rtts.extend(around(10 * MS + 80 * US));
+    let made = Made {
+        points: vec![(16, 16, rtts)],
+        ..Made::default()
+    };
+    let found = made.only("polling");
+    assert!(found.title.contains("10 ms"), "{}", found.title);
+}
+
+#[test]
+fn rtts_on_several_ticks_are_a_comb() {
+    let mut rtts = around(MS + 70 * US);
+    rtts.extend(around(2 * MS + 70 * US));
+    let made = Made {
+        points: vec![(16, 16, rtts)],
+        ..Made::default()
+    };
+    let found = made.only("polling");
+    assert_eq!(found.level, Level::Hurts);
+    assert!(found.title.contains("multiples of 1 ms"), "{}", found.title);
+}
+
+#[test]
+fn the_16_ms_of_an_ftdi_adapter_are_told_with_its_remedy() {
+    // The timer goes by USB frames: 15 to 17 ms.
+    let rtts = (0..300).map(|i| Some(15 * MS + 200 * US + (i % 3) * 700 * US));
+    let made = Made {
+        address: "serial:///dev/ttyUSB0",
+        settings: &[("driver", "ftdi_sio"), ("USB speed (Mbit/s)", "12")],
+        points: vec![(16, 16, rtts.collect())],
+        ..Made::default()
+    };
+    let found = made.only("polling");
+    assert!(found.title.contains("16 ms"), "{}", found.title);
+    assert!(found.cost.unwrap().text.contains("FTDI"));
+    assert!(found.remedy[0].contains("--only ftdi-latency"));
+}
+
+#[test]
+fn a_device_that_says_it_computed_10_ms_does_not_sleep() {
+    let made = Made {
+        device_ns: 10 * MS,
+        points: vec![(16, 16, around(10 * MS + 80 * US))],
+        ..Made::default()
+    };
+    assert_eq!(made.only("polling").level, Level::Good);
+}
+
+#[test]
+fn frames_of_a_full_speed_bus_are_no_sleeping_reader() {
+    let frames = (0..300).map(|i| Some((1 + i % 3) * MS + 5 * US)).collect();
+    let made = Made {
+        address: "usb://2341:0043",
+        bus: Some("full-speed"),
+        points: vec![(16, 16, frames)],
+        ..Made::default()
+    };
+    assert_eq!(made.only("polling").level, Level::Good);
+}
+
+#[test]
+fn rtts_of_no_period_and_too_few_of_them_show_no_rhythm() {
+    for ns in [
+        40 * US,
+        137 * US,
+        700 * US,
+        3_300 * US,
+        7 * MS,
+        12 * MS,
+        33 * MS,
+    ] {
+        let made = Made {
+            points: vec![(16, 16, around(ns))],
+            ..Made::default()
+        };
+        assert_eq!(made.only("polling").level, Level::Good, "{ns}");
+    }
+    let made = Made {
+        points: vec![(16, 16, vec![Some(10 * MS + 50 * US); 10])],
+        ..Made::default()
+    };
+    assert!(made.look("polling").is_empty());
+}
+
+#[test]
+fn a_poll_that_comes_at_any_time_is_not_told_from_a_slow_device() {
+    // Evenly from 0 to 10 ms: nothing distinguishes it from a device whose time varies so.
+    let made = Made {
+        points: vec![(16, 16, (1..400).map(|i| Some(i * 25 * US)).collect())],
+        ..Made::default()
+    };
+    assert_eq!(made.only("polling").level, Level::Good);
+}
+
+#[test]
+fn a_run_whose_samples_are_gone_is_said_to_be_unreadable() {
+    let made = Made {
+        points: vec![(16, 16, around(10 * MS))],
+        ..Made::default()
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let run = made.write(&dir.path().join("run"));
+    std::fs::remove_dir_all(dir.path().join("run/samples")).unwrap();
+    let found = Host::new().look_with("polling", Target::None, Some(run));
+    assert_eq!(found[0].level, Level::Unknown, "{found:#?}");
+}
+
+/// Sizes both ways, each with an RTT of `fixed` and so much a byte.
+fn sizes(fixed: u64, ns_per_byte: u64) -> Points {
+    [16, 64, 128, 256]
+        .map(|bytes| (bytes, bytes, around(fixed + u64::from(bytes) * ns_per_byte)))
+        .into()
+}
+
+#[test]
+fn a_system_call_a_byte_is_recognised_where_the_wire_is_this_host() {
+    let made = Made {
+        address: "serial:///dev/pts/3",
+        points: sizes(20 * US, 6 * US),
+        ..Made::default()
+    };
+    let found = made.only("byte-wise");
+    assert_eq!(found.level, Level::Hurts);
+    assert!(saw(&found, "6.0 us a byte"), "{found:#?}");
+    assert!(
+        found
+            .cost
+            .unwrap()
+            .source
+            .contains("bench/runs/2026-11-22-languages")
+    );
+}
+
+#[test]
+fn a_usb_frame_a_byte_is_recognised() {
+    let made = Made {
+        address: "usb://2341:0043",
+        bus: Some("full-speed"),
+        points: sizes(2 * MS, MS),
+        ..Made::default()
+    };
+    let found = made.only("byte-wise");
+    assert_eq!(found.level, Level::Hurts);
+    assert!(found.title.contains("a USB frame"), "{}", found.title);
+}
+
+#[test]
+fn what_the_device_itself_takes_for_each_byte_is_not_reading() {
+    let mut made = Made {
+        address: "serial:///dev/pts/3",
+        device_ns: MS,
+        device_ns_per_byte: 6 * US,
+        points: sizes(MS + 20 * US, 6 * US),
+        ..Made::default()
+    };
+    assert_eq!(made.only("byte-wise").level, Level::Good);
+    made.device_ns_per_byte = 0;
+    assert_eq!(made.only("byte-wise").level, Level::Hurts);
+}
+
+#[test]
+fn a_step_a_cheap_byte_and_too_few_sizes_are_not_reading_byte_by_byte() {
+    // 20 ns a byte is a copy; two whole frames more behind 1216 B are the bus's; one size is no line.
+    let step = [600, 1100, 1300, 1400].map(|bytes| {
+        let frames = if bytes > 1216 { 4 } else { 2 };
+        (16, bytes, around(frames * MS))
+    });
+    for (address, bus, points) in [
+        ("serial:///dev/pts/3", None, sizes(20 * US, 20)),
+        ("tcp://10.0.0.5:7700", None, sizes(200 * US, 800)),
+        ("usb://2341:0043", Some("full-speed"), step.into()),
+    ] {
+        let made = Made {
+            address,
+            bus,
+            points,
+            ..Made::default()
+        };
+        for found in made.look("byte-wise") {
+            assert_eq!(found.level, Level::Good, "{found:#?}");
+        }
+    }
+    let made = Made {
+        points: vec![(16, 16, around(MS)), (256, 256, around(9 * MS))],
+        ..Made::default()
+    };
+    assert!(made.look("byte-wise").is_empty());
+}
+
+#[test]
+fn answers_that_wait_for_a_delayed_acknowledgement_are_recognised() {
+    for (ms, at) in [(40, 41), (200, 203)] {
+        let mut rtts = around(200 * US);
+        rtts.extend(around(at * MS));
+        let mut made = Made {
+            points: vec![(16, 16, rtts)],
+            ..Made::default()
+        };
+        let found = made.only("delayed-ack");
+        assert_eq!(found.level, Level::Hurts);
+        assert!(found.title.contains(&format!("{ms} ms")), "{}", found.title);
+        assert!(found.remedy.iter().any(|one| one.contains("--quick-ack")));
+        made.address = "udp://10.0.0.5:7700";
+        assert!(made.look("delayed-ack").is_empty(), "only TCP acknowledges");
+    }
+}
+
+#[test]
+fn a_fast_tcp_link_and_a_device_that_needs_41_ms_wait_for_no_acknowledgement() {
+    let mut made = Made {
+        points: vec![(16, 16, around(200 * US)), (16, 256, around(90 * MS))],
+        ..Made::default()
+    };
+    assert_eq!(made.only("delayed-ack").level, Level::Good);
+    made.device_ns = 41 * MS;
+    made.points = vec![(16, 16, around(41 * MS))];
+    assert_eq!(made.only("delayed-ack").level, Level::Good);
+}
+
+/// A CDC port at full speed.
+const CDC: &[(&str, &str)] = &[("driver", "cdc_acm"), ("USB speed (Mbit/s)", "12")];
+
+fn acm(points: Points) -> Made<'static> {
+    Made {
+        address: "serial:///dev/ttyACM0",
+        settings: CDC,
+        points,
+        ..Made::default()
+    }
+}
+
+#[test]
+fn sizes_that_fill_their_packets_and_are_lost_want_a_packet_of_length_zero() {
+    let lost = vec![None; 20];
+    let made = acm(vec![
+        (16, 63, around(2 * MS)),
+        (16, 64, lost),
+        (16, 65, around(2 * MS)),
+        (16, 128, around(2 * MS)),
+    ]);
+    let found = made.only("zero-length");
+    assert_eq!(found.level, Level::Hurts);
+    assert!(
+        saw(&found, "IN 64 B: 20 of 20") && saw(&found, "for comparison"),
+        "{found:#?}"
+    );
+    assert!(
+        !saw(&found, "IN 128 B"),
+        "an even number of packets comes through"
+    );
+}
+
+#[test]
+fn a_step_at_such_a_size_against_both_neighbours_is_found_too() {
+    let made = acm(vec![
+        (16, 100, around(2 * MS)),
+        (16, 128, around(60 * MS)),
+        (16, 150, around(2 * MS)),
+    ]);
+    assert_eq!(made.only("zero-length").level, Level::Hurts);
+}
+
+#[test]
+fn without_another_size_it_is_a_note() {
+    let made = acm(vec![(16, 64, vec![None; 20])]);
+    let found = made.only("zero-length");
+    assert_eq!(found.level, Level::Note);
+    assert!(found.title.contains("no other size"), "{}", found.title);
+}
+
+#[test]
+fn losses_everywhere_longer_times_for_more_bytes_and_other_links_want_none() {
+    let lossy = || -> Vec<Option<u64>> {
+        let some = around(2 * MS).into_iter().enumerate();
+        some.map(|(i, rtt)| rtt.filter(|_| i % 4 != 0)).collect()
+    };
+    let made = acm(vec![
+        (16, 63, lossy()),
+        (16, 64, lossy()),
+        (16, 65, lossy()),
+    ]);
+    assert_eq!(made.only("zero-length").level, Level::Good);
+    let made = acm(vec![
+        (16, 100, around(2 * MS)),
+        (16, 64_000, around(60 * MS)),
+        (16, 200_000, around(200 * MS)),
+    ]);
+    assert_eq!(made.only("zero-length").level, Level::Good);
+    for (address, settings) in [
+        ("tcp://10.0.0.5:7700", &[][..]),
+        (
+            "serial:///dev/ttyUSB0",
+            &[("driver", "ftdi_sio"), ("USB speed (Mbit/s)", "12")][..],
+        ),
+    ] {
+        let made = Made {
+            address,
+            settings,
+            points: vec![(16, 63, around(MS)), (16, 64, vec![None; 20])],
+            ..Made::default()
+        };
+        assert!(made.look("zero-length").is_empty(), "{address}");
+    }
+}
+
+#[test]
+fn without_a_run_there_is_no_pattern() {
+    for check in ["polling", "byte-wise", "delayed-ack", "zero-length"] {
+        assert!(Host::new().look(check, Target::None).is_empty());
+    }
+}
