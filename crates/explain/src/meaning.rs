@@ -37,6 +37,7 @@ pub(crate) fn of(figures: &Figures, noun: Noun) -> Vec<String> {
     let mut said = Vec::new();
     said.extend(figures.base.as_ref().and_then(|base| half(base, figures)));
     said.push(depths(figures, noun));
+    said.extend(overlap(figures));
     let most = [(&figures.out_bytes_s, "OUT"), (&figures.in_bytes_s, "IN")];
     let most: Vec<String> = most
         .iter()
@@ -86,10 +87,11 @@ fn half(base: &StageCost, figures: &Figures) -> Option<String> {
     let bytes = fixed / cost;
     let measured = f64::from(figures.to.in_bytes.max(figures.to.out_bytes));
     if bytes > measured {
-        return Some(format!(
+        return Some(
             "the fixed cost is more than half of the time at every size that was measured: larger \
              sizes carry more for little more time"
-        ));
+                .into(),
+        );
     }
     (bytes >= 1.0).then(|| format!("at {bytes:.0} B {way} half of the time is the fixed cost"))
 }
@@ -146,6 +148,70 @@ fn depths(figures: &Figures, noun: Noun) -> String {
         from(small),
         from(large)
     )
+}
+
+/// Where two stages work at once: which sizes keep which busy.
+fn overlap(figures: &Figures) -> Option<String> {
+    let slowest = figures.slowest.as_ref().filter(|_| figures.overlap)?;
+    let fixed = slowest.fixed_ns.value;
+    let ways = [
+        (&slowest.in_ns_a_byte, "IN"),
+        (&slowest.out_ns_a_byte, "OUT"),
+    ];
+    let limits: Vec<String> = ways
+        .iter()
+        .filter_map(|(cost, way)| {
+            let cost = cost.as_ref()?.value;
+            (cost > 0.0).then(|| format!("{:.0} B {way}", fixed / cost))
+        })
+        .collect();
+    Some(format!(
+        "two stages work at once: one needs {} whatever the size, the other carries the bytes, and \
+         takes longer above about {}",
+        time(fixed),
+        limits.join(" or ")
+    ))
+}
+
+/// All of it in one sentence; `None` where the figures describe nothing.
+pub(crate) fn in_short(figures: &Figures, noun: Noun) -> Option<String> {
+    if figures.worst > FITS {
+        return None;
+    }
+    let mut parts = Vec::new();
+    if let Some(base) = &figures.base {
+        let how = match figures.base_depth {
+            1 => "alone".into(),
+            deep => format!("with {} {deep}", noun.depth),
+        };
+        parts.push(format!("{} {how} takes {}", noun.one, of_cost(base, " + ")));
+    }
+    if let Some(slowest) = &figures.slowest {
+        let and = if figures.overlap {
+            " or, if longer, "
+        } else {
+            " + "
+        };
+        parts.push(format!("its slowest stage {}", of_cost(slowest, and)));
+        parts.push(depths(figures, noun));
+    }
+    parts.push(quality(figures, noun));
+    Some(parts.join("; "))
+}
+
+fn of_cost(cost: &StageCost, and: &str) -> String {
+    let mut parts = vec![time(cost.fixed_ns.value)];
+    let bytes: Vec<String> = [(&cost.out_ns_a_byte, "OUT"), (&cost.in_ns_a_byte, "IN")]
+        .iter()
+        .filter_map(|(cost, way)| {
+            let cost = cost.as_ref().filter(|cost| cost.value > 0.0)?;
+            Some(format!("{:.2} ns a byte {way}", cost.value))
+        })
+        .collect();
+    if !bytes.is_empty() {
+        parts.push(bytes.join(" + "));
+    }
+    parts.join(and)
 }
 
 fn quality(figures: &Figures, noun: Noun) -> String {

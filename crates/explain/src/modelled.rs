@@ -62,6 +62,15 @@ impl Modelled {
         self.model.as_ref().map(LinkModel::figures)
     }
 
+    /// The model in one sentence; `None` where there is none, or it does not describe the link.
+    pub fn in_short(&self) -> Option<String> {
+        meaning::in_short(&self.figures()?, self.noun())
+    }
+
+    fn noun(&self) -> meaning::Noun {
+        noun(self.way)
+    }
+
     /// What the model says of a setting; `None` where there is no model. Without a share, the
     /// largest of 95, 90 and 80 % that the points carry.
     pub fn predict(
@@ -80,11 +89,7 @@ impl Modelled {
     }
 
     fn of(group: Group) -> Modelled {
-        let noun = if group.way.is_some() {
-            meaning::TRANSFER
-        } else {
-            meaning::EXCHANGE
-        };
+        let noun = noun(group.way);
         let fitted = LinkModel::fit(&group.points);
         let why_not = fitted.as_ref().err().map(|why| match why {
             NotFitted::TooFew { .. } => format!("{why}. {}", noun.try_more),
@@ -112,6 +117,13 @@ impl Modelled {
             words,
             predictions: Vec::new(),
         }
+    }
+}
+
+fn noun(way: Option<Way>) -> meaning::Noun {
+    match way {
+        Some(_) => meaning::TRANSFER,
+        None => meaning::EXCHANGE,
     }
 }
 

@@ -144,11 +144,23 @@ fn numbers(figures: &Figures, stream: bool) -> Table {
             1 => "alone".into(),
             deep => format!("with {depth} {deep}"),
         };
-        stage(&mut table, base, &format!("{one} {how}"), figures.together);
+        let names = Names {
+            fixed: &format!("{one} {how}"),
+            byte: "and a byte",
+            together: figures.together,
+        };
+        stage(&mut table, base, &names);
     }
     if let Some(slowest) = &figures.slowest {
-        let name = format!("{one} in the slowest stage");
-        stage(&mut table, slowest, &name, figures.together);
+        let names = Names {
+            fixed: &format!("{one} in the slowest stage"),
+            byte: match figures.overlap {
+                true => "or, if longer, a byte",
+                false => "and a byte",
+            },
+            together: figures.together,
+        };
+        stage(&mut table, slowest, &names);
     }
     for (most, way) in [(&figures.out_bytes_s, "OUT"), (&figures.in_bytes_s, "IN")] {
         if let Some(most) = most {
@@ -178,21 +190,25 @@ fn numbers(figures: &Figures, stream: bool) -> Table {
     table
 }
 
-fn stage(table: &mut Table, cost: &StageCost, name: &str, together: bool) {
+/// What the rows of a stage are called.
+struct Names<'a> {
+    fixed: &'a str,
+    byte: &'a str,
+    together: bool,
+}
+
+fn stage(table: &mut Table, cost: &StageCost, names: &Names<'_>) {
     let unit = TimeUnit::fitting(cost.fixed_ns.value);
-    row(table, name.into(), &cost.fixed_ns, unit.name(), |v| {
-        unit.show(v)
-    });
-    let bytes = match together {
-        true => vec![(&cost.in_ns_a_byte, "a byte of it, either way")],
-        false => vec![
-            (&cost.out_ns_a_byte, "a byte OUT of it"),
-            (&cost.in_ns_a_byte, "a byte IN of it"),
-        ],
+    let fixed = names.fixed.into();
+    row(table, fixed, &cost.fixed_ns, unit.name(), |v| unit.show(v));
+    let bytes = match names.together {
+        true => vec![(&cost.in_ns_a_byte, "either way")],
+        false => vec![(&cost.out_ns_a_byte, "OUT"), (&cost.in_ns_a_byte, "IN")],
     };
-    for (a_byte, name) in bytes {
+    for (a_byte, way) in bytes {
         if let Some(a_byte) = a_byte {
-            row(table, name.into(), a_byte, "ns", |v| format!("{v:.2}"));
+            let name = format!("{} {way}", names.byte);
+            row(table, name, a_byte, "ns", |v| format!("{v:.2}"));
         }
     }
 }
