@@ -69,7 +69,7 @@ fn a_stream_over_a_socket_is_split_into_system_calls_and_what_is_between_them() 
     assert_eq!(models.len(), 1, "{models:?}");
     assert_eq!(models[0]["model"]["settings"], 3);
     assert!(text.contains("The link in a few numbers, in"), "{text}");
-    assert!(text.contains("only queue 1 was measured"), "{text}");
+    assert!(text.contains("no queue on this kind of link"), "{text}");
 }
 
 #[test]
@@ -77,17 +77,15 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --service-time 4ms");
     desk.output(&format!(
-        "exchange {} --count 12 --in 64,1k,4k --depth 1,2,4",
+        "exchange {} --count 40 --in 64,1k,4k --depth 1,2,4",
         server.address
     ));
     let explained = desk.json("explain last --predict in=2k,depth=3 --json");
     let model = &explained["models"][0]["model"];
     assert_eq!(model["settings"], 9, "{model}");
-    // The device works on one at a time: 4 ms each, whatever the depth.
-    let slowest = model["slowest"]["fixed_ns"]["value"]
-        .as_f64()
-        .expect("a slowest stage");
-    assert!((2e6..12e6).contains(&slowest), "{model}");
+    // 4 ms of each exchange are the device's; without it, one takes some ten microseconds.
+    let base = model["base"]["fixed_ns"]["value"].as_f64();
+    assert!(base >= Some(2e6), "{model}");
     let predicted = &explained["models"][0]["predictions"][0];
     assert_eq!(
         predicted["at"]["out_bytes"], 16,
@@ -106,8 +104,9 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
     let text = desk.output("explain last --predict in=2k,depth=3 --predict in=64k,depth=2");
     for word in [
         "The link in a few numbers",
-        "an exchange in the slowest stage",
-        "Predicted, means in ms",
+        "an exchange alone",
+        "off % if left out",
+        "Predicted, means in",
         "no band: beyond what was measured (IN 64 to 4096 B)",
     ] {
         assert!(text.contains(word), "{word}: {text}");

@@ -13,7 +13,8 @@ const ALIKE: f64 = 1.3;
 pub(crate) struct Noun {
     one: &'static str,
     depth: &'static str,
-    flag: &'static str,
+    /// What measures more depths; `None` where there is but one.
+    flag: Option<&'static str>,
     /// What would make more settings.
     pub(crate) try_more: &'static str,
 }
@@ -21,15 +22,22 @@ pub(crate) struct Noun {
 pub(crate) const EXCHANGE: Noun = Noun {
     one: "an exchange",
     depth: "depth",
-    flag: "--depth 1,2,4,8",
+    flag: Some("--depth 1,2,4,8"),
     try_more: "Try --in 64,512,4k --depth 1,4",
 };
 
 pub(crate) const TRANSFER: Noun = Noun {
     one: "a transfer",
     depth: "queue",
-    flag: "--queue 1,2,4,8",
-    try_more: "Try --transfer 512,4k,64k, and --queue 1,4 where the link has a queue",
+    flag: Some("--queue 1,2,4,8"),
+    try_more: "Try --transfer 512,4k,64k --queue 1,4",
+};
+
+pub(crate) const SYSTEM_CALL: Noun = Noun {
+    one: "a transfer",
+    depth: "queue",
+    flag: None,
+    try_more: "Try --transfer 512,4k,64k",
 };
 
 /// One sentence each, the most useful first.
@@ -38,6 +46,7 @@ pub(crate) fn of(figures: &Figures, noun: Noun) -> Vec<String> {
     said.extend(figures.base.as_ref().and_then(|base| half(base, figures)));
     said.push(depths(figures, noun));
     said.extend(overlap(figures));
+    said.extend(with_larger_sizes(figures, noun));
     let most = [(&figures.out_bytes_s, "OUT"), (&figures.in_bytes_s, "IN")];
     let most: Vec<String> = most
         .iter()
@@ -99,11 +108,13 @@ fn half(base: &StageCost, figures: &Figures) -> Option<String> {
 fn depths(figures: &Figures, noun: Noun) -> String {
     let deepest = figures.to.depth;
     if figures.from.depth == deepest {
-        return format!(
-            "only {} {deepest} was measured, so what the slowest stage needs is not known, nor the \
-             largest rate. Try {}",
-            noun.depth, noun.flag
-        );
+        return match noun.flag {
+            Some(flag) => format!(
+                "only {} {deepest} was measured, so what the slowest stage needs is not known. Try {flag}",
+                noun.depth
+            ),
+            None => "no queue on this kind of link: larger transfers are all that helps".into(),
+        };
     }
     if figures.slowest.is_none() {
         return format!(
@@ -148,6 +159,28 @@ fn depths(figures: &Figures, noun: Noun) -> String {
         from(small),
         from(large)
     )
+}
+
+/// What larger sizes could come to where only one depth was measured.
+fn with_larger_sizes(figures: &Figures, noun: Noun) -> Option<String> {
+    let base = figures.base.as_ref()?;
+    let one_depth = figures.from.depth == figures.to.depth && !figures.together;
+    let ways = [(&base.out_ns_a_byte, "OUT"), (&base.in_ns_a_byte, "IN")];
+    let most: Vec<String> = ways
+        .iter()
+        .filter_map(|(cost, way)| {
+            let cost = cost.as_ref().filter(|cost| cost.value > 0.0)?.value;
+            Some(format!("{} {way}", rate(1e9 / cost)))
+        })
+        .collect();
+    (one_depth && !most.is_empty()).then(|| {
+        format!(
+            "with {} {}, larger sizes come to {} at most",
+            noun.depth,
+            figures.to.depth,
+            most.join(" or ")
+        )
+    })
 }
 
 /// Where two stages work at once: which sizes keep which busy.

@@ -7,7 +7,7 @@ use wiregauge_model::{
     CannotPredict, Figures, LinkModel, NotFitted, Observation, Prediction, Setting,
 };
 use wiregauge_record::{
-    Counts, Direction, Plan, PointSummary, Schedule, StreamPoint, StreamSummary, Way,
+    Counts, Direction, Plan, PointSummary, Schedule, StreamPlan, StreamPoint, StreamSummary, Way,
 };
 
 /// Of a point with more exchanges unanswered than this, the TRT is that of timeouts.
@@ -33,6 +33,8 @@ pub struct Modelled {
     pub why_not: Option<String>,
     /// What it means.
     pub words: Vec<String>,
+    /// All of it in one sentence; `None` where there is no model, or it does not describe the link.
+    pub in_short: Option<String>,
     /// What was asked for.
     pub predictions: Vec<Predicted>,
 }
@@ -62,15 +64,6 @@ impl Modelled {
         self.model.as_ref().map(LinkModel::figures)
     }
 
-    /// The model in one sentence; `None` where there is none, or it does not describe the link.
-    pub fn in_short(&self) -> Option<String> {
-        meaning::in_short(&self.figures()?, self.noun())
-    }
-
-    fn noun(&self) -> meaning::Noun {
-        noun(self.way)
-    }
-
     /// What the model says of a setting; `None` where there is no model. Without a share, the
     /// largest of 95, 90 and 80 % that the points carry.
     pub fn predict(
@@ -88,17 +81,17 @@ impl Modelled {
         }))
     }
 
-    fn of(group: Group) -> Modelled {
-        let noun = noun(group.way);
+    fn of(group: Group, noun: meaning::Noun) -> Modelled {
         let fitted = LinkModel::fit(&group.points);
         let why_not = fitted.as_ref().err().map(|why| match why {
             NotFitted::TooFew { .. } => format!("{why}. {}", noun.try_more),
             _ => why.to_string(),
         });
         let model = fitted.ok();
-        let mut words = model
+        let figures = model.as_ref().map(LinkModel::figures);
+        let mut words = figures
             .as_ref()
-            .map_or_else(Vec::new, |model| meaning::of(&model.figures(), noun));
+            .map_or_else(Vec::new, |figures| meaning::of(figures, noun));
         if group.left_out > 0 {
             words.push(format!(
                 "left out: {} of {} points, where exchanges were not answered",
@@ -115,15 +108,9 @@ impl Modelled {
             model,
             why_not,
             words,
+            in_short: figures.and_then(|figures| meaning::in_short(&figures, noun)),
             predictions: Vec::new(),
         }
-    }
-}
-
-fn noun(way: Option<Way>) -> meaning::Noun {
-    match way {
-        Some(_) => meaning::TRANSFER,
-        None => meaning::EXCHANGE,
     }
 }
 
@@ -197,10 +184,10 @@ pub fn models_of_exchange(plan: &Plan, points: &[PointSummary]) -> Vec<Modelled>
                         .into(),
                 ),
                 words: Vec::new(),
-                ..Modelled::of(Group { points, ..group })
+                ..Modelled::of(Group { points, ..group }, meaning::EXCHANGE)
             }
         } else {
-            Modelled::of(group)
+            Modelled::of(group, meaning::EXCHANGE)
         }
     });
     modelled.collect()
@@ -212,7 +199,7 @@ fn is_answered(counts: &Counts) -> bool {
 }
 
 /// The models of a stream run.
-pub(crate) fn of_stream(points: &[StreamSummary]) -> Vec<Modelled> {
+pub(crate) fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> Vec<Modelled> {
     let mut groups: Vec<Group> = Vec::new();
     for summary in points {
         for flow in summary.flows.iter().filter(|flow| flow.transfers > 0) {
@@ -222,5 +209,19 @@ pub(crate) fn of_stream(points: &[StreamSummary]) -> Vec<Modelled> {
                 .extend(Observation::of_flow(&summary.point, flow));
         }
     }
-    groups.into_iter().map(Modelled::of).collect()
+    let noun = |link| {
+        let address = plan.links().nth(link as usize);
+        if address.is_some_and(|address| address.starts_with("usb:")) {
+            meaning::TRANSFER
+        } else {
+            meaning::SYSTEM_CALL
+        }
+    };
+    groups
+        .into_iter()
+        .map(|group| {
+            let noun = noun(group.link);
+            Modelled::of(group, noun)
+        })
+        .collect()
 }

@@ -99,7 +99,7 @@ pub fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> StreamExplanati
     }
     StreamExplanation {
         flows,
-        models: modelled::of_stream(points),
+        models: modelled::of_stream(plan, points),
         urb_events_overflowed: overflowed,
         urb_events_at_clock_set: at_clock_set,
     }

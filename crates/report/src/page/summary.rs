@@ -7,8 +7,8 @@ use crate::Subject;
 use crate::units::{grouped, percent};
 use std::collections::BTreeSet;
 use wiregauge_record::{
-    Connect, Direction, FlowSummary, LoopPlan, LoopSummary, Plan, PointSummary, Schedule, StreamPlan,
-    StreamSummary, Way,
+    Connect, Direction, FlowSummary, LoopPlan, LoopSummary, Plan, PointSummary, Schedule,
+    StreamPlan, StreamSummary, Way,
 };
 use wiregauge_run::{AnyRun, State};
 use wiregauge_stats::Estimate;
@@ -621,7 +621,7 @@ fn models(run: &AnyRun) -> Vec<String> {
             }
             Some(format!(
                 "The link in a few numbers{name}: {}.",
-                modelled.in_short()?
+                modelled.in_short.as_ref()?
             ))
         })
         .collect()
