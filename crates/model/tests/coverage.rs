@@ -273,11 +273,15 @@ fn a_band_holds_as_often_as_it_claims() {
     }
 }
 
-/// The table of docs/explain.md: `cargo test --release -p wiregauge-model --test coverage --
-/// --ignored --nocapture`.
+/// The table of docs/explain.md: `FULL=1 cargo test --release -p wiregauge-model --test coverage --
+/// --ignored --nocapture`. Otherwise a fifth of the devices.
 #[test]
 #[ignore = "a minute; run in release"]
 fn coverage_over_many_devices() {
+    let devices = match std::env::var_os("FULL") {
+        Some(_) => 500,
+        None => 100,
+    };
     let kinds: [(&str, Kind); 2] = [("formula", numeric), ("bus", on_a_bus)];
     let designs = [
         ("9 random", Points::Random(9), 0.8),
@@ -291,7 +295,7 @@ fn coverage_over_many_devices() {
     println!("| --- | --- | ---: | ---: | ---: | ---: | ---: |");
     for (name, kind) in kinds {
         for (measured, points, share) in designs {
-            let tally = tally(kind, 500, points, share, 23);
+            let tally = tally(kind, devices, points, share, 23);
             println!(
                 "| {name} | {measured} | {:.0} % | {:.1} % | {:.1} % | {} | {} |",
                 share * 100.0,
