@@ -45,6 +45,10 @@ pub(crate) const SYSTEM_CALL: Noun = Noun {
 /// One sentence each, the most useful first.
 pub(crate) fn of(figures: &Figures, noun: Noun) -> Vec<String> {
     let mut said = Vec::new();
+    if !describes(figures) {
+        // What follows from figures that do not hold is not worth saying.
+        return vec![quality(figures, noun)];
+    }
     said.extend(figures.base.as_ref().and_then(|base| half(base, figures)));
     said.push(depths(figures, noun));
     said.extend(overlap(figures));
@@ -171,7 +175,8 @@ fn with_larger_sizes(figures: &Figures, noun: Noun) -> Option<String> {
     let most: Vec<String> = ways
         .iter()
         .filter_map(|(cost, way)| {
-            let cost = cost.as_ref().filter(|cost| cost.value > 0.0)?.value;
+            // Of a cost that may as well be none, nothing follows.
+            let cost = cost.as_ref().filter(|cost| cost.low > Some(0.0))?.value;
             Some(format!("{} {way}", rate(1e9 / cost)))
         })
         .collect();

@@ -138,6 +138,16 @@ fn one_point_that_is_off_does_not_make_the_others_wrong() {
 }
 
 #[test]
+fn a_socket_is_not_told_to_queue() {
+    let points = transfers(&[64, 512, 4_096, 65_536], &[1], 100.0, 10.0);
+    let models = of_stream(&stream_plan("tcp://10.0.0.5:7700"), &points).models;
+    let said = said(&models[0]);
+    assert!(said.contains("no queue on this kind of link"), "{said}");
+    assert!(said.contains("larger sizes come to 100 MB/s IN"), "{said}");
+    assert!(!said.contains("--queue"), "{said}");
+}
+
+#[test]
 fn two_sizes_make_no_model_and_what_would_is_told() {
     let modelled = of_flows(&transfers(&[64, 512], &[1], 10.0, 1.0));
     assert!(modelled.model.is_none() && modelled.words.is_empty());

@@ -146,27 +146,27 @@ impl fmt::Display for How {
                  tell it",
                 groups - 1
             ),
-            How::Beyond { beyond } => write!(f, "no band: {beyond}"),
+            How::Beyond { beyond } => write!(f, "no band: {}", beyond.say("depth")),
         }
     }
 }
 
-impl fmt::Display for Beyond {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Beyond {
+    /// In words; `depth` is what the number outstanding is called, which of streams is a queue.
+    pub fn say(&self, depth: &str) -> String {
         let (what, from, to, unit) = match self {
             Beyond::Out { from, to } => ("OUT", from, to, " B"),
             Beyond::In { from, to } => ("IN", from, to, " B"),
-            Beyond::Depth { from, to } => ("depth", from, to, ""),
+            Beyond::Depth { from, to } => (depth, from, to, ""),
             Beyond::Together => {
-                return f.write_str(
-                    "beyond what was measured (the sizes OUT and IN always changed together)",
-                );
+                return "beyond what was measured (the sizes OUT and IN always changed together)"
+                    .into();
             }
         };
         if from == to {
-            write!(f, "beyond what was measured ({what} {from}{unit} only)")
+            format!("beyond what was measured ({what} {from}{unit} only)")
         } else {
-            write!(f, "beyond what was measured ({what} {from} to {to}{unit})")
+            format!("beyond what was measured ({what} {from} to {to}{unit})")
         }
     }
 }

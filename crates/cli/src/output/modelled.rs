@@ -103,7 +103,10 @@ pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::
         }
         for how in hows {
             match how {
-                How::Beyond { .. } => writeln!(out, "  {CAUTION}{how}{RESET}")?,
+                How::Beyond { beyond } => {
+                    let depth = if stream { "queue" } else { "depth" };
+                    writeln!(out, "  {CAUTION}no band:{RESET} {}", beyond.say(depth))?;
+                }
                 _ => writeln!(
                     out,
                     "  band: so often it contains what is then measured, at settings of the same range \
