@@ -3,5 +3,6 @@
 pub mod explained;
 pub mod files;
 pub mod findings;
+pub mod modelled;
 pub mod progress;
 pub mod style;
