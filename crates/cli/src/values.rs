@@ -1,9 +1,9 @@
-//! The values of flags: sizes and lists of them, times, rates, faults, limits. Each parser says what
+//! The values of flags: sizes and lists of them, times, rates, faults. Each parser says what
 //! it could not read and shows what it reads.
 
 use std::time::Duration;
 use wiregauge::serve::Often;
-use wiregauge_record::{HostLoad, LoopWait, PointSummary};
+use wiregauge_record::{HostLoad, LoopWait};
 
 /// A list of sizes or depths, in the order given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,102 +227,6 @@ pub fn stall(text: &str) -> Result<(Often, u64), String> {
     Ok((often(when)?, duration(long)?.as_nanos() as u64))
 }
 
-/// A limit that a run must keep.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Requirement {
-    /// As it was written.
-    pub text: String,
-    figure: Figure,
-    most: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Figure {
-    Mean,
-    MeanPlusSd,
-    Sd,
-    P50,
-    P90,
-    P99,
-    P999,
-    Max3,
-    Max,
-    Trt,
-    Lost,
-}
-
-/// `p99<2ms`, `lost<0.1%`.
-pub fn requirement(text: &str) -> Result<Requirement, String> {
-    let wrong = |why: &str| {
-        format!(
-            "`{text}` is no limit: {why} (FIGURE<VALUE; figures are mean, sd, mean+sd, p50, p90, \
-             p99, p99.9, max3, max, trt and lost; such as p99<2ms or lost<0.1%)"
-        )
-    };
-    let (name, value) = text
-        .split_once('<')
-        .ok_or_else(|| wrong("there is no `<` in it"))?;
-    let (name, value) = (name.trim(), value.trim());
-    let figure = match name {
-        "mean" => Figure::Mean,
-        "mean+sd" => Figure::MeanPlusSd,
-        "sd" => Figure::Sd,
-        "p50" => Figure::P50,
-        "p90" => Figure::P90,
-        "p99" => Figure::P99,
-        "p99.9" => Figure::P999,
-        "max3" => Figure::Max3,
-        "max" => Figure::Max,
-        "trt" => Figure::Trt,
-        "lost" => Figure::Lost,
-        _ => return Err(wrong("there is no such figure")),
-    };
-    let most = if figure == Figure::Lost {
-        let percent = value
-            .strip_suffix('%')
-            .and_then(|percent| percent.parse::<f64>().ok());
-        percent.ok_or_else(|| wrong("a loss is given in %"))? / 100.0
-    } else {
-        duration(value).map_err(|why| wrong(&why))?.as_nanos() as f64
-    };
-    Ok(Requirement {
-        text: text.to_string(),
-        figure,
-        most,
-    })
-}
-
-impl Requirement {
-    /// True if the point keeps it. A point without a right answer keeps no limit of time. With a
-    /// schedule, times count from the intended start.
-    pub fn is_kept_by(&self, point: &PointSummary) -> bool {
-        let counts = &point.counts;
-        if self.figure == Figure::Lost {
-            let missing = counts.exchanges - counts.answered;
-            return counts.exchanges > 0 && (missing as f64 / counts.exchanges as f64) < self.most;
-        }
-        let times = point.from_intended.as_ref().or(point.rtt.as_ref());
-        let times = if self.figure == Figure::Trt {
-            point.trt.as_ref()
-        } else {
-            times
-        };
-        let Some(times) = times else { return false };
-        let value = match self.figure {
-            Figure::Mean | Figure::Trt | Figure::Lost => times.mean.value,
-            Figure::MeanPlusSd => times.mean_plus_sd,
-            Figure::Sd => times.sd,
-            Figure::P50 => times.p50.value,
-            Figure::P90 => times.p90.value,
-            Figure::P99 => times.p99.value,
-            Figure::P999 => times.p999.value,
-            Figure::Max3 => times.max3,
-            Figure::Max => times.max,
-        };
-        value < self.most
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -383,14 +287,5 @@ mod tests {
         }
         assert_eq!(loss("0.1%"), Ok(0.001));
         assert!(loss("0").is_err() && loss("1").is_err() && loss("often").is_err());
-    }
-
-    #[test]
-    fn limits_name_a_figure_and_a_value() {
-        assert_eq!(requirement("p99.9 < 2ms").unwrap().most, 2e6);
-        assert_eq!(requirement("lost<0.1%").unwrap().most, 0.001);
-        for text in ["p98<2ms", "p99>2ms", "p99<2", "lost<2ms", "p99"] {
-            assert!(requirement(text).is_err(), "{text}");
-        }
     }
 }
