@@ -32,8 +32,45 @@ pub fn size(text: &str) -> Result<u32, String> {
     number.checked_mul(unit).ok_or_else(wrong)
 }
 
-/// `48,100,500..8000:500,16k..64k`.
+/// `48,100,500..8000:500,16k..64k`; a range without steps goes by doubling.
 pub fn sizes(text: &str) -> Result<Sizes, String> {
+    list(text, |from, to| {
+        let next = |at: &u32| at.checked_mul(2).filter(|next| *next <= to);
+        std::iter::successors(Some(from), next).collect()
+    })
+}
+
+/// Sizes to choose from: a range without steps has every multiple of 16 (or of a larger power of
+/// two, where those are too many), and both its ends.
+pub fn choices_of_sizes(text: &str) -> Result<Sizes, String> {
+    list(text, |from, to| finely(from, to, 16, 512)).map(sorted)
+}
+
+/// Depths to choose from: a range without steps has every number, or every so many.
+pub fn choices_of_numbers(text: &str) -> Result<Sizes, String> {
+    list(text, |from, to| finely(from, to, 1, 64)).map(sorted)
+}
+
+fn sorted(Sizes(mut list): Sizes) -> Sizes {
+    list.sort_unstable();
+    list.dedup();
+    Sizes(list)
+}
+
+/// From one to the other in multiples of the smallest power of two, `step` at least, that makes no
+/// more than `most` of them.
+fn finely(from: u32, to: u32, step: u32, most: u32) -> Vec<u32> {
+    let mut step = step;
+    while (to - from) / step > most {
+        step *= 2;
+    }
+    let first = from - from % step + step;
+    let between = (first..to).step_by(step as usize);
+    let ends = if from == to { vec![] } else { vec![to] };
+    std::iter::once(from).chain(between).chain(ends).collect()
+}
+
+fn list(text: &str, between: impl Fn(u32, u32) -> Vec<u32>) -> Result<Sizes, String> {
     let mut list = Vec::new();
     for part in text.split(',') {
         let Some((from, rest)) = part.split_once("..") else {
@@ -50,19 +87,31 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
                 "`{part}` counts to nowhere (such as 500..8000:500 or 64..4k)"
             ));
         }
-        let mut at = Some(from);
-        while let Some(value) = at.filter(|&value| value <= to) {
-            list.push(value);
-            if list.len() > MOST {
-                return Err(format!("`{text}` has more than {MOST} values"));
-            }
-            at = match step {
-                Some(step) => value.checked_add(step),
-                None => value.checked_mul(2),
-            };
+        match step {
+            Some(step) => list.extend((from..=to).step_by(step as usize).take(MOST + 1)),
+            None => list.extend(between(from, to)),
+        }
+        if list.len() > MOST {
+            return Err(format!("`{text}` has more than {MOST} values"));
         }
     }
     Ok(Sizes(list))
+}
+
+/// How much is measured: a number of exchanges, or a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// So many exchanges.
+    Count(u64),
+    /// So long.
+    Time(Duration),
+}
+
+/// `10k`, `5s`.
+pub fn effort(text: &str) -> Result<Effort, String> {
+    let found = count(text).map(|Count(count)| Effort::Count(count));
+    let found = found.or_else(|_| duration(text).map(Effort::Time));
+    found.map_err(|_| format!("`{text}` is neither a number of exchanges nor a time (such as 10k or 5s)"))
 }
 
 /// `1000`, `10k`, `100M`; k is 1000.
@@ -253,6 +302,20 @@ mod tests {
         ] {
             assert!(sizes(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn choices_go_from_end_to_end_in_round_steps() {
+        let Sizes(list) = choices_of_sizes("48..8000").unwrap();
+        assert_eq!((&list[..3], list.last()), (&[48, 64, 80][..], Some(&8000)));
+        assert!(list.contains(&512) && list.len() < 514, "{}", list.len());
+        let Sizes(list) = choices_of_sizes("50..1M").unwrap();
+        assert_eq!((&list[..3], list.last()), (&[50, 2048, 4096][..], Some(&(1 << 20))));
+        assert_eq!(choices_of_sizes("100").unwrap().0, [100]);
+        assert_eq!(choices_of_sizes("100..100,64").unwrap().0, [64, 100]);
+        assert_eq!(choices_of_numbers("1..5").unwrap().0, [1, 2, 3, 4, 5]);
+        assert_eq!(choices_of_numbers("1..9:4,2").unwrap().0, [1, 2, 5, 9]);
+        assert!(choices_of_sizes("1..4000000000").unwrap().0.len() < 600);
     }
 
     #[test]
