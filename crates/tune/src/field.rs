@@ -1,0 +1,305 @@
+//! What is believed of every candidate after the probes so far: its objective, whether it keeps the
+//! constraints, whether it answers at all.
+
+use crate::gaussian::Spot;
+use crate::search::Told;
+use crate::space::{Grid, Place};
+use crate::surrogate::{Reading, Surrogate};
+use crate::trend::LinkModel;
+use crate::{Bound, Candidate, Sense};
+use statrs::distribution::{Continuous, ContinuousCDF, Normal};
+use wiregauge_model::Observation;
+use wiregauge_stats::Estimate;
+
+/// So many standard errors of the confirmation a constraint must be kept by in advance: 1.96 for its
+/// interval to exclude the bound, the rest so that it does so in two of three runs.
+const TO_SHOW: f64 = 2.4;
+
+/// Distance on the scaled axes over which a failed or violating probe speaks against its neighbours.
+const NEAR: f64 = 0.1;
+
+/// How well a candidate is known and thought of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Belief {
+    /// The objective on the surrogate's scale, turned so that more is better.
+    pub mean: f64,
+    /// Standard deviation of it.
+    pub sd: f64,
+    /// Probability that all constraints would be shown kept.
+    pub shown: f64,
+    /// By how much the worst constraint is kept (above 0) or violated, on its surrogate's scale.
+    pub slack: f64,
+    /// Probability that it answers.
+    pub answers: f64,
+}
+
+enum Limit {
+    /// Modelled.
+    Figure {
+        surrogate: Surrogate,
+        bound: Bound,
+        /// Kept away from the bound by this.
+        margin: f64,
+    },
+    /// A figure that must be 0: what is near to a probe in which it was not is suspect.
+    Never { seen: Vec<(Spot, bool)> },
+}
+
+/// See the module.
+pub(crate) struct Field<'a> {
+    grid: &'a Grid,
+    sense: Sense,
+    pub model: Option<LinkModel>,
+    objective: Surrogate,
+    limits: Vec<Limit>,
+    answered: Vec<(Spot, bool)>,
+}
+
+pub(crate) fn spot(grid: &Grid, place: Place) -> Spot {
+    Spot {
+        at: grid.scaled(place),
+        labels: [place.0[3], place.0[4]],
+    }
+}
+
+/// The model of those probes that wait and connect alike.
+pub(crate) fn model_of(told: &[Told], like: &Candidate) -> Option<LinkModel> {
+    let alike = told.iter().filter(|t| {
+        let at = &t.probe.at;
+        at.wait == like.wait && at.connect == like.connect
+    });
+    let observations: Vec<Observation> = alike.filter_map(|t| t.measured.observation).collect();
+    LinkModel::fit(&observations).ok()
+}
+
+impl<'a> Field<'a> {
+    /// `None` if nothing has answered. `confirm` is the length of the confirmation.
+    pub fn new(
+        grid: &'a Grid,
+        sense: Sense,
+        bounds: &[Bound],
+        told: &[Told],
+        confirm: u64,
+    ) -> Option<Field<'a>> {
+        let answered: Vec<(Spot, bool)> = (told.iter())
+            .map(|t| (spot(grid, t.place), !t.measured.has_failed()))
+            .collect();
+        let told: Vec<&Told> = told.iter().filter(|t| !t.measured.has_failed()).collect();
+        // The combination of waiting and connecting that was probed most.
+        let most = told.iter().max_by_key(|t| {
+            let alike = |o: &&&Told| o.place.0[3..] == t.place.0[3..];
+            (told.iter().filter(alike).count(), t.place)
+        })?;
+        let observations: Vec<Observation> = (told.iter())
+            .filter(|t| t.place.0[3..] == most.place.0[3..])
+            .filter_map(|t| t.measured.observation)
+            .collect();
+        let model = LinkModel::fit(&observations).ok();
+        let reading = |t: &&Told, figure: Estimate| Reading {
+            spot: spot(grid, t.place),
+            setting: t.probe.at.setting,
+            exchanges: t.measured.exchanges,
+            figure,
+        };
+        let objectives: Vec<Reading> = (told.iter())
+            .filter_map(|t| Some(reading(t, t.measured.objective?)))
+            .collect();
+        let objective = Surrogate::fit(&objectives, model.as_ref(), 0.0)?;
+        let limit = |(index, &bound): (usize, &Bound)| {
+            let figure = |t: &Told| t.measured.constraints.get(index).copied().flatten();
+            let suspicion = || Limit::Never {
+                seen: (told.iter())
+                    .map(|t| {
+                        let kept = figure(t).is_some_and(|f| bound.keeps(f.value));
+                        (spot(grid, t.place), kept)
+                    })
+                    .collect(),
+            };
+            if bound == Bound::AtMost(0.0) {
+                return suspicion();
+            }
+            let readings: Vec<Reading> = (told.iter())
+                .filter_map(|t| Some(reading(t, figure(t)?)))
+                .collect();
+            match Surrogate::fit(&readings, model.as_ref(), bound.limit()) {
+                None => suspicion(),
+                Some(surrogate) => Limit::Figure {
+                    margin: TO_SHOW * surrogate.noise(confirm),
+                    surrogate,
+                    bound,
+                },
+            }
+        };
+        let limits = bounds.iter().enumerate().map(limit).collect();
+        Some(Field {
+            grid,
+            sense,
+            model,
+            objective,
+            limits,
+            answered,
+        })
+    }
+
+    pub fn at(&self, place: Place) -> Belief {
+        let spot = spot(self.grid, place);
+        let setting = self.grid.candidate(place).setting;
+        let model = self.model.as_ref();
+        let (mean, sd) = self.objective.at(&spot, setting, model);
+        let (mut shown, mut slack) = (1.0, f64::INFINITY);
+        for limit in &self.limits {
+            match limit {
+                Limit::Never { seen } => {
+                    let odds = odds(&spot, seen);
+                    shown *= odds;
+                    slack = slack.min(odds - 0.5);
+                }
+                Limit::Figure {
+                    surrogate,
+                    bound,
+                    margin,
+                } => {
+                    let (mean, sd) = surrogate.at(&spot, setting, model);
+                    let side = if bound.is_upper() { 1.0 } else { -1.0 };
+                    let room = side * (surrogate.scaled(bound.limit()) - mean);
+                    shown *= below((room - margin) / sd.max(1e-9));
+                    slack = slack.min(room);
+                }
+            }
+        }
+        Belief {
+            mean: self.sense.sign() * mean,
+            sd,
+            shown,
+            slack,
+            answers: odds(&spot, &self.answered),
+        }
+    }
+
+    /// The constraint that is kept by least there, or violated most.
+    pub fn tightest(&self, place: Place) -> Option<usize> {
+        let spot = spot(self.grid, place);
+        let setting = self.grid.candidate(place).setting;
+        let room = |limit: &Limit| match limit {
+            Limit::Never { seen } => odds(&spot, seen) - 0.5,
+            Limit::Figure {
+                surrogate, bound, ..
+            } => {
+                let (mean, _) = surrogate.at(&spot, setting, self.model.as_ref());
+                let side = if bound.is_upper() { 1.0 } else { -1.0 };
+                side * (surrogate.scaled(bound.limit()) - mean)
+            }
+        };
+        let rooms = self.limits.iter().map(room).enumerate();
+        rooms
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(index, _)| index)
+    }
+
+    /// Exchanges of a probe that is no more exact than what is known there calls for.
+    pub fn exchanges_at(&self, place: Place, finest: f64) -> u64 {
+        let spot = spot(self.grid, place);
+        let setting = self.grid.candidate(place).setting;
+        let model = self.model.as_ref();
+        let (_, sd) = self.objective.at(&spot, setting, model);
+        let mut most = self.objective.exchanges_for(sd.max(finest));
+        for limit in &self.limits {
+            let Limit::Figure {
+                surrogate, bound, ..
+            } = limit
+            else {
+                continue;
+            };
+            let (mean, sd) = surrogate.at(&spot, setting, model);
+            let room = (surrogate.scaled(bound.limit()) - mean).abs();
+            // Only a constraint that may bind here is worth exchanges.
+            if room < 3.0 * sd {
+                most = most.max(surrogate.exchanges_for(sd.max(finest)));
+            }
+        }
+        most
+    }
+
+    /// What the noise of so many exchanges is on the scale of the objective.
+    pub fn noise(&self, exchanges: u64) -> f64 {
+        self.objective.noise(exchanges)
+    }
+}
+
+/// How probable it is that what happened near by happens here: each probe counts by its distance, and
+/// without any the odds are good.
+fn odds(here: &Spot, seen: &[(Spot, bool)]) -> f64 {
+    let (mut good, mut bad) = (0.2, 0.0);
+    for (spot, went_well) in seen {
+        let square: f64 = (0..3).map(|i| (spot.at[i] - here.at[i]).powi(2)).sum();
+        let apart = if spot.labels == here.labels { 0.0 } else { 1.0 };
+        let weight = (-(square.sqrt() + apart) / NEAR).exp();
+        match went_well {
+            true => good += weight,
+            false => bad += weight,
+        }
+    }
+    good / (good + bad)
+}
+
+/// Probability that a normal deviate is below.
+fn below(z: f64) -> f64 {
+    Normal::standard().cdf(z)
+}
+
+/// By how much a candidate is expected to be better than `best`, counting what is worse as 0 (Mockus
+/// 1975; Jones, Schonlau & Welch 1998).
+pub(crate) fn expected_gain(belief: &Belief, best: f64) -> f64 {
+    let gain = belief.mean - best;
+    if belief.sd < 1e-9 {
+        return gain.max(0.0);
+    }
+    let z = gain / belief.sd;
+    gain * below(z) + belief.sd * Normal::standard().pdf(z)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn belief(mean: f64, sd: f64) -> Belief {
+        Belief {
+            mean,
+            sd,
+            shown: 1.0,
+            slack: 1.0,
+            answers: 1.0,
+        }
+    }
+
+    #[test]
+    fn the_expected_gain_is_what_integration_gives() {
+        let (mean, sd, best) = (0.3, 0.2, 0.4);
+        let step = 1e-4;
+        let mut integral = 0.0;
+        for i in 0..40_000 {
+            let x = -1.0 + f64::from(i) * step;
+            let density = Normal::new(mean, sd).unwrap().pdf(x);
+            integral += (x - best).max(0.0) * density * step;
+        }
+        let found = expected_gain(&belief(mean, sd), best);
+        assert!((found - integral).abs() < 1e-5, "{found} {integral}");
+    }
+
+    #[test]
+    fn what_is_known_to_be_worse_promises_nothing() {
+        assert_eq!(expected_gain(&belief(1.0, 0.0), 2.0), 0.0);
+        assert!((expected_gain(&belief(2.5, 0.0), 2.0) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_failure_speaks_against_what_is_near_and_not_against_what_is_far() {
+        let at = |x: f64| Spot {
+            at: [x, 0.0, 0.0],
+            labels: [0, 0],
+        };
+        let seen = [(at(1.0), false), (at(0.0), true)];
+        assert!(odds(&at(0.99), &seen) < 0.3);
+        assert!(odds(&at(0.3), &seen) > 0.9);
+    }
+}

@@ -1,0 +1,201 @@
+//! One figure of a point (a throughput, a percentile, a share) as it is believed to be everywhere: a
+//! quantity of the fitted link times a ratio that is learned from the probes.
+
+use crate::gaussian::{Kernel, Process, Spot};
+use crate::trend::LinkModel;
+use wiregauge_model::Setting;
+use wiregauge_stats::Estimate;
+
+/// A figure that was measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    pub spot: Spot,
+    pub setting: Setting,
+    pub exchanges: u64,
+    pub figure: Estimate,
+}
+
+/// What of the link a figure may go with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Base {
+    /// Nothing: the same everywhere.
+    Level,
+    Trt,
+    Rtt,
+    /// Exchanges a second.
+    Exchanges,
+    InRate,
+    OutRate,
+    BothRate,
+}
+
+const BASES: [Base; 7] = [
+    Base::Level,
+    Base::Trt,
+    Base::Rtt,
+    Base::Exchanges,
+    Base::InRate,
+    Base::OutRate,
+    Base::BothRate,
+];
+
+impl Base {
+    /// Its logarithm; `None` where it does not exist, such as the rate of no bytes.
+    fn log(self, model: Option<&LinkModel>, at: Setting) -> Option<f64> {
+        let (out, input) = (f64::from(at.out_bytes), f64::from(at.in_bytes));
+        let bytes = match self {
+            Base::Level => return Some(0.0),
+            Base::Rtt => return positive_log(model?.rtt_ns(at)),
+            Base::Trt => return positive_log(model?.trt_ns(at)),
+            Base::Exchanges => 1.0,
+            Base::InRate => input,
+            Base::OutRate => out,
+            Base::BothRate => out + input,
+        };
+        positive_log(bytes / model?.trt_ns(at))
+    }
+}
+
+fn positive_log(value: f64) -> Option<f64> {
+    (value > 0.0 && value.is_finite()).then(|| value.ln())
+}
+
+/// Two-sided 95 % of a normal distribution.
+const Z: f64 = 1.96;
+
+/// What is taken for the relative standard deviation of one exchange where no probe had an interval.
+const UNKNOWN_SD: f64 = 0.5;
+
+/// Nothing is believed to be known better than this, relatively.
+const FINEST: f64 = 3e-4;
+
+/// How far the ratio of a figure to its base may stray, and over which part of the axes. The most
+/// likely pair is taken.
+const SIGMAS: [f64; 8] = [0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0];
+const REACHES: [f64; 3] = [0.15, 0.5, 1.5];
+const LABEL_SIGMA: f64 = 0.5;
+
+/// A figure everywhere.
+pub(crate) struct Surrogate {
+    /// `None` if it is taken as it is, because it was zero or less somewhere.
+    base: Option<Base>,
+    /// What it is divided by where it is taken as it is.
+    unit: f64,
+    process: Process,
+    /// Variance of one exchange on the scale of the surrogate.
+    noise: f64,
+}
+
+impl Surrogate {
+    /// `None` without readings. `unit` is a value of the figure that matters, such as a bound.
+    pub fn fit(readings: &[Reading], model: Option<&LinkModel>, unit: f64) -> Option<Surrogate> {
+        if readings.is_empty() {
+            return None;
+        }
+        let spots: Vec<Spot> = readings.iter().map(|r| r.spot).collect();
+        if readings.iter().any(|r| r.figure.value <= 0.0) {
+            let most = readings.iter().map(|r| r.figure.value.abs());
+            let unit = most.fold(unit.abs(), f64::max).max(f64::MIN_POSITIVE);
+            let values: Vec<f64> = readings.iter().map(|r| r.figure.value / unit).collect();
+            let own = |r: &Reading| {
+                let width = r.figure.high? - r.figure.low?;
+                Some((width / unit / (2.0 * Z)).powi(2))
+            };
+            let (variances, noise) = variances(readings, own);
+            let process = most_likely(&spots, &values, &variances)?;
+            return Some(Surrogate {
+                base: None,
+                unit,
+                process,
+                noise,
+            });
+        }
+        let (variances, noise) = variances(readings, |r| relative_variance(r.figure));
+        let fits = BASES.iter().filter_map(|&base| {
+            let values: Option<Vec<f64>> = (readings.iter())
+                .map(|r| Some(r.figure.value.ln() - base.log(model, r.setting)?))
+                .collect();
+            let process = most_likely(&spots, &values?, &variances)?;
+            Some((base, process))
+        });
+        let (base, process) = fits.max_by(|a, b| a.1.evidence.total_cmp(&b.1.evidence))?;
+        Some(Surrogate {
+            base: Some(base),
+            unit: 1.0,
+            process,
+            noise,
+        })
+    }
+
+    /// Mean and standard deviation on its own scale: the logarithm of the figure, or the figure in
+    /// units.
+    pub fn at(&self, spot: &Spot, setting: Setting, model: Option<&LinkModel>) -> (f64, f64) {
+        let (mean, sd) = self.process.at(spot);
+        let base = self.base.and_then(|base| base.log(model, setting));
+        (mean + base.unwrap_or(0.0), sd)
+    }
+
+    /// A value of the figure on its own scale.
+    pub fn scaled(&self, value: f64) -> f64 {
+        match self.base {
+            Some(_) if value > 0.0 => value.ln(),
+            Some(_) => f64::NEG_INFINITY,
+            None => value / self.unit,
+        }
+    }
+
+    /// Standard deviation, on its own scale, of what so many exchanges would measure.
+    pub fn noise(&self, exchanges: u64) -> f64 {
+        (self.noise / exchanges.max(1) as f64).sqrt()
+    }
+
+    /// Exchanges that measure it to this standard deviation.
+    pub fn exchanges_for(&self, sd: f64) -> u64 {
+        (self.noise / (sd * sd)).ceil() as u64
+    }
+}
+
+fn most_likely(spots: &[Spot], values: &[f64], variances: &[f64]) -> Option<Process> {
+    let kernels = SIGMAS.iter().flat_map(|&sigma| {
+        REACHES.iter().map(move |&reach| Kernel {
+            sigma,
+            reach,
+            label_sigma: LABEL_SIGMA,
+        })
+    });
+    kernels
+        .filter_map(|kernel| Process::new(kernel, spots, values, variances))
+        .max_by(|a, b| a.evidence.total_cmp(&b.evidence))
+}
+
+/// From an interval, as a part of the value. One side is enough.
+fn relative_variance(figure: Estimate) -> Option<f64> {
+    let up = figure.high.map(|high| (high / figure.value).ln());
+    let down = (figure.low)
+        .filter(|low| *low > 0.0)
+        .map(|low| (figure.value / low).ln());
+    let half = match (up, down) {
+        (Some(up), Some(down)) => (up + down) / 2.0,
+        // What bounds on one side only is an extreme of few samples.
+        (Some(one), None) | (None, Some(one)) => one * 1.5,
+        (None, None) => return None,
+    };
+    half.is_finite().then(|| (half / Z).powi(2))
+}
+
+/// The variance of each reading, and that of a single exchange. Intervals of short probes scatter
+/// much themselves, so none is believed to be better than half of what all say together.
+fn variances(readings: &[Reading], own: impl Fn(&Reading) -> Option<f64>) -> (Vec<f64>, f64) {
+    let of_one = |r: &Reading| Some(own(r)? * r.exchanges as f64);
+    let mut singles: Vec<f64> = readings.iter().filter_map(of_one).collect();
+    singles.sort_by(f64::total_cmp);
+    let single = match singles.get(singles.len() / 2) {
+        Some(middle) => *middle,
+        None => UNKNOWN_SD * UNKNOWN_SD,
+    };
+    let each = readings.iter().map(|r| {
+        let pooled = single / r.exchanges.max(1) as f64;
+        own(r).map_or(pooled, |own| own.max(pooled / 2.0)) + FINEST * FINEST
+    });
+    (each.collect(), single)
+}
