@@ -2,9 +2,7 @@
 //! `in.rate>1MB/s` or `lost=0`. Of `--require`, and of `tune --subject-to`.
 
 use crate::values;
-use wiregauge_record::{
-    Figure, FlowSummary, OF_EXCHANGES, OF_STREAMS, PointSummary, Times, Unit, Way,
-};
+use wiregauge_record::{Figure, FlowSummary, OF_EXCHANGES, OF_STREAMS, PointSummary, Unit, Way};
 
 /// What must hold of a figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -215,7 +213,7 @@ impl Constraint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wiregauge_record::{Carried, Part, Trouble};
+    use wiregauge_record::{Carried, Part, Times, Trouble};
 
     #[test]
     fn limits_name_a_figure_and_a_value() {

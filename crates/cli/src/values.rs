@@ -111,7 +111,9 @@ pub enum Effort {
 pub fn effort(text: &str) -> Result<Effort, String> {
     let found = count(text).map(|Count(count)| Effort::Count(count));
     let found = found.or_else(|_| duration(text).map(Effort::Time));
-    found.map_err(|_| format!("`{text}` is neither a number of exchanges nor a time (such as 10k or 5s)"))
+    found.map_err(|_| {
+        format!("`{text}` is neither a number of exchanges nor a time (such as 10k or 5s)")
+    })
 }
 
 /// `1000`, `10k`, `100M`; k is 1000.
@@ -310,7 +312,10 @@ mod tests {
         assert_eq!((&list[..3], list.last()), (&[48, 64, 80][..], Some(&8000)));
         assert!(list.contains(&512) && list.len() < 514, "{}", list.len());
         let Sizes(list) = choices_of_sizes("50..1M").unwrap();
-        assert_eq!((&list[..3], list.last()), (&[50, 2048, 4096][..], Some(&(1 << 20))));
+        assert_eq!(
+            (&list[..3], list.last()),
+            (&[50, 2048, 4096][..], Some(&(1 << 20)))
+        );
         assert_eq!(choices_of_sizes("100").unwrap().0, [100]);
         assert_eq!(choices_of_sizes("100..100,64").unwrap().0, [64, 100]);
         assert_eq!(choices_of_numbers("1..5").unwrap().0, [1, 2, 3, 4, 5]);

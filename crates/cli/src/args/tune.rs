@@ -124,7 +124,9 @@ pub struct TuneArgs {
 }
 
 /// The flags of exchanges, which say nothing of a stream.
-const EXCHANGES: [&str; 7] = ["out", "in_", "depth", "wait", "connect", "protocol", "count"];
+const EXCHANGES: [&str; 7] = [
+    "out", "in_", "depth", "wait", "connect", "protocol", "count",
+];
 
 impl TuneArgs {
     /// True if a stream is to be tuned.

@@ -9,13 +9,14 @@ use anyhow::bail;
 use std::time::Duration;
 use wiregauge_model::{Observation, Setting};
 use wiregauge_record::{
-    Connect, Direction, Figure, HostPlan, Limit, LinkOptions, Plan, Point, PointSummary, Protocol,
-    Responder, Schedule, StreamPlan, StreamPoint, StreamSummary, Wait,
+    Connect, Direction, Figure, HostLoad, HostPlan, Limit, LinkOptions, Plan, Point, PointSummary,
+    Protocol, Responder, Schedule, StreamPlan, StreamPoint, StreamSummary, Wait,
 };
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Bound, Candidate, Sense, Space};
 
 use super::bench::Taken;
+use super::usage;
 
 /// Exchanges at a setting, were every setting measured.
 const COUNT: u64 = 1000;
@@ -95,7 +96,11 @@ impl Task {
                 false if !figure.is_of_exchanges() || way => bail!(
                     "{} is a figure of streams, and exchanges are tuned here: add --transfer or \
                      --direction to tune a stream (docs/tune.md lists the figures of both)",
-                    if way { format!("in.{figure} or out.{figure}") } else { figure.to_string() }
+                    if way {
+                        format!("in.{figure} or out.{figure}")
+                    } else {
+                        figure.to_string()
+                    }
                 ),
                 _ => {}
             }
@@ -226,7 +231,9 @@ impl Task {
     /// The sizes of a candidate as they stand on the wire: an echo answers what it got.
     pub fn sizes(&self, at: &Candidate) -> (u32, u32) {
         let Setting {
-            out_bytes, in_bytes, ..
+            out_bytes,
+            in_bytes,
+            ..
         } = at.setting;
         match &self.kind {
             Kind::Exchanges(of) if of.protocol == Protocol::Echo => (out_bytes, out_bytes),
@@ -237,6 +244,50 @@ impl Task {
     /// What a stream transfers at once at a candidate.
     pub fn transfer(&self, at: &Candidate) -> u32 {
         at.setting.out_bytes.max(at.setting.in_bytes)
+    }
+
+    /// A candidate in words: what may be chosen, and the sizes.
+    pub fn name(&self, at: &Candidate) -> String {
+        let depth = at.setting.depth;
+        let mut name = match &self.kind {
+            Kind::Exchanges(_) => {
+                let (out_bytes, in_bytes) = self.sizes(at);
+                format!("OUT {out_bytes} B, IN {in_bytes} B, depth {depth}")
+            }
+            Kind::Stream(of) => {
+                let (way, bytes) = (of.direction.name(), self.transfer(at));
+                format!("{way}, {bytes} B a transfer, queue {depth}")
+            }
+        };
+        if self.space.wait.len() > 1 || at.wait != Wait::Block {
+            name += &format!(", wait {}", usage::wait_names(at.wait).0);
+        }
+        if self.space.connect.len() > 1 || at.connect != Connect::Once {
+            name += &format!(", connect {}", usage::connect_name(at.connect));
+        }
+        name
+    }
+
+    /// The flags of the link and of the host that every run of the search had.
+    pub fn shared_flags(&self) -> Vec<String> {
+        let mut flags = Vec::new();
+        let mut flag = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                flags.extend([name.to_owned(), value]);
+            }
+        };
+        flag("--baud", self.link.baud.map(|baud| baud.to_string()));
+        flag("--priority", self.host.priority.map(|n| n.to_string()));
+        flag("--pin", self.host.pin.map(|n| n.to_string()));
+        let load = self.host.load;
+        if load != HostLoad::default() {
+            let (cpu, memory) = (load.cpu, load.memory);
+            flag("--host-load", Some(format!("cpu={cpu},memory={memory}")));
+        }
+        if self.host.lock_memory {
+            flags.push("--lock-memory".into());
+        }
+        flags
     }
 
     /// The figure of what was taken; of a constraint with a way, of that alone.
@@ -284,7 +335,9 @@ fn stream_times(point: &StreamSummary) -> Option<(Estimate, f64)> {
     let flows = point.flows.iter();
     let slowest = flows.max_by(|a, b| {
         let gap = |flow: &&wiregauge_record::FlowSummary| {
-            flow.gap.as_ref().map_or(f64::INFINITY, |gap| gap.mean.value)
+            flow.gap
+                .as_ref()
+                .map_or(f64::INFINITY, |gap| gap.mean.value)
         };
         gap(a).total_cmp(&gap(b))
     })?;
