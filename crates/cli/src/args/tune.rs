@@ -88,7 +88,7 @@ pub struct TuneArgs {
     pub duration: Option<Duration>,
 
     /// How long the run is that confirms the setting found: a number of exchanges, or the time of a
-    /// stream [default: 10k; 5s].
+    /// stream [default: that of --count or --duration, and more where a constraint is to be shown].
     #[arg(long, value_name = "N|TIME", value_parser = values::effort)]
     pub confirm: Option<Effort>,
     /// Stop searching after this long; what was found until then is confirmed.

@@ -188,7 +188,16 @@ impl Found {
                 is_knee: self.advice.knee == Some(point.at),
             })
         };
-        self.advice.front.iter().filter_map(row).collect()
+        let mut rows: Vec<Row> = self.advice.front.iter().filter_map(row).collect();
+        // The search adds up all probes of a setting; here the longest one speaks.
+        rows.sort_by(|a, b| a.latency.value.total_cmp(&b.latency.value));
+        let mut most = 0.0;
+        rows.retain(|row| {
+            let is_more = row.rate > most;
+            most = row.rate.max(most);
+            is_more || row.is_best || row.is_knee
+        });
+        rows
     }
 
     /// The front and everything else that was measured, to be drawn.
@@ -202,10 +211,9 @@ impl Found {
             })
         };
         let measured = self.advice.probes.iter().zip(&self.taken);
-        let measured = measured.filter_map(|((probe, measured), taken)| {
+        let measured = measured.filter_map(|((_, measured), taken)| {
             let taken = taken.as_ref()?;
             let rate = task::of(Figure::Rate(Carried::Both), taken)?.value;
-            let _ = probe;
             Some((measured.observation?.rtt_ns, rate))
         });
         let measured: Vec<(f64, f64)> = measured.collect();
@@ -218,15 +226,25 @@ impl Found {
                 Kind::Exchanges(_) => "exchange",
                 Kind::Stream(_) => "transfer",
             },
-            front: rows
-                .iter()
-                .map(|row| (row.latency.value, row.rate))
-                .collect(),
+            front: rising(&rows),
             measured,
             best: marked(|row| row.is_best),
             knee: marked(|row| row.is_knee),
         })
     }
+}
+
+/// Without a choice that something else beats.
+fn rising(rows: &[Row]) -> Vec<(f64, f64)> {
+    let mut most = 0.0;
+    let mut points = Vec::new();
+    for row in rows.iter().filter(|row| row.rate > 0.0) {
+        if row.rate > most {
+            points.push((row.latency.value, row.rate));
+            most = row.rate;
+        }
+    }
+    points
 }
 
 /// A value of a figure, with its unit.
@@ -257,7 +275,7 @@ pub fn significant(value: f64) -> String {
 }
 
 /// A value and its interval.
-fn with_bounds(figure: Figure, found: &Estimate) -> String {
+pub fn with_bounds(figure: Figure, found: &Estimate) -> String {
     let value = shown(figure, found.value);
     if figure.is_bare() {
         return value;

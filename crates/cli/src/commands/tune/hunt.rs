@@ -3,7 +3,7 @@
 
 use super::bench::{Bench, Taken, Tried};
 use super::found::{Confirmation, Ended, Failing, Found};
-use super::task::{self, Task};
+use super::task::{self, Kind, Task};
 use crate::args::KeepArgs;
 use crate::caller::{Session, remark};
 use crate::commands::StorageFailed;
@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use wiregauge::LinkError;
 use wiregauge::sink::RunError;
+use wiregauge_record::{Figure, Times};
 use wiregauge_tune::{Candidate, Effort, Measured, Probe, Purpose, Search};
 
 /// Exchanges (milliseconds of a stream) that tell whether a link lives.
@@ -179,14 +180,11 @@ impl Hunt<'_> {
         if !self.heed_the_device(&mildest)? {
             return Ok(None);
         }
-        let effort = Effort {
-            exchanges: self.task.effort,
-            confirm: self.task.confirm,
-            share: SHARE,
-        };
-        let space = self.task.space.clone();
-        let mut search = Search::new(space, self.task.sense, self.task.bounds(), effort)?;
-        let allowed = (search.advice().exhaustive as f64 * SHARE).max(1.0);
+        let mut search = self.new_search(self.task.confirm)?;
+        if self.task.confirm.is_none() && search.confirmation() < self.task.least_confirmation() {
+            search = self.new_search(Some(self.task.least_confirmation()))?;
+        }
+        let allowed = search.budget() as f64;
         let mut state = State {
             begun,
             taken: Vec::new(),
@@ -224,13 +222,28 @@ impl Hunt<'_> {
         Ok(Some((search, state, ended)))
     }
 
+    fn new_search(&self, confirm: Option<u64>) -> anyhow::Result<Search> {
+        let effort = Effort {
+            exchanges: self.task.effort,
+            confirm,
+            share: SHARE,
+        };
+        let space = self.task.space.clone();
+        Ok(Search::new(
+            space,
+            self.task.sense,
+            self.task.bounds(),
+            effort,
+        )?)
+    }
+
     /// Opens the link once, and leaves out what the device said that it cannot take. False if it was
     /// stopped.
     fn heed_the_device(&mut self, mildest: &Candidate) -> anyhow::Result<bool> {
         let bench = self.bench();
         let (tried, responder) = link(bench.probe(mildest, SIGN_OF_LIFE, &mut |_| {}))?;
         match tried {
-            Tried::Done(_) => {}
+            Tried::Done(taken) => self.check_figures(&taken)?,
             Tried::Failed(error) => return Err(error.into()),
             Tried::Stopped => return Ok(false),
         }
@@ -238,6 +251,24 @@ impl Hunt<'_> {
             remark!(self.session, "{CAUTION}note:{RESET} {text}");
         }
         Ok(true)
+    }
+
+    /// What this link does not tell cannot be tuned for. A stream may have been too short to tell.
+    fn check_figures(&self, taken: &Taken) -> anyhow::Result<()> {
+        if matches!(self.task.kind, Kind::Stream(_)) {
+            return Ok(());
+        }
+        let asked = self.task.constraints.iter().map(|c| c.figure);
+        for figure in asked.chain([self.task.figure]) {
+            if task::of(figure, taken).is_none() {
+                bail!(
+                    "tuning {} for {figure}: that is not measured here ({})",
+                    self.task.address,
+                    why_not(figure)
+                );
+            }
+        }
+        Ok(())
     }
 
     fn bench(&self) -> Bench<'_> {
@@ -262,7 +293,7 @@ impl Hunt<'_> {
         let best = search.advice().best.filter(|best| !best.confirmed)?;
         Some(Probe {
             at: best.at,
-            exchanges: self.task.confirm.unwrap_or(self.task.effort),
+            exchanges: search.confirmation(),
             purpose: Purpose::Confirm,
         })
     }
@@ -337,6 +368,23 @@ impl Hunt<'_> {
             objective: task::of(self.task.figure, taken),
             constraints: constraints.map(|c| self.task.value(c, taken)).collect(),
         }
+    }
+}
+
+/// Why a point of exchanges has no such figure.
+fn why_not(figure: Figure) -> &'static str {
+    match figure {
+        Figure::Time(Times::Device, _) => {
+            "only devices that speak the wiregauge protocol and have a clock report their own time"
+        }
+        Figure::Time(Times::Connect | Times::Access | Times::Transfer, _) => {
+            "only links that are opened for each exchange have it: --connect each"
+        }
+        Figure::Time(Times::FromIntended, _) => {
+            "only runs with a schedule have it, and here each exchange follows the one before"
+        }
+        Figure::LimitUsed => "the physical limit of this link is not known",
+        _ => "nothing was answered",
     }
 }
 

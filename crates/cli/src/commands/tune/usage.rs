@@ -91,10 +91,14 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
         Wait::Block => String::new(),
         _ => format!(", wait=\"{wait}\""),
     };
+    // A request without bytes of its own is a header: whatever the program has to say is longer.
+    let (of, request) = match request {
+        0 => (String::new(), "request_bytes".to_owned()),
+        _ => (format!("  # requests of {request} B"), request.to_string()),
+    };
     let python = format!(
         "device = wg.open(\"{address}\"{framing}{py_wait})\n\
-         replies = device.exchange_many(requests, depth={depth}, reply_bytes={reply})  \
-         # requests of {request} B"
+         replies = device.exchange_many(requests, depth={depth}, reply_bytes={reply}){of}"
     );
     let set_wait = match at.wait {
         Wait::Block => String::new(),

@@ -1,7 +1,7 @@
 //! What was found, for people: the setting in one line, then what proves it, what else there is, why
 //! it is so, what it cost to find out, and how to use it.
 
-use super::found::{Ended, Found, Row, shown, significant};
+use super::found::{Ended, Found, Row, shown, significant, with_bounds};
 use super::task::Kind;
 use super::usage;
 use crate::output::style::{CAUTION, HEADING, RESET, TYPE};
@@ -49,18 +49,14 @@ fn print(out: &mut dyn Write, table: &Table) -> io::Result<()> {
 
 fn headline(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()> {
     let task = &found.task;
-    let sense = match task.sense {
-        Sense::Maximise => "largest",
-        Sense::Minimise => "smallest",
-    };
     let (figure, name) = (task.figure, task.name(&best.at));
-    let value = shown(figure, best.objective.value);
+    let value = with_bounds(figure, &best.objective);
     // What breaks a constraint is not the best, however large it is.
     let what = match best.keeps_all() {
-        true => format!("{sense} {figure}"),
+        true => "best".to_owned(),
         false => format!("{CAUTION}nearest to what was asked for{RESET}"),
     };
-    writeln!(out, "{what}: {HEADING}{name}{RESET}, {figure} {value}")?;
+    writeln!(out, "{what}: {HEADING}{name}{RESET}: {figure} {value}")?;
     match &found.ended {
         Ended::Complete => Ok(()),
         Ended::OutOfTime => writeln!(
@@ -145,7 +141,7 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
         Kind::Stream(_) => ("transfer time", "transfers/s"),
     };
     let title = format!(
-        "Latency against throughput: settings that no other measured one beats in both; {what} in {}, \
+        "Latency against throughput: no other measured setting beats these in both; {what} in {}, \
          throughput of both ways",
         time.name()
     );
