@@ -5,7 +5,25 @@
 
 #![forbid(unsafe_code)]
 
-use serde::{Deserialize, Serialize};
+mod figures;
+mod fit;
+mod knee;
+mod nnls;
+mod observe;
+mod predict;
+mod refits;
+mod terms;
+
+pub use figures::{Figures, Residual, Saturation, StageCost};
+pub use predict::{Beyond, CannotPredict, How, Prediction};
+pub use terms::Steps;
+
+use fit::Fit;
+use refits::Refits;
+use serde::{Deserialize, Serialize, Serializer};
+use std::sync::OnceLock;
+use thiserror::Error;
+use wiregauge_stats::Estimate;
 
 /// What can be set. Of a stream, the size of a transfer stands in its direction, the other is 0, and
 /// `depth` is its queue.
@@ -26,8 +44,136 @@ pub struct Observation {
     pub at: Setting,
     /// Mean time between the ends of two exchanges (transfers), in nanoseconds.
     pub trt_ns: f64,
-    /// Mean time of one, in nanoseconds.
+    /// Mean time of one, in nanoseconds; 0 where it is not known.
     pub rtt_ns: f64,
     /// Standard error of `trt_ns` as a part of it; 0 where it is not known.
     pub error: f64,
+}
+
+/// Fewer settings than this make no model.
+pub const MIN_SETTINGS: usize = 3;
+
+/// Why there is no model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NotFitted {
+    /// Too few settings.
+    #[error(
+        "{settings} different sizes and depths were measured, and a model wants {MIN_SETTINGS}"
+    )]
+    TooFew {
+        /// How many there are.
+        settings: usize,
+    },
+    /// A time that is none.
+    #[error("a measured time is not a positive number")]
+    NoTime,
+}
+
+/// A link in a few numbers.
+#[derive(Clone, Debug)]
+pub struct LinkModel {
+    /// One a setting, in the order of the settings.
+    points: Vec<Observation>,
+    fit: Fit,
+    /// The same without some of the points: made when they are asked for, because it takes as many
+    /// fits.
+    refits: OnceLock<Refits>,
+}
+
+impl PartialEq for LinkModel {
+    fn eq(&self, other: &LinkModel) -> bool {
+        self.points == other.points
+    }
+}
+
+impl Serialize for LinkModel {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.figures().serialize(serializer)
+    }
+}
+
+impl LinkModel {
+    /// Fits a model to what was measured. Several observations of one setting count as their mean.
+    pub fn fit(observations: &[Observation]) -> Result<LinkModel, NotFitted> {
+        let good = |o: &Observation| o.trt_ns.is_finite() && o.trt_ns > 0.0 && o.error.is_finite();
+        if !observations.iter().all(good) {
+            return Err(NotFitted::NoTime);
+        }
+        let points = one_a_setting(observations);
+        if points.len() < MIN_SETTINGS {
+            return Err(NotFitted::TooFew {
+                settings: points.len(),
+            });
+        }
+        Ok(LinkModel {
+            fit: Fit::of(&points),
+            points,
+            refits: OnceLock::new(),
+        })
+    }
+
+    /// What it was fitted to: one a setting.
+    pub fn points(&self) -> &[Observation] {
+        &self.points
+    }
+
+    /// Mean time between the ends of two exchanges, in nanoseconds.
+    pub fn trt_ns(&self, at: Setting) -> f64 {
+        self.fit.trt_ns(at)
+    }
+
+    /// Mean time of one exchange, in nanoseconds.
+    pub fn rtt_ns(&self, at: Setting) -> f64 {
+        self.fit.rtt_ns(at)
+    }
+
+    /// The depth at which the slowest stage is busy all the time, of exchanges of these sizes: what
+    /// one takes alone over what it takes there. `None` where no such stage was seen.
+    pub fn saturation_depth(&self, out_bytes: u32, in_bytes: u32) -> Option<f64> {
+        self.slowest_is_told()
+            .then(|| refits::saturation_depth(&self.fit, out_bytes, in_bytes))
+            .flatten()
+    }
+
+    /// Bytes a second OUT that no size and depth exceeds; `None` where that is not told.
+    pub fn out_rate(&self) -> Option<Estimate> {
+        self.figures().out_bytes_s
+    }
+
+    /// Bytes a second IN that no size and depth exceeds; `None` where that is not told.
+    pub fn in_rate(&self) -> Option<Estimate> {
+        self.figures().in_bytes_s
+    }
+
+    fn refits(&self) -> &Refits {
+        self.refits.get_or_init(|| Refits::of(&self.points))
+    }
+
+    fn slowest_is_told(&self) -> bool {
+        figures::slowest_is_told(&self.fit, &self.points)
+    }
+}
+
+fn one_a_setting(observations: &[Observation]) -> Vec<Observation> {
+    let mut sorted = observations.to_vec();
+    sorted.sort_by_key(|point| point.at);
+    sorted
+        .chunk_by(|a, b| a.at == b.at)
+        .map(|same| {
+            let n = same.len() as f64;
+            let mean = |value: fn(&Observation) -> f64| same.iter().map(value).sum::<f64>() / n;
+            let timed = same.iter().all(|point| point.rtt_ns > 0.0);
+            Observation {
+                at: same[0].at,
+                trt_ns: mean(|point| point.trt_ns),
+                rtt_ns: if timed {
+                    mean(|point| point.rtt_ns)
+                } else {
+                    0.0
+                },
+                error: same.iter().map(|p| p.error * p.error).sum::<f64>().sqrt() / n,
+            }
+        })
+        .collect()
 }

@@ -1,6 +1,6 @@
 //! What a search found out: the choice, what else was measured, and why the limit is where it is.
 
-use crate::trend::LinkModel;
+use wiregauge_model::LinkModel;
 use crate::{Bound, Candidate, FrontPoint, Measured, Probe, Why};
 use serde::Serialize;
 use wiregauge_stats::Estimate;

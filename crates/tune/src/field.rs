@@ -5,10 +5,11 @@ use crate::gaussian::Spot;
 use crate::search::Told;
 use crate::space::{Grid, Place};
 use crate::surrogate::{Reading, Surrogate};
-use crate::trend::LinkModel;
-use crate::{Bound, Candidate, Sense};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use wiregauge_model::{LinkModel, Observation, Setting};
+use crate::{Bound, Sense};
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
-use wiregauge_model::Observation;
 use wiregauge_stats::Estimate;
 
 /// So many standard errors of the confirmation a constraint must be kept by in advance: 1.96 for its
@@ -62,13 +63,30 @@ pub(crate) fn spot(grid: &Grid, place: Place) -> Spot {
     }
 }
 
-/// The model of those probes that wait and connect alike.
-pub(crate) fn model_of(told: &[Told], like: &Candidate) -> Option<LinkModel> {
-    let alike = told.iter().filter(|t| {
-        let at = &t.probe.at;
-        at.wait == like.wait && at.connect == like.connect
-    });
-    let observations: Vec<Observation> = alike.filter_map(|t| t.measured.observation).collect();
+/// The model of those probes that wait and connect as this place does; several of one setting count
+/// by their exchanges.
+pub(crate) fn model_of(told: &[Told], like: Place) -> Option<LinkModel> {
+    let mut settings: BTreeMap<Setting, Vec<(f64, Observation)>> = BTreeMap::new();
+    for here in told.iter().filter(|t| t.place.0[3..] == like.0[3..]) {
+        if let Some(observation) = here.measured.observation {
+            let weight = here.measured.exchanges.max(1) as f64;
+            let same = settings.entry(observation.at).or_default();
+            same.push((weight, observation));
+        }
+    }
+    let one = |(at, same): (Setting, Vec<(f64, Observation)>)| {
+        let all: f64 = same.iter().map(|(weight, _)| weight).sum();
+        let mean = |of: &dyn Fn(f64, &Observation) -> f64| {
+            same.iter().map(|(w, o)| of(w / all, o)).sum::<f64>()
+        };
+        Observation {
+            at,
+            trt_ns: mean(&|w, o| w * o.trt_ns),
+            rtt_ns: mean(&|w, o| w * o.rtt_ns),
+            error: mean(&|w, o| (w * o.error).powi(2)).sqrt(),
+        }
+    };
+    let observations: Vec<Observation> = settings.into_iter().map(one).collect();
     LinkModel::fit(&observations).ok()
 }
 
@@ -84,17 +102,11 @@ impl<'a> Field<'a> {
         let answered: Vec<(Spot, bool)> = (told.iter())
             .map(|t| (spot(grid, t.place), !t.measured.has_failed()))
             .collect();
+        // Of the way to wait and to connect that was probed most.
+        let alike = |t: &&Told| told.iter().filter(|o| o.place.0[3..] == t.place.0[3..]).count();
+        let most = told.iter().max_by_key(|t| (alike(t), Reverse(t.place)))?;
+        let model = model_of(told, most.place);
         let told: Vec<&Told> = told.iter().filter(|t| !t.measured.has_failed()).collect();
-        // The combination of waiting and connecting that was probed most.
-        let most = told.iter().max_by_key(|t| {
-            let alike = |o: &&&Told| o.place.0[3..] == t.place.0[3..];
-            (told.iter().filter(alike).count(), t.place)
-        })?;
-        let observations: Vec<Observation> = (told.iter())
-            .filter(|t| t.place.0[3..] == most.place.0[3..])
-            .filter_map(|t| t.measured.observation)
-            .collect();
-        let model = LinkModel::fit(&observations).ok();
         let reading = |t: &&Told, figure: Estimate| Reading {
             spot: spot(grid, t.place),
             setting: t.probe.at.setting,

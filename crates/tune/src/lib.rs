@@ -13,7 +13,6 @@ mod probe;
 mod search;
 mod space;
 mod surrogate;
-mod trend;
 mod why;
 
 pub use advice::{Advice, Choice, Kept, SetAside, Verdict};
@@ -21,5 +20,5 @@ pub use front::FrontPoint;
 pub use probe::{Bound, Effort, Measured, Probe, Purpose, Sense};
 pub use search::Search;
 pub use space::{Candidate, Space, SpaceError};
-pub use trend::LinkModel;
+pub use wiregauge_model::LinkModel;
 pub use why::Why;

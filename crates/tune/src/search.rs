@@ -149,7 +149,8 @@ impl Search {
     pub fn advice(&self) -> Advice {
         let field = self.field();
         let (best, set_aside) = self.chosen(field.as_ref());
-        let model = best.as_ref().and_then(|b| model_of(&self.told, &b.at));
+        let place = best.as_ref().and_then(|best| self.grid.place(&best.at));
+        let model = place.and_then(|place| model_of(&self.told, place));
         let mut failed = Vec::new();
         for told in &self.told {
             if self.is_out(told.place) && !failed.contains(&told.probe.at) {

@@ -2,7 +2,7 @@
 //! quantity of the fitted link times a ratio that is learned from the probes.
 
 use crate::gaussian::{Kernel, Process, Spot};
-use crate::trend::LinkModel;
+use wiregauge_model::LinkModel;
 use wiregauge_model::Setting;
 use wiregauge_stats::Estimate;
 

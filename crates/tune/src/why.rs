@@ -3,7 +3,7 @@
 use crate::field::{Field, expected_gain};
 use crate::search::Told;
 use crate::space::Grid;
-use crate::trend::LinkModel;
+use wiregauge_model::LinkModel;
 use crate::{Choice, Kept};
 use serde::Serialize;
 use std::fmt;

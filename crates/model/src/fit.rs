@@ -1,0 +1,311 @@
+//! From points to the few numbers: Gauss and Newton's steps, each a non-negative least squares (the
+//! knee is homogeneous, so its linear approximation is its own value with the slopes as weights);
+//! which steps of size, and how sharp a knee, by what leaving each point out would do.
+
+use crate::knee::{Knee, SHARPNESS, knee};
+use crate::nnls;
+use crate::terms::{Columns, Cost, Steps, Ways};
+use crate::{Observation, Setting};
+
+/// Relative error that a model of so few numbers has in any case; a point known better than this does
+/// not weigh more.
+const FLOOR: f64 = 0.02;
+/// Steps want so many sizes, or a straight line is as good.
+const SIZES_FOR_STEPS: usize = 3;
+const MOST_ROUNDS: usize = 25;
+/// A sum of squares that shrinks by less than this part of it has come to its end.
+const SETTLED: f64 = 1e-7;
+
+/// The fitted numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Fit {
+    /// The only depth that there was.
+    pub(crate) only_depth: Option<u32>,
+    pub(crate) steps: Option<Steps>,
+    pub(crate) sharpness: f64,
+    /// One alone.
+    pub(crate) alone: Cost,
+    /// In its slowest stage; all zero where there is only one depth.
+    pub(crate) slowest: Cost,
+    /// How many coefficients could be chosen.
+    pub(crate) coefficients: usize,
+    /// How long a place of the queue stays empty between two, which is in the TRT and not in the RTT.
+    pub(crate) between_ns: f64,
+    /// Mean square of what leaving a point out would make of its residual, and its standard error.
+    left_out: (f64, f64),
+}
+
+impl Fit {
+    /// Fits so many points as there are: at least one, all positive.
+    pub(crate) fn of(points: &[Observation]) -> Fit {
+        let data = Data::of(points);
+        let straight = data.best_sharpness(None, None);
+        let mut found = vec![straight];
+        if data.sizes >= SIZES_FOR_STEPS {
+            for steps in Steps::ALL {
+                let start = (found[0].alone, found[0].slowest);
+                found.push(data.best_sharpness(Some(steps), Some(start)));
+            }
+        }
+        // The simplest whose error is within one standard error of the best's (Hastie, Tibshirani,
+        // Friedman, "The Elements of Statistical Learning", 7.10).
+        let best = found
+            .iter()
+            .min_by(|a, b| a.left_out.0.total_cmp(&b.left_out.0))
+            .map_or(f64::INFINITY, |fit| fit.left_out.0 + fit.left_out.1);
+        let first = found
+            .iter()
+            .position(|fit| fit.left_out.0 <= best)
+            .unwrap_or(0);
+        let mut fit = found.swap_remove(first);
+        fit.between_ns = between(points);
+        fit
+    }
+
+    pub(crate) fn knee(&self, at: Setting) -> Knee {
+        let alone = self.alone.of(at, self.steps);
+        if let Some(depth) = self.only_depth {
+            let by_alone = 1.0 / f64::from(depth.max(1));
+            return Knee {
+                time: alone * by_alone,
+                by_alone,
+                by_slowest: 0.0,
+            };
+        }
+        let slowest = self.slowest.of(at, self.steps);
+        knee(alone, slowest, at.depth, self.sharpness)
+    }
+
+    pub(crate) fn trt_ns(&self, at: Setting) -> f64 {
+        self.knee(at).time
+    }
+
+    /// By Little's law: those outstanding are the time of one over the time between two.
+    pub(crate) fn rtt_ns(&self, at: Setting) -> f64 {
+        let cycle = f64::from(at.depth.max(1)) * self.trt_ns(at);
+        (cycle - self.between_ns).max(0.0)
+    }
+}
+
+/// Points with what is the same for every fit of them.
+struct Data<'a> {
+    points: &'a [Observation],
+    weights: Vec<f64>,
+    only_depth: Option<u32>,
+    alone: Ways,
+    slowest: Ways,
+    sizes: usize,
+}
+
+impl<'a> Data<'a> {
+    fn of(points: &'a [Observation]) -> Data<'a> {
+        let shallow = points.iter().map(|p| p.at.depth).min().unwrap_or(1);
+        let deeper: Vec<Observation> = points
+            .iter()
+            .copied()
+            .filter(|point| point.at.depth > shallow)
+            .collect();
+        let mut sizes: Vec<(u32, u32)> = points
+            .iter()
+            .map(|point| (point.at.out_bytes, point.at.in_bytes))
+            .collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        Data {
+            points,
+            weights: points
+                .iter()
+                .map(|p| 1.0 / (p.trt_ns * (FLOOR * FLOOR + p.error * p.error).sqrt()))
+                .collect(),
+            only_depth: deeper.is_empty().then_some(shallow),
+            alone: Ways::of(points),
+            slowest: Ways::of(&deeper),
+            sizes: sizes.len(),
+        }
+    }
+
+    fn columns(&self, steps: Option<Steps>) -> (Columns, Columns) {
+        let columns = |ways| Columns { ways, steps };
+        (columns(self.alone), columns(self.slowest))
+    }
+
+    /// Of these steps, the knee whose points are told best by the others.
+    fn best_sharpness(&self, steps: Option<Steps>, start: Option<(Cost, Cost)>) -> Fit {
+        // A slowest stage of nothing has no slope to come back by.
+        let start = start
+            .filter(|(_, slowest)| *slowest != Cost::default())
+            .unwrap_or_else(|| self.start(steps));
+        let mut best: Option<Fit> = None;
+        let all = if self.only_depth.is_some() {
+            &SHARPNESS[..1]
+        } else {
+            &SHARPNESS[..]
+        };
+        for &sharpness in all {
+            let fit = self.settle(steps, sharpness, start);
+            let better = best
+                .as_ref()
+                .is_none_or(|best| fit.left_out.0 < best.left_out.0 * (1.0 - 1e-6));
+            if better {
+                best = Some(fit);
+            }
+        }
+        best.expect("there is at least one sharpness")
+    }
+
+    /// Where to begin: the shallowest points as if nothing waited there, the deepest as if all did.
+    fn start(&self, steps: Option<Steps>) -> (Cost, Cost) {
+        let (alone, slowest) = self.columns(steps);
+        let depth = |pick: fn(u32, u32) -> u32| self.points.iter().map(|p| p.at.depth).reduce(pick);
+        let of = |columns: Columns, depth: Option<u32>, outstanding: bool| {
+            let there: Vec<&Observation> = self
+                .points
+                .iter()
+                .filter(|point| Some(point.at.depth) == depth)
+                .collect();
+            let rows: Vec<Vec<f64>> = there
+                .iter()
+                .map(|p| columns.row(p.at).iter().map(|v| v / p.trt_ns).collect())
+                .collect();
+            let at_once = if outstanding {
+                f64::from(depth.unwrap_or(1))
+            } else {
+                1.0
+            };
+            let found = nnls::solve(&rows, &vec![at_once; rows.len()]);
+            columns.cost(&found.coefficients)
+        };
+        (
+            of(alone, depth(u32::min), true),
+            of(slowest, depth(u32::max), false),
+        )
+    }
+
+    /// From `start` to where no step makes the sum of squares smaller.
+    fn settle(&self, steps: Option<Steps>, sharpness: f64, start: (Cost, Cost)) -> Fit {
+        let (alone, slowest) = self.columns(steps);
+        let mut fit = Fit {
+            only_depth: self.only_depth,
+            steps,
+            sharpness,
+            alone: start.0,
+            slowest: start.1,
+            coefficients: alone.count() + self.only_depth.map_or(slowest.count(), |_| 0),
+            between_ns: 0.0,
+            left_out: (f64::INFINITY, 0.0),
+        };
+        let target: Vec<f64> = self
+            .points
+            .iter()
+            .zip(&self.weights)
+            .map(|(point, weight)| point.trt_ns * weight)
+            .collect();
+        let mut squares = self.squares(&fit);
+        let mut leverages = Vec::new();
+        for _ in 0..MOST_ROUNDS {
+            let rows: Vec<Vec<f64>> = self
+                .points
+                .iter()
+                .zip(&self.weights)
+                .map(|(point, weight)| {
+                    let slope = fit.knee(point.at);
+                    let mut row = alone.row(point.at);
+                    row.iter_mut().for_each(|v| *v *= slope.by_alone * weight);
+                    if self.only_depth.is_none() {
+                        let more = slowest.row(point.at);
+                        row.extend(more.iter().map(|v| v * slope.by_slowest * weight));
+                    }
+                    row
+                })
+                .collect();
+            let found = nnls::solve(&rows, &target);
+            leverages = found.leverages;
+            let (first, second) = found.coefficients.split_at(alone.count());
+            let wanted = (alone.cost(first), slowest.cost(second));
+            let mut part = 1.0;
+            let next = loop {
+                let mut next = fit.clone();
+                next.alone = between_costs(fit.alone, wanted.0, part);
+                next.slowest = between_costs(fit.slowest, wanted.1, part);
+                let after = self.squares(&next);
+                if after <= squares {
+                    break Some((next, after));
+                }
+                part /= 2.0;
+                if part < 1e-3 {
+                    break None;
+                }
+            };
+            let Some((next, after)) = next else { break };
+            let gain = squares - after;
+            (fit, squares) = (next, after);
+            if gain <= SETTLED * squares || squares < 1e-18 {
+                break;
+            }
+        }
+        fit.left_out = self.left_out(&fit, &leverages);
+        fit
+    }
+
+    fn residual(&self, fit: &Fit, nth: usize) -> f64 {
+        let point = &self.points[nth];
+        fit.trt_ns(point.at) / point.trt_ns - 1.0
+    }
+
+    fn squares(&self, fit: &Fit) -> f64 {
+        (0..self.points.len())
+            .map(|nth| {
+                let weight = self.weights[nth] * self.points[nth].trt_ns;
+                (weight * self.residual(fit, nth)).powi(2)
+            })
+            .sum()
+    }
+
+    /// Residual / (1 - leverage) is what a linear fit without the point would miss it by (Allen 1974,
+    /// PRESS). A point that nothing else tells about counts as missed altogether.
+    fn left_out(&self, fit: &Fit, leverages: &[f64]) -> (f64, f64) {
+        let squares: Vec<f64> = leverages
+            .iter()
+            .enumerate()
+            .map(|(nth, &leverage)| {
+                let rest = 1.0 - leverage;
+                let missed = if rest > 1e-6 {
+                    (self.residual(fit, nth) / rest).abs().min(1.0)
+                } else {
+                    1.0
+                };
+                missed * missed
+            })
+            .collect();
+        let n = squares.len().max(1) as f64;
+        let mean = squares.iter().sum::<f64>() / n;
+        let spread = squares.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+        (mean, (spread / n).sqrt())
+    }
+}
+
+fn between_costs(from: Cost, to: Cost, part: f64) -> Cost {
+    let mix = |from: f64, to: f64| from + part * (to - from);
+    Cost {
+        fixed_ns: mix(from.fixed_ns, to.fixed_ns),
+        out_ns_a_byte: mix(from.out_ns_a_byte, to.out_ns_a_byte),
+        in_ns_a_byte: mix(from.in_ns_a_byte, to.in_ns_a_byte),
+        out_ns_a_step: mix(from.out_ns_a_step, to.out_ns_a_step),
+        in_ns_a_step: mix(from.in_ns_a_step, to.in_ns_a_step),
+    }
+}
+
+/// Median of what is in `depth` times the TRT and not in the RTT.
+fn between(points: &[Observation]) -> f64 {
+    let mut rest: Vec<f64> = points
+        .iter()
+        .filter(|point| point.rtt_ns > 0.0)
+        .map(|point| (f64::from(point.at.depth.max(1)) * point.trt_ns - point.rtt_ns).max(0.0))
+        .collect();
+    rest.sort_by(f64::total_cmp);
+    match rest.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => rest[n / 2],
+        n => (rest[n / 2 - 1] + rest[n / 2]) / 2.0,
+    }
+}

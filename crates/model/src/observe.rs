@@ -1,0 +1,58 @@
+//! What a stored summary tells a model.
+
+use crate::{Observation, Setting};
+use wiregauge_record::{FlowSummary, PointSummary, StreamPoint, Way};
+use wiregauge_stats::{Distribution, Estimate};
+
+/// An interval of 95 % reaches so many standard errors to either side.
+const REACH: f64 = 1.96;
+
+impl Observation {
+    /// Of a point of exchanges; `None` if nothing was answered.
+    pub fn of_exchange(summary: &PointSummary) -> Option<Observation> {
+        let trt = &summary.trt.as_ref()?.mean;
+        let point = summary.point;
+        Some(Observation {
+            at: Setting {
+                out_bytes: point.out_bytes,
+                in_bytes: point.in_bytes,
+                depth: point.depth,
+            },
+            trt_ns: Some(trt.value).filter(|&trt| trt > 0.0)?,
+            rtt_ns: summary.rtt.as_ref()?.mean.value,
+            error: relative_error(trt),
+        })
+    }
+
+    /// Of one way of a point of a stream, by the bytes that a transfer carried on average; `None` if
+    /// nothing flowed.
+    pub fn of_flow(point: &StreamPoint, flow: &FlowSummary) -> Option<Observation> {
+        let gap = &flow.gap.as_ref()?.mean;
+        let bytes = flow
+            .bytes
+            .checked_div(flow.transfers)?
+            .min(u64::from(u32::MAX)) as u32;
+        let (out_bytes, in_bytes) = match flow.way {
+            Way::Out => (bytes, 0),
+            Way::In => (0, bytes),
+        };
+        let mean = |d: &Option<Distribution>| d.as_ref().map_or(0.0, |d| d.mean.value);
+        Some(Observation {
+            at: Setting {
+                out_bytes,
+                in_bytes,
+                depth: point.queue,
+            },
+            trt_ns: Some(gap.value).filter(|&gap| gap > 0.0)?,
+            rtt_ns: mean(&flow.transfer_time),
+            error: relative_error(gap),
+        })
+    }
+}
+
+fn relative_error(mean: &Estimate) -> f64 {
+    match (mean.low, mean.high) {
+        (Some(low), Some(high)) if mean.value > 0.0 => (high - low) / (2.0 * REACH * mean.value),
+        _ => 0.0,
+    }
+}

@@ -1,0 +1,34 @@
+//! Random devices with a known optimum, and exhaustive search of them.
+
+pub mod numeric;
+pub mod tasks;
+
+use wiregauge_stats::Estimate;
+use wiregauge_tune::{Candidate, Measured};
+
+/// A figure of an exchange run that may be objective or constraint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Figure {
+    InRate,
+    Exchanges,
+    Trt,
+    Rtt,
+    P99,
+}
+
+/// What can be measured, and whose true figures are known.
+pub trait Device {
+    /// Measures so many exchanges; each call is another run.
+    fn measure(&mut self, at: Candidate, exchanges: u64, figures: &[Figure]) -> Measured;
+    /// What an endless run would find. `shown` is the length of a run whose interval is meant
+    /// instead: its end nearer to violating an upper bound of a percentile.
+    fn truth(&mut self, at: Candidate, figure: Figure, shown: Option<u64>) -> f64;
+}
+
+pub fn scaled(estimate: Estimate, change: impl Fn(f64) -> f64) -> Estimate {
+    let (low, high) = (estimate.low.map(&change), estimate.high.map(&change));
+    let value = change(estimate.value);
+    let turned = matches!((low, high), (Some(a), Some(b)) if a > b);
+    let (low, high) = if turned { (high, low) } else { (low, high) };
+    Estimate { value, low, high }
+}

@@ -1,0 +1,26 @@
+//! Random devices with a known optimum: how near to it a search ends, and what it spends.
+
+mod devices;
+
+use devices::numeric::Numeric;
+use devices::tasks::{Outcome, solve, tasks};
+use fastrand::Rng;
+use wiregauge_tune::{Effort, Kept};
+
+fn outcomes(seeds: std::ops::Range<u64>) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    for seed in seeds {
+        let all = tasks(&mut Rng::with_seed(seed ^ 0x5eed));
+        let task = &all[seed as usize % all.len()];
+        let start = std::time::Instant::now();
+        let o = solve(task, &mut Numeric::new(seed), Effort::default());
+        println!("{seed:4} {:42} loss {:7.4} shown {:7.4} spent {:6.4} probes {:3} {:?} true {} {:?} | got {:?} best {:?}", o.name, o.loss, o.shown_loss, o.spent, o.probes, o.told, o.is_true, start.elapsed(), o.advice.best.as_ref().unwrap().at.setting, o.best.setting);
+        outcomes.push(o);
+    }
+    outcomes
+}
+
+#[test]
+fn try_out() {
+    outcomes(0..56);
+}
