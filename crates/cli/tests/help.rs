@@ -6,10 +6,11 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "exchange",
     "stream",
     "loop",
+    "tune",
     "explain",
     "compare",
     "serve",
@@ -60,7 +61,7 @@ fn no_command_is_left_out_of_these_tests() {
 fn the_examples_of_the_commands_that_measure_and_serve_are_ones_that_the_program_reads() {
     let desk = Desk::new();
     let mut read = 0;
-    for command in ["exchange", "stream", "loop", "serve"] {
+    for command in ["exchange", "stream", "loop", "tune", "serve"] {
         let help = desk
             .wiregauge(&format!("help {command}"))
             .assert()
@@ -83,7 +84,7 @@ fn the_examples_of_the_commands_that_measure_and_serve_are_ones_that_the_program
             read += 1;
         }
     }
-    assert!(read >= 11, "only {read} examples found");
+    assert!(read >= 15, "only {read} examples found");
 }
 
 #[test]

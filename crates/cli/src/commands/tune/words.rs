@@ -1,11 +1,12 @@
 //! What was found, for people: the setting in one line, then what proves it, what else there is, why
 //! it is so, what it cost to find out, and how to use it.
 
-use super::found::{Ended, Found, Row, shown, significant, with_bounds};
+use super::found::{Ended, Found, Row, rate, shown, significant, with_bounds};
 use super::task::Kind;
 use super::usage;
 use crate::output::style::{CAUTION, HEADING, RESET, TYPE};
 use std::io::{self, Write};
+use wiregauge_model::StageCost;
 use wiregauge_record::Figure;
 use wiregauge_report::told::{Table, command_line};
 use wiregauge_report::units::{self, RateUnit, TimeUnit};
@@ -196,9 +197,54 @@ fn why(out: &mut dyn Write, found: &Found) -> io::Result<()> {
     Ok(())
 }
 
-/// The fitted model in few words.
-fn model(_found: &Found) -> Vec<String> {
-    Vec::new()
+/// The fitted model in few words; all of it is in the JSON.
+fn model(found: &Found) -> Vec<String> {
+    let Some(model) = &found.advice.model else {
+        return Vec::new();
+    };
+    let one = match found.task.kind {
+        Kind::Exchanges(_) => "an exchange",
+        Kind::Stream(_) => "a transfer",
+    };
+    let figures = model.figures();
+    let cost = |stage: &StageCost| {
+        let a_byte = [("OUT", &stage.out_ns_a_byte), ("IN", &stage.in_ns_a_byte)];
+        let a_byte = a_byte.into_iter().filter_map(|(way, cost)| {
+            let cost = cost.as_ref()?.value;
+            Some(format!(" and {cost:.1} ns a byte {way}"))
+        });
+        units::time(stage.fixed_ns.value) + &a_byte.collect::<String>()
+    };
+    let mut lines = Vec::new();
+    if let Some(base) = &figures.base {
+        let depth = figures.base_depth;
+        lines.push(format!(
+            "model: {one} at depth {depth} costs {}",
+            cost(base)
+        ));
+    }
+    if let Some(slowest) = &figures.slowest {
+        lines.push(format!(
+            "model: of these, its slowest stage takes {}",
+            cost(slowest)
+        ));
+    }
+    let ways = [("OUT", figures.out_bytes_s), ("IN", figures.in_bytes_s)];
+    for (way, limit) in ways {
+        if let Some(limit) = limit {
+            lines.push(format!(
+                "model: no size and depth gives more than {} {way}",
+                rate(limit.value)
+            ));
+        }
+    }
+    if !lines.is_empty() {
+        let (off, settings) = (units::percent(figures.worst), figures.settings);
+        lines.push(format!(
+            "model: off by {off} at most, at the {settings} settings that it was fitted to"
+        ));
+    }
+    lines
 }
 
 fn failures(out: &mut dyn Write, found: &Found) -> io::Result<()> {
