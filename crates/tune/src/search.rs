@@ -33,6 +33,13 @@ const TO_BE_SHOWN: u64 = 10;
 /// A probe is at most so many times as long: a few long ones cost fewer greetings.
 const LONGEST: u64 = 4;
 
+/// Probes of one candidate, at most.
+const MOST_TIMES: usize = 3;
+
+/// Candidates that are worse than the best by less than this part are as good: the one with the
+/// least outstanding is taken, which waits least.
+const AS_GOOD: f64 = 0.005;
+
 /// The fewest exchanges that have a confidence interval.
 const FEWEST: u64 = 8;
 
@@ -272,7 +279,8 @@ impl Search {
         ranked.sort_by(|a, b| worth(&b.1).total_cmp(&worth(&a.1)));
         let around: Vec<Place> = ranked.iter().take(3).map(|(place, _)| *place).collect();
         let mut places = pool(&self.grid, &probed, &around, self.told.len());
-        places.retain(|place| !self.is_out(*place));
+        let times = |place: &Place| self.told.iter().filter(|t| t.place == *place).count();
+        places.retain(|place| !self.is_out(*place) && times(place) < MOST_TIMES);
         let promise = |place: Place| {
             let belief = field.at(place);
             let gain = match best {
@@ -337,10 +345,12 @@ impl Search {
             .map(|place| (place, field.at(place)))
             .collect();
         let best = |keeps: &dyn Fn(&Belief) -> bool| {
-            (beliefs.iter())
-                .filter(|(_, b)| keeps(b))
-                .max_by(|a, b| (a.1.mean - a.1.sd).total_cmp(&(b.1.mean - b.1.sd)))
-                .map(|(place, _)| *place)
+            let safe = |b: &Belief| b.mean - b.sd;
+            let kept: Vec<_> = beliefs.iter().filter(|(_, b)| keeps(b)).collect();
+            let most = kept.iter().map(|(_, b)| safe(b)).max_by(f64::total_cmp)?;
+            let as_good = kept.iter().filter(|(_, b)| safe(b) >= most - AS_GOOD);
+            let order = |p: &&&(Place, Belief)| (p.0.0[2], p.0);
+            as_good.min_by_key(order).map(|(place, _)| *place)
         };
         let nearest = || {
             (beliefs.iter())

@@ -219,3 +219,64 @@ pub fn tasks(random: &mut fastrand::Rng) -> Vec<Task> {
         ),
     ]
 }
+
+/// What users ask of a device on a bus, in spaces that can be searched whole in virtual time.
+pub fn bus_tasks(random: &mut fastrand::Rng) -> Vec<Task> {
+    let sizes = [
+        48, 64, 100, 128, 200, 256, 400, 512, 640, 800, 1000, 1024, 1216, 1500, 1600, 2000, 2048,
+        2400, 2800, 3000,
+    ];
+    let space = |in_bytes: Vec<u32>, depth: u32| Space {
+        out_bytes: vec![16],
+        in_bytes,
+        depth: (1..=depth).collect(),
+        wait: vec![Wait::Block],
+        connect: vec![Connect::Once],
+    };
+    let mut task = |name, space, sense, objective, constraint: Option<Figure>| Task {
+        name,
+        space,
+        sense,
+        objective,
+        constraint: constraint.map(|figure| (figure, 0.25 + 0.6 * random.f64())),
+    };
+    use Figure::{InRate, Rtt, Trt};
+    use Sense::{Maximise, Minimise};
+    vec![
+        task(
+            "bus: most bytes in",
+            space(sizes.to_vec(), 6),
+            Maximise,
+            InRate,
+            None,
+        ),
+        task(
+            "bus: most bytes in, one at a time",
+            space((1..=60).map(|n| 48 * n).collect(), 1),
+            Maximise,
+            InRate,
+            None,
+        ),
+        task(
+            "bus: most bytes in, RTT bounded",
+            space(sizes.to_vec(), 6),
+            Maximise,
+            InRate,
+            Some(Rtt),
+        ),
+        task(
+            "bus: least RTT at a rate",
+            space(sizes.to_vec(), 6),
+            Minimise,
+            Rtt,
+            Some(InRate),
+        ),
+        task(
+            "bus: least TRT of one size",
+            space(vec![100], 24),
+            Minimise,
+            Trt,
+            None,
+        ),
+    ]
+}
