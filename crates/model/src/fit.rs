@@ -3,7 +3,7 @@
 //! which steps of size, and how sharp a knee, by what leaving each point out would do.
 
 use crate::knee::{Knee, SHARPNESS, knee};
-use crate::nnls;
+use crate::nnls::{self, COLUMNS, Row};
 use crate::terms::{Columns, Cost, Steps, Ways};
 use crate::{Observation, Setting};
 
@@ -12,9 +12,11 @@ use crate::{Observation, Setting};
 const FLOOR: f64 = 0.02;
 /// Steps want so many sizes, or a straight line is as good.
 const SIZES_FOR_STEPS: usize = 3;
+/// Steps of size are taken where they make the mean square of the errors so much smaller.
+const CLEARLY: f64 = 0.64;
 const MOST_ROUNDS: usize = 25;
 /// A sum of squares that shrinks by less than this part of it has come to its end.
-const SETTLED: f64 = 1e-7;
+const SETTLED: f64 = 1e-5;
 
 /// The fitted numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,13 +44,18 @@ impl Fit {
         let straight = data.best_sharpness(None, None);
         let mut found = vec![straight];
         if data.sizes >= SIZES_FOR_STEPS {
+            // Steps of size and the knee have little to do with each other, so that the knee of the
+            // straight line will do to compare them.
+            let start = (found[0].alone, found[0].slowest);
             for steps in Steps::ALL {
-                let start = (found[0].alone, found[0].slowest);
-                found.push(data.best_sharpness(Some(steps), Some(start)));
+                found.push(data.settle(Some(steps), found[0].sharpness, start));
             }
         }
         // The simplest whose error is within one standard error of the best's (Hastie, Tibshirani,
-        // Friedman, "The Elements of Statistical Learning", 7.10).
+        // Friedman, "The Elements of Statistical Learning", 7.10), and steps only where they are
+        // clearly better: with noise one of six kinds is easily a little better than none.
+        let plain = found[0].left_out.0;
+        found.retain(|fit| fit.steps.is_none() || fit.left_out.0 < CLEARLY * plain);
         let best = found
             .iter()
             .min_by(|a, b| a.left_out.0.total_cmp(&b.left_out.0))
@@ -58,6 +65,9 @@ impl Fit {
             .position(|fit| fit.left_out.0 <= best)
             .unwrap_or(0);
         let mut fit = found.swap_remove(first);
+        if fit.steps.is_some() {
+            fit = data.best_sharpness(fit.steps, Some((fit.alone, fit.slowest)));
+        }
         fit.between_ns = between(points);
         fit
     }
@@ -131,10 +141,7 @@ impl<'a> Data<'a> {
 
     /// Of these steps, the knee whose points are told best by the others.
     fn best_sharpness(&self, steps: Option<Steps>, start: Option<(Cost, Cost)>) -> Fit {
-        // A slowest stage of nothing has no slope to come back by.
-        let start = start
-            .filter(|(_, slowest)| *slowest != Cost::default())
-            .unwrap_or_else(|| self.start(steps));
+        let start = start.unwrap_or_else(|| self.start(steps));
         let mut best: Option<Fit> = None;
         let all = if self.only_depth.is_some() {
             &SHARPNESS[..1]
@@ -158,14 +165,16 @@ impl<'a> Data<'a> {
         let (alone, slowest) = self.columns(steps);
         let depth = |pick: fn(u32, u32) -> u32| self.points.iter().map(|p| p.at.depth).reduce(pick);
         let of = |columns: Columns, depth: Option<u32>, outstanding: bool| {
-            let there: Vec<&Observation> = self
+            let there = self
                 .points
                 .iter()
-                .filter(|point| Some(point.at.depth) == depth)
-                .collect();
-            let rows: Vec<Vec<f64>> = there
-                .iter()
-                .map(|p| columns.row(p.at).iter().map(|v| v / p.trt_ns).collect())
+                .filter(|point| Some(point.at.depth) == depth);
+            let rows: Vec<Row> = there
+                .map(|point| {
+                    let mut row = [0.0; COLUMNS];
+                    columns.write(point.at, 1.0 / point.trt_ns, &mut row);
+                    row
+                })
                 .collect();
             let at_once = if outstanding {
                 f64::from(depth.unwrap_or(1))
@@ -183,6 +192,11 @@ impl<'a> Data<'a> {
 
     /// From `start` to where no step makes the sum of squares smaller.
     fn settle(&self, steps: Option<Steps>, sharpness: f64, start: (Cost, Cost)) -> Fit {
+        // A slowest stage of nothing has no slope to come back by.
+        let start = match start {
+            (_, slowest) if slowest == Cost::default() => self.start(steps),
+            start => start,
+        };
         let (alone, slowest) = self.columns(steps);
         let mut fit = Fit {
             only_depth: self.only_depth,
@@ -201,25 +215,20 @@ impl<'a> Data<'a> {
             .map(|(point, weight)| point.trt_ns * weight)
             .collect();
         let mut squares = self.squares(&fit);
+        let mut rows = vec![[0.0; COLUMNS]; self.points.len()];
         let mut leverages = Vec::new();
         for _ in 0..MOST_ROUNDS {
-            let rows: Vec<Vec<f64>> = self
-                .points
-                .iter()
-                .zip(&self.weights)
-                .map(|(point, weight)| {
-                    let slope = fit.knee(point.at);
-                    let mut row = alone.row(point.at);
-                    row.iter_mut().for_each(|v| *v *= slope.by_alone * weight);
-                    if self.only_depth.is_none() {
-                        let more = slowest.row(point.at);
-                        row.extend(more.iter().map(|v| v * slope.by_slowest * weight));
-                    }
-                    row
-                })
-                .collect();
+            for ((point, weight), row) in self.points.iter().zip(&self.weights).zip(&mut rows) {
+                let slope = fit.knee(point.at);
+                let (first, second) = row.split_at_mut(alone.count());
+                alone.write(point.at, slope.by_alone * weight, first);
+                if self.only_depth.is_none() {
+                    slowest.write(point.at, slope.by_slowest * weight, second);
+                }
+            }
             let found = nnls::solve(&rows, &target);
-            leverages = found.leverages;
+            leverages.clear();
+            leverages.extend(rows.iter().map(|row| found.leverage(row)));
             let (first, second) = found.coefficients.split_at(alone.count());
             let wanted = (alone.cost(first), slowest.cost(second));
             let mut part = 1.0;

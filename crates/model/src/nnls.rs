@@ -1,93 +1,131 @@
 //! Least squares with coefficients that are not negative: Lawson and Hanson's active set ("Solving
-//! Least Squares Problems", 1974, ch. 23) on the normal equations, for a dozen columns at most. The
-//! crates that do it bring a whole matrix library, and none gives the leverages, which are needed to
-//! know what leaving a point out would do.
+//! Least Squares Problems", 1974, ch. 23) on the normal equations, for ten columns at most. The crates
+//! that do it bring a whole matrix library, and none gives the leverages, which are needed to know
+//! what leaving a point out would do.
 
+/// Columns at most: fixed, and bytes and steps of two ways, of two stages.
+pub(crate) const COLUMNS: usize = 10;
 /// More steps than this mean that rounding makes a column come and go.
 const STEPS: usize = 60;
 /// Columns whose own part, after the others, is less than this are taken for combinations of them.
 const RANK: f64 = 1e-10;
 
+/// A row: what is not used is 0, and stays out of the fit.
+pub(crate) type Row = [f64; COLUMNS];
+type Square = [Row; COLUMNS];
+
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Solution {
     /// A coefficient a column, none negative.
-    pub(crate) coefficients: Vec<f64>,
-    /// Of each row, how much it draws the fit to itself: 0 not at all, 1 entirely.
-    pub(crate) leverages: Vec<f64>,
+    pub(crate) coefficients: Row,
+    factor: Factor,
+    used: Used,
+    lengths: Row,
+}
+
+impl Solution {
+    /// How much this row draws the fit to itself: 0 not at all, 1 entirely.
+    pub(crate) fn leverage(&self, row: &Row) -> f64 {
+        let mut picked = [0.0; COLUMNS];
+        for (at, &c) in self.used.columns().iter().enumerate() {
+            picked[at] = row[c] / self.lengths[c];
+        }
+        let y = self.factor.forward(&picked);
+        y[..self.used.count]
+            .iter()
+            .map(|v| v * v)
+            .sum::<f64>()
+            .min(1.0)
+    }
+}
+
+/// Which columns take part, in the order in which they came.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Used {
+    at: [usize; COLUMNS],
+    count: usize,
+}
+
+impl Used {
+    fn columns(&self) -> &[usize] {
+        &self.at[..self.count]
+    }
+
+    fn push(&mut self, column: usize) {
+        self.at[self.count] = column;
+        self.count += 1;
+    }
+
+    fn retain(&mut self, keep: impl Fn(usize) -> bool) {
+        let before = *self;
+        self.count = 0;
+        for &column in before.columns().iter().filter(|&&column| keep(column)) {
+            self.push(column);
+        }
+    }
 }
 
 /// The coefficients with the smallest sum of squares of `rows * coefficients - target`.
-pub(crate) fn solve(rows: &[Vec<f64>], target: &[f64]) -> Solution {
-    let columns = rows.first().map_or(0, Vec::len);
+pub(crate) fn solve(rows: &[Row], target: &[f64]) -> Solution {
     // Columns in nanoseconds and in bytes differ by many powers of ten: all are made of length one.
-    let lengths: Vec<f64> = (0..columns)
-        .map(|c| rows.iter().map(|row| row[c] * row[c]).sum::<f64>().sqrt())
-        .collect();
-    let scaled = |row: &[f64], c: usize| {
-        if lengths[c] > 0.0 {
-            row[c] / lengths[c]
-        } else {
-            0.0
+    let mut lengths = [0.0; COLUMNS];
+    for row in rows {
+        for (length, value) in lengths.iter_mut().zip(row) {
+            *length += value * value;
         }
-    };
-    let mut gram = vec![vec![0.0; columns]; columns];
-    let mut right = vec![0.0; columns];
+    }
+    for length in &mut lengths {
+        *length = if *length > 0.0 { length.sqrt() } else { 1.0 };
+    }
+    let mut gram: Square = [[0.0; COLUMNS]; COLUMNS];
+    let mut right = [0.0; COLUMNS];
     for (row, &y) in rows.iter().zip(target) {
-        for c in 0..columns {
-            let value = scaled(row, c);
-            right[c] += value * y;
-            for (other, sum) in gram[c].iter_mut().enumerate().take(c + 1) {
-                *sum += value * scaled(row, other);
+        let mut scaled = *row;
+        for (value, length) in scaled.iter_mut().zip(&lengths) {
+            *value /= length;
+        }
+        for c in 0..COLUMNS {
+            right[c] += scaled[c] * y;
+            for other in 0..=c {
+                gram[c][other] += scaled[c] * scaled[other];
             }
         }
     }
-    for c in 0..columns {
+    for c in 0..COLUMNS {
         for other in 0..c {
             gram[other][c] = gram[c][other];
         }
     }
 
-    let (used, x) = active_set(&gram, &right);
-    let factor = Factor::of(&gram, &used);
-    let leverages = rows
-        .iter()
-        .map(|row| {
-            let picked: Vec<f64> = used.iter().map(|&c| scaled(row, c)).collect();
-            factor.as_ref().map_or(0.0, |factor| {
-                factor
-                    .forward(&picked)
-                    .iter()
-                    .map(|v| v * v)
-                    .sum::<f64>()
-                    .min(1.0)
-            })
-        })
-        .collect();
-    let coefficients = x
-        .iter()
-        .zip(&lengths)
-        .map(|(x, &length)| if length > 0.0 { x / length } else { 0.0 })
-        .collect();
+    let (used, factor, mut coefficients) = active_set(&gram, &right);
+    for (coefficient, length) in coefficients.iter_mut().zip(&lengths) {
+        *coefficient /= length;
+    }
     Solution {
         coefficients,
-        leverages,
+        factor,
+        used,
+        lengths,
     }
 }
 
-/// The columns that take part, and all coefficients.
-fn active_set(gram: &[Vec<f64>], right: &[f64]) -> (Vec<usize>, Vec<f64>) {
-    let columns = right.len();
-    let mut x = vec![0.0; columns];
-    let mut used: Vec<usize> = Vec::new();
-    let mut refused = vec![false; columns];
+/// The columns that take part, their factor, and all coefficients.
+fn active_set(gram: &Square, right: &Row) -> (Used, Factor, Row) {
+    let mut x = [0.0; COLUMNS];
+    let mut used = Used {
+        at: [0; COLUMNS],
+        count: 0,
+    };
+    let mut taken = Factor::EMPTY;
+    let mut refused = [false; COLUMNS];
     let enough = 1e-10 * right.iter().fold(0.0f64, |most, v| most.max(v.abs()));
     for _ in 0..STEPS {
         let gradient = |c: usize| {
             let explained: f64 = gram[c].iter().zip(&x).map(|(g, x)| g * x).sum();
             right[c] - explained
         };
-        let candidates = (0..columns).filter(|c| !used.contains(c) && !refused[*c]);
+        let candidates = (0..COLUMNS).filter(|c| !used.columns().contains(c) && !refused[*c]);
         let best = candidates
             .map(|c| (c, gradient(c)))
             .max_by(|a, b| a.1.total_cmp(&b.1));
@@ -95,54 +133,64 @@ fn active_set(gram: &[Vec<f64>], right: &[f64]) -> (Vec<usize>, Vec<f64>) {
             break;
         };
         used.push(next);
-        if Factor::of(gram, &used).is_none() {
+        let Some(mut factor) = Factor::of(gram, &used) else {
             // A combination of those that take part already: it explains nothing more.
-            used.pop();
+            used.retain(|column| column != next);
             refused[next] = true;
             continue;
-        }
+        };
         // Back to where no coefficient is negative, dropping the first that would become so.
-        while let Some(factor) = Factor::of(gram, &used) {
-            let wanted: Vec<f64> = used.iter().map(|&c| right[c]).collect();
-            let found = factor.solve(&wanted);
+        loop {
+            let found = factor.solve(right, &used);
             let mut step = 1.0f64;
-            for (&c, &new) in used.iter().zip(&found) {
+            for (&c, &new) in used.columns().iter().zip(&found) {
                 if new <= 0.0 {
                     step = step.min(x[c] / (x[c] - new).max(f64::MIN_POSITIVE));
                 }
             }
-            for (&c, &new) in used.iter().zip(&found) {
+            for (&c, &new) in used.columns().iter().zip(&found) {
                 x[c] += step * (new - x[c]);
             }
-            if step >= 1.0 {
+            taken = factor;
+            let all = used.count;
+            if step < 1.0 {
+                used.retain(|c| x[c] > 1e-14);
+            }
+            if used.count == all {
                 break;
             }
-            let all = used.len();
-            used.retain(|&c| x[c] > 1e-14);
-            if used.len() == all {
-                break;
-            }
-            for c in 0..columns {
-                if !used.contains(&c) {
-                    x[c] = 0.0;
+            for (c, x) in x.iter_mut().enumerate() {
+                if !used.columns().contains(&c) {
+                    *x = 0.0;
                 }
             }
+            factor = match Factor::of(gram, &used) {
+                Some(factor) => factor,
+                None => break,
+            };
         }
     }
-    (used, x)
+    (used, taken, x)
 }
 
 /// Cholesky's factor of some rows and columns of a symmetric matrix.
+#[derive(Clone, Debug, PartialEq)]
 struct Factor {
-    lower: Vec<Vec<f64>>,
+    lower: Square,
+    count: usize,
 }
 
 impl Factor {
+    const EMPTY: Factor = Factor {
+        lower: [[0.0; COLUMNS]; COLUMNS],
+        count: 0,
+    };
+
     /// `None` where the columns depend on each other.
-    fn of(matrix: &[Vec<f64>], picked: &[usize]) -> Option<Factor> {
-        let n = picked.len();
-        let mut lower = vec![vec![0.0; n]; n];
-        for i in 0..n {
+    fn of(matrix: &Square, used: &Used) -> Option<Factor> {
+        let picked = used.columns();
+        let mut lower: Square = [[0.0; COLUMNS]; COLUMNS];
+        for i in 0..picked.len() {
             for j in 0..=i {
                 let before: f64 = (0..j).map(|k| lower[i][k] * lower[j][k]).sum();
                 let rest = matrix[picked[i]][picked[j]] - before;
@@ -156,24 +204,30 @@ impl Factor {
                 }
             }
         }
-        Some(Factor { lower })
+        Some(Factor {
+            lower,
+            count: picked.len(),
+        })
     }
 
-    fn forward(&self, right: &[f64]) -> Vec<f64> {
-        let mut y = vec![0.0; right.len()];
-        for i in 0..right.len() {
+    fn forward(&self, right: &Row) -> Row {
+        let mut y = [0.0; COLUMNS];
+        for i in 0..self.count {
             let before: f64 = (0..i).map(|k| self.lower[i][k] * y[k]).sum();
             y[i] = (right[i] - before) / self.lower[i][i];
         }
         y
     }
 
-    fn solve(&self, right: &[f64]) -> Vec<f64> {
-        let y = self.forward(right);
-        let n = y.len();
-        let mut x = vec![0.0; n];
-        for i in (0..n).rev() {
-            let after: f64 = (i + 1..n).map(|k| self.lower[k][i] * x[k]).sum();
+    fn solve(&self, right: &Row, used: &Used) -> Row {
+        let mut picked = [0.0; COLUMNS];
+        for (at, &c) in used.columns().iter().enumerate() {
+            picked[at] = right[c];
+        }
+        let y = self.forward(&picked);
+        let mut x = [0.0; COLUMNS];
+        for i in (0..self.count).rev() {
+            let after: f64 = (i + 1..self.count).map(|k| self.lower[k][i] * x[k]).sum();
             x[i] = (y[i] - after) / self.lower[i][i];
         }
         x
@@ -189,23 +243,26 @@ mod tests {
         (a - b).abs() <= 1e-9 * b.abs().max(1.0)
     }
 
+    fn row(values: &[f64]) -> Row {
+        let mut row = [0.0; COLUMNS];
+        row[..values.len()].copy_from_slice(values);
+        row
+    }
+
     #[test]
     fn a_column_that_would_be_negative_takes_no_part() {
         // scipy.optimize.nnls([[1, 0], [1, 1], [1, 2]], [2, 1, 0.5]) gives [7/6, 0].
-        let rows = [vec![1.0, 0.0], vec![1.0, 1.0], vec![1.0, 2.0]];
+        let rows = [row(&[1.0, 0.0]), row(&[1.0, 1.0]), row(&[1.0, 2.0])];
         let found = solve(&rows, &[2.0, 1.0, 0.5]);
         assert!(close(found.coefficients[0], 3.5 / 3.0), "{found:?}");
         assert_eq!(found.coefficients[1], 0.0);
         // The mean of three: each draws a third of it.
-        assert!(
-            found.leverages.iter().all(|&h| close(h, 1.0 / 3.0)),
-            "{found:?}"
-        );
+        assert!(rows.iter().all(|row| close(found.leverage(row), 1.0 / 3.0)));
     }
 
     #[test]
     fn a_column_twice_is_used_once() {
-        let rows = [vec![1.0, 1.0], vec![2.0, 2.0], vec![3.0, 3.0]];
+        let rows = [row(&[1.0, 1.0]), row(&[2.0, 2.0]), row(&[3.0, 3.0])];
         let found = solve(&rows, &[2.0, 4.0, 6.0]);
         assert!(close(found.coefficients.iter().sum(), 2.0), "{found:?}");
     }
@@ -218,6 +275,7 @@ mod tests {
             rows in prop::collection::vec(prop::collection::vec(0.0f64..10.0, 4), 5..12),
             target in prop::collection::vec(-5.0f64..10.0, 12),
         ) {
+            let rows: Vec<Row> = rows.iter().map(|values| row(values)).collect();
             let target = &target[..rows.len()];
             let found = solve(&rows, target);
             let scale: f64 = target.iter().map(|y| y.abs()).sum::<f64>() + 1.0;

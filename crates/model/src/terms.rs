@@ -174,24 +174,30 @@ impl Columns {
         1 + ways * if self.steps.is_some() { 2 } else { 1 }
     }
 
-    /// The row of a setting.
-    pub(crate) fn row(self, at: Setting) -> Vec<f64> {
-        let mut row = vec![1.0];
-        let kinds: [Option<Steps>; 2] = [None, self.steps];
-        for (nth, kind) in kinds.into_iter().enumerate() {
-            if nth == 1 && kind.is_none() {
-                continue;
+    /// Writes the row of a setting into `row`, each value times `by`.
+    pub(crate) fn write(self, at: Setting, by: f64, row: &mut [f64]) {
+        let mut places = row.iter_mut();
+        let mut push = |value: f64| {
+            if let Some(place) = places.next() {
+                *place = value * by;
             }
-            let much = |bytes: u32| f64::from(kind.map_or(bytes, |steps| steps.of(bytes)));
+        };
+        push(1.0);
+        let kinds = [Some(None), self.steps.map(Some)];
+        for kind in kinds.into_iter().flatten() {
+            let much = |bytes: u32| f64::from(kind.map_or(bytes, |steps: Steps| steps.of(bytes)));
             match self.ways {
                 Ways::Apart { out, in_ } => {
-                    row.extend(out.then(|| much(at.out_bytes)));
-                    row.extend(in_.then(|| much(at.in_bytes)));
+                    if out {
+                        push(much(at.out_bytes));
+                    }
+                    if in_ {
+                        push(much(at.in_bytes));
+                    }
                 }
-                Ways::Together { .. } => row.push(much(at.out_bytes) + much(at.in_bytes)),
+                Ways::Together { .. } => push(much(at.out_bytes) + much(at.in_bytes)),
             }
         }
-        row
     }
 
     /// Names the coefficients.
@@ -270,7 +276,9 @@ mod tests {
             steps: Some(Steps::Packets64),
         };
         assert_eq!(columns.count(), 3);
-        assert_eq!(columns.row(only_in[1].at), [1.0, 512.0, 8.0]);
+        let mut row = [0.0; 4];
+        columns.write(only_in[1].at, 2.0, &mut row);
+        assert_eq!(row, [2.0, 1024.0, 16.0, 0.0]);
         let cost = columns.cost(&[5.0, 2.0, 10.0]);
         assert_eq!(cost.of(only_in[1].at, columns.steps), 5.0 + 1024.0 + 80.0);
     }

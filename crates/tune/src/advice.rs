@@ -1,8 +1,8 @@
 //! What a search found out: the choice, what else was measured, and why the limit is where it is.
 
-use wiregauge_model::LinkModel;
 use crate::{Bound, Candidate, FrontPoint, Measured, Probe, Why};
 use serde::Serialize;
+use wiregauge_model::LinkModel;
 use wiregauge_stats::Estimate;
 
 /// Whether a run shows that a constraint is kept.

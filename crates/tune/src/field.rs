@@ -5,11 +5,11 @@ use crate::gaussian::Spot;
 use crate::search::Told;
 use crate::space::{Grid, Place};
 use crate::surrogate::{Reading, Surrogate};
+use crate::{Bound, Sense};
+use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use wiregauge_model::{LinkModel, Observation, Setting};
-use crate::{Bound, Sense};
-use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 use wiregauge_stats::Estimate;
 
 /// So many standard errors of the confirmation a constraint must be kept by in advance: 1.96 for its
@@ -32,6 +32,15 @@ pub(crate) struct Belief {
     pub slack: f64,
     /// Probability that it answers.
     pub answers: f64,
+    /// How much of what is not known there a probe would tell, 0 to 1.
+    pub to_learn: f64,
+}
+
+/// How long probes and confirmations are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lengths {
+    pub probe: u64,
+    pub confirmation: u64,
 }
 
 enum Limit {
@@ -54,6 +63,7 @@ pub(crate) struct Field<'a> {
     objective: Surrogate,
     limits: Vec<Limit>,
     answered: Vec<(Spot, bool)>,
+    lengths: Lengths,
 }
 
 pub(crate) fn spot(grid: &Grid, place: Place) -> Spot {
@@ -91,19 +101,23 @@ pub(crate) fn model_of(told: &[Told], like: Place) -> Option<LinkModel> {
 }
 
 impl<'a> Field<'a> {
-    /// `None` if nothing has answered. `confirm` is the length of the confirmation.
+    /// `None` if nothing has answered.
     pub fn new(
         grid: &'a Grid,
         sense: Sense,
         bounds: &[Bound],
         told: &[Told],
-        confirm: u64,
+        lengths: Lengths,
     ) -> Option<Field<'a>> {
         let answered: Vec<(Spot, bool)> = (told.iter())
             .map(|t| (spot(grid, t.place), !t.measured.has_failed()))
             .collect();
         // Of the way to wait and to connect that was probed most.
-        let alike = |t: &&Told| told.iter().filter(|o| o.place.0[3..] == t.place.0[3..]).count();
+        let alike = |t: &&Told| {
+            told.iter()
+                .filter(|o| o.place.0[3..] == t.place.0[3..])
+                .count()
+        };
         let most = told.iter().max_by_key(|t| (alike(t), Reverse(t.place)))?;
         let model = model_of(told, most.place);
         let told: Vec<&Told> = told.iter().filter(|t| !t.measured.has_failed()).collect();
@@ -136,7 +150,7 @@ impl<'a> Field<'a> {
             match Surrogate::fit(&readings, model.as_ref(), bound.limit()) {
                 None => suspicion(),
                 Some(surrogate) => Limit::Figure {
-                    margin: TO_SHOW * surrogate.noise(confirm),
+                    margin: TO_SHOW * surrogate.noise(lengths.confirmation),
                     surrogate,
                     bound,
                 },
@@ -150,6 +164,7 @@ impl<'a> Field<'a> {
             objective,
             limits,
             answered,
+            lengths,
         })
     }
 
@@ -159,6 +174,7 @@ impl<'a> Field<'a> {
         let model = self.model.as_ref();
         let (mean, sd) = self.objective.at(&spot, setting, model);
         let (mut shown, mut slack) = (1.0, f64::INFINITY);
+        let mut to_learn = self.telling(&self.objective, sd);
         for limit in &self.limits {
             match limit {
                 Limit::Never { seen } => {
@@ -174,6 +190,9 @@ impl<'a> Field<'a> {
                     let (mean, sd) = surrogate.at(&spot, setting, model);
                     let side = if bound.is_upper() { 1.0 } else { -1.0 };
                     let room = side * (surrogate.scaled(bound.limit()) - mean);
+                    if (room - margin).abs() < 3.0 * sd {
+                        to_learn = to_learn.max(self.telling(surrogate, sd));
+                    }
                     shown *= below((room - margin) / sd.max(1e-9));
                     slack = slack.min(room);
                 }
@@ -185,7 +204,15 @@ impl<'a> Field<'a> {
             shown,
             slack,
             answers: odds(&spot, &self.answered),
+            to_learn,
         }
+    }
+
+    /// A probe whose noise hides what is sought is worth less (Huang et al. 2006, augmented expected
+    /// improvement).
+    fn telling(&self, surrogate: &Surrogate, sd: f64) -> f64 {
+        let noise = surrogate.noise(self.lengths.probe);
+        1.0 - noise / sd.hypot(noise).max(f64::MIN_POSITIVE)
     }
 
     /// The constraint that is kept by least there, or violated most.
@@ -230,11 +257,6 @@ impl<'a> Field<'a> {
             }
         }
         most
-    }
-
-    /// What the noise of so many exchanges is on the scale of the objective.
-    pub fn noise(&self, exchanges: u64) -> f64 {
-        self.objective.noise(exchanges)
     }
 }
 
@@ -281,6 +303,7 @@ mod tests {
             shown: 1.0,
             slack: 1.0,
             answers: 1.0,
+            to_learn: 1.0,
         }
     }
 

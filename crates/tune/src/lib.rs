@@ -20,5 +20,5 @@ pub use front::FrontPoint;
 pub use probe::{Bound, Effort, Measured, Probe, Purpose, Sense};
 pub use search::Search;
 pub use space::{Candidate, Space, SpaceError};
-pub use wiregauge_model::LinkModel;
 pub use why::Why;
+pub use wiregauge_model::LinkModel;

@@ -132,7 +132,7 @@ impl Measured {
 pub struct Effort {
     /// What exhaustive search would take at each candidate.
     pub exchanges: u64,
-    /// What the confirmation takes. `None`: `exchanges`, four times as many where constraints are to
+    /// What the confirmation takes. `None`: `exchanges`, ten times as many where constraints are to
     /// be shown kept, but no more than two fifths of what may be spent.
     pub confirm: Option<u64>,
     /// The share of exhaustive search's exchanges that may be spent, with the confirmation.

@@ -2,7 +2,7 @@
 //! what was told, so that a search can be asked, interrupted and asked again.
 
 use crate::advice::{Advice, Choice, Kept, SetAside, Verdict};
-use crate::field::{Belief, Field, expected_gain, model_of};
+use crate::field::{Belief, Field, Lengths, expected_gain, model_of};
 use crate::pool::pool;
 use crate::space::{Grid, Place};
 use crate::{Bound, Effort, Measured, Probe, Purpose, Sense, Space, SpaceError, front, why};
@@ -17,13 +17,28 @@ const ENOUGH: f64 = 0.003;
 const FINEST: f64 = 0.005;
 
 /// Probes before the confirmation, at most: each is also an opened link and a greeting.
-const MOST_PROBES: usize = 100;
+const MOST_PROBES: usize = 60;
 
 /// Confirmations, at most: each one more is a chance more to be lucky.
 const MOST_CONFIRMATIONS: usize = 3;
 
 /// A candidate outdoes a confirmed one if it is believed to be better by this part.
 const OUTDONE: f64 = 0.01;
+
+/// Where constraints are to be shown kept, the confirmation is so many times as long as a probe of
+/// exhaustive search: what it cannot show costs objective, because the choice must keep away from
+/// the bound.
+const TO_BE_SHOWN: u64 = 10;
+
+/// A probe is at most so many times as long: a few long ones cost fewer greetings.
+const LONGEST: u64 = 4;
+
+/// Probes of one candidate, at most.
+const MOST_TIMES: usize = 3;
+
+/// Candidates that are worse than the best by less than this part are as good: the one with the
+/// least outstanding is taken, which waits least.
+const AS_GOOD: f64 = 0.005;
 
 /// The fewest exchanges that have a confidence interval.
 const FEWEST: u64 = 8;
@@ -33,6 +48,9 @@ const DEAD: usize = 8;
 
 /// Where no candidate is more probable than this to keep the constraints, none is looked for.
 const HOPELESS: f64 = 0.02;
+
+/// What it is worth, as a part of the objective, to have anything at all that keeps the constraints.
+const ANY: f64 = 1.0;
 
 /// A probe that was made.
 #[derive(Clone, Debug)]
@@ -97,7 +115,7 @@ impl Search {
     pub fn confirmation(&self) -> u64 {
         let wanted = match self.bounds.is_empty() {
             true => self.effort.exchanges,
-            false => self.effort.exchanges.saturating_mul(4),
+            false => self.effort.exchanges.saturating_mul(TO_BE_SHOWN),
         };
         let affordable = (self.budget() * 2 / 5).max(FEWEST);
         self.effort.confirm.unwrap_or(wanted.min(affordable)).max(1)
@@ -119,13 +137,16 @@ impl Search {
         let Some(field) = self.field() else {
             return self.sign_of_life();
         };
-        if self.is_settled(&field) {
-            return None;
-        }
+        let is_kept = self.best_kept(&field).is_some();
         if self.left() >= self.fewest() && self.told.len() < MOST_PROBES {
-            if let Some(place) = self.most_promising(&field) {
+            // Another confirmation must be worth its while.
+            let enough = if is_kept { OUTDONE } else { ENOUGH };
+            if let Some(place) = self.most_promising(&field, enough) {
                 return Some(self.refinement(&field, place));
             }
+        }
+        if is_kept && !self.is_outdone(&field) {
+            return None;
         }
         let made = self.confirmations().count();
         let may = made == 0
@@ -181,8 +202,11 @@ impl Search {
     }
 
     fn field(&self) -> Option<Field<'_>> {
-        let confirm = self.confirmation();
-        Field::new(&self.grid, self.sense, &self.bounds, &self.told, confirm)
+        let lengths = Lengths {
+            probe: self.effort.exchanges,
+            confirmation: self.confirmation(),
+        };
+        Field::new(&self.grid, self.sense, &self.bounds, &self.told, lengths)
     }
 
     fn probe(&self, place: Place, exchanges: u64, purpose: Purpose) -> Probe {
@@ -238,52 +262,42 @@ impl Search {
     }
 
     /// The candidate whose probe promises most; `None` if no probe promises enough.
-    fn most_promising(&self, field: &Field) -> Option<Place> {
+    fn most_promising(&self, field: &Field, enough: f64) -> Option<Place> {
         let probed = self.probed();
         let mut ranked: Vec<(Place, Belief)> = probed
             .iter()
             .map(|&place| (place, field.at(place)))
             .collect();
-        let shown = |belief: &Belief| belief.shown >= 0.5;
-        let best = (ranked.iter())
-            .filter(|(_, belief)| shown(belief))
-            .map(|(_, belief)| belief.mean - belief.sd)
+        let shown = ranked.iter().filter(|(_, belief)| belief.shown >= 0.5);
+        let best = (shown.map(|(_, belief)| belief.mean - belief.sd))
+            .chain(self.best_kept(field))
             .max_by(f64::total_cmp);
+        let means = ranked.iter().map(|(_, belief)| belief.mean);
+        let least = means.fold(f64::INFINITY, f64::min);
         // Around those that are good, and keep the constraints or nearly.
         let worth = |b: &Belief| b.mean + b.shown.max(1e-6).ln();
         ranked.sort_by(|a, b| worth(&b.1).total_cmp(&worth(&a.1)));
         let around: Vec<Place> = ranked.iter().take(3).map(|(place, _)| *place).collect();
-        let places = pool(&self.grid, &probed, &around, self.told.len());
-        let promises = places
-            .into_iter()
-            .filter(|place| !self.is_out(*place))
-            .map(|place| {
-                let belief = field.at(place);
-                let gain = match best {
-                    Some(best) => expected_gain(&belief, best),
-                    // Nothing keeps the constraints yet: whatever may do so is worth a probe.
-                    None if belief.shown < HOPELESS => 0.0,
-                    None => ENOUGH * 2.0,
-                };
-                (place, gain * belief.shown * belief.answers, belief)
-            });
-        let promises: Vec<_> = promises.collect();
-        let most = promises.iter().map(|p| p.1).max_by(f64::total_cmp)?;
-        let floor = if best.is_some() {
-            ENOUGH
-        } else {
-            ENOUGH * HOPELESS
+        let mut places = pool(&self.grid, &probed, &around, self.told.len());
+        let times = |place: &Place| self.told.iter().filter(|t| t.place == *place).count();
+        places.retain(|place| !self.is_out(*place) && times(place) < MOST_TIMES);
+        let promise = |place: Place| {
+            let belief = field.at(place);
+            let gain = match best {
+                Some(best) => expected_gain(&belief, best),
+                // Nothing keeps the constraints yet: whatever may do so is worth a probe.
+                None if belief.shown < HOPELESS => 0.0,
+                None => ANY + belief.mean - least,
+            };
+            let promise = gain * belief.shown * belief.answers;
+            (place, promise, promise * belief.to_learn)
         };
-        if most < floor {
+        let promises: Vec<(Place, f64, f64)> = places.into_iter().map(promise).collect();
+        let most = promises.iter().map(|p| p.1).max_by(f64::total_cmp)?;
+        if most < enough {
             return None;
         }
-        // A probe whose noise hides the gain is worth less (Huang et al. 2006, augmented expected
-        // improvement).
-        let noise = field.noise(self.effort.exchanges);
-        let useful = |(_, gain, belief): &(Place, f64, Belief)| {
-            gain * (1.0 - noise / belief.sd.hypot(noise).max(1e-12))
-        };
-        let (place, ..) = (promises.iter()).max_by(|a, b| useful(a).total_cmp(&useful(b)))?;
+        let (place, ..) = (promises.iter()).max_by(|a, b| a.2.total_cmp(&b.2))?;
         Some(*place)
     }
 
@@ -292,7 +306,8 @@ impl Search {
         let again = self.told.iter().filter(|t| t.place == place);
         let had: u64 = again.map(|t| t.measured.exchanges).sum();
         let few = self.fewest();
-        let most = self.effort.exchanges.min(self.left() / 4).max(few);
+        let longest = self.effort.exchanges.saturating_mul(LONGEST);
+        let most = longest.min(self.left() / 4).max(few);
         self.probe(place, wanted.max(had).clamp(few, most), Purpose::Refine)
     }
 
@@ -301,21 +316,21 @@ impl Search {
         self.told.iter().filter(confirmed)
     }
 
-    /// True if a confirmed choice keeps all constraints and nothing is believed to be better.
-    fn is_settled(&self, field: &Field) -> bool {
-        let mut kept = (self.confirmations())
+    /// What the best confirmed choice that keeps all constraints is believed to be worth.
+    fn best_kept(&self, field: &Field) -> Option<f64> {
+        (self.confirmations())
             .filter(|t| self.choice(t).is_some_and(|choice| choice.keeps_all()))
             .map(|t| field.at(t.place).mean)
-            .peekable();
-        if kept.peek().is_none() {
-            return self.confirmations().count() >= MOST_CONFIRMATIONS;
-        }
-        let best = kept.fold(f64::NEG_INFINITY, f64::max);
-        let outdone = (self.probed().into_iter())
+            .max_by(f64::total_cmp)
+    }
+
+    /// True if something that was probed is believed to be better than what was confirmed.
+    fn is_outdone(&self, field: &Field) -> bool {
+        let best = self.best_kept(field).unwrap_or(f64::NEG_INFINITY);
+        (self.probed().into_iter())
             .filter(|place| !self.is_confirmed(*place))
             .map(|place| field.at(place))
-            .any(|b| b.shown >= 0.5 && b.mean - b.sd > best + OUTDONE);
-        !outdone
+            .any(|b| b.shown >= 0.5 && b.mean - b.sd > best + OUTDONE)
     }
 
     fn is_confirmed(&self, place: Place) -> bool {
@@ -330,10 +345,12 @@ impl Search {
             .map(|place| (place, field.at(place)))
             .collect();
         let best = |keeps: &dyn Fn(&Belief) -> bool| {
-            (beliefs.iter())
-                .filter(|(_, b)| keeps(b))
-                .max_by(|a, b| (a.1.mean - a.1.sd).total_cmp(&(b.1.mean - b.1.sd)))
-                .map(|(place, _)| *place)
+            let safe = |b: &Belief| b.mean - b.sd;
+            let kept: Vec<_> = beliefs.iter().filter(|(_, b)| keeps(b)).collect();
+            let most = kept.iter().map(|(_, b)| safe(b)).max_by(f64::total_cmp)?;
+            let as_good = kept.iter().filter(|(_, b)| safe(b) >= most - AS_GOOD);
+            let order = |p: &&&(Place, Belief)| (p.0.0[2], p.0);
+            as_good.min_by_key(order).map(|(place, _)| *place)
         };
         let nearest = || {
             (beliefs.iter())

@@ -75,6 +75,14 @@ const SIGMAS: [f64; 8] = [0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0];
 const REACHES: [f64; 3] = [0.15, 0.5, 1.5];
 const LABEL_SIGMA: f64 = 0.5;
 
+/// What is believed of the stray before anything was measured: a few points that happen to lie on the
+/// model prove little.
+const USUAL_SIGMA: f64 = 0.05;
+
+/// Part of the variance that the intervals say. Where ends of exchanges fall on a frame's grid, their
+/// mean is known far better than the spread of single ones lets hope.
+const CALMS: [f64; 3] = [1.0, 0.1, 0.01];
+
 /// A figure everywhere.
 pub(crate) struct Surrogate {
     /// `None` if it is taken as it is, because it was zero or less somewhere.
@@ -156,16 +164,33 @@ impl Surrogate {
 }
 
 fn most_likely(spots: &[Spot], values: &[f64], variances: &[f64]) -> Option<Process> {
-    let kernels = SIGMAS.iter().flat_map(|&sigma| {
-        REACHES.iter().map(move |&reach| Kernel {
-            sigma,
-            reach,
-            label_sigma: LABEL_SIGMA,
-        })
-    });
-    kernels
-        .filter_map(|kernel| Process::new(kernel, spots, values, variances))
-        .max_by(|a, b| a.evidence.total_cmp(&b.evidence))
+    let mut best: Option<(f64, Process)> = None;
+    for calm in CALMS {
+        let variances: Vec<f64> = variances.iter().map(|v| v * calm).collect();
+        for sigma in SIGMAS {
+            for reach in REACHES {
+                let kernel = Kernel {
+                    sigma,
+                    reach,
+                    label_sigma: LABEL_SIGMA,
+                };
+                let prior = log_prior(sigma, USUAL_SIGMA) + log_prior(calm, 1.0);
+                let Some(process) = Process::new(kernel, spots, values, &variances) else {
+                    continue;
+                };
+                let likely = process.evidence + prior;
+                if best.as_ref().is_none_or(|(other, _)| likely > *other) {
+                    best = Some((likely, process));
+                }
+            }
+        }
+    }
+    best.map(|(_, process)| process)
+}
+
+/// Of a normal distribution of the logarithm, a factor of e wide, but for a constant.
+fn log_prior(value: f64, usual: f64) -> f64 {
+    -0.5 * (value / usual).ln().powi(2)
 }
 
 /// From an interval, as a part of the value. One side is enough.

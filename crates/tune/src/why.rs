@@ -3,10 +3,10 @@
 use crate::field::{Field, expected_gain};
 use crate::search::Told;
 use crate::space::Grid;
-use wiregauge_model::LinkModel;
 use crate::{Choice, Kept};
 use serde::Serialize;
 use std::fmt;
+use wiregauge_model::LinkModel;
 
 /// A reason why the best is no better.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

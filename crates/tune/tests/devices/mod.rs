@@ -1,7 +1,10 @@
 //! Random devices with a known optimum, and exhaustive search of them.
 
+pub mod bus;
 pub mod numeric;
 pub mod tasks;
+#[path = "../../../wiregauge/tests/virtual_host/mod.rs"]
+mod virtual_host;
 
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Candidate, Measured};

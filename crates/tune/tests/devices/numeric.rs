@@ -145,9 +145,9 @@ impl Device for Numeric {
         let depth = f64::from(at.setting.depth);
         let figure = |figure: &Figure| -> Estimate {
             match figure {
-                Figure::InRate => {
-                    scaled(rtt.mean, |ns| f64::from(at.setting.in_bytes) * depth * 1e9 / ns)
-                }
+                Figure::InRate => scaled(rtt.mean, |ns| {
+                    f64::from(at.setting.in_bytes) * depth * 1e9 / ns
+                }),
                 Figure::Exchanges => scaled(rtt.mean, |ns| depth * 1e9 / ns),
                 Figure::Trt => scaled(rtt.mean, |ns| ns / depth),
                 Figure::Rtt => rtt.mean,

@@ -43,8 +43,16 @@ pub fn candidates(space: &Space) -> Vec<Candidate> {
                 for &wait in &space.wait {
                     for &connect in &space.connect {
                         if connect == Connect::Once || depth == 1 {
-                            let setting = Setting { out_bytes, in_bytes, depth };
-                            all.push(Candidate { setting, wait, connect });
+                            let setting = Setting {
+                                out_bytes,
+                                in_bytes,
+                                depth,
+                            };
+                            all.push(Candidate {
+                                setting,
+                                wait,
+                                connect,
+                            });
                         }
                     }
                 }
@@ -62,8 +70,10 @@ fn keeps(bound: Bound, value: f64) -> bool {
 pub fn solve(task: &Task, device: &mut dyn Device, effort: Effort) -> Outcome {
     let all = candidates(&task.space);
     let bound = task.constraint.map(|(figure, part)| {
-        let mut values: Vec<f64> =
-            all.iter().map(|&at| device.truth(at, figure, None)).collect();
+        let mut values: Vec<f64> = all
+            .iter()
+            .map(|&at| device.truth(at, figure, None))
+            .collect();
         values.sort_by(f64::total_cmp);
         let (least, most) = (values[0], values[values.len() - 1]);
         let limit = least * (most / least).powf(part);
@@ -72,8 +82,13 @@ pub fn solve(task: &Task, device: &mut dyn Device, effort: Effort) -> Outcome {
             _ => Bound::Below(limit),
         }
     });
-    let mut search =
-        Search::new(task.space.clone(), task.sense, bound.into_iter().collect(), effort).unwrap();
+    let mut search = Search::new(
+        task.space.clone(),
+        task.sense,
+        bound.into_iter().collect(),
+        effort,
+    )
+    .unwrap();
     assert_eq!(search.candidates(), all.len() as u64);
     let mut figures = vec![task.objective];
     figures.extend(task.constraint.map(|(figure, _)| figure));
@@ -146,16 +161,122 @@ pub fn tasks(random: &mut fastrand::Rng) -> Vec<Task> {
     use Figure::{Exchanges, InRate, P99, Rtt, Trt};
     use Sense::{Maximise, Minimise};
     vec![
-        task("most bytes in", space(16, many.clone(), 16), Maximise, InRate, None),
-        task("most bytes in, p99 bounded", space(16, many.clone(), 16), Maximise, InRate, Some(P99)),
-        task("least TRT of one size", space(16, vec![100], 32), Minimise, Trt, None),
-        task("least p99 at a rate", space(16, many, 16), Minimise, P99, Some(InRate)),
-        task("most exchanges, p99 bounded", space(64, vec![64, 512, 4096], 16), Maximise, Exchanges, Some(P99)),
-        task("least RTT at a rate, both sizes",
-            Space { out_bytes: (1..=20).map(|n| 100 * n).collect(), ..space(16, (1..=20).map(|n| 100 * n).collect(), 8) },
-            Minimise, Rtt, Some(InRate)),
-        task("most exchanges, ways to wait and connect",
-            Space { wait: vec![Wait::Block, Wait::Poll, Wait::Spin], connect: vec![Connect::Once, Connect::Each], ..space(16, vec![256], 12) },
-            Maximise, Exchanges, None),
+        task(
+            "most bytes in",
+            space(16, many.clone(), 16),
+            Maximise,
+            InRate,
+            None,
+        ),
+        task(
+            "most bytes in, p99 bounded",
+            space(16, many.clone(), 16),
+            Maximise,
+            InRate,
+            Some(P99),
+        ),
+        task(
+            "least TRT of one size",
+            space(16, vec![100], 32),
+            Minimise,
+            Trt,
+            None,
+        ),
+        task(
+            "least p99 at a rate",
+            space(16, many, 16),
+            Minimise,
+            P99,
+            Some(InRate),
+        ),
+        task(
+            "most exchanges, p99 bounded",
+            space(64, vec![64, 512, 4096], 16),
+            Maximise,
+            Exchanges,
+            Some(P99),
+        ),
+        task(
+            "least RTT at a rate, both sizes",
+            Space {
+                out_bytes: (1..=20).map(|n| 100 * n).collect(),
+                ..space(16, (1..=20).map(|n| 100 * n).collect(), 8)
+            },
+            Minimise,
+            Rtt,
+            Some(InRate),
+        ),
+        task(
+            "most exchanges, ways to wait and connect",
+            Space {
+                wait: vec![Wait::Block, Wait::Poll, Wait::Spin],
+                connect: vec![Connect::Once, Connect::Each],
+                ..space(16, vec![256], 12)
+            },
+            Maximise,
+            Exchanges,
+            None,
+        ),
+    ]
+}
+
+/// What users ask of a device on a bus, in spaces that can be searched whole in virtual time.
+pub fn bus_tasks(random: &mut fastrand::Rng) -> Vec<Task> {
+    let sizes = [
+        48, 64, 100, 128, 200, 256, 400, 512, 640, 800, 1000, 1024, 1216, 1500, 1600, 2000, 2048,
+        2400, 2800, 3000,
+    ];
+    let space = |in_bytes: Vec<u32>, depth: u32| Space {
+        out_bytes: vec![16],
+        in_bytes,
+        depth: (1..=depth).collect(),
+        wait: vec![Wait::Block],
+        connect: vec![Connect::Once],
+    };
+    let mut task = |name, space, sense, objective, constraint: Option<Figure>| Task {
+        name,
+        space,
+        sense,
+        objective,
+        constraint: constraint.map(|figure| (figure, 0.25 + 0.6 * random.f64())),
+    };
+    use Figure::{InRate, Rtt, Trt};
+    use Sense::{Maximise, Minimise};
+    vec![
+        task(
+            "bus: most bytes in",
+            space(sizes.to_vec(), 6),
+            Maximise,
+            InRate,
+            None,
+        ),
+        task(
+            "bus: most bytes in, one at a time",
+            space((1..=60).map(|n| 48 * n).collect(), 1),
+            Maximise,
+            InRate,
+            None,
+        ),
+        task(
+            "bus: most bytes in, RTT bounded",
+            space(sizes.to_vec(), 6),
+            Maximise,
+            InRate,
+            Some(Rtt),
+        ),
+        task(
+            "bus: least RTT at a rate",
+            space(sizes.to_vec(), 6),
+            Minimise,
+            Rtt,
+            Some(InRate),
+        ),
+        task(
+            "bus: least TRT of one size",
+            space(vec![100], 24),
+            Minimise,
+            Trt,
+            None,
+        ),
     ]
 }
