@@ -59,7 +59,7 @@ fn the_largest_size_carries_the_most_where_each_exchange_costs_the_same() {
     assert!(number(&objective["value"]) <= number(&objective["high"]));
     // 8 settings of 150 exchanges.
     assert_eq!(told["exhaustive"], 1200);
-    assert!(number(&told["spent"]) <= 0.2 * 1200.0 + 60.0, "{told:#}");
+    assert!(number(&told["spent"]) <= 0.5 * 1200.0, "{told:#}");
     let spent: f64 = probes(&told).iter().map(|p| number(&p["exchanges"])).sum();
     assert_eq!(spent, number(&told["spent"]));
 }
@@ -140,7 +140,7 @@ fn a_run_too_short_to_show_a_tail_does_not_claim_it() {
     assert!(ended.stderr.contains("not shown"), "{ended}");
     // Left to itself the run is long enough.
     let flags = "--minimise trt --depth 1,2 --count 200 --subject-to p99.9<20s";
-    let told = found(&desk, &server.address, flags);
+    let (told, _) = tune(&desk, &server.address, flags);
     assert!(number(&told["best"]["exchanges"]) >= 3688.0, "{told:#}");
 }
 
@@ -279,7 +279,7 @@ while True:
 fn a_setting_at_which_the_link_fails_is_out_and_the_search_goes_on() {
     let desk = Desk::new();
     let server = Server::python(&desk, "tcp", TOUCHY);
-    let flags = "--maximise throughput --protocol echo --out 100,800,4000 --depth 1 --count 60";
+    let flags = "--maximise throughput --protocol echo --out 100,800,4000 --depth 1 --count 300";
     let told = found(&desk, &server.address, flags);
     assert_eq!(told["best"]["out_bytes"], 800, "{told:#}");
     let failed = told["failed"].as_array().expect("a list");

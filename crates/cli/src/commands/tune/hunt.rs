@@ -323,7 +323,8 @@ impl Hunt<'_> {
                 link(self.bench().probe(&probe.at, probe.exchanges, &mut update))?.0
             }
         };
-        state.spent = state.spent.saturating_add(probe.exchanges);
+        let cost = self.task.cost(&probe.at, probe.exchanges);
+        state.spent = state.spent.saturating_add(cost);
         match tried {
             Tried::Done(taken) => {
                 search.tell(probe, self.measured(probe, &taken));
@@ -334,7 +335,7 @@ impl Hunt<'_> {
             Tried::Stopped => Ok(Next::End(Ended::Interrupted)),
             Tried::Failed(error) => {
                 let constraints = self.task.constraints.len();
-                search.tell(probe, Measured::failed(probe.exchanges, constraints));
+                search.tell(probe, Measured::failed(cost, constraints));
                 state.taken.push(None);
                 state.failing.push(Failing {
                     at: probe.at,
@@ -363,7 +364,7 @@ impl Hunt<'_> {
     fn measured(&self, probe: &Probe, taken: &Taken) -> Measured {
         let constraints = self.task.constraints.iter();
         Measured {
-            exchanges: probe.exchanges,
+            exchanges: self.task.cost(&probe.at, probe.exchanges),
             observation: task::observation(&probe.at, taken),
             objective: task::of(self.task.figure, taken),
             constraints: constraints.map(|c| self.task.value(c, taken)).collect(),

@@ -151,7 +151,7 @@ fn choice(task: &Task, choice: &Choice) -> Value {
     let objective: &Estimate = &choice.objective;
     value["objective"] = json!(objective);
     value["constraints"] = json!(verdicts.collect::<Vec<_>>());
-    value[effort_name(task)] = json!(choice.exchanges);
+    value[effort_name(task)] = json!(task.counted(&choice.at, choice.exchanges));
     value["confirmed"] = json!(choice.confirmed);
     value
 }

@@ -28,6 +28,8 @@ const SETTLE: Duration = Duration::from_millis(100);
 /// Losses in a row, for each one outstanding, after which a setting counts as one that fails: fewer
 /// than those of `exchange`, because each costs a timeout.
 const GIVE_UP: u32 = 3;
+/// Exchanges for each one outstanding, at least.
+const LAPS: u64 = 3;
 /// Two sides, and standard errors from a middle to an end of an interval of 95 %.
 const ERRORS: f64 = 2.0 * 1.96;
 
@@ -172,14 +174,14 @@ impl Task {
 
     /// Fewer exchanges than this cannot show that a constraint on the tail is kept: below 3,688 the
     /// largest of them is no bound of p99.9 at 95 %, below 368 none of p99 (docs/statistics.md);
-    /// neighbours are not independent, so somewhat more are taken. Of streams nobody knows before how
+    /// neighbours are not independent, so nearly three times as many are taken. Of streams nobody knows before how
     /// many transfers there will be.
     pub fn least_confirmation(&self) -> u64 {
         if matches!(self.kind, Kind::Stream(_)) {
             return 0;
         }
         let least = self.constraints.iter().map(|c| match c.figure {
-            Figure::Time(_, Part::P999) => 5000,
+            Figure::Time(_, Part::P999) => 10_000,
             Figure::Time(_, Part::P99) => 1000,
             _ => 0,
         });
@@ -242,6 +244,27 @@ impl Task {
             }
         }
         told
+    }
+
+    /// What a run at a candidate takes of the host's and the device's time where so much is asked for:
+    /// exchanges with those that are not counted, milliseconds of a stream.
+    pub fn cost(&self, at: &Candidate, asked: u64) -> u64 {
+        match &self.kind {
+            // The first one is kept apart.
+            Kind::Exchanges(_) => {
+                let all = Exchanges::count(at, asked).saturating_add(Exchanges::warmup(at));
+                all.saturating_add(1)
+            }
+            Kind::Stream(_) => asked,
+        }
+    }
+
+    /// How much of that enters the statistics.
+    pub fn counted(&self, at: &Candidate, cost: u64) -> u64 {
+        match &self.kind {
+            Kind::Exchanges(_) => cost.saturating_sub(Exchanges::warmup(at) + 1),
+            Kind::Stream(_) => cost,
+        }
     }
 
     /// The sizes of a candidate as they stand on the wire: an echo answers what it got.
@@ -318,11 +341,37 @@ impl Task {
     }
 }
 
-/// The figure of what was taken.
+/// The figure of what was taken. Rates of exchanges are those of the steady state, from the TRT: in a
+/// short run the time in which the last ones come in, and none is sent any more, would count against
+/// a large depth.
 pub fn of(figure: Figure, taken: &Taken) -> Option<Estimate> {
     match taken {
-        Taken::Exchanges(point) => figure.of_point(point),
+        Taken::Exchanges(point) => {
+            let found = figure.of_point(point)?;
+            let by = match figure {
+                Figure::Rate(_) | Figure::Exchanges | Figure::LimitUsed => steady(point),
+                _ => return Some(found),
+            };
+            Some(Estimate {
+                value: found.value * by,
+                low: found.low.map(|low| low * by),
+                high: found.high.map(|high| high * by),
+            })
+        }
         Taken::Stream(point) => figure.of_stream(point),
+    }
+}
+
+/// Exchanges a second in the steady state over those of the whole point.
+fn steady(point: &PointSummary) -> f64 {
+    let counts = &point.counts;
+    let whole = point.throughput.exchanges_s;
+    match &point.trt {
+        Some(trt) if whole > 0.0 && trt.mean.value > 0.0 => {
+            let answered = counts.answered as f64 / counts.exchanges as f64;
+            answered * 1e9 / trt.mean.value / whole
+        }
+        _ => 1.0,
     }
 }
 
@@ -444,6 +493,21 @@ fn of_streams(args: &TuneArgs) -> (Kind, Space) {
 }
 
 impl Exchanges {
+    /// Exchanges that are made at a candidate where so many are asked for: enough to see more than
+    /// how the requests ahead come in.
+    pub fn count(at: &Candidate, asked: u64) -> u64 {
+        asked.max(LAPS * u64::from(at.setting.depth))
+    }
+
+    /// Those that are not counted in addition: while they fill what may be outstanding, they start
+    /// one right behind the other.
+    pub fn warmup(at: &Candidate) -> u64 {
+        match at.setting.depth {
+            1 => 0,
+            depth => u64::from(depth),
+        }
+    }
+
     /// A run of one point. `whole`: with the host's floor, and as patient as `exchange`.
     pub fn plan(&self, task: &Task, at: &Candidate, count: u64, whole: bool) -> Plan {
         let (out_bytes, in_bytes) = task.sizes(at);
@@ -460,8 +524,8 @@ impl Exchanges {
                 link: 0,
                 together: false,
             }],
-            limit: Limit::Count(count),
-            warmup: 0,
+            limit: Limit::Count(Exchanges::count(at, count)),
+            warmup: Exchanges::warmup(at),
             schedule: Schedule::AsFastAsPossible,
             timeout_ns: nanoseconds(task.timeout),
             give_up: if whole { 10 } else { GIVE_UP },

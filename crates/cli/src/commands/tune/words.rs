@@ -84,7 +84,7 @@ fn effort(found: &Found, amount: u64) -> String {
 
 /// The figures of the run that confirms.
 fn proof(found: &Found, best: &Choice) -> Table {
-    let amount = effort(found, best.exchanges);
+    let amount = effort(found, found.task.counted(&best.at, best.exchanges));
     let title = match best.confirmed {
         true => format!("Confirmed by a fresh run of {amount}"),
         false => format!("Not confirmed: of a probe of {amount}, which flatters it"),
