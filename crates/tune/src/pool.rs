@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 /// Spaces up to this size are looked at whole.
 const WHOLE: u64 = 600;
 
+/// In spaces up to this size each candidate is probed, and none is left to the model.
+const EACH: u64 = 32;
+
 /// Entries of a long axis in the lattice.
 const LATTICE: usize = 12;
 
@@ -90,13 +93,18 @@ fn near(grid: &Grid, place: Place, probed: &[Place], into: &mut BTreeSet<Place>)
     }
 }
 
-/// What is probed first: the corners of sizes and depth, the middle, and each other way to wait and to
-/// connect once.
+/// What is probed first: the corners of sizes and depth, the middle, some between, and each other way to
+/// wait and to connect once.
 pub(crate) fn design(grid: &Grid) -> Vec<Place> {
+    if grid.count() <= EACH {
+        return pool(grid, &[], &[], 0);
+    }
     let extent = grid.extent();
     let last = extent.map(|n| n - 1);
     let middle = |axis: usize| grid.nearest(axis, 0.5);
     let [out, input, depth] = [0, 1, 2].map(middle);
+    let larger = [0, 1].map(|axis| grid.nearest(axis, 0.75));
+    let shallow = grid.nearest(2, 0.25);
     let once = Place([0; AXES]);
     let plain = (0..extent[4]).find(|&connect| {
         let mut deep = once;
@@ -114,6 +122,8 @@ pub(crate) fn design(grid: &Grid) -> Vec<Place> {
         at([out, input, depth]),
         at([out, input, 0]),
         at([last[0], last[1], depth]),
+        at([out, input, shallow]),
+        at([larger[0], larger[1], shallow]),
         at([last[0], 0, 0]),
         at([0, last[1], 0]),
         at([last[0], 0, last[2]]),
@@ -176,6 +186,6 @@ mod tests {
         }
         assert!(design.iter().any(|place| place.0[3] == 1));
         assert!(design.iter().any(|place| place.0[4] == 0));
-        assert!(design.len() <= 12);
+        assert!(design.len() <= 14);
     }
 }

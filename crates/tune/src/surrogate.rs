@@ -79,6 +79,10 @@ const LABEL_SIGMA: f64 = 0.5;
 /// model prove little.
 const USUAL_SIGMA: f64 = 0.05;
 
+/// Numbers of a model of one size that changes: of the whole way and of the slowest stage, of each the
+/// fixed cost and the cost a byte.
+const FITTED: usize = 4;
+
 /// Part of the variance that the intervals say. Where ends of exchanges fall on a frame's grid, their
 /// mean is known far better than the spread of single ones lets hope.
 const CALMS: [f64; 3] = [1.0, 0.1, 0.01];
@@ -110,7 +114,7 @@ impl Surrogate {
                 Some((width / unit / (2.0 * Z)).powi(2))
             };
             let (variances, noise) = variances(readings, own);
-            let process = most_likely(&spots, &values, &variances)?;
+            let process = most_likely(&spots, &values, &variances, 0)?;
             return Some(Surrogate {
                 base: None,
                 unit,
@@ -123,7 +127,8 @@ impl Surrogate {
             let values: Option<Vec<f64>> = (readings.iter())
                 .map(|r| Some(r.figure.value.ln() - base.log(model, r.setting)?))
                 .collect();
-            let process = most_likely(&spots, &values?, &variances)?;
+            let fitted = if base == Base::Level { 0 } else { FITTED };
+            let process = most_likely(&spots, &values?, &variances, fitted)?;
             Some((base, process))
         });
         let (base, process) = fits.max_by(|a, b| a.1.evidence.total_cmp(&b.1.evidence))?;
@@ -163,7 +168,15 @@ impl Surrogate {
     }
 }
 
-fn most_likely(spots: &[Spot], values: &[f64], variances: &[f64]) -> Option<Process> {
+fn most_likely(
+    spots: &[Spot],
+    values: &[f64],
+    variances: &[f64],
+    fitted: usize,
+) -> Option<Process> {
+    // Points that the model was fitted to do not say how far it strays from others.
+    let n = spots.len();
+    let free = n.saturating_sub(fitted).max(1) as f64 / n as f64;
     let mut best: Option<(f64, Process)> = None;
     for calm in CALMS {
         let variances: Vec<f64> = variances.iter().map(|v| v * calm).collect();
@@ -178,7 +191,7 @@ fn most_likely(spots: &[Spot], values: &[f64], variances: &[f64]) -> Option<Proc
                 let Some(process) = Process::new(kernel, spots, values, &variances) else {
                     continue;
                 };
-                let likely = process.evidence + prior;
+                let likely = free * process.evidence + prior;
                 if best.as_ref().is_none_or(|(other, _)| likely > *other) {
                     best = Some((likely, process));
                 }
