@@ -36,6 +36,7 @@ from .stored import (
     runs,
     show,
 )
+from .tuning import Estimate, Setting, Tuned, Verdict, tune
 
 __all__ = [
     "CYCLE",
@@ -47,6 +48,7 @@ __all__ = [
     "Device",
     "Devices",
     "Error",
+    "Estimate",
     "Explanation",
     "Figure",
     "Figures",
@@ -63,11 +65,14 @@ __all__ = [
     "Result",
     "Run",
     "Runs",
+    "Setting",
     "Status",
     "StorageError",
     "Terminator",
     "TransferStatus",
+    "Tuned",
     "UsageError",
+    "Verdict",
     "Way",
     "Xrun",
     "__version__",
@@ -87,4 +92,5 @@ __all__ = [
     "serve",
     "show",
     "stream",
+    "tune",
 ]

@@ -78,6 +78,8 @@ pub fn of(found: &Found) -> Value {
             "command": usage.command,
             "python": usage.python,
             "c": usage.c,
+            "open": usage.open,
+            "call": usage.call,
         })),
         "set_aside": aside.collect::<Vec<_>>(),
         "front": rows.iter().map(row).collect::<Vec<_>>(),

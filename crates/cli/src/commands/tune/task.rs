@@ -307,6 +307,11 @@ impl Task {
         name
     }
 
+    /// The baud rate that was asked for.
+    pub fn baud(&self) -> Option<u32> {
+        self.link.baud
+    }
+
     /// The flags of the link and of the host that every run of the search had.
     pub fn shared_flags(&self) -> Vec<String> {
         let mut flags = Vec::new();

@@ -1,6 +1,7 @@
 //! How to use a setting: the command that measures it again, and the calls of a program.
 
 use super::task::{Kind, Task};
+use serde_json::{Map, Value, json};
 use wiregauge_record::{Connect, Direction, Protocol, Wait};
 use wiregauge_tune::Candidate;
 use wiregauge_wire::{MESSAGE_CHECK, REQUEST_HEADER, RESPONSE_HEADER};
@@ -14,6 +15,10 @@ pub struct Usage {
     pub python: String,
     /// A C program's calls.
     pub c: String,
+    /// What `wg.open` is told beside the address.
+    pub open: Value,
+    /// What a device's `exchange_many`, or `read_stream` and `write_stream`, are told.
+    pub call: Value,
 }
 
 /// The names of ways to wait, as flags and Python have them, and as C does.
@@ -109,7 +114,23 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
          wg_exchange_many(device, requests, count, {request}, replies, {reply}, NULL, NULL, {depth}, \
          &answered);"
     );
-    Usage { command, python, c }
+    let mut open = opened(task);
+    if at.wait != Wait::Block {
+        open.insert("wait".into(), wait.into());
+    }
+    Usage {
+        command,
+        python,
+        c,
+        open: open.into(),
+        call: json!({ "depth": depth, "reply_bytes": reply }),
+    }
+}
+
+/// The options of the link that a program names when it opens it.
+fn opened(task: &Task) -> Map<String, Value> {
+    let baud = task.baud().map(|baud| ("baud".to_owned(), baud.into()));
+    baud.into_iter().collect()
 }
 
 fn of_stream(task: &Task, direction: Direction, at: &Candidate) -> Usage {
@@ -140,5 +161,7 @@ fn of_stream(task: &Task, direction: Direction, at: &Candidate) -> Usage {
         command,
         python: format!("device = wg.open(\"{address}\")\n{python}"),
         c: format!("wg_open(\"{address}\", options, &device);\n{c}"),
+        open: opened(task).into(),
+        call: json!({ "transfer": transfer, "queue": queue }),
     }
 }

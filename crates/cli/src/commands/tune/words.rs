@@ -16,6 +16,9 @@ use wiregauge_tune::{Choice, Kept, Sense};
 /// Rows of a front that are printed; the others are in the JSON.
 const ROWS: usize = 12;
 
+/// A model that is off by more is not printed as if it described the link.
+const TRUSTED: f64 = 0.5;
+
 /// Prints it.
 pub fn tell(out: &mut dyn Write, found: &Found, quiet: bool, kept: bool) -> io::Result<()> {
     let Some(best) = &found.advice.best else {
@@ -207,6 +210,12 @@ fn model(found: &Found) -> Vec<String> {
         Kind::Stream(_) => "a transfer",
     };
     let figures = model.figures();
+    let (off, settings) = (units::percent(figures.worst), figures.settings);
+    if figures.worst > TRUSTED {
+        return vec![format!(
+            "model: this link is not described by it, off by {off} at one of {settings} settings"
+        )];
+    }
     let cost = |stage: &StageCost| {
         let a_byte = [("OUT", &stage.out_ns_a_byte), ("IN", &stage.in_ns_a_byte)];
         let a_byte = a_byte.into_iter().filter_map(|(way, cost)| {
@@ -239,7 +248,6 @@ fn model(found: &Found) -> Vec<String> {
         }
     }
     if !lines.is_empty() {
-        let (off, settings) = (units::percent(figures.worst), figures.settings);
         lines.push(format!(
             "model: off by {off} at most, at the {settings} settings that it was fitted to"
         ));
