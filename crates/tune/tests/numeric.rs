@@ -68,7 +68,7 @@ fn buses() {
         let task = &all[seed as usize % all.len()];
         let start = std::time::Instant::now();
         let effort = Effort {
-            exchanges: 200,
+            exchanges: 1000,
             ..Effort::default()
         };
         let o = solve(task, &mut Bus::new(seed), effort);
@@ -99,6 +99,19 @@ fn buses() {
                 );
             }
             println!("{:?}\n{:?}", o.advice.best, o.advice.why);
+        }
+    }
+}
+
+#[test]
+fn table() {
+    use devices::{Device, Figure};
+    for seed in [4u64, 13] {
+        let all = bus_tasks(&mut Rng::with_seed(seed ^ 0x5eed));
+        let task = &all[seed as usize % all.len()];
+        let mut bus = Bus::new(seed);
+        for at in devices::tasks::candidates(&task.space) {
+            println!("{seed} {:5} {:3} trt {:9.0} rtt {:9.0} rate {:9.0} shown {:9.0}", at.setting.in_bytes, at.setting.depth, bus.truth(at, Figure::Trt, None), bus.truth(at, Figure::Rtt, None), bus.truth(at, Figure::InRate, None), bus.truth(at, Figure::InRate, Some(1920)));
         }
     }
 }
