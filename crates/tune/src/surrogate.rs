@@ -69,10 +69,30 @@ const UNKNOWN_SD: f64 = 0.5;
 /// Nothing is believed to be known better than this, relatively.
 const FINEST: f64 = 3e-4;
 
-/// How far the ratio of a figure to its base may stray, and over which part of the axes. The most
-/// likely pair is taken.
-const SIGMAS: [f64; 8] = [0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0];
-const REACHES: [f64; 3] = [0.15, 0.5, 1.5];
+/// What is tried for the kernel; the most likely is taken.
+struct Kernels {
+    /// How far the ratio of a figure to its base may stray.
+    sigmas: &'static [f64],
+    /// Over which part of the axes that fades.
+    reaches: &'static [f64],
+    /// Part of the variance that the intervals say. Where ends of exchanges fall on a frame's grid,
+    /// their mean is known far better than the spread of single ones lets hope.
+    calms: &'static [f64],
+}
+
+/// To choose the base by.
+const ROUGH: Kernels = Kernels {
+    sigmas: &[0.005, 0.02, 0.1, 0.4],
+    reaches: &[0.5],
+    calms: &[1.0, 0.05],
+};
+
+const THOROUGH: Kernels = Kernels {
+    sigmas: &[0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0],
+    reaches: &[0.15, 0.5, 1.5],
+    calms: &[1.0, 0.1, 0.01],
+};
+
 const LABEL_SIGMA: f64 = 0.5;
 
 /// What is believed of the stray before anything was measured: a few points that happen to lie on the
@@ -82,10 +102,6 @@ const USUAL_SIGMA: f64 = 0.05;
 /// Numbers of a model of one size that changes: of the whole way and of the slowest stage, of each the
 /// fixed cost and the cost a byte.
 const FITTED: usize = 4;
-
-/// Part of the variance that the intervals say. Where ends of exchanges fall on a frame's grid, their
-/// mean is known far better than the spread of single ones lets hope.
-const CALMS: [f64; 3] = [1.0, 0.1, 0.01];
 
 /// A figure everywhere.
 pub(crate) struct Surrogate {
@@ -114,7 +130,7 @@ impl Surrogate {
                 Some((width / unit / (2.0 * Z)).powi(2))
             };
             let (variances, noise) = variances(readings, own);
-            let process = most_likely(&spots, &values, &variances, 0)?;
+            let (_, process) = most_likely(&spots, &values, &variances, 0, &THOROUGH)?;
             return Some(Surrogate {
                 base: None,
                 unit,
@@ -123,15 +139,20 @@ impl Surrogate {
             });
         }
         let (variances, noise) = variances(readings, |r| relative_variance(r.figure));
-        let fits = BASES.iter().filter_map(|&base| {
-            let values: Option<Vec<f64>> = (readings.iter())
+        let values = |base: Base| -> Option<Vec<f64>> {
+            (readings.iter())
                 .map(|r| Some(r.figure.value.ln() - base.log(model, r.setting)?))
-                .collect();
-            let fitted = if base == Base::Level { 0 } else { FITTED };
-            let process = most_likely(&spots, &values?, &variances, fitted)?;
-            Some((base, process))
+                .collect()
+        };
+        let fitted = |base| if base == Base::Level { 0 } else { FITTED };
+        let rough = BASES.iter().filter_map(|&base| {
+            let (likely, _) =
+                most_likely(&spots, &values(base)?, &variances, fitted(base), &ROUGH)?;
+            Some((base, likely))
         });
-        let (base, process) = fits.max_by(|a, b| a.1.evidence.total_cmp(&b.1.evidence))?;
+        let (base, _) = rough.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (_, process) =
+            most_likely(&spots, &values(base)?, &variances, fitted(base), &THOROUGH)?;
         Some(Surrogate {
             base: Some(base),
             unit: 1.0,
@@ -168,29 +189,31 @@ impl Surrogate {
     }
 }
 
+/// The most likely of some kernels, with the logarithm of how likely it is. `fitted` numbers of the base
+/// come from the same points, which therefore do not say how far it strays from others.
 fn most_likely(
     spots: &[Spot],
     values: &[f64],
     variances: &[f64],
     fitted: usize,
-) -> Option<Process> {
-    // Points that the model was fitted to do not say how far it strays from others.
+    kernels: &Kernels,
+) -> Option<(f64, Process)> {
     let n = spots.len();
     let free = n.saturating_sub(fitted).max(1) as f64 / n as f64;
     let mut best: Option<(f64, Process)> = None;
-    for calm in CALMS {
+    for &calm in kernels.calms {
         let variances: Vec<f64> = variances.iter().map(|v| v * calm).collect();
-        for sigma in SIGMAS {
-            for reach in REACHES {
+        for &sigma in kernels.sigmas {
+            for &reach in kernels.reaches {
                 let kernel = Kernel {
                     sigma,
                     reach,
                     label_sigma: LABEL_SIGMA,
                 };
-                let prior = log_prior(sigma, USUAL_SIGMA) + log_prior(calm, 1.0);
                 let Some(process) = Process::new(kernel, spots, values, &variances) else {
                     continue;
                 };
+                let prior = log_prior(sigma, USUAL_SIGMA) + log_prior(calm, 1.0);
                 let likely = free * process.evidence + prior;
                 if best.as_ref().is_none_or(|(other, _)| likely > *other) {
                     best = Some((likely, process));
@@ -198,7 +221,7 @@ fn most_likely(
             }
         }
     }
-    best.map(|(_, process)| process)
+    best
 }
 
 /// Of a normal distribution of the logarithm, a factor of e wide, but for a constant.

@@ -2,12 +2,12 @@
 //! Variations of the published devices; their steps are real ones.
 
 use super::virtual_host::{Work, run};
-use super::{Device, Figure, scaled};
+use super::{Device, Figure, TWO_OF_THREE, scaled};
 use fastrand::Rng;
 use std::collections::HashMap;
 use wiregauge::bus::{BusTiming, DeviceTiming, HostTiming, NakRetry, PROFILES, PipeTiming};
 use wiregauge_model::{Observation, Setting};
-use wiregauge_stats::{Distribution, Series};
+use wiregauge_stats::{Distribution, Estimate, Series};
 use wiregauge_tune::{Candidate, Measured};
 
 /// Exchanges that the truth is taken from, and those left out before.
@@ -19,7 +19,7 @@ pub struct Bus {
     bus: BusTiming,
     device: DeviceTiming,
     random: Rng,
-    known: HashMap<Setting, (Distribution, Distribution)>,
+    known: HashMap<Setting, True>,
 }
 
 impl Bus {
@@ -57,30 +57,63 @@ impl Bus {
         }
     }
 
-    /// TRT and RTT of so many exchanges after so many others.
-    fn times(&self, at: Setting, before: usize, count: usize) -> (Distribution, Distribution) {
-        let depth = at.depth as usize;
+    /// When the host is told of so many ends, and those before.
+    fn told(&self, at: Setting, count: usize) -> Vec<u64> {
         let work = Work::Exchange {
             out: u64::from(at.out_bytes),
             answer: u64::from(at.in_bytes),
-            depth,
+            depth: at.depth as usize,
         };
-        let told = &run(self.bus, self.device, 1, work, before + depth + count)[0].told_ns;
-        let (mut trt, mut rtt) = (Series::new(), Series::new());
-        for end in before + depth..before + depth + count {
-            trt.push(told[end] - told[end - 1]);
-            // It was asked for when the one `depth` before it ended.
-            rtt.push(told[end] - told[end - depth]);
-        }
-        let some = |series: Series| series.distribution().expect("some");
-        (some(trt), some(rtt))
+        run(self.bus, self.device, 1, work, count).remove(0).told_ns
     }
+
+    fn true_figures(&self, at: Setting) -> True {
+        let depth = at.depth as usize;
+        let told = self.told(at, BEFORE + depth + TRUTH);
+        let (trt, rtt) = times(&told, depth, BEFORE);
+        // Several ends are told at once: whole bursts are counted, or their rate would depend on
+        // which of one ends the run.
+        let begins: Vec<usize> = (BEFORE..told.len())
+            .filter(|&i| told[i] != told[i - 1])
+            .collect();
+        let (first, last) = (begins[0], begins[begins.len() - 1]);
+        let half = |e: Estimate| e.high.map_or(0.0, |high| high / e.value - 1.0);
+        True {
+            trt_ns: (told[last] - told[first]) as f64 / (last - first) as f64,
+            rtt_ns: rtt.mean.value,
+            trt_half: half(trt.mean),
+            rtt_half: half(rtt.mean),
+        }
+    }
+}
+
+/// TRT and RTT of what comes after so many others.
+fn times(told: &[u64], depth: usize, before: usize) -> (Distribution, Distribution) {
+    let (mut trt, mut rtt) = (Series::new(), Series::new());
+    for end in before + depth..told.len() {
+        trt.push(told[end] - told[end - 1]);
+        // It was asked for when the one `depth` before it ended.
+        rtt.push(told[end] - told[end - depth]);
+    }
+    let some = |series: Series| series.distribution().expect("some");
+    (some(trt), some(rtt))
+}
+
+/// Times, and by which part an interval of the length of `TRUTH` reaches beyond.
+#[derive(Clone, Copy)]
+struct True {
+    trt_ns: f64,
+    rtt_ns: f64,
+    trt_half: f64,
+    rtt_half: f64,
 }
 
 impl Device for Bus {
     fn measure(&mut self, at: Candidate, exchanges: u64, figures: &[Figure]) -> Measured {
         let before = BEFORE + self.random.usize(0..100);
-        let (trt, rtt) = self.times(at.setting, before, exchanges as usize);
+        let depth = at.setting.depth as usize;
+        let told = self.told(at.setting, before + depth + exchanges as usize);
+        let (trt, rtt) = times(&told, depth, before);
         let in_bytes = f64::from(at.setting.in_bytes);
         let figure = |figure: &Figure| match figure {
             Figure::InRate => scaled(trt.mean, |ns| in_bytes * 1e9 / ns),
@@ -103,22 +136,24 @@ impl Device for Bus {
         }
     }
 
-    fn truth(&mut self, at: Candidate, figure: Figure, _: Option<u64>) -> f64 {
+    fn truth(&mut self, at: Candidate, figure: Figure, shown: Option<u64>) -> f64 {
         let known = match self.known.get(&at.setting) {
-            Some(known) => known.clone(),
+            Some(known) => *known,
             None => {
-                let times = self.times(at.setting, BEFORE, TRUTH);
-                self.known.insert(at.setting, times.clone());
-                times
+                let found = self.true_figures(at.setting);
+                self.known.insert(at.setting, found);
+                found
             }
         };
-        let (trt, rtt) = known;
+        let reach = TWO_OF_THREE / 1.96;
+        let reach = shown.map_or(0.0, |n| reach * (TRUTH as f64 / n as f64).sqrt());
+        let trt = known.trt_ns * (1.0 + reach * known.trt_half);
         match figure {
-            Figure::InRate => f64::from(at.setting.in_bytes) * 1e9 / trt.mean.value,
-            Figure::Exchanges => 1e9 / trt.mean.value,
-            Figure::Trt => trt.mean.value,
-            Figure::Rtt => rtt.mean.value,
-            Figure::P99 => rtt.p99.value,
+            Figure::InRate => f64::from(at.setting.in_bytes) * 1e9 / trt,
+            Figure::Exchanges => 1e9 / trt,
+            Figure::Trt => trt,
+            Figure::Rtt => known.rtt_ns * (1.0 + reach * known.rtt_half),
+            Figure::P99 => unreachable!("not asked of a bus"),
         }
     }
 }

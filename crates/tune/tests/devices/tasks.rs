@@ -23,8 +23,10 @@ pub struct Outcome {
     /// Objective of the choice against the best that keeps the constraint, as a part: above 0 is
     /// worse.
     pub loss: f64,
-    /// The same against the best that a confirmation as long as this one can show to keep it.
+    /// The same against the best that two of three confirmations show to keep it.
     pub shown_loss: f64,
+    /// Whether any candidate can be shown to keep the constraint by such a run.
+    pub is_showable: bool,
     /// Exchanges spent, as a part of exhaustive search's.
     pub spent: f64,
     pub probes: usize,
@@ -33,6 +35,26 @@ pub struct Outcome {
     pub is_true: bool,
     pub advice: Advice,
     pub best: Candidate,
+}
+
+impl Outcome {
+    /// All of it, to be read.
+    pub fn line(&self) -> String {
+        let choice = self.advice.best.as_ref().expect("something answered");
+        format!(
+            "{}: loss {:.4}, shown {:.4}, spent {:.4}, probes {}, {:?}, true {}, showable {}, {:?} for {:?}",
+            self.name,
+            self.loss,
+            self.shown_loss,
+            self.spent,
+            self.probes,
+            self.told,
+            self.is_true,
+            self.is_showable,
+            choice.at.setting,
+            self.best.setting,
+        )
+    }
 }
 
 pub fn candidates(space: &Space) -> Vec<Candidate> {
@@ -60,10 +82,6 @@ pub fn candidates(space: &Space) -> Vec<Candidate> {
         }
     }
     all
-}
-
-fn keeps(bound: Bound, value: f64) -> bool {
-    bound.keeps(value)
 }
 
 /// Searches, and compares with the truth at every candidate.
@@ -102,7 +120,7 @@ pub fn solve(task: &Task, device: &mut dyn Device, effort: Effort) -> Outcome {
     let mut best_of = |shown: Option<u64>| {
         let kept: Vec<Candidate> = (all.iter().copied())
             .filter(|&at| match (bound, task.constraint) {
-                (Some(bound), Some((figure, _))) => keeps(bound, device.truth(at, figure, shown)),
+                (Some(bound), Some((figure, _))) => bound.keeps(device.truth(at, figure, shown)),
                 _ => true,
             })
             .collect();
@@ -116,20 +134,21 @@ pub fn solve(task: &Task, device: &mut dyn Device, effort: Effort) -> Outcome {
         best
     };
     let best = best_of(None).expect("the bound lies between");
-    let shown = best_of(Some(confirmation)).unwrap_or(best);
+    let shown = best_of(Some(confirmation));
     let value = device.truth(choice.at, task.objective, None);
     let loss = |best: f64| match task.sense {
         Sense::Maximise => 1.0 - value / best,
         Sense::Minimise => value / best - 1.0,
     };
     let is_true = match (bound, task.constraint) {
-        (Some(bound), Some((figure, _))) => keeps(bound, device.truth(choice.at, figure, None)),
+        (Some(bound), Some((figure, _))) => bound.keeps(device.truth(choice.at, figure, None)),
         _ => true,
     };
     Outcome {
         name: task.name,
         loss: loss(best.1),
-        shown_loss: loss(shown.1),
+        shown_loss: loss(shown.unwrap_or(best).1),
+        is_showable: shown.is_some(),
         spent: advice.spent as f64 / advice.exhaustive as f64,
         probes: advice.probes.len(),
         told: choice.constraints.first().map(|v| v.kept),
