@@ -139,21 +139,16 @@ impl Found {
 
     /// Why the limit is where it is, in words.
     pub fn reasons(&self) -> Vec<String> {
-        let named = |index: usize| {
-            let constraint = self.task.constraints.get(index);
-            constraint.map_or("", |constraint| constraint.text.as_str())
-        };
-        let why = self.advice.why.iter().map(|why| match why {
-            Why::NothingKeeps { constraint } => {
-                let name = named(*constraint);
-                format!("no setting was found that keeps `{name}`; this one comes nearest")
+        let mut reasons: Vec<String> = self.advice.why.iter().map(Why::to_string).collect();
+        // The search knows them by their numbers only; the highest first, so that 1 is not taken
+        // for the beginning of 10.
+        for (index, constraint) in self.task.constraints.iter().enumerate().rev() {
+            let (number, name) = (index + 1, &constraint.text);
+            for reason in &mut reasons {
+                *reason = reason.replace(&format!("constraint {number}"), &format!("`{name}`"));
             }
-            Why::ConstraintBinds { constraint } => {
-                format!("`{}` forbids what would be better", named(*constraint))
-            }
-            other => other.to_string(),
-        });
-        why.collect()
+        }
+        reasons
     }
 
     /// The longest probe at a setting.
