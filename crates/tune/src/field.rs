@@ -2,6 +2,7 @@
 //! constraints, whether it answers at all.
 
 use crate::gaussian::Spot;
+use crate::record::Record;
 use crate::search::Told;
 use crate::space::{Grid, Place};
 use crate::surrogate::{Reading, Surrogate};
@@ -15,9 +16,6 @@ use wiregauge_stats::Estimate;
 /// So many standard errors of the confirmation a constraint must be kept by in advance: 1.96 are needed
 /// for its interval to exclude the bound. Where it then does not, the next best is confirmed.
 const TO_SHOW: f64 = 2.1;
-
-/// Distance on the scaled axes over which a failed or violating probe speaks against its neighbours.
-const NEAR: f64 = 0.1;
 
 /// How well a candidate is known and thought of.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +50,7 @@ enum Limit {
         margin: f64,
     },
     /// A figure that must be 0: what is near to a probe in which it was not is suspect.
-    Never { seen: Vec<(Spot, bool)> },
+    Never(Record),
 }
 
 /// See the module.
@@ -62,7 +60,7 @@ pub(crate) struct Field<'a> {
     pub model: Option<LinkModel>,
     objective: Surrogate,
     limits: Vec<Limit>,
-    answered: Vec<(Spot, bool)>,
+    answers: Record,
     lengths: Lengths,
 }
 
@@ -109,9 +107,8 @@ impl<'a> Field<'a> {
         told: &[Told],
         lengths: Lengths,
     ) -> Option<Field<'a>> {
-        let answered: Vec<(Spot, bool)> = (told.iter())
-            .map(|t| (spot(grid, t.place), !t.measured.has_failed()))
-            .collect();
+        let went = |t: &Told| (spot(grid, t.place), !t.measured.has_failed());
+        let answers = Record::of(told.iter().map(went));
         // Of the way to wait and to connect that was probed most.
         let alike = |t: &&Told| {
             told.iter()
@@ -133,13 +130,11 @@ impl<'a> Field<'a> {
         let objective = Surrogate::fit(&objectives, model.as_ref(), 0.0)?;
         let limit = |(index, &bound): (usize, &Bound)| {
             let figure = |t: &Told| t.measured.constraints.get(index).copied().flatten();
-            let suspicion = || Limit::Never {
-                seen: (told.iter())
-                    .map(|t| {
-                        let kept = figure(t).is_some_and(|f| bound.keeps(f.value));
-                        (spot(grid, t.place), kept)
-                    })
-                    .collect(),
+            let suspicion = || {
+                let kept = |t: &&Told| figure(t).is_some_and(|f| bound.keeps(f.value));
+                Limit::Never(Record::of(
+                    told.iter().map(|t| (spot(grid, t.place), kept(t))),
+                ))
             };
             if bound == Bound::AtMost(0.0) {
                 return suspicion();
@@ -163,7 +158,7 @@ impl<'a> Field<'a> {
             model,
             objective,
             limits,
-            answered,
+            answers,
             lengths,
         })
     }
@@ -177,8 +172,8 @@ impl<'a> Field<'a> {
         let mut to_learn = self.telling(&self.objective, sd);
         for limit in &self.limits {
             match limit {
-                Limit::Never { seen } => {
-                    let odds = odds(&spot, seen);
+                Limit::Never(record) => {
+                    let odds = record.odds(&spot);
                     shown *= odds;
                     slack = slack.min(odds - 0.5);
                 }
@@ -203,7 +198,7 @@ impl<'a> Field<'a> {
             sd,
             shown,
             slack,
-            answers: odds(&spot, &self.answered),
+            answers: self.answers.odds(&spot),
             to_learn,
         }
     }
@@ -220,7 +215,7 @@ impl<'a> Field<'a> {
         let spot = spot(self.grid, place);
         let setting = self.grid.candidate(place).setting;
         let room = |limit: &Limit| match limit {
-            Limit::Never { seen } => odds(&spot, seen) - 0.5,
+            Limit::Never(record) => record.odds(&spot) - 0.5,
             Limit::Figure {
                 surrogate, bound, ..
             } => {
@@ -258,22 +253,6 @@ impl<'a> Field<'a> {
         }
         most
     }
-}
-
-/// How probable it is that what happened near by happens here: each probe counts by its distance, and
-/// without any the odds are good.
-fn odds(here: &Spot, seen: &[(Spot, bool)]) -> f64 {
-    let (mut good, mut bad) = (0.2, 0.0);
-    for (spot, went_well) in seen {
-        let square: f64 = (0..3).map(|i| (spot.at[i] - here.at[i]).powi(2)).sum();
-        let apart = if spot.labels == here.labels { 0.0 } else { 1.0 };
-        let weight = (-(square.sqrt() + apart) / NEAR).exp();
-        match went_well {
-            true => good += weight,
-            false => bad += weight,
-        }
-    }
-    good / (good + bad)
 }
 
 /// Probability that a normal deviate is below.
@@ -325,16 +304,5 @@ mod tests {
     fn what_is_known_to_be_worse_promises_nothing() {
         assert_eq!(expected_gain(&belief(1.0, 0.0), 2.0), 0.0);
         assert!((expected_gain(&belief(2.5, 0.0), 2.0) - 0.5).abs() < 1e-12);
-    }
-
-    #[test]
-    fn a_failure_speaks_against_what_is_near_and_not_against_what_is_far() {
-        let at = |x: f64| Spot {
-            at: [x, 0.0, 0.0],
-            labels: [0, 0],
-        };
-        let seen = [(at(1.0), false), (at(0.0), true)];
-        assert!(odds(&at(0.99), &seen) < 0.3);
-        assert!(odds(&at(0.3), &seen) > 0.9);
     }
 }

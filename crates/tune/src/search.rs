@@ -3,7 +3,7 @@
 
 use crate::advice::{Advice, Choice, Kept, SetAside, Verdict};
 use crate::field::{Belief, Field, Lengths, expected_gain, model_of};
-use crate::pool::pool;
+use crate::pool::{EACH, pool};
 use crate::space::{Grid, Place};
 use crate::{Bound, Effort, Measured, Probe, Purpose, Sense, Space, SpaceError, front, why};
 use std::collections::HashSet;
@@ -31,7 +31,7 @@ const OUTDONE: f64 = 0.01;
 const TO_BE_SHOWN: u64 = 10;
 
 /// A probe is at most so many times as long: a few long ones cost fewer greetings.
-const LONGEST: u64 = 4;
+const LONGEST: u64 = 10;
 
 /// Probes of one candidate, at most.
 const MOST_TIMES: usize = 3;
@@ -140,7 +140,11 @@ impl Search {
         let is_kept = self.best_kept(&field).is_some();
         if self.left() >= self.fewest() && self.told.len() < MOST_PROBES {
             // Another confirmation must be worth its while.
-            let enough = if is_kept { OUTDONE } else { ENOUGH };
+            let enough = match is_kept {
+                true => OUTDONE,
+                false if self.grid.count() <= EACH => ENOUGH / 3.0,
+                false => ENOUGH,
+            };
             if let Some(place) = self.most_promising(&field, enough) {
                 return Some(self.refinement(&field, place));
             }

@@ -84,7 +84,7 @@ struct Kernels {
 const ROUGH: Kernels = Kernels {
     sigmas: &[0.005, 0.02, 0.1, 0.4],
     reaches: &[0.5],
-    calms: &[1.0, 0.05],
+    calms: &[1.0, 0.1],
 };
 
 const THOROUGH: Kernels = Kernels {

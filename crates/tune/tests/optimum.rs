@@ -2,8 +2,8 @@
 //! tells when a constraint is not kept.
 //!
 //! The optimum is that of exhaustive search by the true figures of the modelled device, at every
-//! candidate. With a constraint there are two: the best that truly keeps it, and the best that two of
-//! three confirmations of the same length show to keep it. Both losses are told; the second is held
+//! candidate. With a constraint there are two: the best that truly keeps it, and the best that nine of
+//! ten confirmations of the same length show to keep it. Both losses are told; the second is held
 //! to 3 %, because exhaustive search must show what it chose as well.
 
 mod devices;
@@ -140,4 +140,29 @@ fn table_of_losses() {
     table("bus", &bus);
     hold(&numeric);
     hold(&bus);
+}
+
+#[test]
+#[ignore]
+fn look() {
+    let seed: u64 = std::env::var("SEED").unwrap().parse().unwrap();
+    let o = if std::env::var("BUS").is_ok() {
+        bus(seed)
+    } else {
+        numeric(seed)
+    };
+    println!("{}", o.line());
+    for (p, m) in &o.advice.probes {
+        println!(
+            "{:?} n {} {:?} obj {:.0} [{:.0},{:.0}] con {:?}",
+            p.at.setting,
+            p.exchanges,
+            p.purpose,
+            m.objective.unwrap().value,
+            m.objective.unwrap().low.unwrap_or(0.0),
+            m.objective.unwrap().high.unwrap_or(0.0),
+            m.constraints.first().map(|e| e.unwrap())
+        );
+    }
+    println!("{:?} {:?}", o.advice.best, o.advice.why);
 }
