@@ -13,9 +13,12 @@ use std::collections::BTreeMap;
 use wiregauge_model::{LinkModel, Observation, Setting};
 use wiregauge_stats::Estimate;
 
-/// So many standard errors of the confirmation a constraint must be kept by in advance: 1.96 are needed
-/// for its interval to exclude the bound. Where it then does not, the next best is confirmed.
-const TO_SHOW: f64 = 2.1;
+/// So many standard errors of the confirmation a constraint must be kept by in advance: 1.96 for its
+/// interval to exclude the bound, the rest so that it does so in three of four, ...
+const TO_SHOW: f64 = 2.6;
+
+/// ... and so many more after each confirmation that did not show it.
+const MORE_TO_SHOW: f64 = 0.6;
 
 /// How well a candidate is known and thought of.
 #[derive(Clone, Copy, Debug)]
@@ -34,11 +37,15 @@ pub(crate) struct Belief {
     pub to_learn: f64,
 }
 
-/// How long probes and confirmations are.
+/// What is known of the confirmations.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lengths {
+pub(crate) struct Trial {
+    /// Exchanges of a long probe.
     pub probe: u64,
+    /// Exchanges of a confirmation.
     pub confirmation: u64,
+    /// Confirmations that did not show what they should.
+    pub in_vain: usize,
 }
 
 enum Limit {
@@ -61,7 +68,7 @@ pub(crate) struct Field<'a> {
     objective: Surrogate,
     limits: Vec<Limit>,
     answers: Record,
-    lengths: Lengths,
+    trial: Trial,
 }
 
 pub(crate) fn spot(grid: &Grid, place: Place) -> Spot {
@@ -105,7 +112,7 @@ impl<'a> Field<'a> {
         sense: Sense,
         bounds: &[Bound],
         told: &[Told],
-        lengths: Lengths,
+        trial: Trial,
     ) -> Option<Field<'a>> {
         let went = |t: &Told| (spot(grid, t.place), !t.measured.has_failed());
         let answers = Record::of(told.iter().map(went));
@@ -145,7 +152,8 @@ impl<'a> Field<'a> {
             match Surrogate::fit(&readings, model.as_ref(), bound.limit()) {
                 None => suspicion(),
                 Some(surrogate) => Limit::Figure {
-                    margin: TO_SHOW * surrogate.noise(lengths.confirmation),
+                    margin: (TO_SHOW + MORE_TO_SHOW * trial.in_vain as f64)
+                        * surrogate.noise(trial.confirmation),
                     surrogate,
                     bound,
                 },
@@ -159,7 +167,7 @@ impl<'a> Field<'a> {
             objective,
             limits,
             answers,
-            lengths,
+            trial,
         })
     }
 
@@ -206,7 +214,7 @@ impl<'a> Field<'a> {
     /// A probe whose noise hides what is sought is worth less (Huang et al. 2006, augmented expected
     /// improvement).
     fn telling(&self, surrogate: &Surrogate, sd: f64) -> f64 {
-        let noise = surrogate.noise(self.lengths.probe);
+        let noise = surrogate.noise(self.trial.probe);
         1.0 - noise / sd.hypot(noise).max(f64::MIN_POSITIVE)
     }
 

@@ -2,7 +2,7 @@
 //! what was told, so that a search can be asked, interrupted and asked again.
 
 use crate::advice::{Advice, Choice, Kept, SetAside, Verdict};
-use crate::field::{Belief, Field, Lengths, expected_gain, model_of};
+use crate::field::{Belief, Field, Trial, expected_gain, model_of};
 use crate::pool::{EACH, pool};
 use crate::space::{Grid, Place};
 use crate::{Bound, Effort, Measured, Probe, Purpose, Sense, Space, SpaceError, front, why};
@@ -206,11 +206,14 @@ impl Search {
     }
 
     fn field(&self) -> Option<Field<'_>> {
-        let lengths = Lengths {
+        let is_vain = |t: &&Told| self.choice(t).is_some_and(|choice| !choice.keeps_all());
+        let in_vain = self.confirmations().filter(is_vain);
+        let trial = Trial {
             probe: self.effort.exchanges,
             confirmation: self.confirmation(),
+            in_vain: in_vain.count(),
         };
-        Field::new(&self.grid, self.sense, &self.bounds, &self.told, lengths)
+        Field::new(&self.grid, self.sense, &self.bounds, &self.told, trial)
     }
 
     fn probe(&self, place: Place, exchanges: u64, purpose: Purpose) -> Probe {
