@@ -17,7 +17,7 @@ TABLES = {
     "loop": measure.LOOP,
     "serve": serving.SERVE,
     "show": stored.SHOW,
-    "explain": {},
+    "explain": stored.EXPLAIN,
     "report": stored.REPORT,
     "compare": stored.COMPARE,
     "runs": {},
