@@ -136,7 +136,10 @@ impl<'a> Field<'a> {
             .collect();
         let objective = Surrogate::fit(&objectives, model.as_ref(), 0.0)?;
         let limit = |(index, &bound): (usize, &Bound)| {
-            let figure = |t: &Told| t.measured.constraints.get(index).copied().flatten();
+            let figure = |t: &Told| {
+                let found = t.measured.constraints.get(index).copied().flatten();
+                found.filter(|found| found.value.is_finite())
+            };
             let suspicion = || {
                 let kept = |t: &&Told| figure(t).is_some_and(|f| bound.keeps(f.value));
                 Limit::Never(Record::of(

@@ -130,7 +130,7 @@ impl Search {
     pub fn next(&self) -> Option<Probe> {
         if let Some(&place) = self.design.iter().find(|place| !self.is_probed(**place))
             && self.told.len() < self.design.len() * 2
-            && self.left() >= self.fewest()
+            && (self.left() >= self.fewest() || self.told.is_empty())
         {
             return Some(self.probe(place, self.fewest(), Purpose::Explore));
         }
@@ -234,7 +234,7 @@ impl Search {
         here.peek().is_some() && here.all(|t| t.measured.has_failed())
     }
 
-    /// Exchanges left for probes; one confirmation is set aside until it is made.
+    /// Exchanges left for probes; there is always one confirmation set aside.
     fn left(&self) -> u64 {
         let reserve = self.confirmation().min(self.budget() * 2 / 5);
         self.budget().saturating_sub(self.spent() + reserve)
@@ -251,7 +251,7 @@ impl Search {
     /// While nothing has answered: another candidate, as different as can be.
     fn sign_of_life(&self) -> Option<Probe> {
         let failed: HashSet<Place> = self.told.iter().map(|t| t.place).collect();
-        if failed.len() >= DEAD || self.left() < self.fewest() {
+        if failed.len() >= DEAD {
             return None;
         }
         let place = pool(&self.grid, &[], &[], failed.len())

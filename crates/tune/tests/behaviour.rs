@@ -273,3 +273,37 @@ fn a_space_of_one_candidate_is_confirmed_at_once() {
     assert!(best.confirmed);
     assert_eq!(best.exchanges, 500);
 }
+
+#[test]
+fn an_effort_too_small_for_a_choice_still_measures_and_confirms_something() {
+    let two = Space {
+        in_bytes: vec![64],
+        depth: vec![1, 2],
+        ..space()
+    };
+    let effort = Effort {
+        exchanges: 10,
+        ..Effort::default()
+    };
+    let search = Search::new(two, Sense::Maximise, Vec::new(), effort).unwrap();
+    let (_, advice) = run(search, &[Figure::InRate], |_| true);
+    assert!(advice.best.unwrap().confirmed);
+}
+
+#[test]
+fn where_nothing_is_ever_lost_the_least_loss_is_found_with_the_least_depth() {
+    let mut search = Search::new(space(), Sense::Minimise, Vec::new(), Effort::default()).unwrap();
+    let mut device = Numeric::new(7);
+    while let Some(probe) = search.next() {
+        let mut measured = device.measure(probe.at, probe.exchanges, &[Figure::InRate]);
+        measured.objective = Some(wiregauge_stats::Estimate {
+            value: 0.0,
+            low: Some(0.0),
+            high: Some(4.0 / probe.exchanges as f64),
+        });
+        search.tell(&probe, measured);
+    }
+    let best = search.advice().best.unwrap();
+    assert!(best.confirmed);
+    assert_eq!(best.at.setting.depth, 1);
+}

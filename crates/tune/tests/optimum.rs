@@ -131,38 +131,13 @@ fn on_modelled_buses_the_optimum_is_found_with_a_fifth_of_the_exchanges() {
     hold(&search(0..15, bus));
 }
 
-/// The table in docs/tune.md.
+/// The table in docs/tune.md, of devices that were not looked at while the search was written.
 #[test]
 #[ignore = "a minute or two; run in release"]
 fn table_of_losses() {
-    let (numeric, bus) = (search(0..210, numeric), search(0..100, bus));
+    let (numeric, bus) = (search(1000..1210, numeric), search(1000..1100, bus));
     table("formula", &numeric);
     table("bus", &bus);
     hold(&numeric);
     hold(&bus);
-}
-
-#[test]
-#[ignore]
-fn look() {
-    let seed: u64 = std::env::var("SEED").unwrap().parse().unwrap();
-    let o = if std::env::var("BUS").is_ok() {
-        bus(seed)
-    } else {
-        numeric(seed)
-    };
-    println!("{}", o.line());
-    for (p, m) in &o.advice.probes {
-        println!(
-            "{:?} n {} {:?} obj {:.0} [{:.0},{:.0}] con {:?}",
-            p.at.setting,
-            p.exchanges,
-            p.purpose,
-            m.objective.unwrap().value,
-            m.objective.unwrap().low.unwrap_or(0.0),
-            m.objective.unwrap().high.unwrap_or(0.0),
-            m.constraints.first().map(|e| e.unwrap())
-        );
-    }
-    println!("{:?} {:?}", o.advice.best, o.advice.why);
 }
