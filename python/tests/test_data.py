@@ -135,11 +135,31 @@ def test_a_run_shows_itself_in_a_notebook_and_on_a_terminal(run):
     assert run.path.name in repr(run)
 
 
+def test_a_setting_that_was_not_measured_is_predicted_with_a_band(address):
+    run = wg.exchange(address, in_sizes=[48, 500, 1000], depth=[1, 2], count=60, no_store=True)
+    asked = [{"in": 700, "depth": 2}, "in=100,depth=1"]
+    explained = run.explain(predict=asked, confidence=0.8)
+    first, second = explained.predictions
+    assert first["at"] == {"out_bytes": 16, "in_bytes": 700, "depth": 2}
+    assert second["at"]["in_bytes"] == 100
+    for trt in (first["trt_ns"], second["trt_ns"]):
+        assert trt["low"] <= trt["value"] <= trt["high"]
+        assert trt["share"] == 0.8
+    assert "Predicted" in str(explained)
+    with pytest.raises(wg.UsageError, match="at most"):
+        run.explain(predict=asked, confidence="99%")
+    with pytest.raises(TypeError, match="predict"):
+        run.explain(predict=3)
+
+
 def test_a_run_is_explained_and_compared_and_reported(stored, address, tmp_path):
     other = wg.exchange(address, in_sizes=[48, 1000], depth=[1, 2], count=300, warmup=5)
     explained = stored.explain()
     assert explained.data["kind"] == "exchange"
     assert "device" in str(explained)
+    assert explained.models[0]["model"]["settings"] == len(stored.points)
+    with pytest.raises(wg.UsageError, match="error band wants 5"):
+        stored.explain(predict={"in": 500, "depth": 1})
     comparison = stored.compare(other, fail_if="p50 > 100000% worse", only=["p50", "p99"])
     table = comparison.table()
     assert set(table["figure"]) == {"p50", "p99"}

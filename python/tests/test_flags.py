@@ -18,7 +18,7 @@ TABLES = {
     "tune": tuning.TUNE,
     "serve": serving.SERVE,
     "show": stored.SHOW,
-    "explain": {},
+    "explain": stored.EXPLAIN,
     "report": stored.REPORT,
     "compare": stored.COMPARE,
     "runs": {},

@@ -24,6 +24,8 @@ Often = float | str
 Path = str | os.PathLike[str]
 Load = str | Mapping[str, int]
 Texts = str | Iterable[str]
+Setting = str | Mapping[str, int | str]
+Settings = Setting | Iterable[Setting]
 
 Convert = Callable[[str, Any], list[str]]
 """Takes an argument's name and value, gives the texts for its flag: one for each time it is given."""
@@ -166,6 +168,25 @@ def repeated(name: str, value: object) -> list[str]:
     if isinstance(value, (bytes, Mapping)) or not isinstance(value, Iterable):
         raise _wrong(name, value, "a str or several")
     return [_text(f"{name}[{at}]", item, "a str") for at, item in enumerate(value)]
+
+
+def settings(name: str, value: object) -> list[str]:
+    """Settings as ``{"in": 3000, "depth": 3}`` or ``"in=3000,depth=3"``, or one of them; each wants the flag again."""
+    wanted = "a dict such as {'in': 3000, 'depth': 3}, a str such as 'in=3000,depth=3', or several"
+
+    def one(name: str, value: object) -> str:
+        if isinstance(value, Mapping):
+            parts = (
+                f"{key}={_integer(f'{name}[{key!r}]', part, 'an int or a str')}" for key, part in value.items()
+            )
+            return ",".join(parts)
+        return _text(name, value, wanted)
+
+    if isinstance(value, (str, Mapping)):
+        return [one(name, value)]
+    if isinstance(value, bytes) or not isinstance(value, Iterable):
+        raise _wrong(name, value, wanted)
+    return [one(f"{name}[{at}]", item) for at, item in enumerate(value)]
 
 
 def path(name: str, value: object) -> list[str]:

@@ -313,11 +313,11 @@ class Run:
 
         return stored.compare(self, other, **options)
 
-    def explain(self) -> Explanation:
-        """Tell where its time went; see `wiregauge.explain`."""
+    def explain(self, **options: Any) -> Explanation:
+        """Tell where its time went, and what else to expect; see `wiregauge.explain`."""
         from . import stored
 
-        return stored.explain(self)
+        return stored.explain(self, **options)
 
     def show(self, **options: Any) -> str:
         """Show it as tables; see `wiregauge.show`."""

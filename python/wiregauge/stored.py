@@ -34,6 +34,7 @@ __all__ = [
 RunLike = Run | v.Path
 
 SHOW: dict[str, v.Convert] = {"format": v.text, "confidence": v.switch}
+EXPLAIN: dict[str, v.Convert] = {"predict": v.settings, "confidence": v.number}
 REPORT: dict[str, v.Convert] = {"output": v.path, "figures": v.path, "format": v.texts}
 COMPARE: dict[str, v.Convert] = {"fail_if": v.repeated, "only": v.texts, "figures": v.path}
 EXPORT: dict[str, v.Convert] = {
@@ -152,6 +153,16 @@ class Explanation:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self._text)}</pre>"
 
+    @property
+    def models(self) -> list[dict[str, Any]]:
+        """The link in a few numbers, for each way of each link; ``model`` of it is None where there is none."""
+        return self.data["models"]
+
+    @property
+    def predictions(self) -> list[dict[str, Any]]:
+        """What was predicted, in the order of the models and then of the settings; times in nanoseconds."""
+        return [one for model in self.models for one in model["predictions"]]
+
 
 class Devices(dict[str, Any]):
     """What could be measured: ``usb``, ``serial`` and ``network``, as the program's ``--json`` has it."""
@@ -224,13 +235,25 @@ def show(
     return _call.said(called)
 
 
-def explain(run: RunLike) -> Explanation:
-    """Tell where the time of a stored run went, which side limits, and what to try.
+def explain(
+    run: RunLike,
+    *,
+    predict: v.Settings | None = None,
+    confidence: v.Often | None = None,
+) -> Explanation:
+    """Tell where the time of a stored run went, which side limits, what to try, and what else to expect.
 
     Parameters
     ----------
     run
         A run, its directory, its name or the beginning of it, or ``last``.
+    predict
+        Settings that were not measured, such as ``{"in": 3000, "depth": 3}`` of an exchange run or
+        ``"transfer=8k,queue=2"`` of a stream; what never changed in the run may be left out. The answers are
+        ``explanation.predictions``.
+    confidence
+        How often the error band of a prediction holds, 0 to 1, or as ``"90%"``; the largest of 95, 90 and 80 %
+        that the run's settings carry, if not given.
 
     Returns
     -------
@@ -240,11 +263,12 @@ def explain(run: RunLike) -> Explanation:
     Raises
     ------
     UsageError
-        There is no such run, or it is a loop, whose tables tell.
+        There is no such run, or it is a loop, whose tables tell; or it cannot carry a prediction.
     """
     place = _call.place(run)
-    data = _call.answer(_call.command("explain", [place], extra=["--json"])[0])
-    return Explanation(data, _call.said(_call.command("explain", [place])[0]))
+    given = {"predict": predict, "confidence": confidence}
+    data = _call.answer(_call.command("explain", [place], EXPLAIN, given, ["--json"])[0])
+    return Explanation(data, _call.said(_call.command("explain", [place], EXPLAIN, given)[0]))
 
 
 def report(

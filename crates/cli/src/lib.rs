@@ -3,6 +3,7 @@
 //! differs is a [`Caller`]. No measuring here.
 
 mod args;
+mod asked;
 mod called;
 mod caller;
 mod commands;

@@ -64,8 +64,97 @@ fn a_stream_over_a_socket_is_split_into_system_calls_and_what_is_between_them() 
             .map(|part| flow[part].as_f64().expect("a time"));
         assert!((application + call - cycle).abs() < 1.0, "{flow}");
     }
-    // Three sizes, one way, one queue: one fit.
-    assert_eq!(explained["costs"].as_array().map(Vec::len), Some(1));
+    // Three sizes, one way: one model.
+    let models = explained["models"].as_array().expect("models");
+    assert_eq!(models.len(), 1, "{models:?}");
+    assert_eq!(models[0]["model"]["settings"], 3);
+    assert!(text.contains("The link in a few numbers, in"), "{text}");
+    assert!(text.contains("no queue on this kind of link"), "{text}");
+}
+
+#[test]
+fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --service-time 4ms");
+    desk.output(&format!(
+        "exchange {} --count 40 --in 64,1k,4k --depth 1,2,4",
+        server.address
+    ));
+    let explained = desk.json("explain last --predict in=2k,depth=3 --json");
+    let model = &explained["models"][0]["model"];
+    assert_eq!(model["settings"], 9, "{model}");
+    // 4 ms of each exchange are the device's; without it, one takes some ten microseconds.
+    let base = model["base"]["fixed_ns"]["value"].as_f64();
+    assert!(base >= Some(2e6), "{model}");
+    let predicted = &explained["models"][0]["predictions"][0];
+    assert_eq!(
+        predicted["at"]["out_bytes"], 16,
+        "what never changed is filled in"
+    );
+    let [value, low, high, share] =
+        ["value", "low", "high", "share"].map(|part| predicted["trt_ns"][part].as_f64());
+    assert!(
+        value >= Some(2e6) && low <= value && value <= high,
+        "{predicted}"
+    );
+    assert!(
+        share == Some(0.9) || share == Some(0.8),
+        "9 points: {predicted}"
+    );
+    let text = desk.output("explain last --predict in=2k,depth=3 --predict in=64k,depth=2");
+    for word in [
+        "The link in a few numbers",
+        "an exchange alone",
+        "off % if left out",
+        "Predicted, means in",
+        "no band: beyond what was measured (IN 64 to 4096 B)",
+    ] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    // 9 points carry 9/10 at most.
+    desk.wiregauge("explain last --predict in=2k,depth=3 --confidence 99%")
+        .assert()
+        .code(2)
+        .stderr(contains("at most").and(contains("not for 99 %")));
+    desk.wiregauge("explain last --predict depth=3")
+        .assert()
+        .code(2)
+        .stderr(contains("64 to 4096").and(contains("in= is wanted")));
+    desk.wiregauge("explain last --predict transfer=4k,queue=2")
+        .assert()
+        .code(2)
+        .stderr(
+            contains("an exchange run, which has no transfer")
+                .and(contains("out=, in= and depth=")),
+        );
+}
+
+#[test]
+fn a_run_of_one_point_says_why_it_has_no_model_and_refuses_to_predict() {
+    let desk = Desk::new();
+    desk.output("exchange null:// --count 40 --no-calibration");
+    let text = desk.output("explain last");
+    assert!(text.contains("no model: 1 different"), "{text}");
+    desk.wiregauge("explain last --predict in=4k")
+        .assert()
+        .code(2)
+        .stderr(contains("cannot predict in=4k").and(contains("--depth 1,4")));
+}
+
+#[test]
+fn a_setting_that_cannot_be_read_is_told_before_any_run_is_looked_for() {
+    let desk = Desk::new();
+    for (flags, told) in [
+        ("--predict size=4k", "out=, in=, depth="),
+        ("--predict depth=0", "1 is the least"),
+        ("--predict in=4k --confidence 100%", "no share"),
+        ("--confidence 90%", "--predict"),
+    ] {
+        desk.wiregauge(&format!("explain nothing {flags}"))
+            .assert()
+            .code(2)
+            .stderr(contains(told));
+    }
 }
 
 #[test]

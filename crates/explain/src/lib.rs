@@ -1,17 +1,18 @@
 //! Where the time of a run went, from the summaries that it stored: the application's part, the USB
-//! stack's, the device's and the bus's; which of them limits, and what to try. Opens nothing, measures
-//! nothing. docs/explain.md defines every figure.
+//! stack's, the device's and the bus's; which of them limits, and what to try; the link in a few numbers.
+//! Opens nothing, measures nothing. docs/explain.md defines every figure.
 
 #![forbid(unsafe_code)]
 
-mod cost;
 mod exchange;
+mod meaning;
+mod modelled;
 mod show;
 mod stream;
 mod verdict;
 
-pub use cost::{Cost, MIN_SIZES};
 pub use exchange::{ExchangeSplit, ExchangeVerdict, of_exchange};
+pub use modelled::{Modelled, Predicted, models_of_exchange};
 pub use stream::{FlowSplit, StreamExplanation, of_stream};
 pub use verdict::{Queued, Verdict};
 

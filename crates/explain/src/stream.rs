@@ -1,6 +1,6 @@
 //! The split of a stream run: each transfer's time into application, USB stack, and device and bus.
 
-use crate::cost::{self, Cost};
+use crate::modelled::{self, Modelled};
 use crate::verdict::{Queued, REAL, Verdict};
 use serde::Serialize;
 use wiregauge_record::{
@@ -25,8 +25,8 @@ const TRY_QUEUE: u32 = 4;
 pub struct StreamExplanation {
     /// Each way of each point.
     pub flows: Vec<FlowSplit>,
-    /// Fixed cost and cost a byte, where a run has enough sizes.
-    pub costs: Vec<Cost>,
+    /// The link in a few numbers, each way.
+    pub models: Vec<Modelled>,
     /// URB events that usbmon had no room for.
     pub urb_events_overflowed: u64,
     /// URB events dropped because the host's clock was set.
@@ -99,7 +99,7 @@ pub fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> StreamExplanati
     }
     StreamExplanation {
         flows,
-        costs: costs(points),
+        models: modelled::of_stream(plan, points),
         urb_events_overflowed: overflowed,
         urb_events_at_clock_set: at_clock_set,
     }
@@ -262,43 +262,4 @@ fn larger_queue(points: &[StreamSummary], split: &FlowSplit, transfer_ns: f64) -
 /// What two points must have in common to be compared.
 fn key(point: StreamPoint) -> (Direction, u32, bool) {
     (point.direction, point.link, point.together)
-}
-
-/// Points that differ in size alone, as bytes and nanoseconds a transfer.
-type Sizes = (StreamPoint, Way, Vec<(f64, f64)>);
-
-fn costs(points: &[StreamSummary]) -> Vec<Cost> {
-    let mut groups: Vec<Sizes> = Vec::new();
-    for summary in points {
-        for flow in summary.flows.iter().filter(|flow| flow.transfers > 0) {
-            let Some(gap) = &flow.gap else { continue };
-            let sized = (flow.bytes as f64 / flow.transfers as f64, gap.mean.value);
-            let same = groups.iter_mut().find(|(first, way, _)| {
-                key(*first) == key(summary.point)
-                    && first.queue == summary.point.queue
-                    && *way == flow.way
-            });
-            match same {
-                Some((_, _, sizes)) => sizes.push(sized),
-                None => groups.push((summary.point, flow.way, vec![sized])),
-            }
-        }
-    }
-    let fits = groups.into_iter().filter_map(|(point, way, sizes)| {
-        let fit = cost::line(&sizes)?;
-        let (worst, worst_bytes) = cost::worst(&sizes, fit);
-        Some(Cost {
-            direction: point.direction,
-            way,
-            queue: point.queue,
-            link: point.link,
-            together: point.together,
-            sizes: sizes.len() as u32,
-            fixed_ns: fit.0,
-            ns_per_byte: fit.1,
-            worst,
-            worst_bytes,
-        })
-    });
-    fits.collect()
 }

@@ -67,6 +67,9 @@ pub struct Figures {
     /// Of each exchange, the time in the slowest stage; `None` where no point came near its
     /// saturation.
     pub slowest: Option<StageCost>,
+    /// In the slowest stage, what is fixed and what the bytes cost pass at once: the larger of them
+    /// counts, not their sum.
+    pub overlap: bool,
     /// Where a size grows by whole packets, frames or segments.
     pub steps: Option<Steps>,
     /// The sizes of both ways always changed together, so a byte costs what it costs in either.
@@ -92,7 +95,8 @@ pub(crate) fn slowest_is_told(fit: &Fit, points: &[Observation]) -> bool {
     fit.only_depth.is_none()
         && points.iter().any(|point| {
             let knee = fit.knee(point.at);
-            knee.by_slowest * fit.slowest.of(point.at, fit.steps) >= TOLD * knee.time
+            let alone = knee.by_alone * fit.alone.of(point.at, fit.steps);
+            knee.time - alone >= TOLD * knee.time
         })
 }
 
@@ -173,6 +177,7 @@ impl LinkModel {
             in_bytes_s: rate(Way::In),
             base,
             slowest,
+            overlap: fit.overlap,
             steps: fit.steps,
             together: matches!(Ways::of(points), Ways::Together { .. }),
             sharpness: fit.only_depth.is_none().then_some(fit.sharpness),

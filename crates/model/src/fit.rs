@@ -2,7 +2,7 @@
 //! knee is homogeneous, so its linear approximation is its own value with the slopes as weights);
 //! which steps of size, and how sharp a knee, by what leaving each point out would do.
 
-use crate::knee::{Knee, SHARPNESS, knee};
+use crate::knee::{Knee, SHARPNESS, Slowest, knee};
 use crate::nnls::{self, COLUMNS, Row};
 use crate::terms::{Columns, Cost, Steps, Ways};
 use crate::{Observation, Setting};
@@ -18,6 +18,27 @@ const MOST_ROUNDS: usize = 25;
 /// A sum of squares that shrinks by less than this part of it has come to its end.
 const SETTLED: f64 = 1e-5;
 
+/// What can be chosen beside the knee.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Form {
+    steps: Option<Steps>,
+    overlap: bool,
+}
+
+const PLAIN: Form = Form {
+    steps: None,
+    overlap: false,
+};
+
+impl Form {
+    fn overlapping(self) -> Form {
+        Form {
+            overlap: true,
+            ..self
+        }
+    }
+}
+
 /// The fitted numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fit {
@@ -25,6 +46,8 @@ pub(crate) struct Fit {
     pub(crate) only_depth: Option<u32>,
     pub(crate) steps: Option<Steps>,
     pub(crate) sharpness: f64,
+    /// In the slowest stage, what is fixed and what bytes cost pass at once.
+    pub(crate) overlap: bool,
     /// One alone.
     pub(crate) alone: Cost,
     /// In its slowest stage; all zero where there is only one depth.
@@ -41,14 +64,24 @@ impl Fit {
     /// Fits so many points as there are: at least one, all positive.
     pub(crate) fn of(points: &[Observation]) -> Fit {
         let data = Data::of(points);
-        let straight = data.best_sharpness(None, None);
+        let straight = data.best_sharpness(PLAIN, None);
         let mut found = vec![straight];
+        if data.sizes_vary_where_deep() {
+            let overlap = data.best_sharpness(PLAIN.overlapping(), None);
+            if overlap.left_out.0 < CLEARLY * found[0].left_out.0 {
+                found[0] = overlap;
+            }
+        }
         if data.sizes >= SIZES_FOR_STEPS {
             // Steps of size and the knee have little to do with each other, so that the knee of the
             // straight line will do to compare them.
             let start = (found[0].alone, found[0].slowest);
             for steps in Steps::ALL {
-                found.push(data.settle(Some(steps), found[0].sharpness, start));
+                let form = Form {
+                    steps: Some(steps),
+                    overlap: found[0].overlap,
+                };
+                found.push(data.settle(form, found[0].sharpness, start));
             }
         }
         // The simplest whose error is within one standard error of the best's (Hastie, Tibshirani,
@@ -66,7 +99,11 @@ impl Fit {
             .unwrap_or(0);
         let mut fit = found.swap_remove(first);
         if fit.steps.is_some() {
-            fit = data.best_sharpness(fit.steps, Some((fit.alone, fit.slowest)));
+            let form = Form {
+                steps: fit.steps,
+                overlap: fit.overlap,
+            };
+            fit = data.best_sharpness(form, Some((fit.alone, fit.slowest)));
         }
         fit.between_ns = between(points);
         fit
@@ -79,11 +116,26 @@ impl Fit {
             return Knee {
                 time: alone * by_alone,
                 by_alone,
-                by_slowest: 0.0,
+                by_fixed: 0.0,
+                by_bytes: 0.0,
             };
         }
-        let slowest = self.slowest.of(at, self.steps);
-        knee(alone, slowest, at.depth, self.sharpness)
+        knee(alone, self.slowest_at(at), at.depth, self.sharpness)
+    }
+
+    fn slowest_at(&self, at: Setting) -> Slowest {
+        let fixed = self.slowest.fixed_ns;
+        let bytes = self.slowest.of(at, self.steps) - fixed;
+        if self.overlap {
+            Slowest::Overlap(fixed, bytes)
+        } else {
+            Slowest::Sum(fixed, bytes)
+        }
+    }
+
+    /// Time in the slowest stage.
+    pub(crate) fn slowest_ns(&self, at: Setting) -> f64 {
+        self.slowest_at(at).time(self.sharpness)
     }
 
     pub(crate) fn trt_ns(&self, at: Setting) -> f64 {
@@ -134,14 +186,22 @@ impl<'a> Data<'a> {
         }
     }
 
+    fn sizes_vary_where_deep(&self) -> bool {
+        let none = Ways::Apart {
+            out: false,
+            in_: false,
+        };
+        self.only_depth.is_none() && self.slowest != none
+    }
+
     fn columns(&self, steps: Option<Steps>) -> (Columns, Columns) {
         let columns = |ways| Columns { ways, steps };
         (columns(self.alone), columns(self.slowest))
     }
 
     /// Of these steps, the knee whose points are told best by the others.
-    fn best_sharpness(&self, steps: Option<Steps>, start: Option<(Cost, Cost)>) -> Fit {
-        let start = start.unwrap_or_else(|| self.start(steps));
+    fn best_sharpness(&self, form: Form, start: Option<(Cost, Cost)>) -> Fit {
+        let start = start.unwrap_or_else(|| self.start(form.steps));
         let mut best: Option<Fit> = None;
         let all = if self.only_depth.is_some() {
             &SHARPNESS[..1]
@@ -149,7 +209,7 @@ impl<'a> Data<'a> {
             &SHARPNESS[..]
         };
         for &sharpness in all {
-            let fit = self.settle(steps, sharpness, start);
+            let fit = self.settle(form, sharpness, start);
             let better = best
                 .as_ref()
                 .is_none_or(|best| fit.left_out.0 < best.left_out.0 * (1.0 - 1e-6));
@@ -191,17 +251,18 @@ impl<'a> Data<'a> {
     }
 
     /// From `start` to where no step makes the sum of squares smaller.
-    fn settle(&self, steps: Option<Steps>, sharpness: f64, start: (Cost, Cost)) -> Fit {
+    fn settle(&self, form: Form, sharpness: f64, start: (Cost, Cost)) -> Fit {
         // A slowest stage of nothing has no slope to come back by.
         let start = match start {
-            (_, slowest) if slowest == Cost::default() => self.start(steps),
+            (_, slowest) if slowest == Cost::default() => self.start(form.steps),
             start => start,
         };
-        let (alone, slowest) = self.columns(steps);
+        let (alone, slowest) = self.columns(form.steps);
         let mut fit = Fit {
             only_depth: self.only_depth,
-            steps,
+            steps: form.steps,
             sharpness,
+            overlap: form.overlap,
             alone: start.0,
             slowest: start.1,
             coefficients: alone.count() + self.only_depth.map_or(slowest.count(), |_| 0),
@@ -223,7 +284,8 @@ impl<'a> Data<'a> {
                 let (first, second) = row.split_at_mut(alone.count());
                 alone.write(point.at, slope.by_alone * weight, first);
                 if self.only_depth.is_none() {
-                    slowest.write(point.at, slope.by_slowest * weight, second);
+                    slowest.write(point.at, slope.by_bytes * weight, second);
+                    second[0] = slope.by_fixed * weight;
                 }
             }
             let found = nnls::solve(&rows, &target);

@@ -32,6 +32,13 @@ pub struct Prediction {
     pub how: How,
 }
 
+impl Prediction {
+    /// The share, if there is a band.
+    pub fn claimed(&self) -> Option<f64> {
+        self.low.map(|_| self.share)
+    }
+}
+
 /// Where a band comes from.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]

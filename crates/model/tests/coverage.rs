@@ -8,7 +8,9 @@ mod virtual_host;
 
 use fastrand::Rng;
 use virtual_host::{Work, run};
-use wiregauge::bus::{BusTiming, DeviceTiming, HostTiming, NakRetry, PROFILES, PipeTiming};
+use wiregauge::bus::{
+    BusTiming, DeviceTiming, Direction, HostTiming, NakRetry, PROFILES, PipeTiming,
+};
 use wiregauge_model::{LinkModel, Observation, Setting};
 
 /// A device of which anything can be measured.
@@ -109,18 +111,35 @@ fn on_a_bus(mut rng: Rng) -> (Device, Range) {
         to_host,
         from_host,
     };
-    let range = Range {
-        out: (16, if rng.bool() { 16 } else { 512 }),
-        in_: (16, 8_192),
-        deepest: 8,
+    let (range, work): (Range, fn(Setting) -> Work) = match rng.u8(..4) {
+        0 => (
+            Range {
+                out: (0, 0),
+                in_: (64, 65_536),
+                deepest: 8,
+            },
+            |at| Work::Stream {
+                direction: Direction::In,
+                transfer: at.in_bytes.into(),
+                queue: at.depth as usize,
+            },
+        ),
+        _ => (
+            Range {
+                out: (16, if rng.bool() { 16 } else { 512 }),
+                in_: (16, 8_192),
+                deepest: 8,
+            },
+            |at| Work::Exchange {
+                out: at.out_bytes.into(),
+                answer: at.in_bytes.into(),
+                depth: at.depth as usize,
+            },
+        ),
     };
     let device = move |at: Setting| {
-        let work = Work::Exchange {
-            out: at.out_bytes.into(),
-            answer: at.in_bytes.into(),
-            depth: at.depth as usize,
-        };
-        let trt_ns = run(bus, device, 1, work, 40 + 4 * at.depth as usize)[0].period_ns();
+        let count = 40 + 4 * at.depth as usize;
+        let trt_ns = run(bus, device, 1, work(at), count)[0].period_ns();
         Observation {
             at,
             trt_ns,
@@ -131,49 +150,89 @@ fn on_a_bus(mut rng: Rng) -> (Device, Range) {
     (Box::new(device), range)
 }
 
+/// Which settings are measured.
+#[derive(Clone, Copy)]
+enum Points {
+    /// So many, drawn as the one that is predicted.
+    Random(usize),
+    /// Five sizes IN by four depths, as a sweep is typed.
+    Grid,
+}
+
+impl Points {
+    fn settings(self, rng: &mut Rng, range: Range) -> Vec<Setting> {
+        let mut settings: Vec<Setting> = Vec::new();
+        match self {
+            Points::Random(wanted) => {
+                while settings.len() < wanted {
+                    let at = setting(rng, range);
+                    if !settings.contains(&at) {
+                        settings.push(at);
+                    }
+                }
+            }
+            Points::Grid => {
+                let (from, to) = (f64::from(range.in_.0), f64::from(range.in_.1));
+                for nth in 0..5 {
+                    let in_bytes = (from * (to / from).powf(f64::from(nth) / 4.0)).round() as u32;
+                    settings.extend([1, 2, 4, range.deepest].map(|depth| Setting {
+                        out_bytes: range.out.0,
+                        in_bytes,
+                        depth,
+                    }));
+                }
+            }
+        }
+        settings
+    }
+}
+
 #[derive(Debug, Default)]
 struct Tally {
-    held: u32,
-    told: u32,
-    beyond: u32,
-    refused: u32,
-    /// Width of the bands: their ends' ratio.
-    widths: Vec<f64>,
-    stepped: u32,
+    held: u64,
+    told: u64,
+    beyond: u64,
+    refused: u64,
+    /// Half the width of each band as a part of its value, logarithmic.
+    reach: Vec<f64>,
 }
 
 impl Tally {
     fn coverage(&self) -> f64 {
-        f64::from(self.held) / f64::from(self.told)
+        self.held as f64 / self.told as f64
     }
 
-    fn width(&mut self) -> f64 {
-        self.widths.sort_by(f64::total_cmp);
-        self.widths[self.widths.len() / 2]
+    /// Three standard errors of a coverage of `share`.
+    fn chance(&self, share: f64) -> f64 {
+        3.0 * (share * (1.0 - share) / self.told as f64).sqrt()
+    }
+
+    fn median_reach(&self) -> f64 {
+        let mut reach = self.reach.clone();
+        reach.sort_by(f64::total_cmp);
+        reach[reach.len() / 2]
     }
 }
 
-/// Predicts one setting of each of so many devices.
+/// Predicts one setting of each of so many devices, so that no two predictions depend on each other.
 fn tally(
     kind: fn(Rng) -> (Device, Range),
     devices: u64,
-    points: usize,
+    points: Points,
     share: f64,
     seed: u64,
 ) -> Tally {
     let mut tally = Tally::default();
-    let mut nth = 0;
-    while u64::from(tally.told) < devices {
-        nth += 1;
-        let mut rng = Rng::with_seed(seed + nth * 7_919);
-        let (mut device, range) = kind(rng.fork());
-        let mut settings: Vec<Setting> = Vec::new();
-        while settings.len() < points {
-            let at = setting(&mut rng, range);
-            if !settings.contains(&at) {
-                settings.push(at);
-            }
+    for nth in 0.. {
+        if tally.told == devices {
+            break;
         }
+        let mut rng = Rng::with_seed(seed + nth * 7_919);
+        let (mut device, mut range) = kind(rng.fork());
+        if matches!(points, Points::Grid) {
+            range.out.1 = range.out.0;
+        }
+        let settings = points.settings(&mut rng, range);
         let measured: Vec<Observation> = settings.into_iter().map(&mut device).collect();
         let model = LinkModel::fit(&measured).unwrap();
         let at = setting(&mut rng, range);
@@ -186,33 +245,67 @@ fn tally(
             continue;
         };
         assert_eq!(predicted.share, share);
-        let truth = device(at).trt_ns;
         tally.told += 1;
-        tally.held += u32::from((low..=high).contains(&truth));
-        tally.widths.push(high / low);
-        tally.stepped += u32::from(model.figures().steps.is_some());
+        tally.held += u64::from((low..=high).contains(&device(at).trt_ns));
+        tally.reach.push((high / low).ln() / 2.0);
     }
     tally
 }
 
 #[test]
-fn explore() {
-    for (name, kind) in [
-        ("numeric", numeric as fn(Rng) -> (Device, Range)),
-        ("bus", on_a_bus),
-    ] {
-        for (points, share) in [(9, 0.9), (20, 0.9)] {
-            let begin = std::time::Instant::now();
-            let mut t = tally(kind, 60, points, share, 1);
-            let width = t.width();
+fn a_band_holds_as_often_as_it_claims() {
+    let kinds: [(&str, fn(Rng) -> (Device, Range), usize, f64); 3] = [
+        ("formula", numeric, 12, 0.8),
+        ("formula", numeric, 19, 0.9),
+        ("bus", on_a_bus, 12, 0.8),
+    ];
+    for (name, kind, points, share) in kinds {
+        let tally = tally(kind, 110, Points::Random(points), share, 11);
+        let coverage = tally.coverage();
+        let least = share - tally.chance(share);
+        assert!(
+            coverage >= least,
+            "{name}, {points} points, {share}: {coverage}"
+        );
+        // A band without end would hold, too.
+        let reach = tally.median_reach();
+        assert!(
+            reach < 0.35,
+            "{name}, {points} points, {share}: half the width is {reach}"
+        );
+    }
+}
+
+/// The table of docs/explain.md: `cargo test --release -p wiregauge-model --test coverage --
+/// --ignored --nocapture`.
+#[test]
+#[ignore = "a minute; run in release"]
+fn coverage_over_many_devices() {
+    let kinds: [(&str, fn(Rng) -> (Device, Range)); 2] = [("formula", numeric), ("bus", on_a_bus)];
+    let designs = [
+        ("9 random", Points::Random(9), 0.8),
+        ("12 random", Points::Random(12), 0.9),
+        ("20 random", Points::Random(20), 0.9),
+        ("20 random", Points::Random(20), 0.95),
+        ("60 random", Points::Random(60), 0.9),
+        ("5 x 4 grid", Points::Grid, 0.9),
+    ];
+    println!("| devices | measured | claimed | held | half width, median | refused | beyond |");
+    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: |");
+    for (name, kind) in kinds {
+        for (measured, points, share) in designs {
+            let tally = tally(kind, 500, points, share, 23);
             println!(
-                "{name} {points} {share}: {:.3} beyond {} refused {} width {:.3} stepped {} {:?}",
-                t.coverage(),
-                t.beyond,
-                t.refused,
-                width,
-                t.stepped,
-                begin.elapsed()
+                "| {name} | {measured} | {:.0} % | {:.1} % | {:.1} % | {} | {} |",
+                share * 100.0,
+                tally.coverage() * 100.0,
+                tally.median_reach() * 100.0,
+                tally.refused,
+                tally.beyond
+            );
+            assert!(
+                tally.coverage() >= share - tally.chance(share),
+                "{name}, {measured}, {share}: {tally:?}"
             );
         }
     }

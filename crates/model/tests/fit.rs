@@ -122,6 +122,25 @@ fn packets_are_seen_where_they_are_and_only_there() {
 }
 
 #[test]
+fn a_device_that_computes_while_the_wire_carries_is_limited_by_the_slower_of_the_two() {
+    let points = measured(
+        &grid(&[16], &[64, 1_000, 4_000, 16_000, 64_000], &[1, 2, 4, 8]),
+        |_, in_| 350_000.0 + 10.0 * in_,
+        |_, in_| (10.0 * in_).max(300_000.0),
+    );
+    let model = LinkModel::fit(&points).unwrap();
+    let figures = model.figures();
+    let slowest = figures.slowest.unwrap();
+    assert!(figures.overlap, "{slowest:?}");
+    assert!(near(slowest.fixed_ns.value, 300_000.0, 0.02), "{slowest:?}");
+    assert!(
+        near(slowest.in_ns_a_byte.unwrap().value, 10.0, 0.02),
+        "{slowest:?}"
+    );
+    assert!(figures.worst < 0.05, "{}", figures.worst);
+}
+
+#[test]
 fn what_the_points_do_not_tell_is_none() {
     let alone = |_: f64, in_: f64| 100_000.0 + 10.0 * in_;
     // One at a time only: no slowest stage, no saturation, no largest rate.

@@ -2,6 +2,7 @@
 //! constraints, whether it answers at all.
 
 use crate::gaussian::Spot;
+use crate::record::Record;
 use crate::search::Told;
 use crate::space::{Grid, Place};
 use crate::surrogate::{Reading, Surrogate};
@@ -12,12 +13,12 @@ use std::collections::BTreeMap;
 use wiregauge_model::{LinkModel, Observation, Setting};
 use wiregauge_stats::Estimate;
 
-/// So many standard errors of the confirmation a constraint must be kept by in advance: 1.96 are needed
-/// for its interval to exclude the bound. Where it then does not, the next best is confirmed.
-const TO_SHOW: f64 = 2.1;
+/// So many standard errors of the confirmation a constraint must be kept by in advance: 1.96 for its
+/// interval to exclude the bound, the rest so that it does so in three of four, ...
+const TO_SHOW: f64 = 2.6;
 
-/// Distance on the scaled axes over which a failed or violating probe speaks against its neighbours.
-const NEAR: f64 = 0.1;
+/// ... and so many more after each confirmation that did not show it.
+const MORE_TO_SHOW: f64 = 0.6;
 
 /// How well a candidate is known and thought of.
 #[derive(Clone, Copy, Debug)]
@@ -36,11 +37,15 @@ pub(crate) struct Belief {
     pub to_learn: f64,
 }
 
-/// How long probes and confirmations are.
+/// What is known of the confirmations.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lengths {
+pub(crate) struct Trial {
+    /// Exchanges of a long probe.
     pub probe: u64,
+    /// Exchanges of a confirmation.
     pub confirmation: u64,
+    /// Confirmations that did not show what they should.
+    pub in_vain: usize,
 }
 
 enum Limit {
@@ -52,7 +57,7 @@ enum Limit {
         margin: f64,
     },
     /// A figure that must be 0: what is near to a probe in which it was not is suspect.
-    Never { seen: Vec<(Spot, bool)> },
+    Never(Record),
 }
 
 /// See the module.
@@ -62,8 +67,8 @@ pub(crate) struct Field<'a> {
     pub model: Option<LinkModel>,
     objective: Surrogate,
     limits: Vec<Limit>,
-    answered: Vec<(Spot, bool)>,
-    lengths: Lengths,
+    answers: Record,
+    trial: Trial,
 }
 
 pub(crate) fn spot(grid: &Grid, place: Place) -> Spot {
@@ -107,11 +112,10 @@ impl<'a> Field<'a> {
         sense: Sense,
         bounds: &[Bound],
         told: &[Told],
-        lengths: Lengths,
+        trial: Trial,
     ) -> Option<Field<'a>> {
-        let answered: Vec<(Spot, bool)> = (told.iter())
-            .map(|t| (spot(grid, t.place), !t.measured.has_failed()))
-            .collect();
+        let went = |t: &Told| (spot(grid, t.place), !t.measured.has_failed());
+        let answers = Record::of(told.iter().map(went));
         // Of the way to wait and to connect that was probed most.
         let alike = |t: &&Told| {
             told.iter()
@@ -132,14 +136,15 @@ impl<'a> Field<'a> {
             .collect();
         let objective = Surrogate::fit(&objectives, model.as_ref(), 0.0)?;
         let limit = |(index, &bound): (usize, &Bound)| {
-            let figure = |t: &Told| t.measured.constraints.get(index).copied().flatten();
-            let suspicion = || Limit::Never {
-                seen: (told.iter())
-                    .map(|t| {
-                        let kept = figure(t).is_some_and(|f| bound.keeps(f.value));
-                        (spot(grid, t.place), kept)
-                    })
-                    .collect(),
+            let figure = |t: &Told| {
+                let found = t.measured.constraints.get(index).copied().flatten();
+                found.filter(|found| found.value.is_finite())
+            };
+            let suspicion = || {
+                let kept = |t: &&Told| figure(t).is_some_and(|f| bound.keeps(f.value));
+                Limit::Never(Record::of(
+                    told.iter().map(|t| (spot(grid, t.place), kept(t))),
+                ))
             };
             if bound == Bound::AtMost(0.0) {
                 return suspicion();
@@ -150,7 +155,8 @@ impl<'a> Field<'a> {
             match Surrogate::fit(&readings, model.as_ref(), bound.limit()) {
                 None => suspicion(),
                 Some(surrogate) => Limit::Figure {
-                    margin: TO_SHOW * surrogate.noise(lengths.confirmation),
+                    margin: (TO_SHOW + MORE_TO_SHOW * trial.in_vain as f64)
+                        * surrogate.noise(trial.confirmation),
                     surrogate,
                     bound,
                 },
@@ -163,8 +169,8 @@ impl<'a> Field<'a> {
             model,
             objective,
             limits,
-            answered,
-            lengths,
+            answers,
+            trial,
         })
     }
 
@@ -177,8 +183,8 @@ impl<'a> Field<'a> {
         let mut to_learn = self.telling(&self.objective, sd);
         for limit in &self.limits {
             match limit {
-                Limit::Never { seen } => {
-                    let odds = odds(&spot, seen);
+                Limit::Never(record) => {
+                    let odds = record.odds(&spot);
                     shown *= odds;
                     slack = slack.min(odds - 0.5);
                 }
@@ -203,7 +209,7 @@ impl<'a> Field<'a> {
             sd,
             shown,
             slack,
-            answers: odds(&spot, &self.answered),
+            answers: self.answers.odds(&spot),
             to_learn,
         }
     }
@@ -211,7 +217,7 @@ impl<'a> Field<'a> {
     /// A probe whose noise hides what is sought is worth less (Huang et al. 2006, augmented expected
     /// improvement).
     fn telling(&self, surrogate: &Surrogate, sd: f64) -> f64 {
-        let noise = surrogate.noise(self.lengths.probe);
+        let noise = surrogate.noise(self.trial.probe);
         1.0 - noise / sd.hypot(noise).max(f64::MIN_POSITIVE)
     }
 
@@ -220,7 +226,7 @@ impl<'a> Field<'a> {
         let spot = spot(self.grid, place);
         let setting = self.grid.candidate(place).setting;
         let room = |limit: &Limit| match limit {
-            Limit::Never { seen } => odds(&spot, seen) - 0.5,
+            Limit::Never(record) => record.odds(&spot) - 0.5,
             Limit::Figure {
                 surrogate, bound, ..
             } => {
@@ -258,22 +264,6 @@ impl<'a> Field<'a> {
         }
         most
     }
-}
-
-/// How probable it is that what happened near by happens here: each probe counts by its distance, and
-/// without any the odds are good.
-fn odds(here: &Spot, seen: &[(Spot, bool)]) -> f64 {
-    let (mut good, mut bad) = (0.2, 0.0);
-    for (spot, went_well) in seen {
-        let square: f64 = (0..3).map(|i| (spot.at[i] - here.at[i]).powi(2)).sum();
-        let apart = if spot.labels == here.labels { 0.0 } else { 1.0 };
-        let weight = (-(square.sqrt() + apart) / NEAR).exp();
-        match went_well {
-            true => good += weight,
-            false => bad += weight,
-        }
-    }
-    good / (good + bad)
 }
 
 /// Probability that a normal deviate is below.
@@ -325,16 +315,5 @@ mod tests {
     fn what_is_known_to_be_worse_promises_nothing() {
         assert_eq!(expected_gain(&belief(1.0, 0.0), 2.0), 0.0);
         assert!((expected_gain(&belief(2.5, 0.0), 2.0) - 0.5).abs() < 1e-12);
-    }
-
-    #[test]
-    fn a_failure_speaks_against_what_is_near_and_not_against_what_is_far() {
-        let at = |x: f64| Spot {
-            at: [x, 0.0, 0.0],
-            labels: [0, 0],
-        };
-        let seen = [(at(1.0), false), (at(0.0), true)];
-        assert!(odds(&at(0.99), &seen) < 0.3);
-        assert!(odds(&at(0.3), &seen) > 0.9);
     }
 }

@@ -10,6 +10,7 @@ mod front;
 mod gaussian;
 mod pool;
 mod probe;
+mod record;
 mod search;
 mod space;
 mod surrogate;

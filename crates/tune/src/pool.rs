@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 const WHOLE: u64 = 600;
 
 /// In spaces up to this size each candidate is probed, and none is left to the model.
-const EACH: u64 = 32;
+pub(crate) const EACH: u64 = 32;
 
 /// Entries of a long axis in the lattice.
 const LATTICE: usize = 12;

@@ -123,7 +123,8 @@ impl Measured {
     }
 
     pub(crate) fn has_failed(&self) -> bool {
-        self.observation.is_none() || self.objective.is_none()
+        let objective = self.objective.filter(|o| o.value.is_finite());
+        self.observation.is_none() || objective.is_none()
     }
 }
 

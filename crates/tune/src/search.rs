@@ -2,8 +2,8 @@
 //! what was told, so that a search can be asked, interrupted and asked again.
 
 use crate::advice::{Advice, Choice, Kept, SetAside, Verdict};
-use crate::field::{Belief, Field, Lengths, expected_gain, model_of};
-use crate::pool::pool;
+use crate::field::{Belief, Field, Trial, expected_gain, model_of};
+use crate::pool::{EACH, pool};
 use crate::space::{Grid, Place};
 use crate::{Bound, Effort, Measured, Probe, Purpose, Sense, Space, SpaceError, front, why};
 use std::collections::HashSet;
@@ -31,7 +31,7 @@ const OUTDONE: f64 = 0.01;
 const TO_BE_SHOWN: u64 = 10;
 
 /// A probe is at most so many times as long: a few long ones cost fewer greetings.
-const LONGEST: u64 = 4;
+const LONGEST: u64 = 10;
 
 /// Probes of one candidate, at most.
 const MOST_TIMES: usize = 3;
@@ -130,7 +130,7 @@ impl Search {
     pub fn next(&self) -> Option<Probe> {
         if let Some(&place) = self.design.iter().find(|place| !self.is_probed(**place))
             && self.told.len() < self.design.len() * 2
-            && self.left() >= self.fewest()
+            && (self.left() >= self.fewest() || self.told.is_empty())
         {
             return Some(self.probe(place, self.fewest(), Purpose::Explore));
         }
@@ -140,7 +140,11 @@ impl Search {
         let is_kept = self.best_kept(&field).is_some();
         if self.left() >= self.fewest() && self.told.len() < MOST_PROBES {
             // Another confirmation must be worth its while.
-            let enough = if is_kept { OUTDONE } else { ENOUGH };
+            let enough = match is_kept {
+                true => OUTDONE,
+                false if self.grid.count() <= EACH => ENOUGH / 3.0,
+                false => ENOUGH,
+            };
             if let Some(place) = self.most_promising(&field, enough) {
                 return Some(self.refinement(&field, place));
             }
@@ -202,11 +206,14 @@ impl Search {
     }
 
     fn field(&self) -> Option<Field<'_>> {
-        let lengths = Lengths {
+        let is_vain = |t: &&Told| self.choice(t).is_some_and(|choice| !choice.keeps_all());
+        let in_vain = self.confirmations().filter(is_vain);
+        let trial = Trial {
             probe: self.effort.exchanges,
             confirmation: self.confirmation(),
+            in_vain: in_vain.count(),
         };
-        Field::new(&self.grid, self.sense, &self.bounds, &self.told, lengths)
+        Field::new(&self.grid, self.sense, &self.bounds, &self.told, trial)
     }
 
     fn probe(&self, place: Place, exchanges: u64, purpose: Purpose) -> Probe {
@@ -227,7 +234,7 @@ impl Search {
         here.peek().is_some() && here.all(|t| t.measured.has_failed())
     }
 
-    /// Exchanges left for probes; one confirmation is set aside until it is made.
+    /// Exchanges left for probes; there is always one confirmation set aside.
     fn left(&self) -> u64 {
         let reserve = self.confirmation().min(self.budget() * 2 / 5);
         self.budget().saturating_sub(self.spent() + reserve)
@@ -244,7 +251,7 @@ impl Search {
     /// While nothing has answered: another candidate, as different as can be.
     fn sign_of_life(&self) -> Option<Probe> {
         let failed: HashSet<Place> = self.told.iter().map(|t| t.place).collect();
-        if failed.len() >= DEAD || self.left() < self.fewest() {
+        if failed.len() >= DEAD {
             return None;
         }
         let place = pool(&self.grid, &[], &[], failed.len())

@@ -84,7 +84,7 @@ struct Kernels {
 const ROUGH: Kernels = Kernels {
     sigmas: &[0.005, 0.02, 0.1, 0.4],
     reaches: &[0.5],
-    calms: &[1.0, 0.05],
+    calms: &[1.0, 0.1],
 };
 
 const THOROUGH: Kernels = Kernels {
@@ -122,8 +122,10 @@ impl Surrogate {
         }
         let spots: Vec<Spot> = readings.iter().map(|r| r.spot).collect();
         if readings.iter().any(|r| r.figure.value <= 0.0) {
-            let most = readings.iter().map(|r| r.figure.value.abs());
-            let unit = most.fold(unit.abs(), f64::max).max(f64::MIN_POSITIVE);
+            let unit = match readings.iter().flat_map(reach).fold(unit.abs(), f64::max) {
+                0.0 => 1.0,
+                most => most,
+            };
             let values: Vec<f64> = readings.iter().map(|r| r.figure.value / unit).collect();
             let own = |r: &Reading| {
                 let width = r.figure.high? - r.figure.low?;
@@ -222,6 +224,13 @@ fn most_likely(
         }
     }
     best
+}
+
+/// A value and the ends of its interval, without their signs.
+fn reach(reading: &Reading) -> impl Iterator<Item = f64> {
+    let Estimate { value, low, high } = reading.figure;
+    let ends = [Some(value), low, high];
+    ends.into_iter().flatten().map(f64::abs)
 }
 
 /// Of a normal distribution of the logarithm, a factor of e wide, but for a constant.

@@ -44,8 +44,8 @@ fn run(
     (search, advice)
 }
 
-fn p99_at(in_bytes: u32, depth: u32) -> f64 {
-    let at = Candidate {
+fn at(in_bytes: u32, depth: u32) -> Candidate {
+    Candidate {
         setting: Setting {
             out_bytes: 16,
             in_bytes,
@@ -53,8 +53,11 @@ fn p99_at(in_bytes: u32, depth: u32) -> f64 {
         },
         wait: Wait::Block,
         connect: Connect::Once,
-    };
-    Numeric::new(7).truth(at, Figure::P99, None)
+    }
+}
+
+fn p99_at(in_bytes: u32, depth: u32) -> f64 {
+    Numeric::new(7).truth(at(in_bytes, depth), Figure::P99, None)
 }
 
 #[test]
@@ -63,16 +66,19 @@ fn where_the_link_fails_the_candidate_is_out_and_the_search_goes_on() {
     let (_, advice) = run(throughput(Vec::new()), &[Figure::InRate], small);
     let best = advice.best.unwrap();
     assert!(best.confirmed && small(&best.at), "{best:?}");
-    assert!(best.at.setting.in_bytes > 3800, "{best:?}");
+    let mut device = Numeric::new(7);
+    let mut rate = |in_bytes, depth| device.truth(at(in_bytes, depth), Figure::InRate, None);
+    let most = (1..=64).flat_map(|n| (1..=16).map(move |depth| (64 * n, depth)));
+    let most = most
+        .map(|(in_bytes, depth)| rate(in_bytes, depth))
+        .fold(0.0, f64::max);
+    let found = rate(best.at.setting.in_bytes, best.at.setting.depth);
+    assert!(found > 0.97 * most, "{found} {most}");
     assert!(!advice.failed.is_empty());
     assert!(advice.failed.iter().all(|at| !small(at)));
     assert!(advice.front.iter().all(|point| small(&point.at)));
-    // It does not run into the wall again and again.
-    assert!(
-        advice.failed.len() < advice.probes.len() / 2,
-        "{:?}",
-        advice.failed
-    );
+    // Its size is seen to be what matters; it does not run into the wall all along it.
+    assert!(advice.failed.len() <= 15, "{:?}", advice.failed);
 }
 
 #[test]
@@ -266,4 +272,38 @@ fn a_space_of_one_candidate_is_confirmed_at_once() {
     let best = advice.best.unwrap();
     assert!(best.confirmed);
     assert_eq!(best.exchanges, 500);
+}
+
+#[test]
+fn an_effort_too_small_for_a_choice_still_measures_and_confirms_something() {
+    let two = Space {
+        in_bytes: vec![64],
+        depth: vec![1, 2],
+        ..space()
+    };
+    let effort = Effort {
+        exchanges: 10,
+        ..Effort::default()
+    };
+    let search = Search::new(two, Sense::Maximise, Vec::new(), effort).unwrap();
+    let (_, advice) = run(search, &[Figure::InRate], |_| true);
+    assert!(advice.best.unwrap().confirmed);
+}
+
+#[test]
+fn where_nothing_is_ever_lost_the_least_loss_is_found_with_the_least_depth() {
+    let mut search = Search::new(space(), Sense::Minimise, Vec::new(), Effort::default()).unwrap();
+    let mut device = Numeric::new(7);
+    while let Some(probe) = search.next() {
+        let mut measured = device.measure(probe.at, probe.exchanges, &[Figure::InRate]);
+        measured.objective = Some(wiregauge_stats::Estimate {
+            value: 0.0,
+            low: Some(0.0),
+            high: Some(4.0 / probe.exchanges as f64),
+        });
+        search.tell(&probe, measured);
+    }
+    let best = search.advice().best.unwrap();
+    assert!(best.confirmed);
+    assert_eq!(best.at.setting.depth, 1);
 }

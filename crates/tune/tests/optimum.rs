@@ -2,8 +2,8 @@
 //! tells when a constraint is not kept.
 //!
 //! The optimum is that of exhaustive search by the true figures of the modelled device, at every
-//! candidate. With a constraint there are two: the best that truly keeps it, and the best that two of
-//! three confirmations of the same length show to keep it. Both losses are told; the second is held
+//! candidate. With a constraint there are two: the best that truly keeps it, and the best that nine of
+//! ten confirmations of the same length show to keep it. Both losses are told; the second is held
 //! to 3 %, because exhaustive search must show what it chose as well.
 
 mod devices;
@@ -131,11 +131,11 @@ fn on_modelled_buses_the_optimum_is_found_with_a_fifth_of_the_exchanges() {
     hold(&search(0..15, bus));
 }
 
-/// The table in docs/tune.md.
+/// The table in docs/tune.md, of devices that were not looked at while the search was written.
 #[test]
 #[ignore = "a minute or two; run in release"]
 fn table_of_losses() {
-    let (numeric, bus) = (search(0..210, numeric), search(0..100, bus));
+    let (numeric, bus) = (search(1000..1210, numeric), search(1000..1100, bus));
     table("formula", &numeric);
     table("bus", &bus);
     hold(&numeric);

@@ -6,6 +6,7 @@ mod deadline;
 mod devices;
 mod doctor;
 mod exchange;
+mod explain;
 mod gadget;
 mod limits;
 mod report;
@@ -22,6 +23,7 @@ pub use deadline::DeadlineArgs;
 pub use devices::DevicesArgs;
 pub use doctor::DoctorArgs;
 pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
+pub use explain::ExplainArgs;
 pub use limits::LimitsArgs;
 pub use report::{FigureFormat, ReportArgs};
 pub use serve::{BusArg, ServeArgs};
@@ -72,10 +74,9 @@ pub enum Command {
     /// Show a stored run as tables, for a terminal, an issue, a paper or a program.
     #[command(after_help = show::EXAMPLES)]
     Show(ShowArgs),
-    /// Tell where the time of a stored run went, which side limits, and what to try.
-    #[command(
-        after_help = "Examples:\n  wiregauge explain last\n  wiregauge explain 2026-11-21T14 --json | jq .flows[].words"
-    )]
+    /// Tell where the time of a stored run went, which side limits, what to try, and what to expect of
+    /// other settings.
+    #[command(after_help = explain::EXAMPLES)]
     Explain(ExplainArgs),
     /// Tell how often a control loop of some period would miss its deadline.
     #[command(after_help = deadline::EXAMPLES)]
@@ -124,16 +125,6 @@ pub enum Command {
         /// The directory; made if it is not there.
         directory: PathBuf,
     },
-}
-
-/// `wiregauge explain`.
-#[derive(Debug, Args)]
-pub struct ExplainArgs {
-    /// A directory, a name (or its beginning) of a stored run, or `last`.
-    pub run: String,
-    /// Print JSON for machines.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// `wiregauge runs`.

@@ -1,11 +1,16 @@
-//! `wiregauge explain`: where the time of a stored run went.
+//! `wiregauge explain`: where the time of a stored run went, the link in a few numbers, and what to
+//! expect of settings that it did not measure.
 
 use crate::Outcome;
 use crate::args::ExplainArgs;
+use crate::asked::Asked;
 use crate::caller::Session;
-use crate::output::explained;
+use crate::output::{explained, modelled};
+use anyhow::bail;
 use std::io::Write;
-use wiregauge_explain::{has_interrupt_endpoints, of_exchange, of_stream};
+use wiregauge_explain::{
+    Modelled, has_interrupt_endpoints, models_of_exchange, of_exchange, of_stream,
+};
 use wiregauge_run::AnyRun;
 
 /// Runs the command.
@@ -14,23 +19,29 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     let interrupt = has_interrupt_endpoints(run.stored().conditions());
     let mut out = session.caller.words();
     let (name, kind) = (run.stored().name(), run.stored().kind());
-    let mut value = match &run {
+    let (mut value, models, links) = match &run {
         AnyRun::Exchange(run) => {
             let file = &run.file;
             let splits = of_exchange(&file.plan, &file.conditions, &file.points);
+            let mut models = models_of_exchange(&file.plan, &file.points);
+            predict(&mut models, args, false)?;
             if !args.json {
                 explained::exchange(&mut out, &file.plan, &splits)?;
             }
-            serde_json::json!({ "exchanges": splits })
+            let value = serde_json::json!({ "exchanges": splits, "models": models });
+            (value, models, !file.plan.more_links.is_empty())
         }
         AnyRun::Stream(run) => {
-            let explanation = of_stream(&run.file.plan, &run.file.points);
+            let mut explanation = of_stream(&run.file.plan, &run.file.points);
+            predict(&mut explanation.models, args, true)?;
             if !args.json {
                 explained::stream(&mut out, &run.file.plan, &explanation)?;
             }
-            serde_json::to_value(&explanation)?
+            let value = serde_json::to_value(&explanation)?;
+            let links = !run.file.plan.more_links.is_empty();
+            (value, explanation.models, links)
         }
-        AnyRun::Loop(run) => anyhow::bail!(
+        AnyRun::Loop(run) => bail!(
             "{} is a loop: what it needs and what limits it stands in its tables (wiregauge show {0})",
             run.name()
         ),
@@ -42,10 +53,52 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
         // The kind is kept, so that `| head` is known as such.
         serde_json::to_writer_pretty(&mut out, &value).map_err(std::io::Error::from)?;
         writeln!(out)?;
-    }
-    if interrupt && !args.json {
-        explained::interrupt_note(&mut out)?;
+    } else {
+        if interrupt {
+            explained::interrupt_note(&mut out)?;
+        }
+        modelled::print(&mut out, &models, links)?;
+        modelled::predicted(&mut out, &models, links)?;
     }
     out.flush()?;
     Ok(Outcome::Done)
+}
+
+/// Answers each --predict from each model that it fits.
+fn predict(models: &mut [Modelled], args: &ExplainArgs, is_stream: bool) -> anyhow::Result<()> {
+    for asked in &args.predict {
+        asked.check(is_stream)?;
+        let mut answered = false;
+        for modelled in models.iter_mut() {
+            answered |= answer(modelled, asked, args.confidence)?;
+        }
+        if !answered {
+            match models.iter().find_map(|modelled| modelled.why_not.as_ref()) {
+                Some(why) => bail!("cannot predict {}: {why}", asked.text),
+                None if models.is_empty() => {
+                    bail!("cannot predict {}: nothing was measured", asked.text)
+                }
+                None => bail!(
+                    "cannot predict {}: the run has no stream in that direction",
+                    asked.text
+                ),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn answer(modelled: &mut Modelled, asked: &Asked, share: Option<f64>) -> anyhow::Result<bool> {
+    let Some(figures) = modelled.figures() else {
+        return Ok(false);
+    };
+    let Some(at) = asked.setting(modelled, &figures)? else {
+        return Ok(false);
+    };
+    match modelled.predict(at, share) {
+        Some(Ok(predicted)) => modelled.predictions.push(predicted),
+        Some(Err(why)) => bail!("cannot predict {}: {why}", asked.text),
+        None => return Ok(false),
+    }
+    Ok(true)
 }

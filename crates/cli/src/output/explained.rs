@@ -41,26 +41,6 @@ pub fn stream(
     for flow in flows {
         writeln!(out, "  {}: {}", name(flow, links), flow.words)?;
     }
-    if !explained.costs.is_empty() {
-        writeln!(
-            out,
-            "\n{HEADING}Cost of a transfer and of a byte{RESET} (completion to completion)"
-        )?;
-    }
-    for cost in &explained.costs {
-        let both = if cost.direction == Direction::Both {
-            " (both ways at once)"
-        } else {
-            ""
-        };
-        let link = match (links, cost.together) {
-            (false, _) => String::new(),
-            (true, false) => format!("link {} alone, ", cost.link),
-            (true, true) => format!("link {} together, ", cost.link),
-        };
-        let way = cost.way.name();
-        writeln!(out, "  {link}{way}{both}, queue {}: {cost}", cost.queue)?;
-    }
     notes(out, explained)
 }
 

@@ -2,5 +2,6 @@
 
 pub mod explained;
 pub mod files;
+pub mod modelled;
 pub mod progress;
 pub mod style;

@@ -109,6 +109,7 @@ fn one(summary: &Summary, several: bool) -> String {
             prose(words.trim_end_matches('.'))
         ));
     }
+    said.extend(summary.models.iter().map(|line| prose(line)));
     if !said.is_empty() {
         let items: String = said
             .iter()

@@ -7,8 +7,8 @@ use crate::Subject;
 use crate::units::{grouped, percent};
 use std::collections::BTreeSet;
 use wiregauge_record::{
-    Connect, FlowSummary, LoopPlan, LoopSummary, Plan, PointSummary, Schedule, StreamPlan,
-    StreamSummary, Way,
+    Connect, Direction, FlowSummary, LoopPlan, LoopSummary, Plan, PointSummary, Schedule,
+    StreamPlan, StreamSummary, Way,
 };
 use wiregauge_run::{AnyRun, State};
 use wiregauge_stats::Estimate;
@@ -41,6 +41,8 @@ pub(super) struct Summary {
     pub(super) outcome: Vec<String>,
     /// Of the points that the cards name: what limits there.
     pub(super) limits: Vec<(String, String)>,
+    /// The link in a few numbers, a sentence for each way of each link that has a model.
+    pub(super) models: Vec<String>,
 }
 
 /// Summarises one run.
@@ -57,6 +59,7 @@ pub(super) fn of(subject: &Subject) -> Summary {
             cards: exchange_cards(&run.file.plan, &places),
             outcome: exchange_outcome(&run.file.plan, &places),
             limits: Vec::new(),
+            models: Vec::new(),
         },
         AnyRun::Stream(run) => Summary {
             unfinished: unfinished(
@@ -68,6 +71,7 @@ pub(super) fn of(subject: &Subject) -> Summary {
             cards: stream_cards(&run.file.plan, &places),
             outcome: stream_outcome(&run.file.plan, &places),
             limits: Vec::new(),
+            models: Vec::new(),
         },
         AnyRun::Loop(run) => Summary {
             unfinished: unfinished(
@@ -80,9 +84,11 @@ pub(super) fn of(subject: &Subject) -> Summary {
             cards: loop_summary::cards(&places),
             outcome: loop_summary::outcome(&places),
             limits: Vec::new(),
+            models: Vec::new(),
         },
     };
     summary.limits = limits(&subject.run, &summary.cards);
+    summary.models = models(&subject.run);
     summary
 }
 
@@ -581,4 +587,42 @@ fn limits(run: &AnyRun, cards: &[Card]) -> Vec<(String, String)> {
         }
     }
     said
+}
+
+/// The link in a few numbers, a sentence a model.
+fn models(run: &AnyRun) -> Vec<String> {
+    let (all, links) = match run {
+        AnyRun::Exchange(run) => (
+            wiregauge_explain::models_of_exchange(&run.file.plan, &run.file.points),
+            run.file.plan.more_links.len(),
+        ),
+        AnyRun::Stream(run) => (
+            wiregauge_explain::of_stream(&run.file.plan, &run.file.points).models,
+            run.file.plan.more_links.len(),
+        ),
+        AnyRun::Loop(_) => return Vec::new(),
+    };
+    all.iter()
+        .filter_map(|modelled| {
+            let mut name = String::new();
+            if let Some(way) = modelled.way {
+                name.push_str(&format!(", {}", way.name().to_uppercase()));
+            }
+            if modelled.direction == Some(Direction::Both) {
+                name.push_str(", both ways at once");
+            }
+            if links > 0 {
+                let how = if modelled.together {
+                    "together"
+                } else {
+                    "alone"
+                };
+                name.push_str(&format!(", link {} {how}", modelled.link));
+            }
+            Some(format!(
+                "The link in a few numbers{name}: {}.",
+                modelled.in_short.as_ref()?
+            ))
+        })
+        .collect()
 }

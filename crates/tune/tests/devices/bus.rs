@@ -2,7 +2,7 @@
 //! Variations of the published devices; their steps are real ones.
 
 use super::virtual_host::{Work, run};
-use super::{Device, Figure, TWO_OF_THREE, scaled};
+use super::{Device, Figure, NINE_OF_TEN, scaled};
 use fastrand::Rng;
 use std::collections::HashMap;
 use wiregauge::bus::{BusTiming, DeviceTiming, HostTiming, NakRetry, PROFILES, PipeTiming};
@@ -145,7 +145,7 @@ impl Device for Bus {
                 found
             }
         };
-        let reach = TWO_OF_THREE / 1.96;
+        let reach = NINE_OF_TEN / 1.96;
         let reach = shown.map_or(0.0, |n| reach * (TRUTH as f64 / n as f64).sqrt());
         let trt = known.trt_ns * (1.0 + reach * known.trt_half);
         match figure {

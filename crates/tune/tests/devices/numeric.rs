@@ -1,7 +1,7 @@
 //! A device as a formula that the fitted model does not have: a rounded knee of random sharpness,
 //! packets in each way, heavy tails whose weight changes with depth.
 
-use super::{Device, Figure, TWO_OF_THREE, scaled};
+use super::{Device, Figure, NINE_OF_TEN, scaled};
 use fastrand::Rng;
 use wiregauge_model::{Observation, Setting};
 use wiregauge_record::Connect;
@@ -175,7 +175,7 @@ impl Device for Numeric {
             Figure::Trt => self.trt_ns(at),
             Figure::Rtt => self.rtt_ns(at),
             Figure::P99 => {
-                let further = shown.map_or(0.0, |n| TWO_OF_THREE * (0.99 * 0.01 / n as f64).sqrt());
+                let further = shown.map_or(0.0, |n| NINE_OF_TEN * (0.99 * 0.01 / n as f64).sqrt());
                 self.rtt_ns(at) * self.quantile(at, (0.99 + further).min(0.999_99))
             }
         }

@@ -1,0 +1,268 @@
+//! The link in a few numbers, and what follows for other settings, as tables and sentences.
+
+use super::style::{CAUTION, HEADING, RESET};
+use std::io::{self, Write};
+use wiregauge_explain::Modelled;
+use wiregauge_model::{Figures, How, Residual, StageCost};
+use wiregauge_record::Direction;
+use wiregauge_report::told::Table;
+use wiregauge_report::units::{RateUnit, TimeUnit};
+use wiregauge_stats::Estimate;
+
+/// Residuals of more points than this are for --json.
+const RESIDUALS: usize = 8;
+
+/// Each model of a run.
+pub fn print(out: &mut impl Write, models: &[Modelled], links: bool) -> io::Result<()> {
+    for modelled in models {
+        let name = name(modelled, links);
+        let Some(figures) = modelled.figures() else {
+            if let Some(why) = &modelled.why_not {
+                writeln!(out, "\n{CAUTION}no model{RESET}{name}: {why}")?;
+            }
+            continue;
+        };
+        let stream = modelled.way.is_some();
+        writeln!(out, "\n{HEADING}The link in a few numbers{name}{RESET}")?;
+        write!(out, "{}", numbers(&figures, stream).text())?;
+        for words in &modelled.words {
+            writeln!(out, "  - {words}")?;
+        }
+        let (title, table) = residuals(&figures, stream);
+        writeln!(out, "\n{HEADING}{title}{name}{RESET}")?;
+        write!(out, "{}", table.text())?;
+    }
+    Ok(())
+}
+
+/// What is predicted, if anything was asked for.
+pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::Result<()> {
+    for modelled in models.iter().filter(|m| !m.predictions.is_empty()) {
+        let stream = modelled.way.is_some();
+        let all = &modelled.predictions;
+        let unit = TimeUnit::fitting(all.iter().map(|p| p.trt_ns.value).fold(f64::MAX, f64::min));
+        let rates = || all.iter().flat_map(|p| [p.out_bytes_s, p.in_bytes_s]);
+        let rate = RateUnit::fitting(rates().fold(0.0, f64::max));
+        let (mut columns, time, one) = match stream {
+            true => (vec!["transfer B", "queue"], "a transfer", "its time"),
+            false => (vec!["OUT B", "IN B", "depth"], "TRT", "RTT"),
+        };
+        columns.extend([time, "low", "high", one, "low", "high"]);
+        let rate_columns = match stream {
+            true => vec![rate.name().to_owned()],
+            false => vec![
+                format!("OUT {}", rate.name()),
+                format!("IN {}", rate.name()),
+            ],
+        };
+        columns.extend(rate_columns.iter().map(String::as_str));
+        columns.push("band");
+        let mut table = Table::new("", &columns);
+        for predicted in all {
+            let (at, trt) = (predicted.at, &predicted.trt_ns);
+            let mut cells = match stream {
+                true => vec![at.out_bytes.max(at.in_bytes).to_string()],
+                false => vec![at.out_bytes.to_string(), at.in_bytes.to_string()],
+            };
+            cells.push(at.depth.to_string());
+            let shown = |ns: Option<f64>| ns.map_or("-".into(), |ns| unit.show(ns));
+            let rtt = predicted.rtt_ns.as_ref();
+            cells.extend([
+                unit.show(trt.value),
+                shown(trt.low),
+                shown(trt.high),
+                shown(rtt.map(|rtt| rtt.value)),
+                shown(rtt.and_then(|rtt| rtt.low)),
+                shown(rtt.and_then(|rtt| rtt.high)),
+            ]);
+            match stream {
+                true => cells.push(rate.show(predicted.out_bytes_s.max(predicted.in_bytes_s))),
+                false => {
+                    cells.push(rate.show(predicted.out_bytes_s));
+                    cells.push(rate.show(predicted.in_bytes_s));
+                }
+            }
+            cells.push(match trt.claimed() {
+                Some(share) => format!("{} %", (share * 1000.0).round() / 10.0),
+                None => "none".into(),
+            });
+            table.row(cells);
+        }
+        writeln!(
+            out,
+            "\n{HEADING}Predicted{}, means in {}{RESET}",
+            name(modelled, links),
+            unit.name()
+        )?;
+        write!(out, "{}", table.text())?;
+        let mut hows: Vec<&How> = Vec::new();
+        for predicted in all {
+            if !hows.contains(&&predicted.trt_ns.how) {
+                hows.push(&predicted.trt_ns.how);
+            }
+        }
+        for how in hows {
+            match how {
+                How::Beyond { .. } => writeln!(out, "  {CAUTION}{how}{RESET}")?,
+                _ => writeln!(
+                    out,
+                    "  band: so often it contains what is then measured, at settings of the same range \
+                     and under the same conditions; {how}"
+                )?,
+            }
+        }
+    }
+    Ok(())
+}
+
+fn name(modelled: &Modelled, links: bool) -> String {
+    let mut name = String::new();
+    if let Some(way) = modelled.way {
+        name.push_str(&format!(", {}", way.name()));
+        if modelled.direction == Some(Direction::Both) {
+            name.push_str(" (both ways at once)");
+        }
+    }
+    if links {
+        let together = if modelled.together {
+            "together"
+        } else {
+            "alone"
+        };
+        name.push_str(&format!(", link {} {together}", modelled.link));
+    }
+    name
+}
+
+/// One row a figure, each with its unit, because they have little in common.
+fn numbers(figures: &Figures, stream: bool) -> Table {
+    let mut table = Table::new("", &["figure", "value", "95 % from", "to", "unit"]);
+    let one = if stream { "a transfer" } else { "an exchange" };
+    let depth = if stream { "queue" } else { "depth" };
+    if let Some(base) = &figures.base {
+        let how = match figures.base_depth {
+            1 => "alone".into(),
+            deep => format!("with {depth} {deep}"),
+        };
+        let names = Names {
+            fixed: &format!("{one} {how}"),
+            byte: "and a byte",
+            together: figures.together,
+        };
+        stage(&mut table, base, &names);
+    }
+    if let Some(slowest) = &figures.slowest {
+        let names = Names {
+            fixed: &format!("{one} in the slowest stage"),
+            byte: match figures.overlap {
+                true => "or, if longer, a byte",
+                false => "and a byte",
+            },
+            together: figures.together,
+        };
+        stage(&mut table, slowest, &names);
+    }
+    for (most, way) in [(&figures.out_bytes_s, "OUT"), (&figures.in_bytes_s, "IN")] {
+        if let Some(most) = most {
+            let unit = RateUnit::fitting(most.value);
+            row(
+                &mut table,
+                format!("largest rate {way}"),
+                most,
+                unit.name(),
+                |v| unit.show(v),
+            );
+        }
+    }
+    for saturation in &figures.saturation {
+        let sizes = match (stream, saturation.out_bytes, saturation.in_bytes) {
+            (true, out, in_) => format!("{} B", out.max(in_)),
+            (false, out, in_) => format!("OUT {out} B, IN {in_} B"),
+        };
+        row(
+            &mut table,
+            format!("saturated from {depth}, at {sizes}"),
+            &saturation.depth,
+            "",
+            |v| format!("{v:.1}"),
+        );
+    }
+    table
+}
+
+/// What the rows of a stage are called.
+struct Names<'a> {
+    fixed: &'a str,
+    byte: &'a str,
+    together: bool,
+}
+
+fn stage(table: &mut Table, cost: &StageCost, names: &Names<'_>) {
+    let unit = TimeUnit::fitting(cost.fixed_ns.value);
+    let fixed = names.fixed.into();
+    row(table, fixed, &cost.fixed_ns, unit.name(), |v| unit.show(v));
+    let bytes = match names.together {
+        true => vec![(&cost.in_ns_a_byte, "either way")],
+        false => vec![(&cost.out_ns_a_byte, "OUT"), (&cost.in_ns_a_byte, "IN")],
+    };
+    for (a_byte, way) in bytes {
+        if let Some(a_byte) = a_byte {
+            let name = format!("{} {way}", names.byte);
+            row(table, name, a_byte, "ns", |v| format!("{v:.2}"));
+        }
+    }
+}
+
+fn row(
+    table: &mut Table,
+    name: String,
+    estimate: &Estimate,
+    unit: &str,
+    show: impl Fn(f64) -> String,
+) {
+    let bound = |bound: Option<f64>| bound.map_or("-".into(), &show);
+    table.row(vec![
+        name,
+        show(estimate.value),
+        bound(estimate.low),
+        bound(estimate.high),
+        unit.into(),
+    ]);
+}
+
+/// How far off the model is, at the points where it is furthest off.
+fn residuals(figures: &Figures, stream: bool) -> (String, Table) {
+    let mut all: Vec<&Residual> = figures.residuals.iter().collect();
+    let unit = TimeUnit::fitting(all.iter().map(|r| r.point.trt_ns).fold(f64::MAX, f64::min));
+    let (n, name) = (all.len(), unit.name());
+    let title = if n > RESIDUALS {
+        all.sort_by(|a, b| b.off.abs().total_cmp(&a.off.abs()));
+        all.truncate(RESIDUALS);
+        format!("Where it is furthest off, in {name} ({RESIDUALS} of {n} points; --json has all)")
+    } else {
+        format!("How far it is off, in {name}")
+    };
+    let mut columns = match stream {
+        true => vec!["transfer B", "queue", "a transfer"],
+        false => vec!["OUT B", "IN B", "depth", "TRT"],
+    };
+    columns.extend(["model", "off %", "off % if left out"]);
+    let mut table = Table::new("", &columns);
+    for residual in all {
+        let at = residual.point.at;
+        let mut cells = match stream {
+            true => vec![at.out_bytes.max(at.in_bytes).to_string()],
+            false => vec![at.out_bytes.to_string(), at.in_bytes.to_string()],
+        };
+        let off = |off: f64| format!("{:+.1}", off * 100.0);
+        cells.extend([
+            at.depth.to_string(),
+            unit.show(residual.point.trt_ns),
+            unit.show(residual.model_ns),
+            off(residual.off),
+            residual.off_without.map_or("-".into(), off),
+        ]);
+        table.row(cells);
+    }
+    (title, table)
+}

@@ -1,0 +1,303 @@
+//! What the figures of a model mean, in sentences.
+
+use crate::show::{percent, rate, time};
+use wiregauge_model::{Figures, Residual, Saturation, StageCost};
+
+/// A model that is further off than this at some point describes no link, and that is said.
+const FITS: f64 = 0.25;
+/// Saturation depths that differ by less than this factor are told as one.
+const ALIKE: f64 = 1.3;
+
+/// The words of exchanges, or of transfers.
+#[derive(Clone, Copy)]
+pub(crate) struct Noun {
+    one: &'static str,
+    depth: &'static str,
+    /// What measures more depths; `None` where there is but one.
+    flag: Option<&'static str>,
+    /// What would make more settings.
+    pub(crate) try_more: &'static str,
+}
+
+pub(crate) const EXCHANGE: Noun = Noun {
+    one: "an exchange",
+    depth: "depth",
+    flag: Some("--depth 1,2,4,8"),
+    try_more: "Try --in 64,512,4k --depth 1,4",
+};
+
+pub(crate) const TRANSFER: Noun = Noun {
+    one: "a transfer",
+    depth: "queue",
+    flag: Some("--queue 1,2,4,8"),
+    try_more: "Try --transfer 512,4k,64k --queue 1,4",
+};
+
+pub(crate) const SYSTEM_CALL: Noun = Noun {
+    one: "a transfer",
+    depth: "queue",
+    flag: None,
+    try_more: "Try --transfer 512,4k,64k",
+};
+
+/// One sentence each, the most useful first.
+pub(crate) fn of(figures: &Figures, noun: Noun) -> Vec<String> {
+    let mut said = Vec::new();
+    said.extend(figures.base.as_ref().and_then(|base| half(base, figures)));
+    said.push(depths(figures, noun));
+    said.extend(overlap(figures));
+    said.extend(with_larger_sizes(figures, noun));
+    let most = [(&figures.out_bytes_s, "OUT"), (&figures.in_bytes_s, "IN")];
+    let most: Vec<String> = most
+        .iter()
+        .filter_map(|(most, way)| Some(format!("{} {way}", rate(most.as_ref()?.value))))
+        .collect();
+    if !most.is_empty() {
+        said.push(format!(
+            "however large and deep, at most {}",
+            most.join(" or ")
+        ));
+    }
+    if let (Some(steps), Some(base)) = (figures.steps, &figures.base) {
+        let each = [(&base.out_ns_a_step, "OUT"), (&base.in_ns_a_step, "IN")];
+        let each: Vec<String> = each
+            .iter()
+            .filter_map(|(cost, way)| {
+                let cost = cost.as_ref().filter(|cost| cost.value > 0.0)?;
+                Some(format!("{} {way}", time(cost.value)))
+            })
+            .collect();
+        said.push(format!(
+            "the size counts in {steps}: {} each, beside what its bytes cost",
+            each.join(", ")
+        ));
+    }
+    if figures.together {
+        said.push(
+            "the sizes OUT and IN always changed together, so a byte's cost is the same for both by \
+             assumption"
+                .into(),
+        );
+    }
+    said.push(quality(figures, noun));
+    said
+}
+
+/// Where fixed cost and bytes balance.
+fn half(base: &StageCost, figures: &Figures) -> Option<String> {
+    let ways = [(&base.in_ns_a_byte, "IN"), (&base.out_ns_a_byte, "OUT")];
+    let (cost, way) = ways
+        .into_iter()
+        .find_map(|(cost, way)| Some((cost.as_ref()?.value, way)))?;
+    let fixed = base.fixed_ns.value;
+    if cost <= 0.0 {
+        return Some(format!("larger sizes {way} cost nothing more"));
+    }
+    let bytes = fixed / cost;
+    let measured = f64::from(figures.to.in_bytes.max(figures.to.out_bytes));
+    if bytes > measured {
+        return Some(
+            "the fixed cost is more than half of the time at every size that was measured: larger \
+             sizes carry more for little more time"
+                .into(),
+        );
+    }
+    (bytes >= 1.0).then(|| format!("at {bytes:.0} B {way} half of the time is the fixed cost"))
+}
+
+fn depths(figures: &Figures, noun: Noun) -> String {
+    let deepest = figures.to.depth;
+    if figures.from.depth == deepest {
+        return match noun.flag {
+            Some(flag) => format!(
+                "only {} {deepest} was measured, so what the slowest stage needs is not known. Try {flag}",
+                noun.depth
+            ),
+            None => "no queue on this kind of link: larger transfers are all that helps".into(),
+        };
+    }
+    if figures.slowest.is_none() {
+        return format!(
+            "no {} up to {deepest} kept the slowest stage busy: more at a time still gains",
+            noun.depth
+        );
+    }
+    let Some((small, large)) = figures.saturation.first().zip(figures.saturation.last()) else {
+        return format!(
+            "the slowest stage was busy at every {} that was measured, so what {} takes alone is \
+             not known",
+            noun.depth, noun.one
+        );
+    };
+    let (one, other) = (small.depth.value, large.depth.value);
+    if one.max(other) < ALIKE {
+        return format!(
+            "more than one at a time gains nothing: the slowest stage takes nearly all of the time of \
+             {}",
+            noun.one
+        );
+    }
+    let from = |saturation: &Saturation| {
+        let depth = saturation.depth.value.ceil();
+        if depth > f64::from(deepest) {
+            format!("about {depth:.0}, which is beyond what was measured,")
+        } else {
+            format!("{depth:.0}")
+        }
+    };
+    if one.max(other) / one.min(other) < ALIKE {
+        return format!(
+            "from {} {} on nothing is gained: the slowest stage is busy all the time",
+            noun.depth,
+            from(if one > other { small } else { large })
+        );
+    }
+    format!(
+        "from {} {} on at the smallest sizes, {} at the largest, nothing is gained: the slowest stage \
+         is busy all the time",
+        noun.depth,
+        from(small),
+        from(large)
+    )
+}
+
+/// What larger sizes could come to where only one depth was measured.
+fn with_larger_sizes(figures: &Figures, noun: Noun) -> Option<String> {
+    let base = figures.base.as_ref()?;
+    let one_depth = figures.from.depth == figures.to.depth && !figures.together;
+    let ways = [(&base.out_ns_a_byte, "OUT"), (&base.in_ns_a_byte, "IN")];
+    let most: Vec<String> = ways
+        .iter()
+        .filter_map(|(cost, way)| {
+            let cost = cost.as_ref().filter(|cost| cost.value > 0.0)?.value;
+            Some(format!("{} {way}", rate(1e9 / cost)))
+        })
+        .collect();
+    (one_depth && !most.is_empty()).then(|| {
+        format!(
+            "with {} {}, larger sizes come to {} at most",
+            noun.depth,
+            figures.to.depth,
+            most.join(" or ")
+        )
+    })
+}
+
+/// Where two stages work at once: which sizes keep which busy.
+fn overlap(figures: &Figures) -> Option<String> {
+    let slowest = figures.slowest.as_ref().filter(|_| figures.overlap)?;
+    let fixed = slowest.fixed_ns.value;
+    let ways = [
+        (&slowest.in_ns_a_byte, "IN"),
+        (&slowest.out_ns_a_byte, "OUT"),
+    ];
+    let limits: Vec<String> = ways
+        .iter()
+        .filter_map(|(cost, way)| {
+            let cost = cost.as_ref()?.value;
+            (cost > 0.0).then(|| format!("{:.0} B {way}", fixed / cost))
+        })
+        .collect();
+    Some(format!(
+        "two stages work at once: one needs {} whatever the size, the other carries the bytes, and \
+         takes longer above about {}",
+        time(fixed),
+        limits.join(" or ")
+    ))
+}
+
+/// All of it in one sentence; `None` where the figures describe nothing.
+pub(crate) fn in_short(figures: &Figures, noun: Noun) -> Option<String> {
+    if figures.worst > FITS {
+        return None;
+    }
+    let mut parts = Vec::new();
+    if let Some(base) = &figures.base {
+        let how = match figures.base_depth {
+            1 => "alone".into(),
+            deep => format!("with {} {deep}", noun.depth),
+        };
+        parts.push(format!("{} {how} takes {}", noun.one, of_cost(base, " + ")));
+    }
+    if let Some(slowest) = &figures.slowest {
+        let and = if figures.overlap {
+            " or, if longer, "
+        } else {
+            " + "
+        };
+        parts.push(format!("its slowest stage {}", of_cost(slowest, and)));
+        parts.push(depths(figures, noun));
+    }
+    parts.push(quality(figures, noun));
+    Some(parts.join("; "))
+}
+
+fn of_cost(cost: &StageCost, and: &str) -> String {
+    let mut parts = vec![time(cost.fixed_ns.value)];
+    let bytes: Vec<String> = [(&cost.out_ns_a_byte, "OUT"), (&cost.in_ns_a_byte, "IN")]
+        .iter()
+        .filter_map(|(cost, way)| {
+            let cost = cost.as_ref().filter(|cost| cost.value > 0.0)?;
+            Some(format!("{:.2} ns a byte {way}", cost.value))
+        })
+        .collect();
+    if !bytes.is_empty() {
+        parts.push(bytes.join(" + "));
+    }
+    parts.join(and)
+}
+
+fn quality(figures: &Figures, noun: Noun) -> String {
+    let worst = figures
+        .residuals
+        .iter()
+        .max_by(|a, b| a.off.abs().total_cmp(&b.off.abs()));
+    let Some(worst) = worst else {
+        return String::new();
+    };
+    let at = place(worst, figures, noun);
+    if figures.worst > FITS {
+        return format!(
+            "these figures do not describe the link: they are off by {} at {at}. Something changes \
+             with size or {} that they do not have",
+            percent(figures.worst),
+            noun.depth
+        );
+    }
+    let mut without: Vec<f64> = figures
+        .residuals
+        .iter()
+        .filter_map(|residual| Some(residual.off_without?.abs()))
+        .collect();
+    without.sort_by(f64::total_cmp);
+    let typical = without
+        .get(without.len() / 2)
+        .filter(|_| without.len() == figures.residuals.len())
+        .map(|&typical| {
+            format!(
+                "; a point that they were not fitted to, by {} (median)",
+                percent(typical)
+            )
+        });
+    format!(
+        "off by {} at most, at {at}{}",
+        percent(figures.worst),
+        typical.unwrap_or_default()
+    )
+}
+
+/// The setting of a residual, without what never changed.
+fn place(residual: &Residual, figures: &Figures, noun: Noun) -> String {
+    let (from, to, at) = (figures.from, figures.to, residual.point.at);
+    let mut parts = Vec::new();
+    if from.out_bytes != to.out_bytes {
+        parts.push(format!("OUT {} B", at.out_bytes));
+    }
+    if from.in_bytes != to.in_bytes {
+        parts.push(format!("IN {} B", at.in_bytes));
+    }
+    if from.depth != to.depth {
+        parts.push(format!("{} {}", noun.depth, at.depth));
+    }
+    parts.join(", ")
+}

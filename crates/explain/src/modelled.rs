@@ -1,0 +1,227 @@
+//! The link in a few numbers, from the points of a run: one model for each way of each link, or the
+//! reason why there is none; and what it says of settings that were not measured.
+
+use crate::meaning;
+use serde::Serialize;
+use wiregauge_model::{
+    CannotPredict, Figures, LinkModel, NotFitted, Observation, Prediction, Setting,
+};
+use wiregauge_record::{
+    Counts, Direction, Plan, PointSummary, Schedule, StreamPlan, StreamPoint, StreamSummary, Way,
+};
+
+/// Of a point with more exchanges unanswered than this, the TRT is that of timeouts.
+const UNANSWERED: f64 = 1e-3;
+
+/// A model of one way, or why there is none.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Modelled {
+    /// Which link of the plan.
+    pub link: u32,
+    /// Whether the other links were used at the same time.
+    pub together: bool,
+    /// Of a stream: what flowed.
+    pub direction: Option<Direction>,
+    /// Of a stream: which way of it.
+    pub way: Option<Way>,
+    /// Points that were left out because exchanges were not answered.
+    pub left_out: usize,
+    /// The model.
+    #[serde(serialize_with = "figures")]
+    pub model: Option<LinkModel>,
+    /// Why there is none.
+    pub why_not: Option<String>,
+    /// What it means.
+    pub words: Vec<String>,
+    /// All of it in one sentence; `None` where there is no model, or it does not describe the link.
+    pub in_short: Option<String>,
+    /// What was asked for.
+    pub predictions: Vec<Predicted>,
+}
+
+/// What a model says of a setting.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Predicted {
+    /// Where.
+    pub at: Setting,
+    /// Time from one to the next, in nanoseconds.
+    pub trt_ns: Prediction,
+    /// Time of one, in nanoseconds; `None` where no point tells it.
+    pub rtt_ns: Option<Prediction>,
+    /// Bytes a second OUT.
+    pub out_bytes_s: f64,
+    /// Bytes a second IN.
+    pub in_bytes_s: f64,
+}
+
+fn figures<S: serde::Serializer>(model: &Option<LinkModel>, to: S) -> Result<S::Ok, S::Error> {
+    model.as_ref().map(LinkModel::figures).serialize(to)
+}
+
+impl Modelled {
+    /// All figures of the model.
+    pub fn figures(&self) -> Option<Figures> {
+        self.model.as_ref().map(LinkModel::figures)
+    }
+
+    /// What the model says of a setting; `None` where there is no model. Without a share, the
+    /// largest of 95, 90 and 80 % that the points carry.
+    pub fn predict(
+        &self,
+        at: Setting,
+        share: Option<f64>,
+    ) -> Option<Result<Predicted, CannotPredict>> {
+        let model = self.model.as_ref()?;
+        Some(model.predict(at, share).map(|trt_ns| Predicted {
+            at,
+            out_bytes_s: f64::from(at.out_bytes) * 1e9 / trt_ns.value,
+            in_bytes_s: f64::from(at.in_bytes) * 1e9 / trt_ns.value,
+            rtt_ns: model.predict_rtt(at, trt_ns.claimed()).ok(),
+            trt_ns,
+        }))
+    }
+
+    fn of(group: Group, noun: meaning::Noun) -> Modelled {
+        let fitted = LinkModel::fit(&group.points);
+        let why_not = fitted.as_ref().err().map(|why| match why {
+            NotFitted::TooFew { .. } => format!("{why}. {}", noun.try_more),
+            _ => why.to_string(),
+        });
+        let model = fitted.ok();
+        let figures = model.as_ref().map(LinkModel::figures);
+        let mut words = figures
+            .as_ref()
+            .map_or_else(Vec::new, |figures| meaning::of(figures, noun));
+        if group.left_out > 0 {
+            words.push(format!(
+                "left out: {} of {} points, where exchanges were not answered",
+                group.left_out,
+                group.left_out + group.points.len()
+            ));
+        }
+        Modelled {
+            link: group.link,
+            together: group.together,
+            direction: group.direction,
+            way: group.way,
+            left_out: group.left_out,
+            model,
+            why_not,
+            words,
+            in_short: figures.and_then(|figures| meaning::in_short(&figures, noun)),
+            predictions: Vec::new(),
+        }
+    }
+}
+
+/// Points that one model describes.
+struct Group {
+    link: u32,
+    together: bool,
+    direction: Option<Direction>,
+    way: Option<Way>,
+    left_out: usize,
+    points: Vec<Observation>,
+}
+
+impl Group {
+    fn of_point(summary: &PointSummary) -> Group {
+        Group {
+            link: summary.point.link,
+            together: summary.point.together,
+            direction: None,
+            way: None,
+            left_out: 0,
+            points: Vec::new(),
+        }
+    }
+
+    fn of_flow(point: &StreamPoint, way: Way) -> Group {
+        Group {
+            link: point.link,
+            together: point.together,
+            direction: Some(point.direction),
+            way: Some(way),
+            left_out: 0,
+            points: Vec::new(),
+        }
+    }
+
+    fn key(&self) -> (u32, bool, Option<Direction>, Option<Way>) {
+        (self.link, self.together, self.direction, self.way)
+    }
+}
+
+/// The group of this key, made if it is not there.
+fn in_groups(groups: &mut Vec<Group>, wanted: Group) -> &mut Group {
+    let at = groups.iter().position(|group| group.key() == wanted.key());
+    let at = at.unwrap_or_else(|| {
+        groups.push(wanted);
+        groups.len() - 1
+    });
+    &mut groups[at]
+}
+
+/// The models of an exchange run.
+pub fn models_of_exchange(plan: &Plan, points: &[PointSummary]) -> Vec<Modelled> {
+    let mut groups: Vec<Group> = Vec::new();
+    for summary in points {
+        let group = in_groups(&mut groups, Group::of_point(summary));
+        if is_answered(&summary.counts) {
+            group.points.extend(Observation::of_exchange(summary));
+        } else {
+            group.left_out += 1;
+        }
+    }
+    let scheduled = matches!(plan.schedule, Schedule::EveryNs(_));
+    let modelled = groups.into_iter().map(|group| {
+        if scheduled {
+            let points = Vec::new();
+            Modelled {
+                why_not: Some(
+                    "a schedule set the pace (--interval, --rate), so the run does not tell what the \
+                     link could do"
+                        .into(),
+                ),
+                words: Vec::new(),
+                ..Modelled::of(Group { points, ..group }, meaning::EXCHANGE)
+            }
+        } else {
+            Modelled::of(group, meaning::EXCHANGE)
+        }
+    });
+    modelled.collect()
+}
+
+fn is_answered(counts: &Counts) -> bool {
+    let unanswered = counts.exchanges.saturating_sub(counts.answered) as f64;
+    unanswered <= UNANSWERED * counts.exchanges as f64
+}
+
+/// The models of a stream run.
+pub(crate) fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> Vec<Modelled> {
+    let mut groups: Vec<Group> = Vec::new();
+    for summary in points {
+        for flow in summary.flows.iter().filter(|flow| flow.transfers > 0) {
+            let group = in_groups(&mut groups, Group::of_flow(&summary.point, flow.way));
+            group
+                .points
+                .extend(Observation::of_flow(&summary.point, flow));
+        }
+    }
+    let noun = |link| {
+        let address = plan.links().nth(link as usize);
+        if address.is_some_and(|address| address.starts_with("usb:")) {
+            meaning::TRANSFER
+        } else {
+            meaning::SYSTEM_CALL
+        }
+    };
+    groups
+        .into_iter()
+        .map(|group| {
+            let noun = noun(group.link);
+            Modelled::of(group, noun)
+        })
+        .collect()
+}
