@@ -102,3 +102,42 @@ pub fn of_front(drawn: &Front) -> Figure {
     );
     canvas.finish("front", "Latency against throughput", &caption)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(at: (f64, f64), name: &str) -> Option<FrontMark> {
+        let name = name.to_owned();
+        Some(FrontMark { at, name })
+    }
+
+    #[test]
+    fn a_choice_that_is_the_knee_is_named_once() {
+        let points = vec![(1e6, 1e5), (2e6, 8e5), (9e6, 1e6)];
+        let mut front = Front {
+            of: "tcp://board:7700".into(),
+            what: "exchange",
+            front: points.clone(),
+            measured: points,
+            best: mark((2e6, 8e5), "depth 2"),
+            knee: mark((2e6, 8e5), "depth 2"),
+        };
+        let svg = of_front(&front).svg;
+        assert!(svg.contains("chosen, and the knee: depth 2"), "{svg}");
+        assert!(!svg.contains(">knee: "), "{svg}");
+        front.best = mark((9e6, 1e6), "depth 4");
+        let svg = of_front(&front).svg;
+        assert!(svg.contains("chosen: depth 4") && svg.contains("knee: depth 2"));
+    }
+
+    #[test]
+    fn a_single_setting_can_be_drawn() {
+        let front = Front {
+            front: vec![(1e6, 1e5)],
+            measured: vec![(1e6, 1e5)],
+            ..Front::default()
+        };
+        assert!(of_front(&front).svg.starts_with("<svg"));
+    }
+}

@@ -144,8 +144,18 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
         Kind::Exchanges(_) => ("RTT", "exchanges/s"),
         Kind::Stream(_) => ("transfer time", "transfers/s"),
     };
+    // The aim, or a constraint, may have led elsewhere.
+    let is_beaten = rows.iter().any(|row| {
+        let best = rows.iter().find(|row| row.is_best);
+        best.is_some_and(|best| row.latency.value < best.latency.value && row.rate > best.rate)
+    });
+    let apart = if is_beaten {
+        " (but the chosen one)"
+    } else {
+        ""
+    };
     let title = format!(
-        "Latency against throughput: no other measured setting beats these in both; {what} in {}, \
+        "Latency against throughput: no other measured setting beats these in both{apart}; {what} in {}, \
          throughput of both ways",
         time.name()
     );
