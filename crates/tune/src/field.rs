@@ -2,6 +2,7 @@
 //! constraints, whether it answers at all.
 
 use crate::gaussian::Spot;
+use crate::pool::EACH;
 use crate::record::Record;
 use crate::search::Told;
 use crate::space::{Grid, Place};
@@ -131,10 +132,11 @@ impl<'a> Field<'a> {
             exchanges: t.measured.exchanges,
             figure,
         };
+        let is_whole = grid.count() <= EACH;
         let objectives: Vec<Reading> = (told.iter())
             .filter_map(|t| Some(reading(t, t.measured.objective?)))
             .collect();
-        let objective = Surrogate::fit(&objectives, model.as_ref(), 0.0)?;
+        let objective = Surrogate::fit(&objectives, model.as_ref(), 0.0, is_whole)?;
         let limit = |(index, &bound): (usize, &Bound)| {
             let figure = |t: &Told| {
                 let found = t.measured.constraints.get(index).copied().flatten();
@@ -152,7 +154,7 @@ impl<'a> Field<'a> {
             let readings: Vec<Reading> = (told.iter())
                 .filter_map(|t| Some(reading(t, figure(t)?)))
                 .collect();
-            match Surrogate::fit(&readings, model.as_ref(), bound.limit()) {
+            match Surrogate::fit(&readings, model.as_ref(), bound.limit(), is_whole) {
                 None => suspicion(),
                 Some(surrogate) => Limit::Figure {
                     margin: (TO_SHOW + MORE_TO_SHOW * trial.in_vain as f64)

@@ -141,7 +141,7 @@ impl Search {
         if self.left() >= self.fewest() && self.told.len() < MOST_PROBES {
             // Another confirmation must be worth its while.
             let enough = match is_kept {
-                true => OUTDONE,
+                true => OUTDONE / 3.0,
                 false if self.grid.count() <= EACH => ENOUGH / 3.0,
                 false => ENOUGH,
             };
