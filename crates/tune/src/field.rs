@@ -30,6 +30,8 @@ pub(crate) struct Belief {
     pub sd: f64,
     /// Probability that all constraints would be shown kept.
     pub shown: f64,
+    /// Probability that they are kept, whether that can be shown or not.
+    pub kept: f64,
     /// By how much the worst constraint is kept (above 0) or violated, on its surrogate's scale.
     pub slack: f64,
     /// Probability that it answers.
@@ -181,13 +183,14 @@ impl<'a> Field<'a> {
         let setting = self.grid.candidate(place).setting;
         let model = self.model.as_ref();
         let (mean, sd) = self.objective.at(&spot, setting, model);
-        let (mut shown, mut slack) = (1.0, f64::INFINITY);
+        let (mut shown, mut kept, mut slack) = (1.0, 1.0, f64::INFINITY);
         let mut to_learn = self.telling(&self.objective, sd);
         for limit in &self.limits {
             match limit {
                 Limit::Never(record) => {
                     let odds = record.odds(&spot);
                     shown *= odds;
+                    kept *= odds;
                     slack = slack.min(odds - 0.5);
                 }
                 Limit::Figure {
@@ -202,6 +205,7 @@ impl<'a> Field<'a> {
                         to_learn = to_learn.max(self.telling(surrogate, sd));
                     }
                     shown *= below((room - margin) / sd.max(1e-9));
+                    kept *= below(room / sd.max(1e-9));
                     slack = slack.min(room);
                 }
             }
@@ -210,6 +214,7 @@ impl<'a> Field<'a> {
             mean: self.sense.sign() * mean,
             sd,
             shown,
+            kept,
             slack,
             answers: self.answers.odds(&spot),
             to_learn,
@@ -293,6 +298,7 @@ mod tests {
             mean,
             sd,
             shown: 1.0,
+            kept: 1.0,
             slack: 1.0,
             answers: 1.0,
             to_learn: 1.0,
