@@ -171,15 +171,13 @@ def repeated(name: str, value: object) -> list[str]:
 
 
 def settings(name: str, value: object) -> list[str]:
-    """Settings as ``{"in": 3000, "depth": 3}`` or ``"in=3000,depth=3"``, or one of them; each wants the flag again."""
+    """Settings as ``{"in": 3000, "depth": 3}`` or ``"in=3000,depth=3"``, or one of them."""
     wanted = "a dict such as {'in': 3000, 'depth': 3}, a str such as 'in=3000,depth=3', or several"
 
     def one(name: str, value: object) -> str:
         if isinstance(value, Mapping):
-            parts = (
-                f"{key}={_integer(f'{name}[{key!r}]', part, 'an int or a str')}" for key, part in value.items()
-            )
-            return ",".join(parts)
+            parts = ((key, _integer(f"{name}[{key!r}]", n, "an int or a str")) for key, n in value.items())
+            return ",".join(f"{key}={n}" for key, n in parts)
         return _text(name, value, wanted)
 
     if isinstance(value, (str, Mapping)):

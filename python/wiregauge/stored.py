@@ -155,7 +155,7 @@ class Explanation:
 
     @property
     def models(self) -> list[dict[str, Any]]:
-        """The link in a few numbers, for each way of each link; ``model`` of it is None where there is none."""
+        """The link in a few numbers, for each way of each link; its ``model`` may be None."""
         return self.data["models"]
 
     @property
@@ -252,8 +252,8 @@ def explain(
         ``"transfer=8k,queue=2"`` of a stream; what never changed in the run may be left out. The answers are
         ``explanation.predictions``.
     confidence
-        How often the error band of a prediction holds, 0 to 1, or as ``"90%"``; the largest of 95, 90 and 80 %
-        that the run's settings carry, if not given.
+        How often the error band of a prediction holds, 0 to 1, or as ``"90%"``; the largest of 95, 90 and
+        80 % that the run's settings carry, if not given.
 
     Returns
     -------

@@ -3,8 +3,10 @@
 use crate::show::{percent, rate, time};
 use wiregauge_model::{Figures, Residual, Saturation, StageCost};
 
-/// A model that is further off than this at some point describes no link, and that is said.
+/// A model that is further off than this at some point is said to be, and describes no link if it is
+/// off by `TYPICAL` at half of them, too.
 const FITS: f64 = 0.25;
+const TYPICAL: f64 = 0.10;
 /// Saturation depths that differ by less than this factor are told as one.
 const ALIKE: f64 = 1.3;
 
@@ -208,7 +210,7 @@ fn overlap(figures: &Figures) -> Option<String> {
 
 /// All of it in one sentence; `None` where the figures describe nothing.
 pub(crate) fn in_short(figures: &Figures, noun: Noun) -> Option<String> {
-    if figures.worst > FITS {
+    if !describes(figures) {
         return None;
     }
     let mut parts = Vec::new();
@@ -247,6 +249,17 @@ fn of_cost(cost: &StageCost, and: &str) -> String {
     parts.join(and)
 }
 
+/// What it is off by at half of the points.
+fn typical_off(figures: &Figures) -> f64 {
+    let mut off: Vec<f64> = figures.residuals.iter().map(|r| r.off.abs()).collect();
+    off.sort_by(f64::total_cmp);
+    off.get(off.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn describes(figures: &Figures) -> bool {
+    figures.worst <= FITS || typical_off(figures) <= TYPICAL
+}
+
 fn quality(figures: &Figures, noun: Noun) -> String {
     let worst = figures
         .residuals
@@ -256,11 +269,18 @@ fn quality(figures: &Figures, noun: Noun) -> String {
         return String::new();
     };
     let at = place(worst, figures, noun);
+    let (most, typical) = (percent(figures.worst), percent(typical_off(figures)));
+    if !describes(figures) {
+        return format!(
+            "these figures do not describe the link: they are off by {typical} at half of the points, and \
+             by {most} at {at}. Something changes with size or {} that they do not have",
+            noun.depth
+        );
+    }
     if figures.worst > FITS {
         return format!(
-            "these figures do not describe the link: they are off by {} at {at}. Something changes \
-             with size or {} that they do not have",
-            percent(figures.worst),
+            "off by {typical} at half of the points, but by {most} at {at}: a disturbance there (measure \
+             again), or something that changes with size or {}",
             noun.depth
         );
     }
@@ -275,7 +295,7 @@ fn quality(figures: &Figures, noun: Noun) -> String {
         .filter(|_| without.len() == figures.residuals.len())
         .map(|&typical| {
             format!(
-                "; a point that they were not fitted to, by {} (median)",
+                "; by {} where a point is told by the others (median)",
                 percent(typical)
             )
         });

@@ -85,16 +85,11 @@ pub(crate) fn solve(rows: &[Row], target: &[f64]) -> Solution {
         for (value, length) in scaled.iter_mut().zip(&lengths) {
             *value /= length;
         }
-        for c in 0..COLUMNS {
+        for (c, products) in gram.iter_mut().enumerate() {
             right[c] += scaled[c] * y;
-            for other in 0..=c {
-                gram[c][other] += scaled[c] * scaled[other];
+            for (product, other) in products.iter_mut().zip(&scaled) {
+                *product += scaled[c] * other;
             }
-        }
-    }
-    for c in 0..COLUMNS {
-        for other in 0..c {
-            gram[other][c] = gram[c][other];
         }
     }
 

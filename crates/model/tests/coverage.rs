@@ -16,6 +16,9 @@ use wiregauge_model::{LinkModel, Observation, Setting};
 /// A device of which anything can be measured.
 type Device = Box<dyn FnMut(Setting) -> Observation>;
 
+/// Makes a device, and says what may be set on it.
+type Kind = fn(Rng) -> (Device, Range);
+
 /// Evenly on a logarithmic scale.
 fn log_uniform(rng: &mut Rng, from: f64, to: f64) -> f64 {
     (from.ln() + rng.f64() * (to / from).ln()).exp()
@@ -215,13 +218,7 @@ impl Tally {
 }
 
 /// Predicts one setting of each of so many devices, so that no two predictions depend on each other.
-fn tally(
-    kind: fn(Rng) -> (Device, Range),
-    devices: u64,
-    points: Points,
-    share: f64,
-    seed: u64,
-) -> Tally {
+fn tally(kind: Kind, devices: u64, points: Points, share: f64, seed: u64) -> Tally {
     let mut tally = Tally::default();
     for nth in 0.. {
         if tally.told == devices {
@@ -254,7 +251,7 @@ fn tally(
 
 #[test]
 fn a_band_holds_as_often_as_it_claims() {
-    let kinds: [(&str, fn(Rng) -> (Device, Range), usize, f64); 3] = [
+    let kinds: [(&str, Kind, usize, f64); 3] = [
         ("formula", numeric, 12, 0.8),
         ("formula", numeric, 19, 0.9),
         ("bus", on_a_bus, 12, 0.8),
@@ -276,12 +273,16 @@ fn a_band_holds_as_often_as_it_claims() {
     }
 }
 
-/// The table of docs/explain.md: `cargo test --release -p wiregauge-model --test coverage --
-/// --ignored --nocapture`.
+/// The table of docs/explain.md: `FULL=1 cargo test --release -p wiregauge-model --test coverage --
+/// --ignored --nocapture`. Otherwise a fifth of the devices.
 #[test]
 #[ignore = "a minute; run in release"]
 fn coverage_over_many_devices() {
-    let kinds: [(&str, fn(Rng) -> (Device, Range)); 2] = [("formula", numeric), ("bus", on_a_bus)];
+    let devices = match std::env::var_os("FULL") {
+        Some(_) => 500,
+        None => 100,
+    };
+    let kinds: [(&str, Kind); 2] = [("formula", numeric), ("bus", on_a_bus)];
     let designs = [
         ("9 random", Points::Random(9), 0.8),
         ("12 random", Points::Random(12), 0.9),
@@ -294,7 +295,7 @@ fn coverage_over_many_devices() {
     println!("| --- | --- | ---: | ---: | ---: | ---: | ---: |");
     for (name, kind) in kinds {
         for (measured, points, share) in designs {
-            let tally = tally(kind, 500, points, share, 23);
+            let tally = tally(kind, devices, points, share, 23);
             println!(
                 "| {name} | {measured} | {:.0} % | {:.1} % | {:.1} % | {} | {} |",
                 share * 100.0,

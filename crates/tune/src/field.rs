@@ -2,6 +2,7 @@
 //! constraints, whether it answers at all.
 
 use crate::gaussian::Spot;
+use crate::pool::EACH;
 use crate::record::Record;
 use crate::search::Told;
 use crate::space::{Grid, Place};
@@ -29,6 +30,8 @@ pub(crate) struct Belief {
     pub sd: f64,
     /// Probability that all constraints would be shown kept.
     pub shown: f64,
+    /// Probability that they are kept, whether that can be shown or not.
+    pub kept: f64,
     /// By how much the worst constraint is kept (above 0) or violated, on its surrogate's scale.
     pub slack: f64,
     /// Probability that it answers.
@@ -131,10 +134,11 @@ impl<'a> Field<'a> {
             exchanges: t.measured.exchanges,
             figure,
         };
+        let is_whole = grid.count() <= EACH;
         let objectives: Vec<Reading> = (told.iter())
             .filter_map(|t| Some(reading(t, t.measured.objective?)))
             .collect();
-        let objective = Surrogate::fit(&objectives, model.as_ref(), 0.0)?;
+        let objective = Surrogate::fit(&objectives, model.as_ref(), 0.0, is_whole)?;
         let limit = |(index, &bound): (usize, &Bound)| {
             let figure = |t: &Told| {
                 let found = t.measured.constraints.get(index).copied().flatten();
@@ -152,7 +156,7 @@ impl<'a> Field<'a> {
             let readings: Vec<Reading> = (told.iter())
                 .filter_map(|t| Some(reading(t, figure(t)?)))
                 .collect();
-            match Surrogate::fit(&readings, model.as_ref(), bound.limit()) {
+            match Surrogate::fit(&readings, model.as_ref(), bound.limit(), is_whole) {
                 None => suspicion(),
                 Some(surrogate) => Limit::Figure {
                     margin: (TO_SHOW + MORE_TO_SHOW * trial.in_vain as f64)
@@ -179,13 +183,14 @@ impl<'a> Field<'a> {
         let setting = self.grid.candidate(place).setting;
         let model = self.model.as_ref();
         let (mean, sd) = self.objective.at(&spot, setting, model);
-        let (mut shown, mut slack) = (1.0, f64::INFINITY);
+        let (mut shown, mut kept, mut slack) = (1.0, 1.0, f64::INFINITY);
         let mut to_learn = self.telling(&self.objective, sd);
         for limit in &self.limits {
             match limit {
                 Limit::Never(record) => {
                     let odds = record.odds(&spot);
                     shown *= odds;
+                    kept *= odds;
                     slack = slack.min(odds - 0.5);
                 }
                 Limit::Figure {
@@ -200,6 +205,7 @@ impl<'a> Field<'a> {
                         to_learn = to_learn.max(self.telling(surrogate, sd));
                     }
                     shown *= below((room - margin) / sd.max(1e-9));
+                    kept *= below(room / sd.max(1e-9));
                     slack = slack.min(room);
                 }
             }
@@ -208,6 +214,7 @@ impl<'a> Field<'a> {
             mean: self.sense.sign() * mean,
             sd,
             shown,
+            kept,
             slack,
             answers: self.answers.odds(&spot),
             to_learn,
@@ -291,6 +298,7 @@ mod tests {
             mean,
             sd,
             shown: 1.0,
+            kept: 1.0,
             slack: 1.0,
             answers: 1.0,
             to_learn: 1.0,

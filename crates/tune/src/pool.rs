@@ -70,7 +70,7 @@ fn product(axes: &[Vec<usize>; AXES], into: &mut BTreeSet<Place>) {
 /// Along each axis: steps that grow, and the middle of the gap to the next probe on either side.
 fn near(grid: &Grid, place: Place, probed: &[Place], into: &mut BTreeSet<Place>) {
     let extent = grid.extent();
-    for axis in 0..AXES {
+    for (axis, &entries) in extent.iter().enumerate() {
         let here = place.0[axis];
         let mut go = |to: usize| {
             let mut other = place;
@@ -81,14 +81,14 @@ fn near(grid: &Grid, place: Place, probed: &[Place], into: &mut BTreeSet<Place>)
             if here >= step {
                 go(here - step);
             }
-            if here + step < extent[axis] {
+            if here + step < entries {
                 go(here + step);
             }
         }
         let others = probed.iter().map(|other| other.0[axis]);
         let above = others.clone().filter(|&x| x > here).min();
         let below = others.filter(|&x| x < here).max();
-        go((here + above.unwrap_or(extent[axis] - 1)) / 2);
+        go((here + above.unwrap_or(entries - 1)) / 2);
         go(here.div_ceil(2).max((here + below.unwrap_or(0)) / 2));
     }
 }

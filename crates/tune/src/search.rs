@@ -141,7 +141,7 @@ impl Search {
         if self.left() >= self.fewest() && self.told.len() < MOST_PROBES {
             // Another confirmation must be worth its while.
             let enough = match is_kept {
-                true => OUTDONE,
+                true => OUTDONE / 3.0,
                 false if self.grid.count() <= EACH => ENOUGH / 3.0,
                 false => ENOUGH,
             };
@@ -282,7 +282,6 @@ impl Search {
         let means = ranked.iter().map(|(_, belief)| belief.mean);
         let least = means.fold(f64::INFINITY, f64::min);
         // Around those that are good, and keep the constraints or nearly.
-        let worth = |b: &Belief| b.mean + b.shown.max(1e-6).ln();
         ranked.sort_by(|a, b| worth(&b.1).total_cmp(&worth(&a.1)));
         let around: Vec<Place> = ranked.iter().take(3).map(|(place, _)| *place).collect();
         let mut places = pool(&self.grid, &probed, &around, self.told.len());
@@ -292,11 +291,15 @@ impl Search {
             let belief = field.at(place);
             let gain = match best {
                 Some(best) => expected_gain(&belief, best),
-                // Nothing keeps the constraints yet: whatever may do so is worth a probe.
-                None if belief.shown < HOPELESS => 0.0,
-                None => ANY + belief.mean - least,
+                // Nothing is likely to be shown yet: whatever may keep the constraints is worth a probe.
+                None if belief.kept < HOPELESS => 0.0,
+                None => ANY + (belief.mean - least).max(0.0),
             };
-            let promise = gain * belief.shown * belief.answers;
+            let kept = match best {
+                Some(_) => belief.shown,
+                None => belief.kept,
+            };
+            let promise = gain * kept * belief.answers;
             (place, promise, promise * belief.to_learn)
         };
         let promises: Vec<(Place, f64, f64)> = places.into_iter().map(promise).collect();
@@ -364,9 +367,12 @@ impl Search {
                 .max_by(|a, b| a.1.slack.total_cmp(&b.1.slack))
                 .map(|(place, _)| *place)
         };
-        best(&|b| b.shown >= 0.5)
-            .or_else(|| best(&|b| b.slack > 0.0))
-            .or_else(nearest)
+        let may_keep = || {
+            let may = beliefs.iter().filter(|(_, b)| b.kept >= HOPELESS);
+            may.max_by(|a, b| worth(&a.1).total_cmp(&worth(&b.1)))
+                .map(|(place, _)| *place)
+        };
+        best(&|b| b.shown >= 0.5).or_else(may_keep).or_else(nearest)
     }
 
     fn choice(&self, told: &Told) -> Option<Choice> {
@@ -417,6 +423,11 @@ impl Search {
             .max_by_key(|t| t.measured.exchanges);
         (longest.and_then(|t| self.choice(t)), Vec::new())
     }
+}
+
+/// The objective, times the probability that the constraints are kept; as a logarithm.
+fn worth(belief: &Belief) -> f64 {
+    belief.mean + belief.kept.max(1e-6).ln()
 }
 
 /// How far the worst constraint is from being violated, as a part of its bound; below 0 if it is.

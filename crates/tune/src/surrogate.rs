@@ -87,6 +87,13 @@ const ROUGH: Kernels = Kernels {
     calms: &[1.0, 0.1],
 };
 
+/// Where each candidate was probed itself, and neighbours prove little.
+const ALONE: Kernels = Kernels {
+    sigmas: &[0.05, 0.1, 0.2, 0.5],
+    reaches: &[0.05],
+    calms: &[1.0, 0.1, 0.01],
+};
+
 const THOROUGH: Kernels = Kernels {
     sigmas: &[0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0],
     reaches: &[0.15, 0.5, 1.5],
@@ -115,8 +122,15 @@ pub(crate) struct Surrogate {
 }
 
 impl Surrogate {
-    /// `None` without readings. `unit` is a value of the figure that matters, such as a bound.
-    pub fn fit(readings: &[Reading], model: Option<&LinkModel>, unit: f64) -> Option<Surrogate> {
+    /// `None` without readings. `unit` is a value of the figure that matters, such as a bound; `is_whole`, that
+    /// every candidate is probed.
+    pub fn fit(
+        readings: &[Reading],
+        model: Option<&LinkModel>,
+        unit: f64,
+        is_whole: bool,
+    ) -> Option<Surrogate> {
+        let kernels = if is_whole { &ALONE } else { &THOROUGH };
         if readings.is_empty() {
             return None;
         }
@@ -132,7 +146,7 @@ impl Surrogate {
                 Some((width / unit / (2.0 * Z)).powi(2))
             };
             let (variances, noise) = variances(readings, own);
-            let (_, process) = most_likely(&spots, &values, &variances, 0, &THOROUGH)?;
+            let (_, process) = most_likely(&spots, &values, &variances, 0, kernels)?;
             return Some(Surrogate {
                 base: None,
                 unit,
@@ -153,8 +167,7 @@ impl Surrogate {
             Some((base, likely))
         });
         let (base, _) = rough.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let (_, process) =
-            most_likely(&spots, &values(base)?, &variances, fitted(base), &THOROUGH)?;
+        let (_, process) = most_likely(&spots, &values(base)?, &variances, fitted(base), kernels)?;
         Some(Surrogate {
             base: Some(base),
             unit: 1.0,

@@ -1,6 +1,8 @@
 //! What a search does when things are not as wished: settings that fail, dead links, constraints that
 //! nothing keeps, an end before it is over.
 
+#![allow(clippy::unwrap_used)]
+
 mod devices;
 
 use devices::numeric::Numeric;

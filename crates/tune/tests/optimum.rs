@@ -56,23 +56,19 @@ fn hold_what_is_told(outcomes: &[Outcome]) {
     let mut told_kept = 0;
     let mut untrue = 0;
     for o in outcomes {
-        let choice = o.advice.best.as_ref().unwrap();
+        let choice = o.advice.best.as_ref().expect("something answered");
         assert!(choice.confirmed, "{}", o.line());
-        for verdict in &choice.constraints {
-            if verdict.kept == Kept::Kept {
-                let found = verdict.found.unwrap();
-                for end in [found.low.unwrap(), found.value, found.high.unwrap()] {
-                    let upper = verdict.bound.is_upper();
-                    let matters = if upper {
-                        end >= found.value
-                    } else {
-                        end <= found.value
-                    };
-                    assert!(!matters || verdict.bound.keeps(end), "{}", o.line());
-                }
-                told_kept += 1;
-                untrue += usize::from(!o.is_true);
-            }
+        for verdict in choice.constraints.iter().filter(|v| v.kept == Kept::Kept) {
+            let found = verdict.found.expect("kept by what was found");
+            let worse = if verdict.bound.is_upper() {
+                found.high
+            } else {
+                found.low
+            };
+            let keeps = worse.is_some_and(|end| verdict.bound.keeps(end));
+            assert!(keeps, "{}", o.line());
+            told_kept += 1;
+            untrue += usize::from(!o.is_true);
         }
     }
     assert!(untrue <= 1 + told_kept / 40, "{untrue} of {told_kept}");
@@ -135,9 +131,14 @@ fn on_modelled_buses_the_optimum_is_found_with_a_fifth_of_the_exchanges() {
 #[test]
 #[ignore = "a minute or two; run in release"]
 fn table_of_losses() {
-    let (numeric, bus) = (search(1000..1210, numeric), search(1000..1100, bus));
-    table("formula", &numeric);
-    table("bus", &bus);
-    hold(&numeric);
-    hold(&bus);
+    let (numeric, bus) = (search(2000..2210, numeric), search(2000..2100, bus));
+    for (name, outcomes) in [("formula", &numeric), ("bus", &bus)] {
+        table(name, outcomes);
+        let sound = outcomes.iter().filter(|o| o.is_showable);
+        let far = sound.filter(|o| o.shown_loss > MOST_LOSS).count();
+        println!("{name}: {far} further than 3 % from the optimum");
+        assert!(far * 50 <= outcomes.len(), "{far} of {name}");
+        assert!(outcomes.iter().all(|o| o.spent <= MOST_SPENT), "{name}");
+        hold_what_is_told(outcomes);
+    }
 }

@@ -6,8 +6,8 @@ use clap::Args;
 pub(super) const EXAMPLES: &str = "\
 Examples:
   wiregauge explain last
-  wiregauge explain last --predict in=3000,depth=3      # of an exchange run; what never changed may be left out
-  wiregauge explain last --predict transfer=8k,queue=2 --predict transfer=16k,queue=2 --confidence 90%
+  wiregauge explain last --predict in=3000,depth=3     # what never changed may be left out
+  wiregauge explain last --predict transfer=8k,queue=2 --confidence 90%
   wiregauge explain 2026-11-21T14 --json | jq .models[0].model";
 
 /// `wiregauge explain`.

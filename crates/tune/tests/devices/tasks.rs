@@ -117,7 +117,7 @@ pub fn solve(task: &Task, device: &mut dyn Device, effort: Effort) -> Outcome {
         bound.into_iter().collect(),
         effort,
     )
-    .unwrap();
+    .expect("a space with candidates");
     assert_eq!(search.candidates(), all.len() as u64);
     let mut figures = vec![task.objective];
     figures.extend(task.constraint.map(|(figure, _)| figure));
