@@ -6,7 +6,7 @@ import json
 import pytest
 
 import wiregauge as wg
-from wiregauge import _native, advice, measure, serving, stored
+from wiregauge import _native, advice, measure, serving, stored, tuning
 from wiregauge._values import flag_of
 
 DECLARED = json.loads(_native.declared())
@@ -15,6 +15,7 @@ TABLES = {
     "exchange": measure.EXCHANGE,
     "stream": measure.STREAM,
     "loop": measure.LOOP,
+    "tune": tuning.TUNE,
     "serve": serving.SERVE,
     "show": stored.SHOW,
     "explain": stored.EXPLAIN,

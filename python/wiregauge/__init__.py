@@ -37,6 +37,7 @@ from .stored import (
     runs,
     show,
 )
+from .tuning import Estimate, Setting, Tuned, Verdict, tune
 
 __all__ = [
     "CYCLE",
@@ -49,6 +50,7 @@ __all__ = [
     "Devices",
     "Diagnosis",
     "Error",
+    "Estimate",
     "Explanation",
     "Figure",
     "Figures",
@@ -66,11 +68,14 @@ __all__ = [
     "Result",
     "Run",
     "Runs",
+    "Setting",
     "Status",
     "StorageError",
     "Terminator",
     "TransferStatus",
+    "Tuned",
     "UsageError",
+    "Verdict",
     "Way",
     "Xrun",
     "__version__",
@@ -92,4 +97,5 @@ __all__ = [
     "serve",
     "show",
     "stream",
+    "tune",
 ]

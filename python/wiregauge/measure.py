@@ -17,7 +17,7 @@ from .run import Run
 
 __all__ = ["exchange", "loop", "stream"]
 
-_HOST: dict[str, v.Convert] = {
+HOST: dict[str, v.Convert] = {
     "priority": v.count,
     "pin": v.count,
     "lock_memory": v.switch,
@@ -42,7 +42,7 @@ EXCHANGE: dict[str, v.Convert] = {
     "below": v.times,
     "require": v.repeated,
     "wait": v.text,
-    **_HOST,
+    **HOST,
     "no_calibration": v.switch,
     "baud": v.count,
     "quick_ack": v.switch,
@@ -61,7 +61,7 @@ STREAM: dict[str, v.Convert] = {
     "rate": v.byte_rates,
     "loss": v.number,
     "require": v.repeated,
-    **_HOST,
+    **HOST,
     "baud": v.count,
     "usbmon": v.switch,
     **_KEEP,
@@ -82,7 +82,7 @@ LOOP: dict[str, v.Convert] = {
     "find": v.switch,
     "hold": v.time,
     "no_calibration": v.switch,
-    **_HOST,
+    **HOST,
     **_KEEP,
 }
 

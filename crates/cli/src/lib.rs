@@ -7,12 +7,12 @@ mod asked;
 mod called;
 mod caller;
 mod commands;
+mod constraint;
 mod declared;
 mod fail_if;
 mod failure;
 mod output;
 mod stage_list;
-mod stream_limit;
 mod terminal;
 mod values;
 

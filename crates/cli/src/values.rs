@@ -1,9 +1,9 @@
-//! The values of flags: sizes and lists of them, times, rates, faults, limits. Each parser says what
+//! The values of flags: sizes and lists of them, times, rates, faults. Each parser says what
 //! it could not read and shows what it reads.
 
 use std::time::Duration;
 use wiregauge::serve::Often;
-use wiregauge_record::{HostLoad, LoopWait, PointSummary};
+use wiregauge_record::{HostLoad, LoopWait};
 
 /// A list of sizes or depths, in the order given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +32,45 @@ pub fn size(text: &str) -> Result<u32, String> {
     number.checked_mul(unit).ok_or_else(wrong)
 }
 
-/// `48,100,500..8000:500,16k..64k`.
+/// `48,100,500..8000:500,16k..64k`; a range without steps goes by doubling.
 pub fn sizes(text: &str) -> Result<Sizes, String> {
+    list(text, |from, to| {
+        let next = |at: &u32| at.checked_mul(2).filter(|next| *next <= to);
+        std::iter::successors(Some(from), next).collect()
+    })
+}
+
+/// Sizes to choose from: a range without steps has every multiple of 16 (or of a larger power of
+/// two, where those are too many), and both its ends.
+pub fn choices_of_sizes(text: &str) -> Result<Sizes, String> {
+    list(text, |from, to| finely(from, to, 16, 512)).map(sorted)
+}
+
+/// Depths to choose from: a range without steps has every number, or every so many.
+pub fn choices_of_numbers(text: &str) -> Result<Sizes, String> {
+    list(text, |from, to| finely(from, to, 1, 64)).map(sorted)
+}
+
+fn sorted(Sizes(mut list): Sizes) -> Sizes {
+    list.sort_unstable();
+    list.dedup();
+    Sizes(list)
+}
+
+/// From one to the other in multiples of the smallest power of two, `step` at least, that makes no
+/// more than `most` of them.
+fn finely(from: u32, to: u32, step: u32, most: u32) -> Vec<u32> {
+    let mut step = step;
+    while (to - from) / step > most {
+        step *= 2;
+    }
+    let first = from - from % step + step;
+    let between = (first..to).step_by(step as usize);
+    let ends = if from == to { vec![] } else { vec![to] };
+    std::iter::once(from).chain(between).chain(ends).collect()
+}
+
+fn list(text: &str, between: impl Fn(u32, u32) -> Vec<u32>) -> Result<Sizes, String> {
     let mut list = Vec::new();
     for part in text.split(',') {
         let Some((from, rest)) = part.split_once("..") else {
@@ -50,19 +87,33 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
                 "`{part}` counts to nowhere (such as 500..8000:500 or 64..4k)"
             ));
         }
-        let mut at = Some(from);
-        while let Some(value) = at.filter(|&value| value <= to) {
-            list.push(value);
-            if list.len() > MOST {
-                return Err(format!("`{text}` has more than {MOST} values"));
-            }
-            at = match step {
-                Some(step) => value.checked_add(step),
-                None => value.checked_mul(2),
-            };
+        match step {
+            Some(step) => list.extend((from..=to).step_by(step as usize).take(MOST + 1)),
+            None => list.extend(between(from, to)),
+        }
+        if list.len() > MOST {
+            return Err(format!("`{text}` has more than {MOST} values"));
         }
     }
     Ok(Sizes(list))
+}
+
+/// How much is measured: a number of exchanges, or a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// So many exchanges.
+    Count(u64),
+    /// So long.
+    Time(Duration),
+}
+
+/// `10k`, `5s`.
+pub fn effort(text: &str) -> Result<Effort, String> {
+    let found = count(text).map(|Count(count)| Effort::Count(count));
+    let found = found.or_else(|_| duration(text).map(Effort::Time));
+    found.map_err(|_| {
+        format!("`{text}` is neither a number of exchanges nor a time (such as 10k or 5s)")
+    })
 }
 
 /// `1000`, `10k`, `100M`; k is 1000.
@@ -244,102 +295,6 @@ pub fn stall(text: &str) -> Result<(Often, u64), String> {
     Ok((often(when)?, duration(long)?.as_nanos() as u64))
 }
 
-/// A limit that a run must keep.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Requirement {
-    /// As it was written.
-    pub text: String,
-    figure: Figure,
-    most: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Figure {
-    Mean,
-    MeanPlusSd,
-    Sd,
-    P50,
-    P90,
-    P99,
-    P999,
-    Max3,
-    Max,
-    Trt,
-    Lost,
-}
-
-/// `p99<2ms`, `lost<0.1%`.
-pub fn requirement(text: &str) -> Result<Requirement, String> {
-    let wrong = |why: &str| {
-        format!(
-            "`{text}` is no limit: {why} (FIGURE<VALUE; figures are mean, sd, mean+sd, p50, p90, \
-             p99, p99.9, max3, max, trt and lost; such as p99<2ms or lost<0.1%)"
-        )
-    };
-    let (name, value) = text
-        .split_once('<')
-        .ok_or_else(|| wrong("there is no `<` in it"))?;
-    let (name, value) = (name.trim(), value.trim());
-    let figure = match name {
-        "mean" => Figure::Mean,
-        "mean+sd" => Figure::MeanPlusSd,
-        "sd" => Figure::Sd,
-        "p50" => Figure::P50,
-        "p90" => Figure::P90,
-        "p99" => Figure::P99,
-        "p99.9" => Figure::P999,
-        "max3" => Figure::Max3,
-        "max" => Figure::Max,
-        "trt" => Figure::Trt,
-        "lost" => Figure::Lost,
-        _ => return Err(wrong("there is no such figure")),
-    };
-    let most = if figure == Figure::Lost {
-        let percent = value
-            .strip_suffix('%')
-            .and_then(|percent| percent.parse::<f64>().ok());
-        percent.ok_or_else(|| wrong("a loss is given in %"))? / 100.0
-    } else {
-        duration(value).map_err(|why| wrong(&why))?.as_nanos() as f64
-    };
-    Ok(Requirement {
-        text: text.to_string(),
-        figure,
-        most,
-    })
-}
-
-impl Requirement {
-    /// True if the point keeps it. A point without a right answer keeps no limit of time. With a
-    /// schedule, times count from the intended start.
-    pub fn is_kept_by(&self, point: &PointSummary) -> bool {
-        let counts = &point.counts;
-        if self.figure == Figure::Lost {
-            let missing = counts.exchanges - counts.answered;
-            return counts.exchanges > 0 && (missing as f64 / counts.exchanges as f64) < self.most;
-        }
-        let times = point.from_intended.as_ref().or(point.rtt.as_ref());
-        let times = if self.figure == Figure::Trt {
-            point.trt.as_ref()
-        } else {
-            times
-        };
-        let Some(times) = times else { return false };
-        let value = match self.figure {
-            Figure::Mean | Figure::Trt | Figure::Lost => times.mean.value,
-            Figure::MeanPlusSd => times.mean_plus_sd,
-            Figure::Sd => times.sd,
-            Figure::P50 => times.p50.value,
-            Figure::P90 => times.p90.value,
-            Figure::P99 => times.p99.value,
-            Figure::P999 => times.p999.value,
-            Figure::Max3 => times.max3,
-            Figure::Max => times.max,
-        };
-        value < self.most
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -366,6 +321,23 @@ mod tests {
         ] {
             assert!(sizes(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn choices_go_from_end_to_end_in_round_steps() {
+        let Sizes(list) = choices_of_sizes("48..8000").unwrap();
+        assert_eq!((&list[..3], list.last()), (&[48, 64, 80][..], Some(&8000)));
+        assert!(list.contains(&512) && list.len() < 514, "{}", list.len());
+        let Sizes(list) = choices_of_sizes("50..1M").unwrap();
+        assert_eq!(
+            (&list[..3], list.last()),
+            (&[50, 2048, 4096][..], Some(&(1 << 20)))
+        );
+        assert_eq!(choices_of_sizes("100").unwrap().0, [100]);
+        assert_eq!(choices_of_sizes("100..100,64").unwrap().0, [64, 100]);
+        assert_eq!(choices_of_numbers("1..5").unwrap().0, [1, 2, 3, 4, 5]);
+        assert_eq!(choices_of_numbers("1..9:4,2").unwrap().0, [1, 2, 5, 9]);
+        assert!(choices_of_sizes("1..4000000000").unwrap().0.len() < 600);
     }
 
     #[test]
@@ -410,14 +382,5 @@ mod tests {
         }
         assert_eq!(loss("0.1%"), Ok(0.001));
         assert!(loss("0").is_err() && loss("1").is_err() && loss("often").is_err());
-    }
-
-    #[test]
-    fn limits_name_a_figure_and_a_value() {
-        assert_eq!(requirement("p99.9 < 2ms").unwrap().most, 2e6);
-        assert_eq!(requirement("lost<0.1%").unwrap().most, 0.001);
-        for text in ["p98<2ms", "p99>2ms", "p99<2", "lost<2ms", "p99"] {
-            assert!(requirement(text).is_err(), "{text}");
-        }
     }
 }

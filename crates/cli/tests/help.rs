@@ -64,7 +64,7 @@ fn no_command_is_left_out_of_these_tests() {
 fn the_examples_of_the_commands_that_measure_and_serve_are_ones_that_the_program_reads() {
     let desk = Desk::new();
     let mut read = 0;
-    for command in ["exchange", "stream", "loop", "serve", "limits"] {
+    for command in ["exchange", "stream", "loop", "tune", "serve", "limits"] {
         let help = desk
             .wiregauge(&format!("help {command}"))
             .assert()
@@ -87,7 +87,7 @@ fn the_examples_of_the_commands_that_measure_and_serve_are_ones_that_the_program
             read += 1;
         }
     }
-    assert!(read >= 11, "only {read} examples found");
+    assert!(read >= 15, "only {read} examples found");
 }
 
 #[test]

@@ -4,6 +4,8 @@
 
 mod block;
 mod conditions;
+mod figure;
+mod figure_value;
 mod loop_path;
 mod loop_plan;
 mod loop_summary;
@@ -21,6 +23,7 @@ pub use block::{Block, Xrun};
 pub use conditions::{
     Calibration, Conditions, Floor, HostState, LinkConditions, LinkDetail, WakeUp,
 };
+pub use figure::{Carried, Figure, OF_EXCHANGES, OF_STREAMS, Part, Times, Trouble, Unit};
 pub use loop_path::{LoopPath, NoSuchPath};
 pub use loop_plan::{Aim, LoopPlan, LoopPoint, LoopWait, SAMPLE_BYTES, Stage};
 pub use loop_summary::{LoopFloor, LoopSummary, StageSpeed, Stall, StallRate, Verified};

@@ -1,7 +1,8 @@
 //! The flags of `wiregauge exchange`.
 
 use super::{HostArgs, KeepArgs, Look, ProtocolArg};
-use crate::values::{self, Count, Every, Requirement, Sizes};
+use crate::constraint::{self, Constraint};
+use crate::values::{self, Count, Every, Sizes};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -96,8 +97,8 @@ pub struct ExchangeArgs {
     #[arg(long, value_name = "TIMES", value_parser = values::duration, value_delimiter = ',')]
     pub below: Vec<Duration>,
     /// Exit with code 1 unless this holds at every point, such as p99<2ms, lost<0.1%, trt<3ms.
-    #[arg(long, value_name = "LIMIT", value_parser = values::requirement)]
-    pub require: Vec<Requirement>,
+    #[arg(long, value_name = "LIMIT", value_parser = constraint::of_exchanges)]
+    pub require: Vec<Constraint>,
 
     /// How the measuring thread waits for an answer.
     #[arg(long, value_enum, default_value = "block", help_heading = "Host")]

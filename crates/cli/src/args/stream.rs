@@ -1,7 +1,7 @@
 //! The flags of `wiregauge stream`.
 
 use super::{HostArgs, KeepArgs, Look};
-use crate::stream_limit::{self, StreamLimit};
+use crate::constraint::{self, Constraint};
 use crate::values::{self, Sizes};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -91,8 +91,8 @@ pub struct StreamArgs {
     pub loss: f64,
     /// Exit with code 1 unless this holds at every point, such as rate>1MB/s, lost=0, gap.max<5ms;
     /// in. or out. in front of it restricts it to one way.
-    #[arg(long, value_name = "LIMIT", value_parser = stream_limit::parse)]
-    pub require: Vec<StreamLimit>,
+    #[arg(long, value_name = "LIMIT", value_parser = constraint::of_streams)]
+    pub require: Vec<Constraint>,
 
     #[command(flatten)]
     #[allow(missing_docs)]

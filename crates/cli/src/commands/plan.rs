@@ -140,7 +140,7 @@ fn over_links<P: Copy>(cells: &[P], links: usize, set: impl Fn(&mut P, u32, bool
     points
 }
 
-fn host(args: &HostArgs) -> HostPlan {
+pub fn host(args: &HostArgs) -> HostPlan {
     HostPlan {
         priority: args.priority,
         pin: args.pin,

@@ -44,7 +44,10 @@ fn missed(args: &StreamArgs, file: &RunFile<Stream>) -> Vec<String> {
     for limit in &args.require {
         let mut broken = Vec::new();
         for point in &file.points {
-            let ways = point.flows.iter().filter(|flow| !limit.is_kept_by(flow));
+            let ways = point
+                .flows
+                .iter()
+                .filter(|flow| !limit.is_kept_by_flow(flow));
             broken.extend(ways.map(|flow| {
                 let (at, way) = (point.point.index + 1, flow.way.name());
                 format!("{at} ({way})")

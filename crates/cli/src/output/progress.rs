@@ -31,6 +31,17 @@ pub enum Extent {
     Time(Duration),
 }
 
+impl Extent {
+    /// What is done of it, 0 to 1.
+    pub fn part(&self, rows: u64, elapsed: Duration) -> f64 {
+        let part = match self {
+            Extent::Rows(count) => rows as f64 / *count as f64,
+            Extent::Time(time) => elapsed.as_secs_f64() / time.as_secs_f64(),
+        };
+        part.min(1.0)
+    }
+}
+
 impl Progress {
     /// Of so many points.
     pub fn new(points: usize, per_point: Extent, meter: Box<dyn Meter>) -> Progress {
@@ -52,11 +63,7 @@ impl Progress {
 
     /// The point goes on.
     pub fn update(&mut self, rows: u64, elapsed: Duration) {
-        let part = match self.per_point {
-            Extent::Rows(count) => rows as f64 / count as f64,
-            Extent::Time(time) => elapsed.as_secs_f64() / time.as_secs_f64(),
-        };
-        self.show(part.min(1.0));
+        self.show(self.per_point.part(rows, elapsed));
     }
 
     fn show(&mut self, within: f64) {

@@ -8,6 +8,7 @@ mod cells;
 mod compare;
 mod depth;
 mod flows;
+mod front;
 mod gaps;
 mod histogram;
 mod limits;
@@ -31,6 +32,7 @@ mod throughput;
 mod which;
 
 pub use compare::of_comparison;
+pub use front::{Front, FrontMark, of_front};
 
 use crate::Subject;
 

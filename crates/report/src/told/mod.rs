@@ -134,6 +134,11 @@ pub fn command(conditions: &Conditions) -> String {
     command::quoted(&conditions.command)
 }
 
+/// The words of a command, ready for a shell.
+pub fn command_line(words: &[String]) -> String {
+    command::quoted(words)
+}
+
 fn together(of_run: &[String], of_points: Vec<String>) -> Vec<String> {
     of_run.iter().cloned().chain(of_points).collect()
 }

@@ -1,0 +1,202 @@
+//! Measures one setting: a run of the engine with one point. A quick one for a probe, of which the
+//! summary is kept; a whole one for the confirmation, stored as any other run.
+
+use super::task::{Kind, Task};
+use crate::caller::Session;
+use crate::commands::StorageFailed;
+use crate::commands::recorder::Recorder;
+use crate::output::progress::{Extent, Meter, Progress};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use wiregauge::nodes::Turn;
+use wiregauge::sink::{self, Opened, RunError, Sink};
+use wiregauge::{LinkErrorKind, exchange, stream};
+use wiregauge_record::{Plan, PointSummary, Responder, StreamPlan, StreamSummary};
+use wiregauge_run::{Exchange, RunKind, State, Stream};
+use wiregauge_tune::Candidate;
+
+/// What one setting gave.
+#[derive(Clone, Debug)]
+pub enum Taken {
+    /// Exchanges.
+    Exchanges(Box<PointSummary>),
+    /// A stream.
+    Stream(Box<StreamSummary>),
+}
+
+/// How a try ended.
+pub enum Tried {
+    /// Measured to its end.
+    Done(Taken),
+    /// The link failed there.
+    Failed(wiregauge::LinkError),
+    /// The user stopped it.
+    Stopped,
+}
+
+/// Takes the summary of the only point, and what the device said of itself.
+struct Listener<'a, K: RunKind> {
+    responder: Option<Responder>,
+    summary: Option<K::Summary>,
+    extent: Extent,
+    meter: &'a mut dyn FnMut(f64),
+}
+
+impl<K: RunKind> Sink for Listener<'_, K> {
+    type Point = K::Point;
+    type Row = K::Row;
+    type Summary = K::Summary;
+
+    fn opened(&mut self, opened: &Opened) -> io::Result<()> {
+        self.responder = opened.responder.clone();
+        Ok(())
+    }
+
+    fn progress(&mut self, progress: sink::Progress) {
+        (self.meter)(self.extent.part(progress.ended, progress.elapsed));
+    }
+
+    fn row(&mut self, _row: &K::Row, _data: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end_point(&mut self, summary: K::Summary) -> io::Result<()> {
+        self.summary = Some(summary);
+        Ok(())
+    }
+}
+
+/// The bench of one task.
+pub struct Bench<'a> {
+    /// What is asked for.
+    pub task: &'a Task,
+    /// Raised when the user wants an end.
+    pub stop: &'a AtomicBool,
+}
+
+impl Bench<'_> {
+    /// A quick try: `effort` exchanges, or milliseconds of a stream. Gives what the device said of
+    /// itself, too.
+    pub fn probe(
+        &self,
+        at: &Candidate,
+        effort: u64,
+        meter: &mut dyn FnMut(f64),
+    ) -> Result<(Tried, Option<Responder>), RunError> {
+        match &self.task.kind {
+            Kind::Exchanges(of) => {
+                let plan = of.plan(self.task, at, effort, false);
+                let mut listener = Listener::<Exchange> {
+                    responder: None,
+                    summary: None,
+                    extent: extent_of(&plan),
+                    meter,
+                };
+                let ended = exchange::run(&plan, self.stop, &mut listener);
+                let taken = listener.summary.map(|s| Taken::Exchanges(Box::new(s)));
+                Ok((tried(ended, taken)?, listener.responder))
+            }
+            Kind::Stream(of) => {
+                let plan = of.plan(self.task, at, effort);
+                let mut listener = Listener::<Stream> {
+                    responder: None,
+                    summary: None,
+                    extent: extent_of_stream(&plan),
+                    meter,
+                };
+                let ended = stream::run(&plan, self.stop, &mut listener);
+                let taken = listener.summary.map(|s| Taken::Stream(Box::new(s)));
+                Ok((tried(ended, taken)?, listener.responder))
+            }
+        }
+    }
+
+    /// A whole run, stored in `dir`.
+    pub fn confirm(
+        &self,
+        at: &Candidate,
+        effort: u64,
+        dir: &Path,
+        meter: Box<dyn Meter>,
+        session: &Session<'_>,
+    ) -> anyhow::Result<Tried> {
+        let turn = Turn {
+            link: 0,
+            gate: None,
+        };
+        match &self.task.kind {
+            Kind::Exchanges(of) => {
+                let plan = of.plan(self.task, at, effort, true);
+                let progress = Progress::new(1, extent_of(&plan), meter);
+                let recorder =
+                    Recorder::<Exchange>::new(dir, &plan, 1, session.command(), progress)
+                        .map_err(StorageFailed)?;
+                let ended = exchange::run(&plan, self.stop, &mut recorder.link(turn));
+                let (file, finished) = recorder.finish(state_of(&ended));
+                let point = file.points.into_iter().next();
+                let tried = tried(ended, point.map(|p| Taken::Exchanges(Box::new(p))));
+                stored(tried, finished)
+            }
+            Kind::Stream(of) => {
+                let plan = of.plan(self.task, at, effort);
+                let progress = Progress::new(1, extent_of_stream(&plan), meter);
+                let recorder = Recorder::<Stream>::new(dir, &plan, 1, session.command(), progress)
+                    .map_err(StorageFailed)?;
+                let ended = stream::run(&plan, self.stop, &mut recorder.link(turn));
+                let (file, finished) = recorder.finish(state_of(&ended));
+                let point = file.points.into_iter().next();
+                let tried = tried(ended, point.map(|p| Taken::Stream(Box::new(p))));
+                stored(tried, finished)
+            }
+        }
+    }
+}
+
+fn extent_of(plan: &Plan) -> Extent {
+    Extent::Rows(plan.exchanges_per_point().unwrap_or(1))
+}
+
+fn extent_of_stream(plan: &StreamPlan) -> Extent {
+    Extent::Time(Duration::from_nanos(plan.settle_ns + plan.duration_ns))
+}
+
+fn stored(tried: Result<Tried, RunError>, finished: io::Result<()>) -> anyhow::Result<Tried> {
+    match tried {
+        Ok(tried) => {
+            finished.map_err(StorageFailed)?;
+            Ok(tried)
+        }
+        Err(RunError::Sink(error)) => Err(StorageFailed(error).into()),
+        Err(RunError::Link(error)) => Err(error.into()),
+    }
+}
+
+fn state_of(ended: &Result<bool, RunError>) -> State {
+    match ended {
+        Ok(true) => State::Complete,
+        Ok(false) => State::Interrupted,
+        Err(RunError::Link(error)) if error.kind() == LinkErrorKind::Interrupted => {
+            State::Interrupted
+        }
+        Err(RunError::Link(error)) => State::Failed {
+            error: error.to_string(),
+        },
+        Err(RunError::Sink(error)) => State::Failed {
+            error: error.to_string(),
+        },
+    }
+}
+
+fn tried(ended: Result<bool, RunError>, taken: Option<Taken>) -> Result<Tried, RunError> {
+    match (ended, taken) {
+        (Ok(true), Some(taken)) => Ok(Tried::Done(taken)),
+        (Ok(_), _) => Ok(Tried::Stopped),
+        (Err(RunError::Link(error)), _) if error.kind() == LinkErrorKind::Interrupted => {
+            Ok(Tried::Stopped)
+        }
+        (Err(RunError::Link(error)), _) => Ok(Tried::Failed(error)),
+        (Err(error), _) => Err(error),
+    }
+}

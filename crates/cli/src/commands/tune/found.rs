@@ -1,0 +1,284 @@
+//! What a search found, with what was measured on the way: the one thing that words, JSON and figure
+//! are made of.
+
+use super::bench::Taken;
+use super::task::{self, Kind, Task};
+use crate::constraint::Constraint;
+use std::path::PathBuf;
+use std::time::Duration;
+use wiregauge::LinkError;
+use wiregauge_record::{Carried, Figure, Part, Times, Unit};
+use wiregauge_report::figures::{Front, FrontMark};
+use wiregauge_report::units::{self, RateUnit};
+use wiregauge_stats::Estimate;
+use wiregauge_tune::{Advice, Candidate, Kept, Verdict, Why};
+
+/// How a search ended.
+pub enum Ended {
+    /// Nothing more was to be asked.
+    Complete,
+    /// The time was up.
+    OutOfTime,
+    /// The user stopped it.
+    Interrupted,
+    /// The link does not answer any more.
+    Dead(LinkError),
+}
+
+/// A run that confirmed a setting.
+pub struct Confirmation {
+    /// The setting.
+    pub at: Candidate,
+    /// The run.
+    pub dir: PathBuf,
+}
+
+/// A setting at which the link failed.
+pub struct Failing {
+    /// The setting.
+    pub at: Candidate,
+    /// What was said.
+    pub error: String,
+}
+
+/// A setting that nothing else measured beats in both latency and throughput.
+pub struct Row {
+    /// The setting.
+    pub at: Candidate,
+    /// Mean time of one.
+    pub latency: Estimate,
+    /// Its 99th percentile.
+    pub latency_p99: Option<Estimate>,
+    /// Bytes a second, both ways.
+    pub rate: f64,
+    /// Exchanges (transfers) a second.
+    pub per_second: f64,
+    /// True of the choice.
+    pub is_best: bool,
+    /// True of the knee.
+    pub is_knee: bool,
+}
+
+/// All of it.
+pub struct Found {
+    /// What was asked for.
+    pub task: Task,
+    /// What the search says.
+    pub advice: Advice,
+    /// What each probe gave, in their order; `None` where the link failed.
+    pub taken: Vec<Option<Taken>>,
+    /// Settings at which the link failed.
+    pub failing: Vec<Failing>,
+    /// How it ended.
+    pub ended: Ended,
+    /// How long it took.
+    pub took: Duration,
+    /// The run that confirmed the best.
+    pub best_run: Option<PathBuf>,
+}
+
+impl Found {
+    /// Of what the search and the bench have left behind.
+    pub fn new(
+        task: Task,
+        advice: Advice,
+        taken: Vec<Option<Taken>>,
+        confirmations: Vec<Confirmation>,
+        failing: Vec<Failing>,
+        ended: Ended,
+        took: Duration,
+    ) -> Found {
+        let best = advice.best.as_ref().filter(|best| best.confirmed);
+        let best_run = best.and_then(|best| {
+            let mut runs = confirmations.into_iter().rev();
+            Some(runs.find(|run| run.at == best.at)?.dir)
+        });
+        Found {
+            task,
+            advice,
+            taken,
+            failing,
+            ended,
+            took,
+            best_run,
+        }
+    }
+
+    /// What was asked for and is not shown, in words.
+    pub fn missed(&self) -> Vec<String> {
+        let Some(best) = &self.advice.best else {
+            return vec![
+                "no setting was found: the link failed at every one that was tried".into(),
+            ];
+        };
+        let mut missed = Vec::new();
+        if !best.confirmed {
+            missed.push("what was found is not confirmed by a fresh run".into());
+        }
+        for (constraint, verdict) in self.task.constraints.iter().zip(&best.constraints) {
+            let text = &constraint.text;
+            let found = match &verdict.found {
+                Some(found) => with_bounds(constraint.figure, found),
+                None => "it could not be had".into(),
+            };
+            match verdict.kept {
+                Kept::Kept => {}
+                Kept::Violated => missed.push(format!("{text}: violated, {found}")),
+                Kept::NotShown => missed.push(format!("{text}: not shown, {found}")),
+            }
+        }
+        missed
+    }
+
+    /// Constraints with what was found of them.
+    pub fn verdicts(&self) -> impl Iterator<Item = (&Constraint, &Verdict)> {
+        let best = self.advice.best.iter();
+        let verdicts = best.flat_map(|best| &best.constraints);
+        self.task.constraints.iter().zip(verdicts)
+    }
+
+    /// Why the limit is where it is, in words.
+    pub fn reasons(&self) -> Vec<String> {
+        let mut reasons: Vec<String> = self.advice.why.iter().map(Why::to_string).collect();
+        // The search knows them by their numbers only; the highest first, so that 1 is not taken
+        // for the beginning of 10.
+        for (index, constraint) in self.task.constraints.iter().enumerate().rev() {
+            let (number, name) = (index + 1, &constraint.text);
+            for reason in &mut reasons {
+                *reason = reason.replace(&format!("constraint {number}"), &format!("`{name}`"));
+            }
+        }
+        reasons
+    }
+
+    /// The longest probe at a setting.
+    fn longest(&self, at: &Candidate) -> Option<&Taken> {
+        let probes = self.advice.probes.iter().zip(&self.taken);
+        let here = probes.filter(|((probe, _), taken)| probe.at == *at && taken.is_some());
+        here.max_by_key(|((probe, _), _)| probe.exchanges)
+            .and_then(|(_, taken)| taken.as_ref())
+    }
+
+    /// The front, from the shortest latency on.
+    pub fn rows(&self) -> Vec<Row> {
+        let (mean, p99) = match &self.task.kind {
+            Kind::Exchanges(_) => (
+                Figure::Time(Times::Rtt, Part::Mean),
+                Figure::Time(Times::Rtt, Part::P99),
+            ),
+            Kind::Stream(_) => (
+                Figure::Time(Times::Transfer, Part::Mean),
+                Figure::Time(Times::Transfer, Part::P99),
+            ),
+        };
+        let row = |point: &wiregauge_tune::FrontPoint| {
+            let taken = self.longest(&point.at)?;
+            Some(Row {
+                at: point.at,
+                latency: task::of(mean, taken)?,
+                latency_p99: task::of(p99, taken),
+                rate: task::of(Figure::Rate(Carried::Both), taken)?.value,
+                per_second: point.exchanges_per_second,
+                is_best: point.is_best,
+                is_knee: self.advice.knee == Some(point.at),
+            })
+        };
+        let mut rows: Vec<Row> = self.advice.front.iter().filter_map(row).collect();
+        // The search adds up all probes of a setting; here the longest one speaks.
+        rows.sort_by(|a, b| a.latency.value.total_cmp(&b.latency.value));
+        let mut most = 0.0;
+        rows.retain(|row| {
+            let is_more = row.rate > most;
+            most = row.rate.max(most);
+            is_more || row.is_best || row.is_knee
+        });
+        rows
+    }
+
+    /// The front and everything else that was measured, to be drawn.
+    pub fn front(&self) -> Option<Front> {
+        let rows = self.rows();
+        let marked = |mark: fn(&Row) -> bool| {
+            let row = rows.iter().find(|row| mark(row))?;
+            Some(FrontMark {
+                at: (row.latency.value, row.rate),
+                name: self.task.name(&row.at),
+            })
+        };
+        let measured = self.advice.probes.iter().zip(&self.taken);
+        let measured = measured.filter_map(|((_, measured), taken)| {
+            let taken = taken.as_ref()?;
+            let rate = task::of(Figure::Rate(Carried::Both), taken)?.value;
+            Some((measured.observation?.rtt_ns, rate))
+        });
+        let measured: Vec<(f64, f64)> = measured.collect();
+        if measured.is_empty() {
+            return None;
+        }
+        Some(Front {
+            of: self.task.address.clone(),
+            what: match &self.task.kind {
+                Kind::Exchanges(_) => "exchange",
+                Kind::Stream(_) => "transfer",
+            },
+            front: rising(&rows),
+            measured,
+            best: marked(|row| row.is_best),
+            knee: marked(|row| row.is_knee),
+        })
+    }
+}
+
+/// Without a choice that something else beats.
+fn rising(rows: &[Row]) -> Vec<(f64, f64)> {
+    let mut most = 0.0;
+    let mut points = Vec::new();
+    for row in rows.iter().filter(|row| row.rate > 0.0) {
+        if row.rate > most {
+            points.push((row.latency.value, row.rate));
+            most = row.rate;
+        }
+    }
+    points
+}
+
+/// A value of a figure, with its unit.
+pub fn shown(figure: Figure, value: f64) -> String {
+    match figure.unit() {
+        Unit::Time => units::time(value),
+        Unit::Share => units::percent(value),
+        Unit::Count => units::grouped(value as u64),
+        Unit::Rate => rate(value),
+        Unit::Frequency => format!("{}/s", significant(value)),
+        Unit::Number => format!("{value:.2}"),
+    }
+}
+
+/// Bytes a second.
+pub fn rate(bytes_s: f64) -> String {
+    let unit = RateUnit::fitting(bytes_s);
+    format!("{} {}", unit.show(bytes_s), unit.name())
+}
+
+/// A number to four digits.
+pub fn significant(value: f64) -> String {
+    match value.abs() {
+        v if v >= 1000.0 => units::grouped(value.round() as u64),
+        v if v >= 100.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// A value and its interval.
+pub fn with_bounds(figure: Figure, found: &Estimate) -> String {
+    let value = shown(figure, found.value);
+    if figure.is_bare() {
+        return value;
+    }
+    let bound = |bound: Option<f64>| bound.map_or("unknown".into(), |b| shown(figure, b));
+    format!(
+        "{value} (95 %: {} to {})",
+        bound(found.low),
+        bound(found.high)
+    )
+}

@@ -1,0 +1,128 @@
+//! `wiregauge tune`: find the setting that serves an aim best, and prove it by a fresh run. The search
+//! is that of the room `tune`; here is who measures for it, and what is made of its advice.
+
+mod bench;
+mod found;
+mod hunt;
+mod json;
+mod task;
+mod usage;
+mod words;
+
+use super::StorageFailed;
+use crate::Outcome;
+use crate::args::TuneArgs;
+use crate::caller::{Session, absolute, remark};
+use crate::output::style::{BAD, RESET};
+use anyhow::{Context, bail};
+use found::{Ended, Found};
+use hunt::{Hunt, Places};
+use std::io::Write;
+use std::path::Path;
+use task::Task;
+use wiregauge_report::figures::{self, Figure};
+
+/// What is kept beside the run that confirmed the choice.
+const FILE: &str = "tune.json";
+
+/// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
+const SCALE: f32 = 3.0;
+
+/// Runs the command.
+pub fn run(args: &TuneArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
+    let task = Task::of(args)?;
+    task.check()?;
+    if let Some(path) = &args.figure {
+        check_figure(path)?;
+    }
+    let stop = session.caller.stop()?;
+    let quiet = args.quiet || args.json;
+    let mut places = Places::new(&args.keep, &task.address)?;
+    let hunt = Hunt {
+        task,
+        stop: &stop,
+        budget: args.budget,
+        quiet,
+        session,
+    };
+    let Some(found) = hunt.run(&mut places)? else {
+        return Ok(Outcome::Interrupted);
+    };
+    let told = json::of(&found);
+    if let Some(dir) = &found.best_run {
+        let text = serde_json::to_vec_pretty(&told)?;
+        std::fs::write(dir.join(FILE), text).map_err(StorageFailed)?;
+        session.caller.measured(dir, places.passing());
+    }
+    let mut out = session.caller.words();
+    if args.json {
+        // The kind is kept, so that `| head` is known as such.
+        serde_json::to_writer_pretty(&mut out, &told).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        words::tell(&mut out, &found, args.quiet, places.are_kept())?;
+    }
+    out.flush()?;
+    if let Some(path) = &args.figure {
+        write_figure(path, &found, session)?;
+    }
+    judge(found, session)
+}
+
+/// The exit code: what was asked for must be shown.
+fn judge(found: Found, session: &Session<'_>) -> anyhow::Result<Outcome> {
+    let missed = found.missed();
+    match found.ended {
+        Ended::Dead(error) => return Err(error.into()),
+        Ended::Interrupted => return Ok(Outcome::Interrupted),
+        Ended::Complete | Ended::OutOfTime => {}
+    }
+    for text in &missed {
+        session.caller.missed(text);
+        remark!(session, "{BAD}missed:{RESET} {text}");
+    }
+    Ok(match missed.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Missed,
+    })
+}
+
+fn kind_of_figure(path: &Path) -> Option<&'static str> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    ["svg", "png"].into_iter().find(|kind| *kind == extension)
+}
+
+/// A file that cannot be written is better known before the search than after it.
+fn check_figure(path: &Path) -> anyhow::Result<()> {
+    if kind_of_figure(path).is_none() {
+        bail!(
+            "--figure {} is neither .svg nor .png: the end of its name tells what it is to be",
+            path.display()
+        );
+    }
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let dir = dir.unwrap_or(Path::new("."));
+    tempfile::tempfile_in(dir)
+        .map(drop)
+        .with_context(|| format!("writing the figure to {}", path.display()))
+}
+
+fn write_figure(path: &Path, found: &Found, session: &Session<'_>) -> anyhow::Result<()> {
+    let Some(front) = found.front() else {
+        remark!(
+            session,
+            "nothing was measured, so there is no figure to draw"
+        );
+        return Ok(());
+    };
+    let figure: Figure = figures::of_front(&front);
+    let bytes = match kind_of_figure(path) {
+        Some("png") => figure.png(SCALE),
+        _ => figure.svg.into_bytes(),
+    };
+    std::fs::write(path, bytes)
+        .map_err(StorageFailed)
+        .with_context(|| format!("writing the figure to {}", path.display()))?;
+    session.caller.wrote(&absolute(path));
+    Ok(())
+}

@@ -1,0 +1,575 @@
+//! From what was typed to what is searched: space, aim, constraints, and the plan of a run at one
+//! candidate.
+
+use crate::args::{ConnectArg, ProtocolArg, TuneArgs, WaitArg};
+use crate::commands::plan;
+use crate::constraint::{Constraint, Relation};
+use crate::values::{Count, Effort, Sizes};
+use anyhow::bail;
+use std::time::Duration;
+use wiregauge_model::{Observation, Setting};
+use wiregauge_record::{
+    Connect, Direction, Figure, HostLoad, HostPlan, Limit, LinkOptions, Part, Plan, Point,
+    PointSummary, Protocol, Responder, Schedule, StreamPlan, StreamPoint, StreamSummary, Wait,
+};
+use wiregauge_stats::Estimate;
+use wiregauge_tune::{Bound, Candidate, Sense, Space};
+
+use super::bench::Taken;
+use super::usage;
+
+/// Exchanges at a setting, were every setting measured.
+const COUNT: u64 = 1000;
+/// The same of a stream.
+const DURATION: Duration = Duration::from_millis(500);
+/// Start-up of a stream left out of a probe, and of the run that confirms: buffers fill faster than
+/// the wire flows.
+const SETTLE: Duration = Duration::from_millis(100);
+/// Losses in a row, for each one outstanding, after which a setting counts as one that fails: fewer
+/// than those of `exchange`, because each costs a timeout.
+const GIVE_UP: u32 = 3;
+/// Exchanges for each one outstanding, at least.
+const LAPS: u64 = 3;
+/// Two sides, and standard errors from a middle to an end of an interval of 95 %.
+const ERRORS: f64 = 2.0 * 1.96;
+
+/// What is asked for.
+pub struct Task {
+    /// The device.
+    pub address: String,
+    /// What is tuned.
+    pub kind: Kind,
+    /// The aim.
+    pub figure: Figure,
+    /// Its best end.
+    pub sense: Sense,
+    /// What must hold.
+    pub constraints: Vec<Constraint>,
+    /// What may be set.
+    pub space: Space,
+    /// Exchanges (milliseconds of a stream) at a setting, were all measured.
+    pub effort: u64,
+    /// The same of the confirmation, if it was said.
+    pub confirm: Option<u64>,
+    timeout: Duration,
+    host: HostPlan,
+    link: LinkOptions,
+}
+
+/// Exchanges or a stream.
+pub enum Kind {
+    /// Exchanges.
+    Exchanges(Exchanges),
+    /// A stream.
+    Stream(Flowing),
+}
+
+/// What is the same for all settings of exchanges.
+pub struct Exchanges {
+    /// What the ends say.
+    pub protocol: Protocol,
+    calibrate: bool,
+}
+
+/// What is the same for all settings of a stream.
+pub struct Flowing {
+    /// Which way.
+    pub direction: Direction,
+}
+
+impl Task {
+    /// What the arguments ask for; refuses what makes no sense before anything is opened.
+    pub fn of(args: &TuneArgs) -> anyhow::Result<Task> {
+        let streams = args.is_of_streams();
+        let (figure, sense) = match (args.maximise, args.minimise) {
+            (Some(figure), _) => (figure, Sense::Maximise),
+            (None, Some(figure)) => (figure, Sense::Minimise),
+            (None, None) => bail!("no aim is named: --maximise FIGURE or --minimise FIGURE"),
+        };
+        let constraints = args.subject_to.iter().flat_map(|list| &list.0);
+        let constraints: Vec<Constraint> = constraints.cloned().collect();
+        let named = constraints.iter().map(|c| (c.figure, c.way.is_some()));
+        for (figure, way) in named.chain([(figure, false)]) {
+            match streams {
+                true if !figure.is_of_streams() => bail!(
+                    "{figure} is a figure of exchanges, and --direction, --transfer, --queue and \
+                     --duration tune a stream (docs/tune.md lists the figures of both)"
+                ),
+                false if !figure.is_of_exchanges() || way => bail!(
+                    "{} is a figure of streams, and exchanges are tuned here: add --transfer or \
+                     --direction to tune a stream (docs/tune.md lists the figures of both)",
+                    if way {
+                        format!("in.{figure} or out.{figure}")
+                    } else {
+                        figure.to_string()
+                    }
+                ),
+                _ => {}
+            }
+        }
+        let (kind, space) = match streams {
+            true => of_streams(args),
+            false => of_exchanges(args),
+        };
+        let confirm = match (args.confirm, streams) {
+            (Some(Effort::Count(_)), true) => {
+                bail!("--confirm of a stream is a time, such as 5s")
+            }
+            (Some(Effort::Time(_)), false) => {
+                bail!("--confirm of exchanges is a number of them, such as 10k")
+            }
+            (Some(Effort::Count(0)), _) => bail!("--confirm 0 confirms nothing: 1000 or more"),
+            (Some(Effort::Count(count)), _) => Some(count),
+            (Some(Effort::Time(time)), _) => Some(milliseconds(time)),
+            (None, _) => None,
+        };
+        let effort = match streams {
+            true => milliseconds(args.duration.unwrap_or(DURATION)),
+            false => args.count.map_or(COUNT, |Count(count)| count),
+        };
+        Ok(Task {
+            address: args.address.clone(),
+            kind,
+            figure,
+            sense,
+            constraints,
+            space,
+            effort,
+            confirm,
+            timeout: args.timeout,
+            host: plan::host(&args.host),
+            link: LinkOptions {
+                baud: args.baud,
+                quick_ack: false,
+                usbmon: false,
+            },
+        })
+    }
+
+    /// The bounds of the constraints, in their order.
+    pub fn bounds(&self) -> Vec<Bound> {
+        let bound = |c: &Constraint| match c.relation {
+            Relation::Below => Bound::Below(c.value),
+            Relation::Above => Bound::Above(c.value),
+            Relation::AtLeast => Bound::AtLeast(c.value),
+            // Only `= 0` is read, of what cannot be less.
+            Relation::AtMost | Relation::Equal => Bound::AtMost(c.value),
+        };
+        self.constraints.iter().map(bound).collect()
+    }
+
+    /// A candidate that whatever works at all should bear: the smallest, one at a time.
+    pub fn mildest(&self) -> Candidate {
+        let least = |list: &[u32]| list.iter().copied().min().unwrap_or(1);
+        Candidate {
+            setting: Setting {
+                out_bytes: least(&self.space.out_bytes),
+                in_bytes: least(&self.space.in_bytes),
+                depth: least(&self.space.depth),
+            },
+            wait: self.space.wait.first().copied().unwrap_or(Wait::Block),
+            connect: self.space.connect.first().copied().unwrap_or(Connect::Once),
+        }
+    }
+
+    /// Fewer exchanges than this cannot show that a constraint on the tail is kept: below 3,688 the
+    /// largest of them is no bound of p99.9 at 95 %, below 368 none of p99 (docs/statistics.md);
+    /// neighbours are not independent, so nearly three times as many are taken. Of streams nobody knows before how
+    /// many transfers there will be.
+    pub fn least_confirmation(&self) -> u64 {
+        if matches!(self.kind, Kind::Stream(_)) {
+            return 0;
+        }
+        let least = self.constraints.iter().map(|c| match c.figure {
+            Figure::Time(_, Part::P999) => 10_000,
+            Figure::Time(_, Part::P99) => 1000,
+            _ => 0,
+        });
+        least.max().unwrap_or(0)
+    }
+
+    /// Refuses what the engine cannot measure, before anything is opened.
+    pub fn check(&self) -> Result<(), wiregauge::LinkError> {
+        let most = |list: &[u32]| list.iter().copied().max().unwrap_or(1);
+        let mildest = self.mildest();
+        let wildest = Candidate {
+            setting: Setting {
+                out_bytes: most(&self.space.out_bytes),
+                in_bytes: most(&self.space.in_bytes),
+                // As many as may be outstanding where each exchange opens the link.
+                depth: match mildest.connect {
+                    Connect::Each => mildest.setting.depth,
+                    Connect::Once => most(&self.space.depth),
+                },
+            },
+            ..mildest
+        };
+        for at in [&mildest, &wildest] {
+            match &self.kind {
+                Kind::Exchanges(of) => {
+                    wiregauge::exchange::check(&of.plan(self, at, 1, false))?;
+                }
+                Kind::Stream(of) => {
+                    wiregauge::stream::check(&of.plan(self, at, 1))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves out what the device said that it cannot take; gives what was left out, in words.
+    pub fn heed(&mut self, responder: &Responder) -> Vec<String> {
+        if !matches!(self.kind, Kind::Exchanges(_)) {
+            return Vec::new();
+        }
+        let mut told = Vec::new();
+        let most_outstanding = match responder.max_outstanding {
+            0 => u32::MAX,
+            most => most,
+        };
+        let space = &mut self.space;
+        for (flag, list, most) in [
+            ("--out", &mut space.out_bytes, responder.max_out_bytes),
+            ("--in", &mut space.in_bytes, responder.max_in_bytes),
+            ("--depth", &mut space.depth, most_outstanding),
+        ] {
+            let before = list.len();
+            list.retain(|value| *value <= most);
+            if list.len() < before {
+                let out = before - list.len();
+                let name = &responder.name;
+                told.push(format!(
+                    "the device ({name}) takes {flag} up to {most}: {out} of {before} left out"
+                ));
+            }
+        }
+        told
+    }
+
+    /// What a run at a candidate takes of the host's and the device's time where so much is asked for:
+    /// exchanges with those that are not counted, milliseconds of a stream.
+    pub fn cost(&self, at: &Candidate, asked: u64) -> u64 {
+        match &self.kind {
+            // The first one is kept apart.
+            Kind::Exchanges(_) => {
+                let all = Exchanges::count(at, asked).saturating_add(Exchanges::warmup(at));
+                all.saturating_add(1)
+            }
+            Kind::Stream(_) => asked,
+        }
+    }
+
+    /// How much of that enters the statistics.
+    pub fn counted(&self, at: &Candidate, cost: u64) -> u64 {
+        match &self.kind {
+            Kind::Exchanges(_) => cost.saturating_sub(Exchanges::warmup(at) + 1),
+            Kind::Stream(_) => cost,
+        }
+    }
+
+    /// The sizes of a candidate as they stand on the wire: an echo answers what it got.
+    pub fn sizes(&self, at: &Candidate) -> (u32, u32) {
+        let Setting {
+            out_bytes,
+            in_bytes,
+            ..
+        } = at.setting;
+        match &self.kind {
+            Kind::Exchanges(of) if of.protocol == Protocol::Echo => (out_bytes, out_bytes),
+            _ => (out_bytes, in_bytes),
+        }
+    }
+
+    /// What a stream transfers at once at a candidate.
+    pub fn transfer(&self, at: &Candidate) -> u32 {
+        at.setting.out_bytes.max(at.setting.in_bytes)
+    }
+
+    /// A candidate in words: what may be chosen, and the sizes.
+    pub fn name(&self, at: &Candidate) -> String {
+        let depth = at.setting.depth;
+        let mut name = match &self.kind {
+            Kind::Exchanges(_) => {
+                let (out_bytes, in_bytes) = self.sizes(at);
+                format!("OUT {out_bytes} B, IN {in_bytes} B, depth {depth}")
+            }
+            Kind::Stream(of) => {
+                let (way, bytes) = (of.direction.name(), self.transfer(at));
+                format!("{way}, {bytes} B a transfer, queue {depth}")
+            }
+        };
+        if self.space.wait.len() > 1 || at.wait != Wait::Block {
+            name += &format!(", wait {}", usage::wait_names(at.wait).0);
+        }
+        if self.space.connect.len() > 1 || at.connect != Connect::Once {
+            name += &format!(", connect {}", usage::connect_name(at.connect));
+        }
+        name
+    }
+
+    /// The baud rate that was asked for.
+    pub fn baud(&self) -> Option<u32> {
+        self.link.baud
+    }
+
+    /// The flags of the link and of the host that every run of the search had.
+    pub fn shared_flags(&self) -> Vec<String> {
+        let mut flags = Vec::new();
+        let mut flag = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                flags.extend([name.to_owned(), value]);
+            }
+        };
+        flag("--baud", self.link.baud.map(|baud| baud.to_string()));
+        flag("--priority", self.host.priority.map(|n| n.to_string()));
+        flag("--pin", self.host.pin.map(|n| n.to_string()));
+        let load = self.host.load;
+        if load != HostLoad::default() {
+            let (cpu, memory) = (load.cpu, load.memory);
+            flag("--host-load", Some(format!("cpu={cpu},memory={memory}")));
+        }
+        if self.host.lock_memory {
+            flags.push("--lock-memory".into());
+        }
+        flags
+    }
+
+    /// The figure of what was taken; of a constraint with a way, of that alone.
+    pub fn value(&self, constraint: &Constraint, taken: &Taken) -> Option<Estimate> {
+        match (taken, constraint.way) {
+            (Taken::Stream(point), Some(way)) => {
+                let flow = point.flows.iter().find(|flow| flow.way == way)?;
+                constraint.figure.of_flow(flow)
+            }
+            _ => of(constraint.figure, taken),
+        }
+    }
+}
+
+/// The figure of what was taken. Rates of exchanges are those of the steady state, from the TRT: in a
+/// short run the time in which the last ones come in, and none is sent any more, would count against
+/// a large depth.
+pub fn of(figure: Figure, taken: &Taken) -> Option<Estimate> {
+    match taken {
+        Taken::Exchanges(point) => {
+            let found = figure.of_point(point)?;
+            let by = match figure {
+                Figure::Rate(_) | Figure::Exchanges | Figure::LimitUsed => steady(point),
+                _ => return Some(found),
+            };
+            Some(Estimate {
+                value: found.value * by,
+                low: found.low.map(|low| low * by),
+                high: found.high.map(|high| high * by),
+            })
+        }
+        Taken::Stream(point) => figure.of_stream(point),
+    }
+}
+
+/// Exchanges a second in the steady state over those of the whole point.
+fn steady(point: &PointSummary) -> f64 {
+    let counts = &point.counts;
+    let whole = point.throughput.exchanges_s;
+    match &point.trt {
+        Some(trt) if whole > 0.0 && trt.mean.value > 0.0 => {
+            let answered = counts.answered as f64 / counts.exchanges as f64;
+            answered * 1e9 / trt.mean.value / whole
+        }
+        _ => 1.0,
+    }
+}
+
+/// What the model is fitted to; `None` if nothing was answered.
+pub fn observation(at: &Candidate, taken: &Taken) -> Option<Observation> {
+    let (trt, rtt) = match taken {
+        Taken::Exchanges(point) => exchange_times(point)?,
+        Taken::Stream(point) => stream_times(point)?,
+    };
+    let width = trt.high.zip(trt.low).map(|(high, low)| high - low);
+    Some(Observation {
+        at: at.setting,
+        trt_ns: trt.value,
+        rtt_ns: rtt,
+        error: width.map_or(0.0, |width| width / ERRORS / trt.value),
+    })
+}
+
+fn exchange_times(point: &PointSummary) -> Option<(Estimate, f64)> {
+    let (trt, rtt) = (point.trt.as_ref()?, point.rtt.as_ref()?);
+    Some((trt.mean, rtt.mean.value))
+}
+
+fn stream_times(point: &StreamSummary) -> Option<(Estimate, f64)> {
+    // Both at once: the slower way is the one that limits.
+    let flows = point.flows.iter();
+    let slowest = flows.max_by(|a, b| {
+        let gap = |flow: &&wiregauge_record::FlowSummary| {
+            flow.gap
+                .as_ref()
+                .map_or(f64::INFINITY, |gap| gap.mean.value)
+        };
+        gap(a).total_cmp(&gap(b))
+    })?;
+    let gap = slowest.gap.as_ref()?.mean;
+    let time = slowest.transfer_time.as_ref()?.mean.value;
+    Some((gap, time))
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1)
+}
+
+fn given(sizes: &Option<Sizes>) -> Option<Vec<u32>> {
+    sizes.as_ref().map(|Sizes(list)| list.clone())
+}
+
+fn of_exchanges(args: &TuneArgs) -> (Kind, Space) {
+    let protocol = match args.protocol {
+        Some(ProtocolArg::Echo) => Protocol::Echo,
+        Some(ProtocolArg::Wiregauge) => Protocol::Wiregauge,
+        None if args.address.starts_with("null:") => Protocol::Echo,
+        None => Protocol::Wiregauge,
+    };
+    let (out, in_) = (given(&args.out), given(&args.in_));
+    let (out_bytes, in_bytes) = match protocol {
+        Protocol::Wiregauge => (out.unwrap_or(vec![16]), in_.unwrap_or(vec![48])),
+        // What comes back is what was sent: one size to choose.
+        Protocol::Echo => (out.or(in_).unwrap_or(vec![64]), vec![0]),
+    };
+    let wait = args.wait.iter().map(|wait| match wait {
+        WaitArg::Block => Wait::Block,
+        WaitArg::Poll => Wait::Poll,
+        WaitArg::Spin => Wait::Spin,
+    });
+    let connect = args.connect.iter().map(|connect| match connect {
+        ConnectArg::Once => Connect::Once,
+        ConnectArg::Each => Connect::Each,
+    });
+    let mut space = Space {
+        out_bytes,
+        in_bytes,
+        depth: Vec::new(),
+        wait: wait.collect(),
+        connect: connect.collect(),
+    };
+    if space.wait.is_empty() {
+        space.wait.push(Wait::Block);
+    }
+    if space.connect.is_empty() {
+        space.connect.push(Connect::Once);
+    }
+    space.depth = given(&args.depth).unwrap_or_else(|| match space.connect[..] {
+        [Connect::Each] => vec![1],
+        _ => (1..=16).collect(),
+    });
+    let calibrate = !args.no_calibration;
+    (
+        Kind::Exchanges(Exchanges {
+            protocol,
+            calibrate,
+        }),
+        space,
+    )
+}
+
+fn of_streams(args: &TuneArgs) -> (Kind, Space) {
+    let direction = args.direction.map_or(Direction::In, Direction::from);
+    let sizes = given(&args.transfer).unwrap_or_else(|| {
+        let doubled = |at: &u32| Some(at * 2).filter(|next| *next <= 1 << 16);
+        std::iter::successors(Some(64), doubled).collect()
+    });
+    let queue = given(&args.queue).unwrap_or_else(|| match args.address.starts_with("usb:") {
+        true => (1..=32).collect(),
+        false => vec![1],
+    });
+    let (out_bytes, in_bytes) = match direction {
+        Direction::Out => (sizes, vec![0]),
+        Direction::In | Direction::Both => (vec![0], sizes),
+    };
+    let space = Space {
+        out_bytes,
+        in_bytes,
+        depth: queue,
+        wait: vec![Wait::Block],
+        connect: vec![Connect::Once],
+    };
+    (Kind::Stream(Flowing { direction }), space)
+}
+
+impl Exchanges {
+    /// Exchanges that are made at a candidate where so many are asked for: enough to see more than
+    /// how the requests ahead come in.
+    pub fn count(at: &Candidate, asked: u64) -> u64 {
+        asked.max(LAPS * u64::from(at.setting.depth))
+    }
+
+    /// Those that are not counted in addition: while they fill what may be outstanding, they start
+    /// one right behind the other.
+    pub fn warmup(at: &Candidate) -> u64 {
+        match at.setting.depth {
+            1 => 0,
+            depth => u64::from(depth),
+        }
+    }
+
+    /// A run of one point. `whole`: with the host's floor, and as patient as `exchange`.
+    pub fn plan(&self, task: &Task, at: &Candidate, count: u64, whole: bool) -> Plan {
+        let (out_bytes, in_bytes) = task.sizes(at);
+        Plan {
+            address: task.address.clone(),
+            more_links: Vec::new(),
+            protocol: self.protocol,
+            connect: at.connect,
+            points: vec![Point {
+                index: 0,
+                out_bytes,
+                in_bytes,
+                depth: at.setting.depth,
+                link: 0,
+                together: false,
+            }],
+            limit: Limit::Count(Exchanges::count(at, count)),
+            warmup: Exchanges::warmup(at),
+            schedule: Schedule::AsFastAsPossible,
+            timeout_ns: nanoseconds(task.timeout),
+            give_up: if whole { 10 } else { GIVE_UP },
+            wait: at.wait,
+            below_ns: Vec::new(),
+            keep_data: false,
+            calibrate: whole && self.calibrate,
+            host: task.host.clone(),
+            link: task.link.clone(),
+        }
+    }
+}
+
+impl Flowing {
+    /// A run of one point, so many milliseconds long.
+    pub fn plan(&self, task: &Task, at: &Candidate, milliseconds: u64) -> StreamPlan {
+        StreamPlan {
+            address: task.address.clone(),
+            more_links: Vec::new(),
+            points: vec![StreamPoint {
+                index: 0,
+                direction: self.direction,
+                transfer_bytes: task.transfer(at),
+                queue: at.setting.depth,
+                link: 0,
+                together: false,
+            }],
+            duration_ns: milliseconds.saturating_mul(1_000_000),
+            settle_ns: nanoseconds(SETTLE),
+            check: true,
+            timeout_ns: nanoseconds(task.timeout),
+            rates_bytes_s: Vec::new(),
+            loss: 1e-6,
+            host: task.host.clone(),
+            link: task.link.clone(),
+        }
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,167 @@
+//! How to use a setting: the command that measures it again, and the calls of a program.
+
+use super::task::{Kind, Task};
+use serde_json::{Map, Value, json};
+use wiregauge_record::{Connect, Direction, Protocol, Wait};
+use wiregauge_tune::Candidate;
+use wiregauge_wire::{MESSAGE_CHECK, REQUEST_HEADER, RESPONSE_HEADER};
+
+/// The same setting in several languages.
+#[derive(Clone, Debug)]
+pub struct Usage {
+    /// Words of a command that measures it.
+    pub command: Vec<String>,
+    /// A Python program's calls.
+    pub python: String,
+    /// A C program's calls.
+    pub c: String,
+    /// What `wg.open` is told beside the address.
+    pub open: Value,
+    /// What a device's `exchange_many`, or `read_stream` and `write_stream`, are told.
+    pub call: Value,
+}
+
+/// The names of ways to wait, as flags and Python have them, and as C does.
+pub fn wait_names(wait: Wait) -> (&'static str, &'static str) {
+    match wait {
+        Wait::Block => ("block", "WG_WAIT_BLOCK"),
+        Wait::Poll => ("poll", "WG_WAIT_POLL"),
+        Wait::Spin => ("spin", "WG_WAIT_SPIN"),
+    }
+}
+
+/// As flags have it.
+pub fn connect_name(connect: Connect) -> &'static str {
+    match connect {
+        Connect::Once => "once",
+        Connect::Each => "each",
+    }
+}
+
+/// How to use a setting.
+pub fn of(task: &Task, at: &Candidate) -> Usage {
+    match &task.kind {
+        Kind::Exchanges(of) => of_exchanges(task, of.protocol, at),
+        Kind::Stream(of) => of_stream(task, of.direction, at),
+    }
+}
+
+fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
+    let (out_bytes, in_bytes) = task.sizes(at);
+    let depth = at.setting.depth;
+    let mut command = vec![
+        "wiregauge".to_owned(),
+        "exchange".into(),
+        task.address.clone(),
+    ];
+    let mut flag = |name: &str, value: String| command.extend([name.to_owned(), value]);
+    match protocol {
+        Protocol::Echo => {
+            flag("--protocol", "echo".into());
+            flag("--out", out_bytes.to_string());
+        }
+        Protocol::Wiregauge => {
+            flag("--out", out_bytes.to_string());
+            flag("--in", in_bytes.to_string());
+        }
+    }
+    flag("--depth", depth.to_string());
+    let (wait, c_wait) = wait_names(at.wait);
+    if at.wait != Wait::Block {
+        flag("--wait", wait.into());
+    }
+    if at.connect == Connect::Each {
+        flag("--connect", "each".into());
+    }
+    command.extend(task.shared_flags());
+
+    // What is left of a frame for the program's own bytes.
+    let room = |frame: u32, header: usize| (frame as usize).saturating_sub(header + MESSAGE_CHECK);
+    let (request, reply, framing, c_framing) = match protocol {
+        Protocol::Wiregauge => (
+            room(out_bytes, REQUEST_HEADER),
+            room(in_bytes, RESPONSE_HEADER),
+            "",
+            "",
+        ),
+        Protocol::Echo => (
+            out_bytes as usize,
+            in_bytes as usize,
+            ", framing=wg.Raw()",
+            "wg_options_raw(options); ",
+        ),
+    };
+    let address = &task.address;
+    let py_wait = match at.wait {
+        Wait::Block => String::new(),
+        _ => format!(", wait=\"{wait}\""),
+    };
+    // A request without bytes of its own is a header: whatever the program has to say is longer.
+    let (of, request) = match request {
+        0 => (String::new(), "request_bytes".to_owned()),
+        _ => (format!("  # requests of {request} B"), request.to_string()),
+    };
+    let python = format!(
+        "device = wg.open(\"{address}\"{framing}{py_wait})\n\
+         replies = device.exchange_many(requests, depth={depth}, reply_bytes={reply}){of}"
+    );
+    let set_wait = match at.wait {
+        Wait::Block => String::new(),
+        _ => format!("wg_options_wait(options, {c_wait}); "),
+    };
+    let c = format!(
+        "{c_framing}{set_wait}wg_open(\"{address}\", options, &device);\n\
+         wg_exchange_many(device, requests, count, {request}, replies, {reply}, NULL, NULL, {depth}, \
+         &answered);"
+    );
+    let mut open = opened(task);
+    if at.wait != Wait::Block {
+        open.insert("wait".into(), wait.into());
+    }
+    Usage {
+        command,
+        python,
+        c,
+        open: open.into(),
+        call: json!({ "depth": depth, "reply_bytes": reply }),
+    }
+}
+
+/// The options of the link that a program names when it opens it.
+fn opened(task: &Task) -> Map<String, Value> {
+    let baud = task.baud().map(|baud| ("baud".to_owned(), baud.into()));
+    baud.into_iter().collect()
+}
+
+fn of_stream(task: &Task, direction: Direction, at: &Candidate) -> Usage {
+    let (transfer, queue) = (task.transfer(at), at.setting.depth);
+    let mut command: Vec<String> = ["wiregauge", "stream", &task.address, "--direction"]
+        .map(str::to_owned)
+        .into();
+    command.extend([
+        direction.name().to_owned(),
+        "--transfer".into(),
+        transfer.to_string(),
+        "--queue".into(),
+        queue.to_string(),
+    ]);
+    command.extend(task.shared_flags());
+    let address = &task.address;
+    let (python, c) = match direction {
+        Direction::Out => (
+            format!("device.write_stream(data, transfer={transfer}, queue={queue})"),
+            format!("wg_write_stream(device, data, bytes, {transfer}, {queue}, &taken);"),
+        ),
+        Direction::In | Direction::Both => (
+            format!("device.read_stream(buffer, transfer={transfer}, queue={queue})"),
+            format!("wg_read_stream(device, buffer, bytes, {transfer}, {queue}, &came);"),
+        ),
+    };
+    Usage {
+        command,
+        python: format!("device = wg.open(\"{address}\")\n{python}"),
+        c: format!("wg_open(\"{address}\", options, &device);\n{c}"),
+        open: opened(task).into(),
+        call: json!({ "transfer": transfer, "queue": queue }),
+    }
+}

@@ -1,0 +1,332 @@
+//! What was found, for people: the setting in one line, then what proves it, what else there is, why
+//! it is so, what it cost to find out, and how to use it.
+
+use super::found::{Ended, Found, Row, rate, shown, significant, with_bounds};
+use super::task::Kind;
+use super::usage;
+use crate::output::style::{CAUTION, HEADING, RESET, TYPE};
+use std::io::{self, Write};
+use wiregauge_model::StageCost;
+use wiregauge_record::Figure;
+use wiregauge_report::told::{Table, command_line};
+use wiregauge_report::units::{self, RateUnit, TimeUnit};
+use wiregauge_stats::Estimate;
+use wiregauge_tune::{Choice, Kept, Sense};
+
+/// Rows of a front that are printed; the others are in the JSON.
+const ROWS: usize = 12;
+
+/// A model that is off by more is not printed as if it described the link.
+const TRUSTED: f64 = 0.5;
+
+/// Prints it.
+pub fn tell(out: &mut dyn Write, found: &Found, quiet: bool, kept: bool) -> io::Result<()> {
+    let Some(best) = &found.advice.best else {
+        return failures(out, found);
+    };
+    headline(out, found, best)?;
+    print(out, &proof(found, best))?;
+    let rows = found.rows();
+    if rows.len() > 1 {
+        front(out, found, &rows)?;
+    }
+    if !quiet {
+        why(out, found)?;
+    }
+    failures(out, found)?;
+    if !quiet {
+        aside(out, found)?;
+        cost(out, found)?;
+        to_use(out, found, best)?;
+        if let Some(dir) = found.best_run.as_ref().filter(|_| kept) {
+            // A reader that has seen enough (`| head`) is no failure.
+            let _ = writeln!(out, "\nstored in {}", dir.display());
+        }
+    }
+    Ok(())
+}
+
+fn print(out: &mut dyn Write, table: &Table) -> io::Result<()> {
+    writeln!(out, "\n{HEADING}{}{RESET}", table.title)?;
+    write!(out, "{}", table.text())
+}
+
+fn headline(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()> {
+    let task = &found.task;
+    let (figure, name) = (task.figure, task.name(&best.at));
+    let value = with_bounds(figure, &best.objective);
+    // What breaks a constraint is not the best, however large it is.
+    let what = match best.keeps_all() {
+        true => "best".to_owned(),
+        false => format!("{CAUTION}nearest to what was asked for{RESET}"),
+    };
+    writeln!(out, "{what}: {HEADING}{name}{RESET}: {figure} {value}")?;
+    match &found.ended {
+        Ended::Complete => Ok(()),
+        Ended::OutOfTime => writeln!(
+            out,
+            "{CAUTION}note:{RESET} the time was up before the search was over: something better may be there"
+        ),
+        Ended::Interrupted => writeln!(
+            out,
+            "{CAUTION}note:{RESET} interrupted: this is the best that was found until then"
+        ),
+        Ended::Dead(_) => writeln!(
+            out,
+            "{CAUTION}note:{RESET} the link failed: this is the best that was found until then"
+        ),
+    }
+}
+
+fn effort(found: &Found, amount: u64) -> String {
+    match found.task.kind {
+        Kind::Exchanges(_) => format!("{} exchanges", units::grouped(amount)),
+        Kind::Stream(_) => units::time(amount as f64 * 1e6),
+    }
+}
+
+/// The figures of the run that confirms.
+fn proof(found: &Found, best: &Choice) -> Table {
+    let amount = effort(found, found.task.counted(&best.at, best.exchanges));
+    let title = match best.confirmed {
+        true => format!("Confirmed by a fresh run of {amount}"),
+        false => format!("Not confirmed: of a probe of {amount}, which flatters it"),
+    };
+    let columns = ["figure", "asked", "found", "95 % from", "to", ""];
+    let mut table = Table::new(title, &columns);
+    let row = |figure: Figure, asked: String, found: Option<&Estimate>, verdict: &str| {
+        let bound = |bound: Option<f64>| bound.map_or("?".into(), |bound| shown(figure, bound));
+        let (value, low, high) = match found {
+            None => ("-".into(), "-".into(), "-".into()),
+            Some(one) if figure.is_bare() => (shown(figure, one.value), "-".into(), "-".into()),
+            Some(one) => (shown(figure, one.value), bound(one.low), bound(one.high)),
+        };
+        vec![figure.to_string(), asked, value, low, high, verdict.into()]
+    };
+    let asked = match found.task.sense {
+        Sense::Maximise => "largest",
+        Sense::Minimise => "smallest",
+    };
+    table.row(row(
+        found.task.figure,
+        asked.into(),
+        Some(&best.objective),
+        "",
+    ));
+    for (constraint, verdict) in found.verdicts() {
+        let asked = constraint.text.find(['<', '>', '=']);
+        let asked = asked.map_or("", |at| &constraint.text[at..]);
+        let kept = match verdict.kept {
+            Kept::Kept => "kept",
+            Kept::Violated => "VIOLATED",
+            Kept::NotShown => "not shown",
+        };
+        let mut cells = row(
+            constraint.figure,
+            asked.to_owned(),
+            verdict.found.as_ref(),
+            kept,
+        );
+        if let Some(way) = constraint.way {
+            cells[0] = format!("{}.{}", way.name(), cells[0]);
+        }
+        table.row(cells);
+    }
+    table
+}
+
+fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
+    let shown = thinned(rows);
+    let time = TimeUnit::fitting(rows[rows.len() / 2].latency.value);
+    let fastest = rows.iter().map(|row| row.rate).fold(0.0, f64::max);
+    let speed = RateUnit::fitting(fastest);
+    let (what, second) = match found.task.kind {
+        Kind::Exchanges(_) => ("RTT", "exchanges/s"),
+        Kind::Stream(_) => ("transfer time", "transfers/s"),
+    };
+    // The aim, or a constraint, may have led elsewhere.
+    let is_beaten = rows.iter().any(|row| {
+        let best = rows.iter().find(|row| row.is_best);
+        best.is_some_and(|best| row.latency.value < best.latency.value && row.rate > best.rate)
+    });
+    let apart = if is_beaten {
+        " (but the chosen one)"
+    } else {
+        ""
+    };
+    let title = format!(
+        "Latency against throughput: no other measured setting beats these in both{apart}; {what} in {}, \
+         throughput of both ways",
+        time.name()
+    );
+    let columns = ["setting", what, "p99", speed.name(), second, ""];
+    let mut table = Table::new(title, &columns);
+    for row in &shown {
+        let mark = match (row.is_best, row.is_knee) {
+            (true, true) => "chosen, knee",
+            (true, false) => "chosen",
+            (false, true) => "knee",
+            (false, false) => "",
+        };
+        table.row(vec![
+            found.task.name(&row.at),
+            time.show(row.latency.value),
+            row.latency_p99
+                .map_or("-".into(), |p99| time.show(p99.value)),
+            speed.show(row.rate),
+            significant(row.per_second),
+            mark.into(),
+        ]);
+    }
+    print(out, &table)?;
+    match rows.len() - shown.len() {
+        0 => Ok(()),
+        more => writeln!(out, "  ({more} more with --json)"),
+    }
+}
+
+/// The ends, what is marked, and of the others as many as fit, evenly.
+fn thinned(rows: &[Row]) -> Vec<&Row> {
+    if rows.len() <= ROWS {
+        return rows.iter().collect();
+    }
+    let last = rows.len() - 1;
+    let evenly: Vec<usize> = (0..ROWS - 2).map(|n| n * last / (ROWS - 3)).collect();
+    let numbered = rows.iter().enumerate();
+    let stays = |(at, row): &(usize, &Row)| row.is_best || row.is_knee || evenly.contains(at);
+    numbered.filter(stays).map(|(_, row)| row).collect()
+}
+
+fn why(out: &mut dyn Write, found: &Found) -> io::Result<()> {
+    let reasons = found.reasons();
+    let figures = model(found);
+    if reasons.is_empty() && figures.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{HEADING}Why there{RESET}")?;
+    for reason in reasons.iter().chain(&figures) {
+        writeln!(out, "  {reason}")?;
+    }
+    Ok(())
+}
+
+/// The fitted model in few words; all of it is in the JSON.
+fn model(found: &Found) -> Vec<String> {
+    let Some(model) = &found.advice.model else {
+        return Vec::new();
+    };
+    let one = match found.task.kind {
+        Kind::Exchanges(_) => "an exchange",
+        Kind::Stream(_) => "a transfer",
+    };
+    let figures = model.figures();
+    let (off, settings) = (units::percent(figures.worst), figures.settings);
+    if figures.worst > TRUSTED {
+        return vec![format!(
+            "model: this link is not described by it, off by {off} at one of {settings} settings"
+        )];
+    }
+    let cost = |stage: &StageCost| {
+        let a_byte = [("OUT", &stage.out_ns_a_byte), ("IN", &stage.in_ns_a_byte)];
+        let a_byte = a_byte.into_iter().filter_map(|(way, cost)| {
+            let cost = cost.as_ref()?.value;
+            Some(format!(" and {cost:.1} ns a byte {way}"))
+        });
+        units::time(stage.fixed_ns.value) + &a_byte.collect::<String>()
+    };
+    let mut lines = Vec::new();
+    if let Some(base) = &figures.base {
+        let depth = figures.base_depth;
+        lines.push(format!(
+            "model: {one} at depth {depth} costs {}",
+            cost(base)
+        ));
+    }
+    if let Some(slowest) = &figures.slowest {
+        lines.push(format!(
+            "model: of these, its slowest stage takes {}",
+            cost(slowest)
+        ));
+    }
+    let ways = [("OUT", figures.out_bytes_s), ("IN", figures.in_bytes_s)];
+    for (way, limit) in ways {
+        if let Some(limit) = limit {
+            lines.push(format!(
+                "model: no size and depth gives more than {} {way}",
+                rate(limit.value)
+            ));
+        }
+    }
+    if !lines.is_empty() {
+        lines.push(format!(
+            "model: off by {off} at most, at the {settings} settings that it was fitted to"
+        ));
+    }
+    lines
+}
+
+fn failures(out: &mut dyn Write, found: &Found) -> io::Result<()> {
+    if found.failing.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{CAUTION}The link failed at{RESET}")?;
+    for failing in &found.failing {
+        let error = failing.error.replace('\n', " ");
+        writeln!(out, "  {}: {error}", found.task.name(&failing.at))?;
+    }
+    Ok(())
+}
+
+fn aside(out: &mut dyn Write, found: &Found) -> io::Result<()> {
+    for aside in &found.advice.set_aside {
+        let choice = &aside.choice;
+        let verdicts = found.task.constraints.iter().zip(&choice.constraints);
+        let broken = verdicts.filter(|(_, verdict)| verdict.kept != Kept::Kept);
+        let broken: Vec<String> = broken
+            .map(|(constraint, verdict)| match verdict.kept {
+                Kept::Violated => format!("{} violated", constraint.text),
+                _ => format!("{} not shown", constraint.text),
+            })
+            .collect();
+        let why = match broken.is_empty() {
+            true => "another was better".to_owned(),
+            false => broken.join(", "),
+        };
+        let value = shown(found.task.figure, choice.objective.value);
+        let (name, figure) = (found.task.name(&choice.at), found.task.figure);
+        writeln!(
+            out,
+            "\nConfirmed before and set aside: {name} ({figure} {value}): {why}"
+        )?;
+    }
+    Ok(())
+}
+
+fn cost(out: &mut dyn Write, found: &Found) -> io::Result<()> {
+    let advice = &found.advice;
+    let part = advice.spent as f64 / advice.exhaustive.max(1) as f64;
+    let probes = advice.probes.len();
+    writeln!(
+        out,
+        "\n{probes} probes, {} in {}; every setting would have cost {}: this took {} of it",
+        effort(found, advice.spent),
+        units::time(found.took.as_secs_f64() * 1e9),
+        effort(found, advice.exhaustive),
+        units::percent(part),
+    )
+}
+
+fn to_use(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()> {
+    let usage = usage::of(&found.task, &best.at);
+    writeln!(out, "\n{HEADING}To use it{RESET}")?;
+    let mut lines = |label: &str, text: &str| -> io::Result<()> {
+        for (at, line) in text.lines().enumerate() {
+            let label = if at == 0 { label } else { "" };
+            writeln!(out, "  {label:<9}{TYPE}{line}{RESET}")?;
+        }
+        Ok(())
+    };
+    lines("measure", &command_line(&usage.command))?;
+    lines("Python", &usage.python)?;
+    lines("C", &usage.c)
+}

@@ -1,0 +1,285 @@
+//! Limits as they are typed: a figure, a relation and a value with its unit, such as `p99<2ms`,
+//! `in.rate>1MB/s` or `lost=0`. Of `--require`, and of `tune --subject-to`.
+
+use crate::values;
+use wiregauge_record::{Figure, FlowSummary, OF_EXCHANGES, OF_STREAMS, PointSummary, Unit, Way};
+
+/// What must hold of a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constraint {
+    /// As it was written.
+    pub text: String,
+    /// Of a stream: only of this way.
+    pub way: Option<Way>,
+    /// The figure.
+    pub figure: Figure,
+    /// What it must be.
+    pub relation: Relation,
+    /// Than what, in the unit of the figure.
+    pub value: f64,
+}
+
+/// What stands between a figure and a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Above,
+    /// `>=`
+    AtLeast,
+    /// `=`
+    Equal,
+}
+
+/// Longer ones first, so that `<=` is not taken for `<`.
+const RELATIONS: [(&str, Relation); 5] = [
+    ("<=", Relation::AtMost),
+    (">=", Relation::AtLeast),
+    ("<", Relation::Below),
+    (">", Relation::Above),
+    ("=", Relation::Equal),
+];
+
+/// Several of them, with commas between.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Constraints(pub Vec<Constraint>);
+
+/// A limit of `exchange --require`: `p99<2ms`, `lost<0.1%`.
+pub fn of_exchanges(text: &str) -> Result<Constraint, String> {
+    let wrong = |why: &str| {
+        format!(
+            "`{text}` is no limit: {why} (FIGURE<VALUE; figures are {OF_EXCHANGES}; such as \
+             p99<2ms, lost<0.1% or in-throughput>1MB/s)"
+        )
+    };
+    let limit = parse(text).map_err(|why| wrong(&why))?;
+    if limit.way.is_some() || !limit.figure.is_of_exchanges() {
+        return Err(wrong("that is a figure of streams"));
+    }
+    // A slip of the keyboard: nobody wants an answer to take long.
+    if limit.figure.unit() == Unit::Time && limit.is_lower() {
+        return Err(wrong("a time is limited from above"));
+    }
+    Ok(limit)
+}
+
+/// A limit of `stream --require`: `in.rate>1MB/s`, `lost=0`, `gap.max<5ms`.
+pub fn of_streams(text: &str) -> Result<Constraint, String> {
+    let wrong = |why: &str| {
+        format!(
+            "`{text}` is no limit: {why} ([in.|out.]FIGURE and <, <=, >, >= or = VALUE; figures are \
+             {OF_STREAMS}; such as in.rate>1MB/s, lost=0, gap.max<5ms)"
+        )
+    };
+    let limit = parse(text).map_err(|why| wrong(&why))?;
+    match limit.figure.is_of_streams() {
+        true => Ok(limit),
+        false => Err(wrong("that is no figure of streams")),
+    }
+}
+
+/// Constraints of `tune`, of exchanges or of streams: `rtt.p99.9 < 2ms, lost = 0`.
+pub fn several(text: &str) -> Result<Constraints, String> {
+    let wrong = |part: &str, why: &str| {
+        format!(
+            "`{part}` is no constraint: {why} (FIGURE and <, <=, >, >= or = VALUE, such as \
+             p99<10ms, lost=0 or in-throughput>1MB/s; docs/tune.md lists the figures)"
+        )
+    };
+    let one = |part: &str| {
+        let found = parse(part).map_err(|why| wrong(part.trim(), &why))?;
+        if found.relation == Relation::Equal && found.value != 0.0 {
+            return Err(wrong(
+                part.trim(),
+                "what is measured never equals a value to the last digit: <= or >=",
+            ));
+        }
+        if found.figure.unit() == Unit::Time && found.is_lower() {
+            return Err(wrong(part.trim(), "a time is limited from above"));
+        }
+        Ok(found)
+    };
+    let all: Result<Vec<Constraint>, String> = text.split(',').map(one).collect();
+    Ok(Constraints(all?))
+}
+
+/// A figure by its name, with what to say of a wrong one.
+pub fn figure(text: &str) -> Result<Figure, String> {
+    Figure::parse(text.trim()).ok_or_else(|| {
+        format!(
+            "`{text}` is no figure: of exchanges there are {OF_EXCHANGES}; of streams {OF_STREAMS}"
+        )
+    })
+}
+
+fn parse(text: &str) -> Result<Constraint, String> {
+    let at = text
+        .find(['<', '>', '='])
+        .ok_or("there is no <, > or = in it")?;
+    let (sign, relation) = RELATIONS
+        .into_iter()
+        .find(|(sign, _)| text[at..].starts_with(sign))
+        .ok_or("there is no <, > or = in it")?;
+    let (name, value) = (text[..at].trim(), text[at + sign.len()..].trim());
+    let (way, name) = match name.split_once('.') {
+        Some(("in", rest)) => (Some(Way::In), rest),
+        Some(("out", rest)) => (Some(Way::Out), rest),
+        _ => (None, name),
+    };
+    let figure = Figure::parse(name).ok_or("there is no such figure")?;
+    let (figure, value) = valued(figure, value)?;
+    if way.is_some() && !figure.is_of_streams() {
+        return Err("only streams have ways".into());
+    }
+    Ok(Constraint {
+        text: text.trim().to_owned(),
+        way,
+        figure,
+        relation,
+        value,
+    })
+}
+
+/// The value in the unit of the figure; trouble without `%` is a number of cases.
+fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
+    let percent = || {
+        let number = text.strip_suffix('%')?.trim().parse::<f64>().ok()?;
+        (0.0..=100.0).contains(&number).then_some(number / 100.0)
+    };
+    let whole = || text.parse::<u64>().ok().map(|number| number as f64);
+    let positive = |text: &str| {
+        let number = text.trim().parse::<f64>().ok();
+        number.filter(|number| number.is_finite() && *number >= 0.0)
+    };
+    Ok(match figure {
+        Figure::Time(..) => (figure, values::duration(text)?.as_nanos() as f64),
+        Figure::Rate(_) => (figure, values::byte_rate(text)?.0 as f64),
+        Figure::LimitUsed => (figure, percent().ok_or("it is given in %")?),
+        Figure::Exchanges => {
+            let number = text.strip_suffix("/s").and_then(|number| {
+                match number.trim_end().strip_suffix(['k', 'K']) {
+                    Some(thousands) => positive(thousands).map(|number| number * 1e3),
+                    None => positive(number),
+                }
+            });
+            (figure, number.ok_or("it is given a second, such as 500/s")?)
+        }
+        Figure::AchievedDepth => (figure, positive(text).ok_or("it is given as a number")?),
+        Figure::Share(trouble) => match (percent(), whole()) {
+            (Some(part), _) => (figure, part),
+            (None, Some(number)) => (Figure::Count(trouble), number),
+            (None, None) => return Err("it is given in % or as a whole number".into()),
+        },
+        Figure::Count(_) => (figure, whole().ok_or("it is given as a whole number")?),
+    })
+}
+
+impl Constraint {
+    /// True if it bounds from below.
+    fn is_lower(&self) -> bool {
+        matches!(self.relation, Relation::Above | Relation::AtLeast)
+    }
+
+    /// True if a point keeps it. What was not measured keeps no limit.
+    pub fn is_kept_by(&self, point: &PointSummary) -> bool {
+        let found = self.figure.of_point(point);
+        found.is_some_and(|found| self.holds(found.value))
+    }
+
+    /// True if one way of a point keeps it, or is none that it speaks of. What was not measured
+    /// keeps no limit, and without the device's word no byte is known to have arrived.
+    pub fn is_kept_by_flow(&self, flow: &FlowSummary) -> bool {
+        if self.way.is_some_and(|way| way != flow.way) || !self.figure.is_of_way(flow.way) {
+            return true;
+        }
+        let found = self.figure.of_flow(flow);
+        found.is_some_and(|found| self.holds(found.value))
+    }
+
+    fn holds(&self, value: f64) -> bool {
+        match self.relation {
+            Relation::Below => value < self.value,
+            Relation::AtMost => value <= self.value,
+            Relation::Above => value > self.value,
+            Relation::AtLeast => value >= self.value,
+            Relation::Equal => value == self.value,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wiregauge_record::{Carried, Part, Times, Trouble};
+
+    #[test]
+    fn limits_name_a_figure_and_a_value() {
+        assert_eq!(of_exchanges("p99.9 < 2ms").unwrap().value, 2e6);
+        assert_eq!(of_exchanges("lost<0.1%").unwrap().value, 0.001);
+        let limit = of_exchanges("exchanges >= 2.5k/s").unwrap();
+        assert_eq!((limit.relation, limit.value), (Relation::AtLeast, 2500.0));
+        for text in [
+            "p98<2ms",
+            "p99>2ms",
+            "p99<2",
+            "lost<2ms",
+            "p99",
+            "gap.p99<2ms",
+            "in.lost=0",
+            "exchanges>500",
+            "in-throughput>5",
+        ] {
+            assert!(of_exchanges(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_limit_of_streams_names_a_way_a_figure_and_a_value() {
+        let limit = of_streams("in.rate > 1MB/s").unwrap();
+        assert_eq!(limit.figure, Figure::Rate(Carried::Both));
+        assert_eq!((limit.way, limit.value), (Some(Way::In), 1e6));
+        assert_eq!(limit.relation, Relation::Above);
+        let limit = of_streams("gap.p99.9<5ms").unwrap();
+        assert_eq!(limit.figure, Figure::Time(Times::Gap, Part::P999));
+        assert_eq!((limit.way, limit.value), (None, 5e6));
+        let figure = |text: &str| of_streams(text).unwrap().figure;
+        assert_eq!(figure("lost=0"), Figure::Count(Trouble::Lost));
+        assert_eq!(figure("lost<0.1%"), Figure::Share(Trouble::Lost));
+        assert_eq!(figure("used>50%"), Figure::LimitUsed);
+        assert_eq!(figure("stalls<=3"), Figure::Count(Trouble::Stalls));
+    }
+
+    #[test]
+    fn what_is_no_limit_is_refused() {
+        for text in [
+            "rate",
+            "rate>1",
+            "gap<5ms",
+            "gap.p98<5ms",
+            "used>5",
+            "stalls<1%",
+            "up.rate>1MB/s",
+            "lost=-1",
+            "p99<5ms",
+        ] {
+            assert!(of_streams(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn constraints_stand_behind_each_other_with_commas_between() {
+        let Constraints(all) = several("rtt.p99.9 < 2ms, lost = 0,in-throughput>=1MB/s").unwrap();
+        let relations: Vec<Relation> = all.iter().map(|one| one.relation).collect();
+        assert_eq!(
+            relations,
+            [Relation::Below, Relation::Equal, Relation::AtLeast]
+        );
+        assert_eq!(all[0].text, "rtt.p99.9 < 2ms");
+        for text in ["", "p99<2ms,", "p99<2", "trt=2ms", "p99>2ms", "p98<2ms"] {
+            assert!(several(text).is_err(), "{text}");
+        }
+    }
+}

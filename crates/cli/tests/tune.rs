@@ -1,0 +1,464 @@
+//! `wiregauge tune`: the optimum that theory demands is found, confirmed by a run that stays, and
+//! nothing that is not shown is passed over in silence.
+
+mod common;
+
+use common::{Background, Desk, Ended, Server, until};
+use predicates::prelude::*;
+use predicates::str::contains;
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// Tunes, and gives what it printed as JSON with how it ended.
+fn tune(desk: &Desk, address: &str, flags: &str) -> (Value, Ended) {
+    let words = format!("tune {address} --no-calibration --json {flags}");
+    let ended = Background::start(&mut desk.command(&words)).ended();
+    let told = serde_json::from_str(&ended.stdout);
+    (
+        told.unwrap_or_else(|error| panic!("no JSON ({error}): {ended}")),
+        ended,
+    )
+}
+
+/// What it found, where it must find something and show all of it.
+fn found(desk: &Desk, address: &str, flags: &str) -> Value {
+    let (told, ended) = tune(desk, address, flags);
+    assert_eq!(ended.code, Some(0), "{ended}");
+    assert_eq!(told["ended"], "complete");
+    assert_eq!(told["best"]["confirmed"], true);
+    told
+}
+
+fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn probes(told: &Value) -> &Vec<Value> {
+    told["probes"].as_array().expect("a list of probes")
+}
+
+/// The shortest TRT that a probe saw at some depth.
+fn trt_at(told: &Value, depth: u64) -> f64 {
+    let here = probes(told).iter().filter(|probe| probe["depth"] == depth);
+    here.map(|probe| number(&probe["trt_ns"]))
+        .fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn the_largest_size_carries_the_most_where_each_exchange_costs_the_same() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --service-time 500us");
+    let flags = "--maximise in-throughput --in 64,256,1k,4k --depth 1,2 --count 150";
+    let told = found(&desk, &server.address, flags);
+    assert_eq!(told["best"]["in_bytes"], 4096, "{told:#}");
+    assert_eq!(told["objective"]["figure"], "in-throughput");
+    let objective = &told["best"]["objective"];
+    assert!(number(&objective["low"]) <= number(&objective["value"]));
+    assert!(number(&objective["value"]) <= number(&objective["high"]));
+    // 8 settings of 150 exchanges.
+    assert_eq!(told["exhaustive"], 1200);
+    assert!(number(&told["spent"]) <= 0.5 * 1200.0, "{told:#}");
+    let spent: f64 = probes(&told).iter().map(|p| number(&p["exchanges"])).sum();
+    assert_eq!(spent, number(&told["spent"]));
+}
+
+#[test]
+fn requests_ahead_hide_the_bus_until_the_device_is_busy_all_the_time() {
+    let desk = Desk::new();
+    let server = desk.serve("pty: --bus full-speed --service-time 700us");
+    let flags = "--minimise trt --in 48 --depth 1..8 --count 200";
+    let told = found(&desk, &server.address, flags);
+    let depth = told["best"]["depth"].as_u64().expect("a depth");
+    assert!(depth >= 2, "{told:#}");
+    let best = number(&told["best"]["objective"]["value"]);
+    assert!(best < 0.75 * trt_at(&told, 1), "{told:#}");
+    assert!(told["why"].as_array().is_some_and(|why| !why.is_empty()));
+    assert!(told["knee"]["depth"].is_u64());
+    assert!(
+        told["front"]
+            .as_array()
+            .is_some_and(|front| front.len() > 1)
+    );
+}
+
+#[test]
+fn a_constraint_on_the_answers_forbids_the_depth_at_which_they_wait_too_long() {
+    let desk = Desk::new();
+    // Each waits for those before it: 6 ms for each one outstanding.
+    let server = desk.serve("tcp://:0 --service-time 6ms");
+    let flags = "--maximise achieved-depth --depth 1..10 --count 60 --subject-to p50<28ms,lost=0";
+    let told = found(&desk, &server.address, flags);
+    let depth = told["best"]["depth"].as_u64().expect("a depth");
+    assert!((2..=4).contains(&depth), "{told:#}");
+    let verdicts = told["best"]["constraints"].as_array().expect("verdicts");
+    assert_eq!(verdicts.len(), 2);
+    for verdict in verdicts {
+        assert_eq!(verdict["verdict"], "kept", "{verdict}");
+    }
+    assert!(number(&verdicts[0]["found"]["high"]) < 28e6);
+    assert_eq!(told["missed"], serde_json::json!([]));
+}
+
+#[test]
+fn what_no_setting_keeps_is_told_with_the_nearest_and_exit_code_1() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --service-time 3ms");
+    let address = &server.address;
+    let flags = "--maximise exchanges --depth 1..4 --count 60 --subject-to p50<1ms";
+    let (told, ended) = tune(&desk, address, flags);
+    assert_eq!(ended.code, Some(1), "{ended}");
+    assert!(
+        ended.stderr.contains("missed: p50<1ms: violated"),
+        "{ended}"
+    );
+    assert_eq!(told["best"]["constraints"][0]["verdict"], "violated");
+    // Nothing is nearer to it than one at a time.
+    assert_eq!(told["best"]["depth"], 1, "{told:#}");
+    let words = format!("tune {address} --no-calibration {flags}");
+    let ended = Background::start(&mut desk.command(&words)).ended();
+    assert_eq!(ended.code, Some(1), "{ended}");
+    assert!(
+        ended.stdout.contains("nearest to what was asked for"),
+        "{ended}"
+    );
+    assert!(ended.stdout.contains("VIOLATED"), "{ended}");
+    assert!(!ended.stdout.contains("best:"), "{ended}");
+}
+
+#[test]
+fn a_run_too_short_to_show_a_tail_does_not_claim_it() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let flags = "--minimise trt --depth 1,2 --count 200 --confirm 300 --subject-to p99.9<20s";
+    let (told, ended) = tune(&desk, &server.address, flags);
+    assert_eq!(ended.code, Some(1), "{ended}");
+    let verdict = &told["best"]["constraints"][0];
+    assert_eq!(verdict["verdict"], "not-shown", "{told:#}");
+    assert!(verdict["found"]["high"].is_null());
+    assert!(ended.stderr.contains("not shown"), "{ended}");
+    // Left to itself the run is long enough.
+    let flags = "--minimise trt --depth 1,2 --count 200 --subject-to p99.9<20s";
+    let (told, _) = tune(&desk, &server.address, flags);
+    assert!(number(&told["best"]["exchanges"]) >= 3688.0, "{told:#}");
+}
+
+#[test]
+fn the_run_that_confirms_is_stored_whole_and_its_command_repeats_it() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let words = format!(
+        "tune {} --minimise trt --in 64,128 --depth 1,2 --count 100 --confirm 150",
+        server.address
+    );
+    let said = desk.output(&words);
+    for part in [
+        "best: OUT 16 B",
+        "Confirmed by a fresh run of 150 exchanges",
+        "To use it",
+    ] {
+        assert!(said.contains(part), "{part} is missing: {said}");
+    }
+    assert_eq!(desk.stored().len(), 1);
+    let shown = desk.output("show last");
+    assert!(
+        shown.contains("RTT in ") && shown.contains("without the device"),
+        "{shown}"
+    );
+    let run = desk.json("show last --format json");
+    assert_eq!(run["points"].as_array().map(Vec::len), Some(1));
+    assert_eq!(run["points"][0]["counts"]["exchanges"], 150);
+    assert_eq!(run["conditions"]["command"][1], "tune");
+    let dir = desk.runs().join(&desk.stored()[0]);
+    let beside = std::fs::read_to_string(dir.join("tune.json")).expect("tune.json");
+    let told: Value = serde_json::from_str(&beside).expect("JSON");
+    assert_eq!(
+        told["best"]["in_bytes"],
+        run["points"][0]["point"]["in_bytes"]
+    );
+
+    let command = told["use"]["command"].as_array().expect("words");
+    let words: Vec<&str> = command.iter().filter_map(Value::as_str).collect();
+    assert_eq!(words[0], "wiregauge");
+    desk.output(&format!("{} --count 10", words[1..].join(" ")));
+}
+
+#[test]
+fn runs_are_kept_where_and_only_if_the_user_wants() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let address = &server.address;
+    let flags = "--minimise trt --depth 1,2 --count 50";
+    let told = found(&desk, address, &format!("{flags} --no-store"));
+    assert!(
+        told["run"].is_string() && desk.stored().is_empty(),
+        "{told:#}"
+    );
+    found(&desk, address, &format!("{flags} --store here"));
+    desk.wiregauge("show here").assert().success();
+    assert!(desk.path("here/tune.json").exists());
+    assert!(desk.stored().is_empty());
+}
+
+#[test]
+fn one_link_for_all_exchanges_beats_one_for_each() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let flags = "--minimise trt --depth 1..4 --connect once,each --wait block,poll --count 100";
+    let told = found(&desk, &server.address, flags);
+    assert_eq!(told["best"]["connect"], "once", "{told:#}");
+    // 4 depths once and 1 each, two ways to wait.
+    assert_eq!(told["exhaustive"], (4 + 1) * 2 * 100);
+    let tried = |key: &str, value: &str| probes(&told).iter().any(|probe| probe[key] == value);
+    assert!(tried("connect", "each") && tried("wait", "poll") && tried("wait", "block"));
+}
+
+#[test]
+fn an_echo_has_one_size_for_both_ways() {
+    let desk = Desk::new();
+    let server = desk.serve("udp://:0 --protocol echo --service-time 200us");
+    let flags = "--maximise throughput --protocol echo --out 32..1k --depth 1,2 --count 50";
+    let told = found(&desk, &server.address, flags);
+    let best = &told["best"];
+    assert_eq!(best["out_bytes"], best["in_bytes"]);
+    assert!(best["out_bytes"].as_u64() >= Some(800), "{told:#}");
+    let python = told["use"]["python"].as_str().expect("a text");
+    assert!(python.contains("framing=wg.Raw()"), "{python}");
+}
+
+#[test]
+fn a_stream_is_tuned_by_transfer_and_queue() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let flags = "--maximise in-throughput --transfer 16,64k --duration 150ms --confirm 200ms \
+                 --subject-to lost=0";
+    let told = found(&desk, &server.address, flags);
+    assert_eq!(told["kind"], "stream");
+    assert_eq!(told["best"]["transfer_bytes"], 65536, "{told:#}");
+    assert_eq!(told["best"]["direction"], "in");
+    let command = told["use"]["command"].to_string();
+    assert!(
+        command.contains("stream") && command.contains("65536"),
+        "{command}"
+    );
+    let run = desk.json("show last --format json");
+    assert_eq!(run["kind"], "stream");
+}
+
+#[test]
+fn sizes_that_the_device_cannot_take_are_left_out_and_told() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --max-size 512 --service-time 300us");
+    let flags = "--maximise in-throughput --in 64..4k --depth 1 --count 10";
+    let (told, ended) = tune(&desk, &server.address, flags);
+    assert_eq!(ended.code, Some(0), "{ended}");
+    assert!(ended.stderr.contains("takes --in up to 512"), "{ended}");
+    assert!(told["best"]["in_bytes"].as_u64() <= Some(512), "{told:#}");
+}
+
+/// An echo that hangs up on whoever sends it more than so much at once.
+const TOUCHY: &str = r#"
+import socket, sys
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+while True:
+    client, _ = listener.accept()
+    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    try:
+        while data := client.recv(65536):
+            if len(data) > 1000:
+                break
+            client.sendall(data)
+    except OSError:
+        pass
+    client.close()
+"#;
+
+#[test]
+fn a_setting_at_which_the_link_fails_is_out_and_the_search_goes_on() {
+    let desk = Desk::new();
+    let server = Server::python(&desk, "tcp", TOUCHY);
+    let flags = "--maximise throughput --protocol echo --out 100,800,4000 --depth 1 --count 300";
+    let told = found(&desk, &server.address, flags);
+    assert_eq!(told["best"]["out_bytes"], 800, "{told:#}");
+    let failed = told["failed"].as_array().expect("a list");
+    assert!(
+        !failed.is_empty() && failed.iter().all(|one| one["out_bytes"] == 4000),
+        "{told:#}"
+    );
+    assert!(
+        failed[0]["error"]
+            .as_str()
+            .is_some_and(|error| !error.is_empty())
+    );
+}
+
+#[test]
+fn a_dead_link_is_exit_code_3_and_what_was_found_is_told() {
+    let desk = Desk::new();
+    let mut server = desk.serve("tcp://:0 --service-time 10ms");
+    let address = server.address.clone();
+    let words = format!("tune {address} --minimise trt --depth 1..8 --count 400 --no-calibration");
+    let run = Background::start(&mut desk.command(&words));
+    further_clients(&mut server, 0);
+    server.process.signal(Signal::KILL);
+    let ended = run.ended();
+    assert_eq!(ended.code, Some(3), "{ended}");
+    assert!(
+        ended.stdout.contains("the best that was found until then"),
+        "{ended}"
+    );
+    assert!(ended.stdout.contains("Not confirmed"), "{ended}");
+    assert!(ended.stdout.contains("The link failed at"), "{ended}");
+    assert!(ended.stderr.contains("error:"), "{ended}");
+}
+
+/// What a responder has said of clients that came and left.
+fn clients(stdout: &str, stderr: &str) -> usize {
+    stdout.matches("127.0.0.1:").count() + stderr.matches("127.0.0.1:").count()
+}
+
+/// Waits until some probes were made: each comes as a client.
+fn further_clients(server: &mut Server, before: usize) {
+    server.process.until_said("four clients", |stdout, stderr| {
+        (clients(stdout, stderr) > before + 8).then_some(())
+    });
+}
+
+#[test]
+fn ctrl_c_tells_what_was_found_until_then() {
+    let desk = Desk::new();
+    let mut server = desk.serve("tcp://:0 --service-time 10ms");
+    let address = server.address.clone();
+    for flags in ["", "--json"] {
+        let words = format!("tune {address} --minimise trt --depth 1..8 --count 400 {flags}");
+        let (stdout, stderr) = server.process.said();
+        let run = Background::start(&mut desk.command(&words));
+        further_clients(&mut server, clients(&stdout, &stderr));
+        run.signal(Signal::INT);
+        let ended = run.ended();
+        assert_eq!(ended.code, Some(130), "{ended}");
+        let told = match flags {
+            "" => "the best that was found until then",
+            _ => "\"ended\": \"interrupted\"",
+        };
+        assert!(ended.stdout.contains(told), "{ended}");
+    }
+}
+
+#[test]
+fn when_the_time_is_up_what_was_found_is_confirmed() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --service-time 10ms");
+    let flags = "--minimise trt --depth 1..8 --count 1000 --budget 300ms --confirm 20";
+    let (told, ended) = tune(&desk, &server.address, flags);
+    assert_eq!(ended.code, Some(0), "{ended}");
+    assert_eq!(told["ended"], "out-of-time");
+    assert_eq!(told["best"]["confirmed"], true);
+    assert_eq!(told["best"]["exchanges"], 20);
+}
+
+#[test]
+fn the_front_is_drawn_as_the_file_is_called() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let begins = |name: &str| {
+        let flags = format!("--minimise trt --depth 1..4 --count 50 --figure {name}");
+        found(&desk, &server.address, &flags);
+        std::fs::read(desk.path(name)).expect("the figure")
+    };
+    let svg = String::from_utf8(begins("front.svg")).expect("text");
+    assert!(svg.starts_with("<svg") && svg.contains("chosen"), "{svg}");
+    assert!(begins("front.png").starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_opened() {
+    let desk = Desk::new();
+    // Nothing answers there: who opens it ends with 3.
+    let nobody = "tcp://127.0.0.1:1";
+    let cases = [
+        ("", "--maximise"),
+        ("--maximise trt --minimise trt", "cannot be used with"),
+        ("--maximise speed", "is no figure"),
+        ("--minimise trt --subject-to p99<10", "is no time"),
+        ("--minimise trt --subject-to p99>10ms", "limited from above"),
+        (
+            "--minimise trt --subject-to lost<2ms",
+            "in % or as a whole number",
+        ),
+        ("--minimise trt --subject-to p98<2ms", "no such figure"),
+        ("--minimise trt --subject-to trt=2ms", "<= or >="),
+        (
+            "--minimise trt --subject-to gap.p99<2ms",
+            "figure of streams",
+        ),
+        ("--minimise trt --subject-to in.lost=0", "figure of streams"),
+        ("--minimise gap.p99", "figure of streams"),
+        ("--minimise p99 --transfer 64", "figure of exchanges"),
+        (
+            "--minimise gap.p99 --transfer 64 --in 48",
+            "cannot be used with",
+        ),
+        ("--minimise trt --in 9..5", "counts to nowhere"),
+        ("--minimise trt --in 8..16", "no room for the headers"),
+        ("--minimise trt --depth 0", "depth of 0"),
+        (
+            "--minimise trt --depth 2,4 --connect each",
+            "one outstanding",
+        ),
+        ("--minimise trt --confirm 5s", "number of them"),
+        ("--minimise trt --confirm 0", "confirms nothing"),
+        ("--maximise rate --transfer 64 --confirm 100", "is a time"),
+        ("--minimise trt --figure front.jpg", "neither .svg nor .png"),
+        (
+            "--minimise trt --figure /no/where.svg",
+            "writing the figure",
+        ),
+        ("--minimise trt --wait long", "block"),
+    ];
+    for (flags, says) in cases {
+        desk.wiregauge(&format!("tune {nobody} {flags}"))
+            .assert()
+            .code(2)
+            .stderr(contains(says));
+    }
+    assert!(desk.stored().is_empty());
+}
+
+#[test]
+fn what_a_link_does_not_tell_is_no_aim() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let address = &server.address;
+    for (flags, says) in [
+        ("--minimise access.p50", "--connect each"),
+        ("--maximise limit-used", "limit of this link is not known"),
+        (
+            "--minimise trt --subject-to from-intended.p99<1s",
+            "schedule",
+        ),
+    ] {
+        desk.wiregauge(&format!("tune {address} {flags}"))
+            .assert()
+            .code(2)
+            .stderr(contains(says).and(contains("tuning tcp://")));
+    }
+    desk.wiregauge("tune tcp://127.0.0.1:1 --minimise trt")
+        .assert()
+        .code(3)
+        .stderr(contains("connecting to"));
+}
+
+#[test]
+fn a_silent_device_is_known_at_first_contact() {
+    let desk = Desk::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("its address");
+    let flags = "--protocol echo --minimise trt --timeout 100ms";
+    desk.wiregauge(&format!("tune tcp://{address} {flags}"))
+        .assert()
+        .code(3);
+    until("nothing is stored", || desk.stored().is_empty());
+}

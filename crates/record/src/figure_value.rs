@@ -1,0 +1,289 @@
+//! The numbers that the names of `figure` stand for, read out of the summaries of points.
+
+use crate::figure::{Carried, Figure, Part, Times, Trouble};
+use crate::point_summary::PointSummary;
+use crate::stream_plan::Way;
+use crate::stream_summary::{FlowSummary, StreamSummary};
+use wiregauge_stats::{Confidence, Distribution, Estimate, share_of};
+
+impl Figure {
+    /// Its value at an exchange point; `None` if that was not measured, or is nothing of exchanges.
+    pub fn of_point(self, point: &PointSummary) -> Option<Estimate> {
+        let (counts, speed) = (&point.counts, &point.throughput);
+        let count = |trouble| {
+            Some(match trouble {
+                Trouble::Lost => counts.exchanges.saturating_sub(counts.answered),
+                Trouble::Late => counts.late,
+                Trouble::Duplicated => counts.duplicated,
+                Trouble::Reordered => counts.reordered,
+                Trouble::Corrupted => counts.corrupted,
+                Trouble::Stray | Trouble::Stalls => return None,
+            })
+        };
+        // Nothing was exchanged: neither is a rate of 0 a finding, nor that nothing went wrong.
+        let something = counts.exchanges > 0;
+        let paced = |value: f64| something.then(|| as_sure_as(point.trt.as_ref(), value));
+        match self {
+            Figure::Time(times, part) => {
+                let times = match times {
+                    Times::Answer => point.from_intended.as_ref().or(point.rtt.as_ref()),
+                    Times::Rtt => point.rtt.as_ref(),
+                    Times::FromIntended => point.from_intended.as_ref(),
+                    Times::Trt => point.trt.as_ref(),
+                    Times::Device => point.device.as_ref(),
+                    Times::Connect => point.connect.as_ref(),
+                    Times::Access => point.access.as_ref(),
+                    Times::Transfer => point.transfer.as_ref(),
+                    Times::Gap | Times::HostGap => None,
+                };
+                times.map(|times| part.of(times))
+            }
+            Figure::Share(trouble) if something => share(count(trouble)?, counts.exchanges),
+            Figure::Count(trouble) if something => Some(bare(count(trouble)? as f64)),
+            Figure::Share(_) | Figure::Count(_) => None,
+            Figure::Rate(Carried::In) => paced(speed.in_bytes_s),
+            Figure::Rate(Carried::Out) => paced(speed.out_bytes_s),
+            Figure::Rate(Carried::Both) => paced(speed.in_bytes_s + speed.out_bytes_s),
+            Figure::Exchanges => paced(speed.exchanges_s),
+            Figure::AchievedDepth => something.then(|| bare(point.achieved_depth)),
+            Figure::LimitUsed => paced(point.limit.as_ref()?.used),
+        }
+    }
+
+    /// Its value of one way of a stream point; `None` if that was not measured, if no end knows, or
+    /// if it is nothing of this way.
+    pub fn of_flow(self, flow: &FlowSummary) -> Option<Estimate> {
+        let counts = &flow.counts;
+        // Without the device's word no byte is known to have arrived.
+        let unknown = flow.way == Way::Out && counts.received == 0 && flow.device.is_none();
+        let count = |trouble| {
+            if unknown && trouble != Trouble::Stalls {
+                return None;
+            }
+            Some(match trouble {
+                Trouble::Lost => counts.lost,
+                Trouble::Duplicated => counts.duplicated,
+                Trouble::Corrupted => counts.corrupted,
+                Trouble::Stray => counts.stray,
+                Trouble::Stalls => flow.stalls,
+                Trouble::Late | Trouble::Reordered => return None,
+            })
+        };
+        match self {
+            Figure::Time(times, part) => {
+                let times = match times {
+                    Times::Gap => flow.gap.as_ref(),
+                    Times::HostGap => flow.host_gap.as_ref(),
+                    Times::Transfer => flow.transfer_time.as_ref(),
+                    _ => None,
+                };
+                times.map(|times| part.of(times))
+            }
+            // Bytes are lost in stretches: they are no independent trials, so no interval is claimed.
+            Figure::Share(trouble) => {
+                let part = count(trouble)? as f64 / counts.sent.max(1) as f64;
+                Some(bare(part))
+            }
+            Figure::Count(trouble) => Some(bare(count(trouble)? as f64)),
+            Figure::Rate(Carried::Both) => flow.rate,
+            Figure::Rate(Carried::In) => flow.rate.filter(|_| flow.way == Way::In),
+            Figure::Rate(Carried::Out) => flow.rate.filter(|_| flow.way == Way::Out),
+            Figure::Exchanges => {
+                let gap = flow.gap.as_ref()?;
+                Some(as_sure_as(Some(gap), 1e9 / gap.mean.value))
+            }
+            Figure::AchievedDepth => Some(bare(flow.achieved_queue)),
+            Figure::LimitUsed => {
+                let (rate, used) = (flow.rate?, flow.limit.as_ref()?.used);
+                let scale = used / rate.value;
+                Some(Estimate {
+                    value: used,
+                    low: rate.low.map(|low| low * scale),
+                    high: rate.high.map(|high| high * scale),
+                })
+            }
+        }
+    }
+
+    /// Its value at a stream point: rates of both ways are added, of all else the worse way counts.
+    pub fn of_stream(self, point: &StreamSummary) -> Option<Estimate> {
+        let mut found = point
+            .flows
+            .iter()
+            .filter(|flow| self.is_of_way(flow.way))
+            .map(|flow| self.of_flow(flow));
+        let first = found.next()??;
+        found.try_fold(first, |all, one| {
+            let one = one?;
+            Some(match self {
+                Figure::Rate(_) | Figure::Exchanges => sum(&all, &one),
+                _ if one.value > all.value => one,
+                _ => all,
+            })
+        })
+    }
+
+    /// True if it can speak of this way.
+    pub fn is_of_way(self, way: Way) -> bool {
+        match self {
+            Figure::Rate(Carried::In) => way == Way::In,
+            Figure::Rate(Carried::Out) => way == Way::Out,
+            _ => true,
+        }
+    }
+}
+
+impl Part {
+    fn of(self, times: &Distribution) -> Estimate {
+        match self {
+            Part::Min => bare(times.min),
+            Part::Mean => times.mean,
+            Part::Sd => bare(times.sd),
+            Part::MeanPlusSd => bare(times.mean_plus_sd),
+            Part::P50 => times.p50,
+            Part::P90 => times.p90,
+            Part::P99 => times.p99,
+            Part::P999 => times.p999,
+            Part::Iqr => bare(times.iqr),
+            Part::P99MinusP50 => bare(times.p99_minus_p50),
+            Part::Max3 => bare(times.max3),
+            Part::Max => bare(times.max),
+        }
+    }
+}
+
+/// What was seen, and nothing beyond.
+fn bare(value: f64) -> Estimate {
+    Estimate {
+        value,
+        low: Some(value),
+        high: Some(value),
+    }
+}
+
+fn share(count: u64, of: u64) -> Option<Estimate> {
+    let part = count as f64 / of as f64;
+    Some(share_of(of, part, Confidence::NINETY_FIVE))
+}
+
+/// A rate with the relative interval of the times that it comes from: what is done in a time is as
+/// unsure as the time.
+fn as_sure_as(times: Option<&Distribution>, value: f64) -> Estimate {
+    let mean = times.map(|times| times.mean);
+    let scaled = |by: Option<f64>| {
+        let mean = mean.as_ref()?;
+        Some(value * mean.value / by.filter(|by| *by > 0.0)?)
+    };
+    Estimate {
+        value,
+        low: scaled(mean.and_then(|mean| mean.high)),
+        high: scaled(mean.and_then(|mean| mean.low)),
+    }
+}
+
+/// Of two ways at once, bounds that hold whether or not they depend on each other.
+fn sum(a: &Estimate, b: &Estimate) -> Estimate {
+    Estimate {
+        value: a.value + b.value,
+        low: a.low.zip(b.low).map(|(a, b)| a + b),
+        high: a.high.zip(b.high).map(|(a, b)| a + b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Plan, Point, ResourceUse, Sample, Summariser};
+
+    const POINT: Point = Point {
+        index: 0,
+        out_bytes: 16,
+        in_bytes: 100,
+        depth: 1,
+        link: 0,
+        together: false,
+    };
+
+    fn plan() -> Plan {
+        let text = r#"{"address": "null:", "protocol": "echo", "connect": "once",
+            "points": [], "limit": {"count": 100}, "warmup": 0, "schedule": "as-fast-as-possible",
+            "timeout_ns": 1000000, "give_up": 1, "wait": "block", "below_ns": [], "keep_data": false,
+            "calibrate": false, "host": {"priority": null, "pin": null, "lock_memory": false,
+            "load": {"cpu": 0, "memory": 0}}, "link": {"baud": null, "quick_ack": false}}"#;
+        serde_json::from_str(text).unwrap()
+    }
+
+    /// Exchanges of 1 ms every 2 ms.
+    fn measured(exchanges: u64) -> PointSummary {
+        let mut summariser = Summariser::new(&plan(), POINT, None);
+        for sequence in 0..exchanges {
+            let start_ns = sequence * 2_000_000;
+            summariser.push(&Sample {
+                sequence,
+                start_ns,
+                rtt_ns: 1_000_000 + sequence % 7,
+                bytes_out: 16,
+                bytes_in: 100,
+                outstanding: 1,
+                ..Sample::default()
+            });
+        }
+        summariser.finish(crate::Ending::Complete, 0, None, ResourceUse::default())
+    }
+
+    #[test]
+    fn figures_of_a_point_are_those_of_its_summary() {
+        let point = measured(1000);
+        let value = |name: &str| Figure::parse(name).unwrap().of_point(&point);
+        let rtt = point.rtt.as_ref().unwrap();
+        assert_eq!(value("p99"), Some(rtt.p99));
+        assert_eq!(value("rtt.mean"), Some(rtt.mean));
+        assert_eq!(value("trt"), Some(point.trt.as_ref().unwrap().mean));
+        assert_eq!(value("max3").unwrap().low, Some(rtt.max3));
+        assert_eq!(value("device.p50"), None);
+        assert_eq!(value("gap.p50"), None);
+        let exchanges = value("exchanges").unwrap();
+        assert!(
+            (exchanges.value / 500.0 - 1.0).abs() < 0.01,
+            "{exchanges:?}"
+        );
+        let speed = value("in-throughput").unwrap();
+        assert!((speed.value / exchanges.value - 100.0).abs() < 1e-9);
+        assert!(speed.low <= Some(speed.value) && speed.high >= Some(speed.value));
+    }
+
+    #[test]
+    fn none_lost_of_a_thousand_does_not_show_that_none_ever_is() {
+        let point = measured(1000);
+        let share = Figure::parse("lost").unwrap().of_point(&point).unwrap();
+        assert_eq!(share.value, 0.0);
+        // Wilson's bound for 0 of n is close to z^2 / n.
+        assert!(
+            share
+                .high
+                .is_some_and(|high| (0.003..0.005).contains(&high)),
+            "{share:?}"
+        );
+        let count = Figure::Count(Trouble::Lost).of_point(&point).unwrap();
+        assert_eq!((count.value, count.high), (0.0, Some(0.0)));
+    }
+
+    #[test]
+    fn where_nothing_was_exchanged_nothing_is_known() {
+        let point = measured(0);
+        for name in [
+            "lost",
+            "exchanges",
+            "in-throughput",
+            "p99",
+            "trt",
+            "achieved-depth",
+        ] {
+            assert_eq!(
+                Figure::parse(name).unwrap().of_point(&point),
+                None,
+                "{name}"
+            );
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Latency against throughput of the settings that a search measured, and the front of those that
+//! nothing else beats in both.
+
+use super::Figure;
+use super::axes::{Axis, bounds};
+use super::canvas::{Canvas, Key};
+use super::look::{HEIGHT, MUTED, Marker, SERIES, Series};
+
+/// What there is to draw. Each setting is (mean time of one in nanoseconds, bytes a second).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Front {
+    /// The device.
+    pub of: String,
+    /// What takes the time: an exchange, a transfer.
+    pub what: &'static str,
+    /// The front, from the shortest time on.
+    pub front: Vec<(f64, f64)>,
+    /// All that was measured.
+    pub measured: Vec<(f64, f64)>,
+    /// The setting that was chosen.
+    pub best: Option<FrontMark>,
+    /// The setting with the most throughput for its latency.
+    pub knee: Option<FrontMark>,
+}
+
+/// A setting that is pointed out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FrontMark {
+    /// Where it stands.
+    pub at: (f64, f64),
+    /// What it is.
+    pub name: String,
+}
+
+/// Draws it.
+pub fn of_front(drawn: &Front) -> Figure {
+    let probe = Series {
+        colour: MUTED,
+        dash: 0,
+        marker: Marker::Circle,
+        hollow: true,
+    };
+    let front = Series {
+        colour: SERIES[0],
+        dash: 0,
+        marker: Marker::Circle,
+        hollow: false,
+    };
+    let best = Series {
+        colour: SERIES[4],
+        dash: 0,
+        marker: Marker::Diamond,
+        hollow: false,
+    };
+    let knee = Series {
+        colour: SERIES[2],
+        dash: 0,
+        marker: Marker::Square,
+        hollow: false,
+    };
+    let mut legend = vec![
+        (Key::Mark(probe), "measured".to_owned()),
+        (Key::Points(front), "nothing is better in both".to_owned()),
+    ];
+    let same = |a: &FrontMark, b: &FrontMark| a.at == b.at;
+    let both = drawn.best.as_ref().zip(drawn.knee.as_ref());
+    let as_one = both.is_some_and(|(a, b)| same(a, b));
+    if let Some(mark) = &drawn.best {
+        let what = if as_one {
+            "chosen, and the knee"
+        } else {
+            "chosen"
+        };
+        legend.push((Key::Mark(best), format!("{what}: {}", mark.name)));
+    }
+    if let Some(mark) = drawn.knee.as_ref().filter(|_| !as_one) {
+        legend.push((Key::Mark(knee), format!("knee: {}", mark.name)));
+    }
+
+    let all = || drawn.measured.iter().chain(&drawn.front);
+    let (short, long) = bounds(all().map(|point| point.0)).unwrap_or((1e3, 1e6));
+    let most = all().map(|point| point.1).fold(0.0, f64::max);
+    let canvas = Canvas::new(HEIGHT, &legend);
+    let x = Axis::log_time(&format!("Mean time of one {}", drawn.what), short, long);
+    let y = Axis::rate("Throughput, both ways", most);
+    let frame = canvas.frame(canvas.place(), "", x, y);
+    frame.open("measured");
+    frame.markers(&drawn.measured, probe);
+    frame.close();
+    frame.curve(&drawn.front, front);
+    if let Some(mark) = drawn.knee.as_ref().filter(|_| !as_one) {
+        frame.markers(&[mark.at], knee);
+    }
+    if let Some(mark) = &drawn.best {
+        frame.markers(&[mark.at], best);
+    }
+    let caption = format!(
+        "Settings of {} that a search measured. To the left is faster, up is more. The knee has the \
+         largest throughput for its latency (their quotient; Kleinrock 1979 calls it power). \
+         Constraints are not looked at.",
+        drawn.of
+    );
+    canvas.finish("front", "Latency against throughput", &caption)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(at: (f64, f64), name: &str) -> Option<FrontMark> {
+        let name = name.to_owned();
+        Some(FrontMark { at, name })
+    }
+
+    #[test]
+    fn a_choice_that_is_the_knee_is_named_once() {
+        let points = vec![(1e6, 1e5), (2e6, 8e5), (9e6, 1e6)];
+        let mut front = Front {
+            of: "tcp://board:7700".into(),
+            what: "exchange",
+            front: points.clone(),
+            measured: points,
+            best: mark((2e6, 8e5), "depth 2"),
+            knee: mark((2e6, 8e5), "depth 2"),
+        };
+        let svg = of_front(&front).svg;
+        assert!(svg.contains("chosen, and the knee: depth 2"), "{svg}");
+        assert!(!svg.contains(">knee: "), "{svg}");
+        front.best = mark((9e6, 1e6), "depth 4");
+        let svg = of_front(&front).svg;
+        assert!(svg.contains("chosen: depth 4") && svg.contains("knee: depth 2"));
+    }
+
+    #[test]
+    fn a_single_setting_can_be_drawn() {
+        let front = Front {
+            front: vec![(1e6, 1e5)],
+            measured: vec![(1e6, 1e5)],
+            ..Front::default()
+        };
+        assert!(of_front(&front).svg.starts_with("<svg"));
+    }
+}

@@ -1,0 +1,166 @@
+//! What a search found out: the choice, what else was measured, and why the limit is where it is.
+
+use crate::{Bound, Candidate, FrontPoint, Measured, Probe, Why};
+use serde::Serialize;
+use wiregauge_model::LinkModel;
+use wiregauge_stats::Estimate;
+
+/// Whether a run shows that a constraint is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kept {
+    /// The whole interval is on the right side. (Of "no more than 0", which no finite run can show,
+    /// that none was counted.)
+    Kept,
+    /// The whole interval is on the wrong side, or a figure that must be 0 is not.
+    Violated,
+    /// The interval contains the bound, or the run is too short to have one, or the figure could not
+    /// be had.
+    NotShown,
+}
+
+/// One constraint in the light of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// What was asked.
+    pub bound: Bound,
+    /// What was found; `None` if it could not be had.
+    pub found: Option<Estimate>,
+    /// What follows.
+    pub kept: Kept,
+}
+
+impl Verdict {
+    pub(crate) fn of(bound: Bound, found: Option<Estimate>) -> Verdict {
+        let kept = match found {
+            None => Kept::NotShown,
+            Some(found) => judged(bound, found),
+        };
+        Verdict { bound, found, kept }
+    }
+}
+
+fn judged(bound: Bound, found: Estimate) -> Kept {
+    if bound == Bound::AtMost(0.0) {
+        return if bound.keeps(found.value) {
+            Kept::Kept
+        } else {
+            Kept::Violated
+        };
+    }
+    let (near, far) = match bound.is_upper() {
+        true => (found.low, found.high),
+        false => (found.high, found.low),
+    };
+    if far.is_some_and(|value| bound.keeps(value)) {
+        Kept::Kept
+    } else if near.is_some_and(|value| !bound.keeps(value)) {
+        Kept::Violated
+    } else {
+        Kept::NotShown
+    }
+}
+
+/// What was found to be best, with the figures of the run that confirmed it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choice {
+    /// What to set.
+    pub at: Candidate,
+    /// The objective there.
+    pub objective: Estimate,
+    /// The constraints there, in their order.
+    pub constraints: Vec<Verdict>,
+    /// Exchanges of the run.
+    pub exchanges: u64,
+    /// False if the search ended before a fresh run could confirm it: the figures are then of the
+    /// probe that spoke for it, and flatter it.
+    pub confirmed: bool,
+}
+
+impl Choice {
+    /// True if every constraint is shown kept.
+    pub fn keeps_all(&self) -> bool {
+        self.constraints.iter().all(|v| v.kept == Kept::Kept)
+    }
+}
+
+/// What was confirmed, and then not chosen.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SetAside {
+    /// With the figures of its confirmation; a constraint that is not kept says why.
+    pub choice: Choice,
+    /// True if all its constraints were kept, and another turned out better.
+    pub was_outdone: bool,
+}
+
+/// The answer, complete at any time: also of a search that was interrupted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// The best; `None` if nothing answered. If nothing keeps the constraints, what comes nearest:
+    /// look at its verdicts.
+    pub best: Option<Choice>,
+    /// What was confirmed before and not chosen, in order.
+    pub set_aside: Vec<SetAside>,
+    /// Everything measured, in order.
+    pub probes: Vec<(Probe, Measured)>,
+    /// Candidates at which the link failed.
+    pub failed: Vec<Candidate>,
+    /// Latency against throughput: what no other candidate beats in both, from the shortest latency
+    /// on. Constraints are not looked at.
+    pub front: Vec<FrontPoint>,
+    /// The point of the front with the most throughput for its latency.
+    pub knee: Option<Candidate>,
+    /// Why the limit is where it is, what weighs most first.
+    pub why: Vec<Why>,
+    /// Exchanges spent, confirmations included.
+    pub spent: u64,
+    /// Exchanges that exhaustive search would have spent.
+    pub exhaustive: u64,
+    /// The fitted model of the link, of the ways to wait and to connect of the choice.
+    pub model: Option<LinkModel>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn between(low: Option<f64>, value: f64, high: Option<f64>) -> Option<Estimate> {
+        Some(Estimate { value, low, high })
+    }
+
+    #[test]
+    fn a_constraint_is_kept_only_if_its_whole_interval_keeps_it() {
+        let kept = |bound, found| Verdict::of(bound, found).kept;
+        let below = Bound::Below(10.0);
+        assert_eq!(kept(below, between(Some(7.0), 8.0, Some(9.0))), Kept::Kept);
+        assert_eq!(
+            kept(below, between(Some(7.0), 8.0, Some(10.0))),
+            Kept::NotShown
+        );
+        assert_eq!(kept(below, between(Some(10.0), 11.0, None)), Kept::Violated);
+        let above = Bound::AtLeast(10.0);
+        assert_eq!(
+            kept(above, between(Some(10.0), 11.0, Some(12.0))),
+            Kept::Kept
+        );
+        assert_eq!(
+            kept(above, between(Some(8.0), 9.0, Some(9.5))),
+            Kept::Violated
+        );
+    }
+
+    #[test]
+    fn a_run_too_short_for_an_interval_shows_nothing() {
+        let found = between(Some(1.0), 2.0, None);
+        assert_eq!(Verdict::of(Bound::Below(10.0), found).kept, Kept::NotShown);
+        assert_eq!(Verdict::of(Bound::Below(10.0), None).kept, Kept::NotShown);
+    }
+
+    #[test]
+    fn none_lost_is_kept_by_the_count_and_violated_by_a_single_one() {
+        let none = between(Some(0.0), 0.0, Some(0.003));
+        let one = between(Some(0.0), 0.001, Some(0.005));
+        assert_eq!(Verdict::of(Bound::AtMost(0.0), none).kept, Kept::Kept);
+        assert_eq!(Verdict::of(Bound::AtMost(0.0), one).kept, Kept::Violated);
+    }
+}

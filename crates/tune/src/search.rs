@@ -1,0 +1,444 @@
+//! The search: which candidate is probed next, and when it is enough. What comes next is a function of
+//! what was told, so that a search can be asked, interrupted and asked again.
+
+use crate::advice::{Advice, Choice, Kept, SetAside, Verdict};
+use crate::field::{Belief, Field, Trial, expected_gain, model_of};
+use crate::pool::{EACH, pool};
+use crate::space::{Grid, Place};
+use crate::{Bound, Effort, Measured, Probe, Purpose, Sense, Space, SpaceError, front, why};
+use std::collections::HashSet;
+
+/// Where the expected gain of the best remaining probe is smaller than this part of the objective, the
+/// search is over. (Jones, Schonlau & Welch 1998 stop at 1 %; a third of it here, because the optimum
+/// shall be within 3 % at the worst device.)
+const ENOUGH: f64 = 0.003;
+
+/// No probe needs to be more exact than this part of the objective.
+const FINEST: f64 = 0.005;
+
+/// Probes before the confirmation, at most: each is also an opened link and a greeting.
+const MOST_PROBES: usize = 60;
+
+/// Confirmations, at most: each one more is a chance more to be lucky.
+const MOST_CONFIRMATIONS: usize = 3;
+
+/// A candidate outdoes a confirmed one if it is believed to be better by this part.
+const OUTDONE: f64 = 0.01;
+
+/// Where constraints are to be shown kept, the confirmation is so many times as long as a probe of
+/// exhaustive search: what it cannot show costs objective, because the choice must keep away from
+/// the bound.
+const TO_BE_SHOWN: u64 = 10;
+
+/// A probe is at most so many times as long: a few long ones cost fewer greetings.
+const LONGEST: u64 = 10;
+
+/// Probes of one candidate, at most.
+const MOST_TIMES: usize = 3;
+
+/// Candidates that are worse than the best by less than this part are as good: the one with the
+/// least outstanding is taken, which waits least.
+const AS_GOOD: f64 = 0.005;
+
+/// The fewest exchanges that have a confidence interval.
+const FEWEST: u64 = 8;
+
+/// Without an answer at so many candidates the link is taken to be dead.
+const DEAD: usize = 8;
+
+/// Where no candidate is more probable than this to keep the constraints, none is looked for.
+const HOPELESS: f64 = 0.02;
+
+/// What it is worth, as a part of the objective, to have anything at all that keeps the constraints.
+const ANY: f64 = 1.0;
+
+/// A probe that was made.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    pub place: Place,
+    pub probe: Probe,
+    pub measured: Measured,
+}
+
+/// A search for the best candidate.
+#[derive(Clone, Debug)]
+pub struct Search {
+    grid: Grid,
+    sense: Sense,
+    bounds: Vec<Bound>,
+    effort: Effort,
+    design: Vec<Place>,
+    told: Vec<Told>,
+}
+
+impl Search {
+    /// Of the space, for the best objective that keeps all bounds.
+    pub fn new(
+        space: Space,
+        sense: Sense,
+        bounds: Vec<Bound>,
+        effort: Effort,
+    ) -> Result<Search, SpaceError> {
+        let grid = Grid::new(space)?;
+        if effort.exchanges == 0 || effort.share.is_nan() || effort.share <= 0.0 {
+            return Err(SpaceError::NoEffort);
+        }
+        let design = crate::pool::design(&grid);
+        Ok(Search {
+            grid,
+            sense,
+            bounds,
+            effort,
+            design,
+            told: Vec::new(),
+        })
+    }
+
+    /// Candidates in all.
+    pub fn candidates(&self) -> u64 {
+        self.grid.count()
+    }
+
+    /// Exchanges that exhaustive search would spend.
+    pub fn exhaustive(&self) -> u64 {
+        self.grid.count().saturating_mul(self.effort.exchanges)
+    }
+
+    /// Exchanges that may be spent, confirmation included. A confirmation that was asked for is made
+    /// also if it is longer.
+    pub fn budget(&self) -> u64 {
+        let share = self.exhaustive() as f64 * self.effort.share;
+        (share as u64).max(FEWEST)
+    }
+
+    /// Exchanges of a confirmation.
+    pub fn confirmation(&self) -> u64 {
+        let wanted = match self.bounds.is_empty() {
+            true => self.effort.exchanges,
+            false => self.effort.exchanges.saturating_mul(TO_BE_SHOWN),
+        };
+        let affordable = (self.budget() * 2 / 5).max(FEWEST);
+        self.effort.confirm.unwrap_or(wanted.min(affordable)).max(1)
+    }
+
+    /// Exchanges spent so far.
+    pub fn spent(&self) -> u64 {
+        self.told.iter().map(|t| t.measured.exchanges).sum()
+    }
+
+    /// What is to be measured next; `None` when the search is over. The same until it is told.
+    pub fn next(&self) -> Option<Probe> {
+        if let Some(&place) = self.design.iter().find(|place| !self.is_probed(**place))
+            && self.told.len() < self.design.len() * 2
+            && (self.left() >= self.fewest() || self.told.is_empty())
+        {
+            return Some(self.probe(place, self.fewest(), Purpose::Explore));
+        }
+        let Some(field) = self.field() else {
+            return self.sign_of_life();
+        };
+        let is_kept = self.best_kept(&field).is_some();
+        if self.left() >= self.fewest() && self.told.len() < MOST_PROBES {
+            // Another confirmation must be worth its while.
+            let enough = match is_kept {
+                true => OUTDONE / 3.0,
+                false if self.grid.count() <= EACH => ENOUGH / 3.0,
+                false => ENOUGH,
+            };
+            if let Some(place) = self.most_promising(&field, enough) {
+                return Some(self.refinement(&field, place));
+            }
+        }
+        if is_kept && !self.is_outdone(&field) {
+            return None;
+        }
+        let made = self.confirmations().count();
+        let may = made == 0
+            || (made < MOST_CONFIRMATIONS && self.spent() + self.confirmation() <= self.budget());
+        let place = may.then(|| self.pick(&field)).flatten()?;
+        Some(self.probe(place, self.confirmation(), Purpose::Confirm))
+    }
+
+    /// Takes what a probe gave. Ignores candidates of another space.
+    pub fn tell(&mut self, probe: &Probe, measured: Measured) {
+        if let Some(place) = self.grid.place(&probe.at) {
+            self.told.push(Told {
+                place,
+                probe: *probe,
+                measured,
+            });
+        }
+    }
+
+    /// What is known by now.
+    pub fn advice(&self) -> Advice {
+        let field = self.field();
+        let (best, set_aside) = self.chosen(field.as_ref());
+        let place = best.as_ref().and_then(|best| self.grid.place(&best.at));
+        let model = place.and_then(|place| model_of(&self.told, place));
+        let mut failed = Vec::new();
+        for told in &self.told {
+            if self.is_out(told.place) && !failed.contains(&told.probe.at) {
+                failed.push(told.probe.at);
+            }
+        }
+        let front = front::front(&self.told, best.as_ref());
+        let why = match (&best, &field) {
+            (Some(best), Some(field)) => {
+                why::reasons(&self.grid, field, best, model.as_ref(), &self.told)
+            }
+            _ => Vec::new(),
+        };
+        Advice {
+            knee: front::knee(&front),
+            best,
+            set_aside,
+            probes: (self.told.iter())
+                .map(|t| (t.probe, t.measured.clone()))
+                .collect(),
+            failed,
+            front,
+            why,
+            spent: self.spent(),
+            exhaustive: self.exhaustive(),
+            model,
+        }
+    }
+
+    fn field(&self) -> Option<Field<'_>> {
+        let is_vain = |t: &&Told| self.choice(t).is_some_and(|choice| !choice.keeps_all());
+        let in_vain = self.confirmations().filter(is_vain);
+        let trial = Trial {
+            probe: self.effort.exchanges,
+            confirmation: self.confirmation(),
+            in_vain: in_vain.count(),
+        };
+        Field::new(&self.grid, self.sense, &self.bounds, &self.told, trial)
+    }
+
+    fn probe(&self, place: Place, exchanges: u64, purpose: Purpose) -> Probe {
+        Probe {
+            at: self.grid.candidate(place),
+            exchanges,
+            purpose,
+        }
+    }
+
+    fn is_probed(&self, place: Place) -> bool {
+        self.told.iter().any(|told| told.place == place)
+    }
+
+    /// True where the link failed, and never answered.
+    fn is_out(&self, place: Place) -> bool {
+        let mut here = self.told.iter().filter(|t| t.place == place).peekable();
+        here.peek().is_some() && here.all(|t| t.measured.has_failed())
+    }
+
+    /// Exchanges left for probes; there is always one confirmation set aside.
+    fn left(&self) -> u64 {
+        let reserve = self.confirmation().min(self.budget() * 2 / 5);
+        self.budget().saturating_sub(self.spent() + reserve)
+    }
+
+    /// Exchanges of a first probe: so few that half of the effort reaches the next forty candidates, or
+    /// all where they are fewer.
+    fn fewest(&self) -> u64 {
+        let first = self.budget() - (self.confirmation().min(self.budget() * 2 / 5));
+        let probes = self.grid.count().min(40);
+        (first / (2 * probes)).clamp(FEWEST, (self.effort.exchanges / 4).max(FEWEST))
+    }
+
+    /// While nothing has answered: another candidate, as different as can be.
+    fn sign_of_life(&self) -> Option<Probe> {
+        let failed: HashSet<Place> = self.told.iter().map(|t| t.place).collect();
+        if failed.len() >= DEAD {
+            return None;
+        }
+        let place = pool(&self.grid, &[], &[], failed.len())
+            .into_iter()
+            .find(|place| !failed.contains(place))?;
+        Some(self.probe(place, self.fewest(), Purpose::Explore))
+    }
+
+    fn probed(&self) -> Vec<Place> {
+        let mut places: Vec<Place> = self.told.iter().map(|t| t.place).collect();
+        places.sort_unstable();
+        places.dedup();
+        places.retain(|place| !self.is_out(*place));
+        places
+    }
+
+    /// The candidate whose probe promises most; `None` if no probe promises enough.
+    fn most_promising(&self, field: &Field, enough: f64) -> Option<Place> {
+        let probed = self.probed();
+        let mut ranked: Vec<(Place, Belief)> = probed
+            .iter()
+            .map(|&place| (place, field.at(place)))
+            .collect();
+        let shown = ranked.iter().filter(|(_, belief)| belief.shown >= 0.5);
+        let best = (shown.map(|(_, belief)| belief.mean - belief.sd))
+            .chain(self.best_kept(field))
+            .max_by(f64::total_cmp);
+        let means = ranked.iter().map(|(_, belief)| belief.mean);
+        let least = means.fold(f64::INFINITY, f64::min);
+        // Around those that are good, and keep the constraints or nearly.
+        ranked.sort_by(|a, b| worth(&b.1).total_cmp(&worth(&a.1)));
+        let around: Vec<Place> = ranked.iter().take(3).map(|(place, _)| *place).collect();
+        let mut places = pool(&self.grid, &probed, &around, self.told.len());
+        let times = |place: &Place| self.told.iter().filter(|t| t.place == *place).count();
+        places.retain(|place| !self.is_out(*place) && times(place) < MOST_TIMES);
+        let promise = |place: Place| {
+            let belief = field.at(place);
+            let gain = match best {
+                Some(best) => expected_gain(&belief, best),
+                // Nothing is likely to be shown yet: whatever may keep the constraints is worth a probe.
+                None if belief.kept < HOPELESS => 0.0,
+                None => ANY + (belief.mean - least).max(0.0),
+            };
+            let kept = match best {
+                Some(_) => belief.shown,
+                None => belief.kept,
+            };
+            let promise = gain * kept * belief.answers;
+            (place, promise, promise * belief.to_learn)
+        };
+        let promises: Vec<(Place, f64, f64)> = places.into_iter().map(promise).collect();
+        let most = promises.iter().map(|p| p.1).max_by(f64::total_cmp)?;
+        if most < enough {
+            return None;
+        }
+        let (place, ..) = (promises.iter()).max_by(|a, b| a.2.total_cmp(&b.2))?;
+        Some(*place)
+    }
+
+    fn refinement(&self, field: &Field, place: Place) -> Probe {
+        let wanted = field.exchanges_at(place, FINEST);
+        let again = self.told.iter().filter(|t| t.place == place);
+        let had: u64 = again.map(|t| t.measured.exchanges).sum();
+        let few = self.fewest();
+        let longest = self.effort.exchanges.saturating_mul(LONGEST);
+        let most = longest.min(self.left() / 4).max(few);
+        self.probe(place, wanted.max(had).clamp(few, most), Purpose::Refine)
+    }
+
+    fn confirmations(&self) -> impl Iterator<Item = &Told> {
+        let confirmed = |t: &&Told| t.probe.purpose == Purpose::Confirm;
+        self.told.iter().filter(confirmed)
+    }
+
+    /// What the best confirmed choice that keeps all constraints is believed to be worth.
+    fn best_kept(&self, field: &Field) -> Option<f64> {
+        (self.confirmations())
+            .filter(|t| self.choice(t).is_some_and(|choice| choice.keeps_all()))
+            .map(|t| field.at(t.place).mean)
+            .max_by(f64::total_cmp)
+    }
+
+    /// True if something that was probed is believed to be better than what was confirmed.
+    fn is_outdone(&self, field: &Field) -> bool {
+        let best = self.best_kept(field).unwrap_or(f64::NEG_INFINITY);
+        (self.probed().into_iter())
+            .filter(|place| !self.is_confirmed(*place))
+            .map(|place| field.at(place))
+            .any(|b| b.shown >= 0.5 && b.mean - b.sd > best + OUTDONE)
+    }
+
+    fn is_confirmed(&self, place: Place) -> bool {
+        self.confirmations().any(|t| t.place == place)
+    }
+
+    /// The probed candidate that is to be confirmed: the best of those that will be shown to keep the
+    /// constraints, or whatever comes nearest to keeping them.
+    fn pick(&self, field: &Field) -> Option<Place> {
+        let beliefs: Vec<(Place, Belief)> = (self.probed().into_iter())
+            .filter(|place| !self.is_confirmed(*place))
+            .map(|place| (place, field.at(place)))
+            .collect();
+        let best = |keeps: &dyn Fn(&Belief) -> bool| {
+            let safe = |b: &Belief| b.mean - b.sd;
+            let kept: Vec<_> = beliefs.iter().filter(|(_, b)| keeps(b)).collect();
+            let most = kept.iter().map(|(_, b)| safe(b)).max_by(f64::total_cmp)?;
+            let as_good = kept.iter().filter(|(_, b)| safe(b) >= most - AS_GOOD);
+            let order = |p: &&&(Place, Belief)| (p.0.0[2], p.0);
+            as_good.min_by_key(order).map(|(place, _)| *place)
+        };
+        let nearest = || {
+            (beliefs.iter())
+                .max_by(|a, b| a.1.slack.total_cmp(&b.1.slack))
+                .map(|(place, _)| *place)
+        };
+        let may_keep = || {
+            let may = beliefs.iter().filter(|(_, b)| b.kept >= HOPELESS);
+            may.max_by(|a, b| worth(&a.1).total_cmp(&worth(&b.1)))
+                .map(|(place, _)| *place)
+        };
+        best(&|b| b.shown >= 0.5).or_else(may_keep).or_else(nearest)
+    }
+
+    fn choice(&self, told: &Told) -> Option<Choice> {
+        let figures = &told.measured.constraints;
+        let verdict =
+            |(i, &bound): (usize, &Bound)| Verdict::of(bound, figures.get(i).copied().flatten());
+        Some(Choice {
+            at: told.probe.at,
+            objective: told.measured.objective?,
+            constraints: self.bounds.iter().enumerate().map(verdict).collect(),
+            exchanges: told.measured.exchanges,
+            confirmed: told.probe.purpose == Purpose::Confirm,
+        })
+    }
+
+    /// The best of what was confirmed, and the others; without any, the longest probe of what is
+    /// believed to be best.
+    fn chosen(&self, field: Option<&Field>) -> (Option<Choice>, Vec<SetAside>) {
+        let mut confirmed: Vec<Choice> = (self.confirmations())
+            .filter_map(|t| self.choice(t))
+            .collect();
+        // Fewest violations first, then fewest that are not shown, then the objective.
+        let count = |c: &Choice, kept| c.constraints.iter().filter(|v| v.kept == kept).count();
+        let rank = |c: &Choice| (count(c, Kept::Violated), count(c, Kept::NotShown));
+        let better = |a: &Choice, b: &Choice| match rank(a).cmp(&rank(b)) {
+            std::cmp::Ordering::Equal if rank(a).0 > 0 => worst(a) > worst(b),
+            std::cmp::Ordering::Equal => self.sense.prefers(a.objective.value, b.objective.value),
+            order => order.is_lt(),
+        };
+        let mut best = 0;
+        for index in 1..confirmed.len() {
+            if better(&confirmed[index], &confirmed[best]) {
+                best = index;
+            }
+        }
+        if !confirmed.is_empty() {
+            let chosen = confirmed.remove(best);
+            let aside = confirmed.into_iter().map(|choice| SetAside {
+                was_outdone: choice.keeps_all(),
+                choice,
+            });
+            let aside = aside.collect();
+            return (Some(chosen), aside);
+        }
+        let place = field.and_then(|field| self.pick(field));
+        let longest = (self.told.iter())
+            .filter(|t| Some(t.place) == place && !t.measured.has_failed())
+            .max_by_key(|t| t.measured.exchanges);
+        (longest.and_then(|t| self.choice(t)), Vec::new())
+    }
+}
+
+/// The objective, times the probability that the constraints are kept; as a logarithm.
+fn worth(belief: &Belief) -> f64 {
+    belief.mean + belief.kept.max(1e-6).ln()
+}
+
+/// How far the worst constraint is from being violated, as a part of its bound; below 0 if it is.
+fn worst(choice: &Choice) -> f64 {
+    let rooms = choice.constraints.iter().map(|verdict| {
+        let limit = verdict.bound.limit();
+        let Some(found) = verdict.found else {
+            return f64::NEG_INFINITY;
+        };
+        let side = if verdict.bound.is_upper() { 1.0 } else { -1.0 };
+        side * (limit - found.value) / limit.abs().max(f64::MIN_POSITIVE)
+    });
+    rooms.fold(f64::INFINITY, f64::min)
+}

@@ -1,0 +1,311 @@
+//! What a search does when things are not as wished: settings that fail, dead links, constraints that
+//! nothing keeps, an end before it is over.
+
+#![allow(clippy::unwrap_used)]
+
+mod devices;
+
+use devices::numeric::Numeric;
+use devices::{Device, Figure};
+use wiregauge_model::Setting;
+use wiregauge_record::{Connect, Wait};
+use wiregauge_tune::{
+    Advice, Bound, Candidate, Effort, Kept, Measured, Probe, Purpose, Search, Sense, Space,
+    SpaceError, Why,
+};
+
+fn space() -> Space {
+    Space {
+        out_bytes: vec![16],
+        in_bytes: (1..=125).map(|n| 64 * n).collect(),
+        depth: (1..=16).collect(),
+        wait: vec![Wait::Block],
+        connect: vec![Connect::Once],
+    }
+}
+
+fn throughput(bounds: Vec<Bound>) -> Search {
+    Search::new(space(), Sense::Maximise, bounds, Effort::default()).unwrap()
+}
+
+/// Searches to the end; `works` says at which candidates the link does.
+fn run(
+    mut search: Search,
+    figures: &[Figure],
+    works: impl Fn(&Candidate) -> bool,
+) -> (Search, Advice) {
+    let mut device = Numeric::new(7);
+    while let Some(probe) = search.next() {
+        let measured = match works(&probe.at) {
+            true => device.measure(probe.at, probe.exchanges, figures),
+            false => Measured::failed(0, figures.len() - 1),
+        };
+        search.tell(&probe, measured);
+    }
+    let advice = search.advice();
+    (search, advice)
+}
+
+fn at(in_bytes: u32, depth: u32) -> Candidate {
+    Candidate {
+        setting: Setting {
+            out_bytes: 16,
+            in_bytes,
+            depth,
+        },
+        wait: Wait::Block,
+        connect: Connect::Once,
+    }
+}
+
+fn p99_at(in_bytes: u32, depth: u32) -> f64 {
+    Numeric::new(7).truth(at(in_bytes, depth), Figure::P99, None)
+}
+
+#[test]
+fn where_the_link_fails_the_candidate_is_out_and_the_search_goes_on() {
+    let small = |at: &Candidate| at.setting.in_bytes <= 4096;
+    let (_, advice) = run(throughput(Vec::new()), &[Figure::InRate], small);
+    let best = advice.best.unwrap();
+    assert!(best.confirmed && small(&best.at), "{best:?}");
+    let mut device = Numeric::new(7);
+    let mut rate = |in_bytes, depth| device.truth(at(in_bytes, depth), Figure::InRate, None);
+    let most = (1..=64).flat_map(|n| (1..=16).map(move |depth| (64 * n, depth)));
+    let most = most
+        .map(|(in_bytes, depth)| rate(in_bytes, depth))
+        .fold(0.0, f64::max);
+    let found = rate(best.at.setting.in_bytes, best.at.setting.depth);
+    assert!(found > 0.97 * most, "{found} {most}");
+    assert!(!advice.failed.is_empty());
+    assert!(advice.failed.iter().all(|at| !small(at)));
+    assert!(advice.front.iter().all(|point| small(&point.at)));
+    // Its size is seen to be what matters; it does not run into the wall all along it.
+    assert!(advice.failed.len() <= 15, "{:?}", advice.failed);
+}
+
+#[test]
+fn a_link_that_answers_nowhere_is_given_up_without_advice() {
+    let (_, advice) = run(throughput(Vec::new()), &[Figure::InRate], |_| false);
+    assert_eq!(advice.best, None);
+    assert_eq!(advice.knee, None);
+    assert!(advice.probes.len() <= 20, "{}", advice.probes.len());
+    assert!(advice.model.is_none() && advice.front.is_empty());
+}
+
+#[test]
+fn a_constraint_that_nothing_keeps_is_told_with_what_comes_nearest() {
+    let least = p99_at(64, 1);
+    let search = throughput(vec![Bound::Below(least / 3.0)]);
+    let (_, advice) = run(search, &[Figure::InRate, Figure::P99], |_| true);
+    let best = advice.best.unwrap();
+    assert_eq!(best.constraints[0].kept, Kept::Violated);
+    assert!(!best.keeps_all());
+    assert_eq!(advice.why[0], Why::NothingKeeps { constraint: 0 });
+    let found = best.constraints[0].found.unwrap().value;
+    assert!(found < least * 1.5, "{found} {least}");
+}
+
+#[test]
+fn a_constraint_that_binds_is_named() {
+    let (least, most) = (p99_at(64, 1), p99_at(8000, 16));
+    let search = throughput(vec![
+        Bound::Below(1e12),
+        Bound::Below((least * most).sqrt()),
+    ]);
+    let (_, advice) = run(search, &[Figure::InRate, Figure::P99, Figure::P99], |_| {
+        true
+    });
+    let best = advice.best.unwrap();
+    assert!(best.keeps_all(), "{best:?}");
+    assert_eq!(advice.why[0], Why::ConstraintBinds { constraint: 1 });
+}
+
+#[test]
+fn a_figure_that_cannot_be_had_keeps_nothing() {
+    let mut search = throughput(vec![Bound::AtMost(0.0)]);
+    let mut device = Numeric::new(7);
+    while let Some(probe) = search.next() {
+        let mut measured = device.measure(probe.at, probe.exchanges, &[Figure::InRate]);
+        measured.constraints = vec![None];
+        search.tell(&probe, measured);
+    }
+    let best = search.advice().best.unwrap();
+    assert_eq!(best.constraints[0].kept, Kept::NotShown);
+}
+
+#[test]
+fn what_loses_is_avoided_where_nothing_may_be_lost() {
+    let mut search = throughput(vec![Bound::AtMost(0.0)]);
+    let mut device = Numeric::new(7);
+    let loses = |at: &Candidate| at.setting.depth > 6;
+    while let Some(probe) = search.next() {
+        let mut measured = device.measure(probe.at, probe.exchanges, &[Figure::InRate]);
+        let lost = if loses(&probe.at) { 0.01 } else { 0.0 };
+        measured.constraints = vec![Some(wiregauge_stats::Estimate {
+            value: lost,
+            low: Some(lost / 2.0),
+            high: Some(lost + 0.001),
+        })];
+        search.tell(&probe, measured);
+    }
+    let best = search.advice().best.unwrap();
+    assert!(best.keeps_all() && !loses(&best.at), "{best:?}");
+    assert!(best.at.setting.depth >= 4, "{best:?}");
+}
+
+#[test]
+fn a_search_that_is_ended_early_says_that_its_choice_is_not_confirmed() {
+    let mut search = throughput(Vec::new());
+    let mut device = Numeric::new(7);
+    assert_eq!(search.advice().best, None);
+    for _ in 0..6 {
+        let probe = search.next().unwrap();
+        assert_eq!(
+            search.next(),
+            Some(probe),
+            "asked twice, the same comes next"
+        );
+        let measured = device.measure(probe.at, probe.exchanges, &[Figure::InRate]);
+        search.tell(&probe, measured);
+    }
+    let best = search.advice().best.unwrap();
+    assert!(!best.confirmed);
+}
+
+#[test]
+fn the_figures_of_the_choice_are_of_a_fresh_run_and_not_of_the_probe_that_spoke_for_it() {
+    let (search, advice) = run(throughput(Vec::new()), &[Figure::InRate], |_| true);
+    let best = advice.best.unwrap();
+    let is_it = |probe: &Probe| probe.purpose == Purpose::Confirm && probe.at == best.at;
+    let confirmed: Vec<_> = advice.probes.iter().filter(|(p, _)| is_it(p)).collect();
+    assert_eq!(confirmed.len(), 1);
+    assert_eq!(confirmed[0].1.objective, Some(best.objective));
+    assert_eq!(best.exchanges, search.confirmation());
+    assert_eq!(
+        advice.spent,
+        advice.probes.iter().map(|(_, m)| m.exchanges).sum::<u64>()
+    );
+    assert_eq!(advice.exhaustive, 125 * 16 * 1000);
+}
+
+#[test]
+fn when_the_confirmation_breaks_a_constraint_the_next_best_is_confirmed_and_that_is_told() {
+    let (least, most) = (p99_at(64, 1), p99_at(8000, 16));
+    let mut search = throughput(vec![Bound::Below((least * most).sqrt())]);
+    let mut device = Numeric::new(7);
+    let mut first = None;
+    while let Some(probe) = search.next() {
+        let figures = [Figure::InRate, Figure::P99];
+        let mut measured = device.measure(probe.at, probe.exchanges, &figures);
+        if probe.purpose == Purpose::Confirm && first.is_none() {
+            first = Some(probe.at);
+            measured.constraints[0] =
+                measured.constraints[0].map(|found| wiregauge_stats::Estimate {
+                    value: found.value * 3.0,
+                    low: found.low.map(|low| low * 3.0),
+                    high: found.high.map(|high| high * 3.0),
+                });
+        }
+        search.tell(&probe, measured);
+    }
+    let advice = search.advice();
+    let best = advice.best.unwrap();
+    assert!(best.keeps_all(), "{best:?}");
+    assert_ne!(Some(best.at), first);
+    assert_eq!(Some(advice.set_aside[0].choice.at), first);
+    assert_eq!(
+        advice.set_aside[0].choice.constraints[0].kept,
+        Kept::Violated
+    );
+    assert!(!advice.set_aside[0].was_outdone);
+}
+
+#[test]
+fn the_front_rises_and_its_knee_has_the_most_throughput_for_its_latency() {
+    let (_, advice) = run(throughput(Vec::new()), &[Figure::InRate], |_| true);
+    assert!(advice.front.len() >= 3, "{:?}", advice.front);
+    for pair in advice.front.windows(2) {
+        assert!(pair[0].latency_ns <= pair[1].latency_ns);
+        assert!(pair[0].bytes_per_second < pair[1].bytes_per_second);
+    }
+    let knee = advice.knee.unwrap();
+    let power = |at: Candidate| {
+        let point = advice.front.iter().find(|point| point.at == at).unwrap();
+        point.bytes_per_second / point.latency_ns
+    };
+    assert!(
+        advice
+            .front
+            .iter()
+            .all(|point| power(point.at) <= power(knee))
+    );
+    assert_eq!(advice.front.iter().filter(|point| point.is_best).count(), 1);
+}
+
+#[test]
+fn a_space_or_an_effort_of_nothing_is_refused() {
+    let empty = Space {
+        in_bytes: Vec::new(),
+        ..space()
+    };
+    let search = |space, effort| Search::new(space, Sense::Maximise, Vec::new(), effort);
+    let error = search(empty, Effort::default()).unwrap_err();
+    assert_eq!(error, SpaceError::Empty("size of a response"));
+    let none = Effort {
+        share: 0.0,
+        ..Effort::default()
+    };
+    assert_eq!(search(space(), none).unwrap_err(), SpaceError::NoEffort);
+}
+
+#[test]
+fn a_space_of_one_candidate_is_confirmed_at_once() {
+    let one = Space {
+        in_bytes: vec![64],
+        depth: vec![4],
+        ..space()
+    };
+    let effort = Effort {
+        confirm: Some(500),
+        ..Effort::default()
+    };
+    let search = Search::new(one, Sense::Maximise, Vec::new(), effort).unwrap();
+    let (_, advice) = run(search, &[Figure::InRate], |_| true);
+    let best = advice.best.unwrap();
+    assert!(best.confirmed);
+    assert_eq!(best.exchanges, 500);
+}
+
+#[test]
+fn an_effort_too_small_for_a_choice_still_measures_and_confirms_something() {
+    let two = Space {
+        in_bytes: vec![64],
+        depth: vec![1, 2],
+        ..space()
+    };
+    let effort = Effort {
+        exchanges: 10,
+        ..Effort::default()
+    };
+    let search = Search::new(two, Sense::Maximise, Vec::new(), effort).unwrap();
+    let (_, advice) = run(search, &[Figure::InRate], |_| true);
+    assert!(advice.best.unwrap().confirmed);
+}
+
+#[test]
+fn where_nothing_is_ever_lost_the_least_loss_is_found_with_the_least_depth() {
+    let mut search = Search::new(space(), Sense::Minimise, Vec::new(), Effort::default()).unwrap();
+    let mut device = Numeric::new(7);
+    while let Some(probe) = search.next() {
+        let mut measured = device.measure(probe.at, probe.exchanges, &[Figure::InRate]);
+        measured.objective = Some(wiregauge_stats::Estimate {
+            value: 0.0,
+            low: Some(0.0),
+            high: Some(4.0 / probe.exchanges as f64),
+        });
+        search.tell(&probe, measured);
+    }
+    let best = search.advice().best.unwrap();
+    assert!(best.confirmed);
+    assert_eq!(best.at.setting.depth, 1);
+}

@@ -1,0 +1,52 @@
+"""`wg.tune`: a setting that was proved, ready to be used."""
+
+import pytest
+
+import wiregauge as wg
+
+TUNING = {"out_sizes": 100, "count": 60, "no_calibration": True, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def slow():
+    """A responder that takes 4 ms for each exchange."""
+    with wg.serve("tcp://127.0.0.1:0", service_time=0.004) as address:
+        yield address
+
+
+def test_what_was_found_is_proved_and_ready_to_be_used(slow):
+    tuned = wg.tune(
+        slow,
+        maximise="in-throughput",
+        subject_to=["p50 < 30ms", "lost = 0"],
+        in_sizes=[64, 4096],
+        depth="1..4",
+        **TUNING,
+    )
+    assert tuned.missed == ()
+    assert tuned.best["in_bytes"] == 4096
+    assert tuned.objective.low <= tuned.objective.value <= tuned.objective.high
+    assert [one.verdict for one in tuned.verdicts] == ["kept", "kept"]
+    assert tuned.front and tuned.knee["depth"] >= 1 and tuned.why
+    assert [point["point"]["in_bytes"] for point in tuned.run.points] == [4096]
+    assert "best: " in str(tuned) and "wiregauge exchange" in tuned.command
+
+    with wg.open(slow, **tuned.open) as device:
+        replies = device.exchange_many([b"x" * 20] * 4, **tuned.call)
+    assert len(replies) == 4
+
+
+def test_what_is_not_shown_is_told(slow):
+    tuned = wg.tune(slow, minimise="trt", subject_to="p50 < 1us", depth=[1, 2], no_store=True, **TUNING)
+    assert tuned.verdicts[0].verdict == "violated"
+    assert len(tuned.missed) == 1 and "nearest" in str(tuned)
+    assert tuned.run is not None
+
+
+def test_a_wrong_aim_is_an_error(slow):
+    with pytest.raises(wg.UsageError, match="is no figure"):
+        wg.tune(slow, minimise="speed")
+    with pytest.raises(wg.UsageError, match="maximise"):
+        wg.tune(slow)
+    with pytest.raises(wg.LinkError):
+        wg.tune("tcp://127.0.0.1:1", minimise="trt", progress=False)
