@@ -6,6 +6,7 @@ mod args;
 mod called;
 mod caller;
 mod commands;
+mod deadline_limit;
 mod declared;
 mod fail_if;
 mod failure;

@@ -234,9 +234,15 @@ mod tests {
             (20, 20, 0.831_566_5, 1.0),
         ] {
             let share = f64::from(hits) / n as f64;
-            let dependence = Dependence { tau: 1.0, dof: 1e12 };
+            let dependence = Dependence {
+                tau: 1.0,
+                dof: 1e12,
+            };
             let found = of_rare_share(n, share, dependence, AT_95);
-            assert!((found.0 - low).abs() < 1e-5 && (found.1 - high).abs() < 1e-5, "{hits} of {n}: {found:?}");
+            assert!(
+                (found.0 - low).abs() < 1e-5 && (found.1 - high).abs() < 1e-5,
+                "{hits} of {n}: {found:?}"
+            );
         }
         // None of a billion: 3.69 in a billion, and a thousand times that if a thousand are one.
         let dependence = |tau| Dependence { tau, dof: 1e12 };

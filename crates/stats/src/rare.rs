@@ -355,7 +355,11 @@ impl FittedTail {
         let (fit, share) = (self.fit(), self.over_share());
         let (low, high) =
             fit.exceeded_between(&self.excesses, excess, share, self.independent, sure);
-        (share * fit.exceeded(excess), share * low, (share * high).min(1.0))
+        (
+            share * fit.exceeded(excess),
+            share * low,
+            (share * high).min(1.0),
+        )
     }
 
     /// The value that one in so many exceeds; `None` where that is less than those over the threshold.
@@ -373,16 +377,15 @@ impl FittedTail {
         })
     }
 
-    /// The tail as a curve from the threshold to the rarest that can be told: levels, one for each of
-    /// so many rarities, in equal steps of their logarithm.
-    pub fn curve(&self, steps: u32, sure: Confidence) -> Vec<(f64, Estimate)> {
+    /// The tail as a curve from the threshold to one in so many: that many levels, in equal steps of
+    /// the logarithm of their rarity.
+    pub fn curve(&self, one_in: f64, steps: u32, sure: Confidence) -> Vec<(f64, Estimate)> {
         let from = 1.0 / self.over_share();
-        let step = (self.carried / from).powf(1.0 / f64::from(steps.max(1)));
-        (1..=steps)
-            .filter_map(|at| {
-                let one_in = from * step.powf(f64::from(at));
-                Some((one_in, self.level(one_in, sure)?))
-            })
-            .collect()
+        let step = (one_in / from).max(1.0).powf(1.0 / f64::from(steps.max(1)));
+        let at = |number: u32| {
+            let one_in = from * step.powf(f64::from(number));
+            Some((one_in, self.level(one_in, sure)?))
+        };
+        (1..=steps).filter_map(at).collect()
     }
 }

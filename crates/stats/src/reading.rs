@@ -1,7 +1,7 @@
 //! A series read out figure by figure, each at the confidence that is asked for.
 
-use crate::interval::rank;
 use crate::distribution::{Samples, mean, percentile, share_below};
+use crate::interval::rank;
 use crate::types::{Confidence, Estimate};
 
 /// The samples of a [`Series`](crate::Series), at least one, put in order once.

@@ -94,7 +94,10 @@ impl Peaks {
     }
 
     fn above(&self, count: usize) -> (u64, &[Peak]) {
-        let threshold = self.largest.get(count).map_or(self.floor, |peak| peak.value);
+        let threshold = self
+            .largest
+            .get(count)
+            .map_or(self.floor, |peak| peak.value);
         let above = self.largest.partition_point(|peak| peak.value > threshold);
         (threshold, &self.largest[..above])
     }

@@ -6,6 +6,7 @@ mod buffer;
 mod canvas;
 mod cells;
 mod compare;
+mod deadline;
 mod depth;
 mod flows;
 mod gaps;
@@ -31,6 +32,7 @@ mod throughput;
 mod which;
 
 pub use compare::of_comparison;
+pub use deadline::of_deadlines;
 
 use crate::Subject;
 

@@ -5,6 +5,7 @@ mod command;
 mod comparison;
 mod conditions;
 mod csv;
+mod deadline;
 mod exchange;
 mod heading;
 mod html;
@@ -17,6 +18,8 @@ mod tests;
 mod warnings;
 
 pub use comparison::{ToldComparison, of_comparison};
+pub(crate) use deadline::no_tail;
+pub use deadline::of_deadlines;
 pub use table::Table;
 
 use wiregauge_record::Conditions;
