@@ -148,6 +148,21 @@ impl Pareto {
         -(n as f64) - sum / n as f64
     }
 
+    /// The gap between neighbouring excesses that is the least likely: how many excesses, in descending
+    /// order, lie beyond it, and how long it is in standard exponential units. Excesses that follow
+    /// the distribution make all their gaps independent and alike in these units (Renyi, "On the
+    /// theory of order statistics", 1953), so that the longest of n exceeds ln(n / p) with a probability
+    /// of about p.
+    pub(crate) fn widest_gap(self, excesses: &[f64]) -> (usize, f64) {
+        let exponential = |excess: f64| -self.exceeded(excess).max(f64::MIN_POSITIVE).ln();
+        let gaps = excesses.windows(2).enumerate().map(|(at, pair)| {
+            let beyond = at + 1;
+            let gap = exponential(pair[0]) - exponential(pair[1]);
+            (beyond, beyond as f64 * gap)
+        });
+        gaps.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
+    }
+
     /// What `misfit` exceeds in one case of a hundred where the excesses do follow a distribution
     /// of this shape, both its parameters fitted: Choulakian & Stephens, "Goodness-of-fit tests for
     /// the generalized Pareto distribution", Technometrics 43 (2001) 478, table 2, whose k is minus

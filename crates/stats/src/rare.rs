@@ -26,7 +26,10 @@ const THRESHOLDS: u32 = 4;
 /// simulation, as the table in docs/deadline.md shows.
 const REACH: f64 = 10.0;
 
-/// How many standard errors the shape may change from a threshold to the next (1 in 100 by chance).
+/// How often a tail may be refused by a test of it that in truth has no fault.
+const BY_CHANCE: f64 = 0.01;
+
+/// How many standard errors the shape may change from a threshold to the next (`BY_CHANCE`).
 const SHAPE_CHANGES: f64 = 2.576;
 
 /// Response times in time order, and what is asked about the longest of them. Some 32 MiB at most;
@@ -52,7 +55,16 @@ pub enum NoTail {
     },
     /// The long ones came more often in one part of the run than in another.
     Unsteady,
-    /// The values over the threshold do not follow the distribution: a comb, several modes.
+    /// Some of the longest lie apart from all others: levels, or a cause of their own.
+    Gap {
+        /// How many.
+        apart: u64,
+        /// The largest of the others.
+        from: f64,
+        /// The smallest of those apart.
+        to: f64,
+    },
+    /// The values over the threshold do not follow the distribution.
     Misfit {
         /// Anderson and Darling's statistic.
         statistic: f64,
@@ -261,6 +273,15 @@ impl Over {
         // Dependent values scatter about their distribution more than independent ones do, squared by
         // as much as there are fewer of them.
         let fewer = independent / self.excesses.len() as f64;
+        let (apart, gap) = fit.widest_gap(&self.excesses);
+        if gap * fewer > (self.excesses.len() as f64 / BY_CHANCE).ln() {
+            let value = |at: usize| self.threshold as f64 + self.excesses[at];
+            return Err(NoTail::Gap {
+                apart: apart as u64,
+                from: value(apart),
+                to: value(apart - 1),
+            });
+        }
         let (statistic, by_chance) = (fit.misfit(&self.excesses) * fewer, fit.misfit_by_chance());
         // Not as `>`, because what is no number is no fit either.
         if !(statistic <= by_chance) {

@@ -147,6 +147,186 @@ fn the_interval_of_a_rare_share_holds_it() {
     }
 }
 
+/// How often the interval of the share of missed cycles held the truth, and that truth was above it.
+fn coverage_of_misses(
+    (shape, order): (Shape, Order),
+    n: usize,
+    share: f64,
+    seeds: u64,
+) -> [f64; 2] {
+    let deadline = shape.exceeded_by(share);
+    let rule = CycleRule {
+        // No response is as long as a period, so each exchange is one cycle and the truth is `share`.
+        period: u64::MAX,
+        deadline: deadline as u64,
+        between: None,
+        outstanding: 1,
+    };
+    let (mut held, mut above) = (0.0, 0.0);
+    for seed in 0..seeds {
+        let mut random = Random::new(seed);
+        let mut cycles = Cycles::new(rule);
+        let mut responses = Responses::new();
+        for share in order.draw(&mut random, n) {
+            let response = shape.exceeded_by(share).round() as u64;
+            responses.push(response);
+            cycles.replay(response, true);
+        }
+        let found = cycles.finish(responses.together(), SURE).share;
+        let (low, high) = (found.low.expect("a bound"), found.high.expect("a bound"));
+        held += f64::from(u8::from((low..=high).contains(&share))) / seeds as f64;
+        above += f64::from(u8::from(high < share)) / seeds as f64;
+    }
+    [held, above]
+}
+
+#[test]
+fn the_interval_of_the_missed_cycles_holds_their_share() {
+    for order in [
+        Order::Independent,
+        Order::Autoregression(0.9),
+        Order::Clusters(0.3),
+    ] {
+        // Many misses, few, and none in most runs.
+        for share in [0.02, 0.001, 0.0001] {
+            let [held, _] = coverage_of_misses((Shape::Exponential, order), 4000, share, 60);
+            assert!(held >= 0.85, "{order:?}, {share}: {held}");
+        }
+    }
+}
+
+fn refused(values: impl Iterator<Item = u64>) -> Option<NoTail> {
+    let mut responses = Responses::new();
+    values.for_each(|value| responses.push(value));
+    responses.tail().err()
+}
+
+#[test]
+fn a_comb_is_refused() {
+    // A device that is polled each millisecond: whole milliseconds and some jitter.
+    let mut random = Random::new(1);
+    let polled = (0..20_000).map(|_| {
+        let polls = (random.exponential() * 1.5).ceil();
+        (polls * 1e6 + random.uniform() * 5e4) as u64
+    });
+    let why = refused(polled);
+    assert!(matches!(why, Some(NoTail::Gap { .. })), "{why:?}");
+}
+
+/// Exponential around 0.3 ms; some wait for a time slice of 4 ms besides.
+fn two_causes(seed: u64, sliced: f64) -> impl Iterator<Item = u64> {
+    let mut random = Random::new(seed);
+    (0..20_000).map(move |_| {
+        let slice = if random.uniform() < sliced { 4e6 } else { 0.0 };
+        (2e5 + slice + random.exponential() * 1e5) as u64
+    })
+}
+
+#[test]
+fn a_tail_of_two_causes_is_refused_unless_the_second_has_enough_of_its_own() {
+    for sliced in [0.0005, 0.001, 0.002, 0.004] {
+        let refusals = (0..40).filter(|&seed| {
+            let why = refused(two_causes(seed, sliced));
+            matches!(why, Some(NoTail::Gap { from, to, .. }) if from < 2e6 && to > 4e6)
+        });
+        let refusals = refusals.count();
+        println!("{sliced}: {refusals}");
+        assert!(refusals >= 38, "{sliced}: {refusals}");
+    }
+    // One in fifty: above 4.2 ms there is nothing but the second cause.
+    let mut responses = Responses::new();
+    two_causes(1, 0.02).for_each(|value| responses.push(value));
+    let tail = responses.tail().expect("a tail");
+    assert!(tail.threshold > 4e6, "{}", tail.threshold);
+    let Exceeding::Share(share) = tail.exceeding(4.7e6, 1e5, SURE) else {
+        panic!("{tail:?}");
+    };
+    let truth = 0.02 * (-5.0_f64).exp();
+    assert!(
+        share.low < Some(truth) && share.high > Some(truth),
+        "{share:?} {truth}"
+    );
+}
+
+#[test]
+fn equal_values_too_few_and_a_run_that_changed_are_refused() {
+    let why = refused((0..10_000).map(|_| 5_000_000));
+    assert!(matches!(why, Some(NoTail::TooFew { .. })), "{why:?}");
+    let mut random = Random::new(3);
+    let why = refused((0..300).map(|_| (random.exponential() * 1e6) as u64));
+    let Some(NoTail::TooFew { values_needed, .. }) = why else {
+        panic!("{why:?}");
+    };
+    assert!((400.0..2000.0).contains(&values_needed), "{values_needed}");
+    let changed = (0..20_000).map(|at| {
+        let slower = if at < 14_000 { 1.0 } else { 2.0 };
+        (random.exponential() * 1e6 * slower) as u64
+    });
+    let why = refused(changed);
+    let seen = matches!(why, Some(NoTail::Unsteady | NoTail::TooFew { .. }));
+    assert!(seen, "{why:?}");
+}
+
+#[test]
+fn a_question_beyond_the_reach_is_refused_with_what_would_carry_it() {
+    let tail = responses(Shape::Exponential, Order::Independent, 4, 10_000).tail();
+    let tail = tail.expect("a tail");
+    assert!(tail.carries(50_000.0).is_ok());
+    let Err(NoTail::TooFar {
+        carried,
+        values_needed,
+        ..
+    }) = tail.carries(1e9)
+    else {
+        panic!("{tail:?}");
+    };
+    assert!((50_000.0..=100_000.0).contains(&carried), "{carried}");
+    assert!(
+        (values_needed / 1e8 - 1e5 / carried).abs() < 0.01,
+        "{values_needed}"
+    );
+    // Far beyond everything: rarer than can be told, and not by how much.
+    let rare = tail.exceeding(1e9, 50_000.0, SURE);
+    assert_eq!(
+        rare,
+        Exceeding::Rarer {
+            than: 1.0 / 50_000.0
+        }
+    );
+    assert_eq!(tail.exceeding(1e6, 50_000.0, SURE), Exceeding::Seen);
+}
+
+#[test]
+fn what_follows_such_a_tail_is_seldom_refused() {
+    for shape in [-0.3, 0.0001, 0.4] {
+        let seeds = 100;
+        let fits = |seed| responses(Shape::Pareto(shape), Order::Independent, seed, 2000).tail();
+        let refused = (0..seeds).filter(|&seed| fits(seed).is_err()).count();
+        assert!(refused <= 12, "shape {shape}: {refused} of {seeds}");
+    }
+}
+
+/// The second table in docs/deadline.md.
+#[test]
+#[ignore = "a minute; run in release"]
+fn table_of_missed_shares() {
+    for n in [1000, 10_000, 100_000] {
+        for order in [
+            Order::Independent,
+            Order::Autoregression(0.9),
+            Order::Clusters(0.5),
+        ] {
+            let cells = [100.0, 10.0, 1.0, 0.1].map(|expected| {
+                let share = expected / n as f64;
+                let [held, above] =
+                    coverage_of_misses((Shape::Exponential, order), n, share, seeds(500));
+                format!("{:.1} % ({:.1} %)", 100.0 * held, 100.0 * above)
+            });
+            println!("| {n} | {order:?} | {} |", cells.join(" | "));
+        }
+    }
+}
+
 /// The table in docs/deadline.md.
 #[test]
 #[ignore = "minutes; run in release"]

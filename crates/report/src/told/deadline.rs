@@ -89,11 +89,7 @@ fn cycles(deadlines: &Deadlines) -> Table {
         "p99.9",
         "max",
     ];
-    let title = format!(
-        "Missed {}; response in {}",
-        of_loop(deadlines),
-        unit.name()
-    );
+    let title = format!("Missed {}; response in {}", of_loop(deadlines), unit.name());
     let mut table = Table::new(title, &columns(points, &rest));
     let period = deadlines.control_loop.period_ns as f64;
     for point in points {
@@ -321,6 +317,14 @@ pub(crate) fn no_tail(why: &NoTail) -> String {
              there is no one tail. `wiregauge report` shows when; find what changed, or measure again \
              with --warmup, or for longer"
             .into(),
+        NoTail::Gap { apart, from, to } => format!(
+            "{} responses from {} on lie apart from the others, which end at {}: levels (a poll, a bus \
+             frame, a timer), or a second cause, and no one tail. `wiregauge report` shows when they \
+             came; only a run in which the limit itself is exceeded many times tells how often",
+            grouped(apart),
+            time(to),
+            time(from)
+        ),
         NoTail::Misfit {
             statistic,
             by_chance,
@@ -330,9 +334,9 @@ pub(crate) fn no_tail(why: &NoTail) -> String {
                 false => "they are all alike".into(),
             };
             format!(
-                "the longest responses follow no such tail ({found}): they stand on levels (a poll, a \
-                 bus frame, a timer), or have several causes. The histogram of `wiregauge report` \
-                 shows which; only a run in which the limit itself is exceeded tells how often"
+                "the longest responses follow no such tail ({found}): they have several causes, or \
+                 stand on levels (a poll, a bus frame, a timer). The histogram of `wiregauge report` \
+                 shows which; only a run in which the limit itself is exceeded many times tells how often"
             )
         }
         NoTail::Unstable {
