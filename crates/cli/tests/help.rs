@@ -6,12 +6,13 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "exchange",
     "stream",
     "loop",
     "explain",
     "compare",
+    "deadline",
     "serve",
     "show",
     "report",

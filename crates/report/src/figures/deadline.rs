@@ -85,7 +85,11 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         frame.line(&survival(&point.responses), measured_line(number));
         frame.close();
     }
-    frame.limits_x(&[(limit, format!("deadline {}", time(limit)))]);
+    let name = match limit < deadlines.control_loop.deadline_ns as f64 {
+        true => "latest answer",
+        false => "deadline",
+    };
+    frame.limits_x(&[(limit, format!("{name} {}", time(limit)))]);
     let mut caption = String::from(
         "The line ends at the longest response. Beyond it, and over the threshold before it, the \
          generalised Pareto tail that was fitted, as far as the run carries it, with the 95 % interval \
@@ -152,7 +156,7 @@ fn survival(values: &Histogram<u64>) -> Vec<(f64, f64)> {
 /// A share on the axis: in percent while that is readable, then as a power of ten.
 fn share(share: f64) -> String {
     match share {
-        s if s >= 0.99e-3 => format!("{} %", super::axes::number(s * 100.0, s * 100.0)),
+        s if s >= 0.99e-6 => format!("{} %", super::axes::number(s * 100.0, s * 100.0)),
         s => format!("{s:.0e}"),
     }
 }

@@ -153,7 +153,7 @@ fn beyond(deadlines: &Deadlines) -> Option<Table> {
         "1 in",
         "95 %",
         "an hour",
-        "1 in",
+        "and 1 in",
         "takes over",
         "95 %",
         "threshold",
