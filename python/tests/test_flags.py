@@ -18,6 +18,7 @@ TABLES = {
     "serve": serving.SERVE,
     "show": stored.SHOW,
     "explain": {},
+    "deadline": stored.DEADLINE,
     "report": stored.REPORT,
     "compare": stored.COMPARE,
     "runs": {},

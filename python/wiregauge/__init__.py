@@ -14,6 +14,7 @@ from __future__ import annotations
 from ._native import __version__
 from .campaign import Campaign, Plan, Result, campaign
 from .comparison import Comparison
+from .cycles import Deadline
 from .device import CYCLE, NEVER, TIMING, CycleStatus, Device, Gain, open  # noqa: A004  it is `wg.open`
 from .errors import Error, Interrupted, LinkError, StorageError, UsageError
 from .figure import Figure, Figures
@@ -28,6 +29,7 @@ from .stored import (
     Listing,
     Runs,
     compare,
+    deadline,
     demo,
     devices,
     explain,
@@ -44,6 +46,7 @@ __all__ = [
     "Campaign",
     "Comparison",
     "CycleStatus",
+    "Deadline",
     "Device",
     "Devices",
     "Error",
@@ -73,6 +76,7 @@ __all__ = [
     "__version__",
     "campaign",
     "compare",
+    "deadline",
     "demo",
     "devices",
     "exchange",
