@@ -18,6 +18,9 @@ const LONGEST_NS: u64 = 1 << 60;
 /// Runs of misses from which a mean length is told.
 const ENOUGH_RUNS: u64 = 10;
 
+/// Runs of misses that tell enough of their own dependence.
+const TELLING_RUNS: u64 = 30;
+
 /// When a cycle is kept, and how the loop asks. All times in one unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CycleRule {
@@ -121,8 +124,8 @@ impl Cycles {
         }
     }
 
-    /// What they amount to; `together` cycles are known to be worth one at best. The ticks that a last
-    /// long response holds up are its own.
+    /// What they amount to; `together` cycles are worth one at best as far as the responses tell, which
+    /// are asked where there are few misses. The ticks that a last long response holds up are its own.
     pub fn finish(mut self, together: f64, sure: Confidence) -> Missed {
         self.wait_for_a_free_place();
         self.count.missed(together, sure)
@@ -216,6 +219,10 @@ impl Count {
         // A run of misses is one event, however long (Kish 1965, as for clusters of a tail).
         let squares = self.squares + (self.run as f64).powi(2);
         let run = squares / (self.missed.max(1)) as f64;
+        let together = match self.runs < TELLING_RUNS {
+            true => together,
+            false => 1.0,
+        };
         dependence.tau = dependence
             .tau
             .max(run)

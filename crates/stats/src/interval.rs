@@ -142,8 +142,8 @@ pub(crate) fn of_rare_share(
         return of_share(n, share, dependence, confidence);
     }
     let one_side = confidence.missed() / 2.0;
-    // Less than one effective hit bounds nothing from below.
-    let low = match hits >= 1.0 {
+    // A part of an event bounds nothing from below.
+    let low = match hits >= 0.5 {
         true => beta_quantile(hits, trials - hits + 1.0, one_side),
         false => 0.0,
     };

@@ -16,6 +16,9 @@ const FITTED: usize = 1000;
 const MOST_FITTED: usize = 4000;
 const ENOUGH: f64 = 150.0;
 
+/// Values that are asked about dependence, at least.
+const SIDE: usize = 30;
+
 /// Independent values over the threshold that there must be.
 const FEWEST: f64 = 50.0;
 
@@ -145,17 +148,15 @@ impl Responses {
         &self.series
     }
 
-    /// How many of the longest values are worth an independent one, at least 1: the larger of what the
-    /// dependence of the series and the clusters of its longest values tell.
+    /// How many of the longest values, a hundredth of all, are worth an independent one, at least 1: the
+    /// larger of what the dependence of the series and the clusters of these values tell.
     pub fn together(&self) -> f64 {
-        match self.series.read() {
-            Some(reading) => {
-                let peaks = self.tail.peaks();
-                let over = Over::largest(&peaks, fitted(&peaks));
-                over.together(&reading)
-            }
-            None => 1.0,
-        }
+        let Some(reading) = self.series.read() else {
+            return 1.0;
+        };
+        let peaks = self.tail.peaks();
+        let hundredth = usize::try_from(peaks.n() / 100).unwrap_or(MOST_FITTED);
+        Over::largest(&peaks, hundredth.clamp(SIDE, MOST_FITTED)).together(&reading)
     }
 
     /// Fits the tail. Over the lowest of a few thresholds that shows nothing against it (Bader, Yan &
