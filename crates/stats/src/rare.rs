@@ -29,6 +29,9 @@ const THRESHOLDS: u32 = 4;
 /// simulation, as the table in docs/deadline.md shows.
 const REACH: f64 = 10.0;
 
+/// A level is not told further than so many times the largest value; as of buffers.
+const HEAVY: f64 = 30.0;
+
 /// How often a tail may be refused by a test of it that in truth has no fault.
 const BY_CHANCE: f64 = 0.01;
 
@@ -384,7 +387,8 @@ impl FittedTail {
         )
     }
 
-    /// The value that one in so many exceeds; `None` where that is less than those over the threshold.
+    /// The value that one in so many exceeds; `None` where that is less than those over the threshold, or
+    /// so far beyond the largest that it only says that the tail is heavy. The same of its upper bound.
     pub fn level(&self, one_in: f64, sure: Confidence) -> Option<Estimate> {
         let ratio = self.over_share() * one_in;
         if ratio <= 1.0 {
@@ -392,10 +396,12 @@ impl FittedTail {
         }
         let fit = self.fit();
         let (low, high) = fit.interval(&self.excesses, ratio, self.independent, sure);
-        Some(Estimate {
-            value: self.threshold + fit.level(ratio),
+        let value = self.threshold + fit.level(ratio);
+        let most = HEAVY * (self.threshold + self.excesses[0]);
+        (value <= most).then_some(Estimate {
+            value,
             low: Some(self.threshold + low),
-            high: Some(self.threshold + high),
+            high: Some(self.threshold + high).filter(|&high| high <= most),
         })
     }
 

@@ -66,7 +66,8 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
             (
                 1.0 / one_in,
                 level.low.unwrap_or(level.value),
-                level.high.unwrap_or(level.value),
+                // Beyond what is told: to the edge.
+                level.high.unwrap_or(f64::MAX),
             )
         };
         frame.band_across(

@@ -209,15 +209,15 @@ fn tail(beyond: &Beyond, unit: TimeUnit) -> Vec<String> {
         return vec!["-".into(); 7];
     };
     let (level, bounds) = match &beyond.level {
-        Some(Estimate {
-            value,
-            low: Some(low),
-            high: Some(high),
-        }) => (
+        Some(Estimate { value, low, high }) => (
             unit.show(*value),
-            format!("{} to {}", unit.show(*low), unit.show(*high)),
+            match (low, high) {
+                (Some(low), Some(high)) => format!("{} to {}", unit.show(*low), unit.show(*high)),
+                (Some(low), None) => format!("{} or more", unit.show(*low)),
+                _ => "-".into(),
+            },
         ),
-        _ => ("-".into(), "-".into()),
+        None => ("-".into(), "-".into()),
     };
     vec![
         about(one_in),
