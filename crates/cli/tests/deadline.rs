@@ -75,7 +75,7 @@ fn a_run_with_a_schedule_has_its_own_period_and_is_taken_as_it_is() {
     assert_eq!(told["taken"]["how"], "as-scheduled");
     assert_eq!(count(&told, "period_ns"), 20_000_000);
     let point = &told["points"][0];
-    let late = |row: &&Row| row.start_us + row.rtt_us - row.intended_us > 20_000.0005;
+    let late = |row: &&Row| row.start_us + row.rtt_us - row.intended_us > 20_000.000_5;
     let measured = run.rows.iter().filter(|row| row.phase == "measured");
     assert_eq!(count(point, "cycles"), 100);
     assert_eq!(count(point, "missed"), measured.filter(late).count() as u64);

@@ -198,7 +198,7 @@ fn a_smooth_tail_is_continued_and_told_in_words_and_drawn() {
     }
     // P(> 0.65 ms) is exp(-9), one in 8,103; the interval must hold it.
     let found = deadlines(&run, &[0], every(650_000), &mut |_| {}).expect("samples");
-    let late = serde_json::to_value(&found.points[0].beyond.late).expect("JSON");
+    let late = serde_json::to_value(found.points[0].beyond.late).expect("JSON");
     let truth = (-9.0_f64).exp();
     let bound = |name: &str| late[name].as_f64().expect("a bound");
     assert!(bound("low") < truth && truth < bound("high"), "{late}");

@@ -182,10 +182,10 @@ impl Pareto {
             (0.5, 1.958),
         ];
         let shape = self.shape.clamp(-1.0, 2.0);
-        let after = ROWS.partition_point(|row| row.0 < shape);
-        let [(x0, y0), (x1, y1)] = match after.clamp(1, ROWS.len() - 1) {
-            at => [ROWS[at - 1], ROWS[at]],
-        };
+        let after = ROWS
+            .partition_point(|row| row.0 < shape)
+            .clamp(1, ROWS.len() - 1);
+        let [(x0, y0), (x1, y1)] = [ROWS[after - 1], ROWS[after]];
         y0 + (y1 - y0) * (shape - x0) / (x1 - x0)
     }
 }

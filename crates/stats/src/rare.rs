@@ -287,8 +287,8 @@ impl Over {
             });
         }
         let (statistic, by_chance) = (fit.misfit(&self.excesses) * fewer, fit.misfit_by_chance());
-        // Not as `>`, because what is no number is no fit either.
-        if !(statistic <= by_chance) {
+        // What is no number is no fit either.
+        if statistic.is_nan() || statistic > by_chance {
             return Err(NoTail::Misfit {
                 statistic,
                 by_chance,
