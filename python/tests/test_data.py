@@ -177,6 +177,28 @@ def test_a_run_is_explained_and_compared_and_reported(stored, address, tmp_path)
     assert files and all(file.suffix == ".svg" and file.exists() for file in files)
 
 
+def test_a_run_is_held_against_a_control_loop(stored, tmp_path):
+    rows = stored.samples
+    found = stored.deadline(period=10.0, figure=tmp_path / "deadline.svg")
+    assert (tmp_path / "deadline.svg").read_text().startswith("<svg")
+    assert [point["missed"] for point in found.data["points"]] == [0, 0, 0, 0]
+    table = found.table()
+    assert list(table["cycles"]) == [300, 300, 300, 300]
+    assert (table["share_high"] > 0).all()
+    # Every response misses a deadline that is shorter than all of them.
+    shortest = int(rows["rtt_ns"].min())
+    found = wg.deadline(stored, period="10s", deadline=f"{shortest - 1}ns", point=[0, 3])
+    assert list(found.table()["missed"]) == [300, 300]
+    assert found.data["points"][0]["longest_run"] == 300
+    assert "Missed cycles of 10.000 s" in str(found)
+    assert len(found.refused) == 2
+    missed = stored.deadline(period=10.0, depth=1, require=["missed<1e-6", "longest<1"]).missed
+    assert len(missed) == 2
+    assert all("missed<1e-6" in text for text in missed)
+    with pytest.raises(wg.UsageError, match="as fast as possible"):
+        wg.deadline(stored)
+
+
 def test_runs_are_listed_found_and_opened(address):
     assert len(wg.runs()) == 0
     with pytest.raises(wg.UsageError, match="last"):

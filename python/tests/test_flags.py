@@ -19,6 +19,7 @@ TABLES = {
     "serve": serving.SERVE,
     "show": stored.SHOW,
     "explain": stored.EXPLAIN,
+    "deadline": stored.DEADLINE,
     "report": stored.REPORT,
     "compare": stored.COMPARE,
     "doctor": advice.DOCTOR,

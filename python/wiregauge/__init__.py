@@ -15,6 +15,7 @@ from ._native import __version__
 from .advice import Diagnosis, Limits, doctor, limits
 from .campaign import Campaign, Plan, Result, campaign
 from .comparison import Comparison
+from .cycles import Deadline
 from .device import CYCLE, NEVER, TIMING, CycleStatus, Device, Gain, open  # noqa: A004  it is `wg.open`
 from .errors import Error, Interrupted, LinkError, StorageError, UsageError
 from .figure import Figure, Figures
@@ -29,6 +30,7 @@ from .stored import (
     Listing,
     Runs,
     compare,
+    deadline,
     demo,
     devices,
     explain,
@@ -46,6 +48,7 @@ __all__ = [
     "Campaign",
     "Comparison",
     "CycleStatus",
+    "Deadline",
     "Device",
     "Devices",
     "Diagnosis",
@@ -81,6 +84,7 @@ __all__ = [
     "__version__",
     "campaign",
     "compare",
+    "deadline",
     "demo",
     "devices",
     "doctor",

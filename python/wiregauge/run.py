@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from .comparison import Comparison
+    from .cycles import Deadline
     from .stored import Explanation
 
 __all__ = ["Run", "last", "load"]
@@ -318,6 +319,18 @@ class Run:
         from . import stored
 
         return stored.explain(self, **options)
+
+    def deadline(self, **options: Any) -> Deadline:
+        """Tell how often a control loop would miss its deadline; see `wiregauge.deadline`.
+
+        Parameters
+        ----------
+        **options
+            As of `wiregauge.deadline`, such as ``period="1ms"``.
+        """
+        from . import stored
+
+        return stored.deadline(self, **options)
 
     def show(self, **options: Any) -> str:
         """Show it as tables; see `wiregauge.show`."""

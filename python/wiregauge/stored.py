@@ -1,6 +1,6 @@
 """The commands for what is stored, and for what there is.
 
-`runs`, `show`, `explain`, `report`, `compare`, `export`, `devices`, `demo`.
+`runs`, `show`, `explain`, `deadline`, `report`, `compare`, `export`, `devices`, `demo`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from . import _call
 from . import _values as v
 from ._html import escape, page, table
 from .comparison import Comparison
+from .cycles import Deadline
 from .run import Run
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Listing",
     "Runs",
     "compare",
+    "deadline",
     "demo",
     "devices",
     "explain",
@@ -35,6 +37,18 @@ RunLike = Run | v.Path
 
 SHOW: dict[str, v.Convert] = {"format": v.text, "confidence": v.switch}
 EXPLAIN: dict[str, v.Convert] = {"predict": v.settings, "confidence": v.number}
+DEADLINE: dict[str, v.Convert] = {
+    "period": v.time,
+    "deadline": v.time,
+    "jitter": v.time,
+    "beyond": v.number,
+    "require": v.repeated,
+    "point": v.sizes,
+    "in_sizes": v.sizes,
+    "out_sizes": v.sizes,
+    "depth": v.sizes,
+    "figure": v.path,
+}
 REPORT: dict[str, v.Convert] = {"output": v.path, "figures": v.path, "format": v.texts}
 COMPARE: dict[str, v.Convert] = {"fail_if": v.repeated, "only": v.texts, "figures": v.path}
 EXPORT: dict[str, v.Convert] = {
@@ -269,6 +283,63 @@ def explain(
     given = {"predict": predict, "confidence": confidence}
     data = _call.answer(_call.command("explain", [place], EXPLAIN, given, ["--json"])[0])
     return Explanation(data, _call.said(_call.command("explain", [place], EXPLAIN, given)[0]))
+
+
+def deadline(
+    run: RunLike,
+    *,
+    period: v.Time | None = None,
+    deadline: v.Time | None = None,
+    jitter: v.Time | None = None,
+    beyond: float | str | None = None,
+    require: v.Texts | None = None,
+    point: v.Sizes | None = None,
+    in_sizes: v.Sizes | None = None,
+    out_sizes: v.Sizes | None = None,
+    depth: v.Sizes | None = None,
+    figure: v.Path | None = None,
+) -> Deadline:
+    """Tell how often a control loop of some period would miss its deadline.
+
+    Parameters
+    ----------
+    run
+        A run of exchanges, its directory, its name or the beginning of it, or ``last``.
+    period
+        The loop's period, in seconds or as ``"1ms"``; the run's own interval or rate, if not given.
+    deadline
+        The time in which an answer must be there; the period, if not given.
+    jitter
+        A cycle misses too if its answer comes further than this from the median response.
+    beyond
+        Tell what happens once in so many responses; as rare as the run can tell, if not given.
+    require
+        What must be shown to be kept at every point, such as ``"missed<0.1%"``; what is not, is in
+        ``missed`` of the result.
+    point
+        Only these points, counted from 0 in the order of the run.
+    in_sizes, out_sizes, depth
+        Only points with these sizes of response or request in bytes, or depths.
+    figure
+        Draw it into this file, as SVG or PNG by its ending.
+
+    Returns
+    -------
+    Deadline
+        ``str()`` of it are the words, ``data`` the figures, ``table()`` a row a point.
+
+    Raises
+    ------
+    UsageError
+        There is no such run or point, it is no run of exchanges, or it has no period and none is given.
+    StorageError
+        The figure could not be written.
+    """
+    values = dict(locals())
+    place = _call.place(run)
+    called, _ = _call.command("deadline", [place], DEADLINE, values, ["--json"])
+    flags = v.flags(DEADLINE, {**values, "figure": None})
+    return Deadline(_call.answer(called), place, flags, tuple(called.missed))
 
 
 def report(

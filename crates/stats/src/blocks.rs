@@ -141,28 +141,38 @@ impl Blocks {
         wander(self.whole.len(), |i| total(&self.whole[i]) / length)
     }
 
-    /// Blocks depend on each other less than samples do, but still may: their means are treated as
-    /// the samples of a shorter series.
     fn per_sample(&self, total: impl Fn(&Block) -> f64, variance: f64) -> Dependence {
-        let count = self.whole.len();
-        let n = self.length * count as u64;
-        if count < 2 || variance <= 0.0 {
-            return Dependence::none(n);
+        let total = |block: usize| total(&self.whole[block]);
+        per_sample(self.length, self.whole.len(), total, variance)
+    }
+}
+
+/// Dependence of samples whose variance is `variance`, from their totals over `count` consecutive
+/// blocks. Blocks depend on each other less than samples do, but still may: their means are treated
+/// as the samples of a shorter series.
+pub(crate) fn per_sample(
+    length: u64,
+    count: usize,
+    total: impl Fn(usize) -> f64,
+    variance: f64,
+) -> Dependence {
+    let n = length * count as u64;
+    if count < 2 || variance <= 0.0 {
+        return Dependence::none(n);
+    }
+    let length = length as f64;
+    let value = |block: usize| total(block) / length;
+    let mean = (0..count).map(value).sum::<f64>() / count as f64;
+    let between = (0..count).map(|i| (value(i) - mean).powi(2)).sum::<f64>();
+    let of_blocks = Dependence::of(count, value);
+    let tau = of_blocks.tau * between / (count - 1) as f64 * length / variance;
+    if tau > 1.0 {
+        Dependence {
+            tau: tau.min(n as f64 / 2.0),
+            dof: of_blocks.dof,
         }
-        let length = self.length as f64;
-        let value = |i: usize| total(&self.whole[i]) / length;
-        let mean = (0..count).map(value).sum::<f64>() / count as f64;
-        let between = (0..count).map(|i| (value(i) - mean).powi(2)).sum::<f64>();
-        let of_blocks = Dependence::of(count, value);
-        let tau = of_blocks.tau * between / (count - 1) as f64 * length / variance;
-        if tau > 1.0 {
-            Dependence {
-                tau: tau.min(n as f64 / 2.0),
-                dof: of_blocks.dof,
-            }
-        } else {
-            Dependence::none(n)
-        }
+    } else {
+        Dependence::none(n)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::dependence::{Dependence, FEWEST};
 use crate::types::{Confidence, Estimate};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::function::beta::beta_reg;
 
 /// From so many degrees of freedom on, two terms of an expansion tell more digits of Student's t than
 /// the inverse of the incomplete beta function does.
@@ -116,6 +117,59 @@ pub(crate) fn of_share(
     )
 }
 
+/// Hits and misses from which on Wilson's interval and the exact one are the same to a few percent of
+/// their width.
+const OFTEN: f64 = 1000.0;
+
+/// Of a share that may be rare: Clopper and Pearson's exact interval (Biometrika 26, 1934) of n / tau
+/// trials, made fewer by (z / t)^2 for tau being an estimate (Korn & Graubard, "Confidence intervals
+/// for proportions with small expected number of positive counts estimated from survey data",
+/// Survey Methodology 24, 1998, 193). Wilson's is too short where few are expected.
+pub(crate) fn of_rare_share(
+    n: u64,
+    share: f64,
+    dependence: Dependence,
+    confidence: Confidence,
+) -> (f64, f64) {
+    if n == 0 {
+        return (0.0, 1.0);
+    }
+    let z = student(f64::INFINITY, confidence);
+    let t = student(dependence.dof.max(FEWEST as f64), confidence);
+    let trials = n as f64 / dependence.tau * (z / t).powi(2);
+    let hits = share * trials;
+    if hits.min(trials - hits) > OFTEN {
+        return of_share(n, share, dependence, confidence);
+    }
+    let one_side = confidence.missed() / 2.0;
+    // A part of an event bounds nothing from below.
+    let low = match hits >= 0.5 {
+        true => beta_quantile(hits, trials - hits + 1.0, one_side),
+        false => 0.0,
+    };
+    let high = match hits < trials {
+        true => beta_quantile(hits + 1.0, trials - hits, 1.0 - one_side),
+        false => 1.0,
+    };
+    (low.min(share), high.max(share))
+}
+
+/// The value that a beta distribution stays below with this probability, by bisection on the logit:
+/// it may be anywhere between 1e-18 and 1.
+fn beta_quantile(a: f64, b: f64, probability: f64) -> f64 {
+    let share = |logit: f64| 1.0 / (1.0 + (-logit).exp());
+    let (mut low, mut high) = (-45.0, 35.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if beta_reg(a, b, share(middle)) < probability {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    share(0.5 * (low + high))
+}
+
 /// A share of independent trials, with Wilson's interval.
 pub fn share_of(trials: u64, share: f64, confidence: Confidence) -> Estimate {
     let (low, high) = of_share(trials, share, Dependence::none(trials), confidence);
@@ -169,6 +223,34 @@ mod tests {
         assert!(low > 0.99 && low < 1.0 && high == 1.0);
         let (low, high) = of_share(1000, 0.0, independent, AT_95);
         assert!(low == 0.0 && high > 0.0 && high < 0.01);
+    }
+
+    #[test]
+    fn a_rare_share_has_the_exact_interval() {
+        // R: binom.test(k, n)$conf.int
+        for (n, hits, low, high) in [
+            (100, 0, 0.0, 0.036_216_7),
+            (100, 1, 0.000_253_146, 0.054_459_4),
+            (1000, 5, 0.001_625_36, 0.011_629_4),
+            (20, 20, 0.831_566_5, 1.0),
+        ] {
+            let share = f64::from(hits) / n as f64;
+            let dependence = Dependence {
+                tau: 1.0,
+                dof: 1e12,
+            };
+            let found = of_rare_share(n, share, dependence, AT_95);
+            assert!(
+                (found.0 - low).abs() < 1e-5 && (found.1 - high).abs() < 1e-5,
+                "{hits} of {n}: {found:?}"
+            );
+        }
+        // None of a billion: 3.69 in a billion, and a thousand times that if a thousand are one.
+        let dependence = |tau| Dependence { tau, dof: 1e12 };
+        let (_, high) = of_rare_share(1_000_000_000, 0.0, dependence(1.0), AT_95);
+        assert!((high * 1e9 - 3.689).abs() < 0.01, "{high}");
+        let (_, high) = of_rare_share(1_000_000_000, 0.0, dependence(1e3), AT_95);
+        assert!((high * 1e6 - 3.689).abs() < 0.01, "{high}");
     }
 
     #[test]

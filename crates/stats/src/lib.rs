@@ -5,9 +5,11 @@
 
 mod backlog;
 mod blocks;
+mod clusters;
 mod coarse;
 mod comb;
 mod compare;
+mod cycles;
 mod dependence;
 mod distribution;
 mod exact;
@@ -15,6 +17,8 @@ mod interval;
 mod level;
 mod modes;
 mod moments;
+mod pareto;
+mod rare;
 mod reading;
 mod series;
 mod streaming;
@@ -24,8 +28,10 @@ mod types;
 
 pub use backlog::{Backlog, Buffer};
 pub use compare::{Difference, difference};
+pub use cycles::{CycleRule, Cycles, Missed};
 pub use interval::share_of;
 pub use level::Level;
+pub use rare::{Exceeding, FittedTail, NoTail, Responses};
 pub use reading::Reading;
 pub use series::Series;
 pub use stretches::{Exceeded, Stretches, poisson_high};

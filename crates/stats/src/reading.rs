@@ -1,6 +1,7 @@
 //! A series read out figure by figure, each at the confidence that is asked for.
 
 use crate::distribution::{Samples, mean, percentile, share_below};
+use crate::interval::rank;
 use crate::types::{Confidence, Estimate};
 
 /// The samples of a [`Series`](crate::Series), at least one, put in order once.
@@ -26,6 +27,22 @@ impl<'a> Reading<'a> {
     /// The nearest-rank percentile; `p` from 0 to 1.
     pub fn percentile(&self, p: f64, confidence: Confidence) -> Estimate {
         percentile(&*self.samples, p, confidence)
+    }
+
+    /// How many values are worth one independent one where the series is asked which of them are
+    /// among this share of all, the largest.
+    pub(crate) fn together_at(&self, share: f64) -> f64 {
+        self.samples.dependence_at(self.rank_of(share)).tau
+    }
+
+    /// Whether stretches of the series hold this share of the largest more or less often than chance
+    /// explains.
+    pub(crate) fn wanders_at(&self, share: f64) -> bool {
+        self.samples.wander_at(self.rank_of(share)).is_some()
+    }
+
+    fn rank_of(&self, share: f64) -> u64 {
+        rank(self.n(), (1.0 - share).clamp(0.0, 1.0))
     }
 
     /// The share strictly below `limit`.

@@ -2,7 +2,7 @@
 //! that they approach whatever the samples follow (Coles, "An Introduction to Statistical Modeling of
 //! Extreme Values", 2001, ch. 4 and 5).
 
-use crate::interval::student;
+use crate::pareto::Pareto;
 use crate::types::{Confidence, Estimate};
 
 /// Values held before the lower half of them is let go: 16 B each.
@@ -75,6 +75,33 @@ pub(crate) struct Peaks {
 }
 
 impl Peaks {
+    /// How many values there were.
+    pub(crate) fn n(&self) -> u64 {
+        self.n
+    }
+
+    /// How many of the largest are held.
+    pub(crate) fn len(&self) -> usize {
+        self.largest.len()
+    }
+
+    /// So many of the largest, or fewer where several are equal to the next, with their clusters,
+    /// descending; and the value that all of them exceed.
+    pub(crate) fn over(&self, count: usize) -> (u64, Vec<(u64, u64)>) {
+        let (threshold, above) = self.above(count);
+        let over = above.iter().map(|peak| (peak.value, peak.cluster));
+        (threshold, over.collect())
+    }
+
+    fn above(&self, count: usize) -> (u64, &[Peak]) {
+        let threshold = self
+            .largest
+            .get(count)
+            .map_or(self.floor, |peak| peak.value);
+        let above = self.largest.partition_point(|peak| peak.value > threshold);
+        (threshold, &self.largest[..above])
+    }
+
     /// How many values are worth one independent value among this share of them, the largest, as
     /// far as their clusters tell; at least 1.
     pub(crate) fn together(&self, share: f64) -> f64 {
@@ -103,13 +130,8 @@ impl Peaks {
     /// `together` values near the threshold are worth one independent value. `None` where there are
     /// too few peaks.
     pub(crate) fn beyond(&self, share: f64, together: f64, sure: Confidence) -> Option<Estimate> {
-        let threshold = self
-            .largest
-            .get(self.fitted())
-            .map_or(self.floor, |peak| peak.value);
-        let above = self.largest.partition_point(|peak| peak.value > threshold);
-        let peaks = &self.largest[..above];
-        let independent = effective(peaks).min(above as f64 / together);
+        let (threshold, peaks) = self.above(self.fitted());
+        let independent = effective(peaks).min(peaks.len() as f64 / together);
         if independent < FEWEST || share <= 0.0 {
             return None;
         }
@@ -138,174 +160,9 @@ fn effective(peaks: &[Peak]) -> f64 {
     (peaks.len() as f64).powi(2) / squares.max(1.0)
 }
 
-/// A generalised Pareto distribution of excesses: P(X > x) = (1 + shape x / scale)^(-1 / shape).
-#[derive(Clone, Copy, Debug)]
-struct Pareto {
-    shape: f64,
-    scale: f64,
-}
-
-impl Pareto {
-    /// Zhang & Stephens, "A new and efficient estimation method for the generalized Pareto
-    /// distribution", Technometrics 51 (2009) 316: the likelihood, in which the shape has been
-    /// maximised for each b = -shape / scale, averages b over a grid. It never fails to converge,
-    /// as the maximum itself may, and has less bias.
-    fn fit(excesses: &[f64]) -> Option<Pareto> {
-        // Excesses stand in descending order.
-        let n = excesses.len();
-        let (largest, quartile) = (*excesses.first()?, excesses[n - n.div_ceil(4)]);
-        let shape = |b: f64| excesses.iter().map(|x| (-b * x).ln_1p()).sum::<f64>() / n as f64;
-        let count = 20 + n.isqrt();
-        let grid: Vec<(f64, f64)> = (0..count)
-            .map(|j| {
-                let root = (count as f64 / (j as f64 + 0.5)).sqrt();
-                let b = 1.0 / largest + (1.0 - root) / (3.0 * quartile);
-                let k = shape(b);
-                (b, n as f64 * ((-b / k).ln() - k - 1.0))
-            })
-            .filter(|(_, likelihood)| likelihood.is_finite())
-            .collect();
-        let best = grid.iter().map(|g| g.1).fold(f64::NEG_INFINITY, f64::max);
-        let weight = |likelihood: f64| (likelihood - best).exp();
-        let total: f64 = grid.iter().map(|g| weight(g.1)).sum();
-        let b = grid.iter().map(|g| g.0 * weight(g.1)).sum::<f64>() / total;
-        let k = shape(b);
-        let scale = -k / b;
-        (scale > 0.0 && scale.is_finite()).then_some(Pareto { shape: k, scale })
-    }
-
-    /// The excess that one in `ratio` exceeds.
-    fn level(self, ratio: f64) -> f64 {
-        self.scale * growth(self.shape, ratio)
-    }
-
-    /// Bounds of that excess: all for which the likelihood, maximised over the shape, is not
-    /// too far below its maximum (profile likelihood, Coles 4.3.3), counted as if there were only
-    /// so many `independent` excesses. The uncertainty of the share above the threshold is added.
-    fn interval(
-        self,
-        excesses: &[f64],
-        ratio: f64,
-        independent: f64,
-        sure: Confidence,
-    ) -> (f64, f64) {
-        let t = student(independent - 1.0, sure);
-        let here = self.level(ratio);
-        let best = maximum(
-            |level| profile(excesses, ratio, here * level.exp()),
-            -1.0,
-            1.0,
-        );
-        let deepest = best - 0.5 * t * t * excesses.len() as f64 / independent;
-        let inside = |log: f64| profile(excesses, ratio, here * log.exp()) >= deepest;
-        // A change of the share by one part in sqrt(independent).
-        let by_share = t / independent.sqrt() * self.scale * (self.shape * ratio.ln()).exp() / here;
-        let bound = |sign: f64| {
-            let mut step = 0.05;
-            while inside(sign * step) && step < 20.0 {
-                step *= 2.0;
-            }
-            let (mut within, mut outside) = (step / 2.0, step);
-            for _ in 0..12 {
-                let middle = 0.5 * (within + outside);
-                if inside(sign * middle) {
-                    within = middle;
-                } else {
-                    outside = middle;
-                }
-            }
-            sign * within.hypot(by_share)
-        };
-        (here * bound(-1.0).exp(), here * bound(1.0).exp())
-    }
-}
-
-/// Level over scale: (ratio^shape - 1) / shape.
-fn growth(shape: f64, ratio: f64) -> f64 {
-    let log = ratio.ln();
-    if shape.abs() < 1e-6 {
-        log
-    } else {
-        (shape * log).exp_m1() / shape
-    }
-}
-
-/// The largest log-likelihood of all distributions with this level.
-fn profile(excesses: &[f64], ratio: f64, level: f64) -> f64 {
-    maximum(
-        |shape| {
-            let scale = level / growth(shape, ratio);
-            let n = excesses.len() as f64;
-            if shape.abs() < 1e-6 {
-                return -n * scale.ln() - excesses.iter().sum::<f64>() / scale;
-            }
-            let b = shape / scale;
-            if 1.0 + b * excesses[0] <= 0.0 {
-                return f64::NEG_INFINITY;
-            }
-            let logs: f64 = excesses.iter().map(|x| (b * x).ln_1p()).sum();
-            -n * scale.ln() - (1.0 + 1.0 / shape) * logs
-        },
-        -0.9,
-        2.0,
-    )
-}
-
-/// The largest value of a function with one maximum: golden section.
-fn maximum(of: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
-    const GOLDEN: f64 = 0.618_033_988_749_895;
-    let (mut a, mut b) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
-    let (mut at_a, mut at_b) = (of(a), of(b));
-    for _ in 0..18 {
-        if at_a > at_b {
-            high = b;
-            (b, at_b) = (a, at_a);
-            a = high - GOLDEN * (high - low);
-            at_a = of(a);
-        } else {
-            low = a;
-            (a, at_a) = (b, at_b);
-            b = low + GOLDEN * (high - low);
-            at_b = of(b);
-        }
-    }
-    at_a.max(at_b)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Quantiles of a generalised Pareto distribution, descending, as excesses are.
-    fn quantiles(shape: f64, scale: f64, n: usize) -> Vec<f64> {
-        let p = |i: usize| (i as f64 + 0.5) / n as f64;
-        (0..n)
-            .map(|i| scale * (p(i).powf(-shape) - 1.0) / shape)
-            .collect()
-    }
-
-    #[test]
-    fn a_fit_finds_what_the_excesses_follow() {
-        for shape in [-0.2, 0.01, 0.3, 0.7] {
-            let fit = Pareto::fit(&quantiles(shape, 50.0, 2000)).unwrap();
-            assert!((fit.shape - shape).abs() < 0.05, "{shape}: {fit:?}");
-            assert!((fit.scale / 50.0 - 1.0).abs() < 0.1, "{shape}: {fit:?}");
-        }
-    }
-
-    #[test]
-    fn an_interval_holds_its_value_and_narrows_with_what_is_independent() {
-        let excesses = quantiles(0.1, 50.0, 1000);
-        let fit = Pareto::fit(&excesses).unwrap();
-        let value = fit.level(1000.0);
-        let width = |independent: f64| {
-            let (low, high) = fit.interval(&excesses, 1000.0, independent, Confidence::NINETY_FIVE);
-            assert!(low < value && value < high, "{low} {value} {high}");
-            high / low
-        };
-        assert!(width(1000.0) < width(100.0));
-        assert!(width(100.0) < width(40.0));
-    }
 
     #[test]
     fn the_largest_are_kept_whatever_the_order_and_the_length() {

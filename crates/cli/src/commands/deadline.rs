@@ -1,10 +1,207 @@
 //! `wiregauge deadline`: tell how often a control loop of some period would miss its deadline.
 
+use super::{StorageFailed, printed};
 use crate::Outcome;
 use crate::args::DeadlineArgs;
-use crate::caller::Session;
+use crate::caller::{Session, absolute, remark};
+use crate::deadline_limit::Kept;
+use crate::output::files::{named, size};
+use crate::output::style::{BAD, RESET};
+use crate::values::Sizes;
+use anyhow::bail;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+use wiregauge_record::{Point, Schedule};
+use wiregauge_report::figures::{self, Figure};
+use wiregauge_report::gather::{self, ControlLoop, Deadlines};
+use wiregauge_report::told;
+use wiregauge_run::{AnyRun, Exchange, Run};
+
+/// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
+const SCALE: f32 = 3.0;
+
+/// What a figure is written as.
+#[derive(Clone, Copy)]
+enum Format {
+    Svg,
+    Png,
+}
 
 /// Runs the command.
-pub fn run(args: &DeadlineArgs, _session: &Session<'_>) -> anyhow::Result<Outcome> {
-    anyhow::bail!("not there yet: {:?}", args.run)
+pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
+    let figure = match args.figure.as_deref() {
+        Some(file) => Some((file, format(file)?)),
+        None => None,
+    };
+    let run = match wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)? {
+        AnyRun::Exchange(run) => run,
+        AnyRun::Loop(run) => bail!(
+            "{} is a loop: how often it would have stalled, for every latency, stands in its own tables \
+             and figures (wiregauge show {0}; docs/loop.md)",
+            run.name()
+        ),
+        AnyRun::Stream(run) => bail!(
+            "{} is a stream, which waits for no answers and so has no deadlines: what it needs so that \
+             nothing is lost is a buffer (wiregauge stream --rate; docs/stream.md). Measure a control \
+             loop with wiregauge exchange",
+            run.name()
+        ),
+    };
+    let control_loop = control_loop(args, &run)?;
+    let chosen = chosen(args, &run)?;
+    let mut meter = session.caller.meter(args.json);
+    meter.says(format!("reading {}", run.name()));
+    let deadlines = gather::deadlines(&run, &chosen, control_loop, &mut |part| meter.update(part));
+    meter.clear();
+    drop(meter);
+    let deadlines = deadlines?;
+    let missed = missed(args, &deadlines);
+    let mut out = session.caller.words();
+    if args.json {
+        let mut value = serde_json::to_value(&deadlines)?;
+        value["run"] = run.name().into();
+        value["require"] = args
+            .require
+            .iter()
+            .map(|limit| limit.text.clone())
+            .collect();
+        value["missed_limits"] = missed.clone().into();
+        // The kind is kept, so that `| head` is known as such.
+        serde_json::to_writer_pretty(&mut out, &value).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        printed::text(&mut out, &told::of_deadlines(&run.file, &deadlines), false)?;
+    }
+    out.flush()?;
+    if let Some((file, format)) = figure {
+        match figures::of_deadlines(&deadlines) {
+            Some(drawn) => draw(&drawn, file, format, session)?,
+            None => bail!("no exchange was answered, so there is nothing to draw"),
+        }
+    }
+    for text in &missed {
+        session.caller.missed(text);
+        remark!(session, "{BAD}missed:{RESET} {text}");
+    }
+    Ok(match missed.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Missed,
+    })
+}
+
+fn control_loop(args: &DeadlineArgs, run: &Run<Exchange>) -> anyhow::Result<ControlLoop> {
+    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let period_ns = match (args.period, run.file.plan.schedule) {
+        (Some(period), _) => ns(period),
+        (None, Schedule::EveryNs(every_ns)) => every_ns,
+        (None, Schedule::AsFastAsPossible) => bail!(
+            "{} was measured as fast as possible, so it has no period of its own: give the loop's \
+             (such as --period 1ms)",
+            run.name()
+        ),
+    };
+    if period_ns == 0 {
+        bail!("{} has a schedule of no length: give --period", run.name());
+    }
+    let deadline_ns = args.deadline.map_or(period_ns, ns);
+    let deepest = run.file.points.iter().map(|point| point.point.depth).max();
+    if deadline_ns > period_ns && deepest == Some(1) {
+        bail!(
+            "a deadline of {:?} with a period of {:?} needs more than one request under way: a loop \
+             that waits for each answer cannot ask at the next tick before it has come. Give a \
+             --deadline of at most the period, or measure with --depth 2 or more",
+            Duration::from_nanos(deadline_ns),
+            Duration::from_nanos(period_ns)
+        );
+    }
+    Ok(ControlLoop {
+        period_ns,
+        deadline_ns,
+        jitter_ns: args.jitter.map(ns),
+        beyond: args.beyond,
+    })
+}
+
+/// The points that were asked for, by their place in the run.
+fn chosen(args: &DeadlineArgs, run: &Run<Exchange>) -> anyhow::Result<Vec<usize>> {
+    let points = &run.file.points;
+    if points.is_empty() {
+        bail!(
+            "{}: no point was finished, so there is nothing to tell",
+            run.name()
+        );
+    }
+    let among =
+        |asked: &Option<Sizes>, value| asked.as_ref().is_none_or(|sizes| sizes.0.contains(&value));
+    let wanted = |point: &Point| {
+        (args.point.is_empty() || args.point.contains(&point.index))
+            && among(&args.in_sizes, point.in_bytes)
+            && among(&args.out_sizes, point.out_bytes)
+            && among(&args.depth, point.depth)
+    };
+    let places = points.iter().enumerate();
+    let chosen: Vec<usize> = places
+        .filter(|(_, summary)| wanted(&summary.point))
+        .map(|(at, _)| at)
+        .collect();
+    if chosen.is_empty() {
+        let there: Vec<String> = points
+            .iter()
+            .take(8)
+            .map(|summary| format!("{}: {}", summary.point.index, summary.point))
+            .collect();
+        let more = match points.len() > there.len() {
+            true => format!("; and {} more", points.len() - there.len()),
+            false => String::new(),
+        };
+        bail!(
+            "{} has no such point. There are {}{more}",
+            run.name(),
+            there.join("; ")
+        );
+    }
+    Ok(chosen)
+}
+
+/// What was not kept, or not shown to be, as texts.
+fn missed(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<String> {
+    let mut missed = Vec::new();
+    for limit in &args.require {
+        for point in &deadlines.points {
+            let name = point.point;
+            match limit.judge(point) {
+                Kept::Yes => {}
+                Kept::No => missed.push(format!("{}: {name}", limit.text)),
+                Kept::NotShown => missed.push(format!(
+                    "{}: {name}: not shown; the run is too short to tell",
+                    limit.text
+                )),
+            }
+        }
+    }
+    missed
+}
+
+fn format(file: &Path) -> anyhow::Result<Format> {
+    let ending = file.extension().and_then(|ending| ending.to_str());
+    match ending.map(str::to_ascii_lowercase).as_deref() {
+        Some("svg") => Ok(Format::Svg),
+        Some("png") => Ok(Format::Png),
+        _ => bail!(
+            "cannot tell what to draw into {}: its name must end in .svg or .png",
+            file.display()
+        ),
+    }
+}
+
+fn draw(drawn: &Figure, file: &Path, format: Format, session: &Session<'_>) -> anyhow::Result<()> {
+    let bytes = match format {
+        Format::Svg => drawn.svg.clone().into_bytes(),
+        Format::Png => drawn.png(SCALE),
+    };
+    std::fs::write(file, &bytes).map_err(|error| StorageFailed(named("writing", file, &error)))?;
+    session.caller.wrote(&absolute(file));
+    remark!(session, "wrote {} ({})", file.display(), size(bytes.len()));
+    Ok(())
 }

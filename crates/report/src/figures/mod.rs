@@ -6,6 +6,7 @@ mod buffer;
 mod canvas;
 mod cells;
 mod compare;
+mod deadline;
 mod depth;
 mod flows;
 mod front;
@@ -32,6 +33,7 @@ mod throughput;
 mod which;
 
 pub use compare::of_comparison;
+pub use deadline::of_deadlines;
 pub use front::{Front, FrontMark, of_front};
 
 use crate::Subject;

@@ -4,6 +4,7 @@
 
 mod bad;
 mod closed_loop;
+mod deadline;
 mod exchange;
 mod longest;
 mod points;
@@ -11,6 +12,7 @@ mod slices;
 mod stream;
 mod types;
 
+pub use deadline::{Beyond, ControlLoop, DeadlinePoint, Deadlines, Taken, deadlines};
 pub use types::{
     Bad, Buffer, ExchangePoint, Flow, Gathered, LoopPoint, Series, Slice, Spot, StreamPoint,
 };

@@ -5,6 +5,7 @@ mod command;
 mod comparison;
 mod conditions;
 mod csv;
+mod deadline;
 mod exchange;
 mod heading;
 mod html;
@@ -18,6 +19,8 @@ mod warnings;
 
 pub use command::quoted;
 pub use comparison::{ToldComparison, of_comparison};
+pub(crate) use deadline::no_tail;
+pub use deadline::of_deadlines;
 pub use table::Table;
 
 use wiregauge_record::Conditions;

@@ -1,0 +1,127 @@
+//! `--require` of `wiregauge deadline`: what must be shown to be kept at every point.
+
+use wiregauge_report::gather::DeadlinePoint;
+
+/// A limit that a control loop must keep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeadlineLimit {
+    /// As it was written.
+    pub text: String,
+    figure: Figure,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Figure {
+    /// The share of cycles that miss.
+    Missed(f64),
+    /// Consecutive misses.
+    Longest(u64),
+}
+
+/// How a point keeps a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+    /// The run is too short to tell.
+    NotShown,
+}
+
+/// `missed<0.1%`, `longest<3`.
+pub fn parse(text: &str) -> Result<DeadlineLimit, String> {
+    let wrong = |why: &str| {
+        format!(
+            "`{text}` is no limit: {why} (missed<SHARE or longest<CYCLES; such as missed<0.1%, \
+             missed<1e-6 or longest<3)"
+        )
+    };
+    let (name, value) = text
+        .split_once('<')
+        .ok_or_else(|| wrong("there is no `<` in it"))?;
+    let value = value.trim();
+    let figure = match name.trim() {
+        "missed" => {
+            let share = share(value).ok_or_else(|| wrong("its share is not between 0 and 1"))?;
+            Figure::Missed(share)
+        }
+        "longest" => {
+            let cycles = value.parse().ok().filter(|&cycles: &u64| cycles > 0);
+            Figure::Longest(cycles.ok_or_else(|| wrong("its number of cycles is none"))?)
+        }
+        _ => return Err(wrong("there is no such figure")),
+    };
+    Ok(DeadlineLimit {
+        text: text.to_owned(),
+        figure,
+    })
+}
+
+fn share(text: &str) -> Option<f64> {
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().ok()? / 100.0,
+        None => text.parse().ok()?,
+    };
+    (share > 0.0 && share <= 1.0).then_some(share)
+}
+
+/// `1e6`, `100000`, `5M`; one in how many.
+pub fn one_in(text: &str) -> Result<f64, String> {
+    let (digits, unit) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (&text[..text.len() - 1], 1e3),
+        Some(b'M') => (&text[..text.len() - 1], 1e6),
+        _ => (text, 1.0),
+    };
+    let number = digits.parse::<f64>().ok().map(|number| number * unit);
+    number
+        .filter(|number| (2.0..=1e15).contains(number))
+        .ok_or_else(|| format!("`{text}` is no number of responses (such as 1e6, 500k or 5M)"))
+}
+
+impl DeadlineLimit {
+    /// Whether a point keeps it. A point without a cycle keeps nothing.
+    pub fn judge(&self, point: &DeadlinePoint) -> Kept {
+        let cycles = &point.cycles;
+        match self.figure {
+            _ if cycles.cycles == 0 => Kept::NotShown,
+            Figure::Missed(most) if cycles.share.value >= most => Kept::No,
+            Figure::Missed(most) if cycles.share.high.is_none_or(|high| high >= most) => {
+                Kept::NotShown
+            }
+            Figure::Longest(most) if cycles.longest_run >= most => Kept::No,
+            Figure::Missed(_) | Figure::Longest(_) => Kept::Yes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_names_a_figure_and_a_value() {
+        assert_eq!(
+            parse("missed < 0.1%").unwrap().figure,
+            Figure::Missed(0.001)
+        );
+        assert_eq!(parse("missed<1e-6").unwrap().figure, Figure::Missed(1e-6));
+        assert_eq!(parse("longest<3").unwrap().figure, Figure::Longest(3));
+        for text in [
+            "missed",
+            "missed<0",
+            "missed<200%",
+            "missed<x",
+            "longest<0",
+            "p99<2ms",
+            "longest<1.5",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert_eq!(one_in("1e6"), Ok(1e6));
+        assert_eq!(one_in("5M"), Ok(5e6));
+        for text in ["", "M", "1", "-5", "nan", "1e99"] {
+            assert!(one_in(text).is_err(), "{text}");
+        }
+    }
+}

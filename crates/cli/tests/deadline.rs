@@ -1,0 +1,219 @@
+//! What a run means for a control loop, told by the real program of runs that it measured itself.
+
+mod common;
+
+use common::{Desk, Row};
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+
+/// Cycles of so many microseconds and how many of them miss, counted once more from the rows.
+fn replayed(rows: &[Row], period_us: f64) -> (u64, u64) {
+    let measured = rows.iter().filter(|row| row.phase == "measured");
+    let of = |row: &Row| {
+        // The rows have nanoseconds; so many digits of a microsecond are whole.
+        let ticks = (row.rtt_us * 1000.0).round() / (period_us * 1000.0);
+        (
+            ticks.ceil().max(1.0) as u64,
+            ticks > 1.0 || row.status != "ok",
+        )
+    };
+    let counted = measured
+        .map(of)
+        .map(|(ticks, misses)| (ticks, u64::from(misses) * ticks));
+    counted.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
+}
+
+fn count(point: &Value, name: &str) -> u64 {
+    point[name]
+        .as_u64()
+        .unwrap_or_else(|| panic!("{name}: {point}"))
+}
+
+#[test]
+fn a_stall_is_counted_in_every_cycle_that_it_holds_up() {
+    let desk = Desk::new();
+    let server = desk.serve("pty: --service-time 200us --stall every=40:400ms");
+    let run = desk.measure(&server.address, "--count 130");
+    let told = desk.json("deadline last --period 90ms --json");
+    let point = &told["points"][0];
+    let (cycles, missed) = replayed(&run.rows, 90_000.0);
+    assert_eq!(
+        (count(point, "cycles"), count(point, "missed")),
+        (cycles, missed)
+    );
+    // Three stalls of 400 ms hold up five ticks each; a busy host can only add to that.
+    assert!(
+        count(point, "missed") >= 15 && count(point, "longest_run") >= 5,
+        "{point}"
+    );
+    assert!(count(point, "runs") >= 3, "{point}");
+    assert_eq!(told["taken"]["how"], "replayed");
+    let share = &point["share"];
+    let bound = |name: &str| share[name].as_f64().expect("a bound");
+    assert!(
+        bound("low") < bound("value") && bound("value") < bound("high"),
+        "{share}"
+    );
+    let text = desk.output("deadline last --period 90ms");
+    for word in [
+        "Missed cycles of 90.000 ms",
+        "replayed",
+        "--interval 90ms",
+        "nothing is told beyond",
+    ] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
+fn a_run_with_a_schedule_has_its_own_period_and_is_taken_as_it_is() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --stall every=60:200ms");
+    let run = desk.measure(&server.address, "--interval 20ms --count 100 --timeout 5s");
+    let told = desk.json("deadline last --json");
+    assert_eq!(told["taken"]["how"], "as-scheduled");
+    assert_eq!(count(&told, "period_ns"), 20_000_000);
+    let point = &told["points"][0];
+    let late = |row: &&Row| row.start_us + row.rtt_us - row.intended_us > 20_000.000_5;
+    let measured = run.rows.iter().filter(|row| row.phase == "measured");
+    assert_eq!(count(point, "cycles"), 100);
+    assert_eq!(count(point, "missed"), measured.filter(late).count() as u64);
+    assert!(count(point, "longest_run") >= 9, "{point}");
+    // With another period its responses are replayed.
+    let told = desk.json("deadline last --period 1s --json");
+    assert_eq!(told["taken"]["how"], "replayed-from");
+    assert_eq!(count(&told["points"][0], "missed"), 0);
+}
+
+#[test]
+fn what_was_lost_misses_for_its_whole_timeout() {
+    let desk = Desk::new();
+    let server = desk.serve("udp://:0 --drop every=25");
+    let run = desk.measure(&server.address, "--count 60 --timeout 300ms");
+    let lost = run.with_status("lost").len() as u64;
+    assert!(lost >= 2, "{lost} lost");
+    let told = desk.json("deadline last --period 100ms --json");
+    let point = &told["points"][0];
+    assert_eq!(count(point, "unanswered"), lost);
+    assert!(count(point, "missed") >= 3 * lost, "{point}");
+    let (cycles, missed) = replayed(&run.rows, 100_000.0);
+    assert_eq!(
+        (count(point, "cycles"), count(point, "missed")),
+        (cycles, missed)
+    );
+}
+
+#[test]
+fn a_limit_that_is_not_shown_to_be_kept_is_missed() {
+    let desk = Desk::new();
+    desk.output("exchange null:// --count 400 --no-calibration");
+    let asked = "deadline last --period 10s --require";
+    // None of 400 missed: that shows less than 1 %, and not less than one in a million.
+    desk.wiregauge(&format!("{asked} missed<10% --require longest<1"))
+        .assert()
+        .success();
+    desk.wiregauge(&format!("{asked} missed<1e-6"))
+        .assert()
+        .code(1)
+        .stderr(contains("missed<1e-6").and(contains("too short to tell")));
+    let told = desk
+        .wiregauge(&format!("{asked} missed<1e-6 --json"))
+        .assert()
+        .code(1);
+    let told: Value = serde_json::from_slice(&told.get_output().stdout).expect("JSON");
+    assert_eq!(
+        told["missed_limits"].as_array().map(Vec::len),
+        Some(1),
+        "{told}"
+    );
+}
+
+#[test]
+fn points_are_chosen_by_their_sizes_and_by_their_number() {
+    let desk = Desk::new();
+    desk.output("exchange null:// --out 48,100 --depth 1,4 --count 50 --no-calibration");
+    let chosen = |flags: &str| -> Vec<u64> {
+        let told = desk.json(&format!("deadline last --period 1ms --json {flags}"));
+        let points = told["points"].as_array().expect("points");
+        points
+            .iter()
+            .map(|point| count(&point["point"], "index"))
+            .collect()
+    };
+    assert_eq!(chosen("").len(), 4);
+    assert_eq!(chosen("--point 2,0"), [0, 2]);
+    assert_eq!(chosen("--out 100 --depth 4").len(), 1);
+    assert_eq!(chosen("--depth 1").len(), 2);
+    desk.wiregauge("deadline last --period 1ms --out 7")
+        .assert()
+        .code(2)
+        .stderr(contains("no such point").and(contains("OUT 48 B")));
+}
+
+#[test]
+fn a_figure_is_drawn_in_the_format_of_its_name() {
+    let desk = Desk::new();
+    desk.output("exchange null:// --count 200 --no-calibration");
+    for (name, begin) in [("d.svg", &b"<svg"[..]), ("d.png", &b"\x89PNG"[..])] {
+        let file = desk.text(name);
+        desk.wiregauge(&format!("deadline last --period 1ms --figure {file}"))
+            .assert()
+            .success()
+            .stderr(contains("wrote"));
+        let bytes = std::fs::read(&file).expect("the figure");
+        assert!(
+            bytes
+                .windows(begin.len())
+                .take(200)
+                .any(|part| part == begin),
+            "{name}"
+        );
+    }
+    desk.wiregauge("deadline last --period 1ms --figure d.jpg")
+        .assert()
+        .code(2)
+        .stderr(contains(".svg or .png"));
+    desk.wiregauge("deadline last --period 1ms --figure nowhere/d.svg")
+        .assert()
+        .code(3)
+        .stderr(contains("nowhere"));
+}
+
+#[test]
+fn what_makes_no_sense_is_said() {
+    let desk = Desk::new();
+    desk.output("exchange null:// --count 50 --no-calibration");
+    for (flags, words) in [
+        ("", "--period 1ms"),
+        ("--period 1", "is no time"),
+        ("--period 1ms --deadline 2ms", "--depth 2"),
+        ("--period 1ms --beyond often", "is no number of responses"),
+        ("--period 1ms --require p99<2ms", "missed<SHARE"),
+        ("--period 1ms --point 9", "no such point"),
+    ] {
+        desk.wiregauge(&format!("deadline last {flags}"))
+            .assert()
+            .code(2)
+            .stderr(contains(words));
+    }
+    desk.wiregauge("deadline nothing --period 1ms")
+        .assert()
+        .code(2)
+        .stderr(contains("cannot find a run `nothing`"));
+}
+
+#[test]
+fn a_stream_and_a_loop_are_refused_with_where_to_look() {
+    let desk = Desk::new();
+    desk.output("stream null:// --direction in --settle 10ms --duration 50ms");
+    desk.wiregauge("deadline last --period 1ms")
+        .assert()
+        .code(2)
+        .stderr(contains("is a stream").and(contains("--rate")));
+    desk.output("loop virtual --duration 100ms");
+    desk.wiregauge("deadline last --period 1ms")
+        .assert()
+        .code(2)
+        .stderr(contains("is a loop").and(contains("wiregauge show")));
+}

@@ -1,0 +1,440 @@
+//! What a run means for a control loop, in tables with units; what could not be told, and why.
+
+use super::table::Table;
+use super::{Told, heading};
+use crate::gather::{Beyond, DeadlinePoint, Deadlines, Taken};
+use crate::units::{TimeUnit, grouped, time};
+use wiregauge_record::Point;
+use wiregauge_run::RunFile;
+use wiregauge_stats::{Estimate, Exceeding, NoTail};
+
+/// An hour in nanoseconds.
+const HOUR_NS: f64 = 3600e9;
+
+/// Tells of it, beside what the run was.
+pub fn of_deadlines(file: &RunFile, deadlines: &Deadlines) -> Told {
+    let points = &deadlines.points[..];
+    let mut tables = vec![cycles(deadlines)];
+    tables.extend(beyond(deadlines));
+    Told {
+        heading: heading::of_exchange(file),
+        set_off: vec![file.plan.address.clone()],
+        tables,
+        notes: notes(file, deadlines),
+        warnings: points.iter().flat_map(warnings).collect(),
+        ..Told::default()
+    }
+}
+
+/// The title's part that names the loop.
+fn of_loop(deadlines: &Deadlines) -> String {
+    let asked = deadlines.control_loop;
+    let mut text = format!("cycles of {}", time(asked.period_ns as f64));
+    if asked.deadline_ns != asked.period_ns {
+        text += &format!(", answer within {}", time(asked.deadline_ns as f64));
+    }
+    if let Some(jitter) = asked.jitter_ns {
+        text += &format!(", no further than {} from its median", time(jitter as f64));
+    }
+    text
+}
+
+fn several_links(points: &[DeadlinePoint]) -> bool {
+    points.iter().any(|p| p.point.link > 0 || p.point.together)
+}
+
+fn columns(points: &[DeadlinePoint], rest: &[&'static str]) -> Vec<&'static str> {
+    let link: &[&str] = if several_links(points) {
+        &["link"]
+    } else {
+        &[]
+    };
+    let sizes: &[&str] = &["OUT B", "IN B", "depth"];
+    link.iter().chain(sizes).chain(rest).copied().collect()
+}
+
+fn cells(points: &[DeadlinePoint], point: Point) -> Vec<String> {
+    let mut cells = Vec::new();
+    if several_links(points) {
+        let how = if point.together { "together" } else { "alone" };
+        cells.push(format!("{} {how}", point.link));
+    }
+    cells.extend([point.out_bytes, point.in_bytes, point.depth].map(|value| value.to_string()));
+    cells
+}
+
+fn unit(points: &[DeadlinePoint]) -> TimeUnit {
+    let medians = points
+        .iter()
+        .filter_map(|p| Some(p.response.as_ref()?.p50.value));
+    let mut medians: Vec<f64> = medians.collect();
+    medians.sort_by(f64::total_cmp);
+    TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0))
+}
+
+fn cycles(deadlines: &Deadlines) -> Table {
+    let points = &deadlines.points[..];
+    let unit = unit(points);
+    let rest = [
+        "cycles",
+        "missed",
+        "%",
+        "95 %",
+        "worth",
+        "runs",
+        "longest",
+        "mean",
+        "a run every",
+        "p50",
+        "p99.9",
+        "max",
+    ];
+    let title = format!("Missed {}; response in {}", of_loop(deadlines), unit.name());
+    let mut table = Table::new(title, &columns(points, &rest));
+    let period = deadlines.control_loop.period_ns as f64;
+    for point in points {
+        let mut row = cells(points, point.point);
+        let found = &point.cycles;
+        row.extend([
+            grouped(found.cycles),
+            grouped(found.missed),
+            digits(found.share.value * 100.0),
+            interval_of_share(point),
+            grouped(found.effective_cycles.round() as u64),
+            grouped(found.runs),
+            grouped(found.longest_run),
+            found
+                .mean_run
+                .map_or("-".into(), |mean| format!("{mean:.1}")),
+            match (found.runs, found.share.high) {
+                (0, Some(high)) if found.cycles > 0 => format!("> {}", span(period / high)),
+                (0, _) => "-".into(),
+                (runs, _) => span(period * found.cycles as f64 / runs as f64),
+            },
+        ]);
+        match &point.response {
+            Some(response) => {
+                let mark = if response.p999.high.is_none() {
+                    ">="
+                } else {
+                    ""
+                };
+                row.extend([
+                    unit.show(response.p50.value),
+                    format!("{mark}{}", unit.show(response.p999.value)),
+                    unit.show(response.max),
+                ]);
+            }
+            None => row.extend(["-", "-", "-"].map(String::from)),
+        }
+        table.row(row);
+    }
+    table
+}
+
+fn interval_of_share(point: &DeadlinePoint) -> String {
+    let share = point.cycles.share;
+    let (Some(low), Some(high)) = (share.low, share.high) else {
+        return "-".into();
+    };
+    match point.cycles.missed {
+        0 => format!("< {}", digits(high * 100.0)),
+        _ => format!("{} to {}", digits(low * 100.0), digits(high * 100.0)),
+    }
+}
+
+fn beyond(deadlines: &Deadlines) -> Option<Table> {
+    let points = &deadlines.points[..];
+    let told = |point: &&DeadlinePoint| point.beyond.one_in.is_some();
+    points.iter().find(told)?;
+    let unit = unit(points);
+    let rest = [
+        "later than",
+        "1 in",
+        "95 %",
+        "an hour",
+        "and 1 in",
+        "takes over",
+        "95 %",
+        "threshold",
+        "over",
+        "worth",
+        "shape",
+    ];
+    let title = format!(
+        "Beyond the measured count: a generalised Pareto tail; times in {}",
+        unit.name()
+    );
+    let mut table = Table::new(title, &columns(points, &rest));
+    for point in points.iter().filter(told) {
+        let mut row = cells(points, point.point);
+        row.push(unit.show(point.limit_ns));
+        row.extend(rarity(
+            &point.beyond,
+            deadlines.control_loop.period_ns as f64,
+        ));
+        row.extend(tail(&point.beyond, unit));
+        table.row(row);
+    }
+    Some(table)
+}
+
+/// One in how many is late, its interval, and how many are in an hour.
+fn rarity(beyond: &Beyond, period_ns: f64) -> [String; 3] {
+    let one_in = |share: f64| about(1.0 / share);
+    let an_hour = |share: f64| digits(share * HOUR_NS / period_ns);
+    match beyond.late {
+        Some(Exceeding::Share(share)) => {
+            let high = share.high.unwrap_or(1.0);
+            [
+                one_in(share.value),
+                match share.low {
+                    Some(low) => format!("{} to {}", one_in(high), one_in(low)),
+                    None => format!("{} or more", one_in(high)),
+                },
+                an_hour(share.value),
+            ]
+        }
+        Some(Exceeding::Rarer { than }) => [
+            format!("> {}", one_in(than)),
+            "-".into(),
+            format!("< {}", an_hour(than)),
+        ],
+        Some(Exceeding::Seen) | None => ["seen", "-", "-"].map(String::from),
+    }
+}
+
+fn tail(beyond: &Beyond, unit: TimeUnit) -> Vec<String> {
+    let (Some(tail), Some(one_in)) = (&beyond.tail, beyond.one_in) else {
+        return vec!["-".into(); 7];
+    };
+    let (level, bounds) = match &beyond.level {
+        Some(Estimate { value, low, high }) => (
+            unit.show(*value),
+            match (low, high) {
+                (Some(low), Some(high)) => format!("{} to {}", unit.show(*low), unit.show(*high)),
+                (Some(low), None) => format!("{} or more", unit.show(*low)),
+                _ => "-".into(),
+            },
+        ),
+        None => ("-".into(), "-".into()),
+    };
+    vec![
+        about(one_in),
+        level,
+        bounds,
+        unit.show(tail.threshold),
+        grouped(tail.over),
+        grouped(tail.independent.round() as u64),
+        format!("{:.2}", tail.shape),
+    ]
+}
+
+fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
+    let period = time(deadlines.control_loop.period_ns as f64);
+    let address = &file.plan.address;
+    let mut notes = vec![match deadlines.taken {
+        Taken::AsScheduled => format!(
+            "Each exchange is a cycle: the run kept a schedule of {period}, and responses count from \
+             the intended start."
+        ),
+        Taken::Replayed => format!(
+            "The run was made as fast as possible; its responses are replayed on ticks of {period}, \
+             and what is still under way at a tick misses it. A link that rests between cycles may \
+             answer later than one that never does: wiregauge exchange {address} --interval \
+             {} measures that.",
+            flag(deadlines.control_loop.period_ns)
+        ),
+        Taken::ReplayedFrom { every_ns } => format!(
+            "The run kept a schedule of {}, not of {period}: its responses, from their own start, are \
+             replayed on ticks of {period}. wiregauge exchange {address} --interval {} measures them.",
+            time(every_ns as f64),
+            flag(deadlines.control_loop.period_ns)
+        ),
+    }];
+    let replayed = deadlines.taken != Taken::AsScheduled;
+    if replayed && deadlines.points.iter().any(|p| p.point.depth > 1) {
+        notes.push(
+            "At a depth over 1 the loop may have as many requests under way. Measured as fast as \
+             possible, they wait behind each other, which they need not do at the loop's period: \
+             these figures are on the safe side."
+                .into(),
+        );
+    }
+    let none_missed = |point: &&DeadlinePoint| point.cycles.missed == 0 && point.cycles.cycles > 0;
+    if deadlines.points.iter().any(|point| none_missed(&point)) {
+        notes.push(
+            "No miss seen does not mean none: `<` is the share that could still have stayed unseen \
+             (95 %)."
+                .into(),
+        );
+    }
+    let measured: u64 = file
+        .points
+        .iter()
+        .map(|point| point.elapsed_ns)
+        .max()
+        .unwrap_or(0);
+    notes.push(format!(
+        "All of it holds for a host and a link that behave as in this run: a cause that strikes less \
+         often than once in {} is in no figure.",
+        span(measured as f64)
+    ));
+    notes
+}
+
+fn warnings(point: &DeadlinePoint) -> Vec<String> {
+    let name = point.point;
+    let mut warnings = Vec::new();
+    if let Some(why) = &point.beyond.why {
+        warnings.push(format!(
+            "{name}: nothing is told beyond the measured count: {why}"
+        ));
+    }
+    if point.unanswered > 0 {
+        warnings.push(format!(
+            "{name}: {} exchanges without a right answer in time are missed cycles; the tail is that of \
+             the right answers alone",
+            grouped(point.unanswered)
+        ));
+    }
+    warnings
+}
+
+/// Why nothing is said beyond the samples, and what would help.
+pub(crate) fn no_tail(why: &NoTail) -> String {
+    match *why {
+        NoTail::TooFew {
+            independent,
+            needed,
+            values_needed,
+        } => format!(
+            "the longest responses are worth {independent:.0} independent ones, and {needed:.0} are \
+             needed. About {} exchanges would do (--count)",
+            about(values_needed)
+        ),
+        NoTail::Unsteady => "long responses came more often in one part of the run than in another, so \
+             there is no one tail. `wiregauge report` shows when; find what changed, or measure again \
+             with --warmup, or for longer"
+            .into(),
+        NoTail::Gap { apart, from, to } => format!(
+            "{} responses from {} on lie apart from the others, which end at {}: levels (a poll, a bus \
+             frame, a timer), or a second cause, and no one tail. `wiregauge report` shows when they \
+             came; only a run in which the limit itself is exceeded many times tells how often",
+            grouped(apart),
+            time(to),
+            time(from)
+        ),
+        NoTail::Misfit {
+            statistic,
+            by_chance,
+        } => {
+            let found = match statistic < 1e6 {
+                true => format!("A2 is {statistic:.2}, by chance at most {by_chance:.2}"),
+                false => "they are all alike".into(),
+            };
+            format!(
+                "the longest responses follow no such tail ({found}): they have several causes, or \
+                 stand on levels (a poll, a bus frame, a timer). The histogram of `wiregauge report` \
+                 shows which; only a run in which the limit itself is exceeded many times tells how often"
+            )
+        }
+        NoTail::Unstable {
+            shape,
+            higher,
+            by_chance,
+        } => format!(
+            "the shape of the tail changes from {shape:.2} to {higher:.2} at a higher threshold, by \
+             chance at most by {by_chance:.2}, so it would change further. More exchanges allow a \
+             higher threshold (--count)"
+        ),
+        NoTail::TooFar {
+            asked,
+            carried,
+            values_needed,
+        } => format!(
+            "one in {} was asked for, and the run carries one in {}. About {} exchanges would do \
+             (--count)",
+            about(asked),
+            about(carried),
+            about(values_needed)
+        ),
+    }
+}
+
+/// A count of which two digits matter.
+fn about(count: f64) -> String {
+    if !(1.0..1e15).contains(&count) {
+        return format!("{count:.1e}");
+    }
+    let step = 10_f64.powf((count.log10().floor() - 1.0).max(0.0));
+    grouped(((count / step).round() * step) as u64)
+}
+
+/// Two digits that matter, without an exponent as far as that can be read.
+fn digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if value < 1e-8 {
+        return format!("{value:.1e}");
+    }
+    let decimals = (1.0 - value.log10().floor()).max(0.0) as usize;
+    let text = format!("{value:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').into(),
+        false => text,
+    }
+}
+
+/// A span of time from nanoseconds to years.
+fn span(ns: f64) -> String {
+    const UNITS: [(f64, &str); 4] = [
+        (365.25 * 24.0 * HOUR_NS, "years"),
+        (24.0 * HOUR_NS, "days"),
+        (HOUR_NS, "h"),
+        (60e9, "min"),
+    ];
+    match UNITS.iter().find(|(unit, _)| ns >= 2.0 * unit) {
+        Some((unit, name)) => format!("{} {name}", digits(ns / unit)),
+        None if ns >= 1e9 => format!("{} s", digits(ns / 1e9)),
+        None if ns >= 1e6 => format!("{} ms", digits(ns / 1e6)),
+        None => format!("{} us", digits(ns / 1e3)),
+    }
+}
+
+/// A time as a flag takes it.
+fn flag(ns: u64) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us")];
+    let whole = units.iter().find(|(unit, _)| ns.is_multiple_of(*unit));
+    whole.map_or(format!("{ns}ns"), |(unit, name)| {
+        format!("{}{name}", ns / unit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_show_the_digits_that_matter() {
+        let shown = [0.0, 0.036_2, 1.0, 12.34, 250.0, 0.000_001_23, 3.1e-12].map(digits);
+        assert_eq!(
+            shown,
+            ["0", "0.036", "1", "12", "250", "0.0000012", "3.1e-12"]
+        );
+        assert_eq!(
+            [1.0, 123_456.0, 99_999.0].map(about),
+            ["1", "120,000", "100,000"]
+        );
+        let spans = [1500.0, 2.5e6, 90e9, 300e9, 3.6e13, 1e20].map(span);
+        assert_eq!(
+            spans,
+            ["1.5 us", "2.5 ms", "90 s", "5 min", "10 h", "3169 years"]
+        );
+        assert_eq!(
+            [1_000_000, 1500, 333_333].map(flag),
+            ["1ms", "1500ns", "333333ns"]
+        );
+    }
+}

@@ -1,0 +1,228 @@
+//! Runs of known responses, held against control loops: the cycles that miss are counted exactly, in
+//! the order of the requests, whatever the order of the answers.
+
+mod common;
+
+use common::{Random, exchange_run, plan};
+use tempfile::TempDir;
+use wiregauge_record::*;
+use wiregauge_report::figures;
+use wiregauge_report::gather::{ControlLoop, Deadlines, Taken, deadlines};
+use wiregauge_report::told;
+use wiregauge_run::{AnyRun, Exchange, Run};
+
+const MS: u64 = 1_000_000;
+
+fn every(period_ns: u64) -> ControlLoop {
+    ControlLoop {
+        period_ns,
+        deadline_ns: period_ns,
+        jitter_ns: None,
+        beyond: None,
+    }
+}
+
+fn of_depth(depth: u32) -> Plan {
+    let mut plan = plan(1);
+    plan.points[0].depth = depth;
+    plan
+}
+
+/// Measured exchanges that each begin when the one before has ended.
+fn one_by_one(outcomes: Vec<(u64, Status)>) -> Vec<Sample> {
+    let mut start_ns = 0;
+    let mut samples = Vec::new();
+    let first = [(MS, Status::Ok)].into_iter().chain(outcomes);
+    for (sequence, (rtt_ns, status)) in first.enumerate() {
+        samples.push(Sample {
+            sequence: sequence as u64,
+            intended_ns: start_ns,
+            start_ns,
+            rtt_ns,
+            status,
+            outstanding: 1,
+            phase: if sequence == 0 {
+                Phase::First
+            } else {
+                Phase::Measured
+            },
+            ..Sample::default()
+        });
+        start_ns += rtt_ns;
+    }
+    samples
+}
+
+fn run_of(dir: &TempDir, plan: &Plan, samples: &[Sample]) -> Run<Exchange> {
+    let dir = dir.path().join("run");
+    match exchange_run(&dir, plan, |_| samples.iter().copied()) {
+        AnyRun::Exchange(run) => run,
+        _ => panic!("not an exchange run"),
+    }
+}
+
+#[track_caller]
+fn told_of(plan: &Plan, samples: &[Sample], control_loop: ControlLoop) -> Deadlines {
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = run_of(&dir, plan, samples);
+    deadlines(&run, &[0], control_loop, &mut |_| {}).expect("the samples can be read")
+}
+
+#[test]
+fn stalls_and_losses_miss_every_tick_that_they_hold_up() {
+    let mut outcomes = vec![(MS / 4, Status::Ok); 1000];
+    outcomes[100] = (30 * MS, Status::Ok);
+    outcomes[500] = (100 * MS, Status::Lost);
+    outcomes[501] = (MS / 4, Status::Corrupted);
+    let mut samples = one_by_one(outcomes);
+    // The answer to the lost one after all: a further row, and no cycle.
+    samples.push(Sample {
+        status: Status::Late,
+        ..samples[501]
+    });
+    let found = told_of(&of_depth(1), &samples, every(MS));
+    assert_eq!(found.taken, Taken::Replayed);
+    let cycles = &found.points[0].cycles;
+    assert_eq!(cycles.missed, 30 + 100 + 1);
+    assert_eq!(cycles.cycles, 1000 + 29 + 99);
+    assert_eq!((cycles.runs, cycles.longest_run), (2, 101));
+    assert_eq!(found.points[0].unanswered, 2);
+    let response = found.points[0].response.as_ref().expect("answers");
+    assert_eq!((response.n, response.max), (998, 30e6));
+}
+
+#[test]
+fn a_limit_of_jitter_misses_what_is_early_too() {
+    let mut outcomes = vec![(400_000, Status::Ok); 100];
+    outcomes[10].0 = 350_000;
+    outcomes[20].0 = 349_999;
+    outcomes[30].0 = 450_001;
+    let asked = ControlLoop {
+        jitter_ns: Some(50_000),
+        ..every(MS)
+    };
+    let found = told_of(&of_depth(1), &one_by_one(outcomes), asked);
+    assert_eq!(found.points[0].cycles.missed, 2);
+    assert_eq!(found.points[0].limit_ns, 450_000.0);
+}
+
+#[test]
+fn a_run_with_the_loops_schedule_counts_from_the_intended_start() {
+    // The third is late by itself; the next two start late for it.
+    let rtt = [200, 200, 2_500, 200, 200, 200, 200].map(|us| us * 1000);
+    let mut free_ns = 0;
+    let samples: Vec<Sample> = (0..7_u64)
+        .map(|sequence| {
+            let intended_ns = sequence * MS;
+            let start_ns = free_ns.max(intended_ns);
+            let rtt_ns = rtt[sequence as usize];
+            free_ns = start_ns + rtt_ns;
+            Sample {
+                sequence: sequence + 1,
+                intended_ns,
+                start_ns,
+                rtt_ns,
+                ..Sample::default()
+            }
+        })
+        .collect();
+    let mut plan = of_depth(1);
+    plan.schedule = Schedule::EveryNs(MS);
+    let found = told_of(&plan, &samples, every(MS));
+    assert_eq!(found.taken, Taken::AsScheduled);
+    // 2.5 ms and 1.7 ms from their ticks; then 0.9 ms is in time.
+    let cycles = &found.points[0].cycles;
+    assert_eq!(
+        (cycles.cycles, cycles.missed, cycles.longest_run),
+        (7, 2, 2)
+    );
+    // Held against another period, the responses count from their own start.
+    let found = told_of(&plan, &samples, every(2 * MS));
+    assert_eq!(found.taken, Taken::ReplayedFrom { every_ns: MS });
+    let cycles = &found.points[0].cycles;
+    assert_eq!((cycles.cycles, cycles.missed), (8, 2));
+}
+
+#[test]
+fn answers_that_overtake_each_other_are_put_back_into_order() {
+    // Two outstanding; every second pair ends in the other order, one row far behind.
+    let mut samples = one_by_one(vec![(MS / 2, Status::Ok); 400]);
+    samples[50].rtt_ns = 20 * MS;
+    let ordered = told_of(&of_depth(2), &samples, every(MS));
+    samples[1..]
+        .chunks_exact_mut(4)
+        .for_each(|four| four.swap(0, 1));
+    let late = samples.remove(40);
+    samples.insert(300, late);
+    let found = told_of(&of_depth(2), &samples, every(MS));
+    assert_eq!(found.points[0].cycles, ordered.points[0].cycles);
+    // With two outstanding, one that takes long leaves a place for the next: only its own cycle misses.
+    let cycles = &found.points[0].cycles;
+    assert_eq!((cycles.cycles, cycles.missed), (400, 1));
+}
+
+/// Exponential beyond 0.2 ms, 50 us a factor of e.
+fn smooth(n: u64) -> Vec<Sample> {
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let outcomes = (0..n).map(|_| {
+        let uniform = (random.bits(48) as f64 + 0.5) / (1_u64 << 48) as f64;
+        ((2e5 - 5e4 * uniform.ln()) as u64, Status::Ok)
+    });
+    one_by_one(outcomes.collect())
+}
+
+#[test]
+fn a_smooth_tail_is_continued_and_told_in_words_and_drawn() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = run_of(&dir, &of_depth(1), &smooth(20_000));
+    let found = deadlines(&run, &[0], every(MS), &mut |_| {}).expect("samples");
+    let point = &found.points[0];
+    assert_eq!(point.cycles.missed, 0);
+    assert_eq!(point.beyond.refused, None);
+    let told = told::of_deadlines(&run.file, &found);
+    assert_eq!(told.tables.len(), 2);
+    assert!(
+        told.notes
+            .iter()
+            .any(|note| note.contains("No miss seen does not mean none"))
+    );
+    // P(> 1 ms) is exp(-16), one in nine million: rarer than 20,000 responses carry.
+    assert!(
+        told.tables[1].rows[0][4].starts_with("> "),
+        "{:?}",
+        told.tables[1]
+    );
+    let figure = figures::of_deadlines(&found).expect("a figure");
+    for part in ["deadline 1.000 ms", "fitted tail", "class=\"tail\""] {
+        assert!(figure.svg.contains(part), "{part}");
+    }
+    // P(> 0.65 ms) is exp(-9), one in 8,103; the interval must hold it.
+    let found = deadlines(&run, &[0], every(650_000), &mut |_| {}).expect("samples");
+    let late = serde_json::to_value(found.points[0].beyond.late).expect("JSON");
+    let truth = (-9.0_f64).exp();
+    let bound = |name: &str| late[name].as_f64().expect("a bound");
+    assert!(bound("low") < truth && truth < bound("high"), "{late}");
+}
+
+#[test]
+fn a_tail_of_levels_is_not_continued_and_the_reason_is_told() {
+    // Every hundredth waits for a poll of 4 ms.
+    let mut outcomes = vec![(MS / 4, Status::Ok); 20_000];
+    let mut random = Random(3);
+    for (at, outcome) in outcomes.iter_mut().enumerate() {
+        outcome.0 += random.bits(14) + if at % 1000 == 0 { 4 * MS } else { 0 };
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = run_of(&dir, &of_depth(1), &one_by_one(outcomes));
+    let found = deadlines(&run, &[0], every(MS), &mut |_| {}).expect("samples");
+    assert_eq!(found.points[0].cycles.missed, 20 * 5);
+    let told = told::of_deadlines(&run.file, &found);
+    assert_eq!(told.tables.len(), 1);
+    let words = told.warnings.join("\n");
+    assert!(
+        words.contains("nothing is told beyond") && words.contains("lie apart"),
+        "{words}"
+    );
+    let figure = figures::of_deadlines(&found).expect("a figure");
+    assert!(!figure.svg.contains("fitted tail"));
+}

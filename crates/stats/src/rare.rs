@@ -1,0 +1,419 @@
+//! How seldom a limit is exceeded that was exceeded seldom or never: the tail of what was measured,
+//! continued by a generalised Pareto distribution, or the reason why it cannot be.
+//! docs/deadline.md has the method, its sources and how often its intervals held.
+
+use crate::clusters;
+use crate::pareto::Pareto;
+use crate::reading::Reading;
+use crate::series::Series;
+use crate::tail::{Peaks, Tail};
+use crate::types::{Confidence, Estimate};
+use serde::Serialize;
+
+/// A tenth of all values is fitted, but no more than the first of these where they are worth enough
+/// independent ones, and no more than the second in any case.
+const FITTED: usize = 1000;
+const MOST_FITTED: usize = 4000;
+const ENOUGH: f64 = 150.0;
+
+/// Values that are asked about dependence, at least.
+const SIDE: usize = 30;
+
+/// Independent values over the threshold that there must be.
+const FEWEST: f64 = 50.0;
+
+/// Thresholds that are tried, each with half of the values over it that the one before had.
+const THRESHOLDS: u32 = 4;
+
+/// How far the tail is continued: to one in so many times the number of independent values. Set by
+/// simulation, as the table in docs/deadline.md shows.
+const REACH: f64 = 10.0;
+
+/// A level is not told further than so many times the largest value; as of buffers.
+const HEAVY: f64 = 30.0;
+
+/// How often a tail may be refused by a test of it that in truth has no fault.
+const BY_CHANCE: f64 = 0.01;
+
+/// How many standard errors the shape may change from a threshold to the next (`BY_CHANCE`).
+const SHAPE_CHANGES: f64 = 2.576;
+
+/// Response times in time order, and what is asked about the longest of them. Some 32 MiB at most;
+/// see [`Series`].
+#[derive(Clone, Debug, Default)]
+pub struct Responses {
+    series: Series,
+    tail: Tail,
+}
+
+/// Why nothing is said of what lies beyond the samples.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "reason")]
+pub enum NoTail {
+    /// Too few independent values lie over the threshold.
+    TooFew {
+        /// How many.
+        independent: f64,
+        /// How many there must be.
+        needed: f64,
+        /// About how many values in all would have that many.
+        values_needed: f64,
+    },
+    /// The long ones came more often in one part of the run than in another.
+    Unsteady,
+    /// Some of the longest lie apart from all others: levels, or a cause of their own.
+    Gap {
+        /// How many.
+        apart: u64,
+        /// The largest of the others.
+        from: f64,
+        /// The smallest of those apart.
+        to: f64,
+    },
+    /// The values over the threshold do not follow the distribution.
+    Misfit {
+        /// Anderson and Darling's statistic.
+        statistic: f64,
+        /// What it exceeds in one case of a hundred where they do.
+        by_chance: f64,
+    },
+    /// The shape changes from this threshold to a higher one, so it would change further.
+    Unstable {
+        /// The shape at this threshold.
+        shape: f64,
+        /// The shape at the next.
+        higher: f64,
+        /// How far they may differ.
+        by_chance: f64,
+    },
+    /// The question reaches further than the values carry.
+    TooFar {
+        /// One in how many was asked for.
+        asked: f64,
+        /// One in how many can be told.
+        carried: f64,
+        /// About how many values in all would carry it.
+        values_needed: f64,
+    },
+}
+
+/// The longest of the values and the distribution that was fitted to them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FittedTail {
+    /// The value over which they lie.
+    pub threshold: f64,
+    /// How many lie over it.
+    pub over: u64,
+    /// How many independent ones these are worth.
+    pub independent: f64,
+    /// Shape of the distribution: negative where it ends, positive where it is heavier than an
+    /// exponential one.
+    pub shape: f64,
+    /// Its scale.
+    pub scale: f64,
+    /// One in how many values is the rarest that can be told.
+    pub carried: f64,
+    /// All values.
+    n: u64,
+    #[serde(skip)]
+    excesses: Vec<f64>,
+}
+
+/// How often a limit is exceeded.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "how")]
+pub enum Exceeding {
+    /// So often that no continuation is needed: the limit lies below the threshold.
+    Seen,
+    /// By this share of the values.
+    Share(Estimate),
+    /// More seldom than can be told.
+    Rarer {
+        /// At most by this share of the values.
+        than: f64,
+    },
+}
+
+impl Responses {
+    /// None yet.
+    pub fn new() -> Responses {
+        Responses::default()
+    }
+
+    /// Takes the next value; see [`Series::push`].
+    pub fn push(&mut self, value: u64) {
+        self.tail.push(value, self.series.len());
+        self.series.push(value);
+    }
+
+    /// The values.
+    pub fn series(&self) -> &Series {
+        &self.series
+    }
+
+    /// How many of the longest values, a hundredth of all, are worth an independent one, at least 1: the
+    /// larger of what the dependence of the series and the clusters of these values tell.
+    pub fn together(&self) -> f64 {
+        let Some(reading) = self.series.read() else {
+            return 1.0;
+        };
+        let peaks = self.tail.peaks();
+        let hundredth = usize::try_from(peaks.n() / 100).unwrap_or(MOST_FITTED);
+        Over::largest(&peaks, hundredth.clamp(SIDE, MOST_FITTED)).together(&reading)
+    }
+
+    /// Fits the tail. Over the lowest of a few thresholds that shows nothing against it (Bader, Yan &
+    /// Zhang, "Automated threshold selection for extreme value analysis via ordered goodness-of-fit
+    /// tests with adjustment for false discovery rate", Annals of Applied Statistics 12, 2018, 310).
+    pub fn tail(&self) -> Result<FittedTail, NoTail> {
+        let none = NoTail::TooFew {
+            independent: 0.0,
+            needed: FEWEST,
+            values_needed: 10.0 * FEWEST,
+        };
+        let reading = self.series.read().ok_or(none)?;
+        let peaks = self.tail.peaks();
+        let most = fitted(&peaks);
+        let mut why = none;
+        for halved in 0..THRESHOLDS {
+            let over = Over::largest(&peaks, most >> halved);
+            let together = over.together(&reading);
+            let independent = over.excesses.len() as f64 / together;
+            if independent < FEWEST {
+                // A higher threshold has fewer still; what spoke against the one before stands.
+                if halved == 0 {
+                    let values = peaks.n() as f64 * FEWEST / independent.max(1.0);
+                    why = NoTail::TooFew {
+                        independent,
+                        needed: FEWEST,
+                        values_needed: values.max(10.0 * FEWEST),
+                    };
+                }
+                break;
+            }
+            if reading.wanders_at(over.share(peaks.n())) {
+                return Err(NoTail::Unsteady);
+            }
+            match over.fit(independent) {
+                Ok(fit) => {
+                    return Ok(FittedTail {
+                        threshold: over.threshold as f64,
+                        over: over.excesses.len() as u64,
+                        independent,
+                        shape: fit.shape,
+                        scale: fit.scale,
+                        carried: REACH * peaks.n() as f64 / together,
+                        n: peaks.n(),
+                        excesses: over.excesses,
+                    });
+                }
+                Err(reason) => why = reason,
+            }
+        }
+        Err(why)
+    }
+}
+
+/// How many of the largest values the first fit is made of.
+fn fitted(peaks: &Peaks) -> usize {
+    let tenth = usize::try_from(peaks.n() / 10).unwrap_or(MOST_FITTED);
+    let most = tenth.min(MOST_FITTED).min(peaks.len());
+    let mut count = FITTED.min(most);
+    while count < most && Over::largest(peaks, count).clusters() < ENOUGH {
+        count = (count * 2).min(most);
+    }
+    count
+}
+
+/// The values over a threshold.
+struct Over {
+    threshold: u64,
+    /// Descending.
+    excesses: Vec<f64>,
+    /// Ascending.
+    positions: Vec<u64>,
+}
+
+impl Over {
+    /// So many of the largest; fewer where several are equal to the next.
+    fn largest(peaks: &Peaks, count: usize) -> Over {
+        let (threshold, over) = peaks.over(count);
+        let excess = |&(value, _): &(u64, u64)| (value - threshold) as f64;
+        let mut positions: Vec<u64> = over.iter().map(|&(_, position)| position).collect();
+        positions.sort_unstable();
+        Over {
+            threshold,
+            excesses: over.iter().map(excess).collect(),
+            positions,
+        }
+    }
+
+    fn share(&self, n: u64) -> f64 {
+        self.excesses.len() as f64 / n.max(1) as f64
+    }
+
+    /// How many independent events they are, as far as their distances tell.
+    fn clusters(&self) -> f64 {
+        clusters::independent(&self.positions)
+    }
+
+    /// How many of them are worth an independent one.
+    fn together(&self, reading: &Reading<'_>) -> f64 {
+        if self.excesses.is_empty() {
+            return 1.0;
+        }
+        let slow = reading.together_at(self.share(reading.n()));
+        let close = self.excesses.len() as f64 / self.clusters();
+        slow.max(close).max(1.0)
+    }
+
+    fn fit(&self, independent: f64) -> Result<Pareto, NoTail> {
+        // What cannot be fitted at all: all are equal.
+        let misfit = NoTail::Misfit {
+            statistic: f64::MAX,
+            by_chance: 0.0,
+        };
+        let fit = Pareto::fit(&self.excesses).ok_or(misfit)?;
+        // Dependent values scatter about their distribution more than independent ones do, squared by
+        // as much as there are fewer of them.
+        let fewer = independent / self.excesses.len() as f64;
+        let (apart, gap) = fit.widest_gap(&self.excesses);
+        if gap * fewer > (self.excesses.len() as f64 / BY_CHANCE).ln() {
+            let value = |at: usize| self.threshold as f64 + self.excesses[at];
+            return Err(NoTail::Gap {
+                apart: apart as u64,
+                from: value(apart),
+                to: value(apart - 1),
+            });
+        }
+        let (statistic, by_chance) = (fit.misfit(&self.excesses) * fewer, fit.misfit_by_chance());
+        // What is no number is no fit either.
+        if statistic.is_nan() || statistic > by_chance {
+            return Err(NoTail::Misfit {
+                statistic,
+                by_chance,
+            });
+        }
+        self.check_stable(fit, independent)?;
+        Ok(fit)
+    }
+
+    /// Whether half of them, over a higher threshold, have the same shape.
+    fn check_stable(&self, fit: Pareto, independent: f64) -> Result<(), NoTail> {
+        let half = self.excesses.len() / 2;
+        let next = self.excesses[half];
+        let higher: Vec<f64> = self
+            .excesses
+            .iter()
+            .map(|excess| excess - next)
+            .take_while(|&excess| excess > 0.0)
+            .collect();
+        let Some(above) = Pareto::fit(&higher) else {
+            return Ok(());
+        };
+        // The error of a fitted shape is (1 + shape) / sqrt(n) (Smith 1987). The fit of all is part of
+        // the fit of the half, so the variance of their difference is that of the half less that of
+        // all (Hausman 1978).
+        let halves = independent * higher.len() as f64 / self.excesses.len() as f64;
+        let one = (1.0 + fit.shape).max(0.5);
+        let error = one * (1.0 / halves - 1.0 / independent).max(0.0).sqrt();
+        let by_chance = SHAPE_CHANGES * error;
+        if (above.shape - fit.shape).abs() > by_chance {
+            return Err(NoTail::Unstable {
+                shape: fit.shape,
+                higher: above.shape,
+                by_chance,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl FittedTail {
+    /// The share of all values that lies over the threshold.
+    fn over_share(&self) -> f64 {
+        self.over as f64 / self.n as f64
+    }
+
+    fn fit(&self) -> Pareto {
+        Pareto {
+            shape: self.shape,
+            scale: self.scale,
+        }
+    }
+
+    /// Whether one in so many can be told.
+    pub fn carries(&self, one_in: f64) -> Result<(), NoTail> {
+        if one_in <= self.carried {
+            return Ok(());
+        }
+        Err(NoTail::TooFar {
+            asked: one_in,
+            carried: self.carried,
+            values_needed: self.n as f64 * one_in / self.carried,
+        })
+    }
+
+    /// The share of the values that exceeds a limit, told down to one in so many, at most what is
+    /// `carried`.
+    pub fn exceeding(&self, limit: f64, one_in: f64, sure: Confidence) -> Exceeding {
+        let excess = limit - self.threshold;
+        if excess <= 0.0 {
+            return Exceeding::Seen;
+        }
+        let rarest = 1.0 / one_in.min(self.carried);
+        let (value, low, high) = self.exceeded(excess, sure);
+        if value < rarest {
+            return Exceeding::Rarer {
+                than: high.max(rarest),
+            };
+        }
+        Exceeding::Share(Estimate {
+            value,
+            low: (low >= rarest).then_some(low),
+            high: Some(high),
+        })
+    }
+
+    /// The fitted share over an excess and its bounds, however rare.
+    fn exceeded(&self, excess: f64, sure: Confidence) -> (f64, f64, f64) {
+        let (fit, share) = (self.fit(), self.over_share());
+        let (low, high) =
+            fit.exceeded_between(&self.excesses, excess, share, self.independent, sure);
+        (
+            share * fit.exceeded(excess),
+            share * low,
+            (share * high).min(1.0),
+        )
+    }
+
+    /// The value that one in so many exceeds; `None` where that is less than those over the threshold, or
+    /// so far beyond the largest that it only says that the tail is heavy. The same of its upper bound.
+    pub fn level(&self, one_in: f64, sure: Confidence) -> Option<Estimate> {
+        let ratio = self.over_share() * one_in;
+        if ratio <= 1.0 {
+            return None;
+        }
+        let fit = self.fit();
+        let (low, high) = fit.interval(&self.excesses, ratio, self.independent, sure);
+        let value = self.threshold + fit.level(ratio);
+        let most = HEAVY * (self.threshold + self.excesses[0]);
+        (value <= most).then_some(Estimate {
+            value,
+            low: Some(self.threshold + low),
+            high: Some(self.threshold + high).filter(|&high| high <= most),
+        })
+    }
+
+    /// The tail as a curve from the threshold to one in so many: that many levels, in equal steps of
+    /// the logarithm of their rarity.
+    pub fn curve(&self, one_in: f64, steps: u32, sure: Confidence) -> Vec<(f64, Estimate)> {
+        let from = 1.0 / self.over_share();
+        let step = (one_in / from).max(1.0).powf(1.0 / f64::from(steps.max(1)));
+        let at = |number: u32| {
+            let one_in = from * step.powf(f64::from(number));
+            Some((one_in, self.level(one_in, sure)?))
+        };
+        (1..=steps).filter_map(at).collect()
+    }
+}
