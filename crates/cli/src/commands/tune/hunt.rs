@@ -20,7 +20,7 @@ use wiregauge::sink::RunError;
 use wiregauge_record::{Figure, Times};
 use wiregauge_tune::{Candidate, Effort, Measured, Probe, Purpose, Search};
 
-/// Exchanges (milliseconds of a stream) that tell whether a link lives.
+/// Exchanges (of a stream: as short as it can be) that tell whether a link lives.
 const SIGN_OF_LIFE: u64 = 8;
 /// How often, and how far apart, it is asked for one: a USB device that was reset is back after a
 /// second or so.

@@ -30,6 +30,8 @@ const SETTLE: Duration = Duration::from_millis(100);
 const GIVE_UP: u32 = 3;
 /// Exchanges for each one outstanding, at least.
 const LAPS: u64 = 3;
+/// Milliseconds of a stream, at least: a busy host may be away for some of them.
+const LEAST_MS: u64 = 50;
 /// Two sides, and standard errors from a middle to an end of an interval of 95 %.
 const ERRORS: f64 = 2.0 * 1.96;
 
@@ -255,7 +257,7 @@ impl Task {
                 let all = Exchanges::count(at, asked).saturating_add(Exchanges::warmup(at));
                 all.saturating_add(1)
             }
-            Kind::Stream(_) => asked,
+            Kind::Stream(_) => asked.max(LEAST_MS),
         }
     }
 
@@ -558,7 +560,7 @@ impl Flowing {
                 link: 0,
                 together: false,
             }],
-            duration_ns: milliseconds.saturating_mul(1_000_000),
+            duration_ns: milliseconds.max(LEAST_MS).saturating_mul(1_000_000),
             settle_ns: nanoseconds(SETTLE),
             check: true,
             timeout_ns: nanoseconds(task.timeout),
