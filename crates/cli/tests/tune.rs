@@ -231,7 +231,7 @@ fn an_echo_has_one_size_for_both_ways() {
 fn a_stream_is_tuned_by_transfer_and_queue() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
-    let flags = "--maximise in-throughput --transfer 16,64k --duration 800ms --confirm 200ms \
+    let flags = "--maximise in-throughput --transfer 256,64k --duration 1s --confirm 200ms \
                  --subject-to lost=0";
     let told = found(&desk, &server.address, flags);
     assert_eq!(told["kind"], "stream");
@@ -312,6 +312,7 @@ fn a_dead_link_is_exit_code_3_and_what_was_found_is_told() {
     assert!(ended.stdout.contains("Not confirmed"), "{ended}");
     assert!(ended.stdout.contains("The link failed at"), "{ended}");
     assert!(ended.stderr.contains("error:"), "{ended}");
+    assert!(desk.stored().is_empty(), "{:?}", desk.stored());
 }
 
 /// What a responder has said of clients that came and left.

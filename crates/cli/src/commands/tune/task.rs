@@ -31,7 +31,7 @@ const GIVE_UP: u32 = 3;
 /// Exchanges for each one outstanding, at least.
 const LAPS: u64 = 3;
 /// Milliseconds of a stream, at least: a busy host may be away for some of them.
-const LEAST_MS: u64 = 50;
+const LEAST_MS: u64 = 100;
 /// Two sides, and standard errors from a middle to an end of an interval of 95 %.
 const ERRORS: f64 = 2.0 * 1.96;
 
@@ -246,6 +246,15 @@ impl Task {
             }
         }
         told
+    }
+
+    /// What tells whether a link lives: some exchanges, or a third of a second of a stream, in which
+    /// even a busy host comes back.
+    pub fn sign_of_life(&self) -> u64 {
+        match &self.kind {
+            Kind::Exchanges(_) => 8,
+            Kind::Stream(_) => 300,
+        }
     }
 
     /// What a run at a candidate takes of the host's and the device's time where so much is asked for:
