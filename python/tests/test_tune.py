@@ -4,7 +4,7 @@ import pytest
 
 import wiregauge as wg
 
-TUNING = {"out_sizes": 100, "count": 60, "no_calibration": True, "progress": False}
+TUNING = {"out_sizes": 100, "count": 200, "no_calibration": True, "progress": False}
 
 
 @pytest.fixture(scope="module")

@@ -88,7 +88,7 @@ fn a_constraint_on_the_answers_forbids_the_depth_at_which_they_wait_too_long() {
     let desk = Desk::new();
     // Each waits for those before it: 6 ms for each one outstanding.
     let server = desk.serve("tcp://:0 --service-time 6ms");
-    let flags = "--maximise achieved-depth --depth 1..10 --count 60 --subject-to p50<28ms,lost=0";
+    let flags = "--maximise achieved-depth --depth 1..10 --count 100 --subject-to p50<28ms,lost=0";
     let told = found(&desk, &server.address, flags);
     let depth = told["best"]["depth"].as_u64().expect("a depth");
     assert!((2..=4).contains(&depth), "{told:#}");
@@ -106,7 +106,7 @@ fn what_no_setting_keeps_is_told_with_the_nearest_and_exit_code_1() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --service-time 3ms");
     let address = &server.address;
-    let flags = "--maximise exchanges --depth 1..4 --count 60 --subject-to p50<1ms";
+    let flags = "--maximise exchanges --depth 1..4 --count 300 --subject-to p50<1ms";
     let (told, ended) = tune(&desk, address, flags);
     assert_eq!(ended.code, Some(1), "{ended}");
     assert!(
@@ -231,7 +231,7 @@ fn an_echo_has_one_size_for_both_ways() {
 fn a_stream_is_tuned_by_transfer_and_queue() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
-    let flags = "--maximise in-throughput --transfer 16,64k --duration 150ms --confirm 200ms \
+    let flags = "--maximise in-throughput --transfer 256,64k --duration 1s --confirm 200ms \
                  --subject-to lost=0";
     let told = found(&desk, &server.address, flags);
     assert_eq!(told["kind"], "stream");
@@ -312,6 +312,7 @@ fn a_dead_link_is_exit_code_3_and_what_was_found_is_told() {
     assert!(ended.stdout.contains("Not confirmed"), "{ended}");
     assert!(ended.stdout.contains("The link failed at"), "{ended}");
     assert!(ended.stderr.contains("error:"), "{ended}");
+    assert!(desk.stored().is_empty(), "{:?}", desk.stored());
 }
 
 /// What a responder has said of clients that came and left.

@@ -147,7 +147,7 @@ fn write_csv<K: RunKind>(dir: &Path, file: File, with_data: bool) -> std::io::Re
 }
 
 /// Removes what a run wrote into a directory that was empty before.
-fn remove(dir: &Path) {
+pub fn remove(dir: &Path) {
     let _ = std::fs::remove_file(dir.join("run.json"));
     let _ = std::fs::remove_dir_all(dir.join("samples"));
     let _ = std::fs::remove_dir(dir);

@@ -4,6 +4,7 @@
 use super::task::{Kind, Task};
 use crate::caller::Session;
 use crate::commands::StorageFailed;
+use crate::commands::measure::remove;
 use crate::commands::recorder::Recorder;
 use crate::output::progress::{Extent, Meter, Progress};
 use std::io;
@@ -135,6 +136,10 @@ impl Bench<'_> {
                         .map_err(StorageFailed)?;
                 let ended = exchange::run(&plan, self.stop, &mut recorder.link(turn));
                 let (file, finished) = recorder.finish(state_of(&ended));
+                if file.points.is_empty() {
+                    // Nothing was measured: an empty run among the stored ones is in the way.
+                    remove(dir);
+                }
                 let point = file.points.into_iter().next();
                 let tried = tried(ended, point.map(|p| Taken::Exchanges(Box::new(p))));
                 stored(tried, finished)
@@ -146,6 +151,10 @@ impl Bench<'_> {
                     .map_err(StorageFailed)?;
                 let ended = stream::run(&plan, self.stop, &mut recorder.link(turn));
                 let (file, finished) = recorder.finish(state_of(&ended));
+                if file.points.is_empty() {
+                    // Nothing was measured: an empty run among the stored ones is in the way.
+                    remove(dir);
+                }
                 let point = file.points.into_iter().next();
                 let tried = tried(ended, point.map(|p| Taken::Stream(Box::new(p))));
                 stored(tried, finished)

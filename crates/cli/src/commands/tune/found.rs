@@ -269,10 +269,15 @@ pub fn significant(value: f64) -> String {
     }
 }
 
+/// True of what was seen, and tells no more than that: it has no interval.
+pub fn is_exact(figure: Figure, found: &Estimate) -> bool {
+    figure.is_bare() || (found.low == Some(found.value) && found.high == found.low)
+}
+
 /// A value and its interval.
 pub fn with_bounds(figure: Figure, found: &Estimate) -> String {
     let value = shown(figure, found.value);
-    if figure.is_bare() {
+    if is_exact(figure, found) {
         return value;
     }
     let bound = |bound: Option<f64>| bound.map_or("unknown".into(), |b| shown(figure, b));

@@ -20,8 +20,6 @@ use wiregauge::sink::RunError;
 use wiregauge_record::{Figure, Times};
 use wiregauge_tune::{Candidate, Effort, Measured, Probe, Purpose, Search};
 
-/// Exchanges (milliseconds of a stream) that tell whether a link lives.
-const SIGN_OF_LIFE: u64 = 8;
 /// How often, and how far apart, it is asked for one: a USB device that was reset is back after a
 /// second or so.
 const TRIES: u32 = 5;
@@ -241,7 +239,7 @@ impl Hunt<'_> {
     /// stopped.
     fn heed_the_device(&mut self, mildest: &Candidate) -> anyhow::Result<bool> {
         let bench = self.bench();
-        let (tried, responder) = link(bench.probe(mildest, SIGN_OF_LIFE, &mut |_| {}))?;
+        let (tried, responder) = link(bench.probe(mildest, self.task.sign_of_life(), &mut |_| {}))?;
         match tried {
             Tried::Done(taken) => self.check_figures(&taken)?,
             Tried::Failed(error) => return Err(error.into()),
@@ -350,7 +348,8 @@ impl Hunt<'_> {
     /// is of that setting; what it says of this one is of the link.
     fn look_for_life(&self, sound: &Candidate, error: LinkError) -> anyhow::Result<Next> {
         for _ in 0..TRIES {
-            let (tried, _) = link(self.bench().probe(sound, SIGN_OF_LIFE, &mut |_| {}))?;
+            let effort = self.task.sign_of_life();
+            let (tried, _) = link(self.bench().probe(sound, effort, &mut |_| {}))?;
             match tried {
                 Tried::Done(_) => return Ok(Next::GoOn),
                 Tried::Stopped => return Ok(Next::End(Ended::Interrupted)),

@@ -30,6 +30,8 @@ const SETTLE: Duration = Duration::from_millis(100);
 const GIVE_UP: u32 = 3;
 /// Exchanges for each one outstanding, at least.
 const LAPS: u64 = 3;
+/// Milliseconds of a stream, at least: a busy host may be away for some of them.
+const LEAST_MS: u64 = 100;
 /// Two sides, and standard errors from a middle to an end of an interval of 95 %.
 const ERRORS: f64 = 2.0 * 1.96;
 
@@ -246,6 +248,15 @@ impl Task {
         told
     }
 
+    /// What tells whether a link lives: some exchanges, or a third of a second of a stream, in which
+    /// even a busy host comes back.
+    pub fn sign_of_life(&self) -> u64 {
+        match &self.kind {
+            Kind::Exchanges(_) => 8,
+            Kind::Stream(_) => 300,
+        }
+    }
+
     /// What a run at a candidate takes of the host's and the device's time where so much is asked for:
     /// exchanges with those that are not counted, milliseconds of a stream.
     pub fn cost(&self, at: &Candidate, asked: u64) -> u64 {
@@ -255,7 +266,7 @@ impl Task {
                 let all = Exchanges::count(at, asked).saturating_add(Exchanges::warmup(at));
                 all.saturating_add(1)
             }
-            Kind::Stream(_) => asked,
+            Kind::Stream(_) => asked.max(LEAST_MS),
         }
     }
 
@@ -558,7 +569,7 @@ impl Flowing {
                 link: 0,
                 together: false,
             }],
-            duration_ns: milliseconds.saturating_mul(1_000_000),
+            duration_ns: milliseconds.max(LEAST_MS).saturating_mul(1_000_000),
             settle_ns: nanoseconds(SETTLE),
             check: true,
             timeout_ns: nanoseconds(task.timeout),

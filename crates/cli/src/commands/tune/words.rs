@@ -1,7 +1,7 @@
 //! What was found, for people: the setting in one line, then what proves it, what else there is, why
 //! it is so, what it cost to find out, and how to use it.
 
-use super::found::{Ended, Found, Row, rate, shown, significant, with_bounds};
+use super::found::{Ended, Found, Row, is_exact, rate, shown, significant, with_bounds};
 use super::task::Kind;
 use super::usage;
 use crate::output::style::{CAUTION, HEADING, RESET, TYPE};
@@ -98,7 +98,9 @@ fn proof(found: &Found, best: &Choice) -> Table {
         let bound = |bound: Option<f64>| bound.map_or("?".into(), |bound| shown(figure, bound));
         let (value, low, high) = match found {
             None => ("-".into(), "-".into(), "-".into()),
-            Some(one) if figure.is_bare() => (shown(figure, one.value), "-".into(), "-".into()),
+            Some(one) if is_exact(figure, one) => {
+                (shown(figure, one.value), "-".into(), "-".into())
+            }
             Some(one) => (shown(figure, one.value), bound(one.low), bound(one.high)),
         };
         vec![figure.to_string(), asked, value, low, high, verdict.into()]
