@@ -139,7 +139,9 @@ fn target(sight: &Sight, text: &str) -> anyhow::Result<Target> {
     let doing = format!("looking for {address}");
     Ok(match address.kind().scheme {
         "serial" => {
-            let Some(path) = sight.resolved(address.rest()) else {
+            // The sight knows absolute paths only.
+            let path = std::path::absolute(address.rest()).unwrap_or_default();
+            let Some(path) = sight.resolved(&path) else {
                 let said = format!("there is no {}", address.rest());
                 return Err(LinkError::new(LinkErrorKind::NotFound, doing, said)
                     .hint("is the device plugged in? its name may have changed: wiregauge devices")

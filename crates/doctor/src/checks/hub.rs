@@ -2,8 +2,10 @@
 //! device over high-speed wires.
 
 use super::Check;
+use super::speed::bulk_mb_s;
 use crate::way::{Usb, all_usb, usb_devices};
 use crate::{Finding, Level, Sight};
+use wiregauge_limits::Bus;
 
 pub(super) const CHECK: Check = Check {
     name: "hub",
@@ -79,10 +81,13 @@ fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
             .all_seen(hub.saw(sight, "bDeviceProtocol"))
             .all_seen(sharers.into_iter().map(|other| format!("also behind it: {other}")))
             .costs(
-                "each transaction is carried as a start and a completion in microframes of 125 us, and all \
-                 devices on one translator share 12 Mbit/s, at best 1.216 MB/s of bulk data. Alone on it, a \
-                 full-speed device answered no later than without one: 8.13 ms through EHCI, where a \
-                 translator carries it, 9.47 ms through UHCI",
+                format!(
+                    "each transaction is carried as a start and a completion in microframes of 125 us, and all \
+                     devices on one translator share 12 Mbit/s, at best {} MB/s of bulk data. Alone on it, a \
+                     full-speed device answered no later than without one: 8.13 ms through EHCI, where a \
+                     translator carries it, 9.47 ms through UHCI",
+                    bulk_mb_s(Bus::FullSpeed)
+                ),
                 "USB 2.0, 11.14 and table 5-9; J. Augustyn and A. Tutaj, table 2 (48 B, R = 0)",
             )
             .remedy("plug it into a port of the computer, or into a hub of its own (lsusb -t shows the tree)"),

@@ -4,6 +4,7 @@ use super::Check;
 use crate::way::{Usb, usb_devices};
 use crate::{Finding, Level, Sight};
 use std::fs;
+use wiregauge_limits::Bus;
 
 pub(super) const CHECK: Check = Check {
     name: "speed",
@@ -93,17 +94,28 @@ fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
     )))
 }
 
+/// What a bus carries of bulk data at best.
+pub(super) fn bulk_mb_s(bus: Bus) -> f64 {
+    bus.bytes_per_second() as f64 / 1e6
+}
+
 fn costs(finding: Finding, speed: f64) -> Finding {
     if speed <= FULL {
         return finding.costs(
-            "at best 1.216 MB/s of bulk data at 12 Mbit/s against 53.248 MB/s at 480, and a frame of 1 ms \
-             against a microframe of 125 us in which an exchange is carried",
+            format!(
+                "at best {} MB/s of bulk data at 12 Mbit/s against {} at 480, and a frame of 1 ms against a \
+                 microframe of 125 us in which an exchange is carried",
+                bulk_mb_s(Bus::FullSpeed),
+                bulk_mb_s(Bus::HighSpeed)
+            ),
             "USB 2.0, tables 5-9 and 5-10, 5.3.3",
         );
     }
     finding.costs(
-        "at best 53.248 MB/s of bulk data, both directions together, against over 480 MB/s in each at \
-         5 Gbit/s",
+        format!(
+            "at best {} MB/s of bulk data, both directions together, against over 480 in each at 5 Gbit/s",
+            bulk_mb_s(Bus::HighSpeed)
+        ),
         "USB 2.0, table 5-10; USB 3.2, 7.2.1: packets of 1024 B back to back",
     )
 }

@@ -54,7 +54,8 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
     let y = Axis::log(
         "Share that takes longer (log)",
         rarest * 0.5,
-        1.0,
+        // Room for the deadline's name above the curves, which all begin at 1.
+        2.5,
         1.0,
         share,
     );
