@@ -77,8 +77,10 @@ pub enum ExchangeVerdict {
         /// Start to start, in nanoseconds.
         trt_ns: f64,
     },
-    /// One at a time, and more at a time were faster in this run.
+    /// More at a time were faster in this run.
     Waiting {
+        /// How many were asked for here.
+        here: u32,
         /// Depth of the faster point.
         depth: u32,
         /// How many times as many exchanges a second.
@@ -97,6 +99,11 @@ pub enum ExchangeVerdict {
         achieved: f64,
         /// Number asked for.
         depth: u32,
+    },
+    /// Several at a time, and nothing in this run tells whether more would be faster.
+    PerhapsMore {
+        /// The depth to try.
+        try_depth: u32,
     },
     /// Enough are outstanding: the slowest of device, bus and host needs the TRT for each.
     SlowestStage {
@@ -169,20 +176,29 @@ fn verdict(
         };
     }
     let device = split.share(split.device_ns);
+    // Other depths of the same exchange, with their rates.
+    let others = points.iter().filter(|other| {
+        let there = other.point;
+        let sizes = there.out_bytes == point.out_bytes && there.in_bytes == point.in_bytes;
+        let links = there.link == point.link && there.together == point.together;
+        sizes && links
+    });
+    let rates = || {
+        others
+            .clone()
+            .map(|other| (other.point.depth, other.throughput.exchanges_s))
+    };
+    let here = summary.throughput.exchanges_s;
+    let deeper = rates().filter(|&(depth, _)| depth > point.depth);
+    let fastest = deeper.max_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some((depth, rate)) = fastest.filter(|&(_, rate)| rate > GAIN * here && here > 0.0) {
+        return ExchangeVerdict::Waiting {
+            here: point.depth,
+            depth,
+            faster: rate / here,
+        };
+    }
     if point.depth == 1 {
-        let deeper = points.iter().filter(|other| {
-            let there = other.point;
-            let sizes = there.out_bytes == point.out_bytes && there.in_bytes == point.in_bytes;
-            let links = there.link == point.link && there.together == point.together;
-            sizes && links && there.depth > 1
-        });
-        let rates = deeper.map(|other| (other.point.depth, other.throughput.exchanges_s));
-        let fastest = rates.max_by(|a, b| a.1.total_cmp(&b.1));
-        let here = summary.throughput.exchanges_s;
-        if let Some((depth, rate)) = fastest.filter(|&(_, rate)| rate > GAIN * here && here > 0.0) {
-            let faster = rate / here;
-            return ExchangeVerdict::Waiting { depth, faster };
-        }
         return match device {
             Some(share) if share >= MOST => ExchangeVerdict::Device { share },
             _ if fastest.is_some() => ExchangeVerdict::SlowestStage { trt_ns },
@@ -204,9 +220,18 @@ fn verdict(
     if (BUSY..=1.05).contains(&(needs_ns / trt_ns.max(1.0))) {
         return ExchangeVerdict::DeviceBusy { needs_ns, trt_ns };
     }
+    // Fewer at a time were as fast, or were answered sooner: what is more only waits.
+    let mut fewer = others.filter(|other| other.point.depth < point.depth);
+    let enough = |other: &PointSummary| {
+        let sooner = (other.rtt.as_ref()).is_some_and(|rtt| GAIN * rtt.mean.value < rtt_ns);
+        sooner || GAIN * other.throughput.exchanges_s > here
+    };
     match device {
         Some(share) if share >= MOST => ExchangeVerdict::Device { share },
-        _ => ExchangeVerdict::SlowestStage { trt_ns },
+        _ if fastest.is_some() || fewer.any(enough) => ExchangeVerdict::SlowestStage { trt_ns },
+        _ => ExchangeVerdict::PerhapsMore {
+            try_depth: point.depth.saturating_mul(2),
+        },
     }
 }
 
@@ -238,11 +263,27 @@ impl fmt::Display for ExchangeVerdict {
                 time(*needs_ns),
                 time(*trt_ns)
             ),
-            ExchangeVerdict::Waiting { depth, faster } => write!(
+            ExchangeVerdict::Waiting {
+                here,
+                depth,
+                faster,
+            } => {
+                match here {
+                    1 => write!(f, "host, wire and device wait for each other in turn")?,
+                    _ => write!(
+                        f,
+                        "{here} at a time leave all of host, wire and device waiting"
+                    )?,
+                }
+                write!(
+                    f,
+                    ": --depth {depth} of this run has {} as many exchanges a second",
+                    times(*faster)
+                )
+            }
+            ExchangeVerdict::PerhapsMore { try_depth } => write!(
                 f,
-                "host, wire and device wait for each other in turn: --depth {depth} of this run has \
-                 {} as many exchanges a second",
-                times(*faster)
+                "nothing in this run tells whether more at a time would be faster. Try --depth {try_depth}"
             ),
             ExchangeVerdict::OneAtATime { device, try_depth } => match device {
                 Some(share) => write!(

@@ -76,10 +76,23 @@ fn a_device_that_is_busy_from_start_to_start_limits_however_long_the_rtt() {
     );
     // More than the TRT: several at once, so that does not tell who limits.
     let split = &explain(&[exchange_point(4, 1_000.0, Some(400.0))])[0];
-    assert!(matches!(
-        split.verdict,
-        ExchangeVerdict::SlowestStage { .. }
-    ));
+    assert!(split.words.contains("Try --depth 8"), "{}", split.words);
+}
+
+#[test]
+fn several_at_a_time_that_a_deeper_point_outdoes_are_not_said_to_be_enough() {
+    let all = explain(&[
+        exchange_point(2, 2_000.0, Some(300.0)),
+        exchange_point(4, 2_000.0, Some(300.0)),
+        exchange_point(8, 4_000.0, Some(300.0)),
+    ]);
+    assert!(
+        all[0].words.contains("2 at a time leave") && all[0].words.contains("--depth 8"),
+        "{}",
+        all[0].words
+    );
+    let enough = |at: usize| matches!(all[at].verdict, ExchangeVerdict::SlowestStage { .. });
+    assert!(enough(1) && enough(2), "{:?}", all[1].verdict);
 }
 
 #[test]
