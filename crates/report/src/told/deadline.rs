@@ -309,8 +309,10 @@ pub(crate) fn no_tail(why: &NoTail) -> String {
             needed,
             values_needed,
         } => format!(
-            "the longest responses are worth {independent:.0} independent ones, and {needed:.0} are \
+            "the longest responses are worth {:.0} independent ones, and {needed:.0} are \
              needed. About {} exchanges would do (--count)",
+            // 49.9 are not 50.
+            independent.floor(),
             about(values_needed)
         ),
         NoTail::Unsteady => "long responses came more often in one part of the run than in another, so \
