@@ -6,8 +6,8 @@ use crate::pool::EACH;
 use crate::record::Record;
 use crate::search::Told;
 use crate::space::{Grid, Place};
-use crate::surrogate::{Reading, Surrogate};
-use crate::{Bound, Sense};
+use crate::surrogate::{Reading, Surrogate, Z};
+use crate::{Bound, Purpose, Sense};
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,6 +21,10 @@ const TO_SHOW: f64 = 2.6;
 /// ... and so many more after each confirmation that did not show it.
 const MORE_TO_SHOW: f64 = 0.6;
 
+/// Such a confirmation asks of all others to have room for as much as it found above what was
+/// believed, but for no more than this part of the most room that any has.
+const MOST_ASKED: f64 = 0.5;
+
 /// How well a candidate is known and thought of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Belief {
@@ -32,6 +36,11 @@ pub(crate) struct Belief {
     pub shown: f64,
     /// Probability that they are kept, whether that can be shown or not.
     pub kept: f64,
+    /// Probability that a confirmation shows them kept, its luck included.
+    pub may_show: f64,
+    /// By how many standard errors of a confirmation there the worst figure is kept; infinite without
+    /// one.
+    pub room: f64,
     /// By how much the worst constraint is kept (above 0) or violated, on its surrogate's scale.
     pub slack: f64,
     /// Probability that it answers.
@@ -156,14 +165,43 @@ impl<'a> Field<'a> {
             let readings: Vec<Reading> = (told.iter())
                 .filter_map(|t| Some(reading(t, figure(t)?)))
                 .collect();
-            match Surrogate::fit(&readings, model.as_ref(), bound.limit(), is_whole) {
-                None => suspicion(),
-                Some(surrogate) => Limit::Figure {
-                    margin: (TO_SHOW + MORE_TO_SHOW * trial.in_vain as f64)
-                        * surrogate.noise(trial.confirmation),
-                    surrogate,
-                    bound,
-                },
+            let fit = |readings: &[Reading]| {
+                Surrogate::fit(readings, model.as_ref(), bound.limit(), is_whole)
+            };
+            let Some(surrogate) = fit(&readings) else {
+                return suspicion();
+            };
+            let usual = (TO_SHOW + MORE_TO_SHOW * trial.in_vain as f64)
+                * surrogate.noise(trial.confirmation);
+            let side = if bound.is_upper() { 1.0 } else { -1.0 };
+            let believed = |by: &Surrogate, t: &Told| {
+                let (mean, _) = by.at(&spot(grid, t.place), t.probe.at.setting, model.as_ref());
+                side * mean
+            };
+            // By how much the confirmations that did not show it found worse than was believed
+            // without them: short probes elsewhere flatter in the same way.
+            let (confirmed, probes): (Vec<&Told>, Vec<&Told>) =
+                (told.iter().copied()).partition(|t| t.probe.purpose == Purpose::Confirm);
+            let in_vain: Vec<(&Told, f64)> = (confirmed.into_iter())
+                .filter_map(|t| Some((t, bound.worst_of(figure(t)?))))
+                .filter(|(_, end)| !bound.keeps(*end))
+                .collect();
+            let probes: Vec<Reading> = (probes.iter())
+                .filter_map(|t| Some(reading(t, figure(t)?)))
+                .collect();
+            let before = (!in_vain.is_empty()).then(|| fit(&probes)).flatten();
+            let asked = before.map_or(0.0, |before| {
+                let worse = (in_vain.iter())
+                    .map(|(t, end)| side * surrogate.scaled(*end) - believed(&before, t));
+                let limit = side * surrogate.scaled(bound.limit());
+                let rooms = told.iter().map(|t| limit - believed(&surrogate, t));
+                let most = rooms.fold(0.0, f64::max);
+                worse.fold(0.0, f64::max).min(MOST_ASKED * most)
+            });
+            Limit::Figure {
+                margin: usual.max(asked),
+                surrogate,
+                bound,
             }
         };
         let limits = bounds.iter().enumerate().map(limit).collect();
@@ -183,7 +221,8 @@ impl<'a> Field<'a> {
         let setting = self.grid.candidate(place).setting;
         let model = self.model.as_ref();
         let (mean, sd) = self.objective.at(&spot, setting, model);
-        let (mut shown, mut kept, mut slack) = (1.0, 1.0, f64::INFINITY);
+        let (mut shown, mut kept, mut may_show) = (1.0, 1.0, 1.0);
+        let (mut widest, mut slack) = (f64::INFINITY, f64::INFINITY);
         let mut to_learn = self.telling(&self.objective, sd);
         for limit in &self.limits {
             match limit {
@@ -191,6 +230,7 @@ impl<'a> Field<'a> {
                     let odds = record.odds(&spot);
                     shown *= odds;
                     kept *= odds;
+                    may_show *= odds;
                     slack = slack.min(odds - 0.5);
                 }
                 Limit::Figure {
@@ -206,6 +246,10 @@ impl<'a> Field<'a> {
                     }
                     shown *= below((room - margin) / sd.max(1e-9));
                     kept *= below(room / sd.max(1e-9));
+                    let noise = surrogate.noise(self.trial.confirmation);
+                    let spread = sd.hypot(noise).max(1e-9);
+                    may_show *= below((room - Z * noise) / spread);
+                    widest = widest.min(room / spread);
                     slack = slack.min(room);
                 }
             }
@@ -215,6 +259,8 @@ impl<'a> Field<'a> {
             sd,
             shown,
             kept,
+            may_show,
+            room: widest,
             slack,
             answers: self.answers.odds(&spot),
             to_learn,
@@ -299,6 +345,8 @@ mod tests {
             sd,
             shown: 1.0,
             kept: 1.0,
+            may_show: 1.0,
+            room: 1.0,
             slack: 1.0,
             answers: 1.0,
             to_learn: 1.0,

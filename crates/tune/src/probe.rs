@@ -63,6 +63,15 @@ impl Bound {
         matches!(self, Bound::Below(_) | Bound::AtMost(_))
     }
 
+    /// The end of an interval that is nearest to violating it; the value where there is none.
+    pub(crate) fn worst_of(self, found: Estimate) -> f64 {
+        let end = match self.is_upper() {
+            true => found.high,
+            false => found.low,
+        };
+        end.unwrap_or(found.value)
+    }
+
     /// Whether a value keeps it.
     pub fn keeps(self, value: f64) -> bool {
         match self {

@@ -22,8 +22,12 @@ const MOST_PROBES: usize = 60;
 /// Confirmations, at most: each one more is a chance more to be lucky.
 const MOST_CONFIRMATIONS: usize = 3;
 
-/// A candidate outdoes a confirmed one if it is believed to be better by this part.
+/// A candidate outdoes a confirmed one if it is believed to be better by this part, ...
 const OUTDONE: f64 = 0.01;
+
+/// ... by one standard deviation more than that, unless it is better by so much that it is worth a
+/// fresh run even where the host is too restless to be sure.
+const WORTH_A_RUN: f64 = 0.03;
 
 /// Where constraints are to be shown kept, the confirmation is so many times as long as a probe of
 /// exhaustive search: what it cannot show costs objective, because the choice must keep away from
@@ -36,9 +40,13 @@ const LONGEST: u64 = 10;
 /// Probes of one candidate, at most.
 const MOST_TIMES: usize = 3;
 
-/// Candidates that are worse than the best by less than this part are as good: the one with the
-/// least outstanding is taken, which waits least.
+/// Candidates that are worse than the best by less than this part are as good: the one that waits
+/// least is taken, ...
 const AS_GOOD: f64 = 0.005;
+
+/// ... and where there are constraints, the one that is furthest from them of those within this part:
+/// room is worth more, because the confirmation must show them kept, and the host may get busier.
+const AS_GOOD_IF_BOUND: f64 = 0.01;
 
 /// The fewest exchanges that have a confidence interval.
 const FEWEST: u64 = 8;
@@ -340,7 +348,8 @@ impl Search {
         (self.probed().into_iter())
             .filter(|place| !self.is_confirmed(*place))
             .map(|place| field.at(place))
-            .any(|b| b.shown >= 0.5 && b.mean - b.sd > best + OUTDONE)
+            .filter(|b| b.shown >= 0.5)
+            .any(|b| b.mean - b.sd > best + OUTDONE || b.mean > best + WORTH_A_RUN)
     }
 
     fn is_confirmed(&self, place: Place) -> bool {
@@ -354,25 +363,47 @@ impl Search {
             .filter(|place| !self.is_confirmed(*place))
             .map(|place| (place, field.at(place)))
             .collect();
+        let as_good = match self.bounds.is_empty() {
+            true => AS_GOOD,
+            false => AS_GOOD_IF_BOUND,
+        };
         let best = |keeps: &dyn Fn(&Belief) -> bool| {
             let safe = |b: &Belief| b.mean - b.sd;
             let kept: Vec<_> = beliefs.iter().filter(|(_, b)| keeps(b)).collect();
             let most = kept.iter().map(|(_, b)| safe(b)).max_by(f64::total_cmp)?;
-            let as_good = kept.iter().filter(|(_, b)| safe(b) >= most - AS_GOOD);
-            let order = |p: &&&(Place, Belief)| (p.0.0[2], p.0);
-            as_good.min_by_key(order).map(|(place, _)| *place)
+            let as_good = kept.iter().filter(|(_, b)| safe(b) >= most - as_good);
+            let safest = as_good.min_by(|a, b| {
+                let room = b.1.room.total_cmp(&a.1.room);
+                let latency = || self.latency(a.0).total_cmp(&self.latency(b.0));
+                let depth = || (a.0.0[2], a.0).cmp(&(b.0.0[2], b.0));
+                room.then_with(latency).then_with(depth)
+            });
+            safest.map(|(place, _)| *place)
         };
         let nearest = || {
             (beliefs.iter())
                 .max_by(|a, b| a.1.slack.total_cmp(&b.1.slack))
                 .map(|(place, _)| *place)
         };
+        // Of what hugs the bound a confirmation shows nothing, however probably it is kept.
         let may_keep = || {
-            let may = beliefs.iter().filter(|(_, b)| b.kept >= HOPELESS);
+            let worth = |b: &Belief| b.mean + b.may_show.ln();
+            let may = beliefs.iter().filter(|(_, b)| b.may_show >= HOPELESS);
             may.max_by(|a, b| worth(&a.1).total_cmp(&worth(&b.1)))
                 .map(|(place, _)| *place)
         };
         best(&|b| b.shown >= 0.5).or_else(may_keep).or_else(nearest)
+    }
+
+    /// Mean RTT of all that was measured there; infinite if nothing was.
+    fn latency(&self, place: Place) -> f64 {
+        let here = self.told.iter().filter(|t| t.place == place);
+        let answered =
+            here.filter_map(|t| Some((t.measured.exchanges as f64, t.measured.observation?)));
+        let (all, sum) = answered.fold((0.0, 0.0), |(all, sum), (weight, observation)| {
+            (all + weight, sum + weight * observation.rtt_ns)
+        });
+        if all > 0.0 { sum / all } else { f64::INFINITY }
     }
 
     fn choice(&self, told: &Told) -> Option<Choice> {

@@ -61,7 +61,7 @@ fn positive_log(value: f64) -> Option<f64> {
 }
 
 /// Two-sided 95 % of a normal distribution.
-const Z: f64 = 1.96;
+pub(crate) const Z: f64 = 1.96;
 
 /// What is taken for the relative standard deviation of one exchange where no probe had an interval.
 const UNKNOWN_SD: f64 = 0.5;

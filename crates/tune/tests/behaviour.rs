@@ -7,8 +7,9 @@ mod devices;
 
 use devices::numeric::Numeric;
 use devices::{Device, Figure};
-use wiregauge_model::Setting;
+use wiregauge_model::{Observation, Setting};
 use wiregauge_record::{Connect, Wait};
+use wiregauge_stats::Estimate;
 use wiregauge_tune::{
     Advice, Bound, Candidate, Effort, Kept, Measured, Probe, Purpose, Search, Sense, Space,
     SpaceError, Why,
@@ -141,7 +142,7 @@ fn what_loses_is_avoided_where_nothing_may_be_lost() {
     while let Some(probe) = search.next() {
         let mut measured = device.measure(probe.at, probe.exchanges, &[Figure::InRate]);
         let lost = if loses(&probe.at) { 0.01 } else { 0.0 };
-        measured.constraints = vec![Some(wiregauge_stats::Estimate {
+        measured.constraints = vec![Some(Estimate {
             value: lost,
             low: Some(lost / 2.0),
             high: Some(lost + 0.001),
@@ -199,12 +200,11 @@ fn when_the_confirmation_breaks_a_constraint_the_next_best_is_confirmed_and_that
         let mut measured = device.measure(probe.at, probe.exchanges, &figures);
         if probe.purpose == Purpose::Confirm && first.is_none() {
             first = Some(probe.at);
-            measured.constraints[0] =
-                measured.constraints[0].map(|found| wiregauge_stats::Estimate {
-                    value: found.value * 3.0,
-                    low: found.low.map(|low| low * 3.0),
-                    high: found.high.map(|high| high * 3.0),
-                });
+            measured.constraints[0] = measured.constraints[0].map(|found| Estimate {
+                value: found.value * 3.0,
+                low: found.low.map(|low| low * 3.0),
+                high: found.high.map(|high| high * 3.0),
+            });
         }
         search.tell(&probe, measured);
     }
@@ -298,7 +298,7 @@ fn where_nothing_is_ever_lost_the_least_loss_is_found_with_the_least_depth() {
     let mut device = Numeric::new(7);
     while let Some(probe) = search.next() {
         let mut measured = device.measure(probe.at, probe.exchanges, &[Figure::InRate]);
-        measured.objective = Some(wiregauge_stats::Estimate {
+        measured.objective = Some(Estimate {
             value: 0.0,
             low: Some(0.0),
             high: Some(4.0 / probe.exchanges as f64),
@@ -308,4 +308,67 @@ fn where_nothing_is_ever_lost_the_least_loss_is_found_with_the_least_depth() {
     let best = search.advice().best.unwrap();
     assert!(best.confirmed);
     assert_eq!(best.at.setting.depth, 1);
+}
+
+/// A link without noise that carries 1 MB/s wherever it is busy all the time; its p99 is
+/// `longer` times the RTT, by the depth.
+fn flat(probe: &Probe, longer: impl Fn(f64) -> f64) -> Measured {
+    let Setting {
+        in_bytes, depth, ..
+    } = probe.at.setting;
+    let (bytes_ns, depth) = (1e3 * f64::from(in_bytes), f64::from(depth));
+    let trt_ns = bytes_ns.max((1e6 + bytes_ns) / depth);
+    let within = |value: f64, part: f64| {
+        Some(Estimate {
+            value,
+            low: Some(value * (1.0 - part)),
+            high: Some(value * (1.0 + part)),
+        })
+    };
+    let noise = 0.1 / (probe.exchanges as f64).sqrt();
+    Measured {
+        exchanges: probe.exchanges,
+        observation: Some(Observation {
+            at: probe.at.setting,
+            trt_ns,
+            rtt_ns: trt_ns * depth,
+            error: noise / 2.0,
+        }),
+        objective: within(1e9 * f64::from(in_bytes) / trt_ns, noise),
+        constraints: vec![within(longer(depth) * trt_ns * depth, 3.0 * noise)],
+    }
+}
+
+#[test]
+fn of_settings_that_carry_as_much_the_one_furthest_from_the_bound_is_confirmed() {
+    let mut search = throughput(vec![Bound::Below(7e6)]);
+    while let Some(probe) = search.next() {
+        search.tell(&probe, flat(&probe, |depth| 1.0 + 4.0 / depth));
+    }
+    let advice = search.advice();
+    let best = advice.best.unwrap();
+    let p99 = |constraints: Option<Estimate>| constraints.unwrap().value;
+    let as_much = (advice.probes.iter())
+        .filter(|(_, measured)| measured.objective.unwrap().value > 0.998 * best.objective.value);
+    let least = as_much.map(|(_, measured)| p99(measured.constraints[0]));
+    let least = least.fold(f64::INFINITY, f64::min);
+    let chosen = p99(best.constraints[0].found);
+    assert!(best.keeps_all() && advice.set_aside.is_empty(), "{best:?}");
+    assert!(chosen < 1.05 * least, "{chosen} {least}");
+}
+
+#[test]
+fn where_long_runs_have_longer_tails_than_probes_the_second_confirmation_has_room_for_it() {
+    let mut search = throughput(vec![Bound::Below(1.9e6)]);
+    let mut confirmed = 0;
+    while let Some(probe) = search.next() {
+        let is_long = probe.purpose == Purpose::Confirm;
+        confirmed += usize::from(is_long);
+        search.tell(&probe, flat(&probe, |_| if is_long { 1.6 } else { 1.0 }));
+    }
+    let advice = search.advice();
+    let best = advice.best.unwrap();
+    assert!(best.keeps_all(), "{best:?}");
+    assert!(best.objective.value > 0.8e6, "{best:?}");
+    assert!(confirmed <= 2, "{confirmed} {:?}", advice.set_aside);
 }

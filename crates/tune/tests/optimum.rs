@@ -131,7 +131,7 @@ fn on_modelled_buses_the_optimum_is_found_with_a_fifth_of_the_exchanges() {
 #[test]
 #[ignore = "a minute or two; run in release"]
 fn table_of_losses() {
-    let (numeric, bus) = (search(3000..3210, numeric), search(3000..3100, bus));
+    let (numeric, bus) = (search(5000..5210, numeric), search(5000..5100, bus));
     for (name, outcomes) in [("formula", &numeric), ("bus", &bus)] {
         table(name, outcomes);
         let sound = outcomes.iter().filter(|o| o.is_showable);
