@@ -170,7 +170,8 @@ class Explanation:
     @property
     def models(self) -> list[dict[str, Any]]:
         """The link in a few numbers, for each way of each link; its ``model`` may be None."""
-        return self.data["models"]
+        models: list[dict[str, Any]] = self.data["models"]
+        return models
 
     @property
     def predictions(self) -> list[dict[str, Any]]:
