@@ -61,7 +61,7 @@ fn a_device_that_takes_longer_is_found_to_be_slower() {
     worse
         .code(1)
         .stdout(slower)
-        .stderr(contains("met: p50 > 5% worse: out=16 in="));
+        .stderr(contains("met: p50 > 5% worse: out=16 in=48"));
     // Nothing got better, and at no size.
     compared(&desk, "before after", &["in=48: p50 > 5% better"]).code(0);
     compared(&desk, "after before", &["p50 > 5% better"]).code(1);
