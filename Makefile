@@ -13,9 +13,12 @@ WIREGAUGE := $(TARGET)/release/wiregauge
 # Cargo's own progress is for people; a log gets the result only.
 QUIET := $(shell [ -t 2 ] || echo --quiet)
 FUZZ_SECONDS ?= 10
+SCENARIOS ?= 100000
+SEED ?= 0
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
-.PHONY: help demo build install install-lib setup test test-all test-browser simulations fuzz bench lab test-lab lab-parts docs clean \
+.PHONY: help demo build install install-lib setup test test-all test-browser simulations simulate mutations mutations-wire \
+  fuzz bench lab test-lab lab-parts docs clean \
   firmware test-firmware test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
@@ -59,11 +62,18 @@ test: ## Run the tests, after what set-up they need.
 	@cargo test --workspace --locked --quiet --no-fail-fast
 	@echo "comparing the test vectors with what makes them"
 	@python3 docs/vectors/make.py --check
+	@echo "holding the responder written from docs/protocol.md to them"
+	@python3 -B docs/vectors/responder/check.py
+	@echo "looking for circles of crates and files"
+	@scripts/check-cycles
 
-test-all: ## Run what takes longer: simulations, Python, Octave, the browser, the lab, boards, fuzzing, the benches once over, links of the pages.
+test-all: ## Run what takes longer: simulations, mutations, Python, Octave, the browser, the lab, boards, fuzzing, the benches once over, links of the pages.
 	@scripts/setup all
 	@$(MAKE) docs
 	@$(MAKE) simulations
+	@$(MAKE) simulate
+	@$(MAKE) mutations
+	@$(MAKE) mutations-wire
 	@$(MAKE) test-python
 	@$(MAKE) test-octave
 	@$(MAKE) test-browser
@@ -86,6 +96,21 @@ simulations: ## Run the tests that are kept out of `make test` for their length.
 	@cargo test $(LONG_TESTS) --release --locked --no-run $(QUIET)
 	@echo "running the simulations (a minute or two)"
 	@cargo test $(LONG_TESTS) --release --locked --quiet --no-fail-fast -- --ignored --test-threads 1
+
+simulate: ## Simulate SCENARIOS (100000) random exchanges from SEED (0) on; REPEAT=NUMBER: repeat one, made smaller if it fails.
+	@scripts/setup demo
+	@echo "building the simulator (release)"
+	@cargo build --release --locked -p wiregauge-sim $(QUIET)
+	@$(TARGET)/release/simulate $(if $(REPEAT),repeat $(REPEAT),$(SCENARIOS) $(SEED))
+
+mutations: ## Break the exchange engine in some forty ways; the simulator must notice each.
+	@scripts/setup demo
+	@scripts/mutate-session
+
+mutations-wire: ## Break the receivers of the protocol one place at a time: the test vectors must notice each.
+	@scripts/setup test
+	@echo "breaking crates/wire (a minute or two)"
+	@scripts/mutate-wire
 
 test-browser: build ## Open reports of real runs in a headless browser and look at what is there.
 	@scripts/setup browser
@@ -137,7 +162,7 @@ lint-scripts:
 	  scripts/kernels bench/gpu_loop.sh .ci/run lab/guest/* lab/plans/*.sh $(call firmware_with,bash)
 	@shellcheck --shell=bash firmware/parts/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
-	  docs/vectors scripts/check-docs crates/report/tests/browser $(wildcard bench) lab lab/run
+	  docs/vectors scripts/check-docs scripts/check-cycles scripts/mutate-wire scripts/mutate-session crates/report/tests/browser $(wildcard bench) lab lab/run
 	@PATH="$$PATH:.venv/bin" ruff check --quiet python firmware $(call firmware_with,python3)
 	@PATH="$$PATH:.venv/bin" ruff format --quiet --check firmware $(call firmware_with,python3)
 

@@ -34,16 +34,19 @@ fn main() {
     println!("cargo::rerun-if-env-changed={DIR}");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets it"));
     let own = fs::read_to_string(PAGE_SCRIPT).unwrap_or_else(|e| stop(PAGE_SCRIPT, &e.to_string()));
-    let mut code = format!("const PAGE_HASH: &str = {:?};\n", source_hash(&own));
+    let mut code = format!(
+        "pub(super) const PAGE_HASH: &str = {:?};\n",
+        source_hash(&own)
+    );
     match uplot(&out) {
         Some([script, style, licence]) => write!(
             code,
-            "const UPLOT: Option<Uplot> = Some(Uplot {{\n    script: {script:?},\n    \
+            "pub(super) const UPLOT: Option<Uplot> = Some(Uplot {{\n    script: {script:?},\n    \
              hash: {:?},\n    style: {style:?},\n    licence: {licence:?},\n}});\n",
             source_hash(&script)
         )
         .expect("a string takes everything"),
-        None => code.push_str("const UPLOT: Option<Uplot> = None;\n"),
+        None => code.push_str("pub(super) const UPLOT: Option<Uplot> = None;\n"),
     }
     let file = out.join("scripts.rs");
     fs::write(&file, code).unwrap_or_else(|e| stop(&file.display().to_string(), &e.to_string()));

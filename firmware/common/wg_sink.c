@@ -17,7 +17,7 @@ enum {
     FAR_RUN = 12, /* and further than NEAR from where they were expected */
     MAGIC = 0xA7
 };
-#define NEAR 0x1000000u
+#define NEAR 0x1000000
 
 /* A place in a stream: that of a byte, modulo 2^34. */
 typedef struct {
@@ -184,6 +184,13 @@ static bool frame_ends_here(wg_sink *s, uint8_t *header) {
     return true;
 }
 
+/* Whether two places are so many words and bytes apart that 8 right bytes are enough. */
+static bool is_near(int32_t words, int8_t bytes) {
+    const int32_t most = NEAR / 4;
+
+    return (words > -most && words < most) || (words == most && bytes <= 0) || (words == -most && bytes >= 0);
+}
+
 /* How many of the last bytes held belong together, and the place of the first of them; 0 if they tell none. */
 static uint8_t found_again(const wg_sink *s, place *found) {
     const uint8_t *last = s->held + s->kept - RUN;
@@ -193,7 +200,6 @@ static uint8_t found_again(const wg_sink *s, place *found) {
     for (ahead = 0; ahead < 4; ahead++) {
         /* The one whole word that is there in any case begins `ahead` bytes into the run, and tells its number. */
         int32_t words;
-        bool is_near;
         bool is_first_lap;
 
         if (last[ahead + 4] != (uint8_t)(last[ahead] + (uint8_t)STEP)) {
@@ -211,8 +217,7 @@ static uint8_t found_again(const wg_sink *s, place *found) {
             agreeing(found->word, found->in_word, last, RUN) != RUN) {
             continue; /* before the first byte is nothing */
         }
-        is_near = words > -(int32_t)(NEAR / 4) && words < (int32_t)(NEAR / 4);
-        if (is_near) {
+        if (is_near(words, (int8_t)(found->in_word - expected.in_word))) {
             return RUN;
         }
         if (s->kept < FAR_RUN || (found->word == 0 && is_first_lap && words < 0)) {

@@ -172,7 +172,9 @@ size_t wg_udp_take(wg_udp *u, const wg_address *from, const uint8_t *datagram, s
         return refuse(u, datagram, KIND_HELLO, status, ticks, to, room);
     }
     kind = datagram[1] & 0x0F;
-    if (kind == KIND_HELLO) {
+    if (n > u->device->max_out) {
+        status = TOO_LARGE;
+    } else if (kind == KIND_HELLO) {
         if (n < HELLO) {
             return 0;
         }

@@ -74,7 +74,7 @@ class Answers:
         self.forget()
 
     def forget(self):
-        """A host begins: both streams are over, and a START of any number begins a new one."""
+        """The host has gone: nothing is left of its streams."""
         self.sinking = self.sourcing = False
         self._started = [None, None]
         self._reports = [bytes(REPORT - RESPONSE), bytes(REPORT - RESPONSE)]
@@ -98,7 +98,10 @@ class Answers:
     def hello(self, b, at, ticks, token):
         """What the device is, and the token that proves an address."""
         device = self.device
-        self.forget()
+        # A host begins: both streams are over, and a START of any number begins a new one.
+        self._end(True)
+        self._end(False)
+        self._started = [None, None]
         struct.pack_into("<BBBBI", self.b, RESPONSE, 1, 1, device.tick_bits, device.bus, ABILITIES)
         limits = (device.largest, device.largest, device.outstanding)
         struct.pack_into("<IIIIQ32s8s", self.b, RESPONSE + 8, *limits, 0, 1_000_000, device.name, token)

@@ -64,7 +64,8 @@ class Datagrams:
             return None
         answers = peer.answers if peer else self._strangers
         status = self._foreign(datagram)
-        if status:
+        # While a sink flows, what is no frame is a piece of its stream.
+        if status and not (peer and peer.answers.sinking):
             return self._refuse(answers, datagram, status, peer, ticks, True)
         if not is_header(datagram, 0, n, self.device.largest) or number_at(datagram, 8) + HEADER != n:
             if is_header(datagram, 0, n, n) and number_at(datagram, 8) + HEADER == n:

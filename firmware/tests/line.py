@@ -1,6 +1,6 @@
 """A byte stream to a board, below wiregauge: to send what no program of ours would.
 
-Frames are made by docs/vectors/make.py, which shares no code with any implementation.
+Frames are made by docs/vectors/packing.py, which shares no code with any implementation.
 """
 
 import importlib.util
@@ -17,7 +17,7 @@ from harness import REPOSITORY, Trouble
 
 
 def _load_frames() -> ModuleType:
-    place = REPOSITORY / "docs" / "vectors" / "make.py"
+    place = REPOSITORY / "docs" / "vectors" / "packing.py"
     spec = importlib.util.spec_from_file_location("frames", place)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)

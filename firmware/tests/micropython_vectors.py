@@ -18,6 +18,7 @@ import wg_frames
 import wg_loops
 import wg_responder
 import wg_streams
+import wg_udp
 
 with open(sys.argv[2]) as file:
     vectors = json.load(file)
@@ -181,5 +182,76 @@ for case in of_requests("stream_checks"):
         where = "{} in pieces of {}".format(case["name"], piece)
         same(counts, {name: case[name] for name in counts}, where)
         same(frames, case["frames"], where)
+
+
+def device_of(case):
+    device = wg_responder.Device("answers", case["max_frame"])
+    device.ticks = lambda: 0
+    return device
+
+
+def answered(device, data, piece):
+    """What it answers to a byte stream that comes in pieces."""
+    responder = wg_responder.Responder(device)
+    said = bytearray()
+    for start in range(0, len(data), piece):
+        part = data[start : start + piece]
+        while part:
+            room = responder.room()
+            n = min(len(part), len(room))
+            assert n, "no room, and nothing to answer"
+            room[:n] = part[:n]
+            responder.came(n, 0)
+            part = part[n:]
+            while responder.answer():
+                said += bytes(responder.to_send)
+                responder.sent(len(responder.to_send))
+    return said
+
+
+def answered_by_datagrams(device, asked, proven):
+    """What it answers to datagrams, from an address that was proven before or not."""
+    datagrams = wg_udp.Datagrams(device, bytes(16))
+    if proven:
+        hello = bytearray(104)
+        hello[0], hello[1], hello[8], hello[12] = 0xA7, 0x10, 88, 104
+        for _ in range(2):
+            check = wg_loops.header_check(hello, 0, 16)
+            hello[2], hello[3] = check & 0xFF, check >> 8
+            hello[16:24] = bytes(datagrams.take(hello, b"host", 0, 0))[96:104]
+    said = bytearray()
+    for datagram in asked:
+        said += bytes(datagrams.take(datagram, b"host", 0, 0) or b"")
+    return said
+
+
+def answers_in(said):
+    """The answers as the vectors have them."""
+    found = []
+    while said:
+        size = wg_frames.number_at(said, 8)
+        answer = {"kind": said[1] & 0x0F, "sequence": wg_frames.number_at(said, 4), "in_payload": size}
+        answer["status"], answer["flags"] = said[12] | said[13] << 8, said[14] | said[15] << 8
+        if answer["kind"] == wg_frames.SINK and size:
+            answer["counts"] = [wg_frames.number_at(said, 32 + 8 * i) for i in range(5)]
+        found.append(answer)
+        said = said[32 + size :]
+    return found
+
+
+for case in vectors["answers"]:
+    # A device takes frames of 512 bytes at least.
+    if case["max_frame"] < 512:
+        continue
+    ran += 1
+    asked = [bytes_of(part) for part in case["asked"]]
+    if case["over"] == "stream":
+        data = asked[0]
+        for piece in (1, 2, 3, 7, 15, 16, 17, 64, len(data)):
+            said = answered(device_of(case), data, piece)
+            same(answers_in(said), case["answers"], "{} in pieces of {}".format(case["name"], piece))
+    else:
+        said = answered_by_datagrams(device_of(case), asked, case["over"] == "datagrams")
+        same(answers_in(said), case["answers"], case["name"])
 
 print(ran, "cases")

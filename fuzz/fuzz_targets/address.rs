@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wiregauge::LinkErrorKind;
-use wiregauge::link::Address;
-use wiregauge::serve::ServeAddress;
+use wiregauge_link::Address;
+use wiregauge_link::LinkErrorKind;
+use wiregauge_responder::ServeAddress;
 
 /// Most typed addresses begin so; from raw bytes the fuzzer would not soon find it.
 const BEGINNINGS: [&str; 8] = [

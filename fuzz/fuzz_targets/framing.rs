@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wiregauge::device::{Framing, LengthField, Split, Splitter};
+use wiregauge_device::{Framing, LengthField, Split, Splitter};
 use wiregauge_fuzz::Recipe;
 
 /// Longest message that is taken.
@@ -38,7 +38,7 @@ fuzz_target!(|bytes: &[u8]| {
     match datagrams.next(rest, awaited) {
         Split::Message { payload, end } => assert!(payload.end <= end && end == rest.len()),
         Split::More => panic!("nothing follows a datagram"),
-        Split::Wrong(_) => {}
+        Split::Malformed(_) => {}
     }
 });
 
@@ -64,7 +64,7 @@ fn messages(framing: &Framing, bytes: &[u8], piece: usize, awaited: usize) -> (V
                     found.push(buffer[payload].to_vec());
                     buffer.drain(..end);
                 }
-                Split::Wrong(_) => return (found, true),
+                Split::Malformed(_) => return (found, true),
             }
         }
     }

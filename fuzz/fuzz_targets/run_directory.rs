@@ -125,6 +125,7 @@ fn sound_run(keep_data: bool) -> (Vec<u8>, Vec<u8>) {
         limit: Limit::Count(SAMPLES),
         warmup: 0,
         schedule: Schedule::EveryNs(1_000_000),
+        batch: None,
         timeout_ns: 1_000_000_000,
         give_up: 10,
         wait: Wait::Block,

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A program's own exchanges (crates/wiregauge/examples) over the kernel's USB: bulk endpoints and a CDC-ACM tty.
+# A program's own exchanges (crates/device/examples) over the kernel's USB: bulk endpoints and a CDC-ACM tty.
 #: modules dummy_hcd usb_f_fs usb_f_acm cdc_acm
 #: example batch
 #: example control_loop

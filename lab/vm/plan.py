@@ -8,7 +8,7 @@ Lines `#: KEY VALUES` are read here, the rest in the guest:
     #: clock real                    real time, because sockets of the host take part [virtual]
     #: device usbredir.py cdc        a program of lab/devices, run on the host beside the guest, and its function
     #: peer bench/usb/x.c            a C program that is compiled and put into the guest as `x`
-    #: example batch                an example of crates/wiregauge, put into the guest as `batch`
+    #: example batch                an example of crates/device, put into the guest as `batch`
     #: kernel rt                     the kernel unless --kernel says otherwise [std]
     #: timeout 120                   seconds of real time [300]
 """

@@ -14,9 +14,9 @@ TRIPLE = "x86_64-unknown-linux-gnu"
 
 
 def build() -> Path:
-    """Builds the binary, and the examples of the engine beside it, if their sources changed."""
+    """Builds the binary, and the examples of crates/device beside it, if their sources changed."""
     command = ["cargo", "build", "--locked", "--quiet", "--profile", "lab", "--target", TRIPLE]
-    command += ["-p", "wiregauge-cli", "--bins", "-p", "wiregauge", "--examples"]
+    command += ["-p", "wiregauge-cli", "--bins", "-p", "wiregauge-device", "--examples"]
     environment = {**os.environ, "RUSTFLAGS": "-C target-feature=+crt-static", "CARGO_TARGET_DIR": str(TARGET)}
     try:
         done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, check=False)

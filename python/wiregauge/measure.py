@@ -31,6 +31,7 @@ EXCHANGE: dict[str, v.Convert] = {
     "out_sizes": v.sizes,
     "in_sizes": v.sizes,
     "depth": v.sizes,
+    "batch": v.count,
     "count": v.count,
     "duration": v.time,
     "warmup": v.count,
@@ -89,10 +90,11 @@ LOOP: dict[str, v.Convert] = {
 
 def exchange(
     *addresses: str,
-    protocol: Literal["wiregauge", "echo"] | None = None,
+    protocol: Literal["wiregauge", "echo", "lines"] | None = None,
     out_sizes: v.Sizes | None = None,
     in_sizes: v.Sizes | None = None,
     depth: v.Sizes | None = None,
+    batch: int | None = None,
     count: v.Size | None = None,
     duration: v.Time | None = None,
     warmup: v.Size | None = None,
@@ -128,11 +130,13 @@ def exchange(
         The device, such as ``tcp://10.0.0.5:7700`` or ``serial:///dev/ttyACM0``. Several are measured
         one after another, and then all at once.
     protocol
-        What the ends say to each other: wiregauge's frames, or an echo.
+        Protocol of the device: wiregauge's frames, an echo, or lines of text.
     out_sizes, in_sizes
         Sizes of a request and of a response, in bytes.
     depth
         Requests kept outstanding.
+    batch
+        Requests handed to the system in one call at most; all that may start, if not given.
     count
         Exchanges at each point.
     duration

@@ -176,7 +176,7 @@ def tune(
     depth: v.Sizes | None = None,
     wait: v.Texts | None = None,
     connect: v.Texts | None = None,
-    protocol: Literal["wiregauge", "echo"] | None = None,
+    protocol: Literal["wiregauge", "echo", "lines"] | None = None,
     count: v.Size | None = None,
     direction: Literal["in", "out", "both"] | None = None,
     transfer: v.Sizes | None = None,

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::pointers::{Place, Span, apart, bytes, bytes_mut, items, items_mut};
 use std::ffi::c_void;
 use std::mem::offset_of;
-use wiregauge::device::{Replies, Requests, Timing};
+use wiregauge_device::{Replies, Requests, Timing};
 
 // The rows of C and those of the engine are the same rows.
 const _: () = {

@@ -1,7 +1,7 @@
 //! The numbers of what can go wrong. They are part of the ABI: new ones are added, none is given another meaning.
 
 use std::ffi::{CStr, c_char};
-use wiregauge::LinkErrorKind;
+use wiregauge_link::LinkErrorKind;
 
 /// Done.
 pub const WG_OK: i32 = 0;
@@ -79,13 +79,13 @@ pub extern "C" fn wg_error_name(code: i32) -> *const c_char {
 pub(crate) fn of_kind(kind: LinkErrorKind) -> i32 {
     match kind {
         LinkErrorKind::Usage => WG_ERROR_USAGE,
-        LinkErrorKind::Permission => WG_ERROR_PERMISSION,
+        LinkErrorKind::PermissionDenied => WG_ERROR_PERMISSION,
         LinkErrorKind::Unreachable => WG_ERROR_UNREACHABLE,
         LinkErrorKind::NotFound => WG_ERROR_NOT_FOUND,
         LinkErrorKind::Busy => WG_ERROR_BUSY,
-        LinkErrorKind::Silent => WG_ERROR_SILENT,
-        LinkErrorKind::Rubbish => WG_ERROR_RUBBISH,
-        LinkErrorKind::Vanished => WG_ERROR_VANISHED,
+        LinkErrorKind::Timeout => WG_ERROR_SILENT,
+        LinkErrorKind::Protocol => WG_ERROR_RUBBISH,
+        LinkErrorKind::Disconnected => WG_ERROR_VANISHED,
         LinkErrorKind::Io => WG_ERROR_IO,
         LinkErrorKind::Interrupted => WG_ERROR_INTERRUPTED,
         LinkErrorKind::Closed => WG_ERROR_HANDLE,

@@ -8,7 +8,7 @@ use crate::pointers::{Place, bytes, items_mut};
 use std::ffi::c_void;
 use std::mem::offset_of;
 use std::ptr;
-use wiregauge::device::{About, ControlPlan, Cycle, CycleStatus};
+use wiregauge_device::{About, ControlPlan, Cycle, CycleStatus};
 
 /// What a control loop is to be. Set all of it to zero and `struct_bytes` to sizeof(wg_control_plan) first.
 #[derive(Clone, Copy)]

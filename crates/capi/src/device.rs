@@ -8,7 +8,7 @@ use crate::pointers::{self, Place};
 use crate::text::put_text;
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wiregauge::device::{Device, DeviceOptions};
+use wiregauge_device::{Device, DeviceOptions};
 
 /// An open device.
 pub struct wg_device {

@@ -5,7 +5,7 @@ use crate::device::{self, wg_device, wg_timing};
 use crate::failure::Failure;
 use crate::pointers::{Place, bytes};
 use std::ffi::c_void;
-use wiregauge::device::{Reply, Timing};
+use wiregauge_device::{Reply, Timing};
 
 /// One exchange: sends the request and waits for its reply.
 ///

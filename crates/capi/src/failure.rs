@@ -6,7 +6,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use wiregauge::LinkError;
+use wiregauge_link::LinkError;
 use wiregauge_run::RunError;
 
 thread_local! {
@@ -97,7 +97,7 @@ pub extern "C" fn wg_last_error() -> *const c_char {
 mod tests {
     use super::*;
     use std::ffi::CStr;
-    use wiregauge::LinkErrorKind;
+    use wiregauge_link::LinkErrorKind;
 
     fn last() -> String {
         // SAFETY: the text lives until the next failure of this thread.
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_failure_of_the_engine_keeps_its_words_and_a_success_leaves_them() {
-        let error = LinkError::new(LinkErrorKind::Silent, "asking tcp://x", "nothing came");
+        let error = LinkError::new(LinkErrorKind::Timeout, "asking tcp://x", "nothing came");
         let error = error.hint("is it on?");
         assert_eq!(fenced(|| Err(error.clone().into())), code::WG_ERROR_SILENT);
         assert_eq!(last(), error.to_string());

@@ -8,7 +8,7 @@ use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use wiregauge::host;
+use wiregauge_link::host;
 
 /// Handles of a kind that are open at once, at most.
 pub(crate) const SLOTS: usize = 1024;

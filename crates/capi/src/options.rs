@@ -6,7 +6,7 @@ use crate::handles::Table;
 use crate::pointers::{Place, bytes};
 use std::ffi::c_void;
 use std::time::Duration;
-use wiregauge::device::{DeviceOptions, Framing, LengthField};
+use wiregauge_device::{DeviceOptions, Framing, LengthField};
 use wiregauge_record::Wait;
 
 pub(crate) static OPTIONS: Table<DeviceOptions> = Table::new(2, "options handle");

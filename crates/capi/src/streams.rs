@@ -3,7 +3,7 @@
 use crate::device::{self, wg_device};
 use crate::pointers::{Place, bytes, bytes_mut};
 use std::ffi::c_void;
-use wiregauge::LinkError;
+use wiregauge_link::LinkError;
 
 /// Fills `into` with what the device sends, in transfers of `transfer_bytes`, `queue` of them pending (more than 1: USB
 /// only). With the wiregauge protocol the device is told to begin and to end, and what it sends is its own; otherwise

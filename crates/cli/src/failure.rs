@@ -1,15 +1,26 @@
 //! What went wrong with a command: for a terminal an exit code, for a program the same words with
 //! the kind beside them.
 
-use crate::commands::StorageFailed;
 use clap::error::{ContextKind, ContextValue};
 use std::io;
-use wiregauge::{LinkError, LinkErrorKind};
+use wiregauge_link::{LinkError, LinkErrorKind};
 
 /// What the user mistyped.
 pub(crate) const USAGE: u8 = 2;
 /// What the device or the disk did.
 pub(crate) const FAILED: u8 = 3;
+
+/// The samples could not be stored. What was stored before is there.
+#[derive(Debug)]
+pub struct StorageFailed(pub std::io::Error);
+
+impl std::fmt::Display for StorageFailed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for StorageFailed {}
 
 /// What kind of failure it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

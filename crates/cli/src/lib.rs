@@ -12,7 +12,9 @@ mod deadline_limit;
 mod declared;
 mod fail_if;
 mod failure;
+mod outcome;
 mod output;
+#[cfg(feature = "loop")]
 mod stage_list;
 mod terminal;
 mod values;
@@ -21,28 +23,20 @@ pub use called::{Called, Share};
 pub use caller::{Caller, Session};
 pub use declared::declared;
 pub use failure::{Failure, FailureKind};
+pub use outcome::Outcome;
 
 use clap::Parser;
 use std::ffi::OsString;
 use std::io::Write;
 
-/// How a command ended, as the exit code tells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// 0: done.
-    Done,
-    /// 1: measured, but a limit stated with `--require` was missed, or a `--fail-if` met.
-    Missed,
-    /// 130, as shells number it: the user interrupted it; what was measured is kept.
-    Interrupted,
-}
-
 /// The program `wiregauge`: reads the command line, whose first word is its own name, runs the
 /// command on this terminal, and gives the exit code. `program` starts it once more.
 pub fn main(words: Vec<OsString>, program: Vec<OsString>) -> u8 {
     // No command of the user's: neither help nor completions have it.
-    let own = words.get(1..).unwrap_or_default();
-    if let Some(served) = wiregauge::closed_loop::be_device_if_asked_with(own) {
+    #[cfg(feature = "loop")]
+    if let Some(served) =
+        wiregauge_loop::be_device_if_asked_with(words.get(1..).unwrap_or_default())
+    {
         return code(served.map(|()| Outcome::Done).map_err(Into::into));
     }
     let arguments = match args::Arguments::try_parse_from(&words) {

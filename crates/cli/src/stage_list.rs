@@ -1,9 +1,10 @@
-//! What a loop does to the samples, where, and how fast they come, as the user writes it: `fir:64,gain:0.5`,
-//! `pinned,streams:4`, `62.5M,125M`.
+//! What a loop does to the samples, where, how fast they come and how it waits for them, as the user writes it:
+//! `fir:64,gain:0.5`, `pinned,streams:4`, `62.5M,125M`, `hybrid:50us`.
 
+use crate::values;
 use std::str::FromStr;
-use wiregauge::closed_loop::process::{TAPS_MOST, out_of_bounds};
-use wiregauge_record::{LoopPath, Stage};
+use wiregauge_loop::process::{TAPS_MOST, out_of_bounds};
+use wiregauge_record::{LoopPath, LoopWait, Stage};
 
 /// What `--process` knows.
 const STAGES: &str = "copy, gain[:FACTOR], fir:TAPS, biquad:CORNER, threshold:LEVEL";
@@ -124,6 +125,20 @@ fn sample_rate(text: &str) -> Result<u64, String> {
         return Err(wrong(": a whole number of samples a second"));
     }
     Ok(whole as u64)
+}
+
+/// `sleep`, `spin`, `hybrid:50us`.
+pub fn loop_wait(text: &str) -> Result<LoopWait, String> {
+    match text.split_once(':') {
+        None if text == "sleep" => Ok(LoopWait::Sleep),
+        None if text == "spin" => Ok(LoopWait::Spin),
+        Some(("hybrid", margin)) => Ok(LoopWait::Hybrid {
+            margin_ns: values::duration(margin)?.as_nanos() as u64,
+        }),
+        _ => Err(format!(
+            "`{text}` is no way to wait (sleep, spin or hybrid:TIME, such as hybrid:50us)"
+        )),
+    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! it could not read and shows what it reads.
 
 use std::time::Duration;
-use wiregauge::serve::Often;
-use wiregauge_record::{HostLoad, LoopWait};
+use wiregauge_record::HostLoad;
+use wiregauge_responder::Often;
 
 /// A list of sizes or depths, in the order given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,20 +170,6 @@ pub fn rate(text: &str) -> Result<Every, String> {
     Ok(Every(Duration::from_nanos(
         (1e9 / per_second).round() as u64
     )))
-}
-
-/// `sleep`, `spin`, `hybrid:50us`.
-pub fn loop_wait(text: &str) -> Result<LoopWait, String> {
-    match text.split_once(':') {
-        None if text == "sleep" => Ok(LoopWait::Sleep),
-        None if text == "spin" => Ok(LoopWait::Spin),
-        Some(("hybrid", margin)) => Ok(LoopWait::Hybrid {
-            margin_ns: duration(margin)?.as_nanos() as u64,
-        }),
-        _ => Err(format!(
-            "`{text}` is no way to wait (sleep, spin or hybrid:TIME, such as hybrid:50us)"
-        )),
-    }
 }
 
 /// Bytes a second.

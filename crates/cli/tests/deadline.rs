@@ -211,6 +211,9 @@ fn a_stream_and_a_loop_are_refused_with_where_to_look() {
         .assert()
         .code(2)
         .stderr(contains("is a stream").and(contains("--rate")));
+    if !cfg!(feature = "loop") {
+        return;
+    }
     desk.output("loop virtual --duration 100ms");
     desk.wiregauge("deadline last --period 1ms")
         .assert()

@@ -1,7 +1,7 @@
 //! Loops by way of a GPU, on a software stand-in for CUDA's driver (tests/standin): the calls and their order,
 //! the arithmetic of the kernels, what is freed, every way that it can fail. Not one figure of it is a GPU's.
 
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "gpu"))]
 
 mod common;
 
@@ -27,7 +27,7 @@ fn standin() -> &'static Path {
     STANDIN.get_or_init(|| {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let source = here.join("tests/standin");
-        let kernels = here.join("../wiregauge/src/closed_loop/gpu");
+        let kernels = here.join("../loop/src/gpu");
         let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("standin");
         fs::create_dir_all(&to).expect("a directory");
         let library = to.join(format!("compiled-by-{}", std::process::id()));

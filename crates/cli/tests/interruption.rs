@@ -3,8 +3,17 @@
 mod common;
 
 use common::{Background, Desk, rows, until};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{self, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::net::{self, SocketFlags, SocketType};
 use rustix::process::Signal;
 use serde_json::Value;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -131,27 +140,156 @@ fn ctrl_c_while_the_device_does_not_say_who_it_is_ends_the_program_too() {
     }
 }
 
+/// A device whose queue of connections can be filled: who connects then waits.
+struct Listening {
+    address: String,
+    listener: OwnedFd,
+    queued: Vec<OwnedFd>,
+}
+
+impl Listening {
+    fn new(desk: &Desk, scheme: &str) -> Listening {
+        let (listener, address) = if scheme == "tcp" {
+            let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+            let at = listener.local_addr().expect("its address").to_string();
+            (OwnedFd::from(listener), at)
+        } else {
+            let path = desk.text("device");
+            let listener = UnixListener::bind(&path).expect("a free path");
+            (OwnedFd::from(listener), path)
+        };
+        Listening {
+            address: format!("{scheme}://{address}"),
+            listener,
+            queued: Vec::new(),
+        }
+    }
+
+    /// Accepts the next connection and echoes so many requests of 48 bytes.
+    fn accept(&self, requests: usize) -> File {
+        let mut link = File::from(net::accept(&self.listener).expect("a connection"));
+        for _ in 0..requests {
+            let mut request = [0; 48];
+            link.read_exact(&mut request).expect("a request");
+            link.write_all(&request).expect("answered");
+        }
+        link
+    }
+
+    /// The system accepts no more connections, and lets who connects wait.
+    fn fill(&mut self) {
+        net::listen(&self.listener, 0).expect("a shorter queue");
+        let at = net::getsockname(&self.listener).expect("its address");
+        loop {
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            let family = at.address_family();
+            let socket = net::socket_with(family, SocketType::STREAM, flags, None);
+            let socket = socket.expect("a socket");
+            match net::connect(&socket, &at) {
+                Ok(()) => {}
+                Err(Errno::AGAIN) => return,
+                Err(Errno::INPROGRESS) => {
+                    let mut fds = [PollFd::new(&socket, PollFlags::OUT)];
+                    if poll(&mut fds, Some(&BRIEF)).expect("waited") == 0 {
+                        return;
+                    }
+                }
+                Err(error) => panic!("connecting: {error}"),
+            }
+            self.queued.push(socket);
+        }
+    }
+}
+
+/// Longer than a connection to this host takes.
+const BRIEF: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 300_000_000,
+};
+
+#[test]
+fn ctrl_c_while_it_connects_ends_the_program() {
+    for (command, scheme) in [
+        ("exchange", "tcp"),
+        ("exchange", "unix"),
+        ("stream", "tcp"),
+        ("stream", "unix"),
+    ] {
+        let desk = Desk::new();
+        let mut device = Listening::new(&desk, scheme);
+        device.fill();
+        let run = format!("{command} {} --timeout 60s", device.address);
+        let run = Background::start(&mut desk.command(&run));
+        until("the run has begun", || !desk.stored().is_empty());
+        run.signal(Signal::INT);
+        let ended = run.ended();
+        assert_eq!(ended.code, Some(130), "{command} {scheme}: {ended}");
+        assert_eq!(desk.stored(), [""; 0], "{command} {scheme}: {ended}");
+    }
+}
+
+/// Starts a run that connects for each exchange, with a device that answers the first three and then
+/// leaves the run waiting for a connection.
+fn reconnecting(desk: &Desk, scheme: &str, flags: &str) -> (Background, Listening) {
+    let mut device = Listening::new(desk, scheme);
+    let run = format!(
+        "exchange {} --protocol echo --connect each --out 48 --count 100 --no-calibration {flags}",
+        device.address
+    );
+    let run = Background::start(&mut desk.command(&run));
+    drop(device.accept(0));
+    for _ in 0..3 {
+        drop(device.accept(1));
+    }
+    let last = device.accept(0);
+    device.fill();
+    drop(last);
+    (run, device)
+}
+
+#[test]
+fn ctrl_c_while_it_reconnects_keeps_what_was_measured() {
+    for scheme in ["tcp", "unix"] {
+        let desk = Desk::new();
+        let (run, _device) = reconnecting(&desk, scheme, "--timeout 60s");
+        std::thread::sleep(Duration::from_millis(300));
+        run.signal(Signal::INT);
+        let ended = run.ended();
+        assert_eq!(ended.code, Some(130), "{scheme}: {ended}");
+        let rows = exported_rows(&desk);
+        let answered = rows.iter().filter(|row| row.status == "ok").count();
+        assert_eq!((answered, rows.len()), (3, 4), "{scheme}: {rows:?}");
+    }
+}
+
+#[test]
+fn a_device_that_accepts_no_more_connections_is_given_up_after_the_timeout() {
+    for scheme in ["tcp", "unix"] {
+        for timeout in ["50ms", "300ms"] {
+            let desk = Desk::new();
+            let flags = format!("--timeout {timeout} --give-up 3");
+            let (run, _device) = reconnecting(&desk, scheme, &flags);
+            let ended = run.ended();
+            assert_eq!(ended.code, Some(3), "{scheme} {timeout}: {ended}");
+        }
+    }
+}
+
 #[test]
 fn a_second_ctrl_c_ends_the_program_at_once() {
     let desk = Desk::new();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("its address");
-    // A queue that is full: the system goes on trying to connect, whatever the program is told.
-    rustix::net::listen(&listener, 0).expect("a shorter queue");
-    let brief = Duration::from_millis(300);
-    let mut queue = Vec::new();
-    while let Ok(link) = std::net::TcpStream::connect_timeout(&address, brief) {
-        queue.push(link);
-    }
-    let flags = "--timeout 60s --no-calibration";
-    let mut command = desk.command(&format!("exchange tcp://{address} {flags}"));
-    let mut run = Background::start(&mut command);
-    until("the run has begun", || !desk.stored().is_empty());
+    // A file that takes 64 KiB and then no more: whoever writes to it waits, whatever it is told.
+    let full = desk.path("rows.csv");
+    fs::mknodat(fs::CWD, &full, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+    let _reader = fs::open(&full, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty());
+    let flags = "--protocol echo --count 20k --no-calibration --csv rows.csv";
+    let mut run = Background::start(&mut desk.command(&format!("exchange null:// {flags}")));
+    run.until_said("what it measured", |stdout, _| {
+        stdout.contains("throughput").then_some(())
+    });
     run.signal(Signal::INT);
-    std::thread::sleep(brief);
-    // Connecting is not interrupted by the first one; on a busy host it may have got through all the same.
-    if run.is_running() {
-        run.signal(Signal::INT);
-    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(run.is_running(), "the file still takes nothing");
+    run.signal(Signal::INT);
     run.ended();
 }

@@ -1,6 +1,8 @@
 //! Closed loops over virtual devices that move their samples themselves, in a thread or a process of
 //! their own: what they count and verify, and what becomes of the process.
 
+#![cfg(feature = "loop")]
+
 mod common;
 
 use common::{Background, Desk, until};

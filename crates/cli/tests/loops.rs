@@ -1,6 +1,8 @@
 //! Closed loops over the virtual device: what is counted, what is verified, what is kept, and what is
 //! refused.
 
+#![cfg(feature = "loop")]
+
 mod common;
 
 use common::{Background, Desk, Ended, WIREGAUGE, open_to_all, until};

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Background, Desk, Server, request};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::time::Duration;
@@ -68,6 +69,18 @@ fn responses(server: &Server, sent: &[u8], count: usize) -> (Vec<(u32, Status, u
         flags.push(response.flags);
     }
     (statuses, flags)
+}
+
+/// Processor time that a process has used, in ticks (proc(5)).
+fn ticks_of(process: &Background) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.pid())).expect("it runs");
+    // Behind the name, which may contain anything, utime and stime are fields 12 and 13.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let number = |at| fields.split_whitespace().nth(at)?.parse::<u64>().ok();
+    number(11)
+        .zip(number(12))
+        .map(|(a, b)| a + b)
+        .expect("two numbers")
 }
 
 const MUCH: u64 = 200 << 20;
@@ -302,4 +315,39 @@ fn a_request_with_a_wrong_byte_is_answered_and_marked() {
     assert_eq!(statuses, [(1, Status::Ok, 16), (2, Status::Ok, 16)]);
     let corrupted = wiregauge_wire::flags::OUT_CORRUPTED;
     assert_eq!((flags[0] & corrupted, flags[1] & corrupted), (corrupted, 0));
+}
+
+#[test]
+fn without_free_descriptors_it_waits_and_says_so_once() {
+    let desk = Desk::new();
+    let mut server = desk.serve("tcp://:0");
+    let pid = Pid::from_raw(server.process.pid() as i32);
+    let all = getrlimit(Resource::Nofile);
+    // Standard input has the only number below it.
+    let used = Rlimit {
+        current: Some(1),
+        ..all
+    };
+    prlimit(pid, Resource::Nofile, used).expect("fewer descriptors");
+    let mut client = TcpStream::connect(server.host_port()).expect("queued by the system");
+    let said = "Too many open files";
+    server
+        .process
+        .until_said("why it accepts nobody", |_, stderr| {
+            stderr.contains(said).then_some(())
+        });
+    let before = ticks_of(&server.process);
+    std::thread::sleep(Duration::from_secs(1));
+    let ticks = ticks_of(&server.process) - before;
+    assert!(
+        ticks < 10,
+        "{ticks} ticks in a second without anything to do"
+    );
+    prlimit(pid, Resource::Nofile, all).expect("as before");
+    client
+        .write_all(&request(Kind::Exchange, 1, 16, 48))
+        .expect("sent");
+    client.read_exact(&mut [0; 48]).expect("it accepts again");
+    let (_, stderr) = server.process.said();
+    assert_eq!(stderr.matches(said).count(), 1, "{stderr}");
 }

@@ -6,6 +6,7 @@ use common::{Desk, rows};
 use predicates::prelude::*;
 use predicates::str::{contains, starts_with};
 use serde_json::Value;
+use std::net::UdpSocket;
 
 const QUICK: &str = "exchange null:// --count 40 --no-calibration";
 
@@ -107,18 +108,19 @@ fn kept_data_are_the_bytes_of_each_answer() {
     for row in &run.rows {
         let data = row.data_hex.as_deref().expect("a column of data");
         assert_eq!(data.len(), 2 * row.bytes_received as usize, "{row:?}");
-        // The number of the exchange stands first in its request and came back with it.
-        assert!(
-            data.starts_with(&format!("{:02x}", row.sequence)),
-            "{row:?}"
-        );
+        // The scrambled number of the exchange stands first in its request and came back with it.
+        let mark = (row.sequence as u32)
+            .wrapping_mul(0x9E37_79B1)
+            .to_le_bytes();
+        let mark: String = mark.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(data.starts_with(&mark), "{row:?}");
     }
     // A changed bit is the last byte's here: the pattern, but for one bit.
     let byte = |row: &common::Row| {
         let data = row.data_hex.as_deref().unwrap_or_default();
         u8::from_str_radix(&data[38..], 16).expect("hexadecimal")
     };
-    let pattern = |sequence: u64| ((sequence + 19) % 251) as u8;
+    let pattern = |sequence: u64| ((sequence + 15) % 251) as u8;
     for row in run.with_status("corrupted") {
         assert_eq!(
             (byte(row) ^ pattern(row.sequence)).count_ones(),
@@ -131,6 +133,28 @@ fn kept_data_are_the_bytes_of_each_answer() {
     }
     let exported = desk.output("export last --csv --data");
     assert_eq!(rows(&exported).len(), run.rows.len());
+}
+
+#[test]
+fn answers_far_longer_than_those_asked_for_are_kept_whole() {
+    let desk = Desk::new();
+    let device = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    let address = device.local_addr().expect("its address");
+    std::thread::spawn(move || {
+        let mut buffer = [0x5a; 60_000];
+        while let Ok((_, from)) = device.recv_from(&mut buffer[..48]) {
+            let _ = device.send_to(&buffer, from);
+        }
+    });
+    let flags = "--protocol echo --out 48 --count 5 --keep-data";
+    let run = desk.measure(&format!("udp://{address}"), flags);
+    run.accounts_for_every_exchange();
+    assert_eq!(run.counts().corrupted, 5);
+    for row in run.with_status("corrupted") {
+        let data = row.data_hex.as_deref().expect("a column of data");
+        assert_eq!((row.bytes_received, data.len()), (60_000, 120_000));
+        assert!(data.ends_with("5a5a"));
+    }
 }
 
 #[test]

@@ -64,12 +64,21 @@ fn an_echo_is_told_that_it_cannot_stream() {
         &desk,
         &format!("stream {} --timeout 300ms", server.address),
         3,
-        &["it is an echo"],
+        &["this is an echo server"],
     );
 }
 
 /// A device made by hand: answers HELLO with these abilities, and every START as `obey` says.
 fn device(abilities: u32, obey: impl Fn(&mut TcpStream, Request) + Send + 'static) -> String {
+    device_with_clock(64, abilities, obey)
+}
+
+/// The same with a clock of 1 MHz that wraps after so many bits.
+fn device_with_clock(
+    tick_bits: u8,
+    abilities: u32,
+    obey: impl Fn(&mut TcpStream, Request) + Send + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = format!("tcp://{}", listener.local_addr().expect("its address"));
     std::thread::spawn(move || {
@@ -94,7 +103,7 @@ fn device(abilities: u32, obey: impl Fn(&mut TcpStream, Request) + Send + 'stati
                 max_in: 4096,
                 bus: wire::bus::FULL_SPEED,
                 tick_hz: 1_000_000,
-                tick_bits: 64,
+                tick_bits,
                 ..HelloReply::default()
             };
             hello.set_name("made by hand");
@@ -162,9 +171,14 @@ fn a_device_that_falls_silent_has_failed_after_the_timeout() {
 
 /// It begins a stream, sends so much, and reports what it sent when it is told to end.
 fn source(bytes: usize, ticks: u64) -> String {
+    source_with_clock(64, bytes, ticks)
+}
+
+/// The same with a clock of 1 MHz that wraps after so many bits.
+fn source_with_clock(tick_bits: u8, bytes: usize, ticks: u64) -> String {
     let both = wire::abilities::SOURCE | wire::abilities::TIMESTAMPS;
     let begun = AtomicBool::new(false);
-    device(both, move |stream, request| {
+    device_with_clock(tick_bits, both, move |stream, request| {
         if begun.swap(true, Ordering::Relaxed) {
             let report = wire::StreamReport {
                 bytes: bytes as u64,
@@ -194,6 +208,19 @@ fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
         let printed = desk.output(&format!("stream {address} {flags}"));
         assert!(printed.contains(words), "{words}: {printed}");
     }
+}
+
+#[test]
+fn the_wraps_of_a_narrow_device_clock_are_counted() {
+    let desk = Desk::new();
+    let flags = "--direction in --timeout 10s --duration 500ms --settle 1ns";
+    // 1 MHz in 16 bits wrap after 65.5 ms.
+    let address = source_with_clock(16, 1_000_000, 1234);
+    let run = desk.stream(&address, flags);
+    let device = run.file.points[0].flows[0].device.as_ref();
+    let elapsed_us = device.expect("its report").elapsed_ns / 1000;
+    assert_eq!(elapsed_us % 65_536, 1234);
+    assert!(elapsed_us > 450_000, "{elapsed_us} us");
 }
 
 /// A source that goes on and on, and does not hear the first orders to end.
@@ -387,7 +414,7 @@ fn udp() -> UdpSocket {
 }
 
 /// A source on datagrams stops 10 s after the last request; that one keeps it alive is tested where
-/// time is virtual (serve/streams_tests.rs).
+/// time is virtual (crates/responder/src/streams_tests.rs).
 #[test]
 fn a_source_on_datagrams_is_told_every_two_seconds_that_it_is_wanted() {
     let desk = Desk::new();

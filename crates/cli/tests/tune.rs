@@ -86,7 +86,7 @@ fn requests_ahead_hide_the_bus_until_the_device_is_busy_all_the_time() {
 #[test]
 fn a_constraint_on_the_answers_forbids_the_depth_at_which_they_wait_too_long() {
     let desk = Desk::new();
-    // Each waits for those before it: 6 ms for each one outstanding.
+    // Each waits for those before it: 6 ms for each requires --depth 1.
     let server = desk.serve("tcp://:0 --service-time 6ms");
     let flags = "--maximise achieved-depth --depth 1..10 --count 100 --subject-to p50<28ms,lost=0";
     let told = found(&desk, &server.address, flags);
@@ -407,7 +407,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
         ("--minimise trt --depth 0", "depth of 0"),
         (
             "--minimise trt --depth 2,4 --connect each",
-            "one outstanding",
+            "requires --depth 1",
         ),
         ("--minimise trt --confirm 5s", "number of them"),
         ("--minimise trt --confirm 0", "confirms nothing"),

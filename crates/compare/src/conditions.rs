@@ -64,7 +64,7 @@ pub(crate) fn of_stream(before: &[&Run<Stream>], after: &[&Run<Stream>]) -> Vec<
             "start-up left out",
             format!("{} ms", plan.settle_ns as f64 / 1e6),
         );
-        fact("every byte checked", crate::exchange::yes(plan.check));
+        fact("every byte checked", crate::key::yes(plan.check));
         fact("loss probability of buffers", plan.loss.to_string());
         facts.extend(of_plan(&plan.host, &plan.link));
         facts.extend(of_conditions(&run.file.conditions));
@@ -96,9 +96,9 @@ fn of_plan(host: &HostPlan, link: &LinkOptions) -> Facts {
         ("baud rate".to_owned(), optional(&link.baud)),
         (
             "TCP quick acknowledgement".to_owned(),
-            crate::exchange::yes(link.quick_ack),
+            crate::key::yes(link.quick_ack),
         ),
-        ("URBs watched".to_owned(), crate::exchange::yes(link.usbmon)),
+        ("URBs watched".to_owned(), crate::key::yes(link.usbmon)),
     ]
 }
 
@@ -113,10 +113,10 @@ fn of_conditions(conditions: &Conditions) -> Facts {
     fact("processors online", host.processors.to_string());
     fact("clock source", host.clock_source.clone());
     fact("frequency governor", optional(&host.governor));
-    fact("hypervisor", crate::exchange::yes(host.hypervisor));
+    fact("hypervisor", crate::key::yes(host.hypervisor));
     fact("scheduling", host.policy.clone());
     fact("processors allowed", word(&host.affinity));
-    fact("memory locked", crate::exchange::yes(host.memory_locked));
+    fact("memory locked", crate::key::yes(host.memory_locked));
     fact("real-time runtime", optional(&host.rt_runtime_us));
     let links = std::iter::once((&conditions.link, &conditions.responder)).chain(
         conditions

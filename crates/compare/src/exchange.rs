@@ -5,8 +5,8 @@
 //! for it, the timeout. Percentiles below the share that was lost are not touched by that.
 
 use crate::figure::{Figure, Part};
-use crate::key::Key;
-use crate::{Found, Place, Read, Side};
+use crate::key::{Key, Place, yes};
+use crate::side::{Found, Read, Side, by};
 use wiregauge_record::{Phase, Point, Sample, Schedule, Starts};
 use wiregauge_run::{Exchange, Run, RunError};
 use wiregauge_stats::{Confidence, Estimate, Reading, Series};
@@ -50,10 +50,6 @@ fn key(point: &Point) -> Key {
     ])
 }
 
-pub(crate) fn yes(is_so: bool) -> String {
-    if is_so { "yes" } else { "no" }.to_owned()
-}
-
 impl Side for Run<Exchange> {
     fn places(&self) -> Vec<Place> {
         let points = self.file.points.iter().enumerate();
@@ -70,7 +66,7 @@ impl Side for Run<Exchange> {
             rows?.iter().for_each(|sample| gathered.push(sample));
         }
         let mut read = gathered.finish(figures, sure);
-        read.disturbed = crate::by(&self.file.points[at].disturbances);
+        read.disturbed = by(&self.file.points[at].disturbances);
         Ok(read)
     }
 }

@@ -8,7 +8,9 @@ mod error;
 mod exchange;
 mod figure;
 mod key;
+mod matching;
 mod outcome;
+mod side;
 mod stream;
 
 pub use conditions::Changed;
@@ -17,34 +19,10 @@ pub use figure::{Better, Figure, Part, Unit};
 pub use key::Key;
 pub use outcome::{Compared, ComparedPoint, Comparison, RunNote, Unmatched, Verdict};
 
-use wiregauge_record::Disturbance;
+use key::Place;
+use side::{Read, Side};
 use wiregauge_run::{AnyRun, Exchange, Run, RunError, Stream};
 use wiregauge_stats::{Confidence, Estimate, difference};
-
-/// One figure of one run, with bounds where the samples can bound it.
-type Found = (Figure, Option<Estimate>);
-
-/// A point of a run: what was asked, and where it stands in the run.
-type Place = (Key, usize);
-
-/// What one kind of run must tell to be compared.
-trait Side {
-    /// The points that were measured.
-    fn places(&self) -> Vec<Place>;
-    /// Values of one point, with bounds that are so sure.
-    fn read(&self, at: usize, figures: &[Figure], sure: Confidence) -> Result<Read, RunError>;
-}
-
-/// What was found of one point of one run.
-struct Read {
-    found: Vec<Found>,
-    /// Samples behind it.
-    samples: u64,
-    /// What should be known of it.
-    notes: Vec<String>,
-    /// What disturbed it.
-    disturbed: Vec<&'static str>,
-}
 
 /// Compares runs of one kind, one or more a side. `wanted` keeps the figures down to those for which
 /// it is true: the fewer are compared, the smaller a difference can be shown, so they should be
@@ -113,7 +91,7 @@ where
     Run<K>: Side,
 {
     figures.retain(wanted);
-    let (keys, unmatched) = key::matched(
+    let (keys, unmatched) = matching::matched(
         &places(before),
         &places(after),
         &names(before),
@@ -221,21 +199,6 @@ impl Disturbed {
             )
         })
     }
-}
-
-/// What disturbed a point, in a few words.
-fn by(disturbances: &[Disturbance]) -> Vec<&'static str> {
-    let name = |disturbance: &Disturbance| match disturbance {
-        Disturbance::Steal { .. } => "time taken by the hypervisor",
-        Disturbance::Preempted { .. } => "the processor was taken away",
-        Disturbance::SharedProcessor { .. } => "others on the same processor",
-        Disturbance::ClockGap { .. } => "the clock jumped",
-        Disturbance::EndpointStalled { .. } => "an endpoint stalled",
-        Disturbance::UrbEventsLost { .. } => "URB events were lost",
-        Disturbance::StorageTooSlow { .. } => "storage was too slow",
-        Disturbance::DeviceLate(_) => "the device itself was late",
-    };
-    disturbances.iter().map(name).collect()
 }
 
 fn names<K: wiregauge_run::RunKind>(runs: &[&Run<K>]) -> Vec<String> {

@@ -1,9 +1,8 @@
 //! The figures of a stream point, one way of it at a time, out of its transfers.
 
-use crate::exchange::yes;
 use crate::figure::{Figure, Part};
-use crate::key::Key;
-use crate::{Place, Read, Side};
+use crate::key::{Key, Place, yes};
+use crate::side::{Read, Side, by};
 use wiregauge_record::{FlowSummary, StreamPoint, StreamSummariser};
 use wiregauge_run::{Run, RunError, Stream};
 use wiregauge_stats::{Confidence, Estimate, Series, share_of};
@@ -113,7 +112,7 @@ impl Side for Run<Stream> {
                 .collect(),
             samples: flow.transfers,
             notes: Vec::new(),
-            disturbed: crate::by(&summary.disturbances),
+            disturbed: by(&summary.disturbances),
         })
     }
 }

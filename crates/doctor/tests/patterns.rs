@@ -70,6 +70,7 @@ impl Made<'_> {
             wait: Wait::Block,
             below_ns: Vec::new(),
             keep_data: false,
+            batch: None,
             calibrate: false,
             host: HostPlan::default(),
             link: LinkOptions::default(),

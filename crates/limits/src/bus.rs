@@ -1,7 +1,7 @@
 //! The two USB buses that a device names in HELLO and that can be modelled.
 
+use crate::endpoint::Endpoint;
 use crate::speed::{Speed, Transfer};
-use crate::usb::Endpoint;
 use wiregauge_record::BusLimit;
 
 /// A bus whose bulk limit is known.

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod bus;
+mod endpoint;
 mod ethernet;
 mod limit;
 mod refused;
@@ -14,9 +15,10 @@ mod uart;
 mod usb;
 
 pub use bus::Bus;
+pub use endpoint::Endpoint;
 pub use ethernet::{Ethernet, Transport};
 pub use limit::Limit;
 pub use refused::Refused;
 pub use speed::{Speed, Transfer};
 pub use uart::{Framing, Parity, StopBits, Uart};
-pub use usb::{Endpoint, Frame};
+pub use usb::Frame;

@@ -1,7 +1,9 @@
 //! What a USB speed and a kind of transfer are made of: rates, frames, overheads, and the sizes that are
 //! allowed.
 
-use crate::superspeed;
+/// Symbols around the data of a packet: a data packet header of 20 with its framing, and 12 that frame
+/// the payload and check it (USB 3.2, 7.2.1.1 and 7.2.1.2).
+pub(crate) const FRAMING: u64 = 32;
 
 /// How fast a bus signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -159,7 +161,7 @@ impl Speed {
             _ if transfer == Transfer::Interrupt => 3,
             // Bursts of 16, three in an interval.
             (Speed::Super5, _) => 48,
-            _ => superspeed::most_isochronous_packets(self),
+            _ => most_isochronous_packets(self),
         }
     }
 
@@ -213,4 +215,19 @@ impl Transfer {
 /// 4.4.7 and 4.4.8.
 pub(crate) fn periodic_percent(speed: Speed) -> u64 {
     if speed == Speed::High { 80 } else { 90 }
+}
+
+/// Bytes a second that the line code leaves: 8 of 10 bits at 5 Gbit/s, 128 of 132 above (USB 3.2, 6.3.1).
+pub(crate) fn symbols_s(speed: Speed) -> f64 {
+    let code = match speed {
+        Speed::Super5 => 8.0 / 10.0,
+        _ => 128.0 / 132.0,
+    };
+    speed.bits_s() as f64 * code / 8.0
+}
+
+/// Full packets that the part of a bus interval holds that periodic transfers may have.
+pub(crate) fn most_isochronous_packets(speed: Speed) -> u32 {
+    let interval = symbols_s(speed) * 125e-6 * periodic_percent(speed) as f64 / 100.0;
+    (interval / (1024 + FRAMING) as f64) as u32
 }

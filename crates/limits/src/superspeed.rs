@@ -1,34 +1,15 @@
 //! USB 3.2's super speeds: upper bounds, because the specification has no tables. Packets stand back to
 //! back, with the line code and what frames each; link commands, skips and the host take more.
 
+use crate::endpoint::Endpoint;
 use crate::limit::{Limit, grouped};
-use crate::speed::{Speed, Transfer, periodic_percent};
-use crate::usb::Endpoint;
-
-/// Symbols around the data of a packet: a data packet header of 20 with its framing, and 12 that frame
-/// the payload and check it (USB 3.2, 7.2.1.1 and 7.2.1.2).
-pub(crate) const FRAMING: u64 = 32;
+use crate::speed::{FRAMING, Speed, Transfer, periodic_percent, symbols_s};
 
 /// A transaction packet, such as an acknowledgement, with its framing (USB 3.2, 7.2.1.1).
 const HEADER_PACKET: u64 = 20;
 
 /// The eight bytes of a setup packet (USB 3.2, 9.3).
 const SETUP: u64 = 8;
-
-/// Bytes a second that the line code leaves: 8 of 10 bits at 5 Gbit/s, 128 of 132 above (USB 3.2, 6.3.1).
-pub(crate) fn symbols_s(speed: Speed) -> f64 {
-    let code = match speed {
-        Speed::Super5 => 8.0 / 10.0,
-        _ => 128.0 / 132.0,
-    };
-    speed.bits_s() as f64 * code / 8.0
-}
-
-/// Full packets that the part of a bus interval holds that periodic transfers may have.
-pub(crate) fn most_isochronous_packets(speed: Speed) -> u32 {
-    let interval = symbols_s(speed) * 125e-6 * periodic_percent(speed) as f64 / 100.0;
-    (interval / (1024 + FRAMING) as f64) as u32
-}
 
 pub(crate) fn limit(endpoint: &Endpoint) -> Limit {
     let symbols = symbols_s(endpoint.speed);

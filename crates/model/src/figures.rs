@@ -1,15 +1,12 @@
 //! The fitted numbers as they are handed out: with confidence, `None` where the points do not tell,
 //! and the residual of each point.
 
-use crate::fit::Fit;
+use crate::fit::{Fit, TOLD, slowest_is_told};
 use crate::refits::{Refits, saturation_depth};
 use crate::terms::{Cost, Ways};
 use crate::{LinkModel, Observation, Setting, Steps};
 use serde::Serialize;
 use wiregauge_stats::Estimate;
-
-/// The part of some point's time from which on it tells of what makes it.
-const TOLD: f64 = 0.25;
 
 /// What a stage costs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -88,16 +85,6 @@ pub struct Figures {
     pub worst: f64,
     /// Each point.
     pub residuals: Vec<Residual>,
-}
-
-/// Whether some point's time is made by the slowest stage to a part that is worth it.
-pub(crate) fn slowest_is_told(fit: &Fit, points: &[Observation]) -> bool {
-    fit.only_depth.is_none()
-        && points.iter().any(|point| {
-            let knee = fit.knee(point.at);
-            let alone = knee.by_alone * fit.alone.of(point.at, fit.steps);
-            knee.time - alone >= TOLD * knee.time
-        })
 }
 
 fn alone_is_told(fit: &Fit, points: &[Observation]) -> bool {

@@ -380,3 +380,16 @@ fn between(points: &[Observation]) -> f64 {
         n => (rest[n / 2 - 1] + rest[n / 2]) / 2.0,
     }
 }
+
+/// The part of some point's time from which on it tells of what makes it.
+pub(crate) const TOLD: f64 = 0.25;
+
+/// Whether some point's time is made by the slowest stage to a part that is worth it.
+pub(crate) fn slowest_is_told(fit: &Fit, points: &[Observation]) -> bool {
+    fit.only_depth.is_none()
+        && points.iter().any(|point| {
+            let knee = fit.knee(point.at);
+            let alone = knee.by_alone * fit.alone.of(point.at, fit.steps);
+            knee.time - alone >= TOLD * knee.time
+        })
+}

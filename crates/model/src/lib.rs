@@ -9,46 +9,23 @@ mod figures;
 mod fit;
 mod knee;
 mod nnls;
+mod observation;
 mod observe;
 mod predict;
 mod refits;
 mod terms;
 
 pub use figures::{Figures, Residual, Saturation, StageCost};
+pub use observation::{Observation, Setting};
 pub use predict::{Beyond, CannotPredict, How, Prediction};
 pub use terms::Steps;
 
 use fit::Fit;
 use refits::Refits;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use std::sync::OnceLock;
 use thiserror::Error;
 use wiregauge_stats::Estimate;
-
-/// What can be set. Of a stream, the size of a transfer stands in its direction, the other is 0, and
-/// `depth` is its queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Setting {
-    /// Bytes of a request.
-    pub out_bytes: u32,
-    /// Bytes of a response.
-    pub in_bytes: u32,
-    /// Outstanding at once.
-    pub depth: u32,
-}
-
-/// What was measured at one setting.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Observation {
-    /// Where.
-    pub at: Setting,
-    /// Mean time between the ends of two exchanges (transfers), in nanoseconds.
-    pub trt_ns: f64,
-    /// Mean time of one, in nanoseconds; 0 where it is not known.
-    pub rtt_ns: f64,
-    /// Standard error of `trt_ns` as a part of it; 0 where it is not known.
-    pub error: f64,
-}
 
 /// Fewer settings than this make no model.
 pub const MIN_SETTINGS: usize = 3;
@@ -151,7 +128,7 @@ impl LinkModel {
     }
 
     fn slowest_is_told(&self) -> bool {
-        figures::slowest_is_told(&self.fit, &self.points)
+        fit::slowest_is_told(&self.fit, &self.points)
     }
 }
 

@@ -3,15 +3,15 @@
 //! settings are measured, and one more, drawn alike, is predicted and then measured.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-#[path = "../../wiregauge/tests/virtual_host/mod.rs"]
+#[path = "../../responder/tests/virtual_host/mod.rs"]
 mod virtual_host;
 
 use fastrand::Rng;
 use virtual_host::{Work, run};
-use wiregauge::bus::{
+use wiregauge_model::{LinkModel, Observation, Setting};
+use wiregauge_responder::bus::{
     BusTiming, DeviceTiming, Direction, HostTiming, NakRetry, PROFILES, PipeTiming,
 };
-use wiregauge_model::{LinkModel, Observation, Setting};
 
 /// A device of which anything can be measured.
 type Device = Box<dyn FnMut(Setting) -> Observation>;

@@ -11,10 +11,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
-use wiregauge::LinkError;
-use wiregauge::device::{
+use wiregauge_device::{
     ControlPlan, Device, DeviceOptions, Framing, LengthField, Replies, Requests, Timing,
 };
+use wiregauge_link::LinkError;
 use wiregauge_record::{LinkOptions, Wait};
 
 // SAFETY: four u64, no padding.

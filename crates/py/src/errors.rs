@@ -1,7 +1,7 @@
 //! A failure of the engine as the exception that python/wiregauge/errors.py has for it.
 
 use pyo3::prelude::*;
-use wiregauge::{LinkError, LinkErrorKind};
+use wiregauge_link::{LinkError, LinkErrorKind};
 
 /// The exception, with the words of the command line.
 pub fn of_link(py: Python<'_>, error: &LinkError) -> PyErr {
@@ -20,13 +20,13 @@ pub fn of_link(py: Python<'_>, error: &LinkError) -> PyErr {
 pub fn kind(kind: LinkErrorKind) -> &'static str {
     match kind {
         LinkErrorKind::Usage => "usage",
-        LinkErrorKind::Permission => "permission",
+        LinkErrorKind::PermissionDenied => "permission",
         LinkErrorKind::Unreachable => "unreachable",
         LinkErrorKind::NotFound => "not-found",
         LinkErrorKind::Busy => "busy",
-        LinkErrorKind::Silent => "silent",
-        LinkErrorKind::Rubbish => "rubbish",
-        LinkErrorKind::Vanished => "vanished",
+        LinkErrorKind::Timeout => "silent",
+        LinkErrorKind::Protocol => "rubbish",
+        LinkErrorKind::Disconnected => "vanished",
         LinkErrorKind::Interrupted => "interrupted",
         LinkErrorKind::Closed => "closed",
         _ => "io",

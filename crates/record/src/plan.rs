@@ -11,6 +11,8 @@ pub enum Protocol {
     Echo,
     /// The frames of docs/protocol.md: sizes that differ, device timestamps, integrity.
     Wiregauge,
+    /// A line of text is answered by a line of text; each ends with a newline.
+    Lines,
 }
 
 /// How often the link is opened.
@@ -148,6 +150,9 @@ pub struct Plan {
     pub keep_data: bool,
     /// Measure this host's own floor before and after.
     pub calibrate: bool,
+    /// Requests handed over in one call at most; `None`: all that may start.
+    #[serde(default)]
+    pub batch: Option<u32>,
     /// What is asked of the host.
     pub host: HostPlan,
     /// What is asked of the link.

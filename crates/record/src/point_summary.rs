@@ -93,7 +93,8 @@ pub struct ResourceUse {
     pub involuntary_switches: u64,
     /// Nanoseconds that it was ready to run but another ran.
     pub run_delay_ns: u64,
-    /// Nanoseconds that the hypervisor took from this machine, summed over processors.
+    /// Nanoseconds that the hypervisor took from the processor that the thread is pinned to; from all
+    /// processors together where it is not pinned.
     pub steal_ns: u64,
     /// Page faults that needed no disk.
     pub minor_faults: u64,

@@ -152,6 +152,7 @@ fn plan(point: Point, link: Link) -> Plan {
         limit: Limit::Count(10_000),
         warmup: 0,
         schedule: Schedule::AsFastAsPossible,
+        batch: None,
         timeout_ns: 1_000_000_000,
         give_up: 10,
         wait: Wait::Block,

@@ -4,6 +4,7 @@ use crate::closed_loop::Loop;
 use crate::error::RunError;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
+use crate::kinds::for_every_kind;
 use crate::run::Run;
 use crate::run_file::{RunFile, State, Text};
 use crate::stream::Stream;
@@ -21,9 +22,6 @@ macro_rules! kinds {
                 $kind(Run<$kind>),
             )+
         }
-
-        /// The kinds that this version knows, as `run.json` names them.
-        pub(crate) const KINDS: &[&str] = &[$($kind::NAME),+];
 
         impl AnyRun {
             /// Opens a run; see [`Run::open`].
@@ -48,7 +46,7 @@ macro_rules! kinds {
     };
 }
 
-kinds!(Exchange, Stream, Loop);
+for_every_kind!(kinds);
 
 /// What every stored run can be asked.
 pub trait Stored {

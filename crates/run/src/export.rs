@@ -1,16 +1,16 @@
 //! A run for other programs: CSV (one row a sample), one Parquet file of all points, or JSON.
 //! CSV is formatted here and not by a crate, because no field can ever need quoting.
 
-use crate::columns::Layout;
 use crate::error::RunError;
 use crate::kind::RunKind;
+use crate::layout::Layout;
 use crate::point_writer::point_json;
 use crate::run::Run;
 use crate::run_file::{SCHEMA, rename_and_sync};
 use crate::sample_file::{ROW_GROUP_ROWS, SampleFile};
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Text gathered before it is handed to the output.
@@ -57,11 +57,6 @@ pub fn write_csv<K: RunKind>(
         .and_then(|()| out.flush())
         .map_err(failed)?;
     Ok(rows)
-}
-
-/// Writes nanoseconds as microseconds, none of them lost.
-pub(crate) fn microseconds(text: &mut Vec<u8>, ns: u64) -> io::Result<()> {
-    write!(text, "{}.{:03}", ns / 1000, ns % 1000)
 }
 
 fn hexadecimal(text: &mut Vec<u8>, data: &[u8]) {

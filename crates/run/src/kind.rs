@@ -1,6 +1,6 @@
 //! What tells one kind of run from another: the nouns that it is made of and the columns of its
 //! rows. All else in this crate is the same for every kind. A new kind is one file beside
-//! `exchange.rs` and `stream.rs`, and its name in the list in `any.rs`.
+//! `exchange.rs` and `stream.rs`, and its name in the list in `kinds.rs`.
 
 use crate::columns::{Column, PointColumn};
 use serde::Serialize;

@@ -1,9 +1,9 @@
 //! The rows of the point in progress, on their way to disk.
 
-use crate::columns::Layout;
 use crate::error::RunError;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
+use crate::layout::Layout;
 use crate::run_file::{SCHEMA, rename_and_sync};
 use crate::sample_file::SampleFile;
 use serde::Serialize;

@@ -1,9 +1,9 @@
 //! A run directory that is read: finished, still being written, or left by a crash.
 
-use crate::columns::Layout;
 use crate::error::RunError;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
+use crate::layout::Layout;
 use crate::point_writer::file_name;
 use crate::run_file::{RunFile, Text};
 use crate::sample_reader::SampleReader;

@@ -1,9 +1,9 @@
 //! `run.json`: what a run is, and how it is replaced on disk so that there is always a whole one.
 
-use crate::any::KINDS;
 use crate::error::RunError;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
+use crate::kinds::KINDS;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};

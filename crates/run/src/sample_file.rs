@@ -1,9 +1,10 @@
 //! Samples into Parquet. Generic over where the bytes go, so that tests can let the disk fill up at
 //! any byte, and with the size of a row group as a parameter, so that they can use small ones.
 
-use crate::columns::{Kind, Layout, PointKind};
+use crate::columns::{Kind, PointKind};
 use crate::error::into_io;
 use crate::kind::RunKind;
+use crate::layout::Layout;
 use crate::watched::{Failed, Watched, first};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::Result;

@@ -1,10 +1,11 @@
 //! Samples out of Parquet, a few thousand at a time, so that reading a file needs no more memory
 //! for a hundred million samples than for one row group. The file is not trusted.
 
-use crate::columns::{Kind, Layout};
+use crate::columns::Kind;
 use crate::error::RunError;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
+use crate::layout::Layout;
 use crate::run_file::SCHEMA;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;

@@ -1,8 +1,8 @@
 //! Runs of `wiregauge stream`.
 
 use crate::columns::{Column, Kind, PointColumn, PointKind, narrow, phase_column, wide};
-use crate::export::microseconds;
 use crate::kind::RunKind;
+use crate::microseconds::microseconds;
 use std::io::{self, Write};
 use wiregauge_record::{StreamPlan, StreamPoint, StreamSummary, Transfer, TransferStatus, Way};
 

@@ -4,9 +4,9 @@
 use crate::gaussian::Spot;
 use crate::pool::EACH;
 use crate::record::Record;
-use crate::search::Told;
 use crate::space::{Grid, Place};
 use crate::surrogate::{Reading, Surrogate, Z};
+use crate::told::Told;
 use crate::{Bound, Purpose, Sense};
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 use std::cmp::Reverse;

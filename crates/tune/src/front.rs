@@ -1,7 +1,7 @@
 //! Latency against throughput: what nothing else beats in both, and the knee of that.
 
-use crate::search::Told;
-use crate::{Candidate, Choice};
+use crate::Candidate;
+use crate::told::Told;
 use serde::Serialize;
 
 /// One end of what can be had.
@@ -36,7 +36,7 @@ impl FrontPoint {
 
 /// Of what was measured, from the shortest latency on. Several probes of one candidate count as one,
 /// by their exchanges. The choice is always among them.
-pub(crate) fn front(told: &[Told], best: Option<&Choice>) -> Vec<FrontPoint> {
+pub(crate) fn front(told: &[Told], best: Option<Candidate>) -> Vec<FrontPoint> {
     let mut points = Vec::new();
     let mut seen = Vec::new();
     for here in told {
@@ -62,7 +62,7 @@ pub(crate) fn front(told: &[Told], best: Option<&Choice>) -> Vec<FrontPoint> {
                 latency_ns: rtt / weight,
                 bytes_per_second: bytes * exchanges_per_second,
                 exchanges_per_second,
-                is_best: best.is_some_and(|best| best.at == at),
+                is_best: best == Some(at),
             });
         }
     }

@@ -10,10 +10,12 @@ mod front;
 mod gaussian;
 mod pool;
 mod probe;
+mod reasons;
 mod record;
 mod search;
 mod space;
 mod surrogate;
+mod told;
 mod why;
 
 pub use advice::{Advice, Choice, Kept, SetAside, Verdict};

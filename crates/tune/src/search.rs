@@ -5,7 +5,8 @@ use crate::advice::{Advice, Choice, Kept, SetAside, Verdict};
 use crate::field::{Belief, Field, Trial, expected_gain, model_of};
 use crate::pool::{EACH, pool};
 use crate::space::{Grid, Place};
-use crate::{Bound, Effort, Measured, Probe, Purpose, Sense, Space, SpaceError, front, why};
+use crate::told::Told;
+use crate::{Bound, Effort, Measured, Probe, Purpose, Sense, Space, SpaceError, front, reasons};
 use std::collections::HashSet;
 
 /// Where the expected gain of the best remaining probe is smaller than this part of the objective, the
@@ -59,14 +60,6 @@ const HOPELESS: f64 = 0.02;
 
 /// What it is worth, as a part of the objective, to have anything at all that keeps the constraints.
 const ANY: f64 = 1.0;
-
-/// A probe that was made.
-#[derive(Clone, Debug)]
-pub(crate) struct Told {
-    pub place: Place,
-    pub probe: Probe,
-    pub measured: Measured,
-}
 
 /// A search for the best candidate.
 #[derive(Clone, Debug)]
@@ -190,10 +183,10 @@ impl Search {
                 failed.push(told.probe.at);
             }
         }
-        let front = front::front(&self.told, best.as_ref());
+        let front = front::front(&self.told, best.as_ref().map(|best| best.at));
         let why = match (&best, &field) {
             (Some(best), Some(field)) => {
-                why::reasons(&self.grid, field, best, model.as_ref(), &self.told)
+                reasons::reasons(&self.grid, field, best, model.as_ref(), &self.told)
             }
             _ => Vec::new(),
         };

@@ -4,6 +4,7 @@
 use std::fmt::Debug;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use wiregauge_wire::{
     Found, HELLO_REQUEST, HELLO_RESPONSE, Header, HeaderError, HelloReply, HelloRequest, Kind,
     REQUEST_HEADER, RESPONSE_HEADER, Request, Response, STREAM_ORDER, STREAM_REPORT, Status,
@@ -28,6 +29,9 @@ struct Vectors {
     stream_orders: Vec<StreamOrderCase>,
     stream_reports: Vec<StreamReportCase>,
     stream_checks: Vec<StreamCheckCase>,
+    /// For responders, of which there is none in this crate.
+    #[serde(rename = "answers")]
+    _answers: IgnoredAny,
 }
 
 #[derive(Deserialize)]

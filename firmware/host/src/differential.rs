@@ -2,10 +2,10 @@
 //! protocol leaves a device the choice, it is named here.
 
 use crate::{Responder, Settings, TICKS, waiting};
-use wiregauge::host::Clock;
-use wiregauge::limits::Bus;
-use wiregauge::serve::{Character, Device, Faults, Model};
+use wiregauge_link::host::Clock;
+use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
+use wiregauge_responder::{Character, Device, Faults, Model};
 use wiregauge_wire as wire;
 use wiregauge_wire::{Kind, Response};
 
@@ -53,17 +53,19 @@ fn reference() -> Device {
     Device::on_bus(character, Clock::start(), Bus::FullSpeed)
 }
 
-/// What the responder in Rust sends to a host that says `stream`.
-///
-/// It is given one byte at a time: of several that are there at once, it does not see a frame that is too large if
-/// noise comes before it and a good frame behind it, which the protocol leaves open.
-pub fn of_rust(stream: &[u8]) -> Vec<u8> {
+/// What the responder in Rust sends to a host that says `stream` in pieces of these sizes, which go round.
+pub fn of_rust(stream: &[u8], pieces: &[usize]) -> Vec<u8> {
     let mut device = reference();
     let mut said = Vec::new();
     let mut held = Vec::new();
     let mut ready = Vec::new();
-    for byte in stream {
-        held.push(*byte);
+    let mut pieces = pieces.iter().cycle();
+    let mut rest = stream;
+    while !rest.is_empty() {
+        let piece = *pieces.next().unwrap_or(&1);
+        let (came, later) = rest.split_at(piece.clamp(1, rest.len()));
+        rest = later;
+        held.extend(came);
         let used = device.take_stream(&held, TICKS, &mut ready);
         held.drain(..used);
         let _ = device.pull(TICKS, HEARD, &mut ready);

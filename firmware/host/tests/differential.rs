@@ -21,7 +21,8 @@ proptest! {
         rooms in prop::collection::vec(1_usize..200, 1..8),
     ) {
         let stream = flushed(cook(&recipe, MAX_FRAME, false));
-        let expected = of_rust(&stream);
+        let expected = of_rust(&stream, &[1]);
+        assert_same(&expected, &of_rust(&stream, &pieces));
         assert_same(&expected, &of_firmware(&stream, &pieces, &rooms, Giving::WhenFull));
     }
 
@@ -31,7 +32,7 @@ proptest! {
         rooms in prop::collection::vec(1_usize..200, 1..8),
     ) {
         let stream = flushed(cook(&recipe, MAX_FRAME, true));
-        let expected = of_rust(&stream);
+        let expected = of_rust(&stream, &[1]);
         assert_same(&expected, &of_firmware(&stream, &[1], &rooms, Giving::Always));
     }
 }

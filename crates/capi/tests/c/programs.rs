@@ -6,8 +6,8 @@ use crate::stored_run::stored_run;
 use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
-use wiregauge::serve::Faults;
 use wiregauge_record::Protocol;
+use wiregauge_responder::Faults;
 
 fn program(folder: &TempDir, name: &str, linked: Linked) -> PathBuf {
     let source = home().join("tests/c").join(name).with_extension("c");

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use wiregauge::serve::{Character, Faults, Model, News, Serve, ServeAddress, serve};
 use wiregauge_record::Protocol;
+use wiregauge_responder::{Character, Faults, Model, News, Serve, ServeAddress, serve};
 
 /// A responder that ends with the test.
 pub struct Responder {

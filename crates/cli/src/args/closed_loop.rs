@@ -69,7 +69,7 @@ pub struct LoopArgs {
     #[arg(long, value_name = "N", requires = "gpu", default_value_t = 0)]
     pub gpu_device: u32,
     /// How to wait for a block: sleep, spin, or hybrid:50us (asleep, but for the last 50 us).
-    #[arg(long, value_name = "HOW", value_parser = values::loop_wait, default_value = "sleep")]
+    #[arg(long, value_name = "HOW", value_parser = stage_list::loop_wait, default_value = "sleep")]
     pub wait: LoopWait,
     /// Measure each point so long.
     #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "10s")]

@@ -55,19 +55,22 @@ pub struct ExchangeArgs {
     #[arg(required = true, value_name = "ADDRESS")]
     pub addresses: Vec<String>,
 
-    /// What the ends say to each other [default: wiregauge; echo for null://].
+    /// Protocol of the device [default: wiregauge; echo for null://].
     #[arg(long, value_enum)]
     pub protocol: Option<ProtocolArg>,
     /// Sizes of a request in bytes [default: 16; with echo 64].
     #[arg(long, value_name = "LIST", value_parser = values::sizes)]
     pub out: Option<Sizes>,
-    /// Sizes of a response in bytes [default: 48; an echo's are those of --out].
+    /// Sizes of a response in bytes [default: 48; an echo's are those of --out; lines of any size].
     #[arg(long = "in", value_name = "LIST", value_parser = values::sizes)]
     pub in_: Option<Sizes>,
     /// Requests kept outstanding; the literature's queue length R is one less. Check the achieved
     /// depth in the result.
     #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "1")]
     pub depth: Sizes,
+    /// Requests handed to the system in one call at most [default: all that may start; 1 over UDP and USB].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub batch: Option<u32>,
     /// Exchanges at each point [default: 1000].
     #[arg(long, value_name = "N", value_parser = values::count, conflicts_with = "duration")]
     pub count: Option<Count>,

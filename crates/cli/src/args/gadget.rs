@@ -1,7 +1,7 @@
 //! The flags of `serve usb-gadget`.
 
 use clap::{Args, ValueEnum};
-use wiregauge::serve::gadget::{Function, GadgetPlan, Speed, Transfers, parse_usb_id};
+use wiregauge_responder::gadget::{Function, GadgetPlan, Speed, Transfers, parse_usb_id};
 
 /// Heading of the flags that `usb-gadget` and `usb-virtual` have in common.
 const SHARED: &str = "USB device (usb-gadget, usb-virtual)";

@@ -1,5 +1,6 @@
 //! Every flag, declared once: parser, help, completions and man page come from here.
 
+#[cfg(feature = "loop")]
 mod closed_loop;
 mod compare;
 mod deadline;
@@ -17,6 +18,7 @@ mod stream;
 mod tune;
 mod usb_virtual;
 
+#[cfg(feature = "loop")]
 pub use closed_loop::LoopArgs;
 pub use compare::{CompareArgs, TableFormat};
 pub use deadline::DeadlineArgs;
@@ -27,7 +29,7 @@ pub use explain::ExplainArgs;
 pub use limits::{LimitsArgs, MediumArg};
 pub use report::{FigureFormat, ReportArgs};
 pub use serve::{BusArg, ServeArgs};
-pub use shared::{HostArgs, KeepArgs, Look, ProtocolArg};
+pub use shared::{HostArgs, KeepArgs, Look, ProtocolArg, ServeProtocolArg};
 pub use show::{ShowArgs, ShowFormat};
 pub use stream::StreamArgs;
 pub use tune::TuneArgs;
@@ -63,6 +65,7 @@ pub enum Command {
     #[command(after_help = stream::EXAMPLES)]
     Stream(Box<StreamArgs>),
     /// Loop a digitizer to a generator: the shortest latency that neither loses nor starves.
+    #[cfg(feature = "loop")]
     #[command(after_help = closed_loop::EXAMPLES)]
     Loop(Box<LoopArgs>),
     /// Find the setting that serves an aim best, and prove it by a fresh run.

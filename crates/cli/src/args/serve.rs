@@ -1,6 +1,6 @@
 //! The flags of `wiregauge serve`.
 
-use super::ProtocolArg;
+use super::ServeProtocolArg;
 use super::gadget::GadgetArgs;
 use super::usb_virtual::VirtualArgs;
 use crate::values;
@@ -37,7 +37,7 @@ pub struct ServeArgs {
     pub address: String,
     /// What to speak.
     #[arg(long, value_enum, default_value = "wiregauge")]
-    pub protocol: ProtocolArg,
+    pub protocol: ServeProtocolArg,
     /// Clients at once, at most.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub max_clients: u32,
@@ -63,25 +63,25 @@ pub struct ServeArgs {
 
     /// Send no answer.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
-    pub drop: Option<wiregauge::serve::Often>,
+    pub drop: Option<wiregauge_responder::Often>,
     /// Send an answer with a wrong bit.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
-    pub corrupt: Option<wiregauge::serve::Often>,
+    pub corrupt: Option<wiregauge_responder::Often>,
     /// Send the answer twice.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
-    pub duplicate: Option<wiregauge::serve::Often>,
+    pub duplicate: Option<wiregauge_responder::Often>,
     /// Hold the answer back by 5 ms, so that later ones overtake it.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
-    pub reorder: Option<wiregauge::serve::Often>,
+    pub reorder: Option<wiregauge_responder::Often>,
     /// Lose a byte in the middle of the answer.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
-    pub lose_byte: Option<wiregauge::serve::Often>,
+    pub lose_byte: Option<wiregauge_responder::Often>,
     /// Insert a byte in the middle of the answer.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
-    pub insert_byte: Option<wiregauge::serve::Often>,
+    pub insert_byte: Option<wiregauge_responder::Often>,
     /// Do nothing for a while, such as every=1000:400ms.
     #[arg(long, value_name = "OFTEN:TIME", value_parser = values::stall, help_heading = "Faults")]
-    pub stall: Option<(wiregauge::serve::Often, u64)>,
+    pub stall: Option<(wiregauge_responder::Often, u64)>,
     /// Be gone after so many exchanges.
     #[arg(long, value_name = "N", help_heading = "Faults")]
     pub disconnect_after: Option<u64>,

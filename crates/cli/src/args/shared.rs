@@ -11,6 +11,17 @@ pub enum ProtocolArg {
     Echo,
     /// wiregauge's own frames: sizes that differ, device time, integrity.
     Wiregauge,
+    /// A line of text is answered by a line of text, as by SCPI instruments.
+    Lines,
+}
+
+/// `--protocol` of a responder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ServeProtocolArg {
+    /// Send back what arrives; answers `--protocol lines` too.
+    Echo,
+    /// wiregauge's own frames.
+    Wiregauge,
 }
 
 /// What is asked of the host for the measuring threads.

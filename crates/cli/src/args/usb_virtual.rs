@@ -5,9 +5,9 @@ use super::gadget::{GadgetArgs, SpeedArg};
 use crate::values;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
-use wiregauge::bus::{BusTiming, NakRetry, PROFILES, Profile};
-use wiregauge::limits::Bus;
-use wiregauge::serve::usb_virtual::VirtualPlan;
+use wiregauge_link::limits::Bus;
+use wiregauge_responder::bus::{BusTiming, NakRetry, PROFILES, Profile};
+use wiregauge_responder::usb_virtual::VirtualPlan;
 
 /// `--nak-retry`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

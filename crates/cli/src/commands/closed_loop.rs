@@ -1,18 +1,18 @@
 //! `wiregauge loop`: measure, store, print.
 
 use super::measure::Measurement;
-use super::{plan, printed};
+use super::{loop_plan, printed};
 use crate::Outcome;
 use crate::args::LoopArgs;
 use crate::caller::Session;
 use crate::output::progress::Extent;
 use std::time::Duration;
-use wiregauge::closed_loop;
+use wiregauge_loop as closed_loop;
 use wiregauge_run::{Loop, RunFile};
 
 /// Runs the command.
 pub fn run(args: &LoopArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
-    let plan = plan::of_loop(args);
+    let plan = loop_plan::of_loop(args);
     if let Some((program, before)) = session.caller.program().split_first() {
         closed_loop::serve_devices_with_program(program, before);
     }

@@ -1,10 +1,11 @@
 //! `wiregauge deadline`: tell how often a control loop of some period would miss its deadline.
 
-use super::{StorageFailed, printed};
+use super::printed;
 use crate::Outcome;
 use crate::args::DeadlineArgs;
 use crate::caller::{Session, absolute, remark};
 use crate::deadline_limit::Kept;
+use crate::failure::StorageFailed;
 use crate::output::files::{named, size};
 use crate::output::style::{BAD, RESET};
 use crate::values::Sizes;

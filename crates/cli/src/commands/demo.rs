@@ -63,8 +63,15 @@ impl Drop for Responder {
     }
 }
 
+/// Runs any command: the demo types some.
+type RunCommand = fn(Arguments, &Session<'_>) -> anyhow::Result<Outcome>;
+
 /// Runs the command.
-pub fn run(args: &DemoArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
+pub fn run(
+    args: &DemoArgs,
+    session: &Session<'_>,
+    run_command: RunCommand,
+) -> anyhow::Result<Outcome> {
     let home = args.store.clone().unwrap_or_else(wiregauge_run::runs_home);
     let say = |text: &str| say(session, text);
     let type_this = |command: &str| type_this(session, command);
@@ -74,23 +81,23 @@ pub fn run(args: &DemoArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     type_this(&format!("wiregauge serve {}", device.join(" ")))?;
     let responder = Responder::start(session, &device)?;
     let sweep = "--out 16 --in 48,500,2000,8000 --depth 1,2,4 --duration 1400ms";
-    let Some(board) = measure(session, &home, &responder.address, sweep)? else {
+    let Some(board) = measure(run_command, session, &home, &responder.address, sweep)? else {
         return Ok(Outcome::Interrupted);
     };
     drop(responder);
     lesson(session, &board)?;
-    report(session, args, &board)?;
+    report(run_command, session, args, &board)?;
 
     say("2. A TCP responder on this host")?;
     let device = ["tcp://127.0.0.1:0"];
     type_this(&format!("wiregauge serve {}", device.join(" ")))?;
     let responder = Responder::start(session, &device)?;
     let sweep = "--out 16 --in 48,1000,8000 --depth 1,4,16 --count 10000";
-    let Some(host) = measure(session, &home, &responder.address, sweep)? else {
+    let Some(host) = measure(run_command, session, &home, &responder.address, sweep)? else {
         return Ok(Outcome::Interrupted);
     };
     drop(responder);
-    report(session, args, &host)?;
+    report(run_command, session, args, &host)?;
 
     tell!(
         session,
@@ -112,14 +119,19 @@ pub fn run(args: &DemoArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
 }
 
 /// Runs a command of ours as if it had been typed.
-fn run_this(session: &Session<'_>, words: &[&OsStr]) -> anyhow::Result<Outcome> {
+fn run_this(
+    run_command: RunCommand,
+    session: &Session<'_>,
+    words: &[&OsStr],
+) -> anyhow::Result<Outcome> {
     let name = OsStr::new("wiregauge");
     let arguments = Arguments::try_parse_from(std::iter::once(&name).chain(words))?;
-    super::run(arguments, &session.typing(words))
+    run_command(arguments, &session.typing(words))
 }
 
 /// Measures; nothing if the user interrupted it.
 fn measure(
+    run_command: RunCommand,
     session: &Session<'_>,
     home: &Path,
     address: &str,
@@ -131,20 +143,29 @@ fn measure(
     let mut words: Vec<&OsStr> = vec!["exchange".as_ref(), address.as_ref()];
     words.extend(sweep.split(' ').map(OsStr::new));
     words.extend(["--store".as_ref(), dir.as_os_str()]);
-    Ok(match run_this(session, &words)? {
+    Ok(match run_this(run_command, session, &words)? {
         Outcome::Interrupted => None,
         Outcome::Done | Outcome::Missed => Some(Run::open(&dir)?),
     })
 }
 
 /// Writes the page of a run; the command names it.
-fn report(session: &Session<'_>, args: &DemoArgs, run: &Run) -> anyhow::Result<()> {
+fn report(
+    run_command: RunCommand,
+    session: &Session<'_>,
+    args: &DemoArgs,
+    run: &Run,
+) -> anyhow::Result<()> {
     tell!(session, "");
     match args.store {
         None => type_this(session, "wiregauge report last")?,
         Some(_) => type_this(session, &format!("wiregauge report {}", run.dir.display()))?,
     }
-    run_this(session, &["report".as_ref(), run.dir.as_os_str()])?;
+    run_this(
+        run_command,
+        session,
+        &["report".as_ref(), run.dir.as_os_str()],
+    )?;
     Ok(())
 }
 

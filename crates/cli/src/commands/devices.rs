@@ -6,11 +6,15 @@ use crate::caller::Session;
 use crate::output::style::{HEADING, RESET};
 use comfy_table::{ContentArrangement, Table};
 use std::io::Write;
-use wiregauge::devices::{Answer, Survey, survey};
+use wiregauge_link::devices::{Answer, Survey, survey};
+use wiregauge_measure::probe::probe;
 
 /// Runs the command.
 pub fn run(args: &DevicesArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
-    let found = survey(args.probe);
+    let mut found = survey();
+    if args.probe {
+        probe(&mut found);
+    }
     let mut out = session.caller.words();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &found).map_err(std::io::Error::from)?;
@@ -113,7 +117,7 @@ fn serial(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
 fn network(out: &mut dyn Write, found: &Survey, probed: bool) -> std::io::Result<()> {
     writeln!(out, "{HEADING}Network{RESET}")?;
     if found.network.is_empty() {
-        let port = wiregauge::devices::PORT;
+        let port = wiregauge_link::devices::PORT;
         return match probed {
             true => writeln!(
                 out,

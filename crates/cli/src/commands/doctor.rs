@@ -3,16 +3,16 @@
 use crate::Outcome;
 use crate::args::DoctorArgs;
 use crate::caller::{Session, remark};
-use crate::commands::StorageFailed;
+use crate::failure::StorageFailed;
 use crate::output::findings;
 use anyhow::{Context, bail};
 use std::env;
 use std::io::{self, Write};
 use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
-use wiregauge::link::Address;
-use wiregauge::{LinkError, LinkErrorKind};
 use wiregauge_doctor::{Change, Ended, MendError, Sight, Step, Target, Undone};
+use wiregauge_link::Address;
+use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_report::told::quoted;
 
 /// For tests: a directory with the `/sys`, `/proc` and `/dev` of a computer that is made up.
@@ -150,7 +150,7 @@ fn target(sight: &Sight, text: &str) -> anyhow::Result<Target> {
             Target::Tty { path }
         }
         "usb" => {
-            let name = wiregauge::devices::usb_port(&address)?;
+            let name = wiregauge_link::devices::usb_port(&address)?;
             if !sight.exists(format!("/sys/bus/usb/devices/{name}")) {
                 let said = format!("nothing hangs on port {name}");
                 return Err(LinkError::new(LinkErrorKind::NotFound, doing, said)

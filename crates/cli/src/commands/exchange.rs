@@ -7,8 +7,8 @@ use crate::args::ExchangeArgs;
 use crate::caller::Session;
 use crate::output::progress::Extent;
 use std::time::Duration;
-use wiregauge::exchange;
-use wiregauge::nodes::{Divisible, Turn};
+use wiregauge_measure::exchange;
+use wiregauge_measure::multi_link::{Divisible, Turn};
 use wiregauge_record::Limit;
 use wiregauge_run::{Exchange, RunFile};
 

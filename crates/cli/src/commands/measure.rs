@@ -1,11 +1,11 @@
 //! What `exchange` and `stream` share: a place for the run, the engine on every link, the result
 //! printed and kept.
 
-use super::StorageFailed;
 use super::recorder::{LinkRecorder, Recorder};
 use crate::Outcome;
 use crate::args::{KeepArgs, Look};
 use crate::caller::{Session, remark};
+use crate::failure::StorageFailed;
 use crate::output::progress::{Extent, Progress};
 use crate::output::style::{BAD, RESET};
 use anyhow::Context;
@@ -13,9 +13,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use wiregauge::LinkErrorKind;
-use wiregauge::nodes::{self, Divisible, Turn};
-use wiregauge::sink::RunError;
+use wiregauge_link::LinkErrorKind;
+use wiregauge_measure::multi_link::{self, Divisible, Turn};
+use wiregauge_measure::sink::RunError;
 use wiregauge_run::{Run, RunFile, RunKind, State};
 
 /// A measurement that is ready to run.
@@ -81,11 +81,11 @@ where
         let progress = Progress::new(self.points, self.extent, meter);
         let recorder = Recorder::<K>::new(&dir, plan, self.links, session.command(), progress)
             .map_err(StorageFailed)?;
-        let result = nodes::run(self.links, &stop, |turn: Turn<'_>| {
+        let result = multi_link::run(self.links, &stop, |turn: Turn<'_>| {
             engine(&plan.part(&turn), &stop, &mut recorder.link(turn))
         });
         let (file, finished) = recorder.finish(state_of(&result));
-        if result.is_err() && (self.is_empty)(&file) {
+        if !matches!(result, Ok(true)) && (self.is_empty)(&file) {
             // Nothing was measured: an empty run among the stored ones would only be in the way.
             remove(&dir);
             if let Some(path) = self.csv {

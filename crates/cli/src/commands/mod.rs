@@ -1,5 +1,6 @@
 //! One file a command.
 
+#[cfg(feature = "loop")]
 mod closed_loop;
 mod compare;
 mod deadline;
@@ -10,6 +11,8 @@ mod exchange;
 mod explain;
 mod export;
 mod limits;
+#[cfg(feature = "loop")]
+mod loop_plan;
 mod measure;
 mod plan;
 pub mod printed;
@@ -29,23 +32,12 @@ use anyhow::Context;
 use clap::CommandFactory;
 use std::path::Path;
 
-/// The samples could not be stored. What was stored before is there.
-#[derive(Debug)]
-pub struct StorageFailed(pub std::io::Error);
-
-impl std::fmt::Display for StorageFailed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for StorageFailed {}
-
 /// Runs the command that the user gave.
 pub fn run(arguments: Arguments, session: &Session<'_>) -> anyhow::Result<Outcome> {
     match arguments.command {
         Command::Exchange(args) => exchange::run(&args, session),
         Command::Stream(args) => stream::run(&args, session),
+        #[cfg(feature = "loop")]
         Command::Loop(args) => closed_loop::run(&args, session),
         Command::Tune(args) => tune::run(&args, session),
         Command::Serve(args) => serve::run(&args, session),
@@ -59,7 +51,7 @@ pub fn run(arguments: Arguments, session: &Session<'_>) -> anyhow::Result<Outcom
         Command::Runs(args) => runs::run(&args, session),
         Command::Export(args) => export::run(&args, session),
         Command::Devices(args) => devices::run(&args, session),
-        Command::Demo(args) => demo::run(&args, session),
+        Command::Demo(args) => demo::run(&args, session, run),
         Command::Completions { shell } => {
             let mut command = Arguments::command();
             clap_complete::generate(

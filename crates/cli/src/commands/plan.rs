@@ -1,29 +1,28 @@
 //! From what was typed to what will run: every default is filled in here and nowhere else.
 
-use crate::args::{ConnectArg, ExchangeArgs, HostArgs, LoopArgs, ProtocolArg, StreamArgs, WaitArg};
-use crate::stage_list::{PathList, SampleRates};
+use crate::args::{ConnectArg, ExchangeArgs, HostArgs, ProtocolArg, StreamArgs, WaitArg};
 use crate::values::{ByteRate, Count, Every, Sizes};
 use wiregauge_record::{
-    Aim, Connect, Direction, HostPlan, Limit, LinkOptions, LoopPath, LoopPlan, LoopPoint, Plan,
-    Point, Protocol, Schedule, StreamPlan, StreamPoint, Wait,
+    Connect, Direction, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, StreamPlan,
+    StreamPoint, Wait,
 };
 
 /// Exchanges at a point when nothing is said.
 const COUNT: u64 = 1000;
 
+/// Bytes of a line when nothing is said.
+pub const LINE: u32 = 16;
+
 /// Transfers at once over USB when nothing is said: one on the wire, one that waits for it, and two
 /// in the hands of the host.
 const USB_QUEUE: u32 = 4;
-
-/// Rings of a loop when nothing is said: larger than a cache, smaller than a small host's memory.
-const LEAST_RING: u64 = 1 << 20;
-const MOST_RING: u64 = 256 << 20;
 
 /// The plan for `wiregauge exchange`.
 pub fn of_exchange(args: &ExchangeArgs) -> Plan {
     let protocol = match args.protocol {
         Some(ProtocolArg::Echo) => Protocol::Echo,
         Some(ProtocolArg::Wiregauge) => Protocol::Wiregauge,
+        Some(ProtocolArg::Lines) => Protocol::Lines,
         None if args.addresses.iter().any(|a| a.starts_with("null:")) => Protocol::Echo,
         None => Protocol::Wiregauge,
     };
@@ -61,6 +60,7 @@ pub fn of_exchange(args: &ExchangeArgs) -> Plan {
             .map(|limit| limit.as_nanos() as u64)
             .collect(),
         keep_data: args.keep_data,
+        batch: args.batch,
         calibrate: !args.no_calibration,
         host: host(&args.host),
         link: LinkOptions {
@@ -92,6 +92,13 @@ fn points(args: &ExchangeArgs, protocol: Protocol) -> Vec<Point> {
             (Some(both), _) | (None, Some(both)) => both.into_iter().map(|b| (b, b)).collect(),
             (None, None) => vec![(64, 64)],
         },
+        // Unless a size is given, an answer may be a line of any length.
+        Protocol::Lines => {
+            let (out, in_) = (out.unwrap_or(vec![LINE]), in_.unwrap_or(vec![0]));
+            out.iter()
+                .flat_map(|&out| in_.iter().map(move |&in_| (out, in_)))
+                .collect()
+        }
     };
     let depths = &args.depth.0;
     let cells = sizes
@@ -199,68 +206,4 @@ fn stream_points(args: &StreamArgs) -> Vec<StreamPoint> {
         .zip(0..)
         .for_each(|(point, index)| point.index = index);
     points
-}
-
-/// The plan for `wiregauge loop`.
-pub fn of_loop(args: &LoopArgs) -> LoopPlan {
-    let SampleRates(rates) = &args.rate;
-    let (Sizes(channels), Sizes(notifies)) = (&args.channels, &args.notify);
-    let paths = match &args.gpu {
-        Some(PathList(paths)) => paths.clone(),
-        None => vec![LoopPath::Cpu],
-    };
-    let paths = &paths;
-    let cells = rates.iter().flat_map(|&rate_hz| {
-        let of_rate = channels.iter().map(move |&channels| (rate_hz, channels));
-        of_rate.flat_map(move |(rate_hz, channels)| {
-            let of_block =
-                move |&notify| paths.iter().map(move |&p| (rate_hz, channels, notify, p));
-            notifies.iter().flat_map(of_block)
-        })
-    });
-    let points = (0..)
-        .zip(cells)
-        .map(|(index, (rate_hz, channels, notify_bytes, path))| {
-            let mut point = LoopPoint {
-                index,
-                rate_hz,
-                channels,
-                notify_bytes,
-                ring_bytes: 0,
-                preload_bytes: 0,
-                aim: Aim::Curve,
-                path,
-            };
-            let block = u64::from(notify_bytes);
-            // A sound card's ring is small, and a quarter of a second long for its rates.
-            let least = match args.device.starts_with("alsa:") {
-                true => 0,
-                false => LEAST_RING,
-            };
-            let quarter = ((point.bytes_s() / 4.0) as u64).clamp(least, MOST_RING);
-            let whole = (quarter - quarter % block.max(1)).max(4 * block);
-            // What was asked for is taken as it is: the engine says what is wrong with it.
-            point.ring_bytes = args.ring.map_or(whole, u64::from);
-            // So long that nothing starves while the curve is taken.
-            point.preload_bytes = point.ring_bytes.saturating_sub(block);
-            if let Some(preload) = args.preload {
-                point.preload_bytes = preload.into();
-                point.aim = Aim::Hold;
-            }
-            point
-        });
-    let duration_ns = args.duration.as_nanos() as u64;
-    LoopPlan {
-        address: args.device.clone(),
-        points: points.collect(),
-        duration_ns,
-        settle_ns: args.settle.as_nanos() as u64,
-        find: args.find || args.hold.is_some(),
-        hold_ns: args.hold.map_or(duration_ns, |hold| hold.as_nanos() as u64),
-        process: args.process.0.clone(),
-        wait: args.wait,
-        calibrate: !args.no_calibration,
-        gpu_device: args.gpu_device,
-        host: host(&args.host),
-    }
 }

@@ -25,6 +25,7 @@ pub fn closed_loop(file: &RunFile<Loop>, look: Look, session: &Session<'_>) -> a
 }
 
 /// Prints the one table of a loop run that has published figures beside its own.
+#[cfg(feature = "loop")]
 pub fn loop_beside_published(
     file: &RunFile<Loop>,
     look: Look,

@@ -6,8 +6,8 @@ use crate::output::progress::Progress;
 use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use wiregauge::nodes::{Gate, Turn};
-use wiregauge::sink::{self, Opened, Sink};
+use wiregauge_measure::multi_link::{Gate, Turn};
+use wiregauge_measure::sink::{self, Opened, Sink};
 use wiregauge_record::{Calibration, Conditions, LinkConditions};
 use wiregauge_run::{PointWriter, RunFile, RunKind, RunWriter, State};
 

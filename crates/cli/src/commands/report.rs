@@ -1,9 +1,9 @@
 //! `wiregauge report`: a page of stored runs, or their figures as files.
 
-use super::StorageFailed;
 use crate::Outcome;
 use crate::args::{FigureFormat, ReportArgs};
 use crate::caller::{Session, remark};
+use crate::failure::StorageFailed;
 use crate::output::files::{self, address_of, size};
 use crate::output::progress::Meter;
 use crate::output::style::{CAUTION, RESET};

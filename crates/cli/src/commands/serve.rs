@@ -1,14 +1,14 @@
 //! `wiregauge serve`: be the device.
 
 use crate::Outcome;
-use crate::args::{BusArg, ProtocolArg, ServeArgs};
+use crate::args::{BusArg, ServeArgs, ServeProtocolArg};
 use crate::caller::{Session, remark};
 use crate::output::style::{CAUTION, RESET};
 use std::io::Write;
-use wiregauge::host::Load;
-use wiregauge::limits::Bus;
-use wiregauge::serve::{Character, Faults, Model, News, Serve, ServeAddress, serve};
+use wiregauge_link::host::Load;
+use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
+use wiregauge_responder::{Character, Faults, Model, News, Serve, ServeAddress, serve};
 
 /// Runs the command.
 pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -45,8 +45,8 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         address,
         character: Character {
             protocol: match args.protocol {
-                ProtocolArg::Echo => Protocol::Echo,
-                ProtocolArg::Wiregauge => Protocol::Wiregauge,
+                ServeProtocolArg::Echo => Protocol::Echo,
+                ServeProtocolArg::Wiregauge => Protocol::Wiregauge,
             },
             name: args.name.clone().unwrap_or(name),
             // No frame is larger on the wire, and none smaller holds a HELLO.
@@ -94,6 +94,19 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
             remark!(
                 session,
                 "{CAUTION}turned away:{RESET} {peer} (see --max-clients)"
+            );
+        }
+        News::CannotAccept(error) => {
+            remark!(
+                session,
+                "{CAUTION}cannot accept clients:{RESET} {error}; trying again until it works \
+                 (reported once)"
+            );
+        }
+        News::ReplyLost { peer, error } => {
+            remark!(
+                session,
+                "{CAUTION}reply lost:{RESET} cannot send to {peer}: {error} (reported once)"
             );
         }
         News::Came(_) | News::Left(_) => {}

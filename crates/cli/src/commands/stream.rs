@@ -7,7 +7,7 @@ use crate::args::StreamArgs;
 use crate::caller::Session;
 use crate::output::progress::Extent;
 use std::time::Duration;
-use wiregauge::stream;
+use wiregauge_measure::stream;
 use wiregauge_run::{RunFile, Stream};
 
 /// Runs the command.

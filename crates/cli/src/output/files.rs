@@ -2,7 +2,7 @@
 //! something else.
 
 use crate::caller::Caller;
-use crate::commands::StorageFailed;
+use crate::failure::StorageFailed;
 use anyhow::bail;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};

@@ -1,6 +1,6 @@
 //! A USB device that the kernel puts to sleep when nothing is said for a while.
 
-use super::Check;
+use super::check::Check;
 use crate::way::{Usb, usb_devices};
 use crate::{Change, Finding, Level, Sight};
 

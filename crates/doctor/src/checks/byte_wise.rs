@@ -1,6 +1,6 @@
 //! Time that grows with each byte far more than the wire asks for: somebody reads or writes byte by byte.
 
-use super::Check;
+use super::check::Check;
 use crate::pattern::{UsbBus, address, exchanges, named, outside_device_ns, series, time};
 use crate::{Finding, Level, Sight};
 use wiregauge_record::PointSummary;

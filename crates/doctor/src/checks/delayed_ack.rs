@@ -1,7 +1,7 @@
 //! Nagle's algorithm at one end against delayed acknowledgement at the other: 40 ms or 200 ms in RTTs
 //! over TCP.
 
-use super::Check;
+use super::check::Check;
 use crate::pattern::{address, exchanges, named, setting, time};
 use crate::{Finding, Level, Sight};
 use wiregauge_record::PointSummary;

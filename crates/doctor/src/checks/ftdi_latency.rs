@@ -1,6 +1,6 @@
 //! FTDI's adapters hold a short answer back until a timer in the chip runs out.
 
-use super::Check;
+use super::check::Check;
 use crate::way::{Tty, ttys};
 use crate::{Change, Finding, Level, Sight};
 use std::path::PathBuf;

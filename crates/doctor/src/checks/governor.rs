@@ -1,6 +1,6 @@
 //! The frequency governor: a processor that clocks down while it waits for a device answers late.
 
-use super::Check;
+use super::check::Check;
 use crate::host::is_virtual;
 use crate::{Change, Finding, Level, Sight, alike};
 use std::path::PathBuf;

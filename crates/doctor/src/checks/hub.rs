@@ -1,7 +1,7 @@
 //! Hubs on the way to a USB device, above all the transaction translator that carries a full-speed
 //! device over high-speed wires.
 
-use super::Check;
+use super::check::Check;
 use super::speed::bulk_mb_s;
 use crate::way::{Usb, all_usb, usb_devices};
 use crate::{Finding, Level, Sight};

@@ -1,6 +1,6 @@
 //! Idle states: how long a processor that has fallen asleep takes until it runs again.
 
-use super::Check;
+use super::check::Check;
 use crate::host::is_virtual;
 use crate::{Change, Finding, Level, Sight};
 

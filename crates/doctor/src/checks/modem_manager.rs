@@ -1,6 +1,6 @@
 //! ModemManager takes a USB serial port for a modem and talks to it.
 
-use super::Check;
+use super::check::Check;
 use crate::way::{Tty, ttys};
 use crate::{Finding, Level, Sight};
 

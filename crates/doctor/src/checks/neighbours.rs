@@ -1,6 +1,6 @@
 //! Other programs on the host: who uses the processors that the measurement wants.
 
-use super::{
+use super::check::{
     BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances, with_priority,
 };
 use crate::host::Ticks;

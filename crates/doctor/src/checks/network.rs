@@ -1,6 +1,6 @@
 //! The network interface that leads to a device, and what a program must set by itself.
 
-use super::Check;
+use super::check::Check;
 use crate::route::interface;
 use crate::{Finding, Level, Sight, Target};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! RTTs that are whole periods of a clock: at the other end, or in a driver, somebody sleeps and looks.
 
-use super::Check;
+use super::check::Check;
 use crate::pattern::{UsbBus, address, exchanges, named, setting, time};
 use crate::{Finding, Level, Sight};
 use wiregauge_record::{Phase, PointSummary};

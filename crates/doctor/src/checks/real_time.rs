@@ -1,6 +1,6 @@
 //! Real-time priority: whether the measuring thread may go before every ordinary one.
 
-use super::{
+use super::check::{
     BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances, with_priority,
 };
 use crate::host::real_time_priority;

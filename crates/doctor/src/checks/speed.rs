@@ -1,6 +1,6 @@
 //! A USB device that runs slower than it can.
 
-use super::Check;
+use super::check::Check;
 use crate::way::{Usb, usb_devices};
 use crate::{Finding, Level, Sight};
 use std::fs;

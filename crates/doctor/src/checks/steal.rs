@@ -1,6 +1,6 @@
 //! A hypervisor, and the time that it takes from this machine.
 
-use super::{Check, POINTS_DISTURBED, disturbances};
+use super::check::{Check, POINTS_DISTURBED, disturbances};
 use crate::host::{Ticks, is_virtual};
 use crate::{Finding, Level, Sight};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! What the kernel keeps back from real-time threads for ordinary ones.
 
-use super::Check;
+use super::check::Check;
 use crate::host::real_time_priority;
 use crate::{Finding, Level, Sight};
 

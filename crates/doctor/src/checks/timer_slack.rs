@@ -1,6 +1,6 @@
 //! Timer slack: how much later than asked the kernel may end a timed sleep.
 
-use super::Check;
+use super::check::Check;
 use crate::{Finding, Level, Sight};
 
 /// The check.

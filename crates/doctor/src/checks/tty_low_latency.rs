@@ -1,7 +1,7 @@
 //! The low-latency flag of a tty, where it still does something, and the receiver's FIFO of a UART,
 //! which is what delays today.
 
-use super::Check;
+use super::check::Check;
 use crate::way::{Tty, ttys};
 use crate::{Change, Finding, Level, Sight};
 

@@ -1,6 +1,6 @@
 //! The memory that all usbfs transfers of the system may hold together.
 
-use super::Check;
+use super::check::Check;
 use crate::{Change, Finding, Level, Sight, Target};
 use wiregauge_run::AnyRun;
 

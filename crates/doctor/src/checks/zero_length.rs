@@ -1,6 +1,6 @@
 //! Answers that fill their last USB packet and are not closed by a packet of length zero.
 
-use super::Check;
+use super::check::Check;
 use crate::pattern::{UsbBus, exchanges, named, series, time};
 use crate::{Finding, Level, Sight};
 use wiregauge_record::PointSummary;

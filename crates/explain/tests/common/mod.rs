@@ -118,6 +118,7 @@ pub fn plan() -> Plan {
         wait: Wait::Block,
         below_ns: Vec::new(),
         keep_data: false,
+        batch: None,
         calibrate: true,
         host: HostPlan::default(),
         link: LinkOptions::default(),

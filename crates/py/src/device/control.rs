@@ -5,8 +5,8 @@ use pyo3::exceptions::{PyStopIteration, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::mem::offset_of;
-use wiregauge::LinkError;
-use wiregauge::device::{ControlPlan, Cycle, Device};
+use wiregauge_device::{ControlPlan, Cycle, Device};
+use wiregauge_link::LinkError;
 
 // SAFETY: copied out of, never read from Python's bytes: `rows_mut` sets every row first.
 unsafe impl Plain for Cycle {}

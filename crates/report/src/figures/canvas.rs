@@ -5,9 +5,9 @@ use super::Figure;
 use super::axes::Axis;
 use super::look::{
     FONT_SIZE, GRID, INK, LINE, MARKER, MUTED, Marker, PAPER, SMALL, Series, WIDTH, fill, fitting,
-    stroke, text_width,
+    stroke, tenths, text_width,
 };
-use super::svg::{Anchor, Ink, Svg, tenths};
+use super::svg::{Anchor, Ink, Svg};
 use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};

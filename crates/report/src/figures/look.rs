@@ -20,6 +20,17 @@ pub(crate) const SERIES: [&str; 8] = [
 
 /// Dashes, as in `stroke-dasharray`, in pixels.
 pub(crate) const DASHES: [&str; 6] = ["", "7 3", "2 3", "10 3 2 3", "4 2", "10 3 2 3 2 3"];
+
+/// plotters knows no dashes: the thousands of a stroke's width (in tenths of a pixel) are an index
+/// into `DASHES`.
+pub(crate) const DASH_STEP: u32 = 1000;
+
+/// Tenths of a pixel.
+pub(crate) fn tenths(px: f64) -> i32 {
+    // What is not finite or lies far outside is no place on paper.
+    (px.clamp(-1e5, 1e5) * 10.0).round() as i32
+}
+
 /// The dash of limits and ideals.
 pub(crate) const DASH_OF_LIMITS: usize = 4;
 
@@ -104,12 +115,11 @@ impl Series {
 
 /// A line of a width in pixels.
 pub(crate) fn stroke(colour: &str, width: f64, dash: usize) -> ShapeStyle {
-    let tenths = u32::try_from(super::svg::tenths(width)).unwrap_or(0);
+    let tenths = u32::try_from(tenths(width)).unwrap_or(0);
     ShapeStyle {
         color: rgb(colour).to_rgba(),
         filled: false,
-        stroke_width: tenths.clamp(1, super::svg::DASH_STEP - 1)
-            + super::svg::DASH_STEP * dash as u32,
+        stroke_width: tenths.clamp(1, DASH_STEP - 1) + DASH_STEP * dash as u32,
     }
 }
 

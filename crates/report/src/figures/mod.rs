@@ -8,6 +8,7 @@ mod cells;
 mod compare;
 mod deadline;
 mod depth;
+mod figure;
 mod flows;
 mod front;
 mod gaps;
@@ -34,22 +35,10 @@ mod which;
 
 pub use compare::of_comparison;
 pub use deadline::of_deadlines;
+pub use figure::Figure;
 pub use front::{Front, FrontMark, of_front};
 
 use crate::Subject;
-
-/// A finished figure.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Figure {
-    /// The stem of its file name, such as `rtt-histogram`.
-    pub name: String,
-    /// What it shows, for people.
-    pub title: String,
-    /// How to read it, what was left out of the drawing, where a limit comes from.
-    pub caption: String,
-    /// A whole SVG document.
-    pub svg: String,
-}
 
 /// All figures that there are of these runs, in the order in which a reader wants them.
 pub fn of(subjects: &[Subject]) -> Vec<Figure> {

@@ -2,7 +2,7 @@
 //! cannot dash a line and spends 100 bytes on every marker; here neighbours of one style are one
 //! path. Text stays text.
 
-use super::look::{DASHES, FONT_SIZE, INK, PAPER};
+use super::look::{DASH_STEP, DASHES, FONT_SIZE, INK, PAPER, tenths};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
 };
@@ -12,16 +12,6 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 type Drawn = Result<(), DrawingErrorKind<Infallible>>;
-
-/// plotters knows no dashes: the thousands of a stroke's width (in tenths of a pixel) are an index
-/// into `DASHES`.
-pub(crate) const DASH_STEP: u32 = 1000;
-
-/// Tenths of a pixel.
-pub(crate) fn tenths(px: f64) -> i32 {
-    // What is not finite or lies far outside is no place on paper.
-    (px.clamp(-1e5, 1e5) * 10.0).round() as i32
-}
 
 /// Where a text is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

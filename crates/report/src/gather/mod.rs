@@ -8,40 +8,18 @@ mod deadline;
 mod exchange;
 mod longest;
 mod points;
+mod room;
 mod slices;
 mod stream;
 mod types;
 
 pub use deadline::{Beyond, ControlLoop, DeadlinePoint, Deadlines, Taken, deadlines};
+pub(crate) use room::Room;
 pub use types::{
     Bad, Buffer, ExchangePoint, Flow, Gathered, LoopPoint, Series, Slice, Spot, StreamPoint,
 };
 
 use wiregauge_run::AnyRun;
-
-/// How much is kept of each point: less, the more points there are, so that a page of a hundred
-/// stays small.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Room {
-    /// Slices of time.
-    pub(crate) slices: usize,
-    /// Longest samples.
-    pub(crate) longest: usize,
-    /// Bad ones of each status.
-    pub(crate) bad: usize,
-}
-
-impl Room {
-    /// For each of so many points.
-    pub(crate) fn for_points(points: usize) -> Room {
-        let points = points.max(1);
-        Room {
-            slices: (18_000 / points).clamp(24, 400),
-            longest: (3000 / points).clamp(6, 100),
-            bad: (6000 / points).clamp(24, 400),
-        }
-    }
-}
 
 /// Reads the samples of all finished points, several points at once, in memory that does not grow
 /// with their length. `progress` is told the part done, 0 to 1, now and then and from any thread.

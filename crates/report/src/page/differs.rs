@@ -1,8 +1,8 @@
 //! Several runs side by side, in words: the figures that matter at points that all of them have, and
 //! the conditions in which they differ. Whether the figures differ is for `wiregauge_compare` to say.
 
+use super::card::{best, smallest};
 use super::measure::{Measure, Named, places};
-use super::summary::{best, smallest};
 use crate::Subject;
 use wiregauge_record::Way;
 use wiregauge_stats::Estimate;

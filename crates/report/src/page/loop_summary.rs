@@ -1,8 +1,8 @@
 //! The summary of a loop run: the latency that it needed, what this host's floor for it is, whether
 //! the preload that was tested held and the latency was verified.
 
+use super::card::{Card, best, count, given, list};
 use super::measure::{Measure, Named, Place, digits};
-use super::summary::{Card, best, count, given, list};
 use crate::units::grouped;
 use std::collections::BTreeSet;
 use wiregauge_record::{Aim, LoopPath, LoopPlan, LoopPoint, LoopSummary, Verified};

@@ -1,33 +1,26 @@
 //! One HTML file that can be mailed: a summary in words, then figures, tables, conditions and the
 //! command that repeats the run. Everything is inside it, and it forbids itself to fetch anything.
 
+mod card;
 mod data;
 mod differs;
 pub(crate) mod escape;
+mod live;
 mod loop_summary;
 mod measure;
 mod names;
 mod sections;
 mod summary;
 mod theme;
+mod uplot;
 
 use crate::Subject;
 use crate::figures::Figure;
 use crate::told::ToldComparison;
 use escape::text;
+use live::live_form;
 use std::fmt::Write;
-
-/// What may be drawn with where scripts run.
-struct Uplot {
-    script: &'static str,
-    /// Of the script, as a Content-Security-Policy names it.
-    hash: &'static str,
-    style: &'static str,
-    licence: &'static str,
-}
-
-// `UPLOT` and `PAGE_HASH`, by build.rs.
-include!(concat!(env!("OUT_DIR"), "/scripts.rs"));
+use uplot::{PAGE_HASH, UPLOT, Uplot};
 
 const PAGE_SCRIPT: &str = include_str!("page.js");
 const PAGE_STYLE: &str = include_str!("page.css");
@@ -36,16 +29,6 @@ const PAGE_STYLE: &str = include_str!("page.css");
 const SIZE: usize = 1_000_000;
 /// Numbers for the interactive figures take what is left below `SIZE`, within these bounds.
 const DATA: std::ops::RangeInclusive<usize> = 60_000..=420_000;
-
-/// Figures that have an interactive form: their name, the form, the kind of run that they show.
-const LIVE: [(&str, &str, &str); 6] = [
-    ("rtt-series", "series", "exchange"),
-    ("rtt-percentiles", "curve", "exchange"),
-    ("rtt-histogram-log", "histogram", "exchange"),
-    ("gap-percentiles", "curve", "stream"),
-    ("service-series", "series", "loop"),
-    ("service-percentiles", "curve", "loop"),
-];
 
 /// True if pages have figures that zoom and tell values: uPlot was there when this was built.
 pub const fn is_interactive() -> bool {
@@ -122,13 +105,6 @@ struct Scripts {
     markup: String,
     /// What the reader should know of the figures that are drawn by it.
     note: String,
-}
-
-/// The interactive form of a figure and the kind of run that it shows.
-fn live_form(figure: &Figure) -> Option<(&'static str, &'static str)> {
-    LIVE.iter()
-        .find(|(name, _, _)| figure.name == *name)
-        .map(|(_, form, kind)| (*form, *kind))
 }
 
 fn scripts(subjects: &[Subject], figures: &[Figure], room: usize) -> Scripts {

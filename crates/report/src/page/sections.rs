@@ -1,8 +1,11 @@
 //! The parts of the page between its frame: headings, summary, figures, tables, conditions.
 
+use super::card::Card;
 use super::escape::{id, prose, svg, text};
-use super::summary::{Card, Summary};
-use super::{Uplot, differs, live_form, summary};
+use super::live::live_form;
+use super::summary::Summary;
+use super::uplot::Uplot;
+use super::{differs, summary};
 use crate::Subject;
 use crate::figures::Figure;
 use crate::told::{Table, ToldComparison};

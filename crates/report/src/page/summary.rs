@@ -1,32 +1,17 @@
 //! The summary in words that stands first on the page: what was measured, on what, the figures that
 //! matter for this kind of run, what limits, what became of the data.
 
+use super::card::{Card, best, count, given, list, points, smallest};
 use super::loop_summary;
 use super::measure::{Measure, Named, Place, places};
 use crate::Subject;
 use crate::units::{grouped, percent};
-use std::collections::BTreeSet;
 use wiregauge_record::{
     Connect, Direction, FlowSummary, LoopPlan, LoopSummary, Plan, PointSummary, Schedule,
     StreamPlan, StreamSummary, Way,
 };
 use wiregauge_run::{AnyRun, State};
 use wiregauge_stats::Estimate;
-
-/// A figure that matters, large on the page.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Card {
-    /// What it is.
-    pub(super) title: String,
-    /// Its value with unit.
-    pub(super) value: String,
-    /// How sure it is.
-    pub(super) interval: String,
-    /// In which point it was reached.
-    pub(super) place: String,
-    /// What to compare it with.
-    pub(super) notes: Vec<String>,
-}
 
 /// What is said of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -112,38 +97,6 @@ fn unfinished(state: &State, done: usize, planned: usize) -> Option<String> {
     }
 }
 
-/// A value that somebody has chosen: as round as it was.
-pub(super) fn given(measure: Measure, value: u64) -> String {
-    let shown = measure.show(value as f64);
-    match shown.split_once(' ') {
-        Some((number, unit)) if number.contains('.') => {
-            let number = number.trim_end_matches('0').trim_end_matches('.');
-            format!("{number} {unit}")
-        }
-        _ => shown,
-    }
-}
-
-/// `48 B`, `48, 1,000 and 8,000 B`, `9 sizes from 16 to 65,536 B`.
-pub(super) fn list(values: impl Iterator<Item = u32>, noun: &str, unit: &str) -> String {
-    let values: Vec<u32> = values.collect::<BTreeSet<u32>>().into_iter().collect();
-    let shown: Vec<String> = values.iter().map(|&value| grouped(value.into())).collect();
-    let text = match &shown[..] {
-        [] => "-".into(),
-        [one] => one.clone(),
-        [rest @ .., last] if rest.len() < 6 => format!("{} and {last}", rest.join(", ")),
-        [first, .., last] => format!("{} {noun} from {first} to {last}", shown.len()),
-    };
-    format!("{text}{unit}")
-}
-
-pub(super) fn count(number: u64, one: &str, many: &str) -> String {
-    match number {
-        1 => format!("1 {one}"),
-        _ => format!("{} {many}", grouped(number)),
-    }
-}
-
 fn exchange_plan(plan: &Plan, points: &[PointSummary]) -> String {
     let exchanges: u64 = points.iter().map(|point| point.counts.exchanges).sum();
     let how = match plan.schedule {
@@ -204,14 +157,6 @@ fn card(title: &str, measure: Measure, estimate: &Estimate, place: &Named<'_>) -
     }
 }
 
-/// An exchange point of a list of places.
-fn points<'a>(places: &'a [Named<'a>]) -> impl Iterator<Item = (&'a Named<'a>, &'a PointSummary)> {
-    places.iter().filter_map(|named| match named.place {
-        Place::Exchange(point) => Some((named, point)),
-        _ => None,
-    })
-}
-
 /// A flow of a list of places.
 fn flows<'a>(
     places: &'a [Named<'a>],
@@ -220,35 +165,6 @@ fn flows<'a>(
         Place::Flow(point, flow) => Some((named, point, flow)),
         _ => None,
     })
-}
-
-/// The point whose RTT tells most of the link: the fewest outstanding, the fewest bytes.
-pub(super) fn smallest<'a>(places: &'a [Named<'a>]) -> Option<&'a Named<'a>> {
-    points(places)
-        .filter_map(|(named, point)| {
-            let p50 = named.place.measure(Measure::RttMedian)?.value;
-            let bytes = u64::from(point.point.out_bytes) + u64::from(point.point.in_bytes);
-            Some((named, (point.point.depth, bytes, p50)))
-        })
-        .min_by(|(_, a), (_, b)| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)))
-        .map(|(named, _)| named)
-}
-
-/// The place where a figure is best.
-pub(super) fn best<'a>(
-    places: &'a [Named<'a>],
-    measure: Measure,
-    keep: impl Fn(&Named<'_>) -> bool,
-) -> Option<(&'a Named<'a>, Estimate)> {
-    let sign = match measure {
-        Measure::Throughput | Measure::Rate => -1.0,
-        _ => 1.0,
-    };
-    places
-        .iter()
-        .filter(|named| keep(named))
-        .filter_map(|named| Some((named, named.place.measure(measure)?)))
-        .min_by(|(_, a), (_, b)| (sign * a.value).total_cmp(&(sign * b.value)))
 }
 
 fn exchange_cards(plan: &Plan, places: &[Named<'_>]) -> Vec<Card> {

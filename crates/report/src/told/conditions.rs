@@ -25,6 +25,7 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
         match plan.protocol {
             Protocol::Echo => "echo: the device sends back what it gets",
             Protocol::Wiregauge => "wiregauge's own frames",
+            Protocol::Lines => "lines: a line of text is answered by a line",
         }
         .into(),
     );

@@ -18,7 +18,7 @@ pub(super) fn document(run: &AnyRun) -> String {
             of_exchange(&run.file.plan).write(points)
         }
         AnyRun::Stream(run) => {
-            let rows = super::stream::rows(&run.file.points);
+            let rows = super::flow_rows::rows(&run.file.points);
             of_stream(&run.file.plan).write(rows)
         }
         AnyRun::Loop(run) => {

@@ -20,6 +20,7 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
     let protocol = match plan.protocol {
         Protocol::Echo => "echo",
         Protocol::Wiregauge => "wiregauge protocol",
+        Protocol::Lines => "lines",
     };
     let mut line = format!("{} ({protocol}", plan.address);
     if let Some(responder) = &conditions.responder {

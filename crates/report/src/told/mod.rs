@@ -7,53 +7,28 @@ mod conditions;
 mod csv;
 mod deadline;
 mod exchange;
+mod flow_rows;
 mod heading;
 mod html;
 mod latex;
 mod markdown;
+mod no_tail;
 mod stream;
 mod table;
 #[cfg(test)]
 mod tests;
 mod warnings;
+mod words;
 
 pub use command::quoted;
 pub use comparison::{ToldComparison, of_comparison};
-pub(crate) use deadline::no_tail;
 pub use deadline::of_deadlines;
+pub(crate) use no_tail::no_tail;
 pub use table::Table;
+pub use words::{FLOORS, FLOORS_ARE, Told};
 
 use wiregauge_record::Conditions;
 use wiregauge_run::{AnyRun, Loop, RunFile, State, Stream};
-
-/// What there is to say about a run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
-    /// What was measured, on what: one or two lines.
-    pub heading: Vec<String>,
-    /// Parts of the first line of the heading to be set off, in the order in which they stand there.
-    pub set_off: Vec<String>,
-    /// Every table that has something to say.
-    pub tables: Vec<Table>,
-    /// What the host does without the device, line by line; empty if that was not measured.
-    pub floors: Vec<String>,
-    /// What else the figures amount to, in sentences.
-    pub notes: Vec<String>,
-    /// Why some figures deserve a second look, with the remedy.
-    pub warnings: Vec<String>,
-    /// The error, if the run failed.
-    pub failed: Option<String>,
-    /// What it ran on: names and values, in groups that have a title.
-    pub conditions: Vec<(String, Vec<(String, String)>)>,
-    /// The command that repeats it, ready for a shell.
-    pub command: String,
-}
-
-/// The title of [`Told::floors`].
-pub const FLOORS: &str = "This host without the device";
-
-/// What the figures in [`Told::floors`] are.
-pub const FLOORS_ARE: &str = "before / after the run";
 
 /// Tells of a run; with the confidence interval of every percentile if asked to.
 pub fn of(run: &AnyRun, confidence: bool) -> Told {
@@ -97,7 +72,7 @@ pub fn of_exchange(file: &RunFile, confidence: bool) -> Told {
 
 /// Tells of a stream run.
 pub fn of_stream(file: &RunFile<Stream>) -> Told {
-    let rows = stream::rows(&file.points);
+    let rows = flow_rows::rows(&file.points);
     Told {
         heading: heading::of_stream(file),
         set_off: file.plan.links().map(str::to_owned).collect(),

@@ -1,10 +1,10 @@
 //! A stream run as tables: what passes each way, how evenly, and the buffer that a device needs for
 //! it.
 
+use super::flow_rows::{Row, direction};
 use super::table::Table;
-use super::warnings::direction;
 use crate::units::{RateUnit, TimeUnit, grouped, percent};
-use wiregauge_record::{BufferNeed, FlowSummary, StreamSummary};
+use wiregauge_record::{BufferNeed, FlowSummary};
 use wiregauge_run::{RunFile, Stream};
 use wiregauge_stats::{Distribution, Estimate};
 
@@ -22,21 +22,6 @@ pub(super) fn both_ends(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Option<Stri
     };
     let sent = grouped(sent);
     Some(format!("Counted at both ends: of {sent} bytes {compared}."))
-}
-
-/// One row of the tables: a way of a point.
-pub(super) type Row<'a> = (&'a StreamSummary, &'a FlowSummary);
-
-/// Every way of every point, in the order of the plan.
-pub(super) fn rows(points: &[StreamSummary]) -> Vec<Row<'_>> {
-    // Links that run together may end in any order.
-    let mut points: Vec<&StreamSummary> = points.iter().collect();
-    points.sort_by_key(|point| point.point.index);
-    let flows = |point| {
-        let point: &StreamSummary = point;
-        point.flows.iter().map(move |flow| (point, flow))
-    };
-    points.into_iter().flat_map(flows).collect()
 }
 
 /// Every table that has something to say.

@@ -47,6 +47,7 @@ pub fn plan(points: u32) -> Plan {
         wait: Wait::Block,
         below_ns: vec![30_000, 100_000],
         keep_data: false,
+        batch: None,
         calibrate: false,
         host: HostPlan::default(),
         link: LinkOptions::default(),

@@ -38,6 +38,7 @@ pub fn plan(keep_data: bool) -> Plan {
         wait: Wait::Block,
         below_ns: vec![6_000_000],
         keep_data,
+        batch: None,
         calibrate: false,
         host: HostPlan::default(),
         link: LinkOptions::default(),

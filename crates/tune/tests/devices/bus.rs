@@ -5,8 +5,10 @@ use super::virtual_host::{Work, run};
 use super::{Device, Figure, NINE_OF_TEN, scaled};
 use fastrand::Rng;
 use std::collections::HashMap;
-use wiregauge::bus::{BusTiming, DeviceTiming, HostTiming, NakRetry, PROFILES, PipeTiming};
 use wiregauge_model::{Observation, Setting};
+use wiregauge_responder::bus::{
+    BusTiming, DeviceTiming, HostTiming, NakRetry, PROFILES, PipeTiming,
+};
 use wiregauge_stats::{Distribution, Estimate, Series};
 use wiregauge_tune::{Candidate, Measured};
 

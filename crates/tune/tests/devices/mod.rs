@@ -5,7 +5,7 @@
 pub mod bus;
 pub mod numeric;
 pub mod tasks;
-#[path = "../../../wiregauge/tests/virtual_host/mod.rs"]
+#[path = "../../../responder/tests/virtual_host/mod.rs"]
 mod virtual_host;
 
 use wiregauge_stats::Estimate;

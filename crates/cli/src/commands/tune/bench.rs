@@ -1,38 +1,31 @@
 //! Measures one setting: a run of the engine with one point. A quick one for a probe, of which the
 //! summary is kept; a whole one for the confirmation, stored as any other run.
 
+use super::taken::Taken;
 use super::task::{Kind, Task};
 use crate::caller::Session;
-use crate::commands::StorageFailed;
 use crate::commands::measure::remove;
 use crate::commands::recorder::Recorder;
+use crate::failure::StorageFailed;
 use crate::output::progress::{Extent, Meter, Progress};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use wiregauge::nodes::Turn;
-use wiregauge::sink::{self, Opened, RunError, Sink};
-use wiregauge::{LinkErrorKind, exchange, stream};
-use wiregauge_record::{Plan, PointSummary, Responder, StreamPlan, StreamSummary};
+use wiregauge_link::LinkErrorKind;
+use wiregauge_measure::multi_link::Turn;
+use wiregauge_measure::sink::{self, Opened, RunError, Sink};
+use wiregauge_measure::{exchange, stream};
+use wiregauge_record::{Plan, Responder, StreamPlan};
 use wiregauge_run::{Exchange, RunKind, State, Stream};
 use wiregauge_tune::Candidate;
-
-/// What one setting gave.
-#[derive(Clone, Debug)]
-pub enum Taken {
-    /// Exchanges.
-    Exchanges(Box<PointSummary>),
-    /// A stream.
-    Stream(Box<StreamSummary>),
-}
 
 /// How a try ended.
 pub enum Tried {
     /// Measured to its end.
     Done(Taken),
     /// The link failed there.
-    Failed(wiregauge::LinkError),
+    Failed(wiregauge_link::LinkError),
     /// The user stopped it.
     Stopped,
 }

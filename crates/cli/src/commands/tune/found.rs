@@ -1,12 +1,12 @@
 //! What a search found, with what was measured on the way: the one thing that words, JSON and figure
 //! are made of.
 
-use super::bench::Taken;
+use super::taken::Taken;
 use super::task::{self, Kind, Task};
 use crate::constraint::Constraint;
 use std::path::PathBuf;
 use std::time::Duration;
-use wiregauge::LinkError;
+use wiregauge_link::LinkError;
 use wiregauge_record::{Carried, Figure, Part, Times, Unit};
 use wiregauge_report::figures::{Front, FrontMark};
 use wiregauge_report::units::{self, RateUnit};

@@ -1,12 +1,13 @@
 //! Asks the search what to measure, measures it, and tells the search, until there is nothing more to
 //! ask, the time is up, the user has had enough, or the link is dead.
 
-use super::bench::{Bench, Taken, Tried};
+use super::bench::{Bench, Tried};
 use super::found::{Confirmation, Ended, Failing, Found};
+use super::taken::Taken;
 use super::task::{self, Kind, Task};
 use crate::args::KeepArgs;
 use crate::caller::{Session, remark};
-use crate::commands::StorageFailed;
+use crate::failure::StorageFailed;
 use crate::output::progress::Meter;
 use crate::output::style::{CAUTION, RESET};
 use anyhow::{Context, bail};
@@ -15,8 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use wiregauge::LinkError;
-use wiregauge::sink::RunError;
+use wiregauge_link::LinkError;
+use wiregauge_measure::sink::RunError;
 use wiregauge_record::{Figure, Times};
 use wiregauge_tune::{Candidate, Effort, Measured, Probe, Purpose, Search};
 

@@ -124,6 +124,7 @@ fn setting(task: &Task, at: &Candidate) -> Value {
                 "protocol": match of.protocol {
                     Protocol::Echo => "echo",
                     Protocol::Wiregauge => "wiregauge",
+                    Protocol::Lines => "lines",
                 },
             })
         }

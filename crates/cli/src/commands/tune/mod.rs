@@ -5,14 +5,16 @@ mod bench;
 mod found;
 mod hunt;
 mod json;
+mod names;
+mod taken;
 mod task;
 mod usage;
 mod words;
 
-use super::StorageFailed;
 use crate::Outcome;
 use crate::args::TuneArgs;
 use crate::caller::{Session, absolute, remark};
+use crate::failure::StorageFailed;
 use crate::output::style::{BAD, RESET};
 use anyhow::{Context, bail};
 use found::{Ended, Found};

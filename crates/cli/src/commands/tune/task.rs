@@ -15,8 +15,8 @@ use wiregauge_record::{
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Bound, Candidate, Sense, Space};
 
-use super::bench::Taken;
-use super::usage;
+use super::names;
+use super::taken::Taken;
 
 /// Exchanges at a setting, were every setting measured.
 const COUNT: u64 = 1000;
@@ -191,7 +191,7 @@ impl Task {
     }
 
     /// Refuses what the engine cannot measure, before anything is opened.
-    pub fn check(&self) -> Result<(), wiregauge::LinkError> {
+    pub fn check(&self) -> Result<(), wiregauge_link::LinkError> {
         let most = |list: &[u32]| list.iter().copied().max().unwrap_or(1);
         let mildest = self.mildest();
         let wildest = Candidate {
@@ -209,10 +209,10 @@ impl Task {
         for at in [&mildest, &wildest] {
             match &self.kind {
                 Kind::Exchanges(of) => {
-                    wiregauge::exchange::check(&of.plan(self, at, 1, false))?;
+                    wiregauge_measure::exchange::check(&of.plan(self, at, 1, false))?;
                 }
                 Kind::Stream(of) => {
-                    wiregauge::stream::check(&of.plan(self, at, 1))?;
+                    wiregauge_measure::stream::check(&of.plan(self, at, 1))?;
                 }
             }
         }
@@ -310,10 +310,10 @@ impl Task {
             }
         };
         if self.space.wait.len() > 1 || at.wait != Wait::Block {
-            name += &format!(", wait {}", usage::wait_names(at.wait).0);
+            name += &format!(", wait {}", names::wait_names(at.wait).0);
         }
         if self.space.connect.len() > 1 || at.connect != Connect::Once {
-            name += &format!(", connect {}", usage::connect_name(at.connect));
+            name += &format!(", connect {}", names::connect_name(at.connect));
         }
         name
     }
@@ -439,6 +439,7 @@ fn of_exchanges(args: &TuneArgs) -> (Kind, Space) {
     let protocol = match args.protocol {
         Some(ProtocolArg::Echo) => Protocol::Echo,
         Some(ProtocolArg::Wiregauge) => Protocol::Wiregauge,
+        Some(ProtocolArg::Lines) => Protocol::Lines,
         None if args.address.starts_with("null:") => Protocol::Echo,
         None => Protocol::Wiregauge,
     };
@@ -447,6 +448,10 @@ fn of_exchanges(args: &TuneArgs) -> (Kind, Space) {
         Protocol::Wiregauge => (out.unwrap_or(vec![16]), in_.unwrap_or(vec![48])),
         // What comes back is what was sent: one size to choose.
         Protocol::Echo => (out.or(in_).unwrap_or(vec![64]), vec![0]),
+        Protocol::Lines => (
+            out.unwrap_or(vec![crate::commands::plan::LINE]),
+            in_.unwrap_or(vec![0]),
+        ),
     };
     let wait = args.wait.iter().map(|wait| match wait {
         WaitArg::Block => Wait::Block,
@@ -548,6 +553,7 @@ impl Exchanges {
             wait: at.wait,
             below_ns: Vec::new(),
             keep_data: false,
+            batch: None,
             calibrate: whole && self.calibrate,
             host: task.host.clone(),
             link: task.link.clone(),

@@ -1,5 +1,6 @@
 //! How to use a setting: the command that measures it again, and the calls of a program.
 
+use super::names::wait_names;
 use super::task::{Kind, Task};
 use serde_json::{Map, Value, json};
 use wiregauge_record::{Connect, Direction, Protocol, Wait};
@@ -19,23 +20,6 @@ pub struct Usage {
     pub open: Value,
     /// What a device's `exchange_many`, or `read_stream` and `write_stream`, are told.
     pub call: Value,
-}
-
-/// The names of ways to wait, as flags and Python have them, and as C does.
-pub fn wait_names(wait: Wait) -> (&'static str, &'static str) {
-    match wait {
-        Wait::Block => ("block", "WG_WAIT_BLOCK"),
-        Wait::Poll => ("poll", "WG_WAIT_POLL"),
-        Wait::Spin => ("spin", "WG_WAIT_SPIN"),
-    }
-}
-
-/// As flags have it.
-pub fn connect_name(connect: Connect) -> &'static str {
-    match connect {
-        Connect::Once => "once",
-        Connect::Each => "each",
-    }
 }
 
 /// How to use a setting.
@@ -64,6 +48,13 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
             flag("--out", out_bytes.to_string());
             flag("--in", in_bytes.to_string());
         }
+        Protocol::Lines => {
+            flag("--protocol", "lines".into());
+            flag("--out", out_bytes.to_string());
+            if in_bytes > 0 {
+                flag("--in", in_bytes.to_string());
+            }
+        }
     }
     flag("--depth", depth.to_string());
     let (wait, c_wait) = wait_names(at.wait);
@@ -89,6 +80,13 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
             in_bytes as usize,
             ", framing=wg.Raw()",
             "wg_options_raw(options); ",
+        ),
+        // The newline is the framing's.
+        Protocol::Lines => (
+            (out_bytes as usize).saturating_sub(1),
+            (in_bytes as usize).saturating_sub(1),
+            ", framing=wg.Terminator(b\"\\n\")",
+            "wg_options_terminator(options, \"\\n\", 1); ",
         ),
     };
     let address = &task.address;

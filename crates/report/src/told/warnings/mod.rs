@@ -4,9 +4,7 @@ mod closed_loop;
 mod exchange;
 mod stream;
 
-pub(super) use stream::direction;
-
-use super::stream::Row;
+use super::flow_rows::Row;
 use wiregauge_run::{Loop, RunFile, Stream};
 
 /// The warnings that an exchange run deserves.

@@ -2,10 +2,10 @@
 //! using.
 
 use super::exchange::{self as warnings, named};
-use crate::told::stream::Row;
+use crate::told::flow_rows::Row;
 use crate::units::{grouped, percent};
 use std::fmt;
-use wiregauge_record::{Ending, FlowSummary, StreamPoint, Way};
+use wiregauge_record::{Ending, FlowSummary, Way};
 use wiregauge_run::{RunFile, Stream};
 
 /// Above this the figure is not that of the wire; below, it is how transfers fall into the window.
@@ -163,14 +163,6 @@ pub(in crate::told) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<S
     let others = warnings::of_disturbances(disturbed, &file.plan.host);
     found.extend(others.into_iter().map(StreamWarning::Other));
     found
-}
-
-/// Which link and direction a point is, for the reader of a warning or a table.
-pub(in crate::told) fn direction(point: StreamPoint, way: Way) -> String {
-    match point.direction.ways().len() {
-        1 => way.name().to_owned(),
-        _ => format!("{} of both", way.name()),
-    }
 }
 
 impl fmt::Display for StreamWarning {

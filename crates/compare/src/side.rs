@@ -1,0 +1,44 @@
+//! What one kind of run must give to be compared.
+
+use crate::figure::Figure;
+use crate::key::Place;
+use wiregauge_record::Disturbance;
+use wiregauge_run::RunError;
+use wiregauge_stats::{Confidence, Estimate};
+
+/// One figure of one run, with bounds where the samples can bound it.
+pub(crate) type Found = (Figure, Option<Estimate>);
+
+/// What one kind of run must tell to be compared.
+pub(crate) trait Side {
+    /// The points that were measured.
+    fn places(&self) -> Vec<Place>;
+    /// Values of one point, with bounds that are so sure.
+    fn read(&self, at: usize, figures: &[Figure], sure: Confidence) -> Result<Read, RunError>;
+}
+
+/// What was found of one point of one run.
+pub(crate) struct Read {
+    pub(crate) found: Vec<Found>,
+    /// Samples behind it.
+    pub(crate) samples: u64,
+    /// What should be known of it.
+    pub(crate) notes: Vec<String>,
+    /// What disturbed it.
+    pub(crate) disturbed: Vec<&'static str>,
+}
+
+/// What disturbed a point, in a few words.
+pub(crate) fn by(disturbances: &[Disturbance]) -> Vec<&'static str> {
+    let name = |disturbance: &Disturbance| match disturbance {
+        Disturbance::Steal { .. } => "time taken by the hypervisor",
+        Disturbance::Preempted { .. } => "the processor was taken away",
+        Disturbance::SharedProcessor { .. } => "others on the same processor",
+        Disturbance::ClockGap { .. } => "the clock jumped",
+        Disturbance::EndpointStalled { .. } => "an endpoint stalled",
+        Disturbance::UrbEventsLost { .. } => "URB events were lost",
+        Disturbance::StorageTooSlow { .. } => "storage was too slow",
+        Disturbance::DeviceLate(_) => "the device itself was late",
+    };
+    disturbances.iter().map(name).collect()
+}

@@ -1,0 +1,181 @@
+//! The errors of an open device.
+
+use std::fmt::Write;
+use std::io;
+use std::time::Duration;
+use wiregauge_link::{LinkError, LinkErrorKind};
+use wiregauge_session::{Framing, Malformed, Messages, Outcome};
+use wiregauge_wire::Status;
+
+/// Bytes of what came that are shown.
+const SHOWN: usize = 16;
+
+/// Bytes as a person reads them.
+fn shown(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in bytes.iter().take(SHOWN) {
+        let _ = write!(text, "{byte:02x} ");
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// The system reported an error.
+pub fn link_failed(doing: &str, address: &str, error: &io::Error) -> LinkError {
+    let error = LinkError::from_io(format!("{doing} {address}"), error);
+    match error.kind() {
+        LinkErrorKind::Disconnected => {
+            error.hint("was the device unplugged or reset, or its program restarted? open it again")
+        }
+        LinkErrorKind::Unreachable => {
+            error.hint("is the responder running? on the device: wiregauge serve ADDRESS")
+        }
+        _ => error,
+    }
+}
+
+/// No whole reply within the timeout; `received` is what there is of it.
+pub fn timeout(
+    doing: &str,
+    address: &str,
+    timeout: Duration,
+    received: &[u8],
+    codec: &Messages,
+) -> LinkError {
+    let problem = match received.len() {
+        0 => format!("no reply within {timeout:?}"),
+        count => format!(
+            "no whole reply within {timeout:?}: {count} bytes came, beginning {}",
+            shown(received)
+        ),
+    };
+    let hint = match codec {
+        Messages::Foreign(splitter) if !received.is_empty() => match splitter.framing() {
+            Framing::Terminator { .. } => "does the device send this terminator?",
+            Framing::LengthPrefix(_) => "does the device send this length field?",
+            _ => "is the size of the reply right?",
+        },
+        _ => "is the device's program still running? try a longer timeout",
+    };
+    LinkError::new(
+        LinkErrorKind::Timeout,
+        format!("{doing} {address}"),
+        problem,
+    )
+    .hint(hint)
+}
+
+/// The device stopped reading; `rest`: bytes left of a request that was begun.
+pub fn send_timeout(
+    doing: &str,
+    address: &str,
+    timeout: Duration,
+    rest: Option<usize>,
+) -> LinkError {
+    let problem = match rest {
+        None => format!("send timed out after {timeout:?}"),
+        Some(rest) => {
+            format!("send timed out after {timeout:?} with {rest} bytes of a request left")
+        }
+    };
+    LinkError::new(
+        LinkErrorKind::Timeout,
+        format!("{doing} {address}"),
+        problem,
+    )
+    .hint("is the device's program still reading?")
+}
+
+/// An exchange was answered, but not rightly.
+pub fn failed(doing: &str, address: &str, outcome: Outcome) -> LinkError {
+    let error = |problem: &str| {
+        LinkError::new(
+            LinkErrorKind::Protocol,
+            format!("{doing} {address}"),
+            problem,
+        )
+    };
+    let cable = "for a serial line: a lower baud rate, flow control, a better cable";
+    match outcome {
+        Outcome::RequestDamaged => {
+            error("the request arrived damaged, and the device did not act on it").hint(cable)
+        }
+        Outcome::Refused(Status::Unproven) => {
+            error("the device no longer knows this host's address, and did not act on the request")
+                .hint("repeat the call: it sends HELLO first")
+        }
+        Outcome::Refused(Status::TooLarge) => error("the device refuses it as too large")
+            .hint("a smaller request, or a smaller reply"),
+        Outcome::Refused(Status::Version) => {
+            error("the device does not speak this version of the protocol")
+                .hint("use the same version of wiregauge at both ends")
+        }
+        Outcome::Refused(_) => error("the device takes no messages")
+            .hint("use the same version of wiregauge at both ends"),
+        _ => error("the reply arrived damaged: its check is wrong").hint(cable),
+    }
+}
+
+/// A reply does not fit its row.
+pub fn too_long(doing: &str, address: &str, n: usize, length: usize, row: usize) -> LinkError {
+    LinkError::new(
+        LinkErrorKind::Protocol,
+        format!("{doing} {address}"),
+        format!("the reply to request {n} has {length} B, a row {row} B"),
+    )
+    .hint("longer rows")
+}
+
+/// What was received is no message of the framing.
+pub fn malformed(doing: &str, address: &str, malformed: Malformed, received: &[u8]) -> LinkError {
+    LinkError::new(
+        LinkErrorKind::Protocol,
+        format!("{doing} {address}"),
+        format!("{malformed}; it begins {}", shown(received)),
+    )
+    .hint("does the device speak this framing? for a serial line: check the baud rate")
+}
+
+/// The device keeps sending unsolicited data.
+pub fn never_quiet(doing: &str, address: &str) -> LinkError {
+    LinkError::new(
+        LinkErrorKind::Protocol,
+        format!("{doing} {address}"),
+        "the device keeps sending unsolicited data without a pause, so no reply can be recognised",
+    )
+    .hint("does it send by itself? then read its stream, or open it again")
+}
+
+/// The caller interrupted the call.
+pub fn interrupted(doing: &str, address: &str) -> LinkError {
+    LinkError::new(
+        LinkErrorKind::Interrupted,
+        format!("{doing} {address}"),
+        "interrupted",
+    )
+}
+
+/// The device was closed.
+pub fn closed(doing: &str, address: &str) -> LinkError {
+    LinkError::new(
+        LinkErrorKind::Closed,
+        format!("{doing} {address}"),
+        "the device was closed",
+    )
+    .hint("open it again")
+}
+
+/// This process was forked from the one that opened the device.
+pub fn forked(doing: &str, address: &str) -> LinkError {
+    LinkError::new(
+        LinkErrorKind::Closed,
+        format!("{doing} {address}"),
+        "the device was opened before this process was forked, and belongs to the parent",
+    )
+    .hint("open it in the process that uses it (in Python: start method `spawn`, or open it in the worker)")
+}
+
+/// The arguments of a call cannot be used.
+pub fn usage(doing: &str, address: &str, problem: impl Into<String>, hint: &str) -> LinkError {
+    LinkError::new(LinkErrorKind::Usage, format!("{doing} {address}"), problem).hint(hint)
+}

@@ -1,0 +1,358 @@
+//! One open device that a program talks to: exchanges, batches, a pipeline, a control loop, streams. Where
+//! `wiregauge_measure` measures a link with bytes of its own, this carries the caller's.
+//!
+//! ```no_run
+//! use wiregauge_device::{Device, DeviceOptions};
+//!
+//! # fn main() -> Result<(), wiregauge_link::LinkError> {
+//! let mut device = Device::open("tcp://10.0.0.5:7700", &DeviceOptions::default())?;
+//! let reply = device.exchange(b"*IDN?", None)?;
+//! println!("{} ns", reply.timing.rtt_ns);
+//! # Ok(())
+//! # }
+//! ```
+
+mod batch;
+mod control;
+mod driver;
+mod errors;
+mod pipeline;
+mod store;
+mod streams;
+#[cfg(test)]
+mod tests;
+mod timing;
+mod usage;
+
+pub use control::{ControlPlan, Cycle, CycleStatus, Step};
+pub use driver::Interrupt;
+pub use wiregauge_session::{Framing, LengthField, Malformed, Split, Splitter};
+
+use driver::{Driver, Failure, Handler, Limits, is_answered};
+use std::ops::ControlFlow;
+use std::time::Duration;
+use store::Store;
+pub use timing::Timing;
+use wiregauge_link::Address;
+use wiregauge_link::host;
+use wiregauge_link::{Link, LinkError};
+use wiregauge_record::{LinkDetail, LinkOptions, Responder, Wait};
+use wiregauge_session::{ANSWER_OVERHEAD, Ended, Engine, Message, Messages, REQUEST_OVERHEAD};
+use wiregauge_wire::abilities;
+
+/// How a device is opened.
+#[derive(Clone, Debug)]
+pub struct DeviceOptions {
+    /// How messages are told apart on the link; `None` sends HELLO and speaks the wiregauge protocol.
+    pub framing: Option<Framing>,
+    /// After this long without a whole reply an exchange has failed.
+    pub timeout: Duration,
+    /// How to wait for a reply.
+    pub wait: Wait,
+    /// What only some kinds of link understand.
+    pub link: LinkOptions,
+}
+
+impl Default for DeviceOptions {
+    /// The wiregauge protocol, one second, asleep in the read.
+    fn default() -> DeviceOptions {
+        DeviceOptions {
+            framing: None,
+            timeout: Duration::from_secs(1),
+            wait: Wait::Block,
+            link: LinkOptions::default(),
+        }
+    }
+}
+
+/// A reply, in the device's own buffer until the next call.
+#[derive(Clone, Copy, Debug)]
+pub struct Reply<'a> {
+    /// Its payload.
+    pub payload: &'a [u8],
+    /// When.
+    pub timing: Timing,
+}
+
+/// Requests of a batch: rows of bytes, one behind the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Requests<'a> {
+    /// All payloads, one behind the other.
+    pub bytes: &'a [u8],
+    /// Where each of them ends in `bytes`, ascending; the first begins at 0.
+    pub ends: &'a [usize],
+}
+
+/// Where the replies of a batch go: row `n` of `bytes` is the reply to request `n`.
+#[derive(Debug)]
+pub struct Replies<'a> {
+    /// Rows of `row_bytes`, as many as requests.
+    pub bytes: &'a mut [u8],
+    /// Bytes of a row: the largest reply that is taken.
+    pub row_bytes: usize,
+    /// Bytes that came in each row.
+    pub lengths: &'a mut [usize],
+    /// When; empty if not wanted.
+    pub timings: &'a mut [Timing],
+}
+
+/// An open device. Used by one thread at a time.
+pub struct Device {
+    about: About,
+    /// `None` once it was closed.
+    driver: Option<Driver>,
+    store: Store,
+    /// The generation of the process that opened it.
+    born: u32,
+}
+
+/// What is known of an open device.
+#[derive(Clone, Debug, Default)]
+pub struct About {
+    /// Its address.
+    pub address: String,
+    /// Its HELLO reply, where it speaks the wiregauge protocol.
+    pub responder: Option<Responder>,
+    /// Settings of the link.
+    pub link: LinkDetail,
+    /// The largest payload of a request, and of a reply, in bytes.
+    pub largest_request: usize,
+    /// See above.
+    pub largest_reply: usize,
+}
+
+/// The shortest timeout.
+const SHORTEST_TIMEOUT: Duration = Duration::from_micros(10);
+
+impl Device {
+    /// Opens it, and with the wiregauge protocol sends HELLO.
+    pub fn open(address: &str, options: &DeviceOptions) -> Result<Device, LinkError> {
+        Device::open_unless(address, options, None)
+    }
+
+    /// The same, where connecting and waiting for the HELLO reply can be interrupted too; see
+    /// [`Device::set_interrupt`].
+    pub fn open_unless(
+        address: &str,
+        options: &DeviceOptions,
+        is_interrupted: Option<Interrupt>,
+    ) -> Result<Device, LinkError> {
+        let address = Address::parse(address)?;
+        let kind = address.kind();
+        let usage = |problem: String, hint: &str| {
+            Err(errors::usage(
+                "opening",
+                &address.to_string(),
+                problem,
+                hint,
+            ))
+        };
+        if options.timeout < SHORTEST_TIMEOUT {
+            return usage(too_short(options.timeout), TIMEOUT_HINT);
+        }
+        let codec = match &options.framing {
+            None if kind.scheme == "null" => {
+                let problem = "null is an echo and does not speak the wiregauge protocol";
+                return usage(problem.into(), "a framing, for example raw");
+            }
+            None => Messages::Wiregauge(Message::new(kind.datagram)),
+            Some(framing) => match Splitter::new(framing, kind.datagram, kind.max_bytes as usize) {
+                Ok(splitter) => Messages::Foreign(splitter),
+                Err(problem) => return usage(problem, "another framing"),
+            },
+        };
+        let born = host::count_forks();
+        let mut is_interrupted = is_interrupted;
+        let mut interrupted = || is_interrupted.as_mut().is_some_and(|interrupt| interrupt());
+        let link = address.open_unless(&options.link, options.timeout, &mut interrupted)?;
+        Device::over(link, &address, codec, options, is_interrupted, born)
+    }
+
+    /// Over a link that was just opened.
+    fn over(
+        link: Box<dyn Link>,
+        address: &Address,
+        codec: Messages,
+        options: &DeviceOptions,
+        is_interrupted: Option<Interrupt>,
+        born: u32,
+    ) -> Result<Device, LinkError> {
+        let kind = address.kind();
+        let name = address.to_string();
+        let named = (name.clone(), kind.datagram);
+        let mut driver = Driver::new(link, named, codec, options.wait, options.timeout)
+            .map_err(|error| errors::link_failed("opening", &name, &error))?;
+        driver.interrupt = is_interrupted;
+        let most = kind.max_bytes as usize;
+        let responder = match driver.engine.codec().is_numbered() {
+            false => {
+                let payload = most - driver.engine.codec().request_overhead();
+                driver.set_limits(Limits {
+                    request: payload,
+                    reply: payload,
+                    outstanding: u32::MAX,
+                    takes_messages: true,
+                });
+                None
+            }
+            true => {
+                let reply = driver.hello()?;
+                let (out, in_) = (reply.max_out_bytes as usize, reply.max_in_bytes as usize);
+                driver.set_limits(Limits {
+                    request: out.min(most).saturating_sub(REQUEST_OVERHEAD),
+                    reply: in_.min(most).saturating_sub(ANSWER_OVERHEAD),
+                    outstanding: match reply.max_outstanding {
+                        0 => u32::MAX,
+                        most => most,
+                    },
+                    takes_messages: reply.abilities & abilities::MESSAGE != 0,
+                });
+                Some(reply)
+            }
+        };
+        let about = About {
+            address: name,
+            responder,
+            link: driver.link.detail(),
+            largest_request: driver.limits.request,
+            largest_reply: driver.limits.reply,
+        };
+        Ok(Device {
+            about,
+            driver: Some(driver),
+            store: Store::default(),
+            born,
+        })
+    }
+
+    /// What is known of it.
+    pub fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// Closes it: another program can open it. Every later call fails with an error of kind `Closed`.
+    pub fn close(&mut self) {
+        let driver = self.driver.take();
+        self.store.clear();
+        if host::generation() != self.born {
+            // The settings of the line and the claim of the interface are the parent's.
+            std::mem::forget(driver);
+        }
+    }
+
+    /// True until it was closed.
+    pub fn is_open(&self) -> bool {
+        self.driver.is_some()
+    }
+
+    /// After this long without a whole reply an exchange has failed, from the next call on.
+    pub fn set_timeout(&mut self, timeout: Duration) -> Result<(), LinkError> {
+        let driver = self.driver("setting the timeout of")?;
+        if timeout < SHORTEST_TIMEOUT {
+            return Err(driver.usage(too_short(timeout), TIMEOUT_HINT));
+        }
+        driver.set_timeout(timeout)
+    }
+
+    /// Whether a waiting call is to end: asked whenever a wait was interrupted by a signal, and every 100 ms.
+    /// When it returns true, the call fails with an error of kind `Interrupted`; replies that were outstanding are
+    /// abandoned, and the device can be used on.
+    pub fn set_interrupt(&mut self, is_interrupted: Option<Interrupt>) {
+        if let Some(driver) = &mut self.driver {
+            driver.interrupt = is_interrupted;
+        }
+    }
+
+    /// The largest message that the kind of link carries.
+    fn most_bytes(&self) -> usize {
+        let address = Address::parse(&self.about.address);
+        address.map_or(0, |address| address.kind().max_bytes as usize)
+    }
+
+    /// The open driver, in the process that opened it.
+    #[inline]
+    fn driver(&mut self, doing: &'static str) -> Result<&mut Driver, LinkError> {
+        if host::generation() != self.born {
+            return Err(errors::forked(doing, &self.about.address));
+        }
+        match &mut self.driver {
+            Some(driver) => {
+                driver.doing = doing;
+                Ok(driver)
+            }
+            None => Err(errors::closed(doing, &self.about.address)),
+        }
+    }
+
+    /// The same, with nothing outstanding and nothing left of an earlier call.
+    #[inline]
+    fn at_rest(&mut self, doing: &'static str) -> Result<&mut Driver, LinkError> {
+        let outstanding = self.outstanding();
+        let driver = self.driver(doing)?;
+        if outstanding > 0 {
+            return Err(driver.usage(
+                format!("{outstanding} submitted requests are outstanding"),
+                "take their replies first",
+            ));
+        }
+        driver.begin(doing)?;
+        Ok(driver)
+    }
+
+    /// One exchange: sends the payload, waits for the reply.
+    ///
+    /// `reply_bytes`: the payload asked for (wiregauge protocol), or to be waited for (a framing that does not
+    /// show it: [`Framing::Raw`]). `None`: as many as were sent.
+    #[inline]
+    pub fn exchange(
+        &mut self,
+        request: &[u8],
+        reply_bytes: Option<usize>,
+    ) -> Result<Reply<'_>, LinkError> {
+        let driver = self.at_rest("exchanging with")?;
+        let awaited = reply_bytes.unwrap_or(request.len());
+        driver.check(request, awaited)?;
+        driver.prepare(request.len(), awaited, 1)?;
+        driver.stage(request, awaited);
+        let mut one = One(None);
+        let ended = loop {
+            if let Err(error) = driver.turn(&mut one, None) {
+                driver.abandon();
+                return Err(error);
+            }
+            if let Some(ended) = one.0.take() {
+                break ended;
+            }
+        };
+        Ok(Reply {
+            timing: Timing::of(&ended),
+            payload: driver.engine.received_at(ended.payload),
+        })
+    }
+}
+
+const TIMEOUT_HINT: &str = "a timeout of 10 us or more";
+
+fn too_short(timeout: Duration) -> String {
+    format!("a timeout of {timeout:?} is too short for any reply")
+}
+
+/// Keeps the one reply that is awaited.
+struct One(Option<Ended>);
+
+impl Handler for One {
+    #[inline]
+    fn ended(&mut self, _: &Engine<Messages>, ended: &Ended) -> Result<ControlFlow<()>, Failure> {
+        if !is_answered(ended.outcome) {
+            return Err(Failure::Exchange(ended.outcome));
+        }
+        self.0 = Some(ended.clone());
+        Ok(ControlFlow::Break(()))
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,352 @@
+//! The device over a link in memory that delivers what a script says, in pieces of any size.
+
+use crate::{Device, DeviceOptions, Framing, Replies, Requests};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+use wiregauge_link::host;
+use wiregauge_link::{Address, Link, LinkError, LinkErrorKind};
+use wiregauge_session::{LengthField, Message, Messages, Splitter};
+use wiregauge_wire as wire;
+use wiregauge_wire::{Found, HelloReply, Kind, Request, Response, Status};
+
+const LONG: Duration = Duration::from_secs(60);
+const SHORT: Duration = Duration::from_millis(1);
+
+/// What the device sends back for one send of the host.
+type Answer = Box<dyn FnMut(&[u8]) -> Vec<Vec<u8>> + Send>;
+
+/// The line between host and device.
+struct Line {
+    /// On its way to the host: what each receive returns.
+    to_host: VecDeque<Vec<u8>>,
+    /// What the device got.
+    sent: Vec<u8>,
+    /// Bytes that one send takes at most.
+    room: usize,
+    /// Bytes that it takes before it takes no more.
+    left: usize,
+    /// The most that was on its way to the host when something was sent.
+    unread_at_send: usize,
+    answer: Answer,
+}
+
+#[derive(Clone)]
+struct Script(Arc<Mutex<Line>>);
+
+impl Script {
+    fn new(answer: impl FnMut(&[u8]) -> Vec<Vec<u8>> + Send + 'static) -> Script {
+        Script(Arc::new(Mutex::new(Line {
+            to_host: VecDeque::new(),
+            sent: Vec::new(),
+            room: usize::MAX,
+            left: usize::MAX,
+            unread_at_send: 0,
+            answer: Box::new(answer),
+        })))
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.0.lock().unwrap()
+    }
+
+    /// A device of a foreign framing, or of the wiregauge protocol.
+    fn device(&self, address: &str, framing: Option<Framing>, timeout: Duration) -> Device {
+        let address = Address::parse(address).unwrap();
+        let datagram = address.kind().datagram;
+        let codec = match &framing {
+            None => Messages::Wiregauge(Message::new(datagram)),
+            Some(framing) => Messages::Foreign(Splitter::new(framing, datagram, 1 << 16).unwrap()),
+        };
+        let options = DeviceOptions {
+            framing,
+            timeout,
+            ..DeviceOptions::default()
+        };
+        let link = Box::new(self.clone());
+        Device::over(link, &address, codec, &options, None, host::count_forks()).unwrap()
+    }
+}
+
+impl Link for Script {
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut line = self.line();
+        let count = bytes.len().min(line.room).min(line.left);
+        if count == 0 {
+            return Ok(0);
+        }
+        line.left -= count;
+        line.sent.extend_from_slice(&bytes[..count]);
+        line.unread_at_send = line.unread_at_send.max(line.to_host.len());
+        let answers = (line.answer)(&bytes[..count]);
+        line.to_host.extend(answers);
+        Ok(count)
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let piece = self.line().to_host.pop_front().unwrap_or_default();
+        into[..piece.len()].copy_from_slice(&piece);
+        Ok(piece.len())
+    }
+
+    fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.receive(into)
+    }
+
+    fn set_patience(&mut self, _: Option<Duration>) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn wait(&mut self, _: bool, _: Duration) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn close(&mut self) {}
+
+    fn reopen(&mut self, _: &mut dyn FnMut() -> bool) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn lines() -> Option<Framing> {
+    Some(Framing::Terminator {
+        end: b"\n".to_vec(),
+    })
+}
+
+/// Byte by byte.
+fn bytewise(bytes: &[u8]) -> Vec<Vec<u8>> {
+    bytes.iter().map(|byte| vec![*byte]).collect()
+}
+
+/// What a device of the wiregauge protocol answers to one request frame.
+fn respond(frame: &[u8]) -> Vec<u8> {
+    respond_with(Status::Ok, frame)
+}
+
+/// The same, where messages are answered with a status.
+fn respond_with(status: Status, frame: &[u8]) -> Vec<u8> {
+    let Found::Frame {
+        header, payload, ..
+    } = wire::next_frame::<Request>(frame, 1 << 20)
+    else {
+        panic!("no request: {frame:?}");
+    };
+    let answer = match header.kind {
+        Kind::Hello => HelloReply {
+            min_version: wire::VERSION,
+            max_version: wire::VERSION,
+            abilities: wire::abilities::MESSAGE,
+            max_out: 1 << 16,
+            max_in: 1 << 16,
+            ..HelloReply::default()
+        }
+        .encode()
+        .to_vec(),
+        _ if status != Status::Ok => Vec::new(),
+        _ => frame[payload].to_vec(),
+    };
+    let status = match header.kind {
+        Kind::Hello => Status::Ok,
+        _ => status,
+    };
+    let mut bytes = [0; wire::RESPONSE_HEADER];
+    Response {
+        kind: header.kind,
+        sequence: header.sequence,
+        in_payload: answer.len() as u32,
+        status,
+        flags: 0,
+        rx_ticks: 0,
+        tx_ticks: 0,
+    }
+    .encode(&mut bytes);
+    [&bytes[..], &answer].concat()
+}
+
+/// A batch of requests of one byte, counted from `a`.
+fn batch(device: &mut Device, count: usize, depth: u32) -> Result<Vec<u8>, (usize, LinkError)> {
+    let bytes: Vec<u8> = (b'a'..).take(count).collect();
+    let ends: Vec<usize> = (1..=count).collect();
+    let (mut rows, mut lengths) = (vec![0; count], vec![0; count]);
+    let requests = Requests {
+        bytes: &bytes,
+        ends: &ends,
+    };
+    let replies = Replies {
+        bytes: &mut rows,
+        row_bytes: 1,
+        lengths: &mut lengths,
+        timings: &mut [],
+    };
+    device.exchange_many(requests, replies, depth)?;
+    assert_eq!(lengths, vec![1; count]);
+    Ok(rows)
+}
+
+#[test]
+fn a_line_that_takes_and_gives_one_byte_at_a_time_carries_every_call() {
+    let prefix = Framing::LengthPrefix(LengthField {
+        bytes: 2,
+        big_endian: true,
+        counts_itself: true,
+    });
+    let fixed = Framing::Fixed { bytes: 1 };
+    for framing in [lines().unwrap(), prefix, fixed, Framing::Raw] {
+        let script = Script::new(bytewise);
+        script.line().room = 1;
+        let mut device = script.device("tcp://host:1", Some(framing), LONG);
+        assert_eq!(device.exchange(b"x", None).unwrap().payload, b"x");
+        assert_eq!(batch(&mut device, 7, 3).unwrap(), b"abcdefg");
+        for n in b'0'..=b'9' {
+            device.submit(&[n], None).unwrap();
+        }
+        for n in b'0'..=b'9' {
+            assert_eq!(device.next_reply().unwrap().payload, [n]);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_sent_while_the_reply_to_a_lost_request_may_come() {
+    let script = Script::new(|bytes| match bytes {
+        b"lost\n" => vec![],
+        _ => vec![bytes.to_vec()],
+    });
+    let mut device = script.device("tcp://host:1", lines(), SHORT);
+    let error = device.exchange(b"lost", None).unwrap_err();
+    assert_eq!(error.kind(), LinkErrorKind::Timeout);
+    script.line().to_host.extend(bytewise(b"late\n"));
+    device.set_timeout(LONG).unwrap();
+    assert_eq!(device.exchange(b"next", None).unwrap().payload, b"next");
+    assert_eq!(script.line().unread_at_send, 0);
+}
+
+#[test]
+fn the_reply_to_an_interrupted_exchange_answers_nothing_else() {
+    let script = Script::new(|bytes| match bytes {
+        b"slow\n" => vec![],
+        _ => vec![bytes.to_vec()],
+    });
+    let mut device = script.device("tcp://host:1", lines(), LONG);
+    device.set_interrupt(Some(Box::new(|| true)));
+    let error = device.exchange(b"slow", None).unwrap_err();
+    assert_eq!(error.kind(), LinkErrorKind::Interrupted);
+    device.set_interrupt(None);
+    script.line().to_host.push_back(b"slow\n".to_vec());
+    assert_eq!(device.exchange(b"next", None).unwrap().payload, b"next");
+    assert_eq!(script.line().unread_at_send, 0);
+}
+
+#[test]
+fn a_batch_counts_the_replies_before_a_malformed_datagram() {
+    let script = Script::new(|bytes| match bytes {
+        b"c" => vec![b"cc".to_vec()],
+        _ => vec![bytes.to_vec()],
+    });
+    let fixed = Some(Framing::Fixed { bytes: 1 });
+    let mut device = script.device("udp://host:1", fixed, LONG);
+    for depth in [1, 2] {
+        let (answered, error) = batch(&mut device, 5, depth).unwrap_err();
+        assert_eq!((answered, error.kind()), (2, LinkErrorKind::Protocol));
+    }
+    assert_eq!(device.exchange(b"x", None).unwrap().payload, b"x");
+}
+
+#[test]
+fn a_lost_reply_costs_the_pipeline_no_other() {
+    let script = Script::new(|frame| {
+        let is_lost = frame.windows(4).any(|part| part == b"lost");
+        match is_lost {
+            true => vec![],
+            false => vec![respond(frame)],
+        }
+    });
+    let mut device = script.device("tcp://host:1", None, LONG);
+    let requests = [&b"one"[..], b"lost", b"three", b"lost too", b"five"];
+    for request in requests {
+        device.submit(request, None).unwrap();
+    }
+    assert_eq!(device.next_reply().unwrap().payload, b"one");
+    device.set_timeout(SHORT).unwrap();
+    for request in &requests[1..] {
+        match device.next_reply() {
+            Ok(reply) => assert_eq!(reply.payload, *request),
+            Err(error) => {
+                assert!(request.starts_with(b"lost"), "{error}");
+                assert_eq!(error.kind(), LinkErrorKind::Timeout);
+            }
+        }
+    }
+    assert_eq!(device.outstanding(), 0);
+    device.set_timeout(LONG).unwrap();
+    assert_eq!(device.exchange(b"on", None).unwrap().payload, b"on");
+}
+
+#[test]
+fn a_reply_that_came_in_time_and_is_taken_late_is_not_lost() {
+    let script = Script::new(|bytes| vec![bytes.to_vec()]);
+    let mut device = script.device("tcp://host:1", lines(), SHORT);
+    for n in [b"1", b"2", b"3"] {
+        device.submit(n, None).unwrap();
+    }
+    let begin = Instant::now();
+    while begin.elapsed() < 2 * SHORT {}
+    for n in [b"1", b"2", b"3"] {
+        assert_eq!(device.next_reply().unwrap().payload, n);
+    }
+}
+
+#[test]
+fn a_large_reply_is_no_unsolicited_data() {
+    let bytes = 6 << 20;
+    let script = Script::new(move |_| vec![vec![7; 65_536]; bytes / 65_536]);
+    let mut device = script.device("tcp://host:1", Some(Framing::Raw), LONG);
+    let reply = device.exchange(b"?", Some(bytes)).unwrap();
+    assert_eq!(reply.payload.len(), bytes);
+}
+
+#[test]
+fn a_request_that_has_begun_is_finished_before_the_next() {
+    let mut got = Vec::new();
+    let script = Script::new(move |bytes| {
+        got.extend_from_slice(bytes);
+        match got.ends_with(b"\n") {
+            true => vec![std::mem::take(&mut got)],
+            false => vec![],
+        }
+    });
+    script.line().left = 3;
+    let mut device = script.device("tcp://host:1", lines(), SHORT);
+    let error = device.exchange(b"begun", None).unwrap_err();
+    assert_eq!(error.kind(), LinkErrorKind::Timeout);
+    script.line().left = usize::MAX;
+    device.set_timeout(LONG).unwrap();
+    assert_eq!(device.exchange(b"next", None).unwrap().payload, b"next");
+    assert_eq!(script.line().sent, b"begun\nnext\n");
+}
+
+#[test]
+fn a_device_that_forgot_this_host_gets_hello_before_the_next_exchange() {
+    let mut messages = 0;
+    let script = Script::new(move |frame| {
+        let is_message = Request::decode(frame).is_ok_and(|header| header.kind == Kind::Message);
+        messages += u32::from(is_message);
+        match messages {
+            2 => vec![respond_with(Status::Unproven, frame)],
+            _ => vec![respond(frame)],
+        }
+    });
+    let mut device = script.device("udp://host:1", None, LONG);
+    assert_eq!(device.exchange(b"one", None).unwrap().payload, b"one");
+    let error = device.exchange(b"two", None).unwrap_err();
+    assert_eq!(error.kind(), LinkErrorKind::Protocol);
+    script.line().sent.clear();
+    assert_eq!(device.exchange(b"three", None).unwrap().payload, b"three");
+    let sent = script.line().sent.clone();
+    // A token is asked for and sent back, then the message goes.
+    let kinds = [0, wire::HELLO_REQUEST, 2 * wire::HELLO_REQUEST]
+        .map(|at| Request::decode(&sent[at..]).unwrap().kind);
+    assert_eq!(kinds, [Kind::Hello, Kind::Hello, Kind::Message]);
+}

@@ -1,0 +1,74 @@
+//! Refuses what cannot be sent before anything is.
+
+use super::driver::Driver;
+use wiregauge_link::LinkError;
+use wiregauge_session::{Framing, Messages};
+
+impl Driver {
+    /// Refuses a request that cannot be sent, or a reply that cannot be asked for.
+    #[inline]
+    pub fn check(&self, request: &[u8], awaited: usize) -> Result<(), LinkError> {
+        let limits = &self.limits;
+        if request.len() > limits.request || awaited > limits.reply || !limits.takes_messages {
+            return Err(self.refuse(request.len(), awaited));
+        }
+        let Messages::Foreign(splitter) = self.engine.codec() else {
+            return Ok(());
+        };
+        if let Err(problem) = splitter.check_request(request) {
+            return Err(self.usage(problem, "another request, or another framing"));
+        }
+        if awaited == 0 && !self.datagram && *splitter.framing() == Framing::Raw {
+            return Err(self.usage(
+                "without a framing, a reply of 0 bytes cannot be waited for",
+                "pass the size of the reply, or open the device with a framing",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Refuses more outstanding requests than the device takes.
+    #[inline]
+    pub fn check_depth(&self, depth: u32) -> Result<(), LinkError> {
+        if depth == 0 {
+            return Err(self.usage("a depth of 0 exchanges nothing", "a depth of 1 or more"));
+        }
+        if depth > self.limits.outstanding {
+            return Err(self.usage(
+                format!(
+                    "{depth} outstanding requests are more than the device takes ({})",
+                    self.limits.outstanding
+                ),
+                "a smaller depth",
+            ));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse(&self, request: usize, awaited: usize) -> LinkError {
+        let limits = &self.limits;
+        if !limits.takes_messages {
+            self.usage(
+                "its firmware answers measurements, but takes no messages of a program",
+                "newer firmware (ability MESSAGE), or open it with a framing if it speaks one",
+            )
+        } else if request > limits.request {
+            self.usage(
+                format!(
+                    "a request of {request} B is more than the device takes ({} B)",
+                    limits.request
+                ),
+                "a smaller request, or several",
+            )
+        } else {
+            self.usage(
+                format!(
+                    "a reply of {awaited} B is more than the device gives ({} B)",
+                    limits.reply
+                ),
+                "a smaller reply, or several",
+            )
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What the tests talk to: responders on every kind of link, and peers made by hand.
+
+#![allow(clippy::unwrap_used, dead_code)]
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use wiregauge_device::{Device, DeviceOptions, Framing};
+use wiregauge_record::Protocol;
+use wiregauge_responder::{Character, Faults, Model, News, Serve, ServeAddress, serve};
+
+/// What a test waits for at most. A busy machine may take seconds for what takes milliseconds.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A responder that ends with the test.
+pub struct Responder {
+    pub address: String,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Responder {
+    pub fn plain(link: &str) -> Responder {
+        Responder::new(
+            link,
+            Protocol::Wiregauge,
+            Model::default(),
+            Faults::default(),
+        )
+    }
+
+    pub fn faulty(link: &str, faults: Faults) -> Responder {
+        Responder::new(link, Protocol::Wiregauge, Model::default(), faults)
+    }
+
+    pub fn new(link: &str, protocol: Protocol, model: Model, faults: Faults) -> Responder {
+        let folder = tempfile::tempdir().unwrap();
+        let address = match link {
+            "tcp" => "tcp://127.0.0.1:0".to_string(),
+            "udp" => "udp://127.0.0.1:0".to_string(),
+            "unix" => format!("unix://{}", folder.path().join("s").display()),
+            "pty" => "pty:".to_string(),
+            other => panic!("{other}"),
+        };
+        let what = Serve {
+            address: ServeAddress::parse(&address).unwrap(),
+            character: Character {
+                protocol,
+                name: "device test".into(),
+                max_frame: 1 << 20,
+                model,
+                faults,
+                seed: 1,
+            },
+            max_clients: 8,
+            baud: None,
+        };
+        let stop = Arc::new(AtomicBool::new(false));
+        let (tell, told) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn({
+            let stop = Arc::clone(&stop);
+            move || {
+                serve(&what, &stop, &|news| {
+                    if let News::Ready { address, .. } = news {
+                        tell.send(address.to_string()).unwrap();
+                    }
+                })
+                .unwrap();
+            }
+        });
+        Responder {
+            address: told.recv_timeout(PATIENCE).unwrap(),
+            stop,
+            thread: Some(thread),
+            _folder: folder,
+        }
+    }
+
+    pub fn device(&self) -> Device {
+        self.device_with(&options(None, PATIENCE))
+    }
+
+    pub fn device_with(&self, options: &DeviceOptions) -> Device {
+        Device::open(&self.address, options).unwrap()
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+pub fn options(framing: Option<Framing>, timeout: Duration) -> DeviceOptions {
+    DeviceOptions {
+        framing,
+        timeout,
+        ..DeviceOptions::default()
+    }
+}
+
+/// A peer made by hand, on TCP; its thread ends with the connection.
+pub fn peer(serve: impl FnOnce(TcpStream) + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        stream.set_nodelay(true).unwrap();
+        serve(stream);
+    });
+    address
+}
+
+/// Reads one line, its end included; `None` at the end of the connection.
+pub fn line(from: &mut TcpStream) -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    let mut byte = [0];
+    while line.last() != Some(&b'\n') {
+        if from.read(&mut byte).ok()? == 0 {
+            return None;
+        }
+        line.push(byte[0]);
+    }
+    Some(line)
+}
+
+/// A program that nobody here wrote, as a peer; ends with the test.
+pub struct Program(Child);
+
+impl Program {
+    pub fn start(program: &str, arguments: &[&str]) -> Program {
+        let child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{program}: {error}"));
+        Program(child)
+    }
+
+    /// The first line that it prints.
+    pub fn says(&mut self) -> String {
+        use std::io::BufRead;
+        let mut said = String::new();
+        let mut out = std::io::BufReader::new(self.0.stdout.take().unwrap());
+        out.read_line(&mut said).unwrap();
+        said.trim_end().to_string()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Bytes that differ from row to row and within each.
+pub fn payload(n: usize, bytes: usize) -> Vec<u8> {
+    (0..bytes)
+        .map(|at| (n * 31 + at * 7 + at / 256) as u8)
+        .collect()
+}
+
+/// Sends all, and forgets that the other end may have gone.
+pub fn say(to: &mut TcpStream, bytes: &[u8]) {
+    let _ = to.write_all(bytes);
+}

@@ -1,0 +1,47 @@
+//! What a check is, and what several of them say.
+
+use crate::{Finding, Sight};
+use wiregauge_record::Disturbance;
+use wiregauge_run::{AnyRun, Stored};
+
+/// One thing that may hurt.
+#[derive(Clone, Copy)]
+pub struct Check {
+    /// Its name, for `--only` and in reports.
+    pub name: &'static str,
+    /// What it looks at, in one line.
+    pub about: &'static str,
+    /// Looks. Nothing comes back where it does not apply: no such device, another system.
+    pub look: fn(&Sight) -> Vec<Finding>,
+}
+
+/// What the points of a run are called where it is told how many were disturbed.
+pub(super) const POINTS_DISTURBED: &str = "of its points";
+
+/// What other programs cost an ordinary thread, and one with real-time priority.
+pub(super) const BUSY_HOST_COST: &str = "beside four busy threads on two processors, 1 % of the exchanges that were due each \
+                              millisecond were 7.0 ms late or more; with --priority 50 that was 0.05 ms (p99, medians \
+                              of 7 rounds)";
+pub(super) const BUSY_HOST_SOURCE: &str = "bench/runs/2026-11-22-host";
+
+/// The command of a run, with real-time priority.
+pub(super) fn with_priority(run: &dyn Stored) -> String {
+    let typed = run.conditions().command.iter().skip(1).map(String::as_str);
+    match shlex::try_join(typed) {
+        Ok(words) if !words.is_empty() => format!("wiregauge {words} --priority 50"),
+        _ => format!("wiregauge {} {} --priority 50", run.kind(), run.address()),
+    }
+}
+
+/// What disturbed the points of a run.
+pub(super) fn disturbances(run: &AnyRun) -> Vec<&Disturbance> {
+    match run {
+        AnyRun::Exchange(run) => flat(&run.file.points, |point| &point.disturbances),
+        AnyRun::Stream(run) => flat(&run.file.points, |point| &point.disturbances),
+        AnyRun::Loop(run) => flat(&run.file.points, |point| &point.disturbances),
+    }
+}
+
+fn flat<P>(points: &[P], of: fn(&P) -> &Vec<Disturbance>) -> Vec<&Disturbance> {
+    points.iter().flat_map(of).collect()
+}

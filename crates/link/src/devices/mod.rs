@@ -1,0 +1,60 @@
+//! What could be measured from here: USB devices, serial ports, responders on the network. Looking
+//! opens nothing and sends nothing; only a probe does (`wiregauge_measure::probe`).
+
+mod answer;
+mod network;
+mod serial;
+mod usb;
+
+use serde::Serialize;
+
+pub use answer::Answer;
+pub use network::{NetworkDevice, PORT, neighbours};
+pub use serial::SerialPort;
+pub use usb::{UsbDevice, usb_port};
+
+/// All that was found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Survey {
+    /// USB devices but root hubs.
+    pub usb: Vec<UsbDevice>,
+    /// Why there are no USB devices, where the system has none at all.
+    pub usb_problem: Option<String>,
+    /// Serial ports.
+    pub serial: Vec<SerialPort>,
+    /// What listens on the responders' port of this host; after a probe also of its neighbours.
+    pub network: Vec<NetworkDevice>,
+}
+
+/// Lists what is attached and what listens, without opening it.
+pub fn survey() -> Survey {
+    let mut survey = match usb::devices() {
+        Ok(usb) => Survey {
+            usb,
+            ..Survey::default()
+        },
+        Err(problem) => Survey {
+            usb_problem: Some(problem),
+            ..Survey::default()
+        },
+    };
+    survey.serial = serial::ports(&survey.usb);
+    survey.network = network::listeners();
+    survey
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looking_finds_every_listener_once() {
+        let survey = survey();
+        let mut addresses: Vec<&String> = survey.network.iter().map(|n| &n.address).collect();
+        let all = addresses.len();
+        addresses.sort();
+        addresses.dedup();
+        assert_eq!(addresses.len(), all);
+        assert!(survey.network.iter().all(|n| n.answer == Answer::NotAsked));
+    }
+}

@@ -1,0 +1,143 @@
+//! Ways to a device, and what they need of this computer.
+//!
+//! A link is one opened way to one device: TCP, UDP, Unix sockets, serial lines, USB. A kind of link is one file here
+//! and one line in [`KINDS`]. [`host`] is this computer: its clock, its priorities and its load; [`limits`] finds which
+//! medium a link has; [`devices`] lists what is attached.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use wiregauge_link::Address;
+//! use wiregauge_record::LinkOptions;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let address = Address::parse("tcp://10.0.0.5:7700")?;
+//! let mut link = address.open(&LinkOptions::default(), Duration::from_secs(1))?;
+//! link.send(b"*IDN?\n")?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod descriptor_flow;
+pub mod devices;
+pub mod error;
+mod flow;
+pub mod host;
+mod kind;
+pub mod limits;
+mod link;
+mod null;
+mod serial;
+mod served;
+mod socket;
+mod tcp;
+mod tty;
+mod udp;
+mod unix;
+mod usb;
+
+pub use error::{LinkError, LinkErrorKind};
+pub use flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
+pub use kind::{Address, Kind, Open, OpenFloor};
+pub use link::{Link, PATIENCE};
+pub use served::{PtyMaster, accepted, wait_readable};
+pub use tty::{RawTty, open_pty};
+
+use link::closed;
+
+/// Every kind of link.
+pub static KINDS: &[&Kind] = &[
+    &tcp::KIND,
+    &udp::KIND,
+    &unix::KIND,
+    &serial::KIND,
+    &usb::KIND,
+    &null::KIND,
+];
+
+impl Address {
+    /// Reads an address. An unknown scheme is answered with the known ones.
+    pub fn parse(text: &str) -> Result<Address, LinkError> {
+        let usage = |said: String| {
+            LinkError::new(
+                LinkErrorKind::Usage,
+                format!("reading the address `{text}`"),
+                said,
+            )
+        };
+        let examples = || {
+            KINDS
+                .iter()
+                .map(|kind| kind.example)
+                .collect::<Vec<_>>()
+                .join("  ")
+        };
+        let Some((scheme, rest)) = text.split_once("://") else {
+            let hint = if text.starts_with("/dev/") {
+                format!("a serial line is written serial://{text}")
+            } else {
+                format!("addresses look like: {}", examples())
+            };
+            return Err(usage("it has no scheme".into()).hint(hint));
+        };
+        let Some(kind) = KINDS.iter().find(|kind| kind.scheme == scheme) else {
+            return Err(usage(format!("there is no link kind `{scheme}`"))
+                .hint(format!("addresses look like: {}", examples())));
+        };
+        (kind.check)(rest)
+            .map_err(|said| usage(said).hint(format!("for example {}", kind.example)))?;
+        Ok(Address {
+            kind,
+            rest: rest.to_string(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_prints_as_it_was_written() {
+        for text in [
+            "tcp://127.0.0.1:7700",
+            "udp://[::1]:7",
+            "unix:///run/x",
+            "null://",
+        ] {
+            assert_eq!(Address::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn an_unknown_scheme_is_answered_with_the_known_ones() {
+        let error = Address::parse("carrier-pigeon://roof").unwrap_err();
+        assert_eq!(error.kind(), LinkErrorKind::Usage);
+        let text = error.to_string();
+        assert!(
+            text.contains("carrier-pigeon") && text.contains("tcp://"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_device_path_without_scheme_is_told_how_to_be_written() {
+        let text = Address::parse("/dev/ttyACM0").unwrap_err().to_string();
+        assert!(text.contains("serial:///dev/ttyACM0"), "{text}");
+    }
+
+    #[test]
+    fn an_address_without_a_port_is_refused() {
+        assert!(Address::parse("tcp://127.0.0.1").is_err());
+        assert!(Address::parse("udp://127.0.0.1:99999").is_err());
+    }
+
+    #[test]
+    fn every_example_is_an_address_of_its_kind() {
+        for kind in KINDS {
+            assert_eq!(
+                Address::parse(kind.example).unwrap().kind().scheme,
+                kind.scheme
+            );
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Serial lines: any tty or pseudo-terminal, in raw mode, for one user, put back as it was.
+
+use super::descriptor_flow::{self, Ends};
+use super::tty::{LowLatency, RawTty, TtyError, open_pty};
+use super::{Address, FlowShape, Flows, Kind, Link, PATIENCE, closed, socket};
+use crate::error::{LinkError, LinkErrorKind};
+use crate::limits;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use wiregauge_record::{BusLimit, LinkDetail, LinkOptions};
+
+/// The kind.
+pub static KIND: Kind = Kind {
+    scheme: "serial",
+    about: "a serial line, USB-CDC port or pseudo-terminal",
+    example: "serial:///dev/ttyACM0",
+    datagram: false,
+    max_bytes: wiregauge_wire::MAX_FRAME,
+    check: |rest| {
+        if rest.is_empty() {
+            Err("it has no path".into())
+        } else {
+            Ok(())
+        }
+    },
+    open,
+    floor: Some(floor),
+    helped: false,
+};
+
+struct Serial {
+    tty: Option<RawTty>,
+    path: PathBuf,
+    baud: Option<u32>,
+}
+
+fn open(
+    address: &Address,
+    options: &LinkOptions,
+    _timeout: Duration,
+    _is_interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Box<dyn Link>, LinkError> {
+    let path = PathBuf::from(address.rest());
+    match RawTty::open(&path, options.baud) {
+        Ok(tty) => Ok(Box::new(Serial {
+            tty: Some(tty),
+            path,
+            baud: options.baud,
+        })),
+        Err(error) => Err(explain(address, &path, error, options.baud)),
+    }
+}
+
+fn explain(address: &Address, path: &Path, error: TtyError, baud: Option<u32>) -> LinkError {
+    let doing = format!("opening {address}");
+    match error {
+        TtyError::NotATty => LinkError::new(
+            LinkErrorKind::Usage,
+            doing,
+            format!("{} is no tty", path.display()),
+        )
+        .hint("serial lines are called /dev/ttyACM0, /dev/ttyUSB0, /dev/ttyS0 or /dev/pts/N"),
+        TtyError::Busy(sign) => LinkError::new(
+            LinkErrorKind::Busy,
+            doing,
+            format!("another program uses it: it holds {sign}"),
+        )
+        .hint(format!(
+            "find it with: fuser -v {}; ModemManager is a frequent one",
+            path.display()
+        )),
+        TtyError::Baud(error) => {
+            let baud = baud.unwrap_or_default();
+            LinkError::new(
+                LinkErrorKind::Usage,
+                format!("setting {address} to {baud} baud"),
+                error.to_string(),
+            )
+            .hint("give a --baud that the driver knows, or none to leave the line as it is set")
+        }
+        TtyError::Io(error) => {
+            let error = LinkError::from_io(doing, &error);
+            match error.kind() {
+                LinkErrorKind::NotFound => {
+                    error.hint("is the device plugged in? its name may have changed: ls -l /dev/serial/by-id")
+                }
+                LinkErrorKind::PermissionDenied => error
+                    .hint("join the group that owns the tty: sudo usermod -aG dialout $USER, then log in again"),
+                _ => error,
+            }
+        }
+    }
+}
+
+impl Serial {
+    fn tty(&self) -> io::Result<&RawTty> {
+        self.tty.as_ref().ok_or_else(closed)
+    }
+
+    /// A read of no bytes is a timeout, or the end of the line: the line's state tells which.
+    fn nothing_read(&self) -> io::Result<usize> {
+        let tty = self.tty()?;
+        let mut fds = [PollFd::from_borrowed_fd(tty.ready(), PollFlags::IN)];
+        match poll(
+            &mut fds,
+            Some(&Timespec {
+                tv_sec: 0,
+                tv_nsec: 0,
+            }),
+        ) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if fds[0]
+            .revents()
+            .intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
+        {
+            return Err(closed());
+        }
+        Ok(0)
+    }
+}
+
+impl Ends for Serial {
+    const DATAGRAM: bool = false;
+
+    fn put(&self, bytes: &[u8]) -> io::Result<usize> {
+        match rustix::io::write(self.tty()?.ready(), bytes) {
+            Ok(sent) => Ok(sent),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+            Err(Errno::IO) => Err(closed()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn get(&self, into: &mut [u8]) -> io::Result<usize> {
+        match rustix::io::read(self.tty()?.ready(), into) {
+            Ok(0) => self.nothing_read(),
+            Ok(received) => Ok(received),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+            Err(Errno::IO) => Err(closed()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn get_patiently(&self, into: &mut [u8]) -> io::Result<usize> {
+        match rustix::io::read(self.tty()?.waiting(), into) {
+            Ok(0) => self.nothing_read(),
+            Ok(received) => Ok(received),
+            Err(Errno::INTR) => Ok(0),
+            Err(Errno::IO) => Err(closed()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn wait(&self, for_what: PollFlags, at_most: Duration) -> io::Result<()> {
+        socket::wait_for(self.tty()?.ready(), for_what, at_most)
+    }
+}
+
+impl Link for Serial {
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.put(bytes)
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.get(into)
+    }
+
+    fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.get_patiently(into)
+    }
+
+    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
+        // VTIME counts tenths of a second and is set to one.
+        Ok(patience.is_none_or(|patience| patience >= PATIENCE))
+    }
+
+    fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {
+        socket::wait(self.tty()?.ready(), or_writable, at_most)
+    }
+
+    fn close(&mut self) {
+        self.tty = None;
+    }
+
+    fn reopen(&mut self, _is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()> {
+        self.tty = Some(
+            RawTty::open(&self.path, self.baud).map_err(|error| match error {
+                TtyError::Io(error) | TtyError::Baud(error) => error,
+                TtyError::Busy(_) => io::ErrorKind::ResourceBusy.into(),
+                TtyError::NotATty => io::ErrorKind::InvalidInput.into(),
+            })?,
+        );
+        Ok(())
+    }
+
+    fn flows(&mut self, shape: FlowShape) -> io::Result<Flows<'_>> {
+        descriptor_flow::flows(self, shape)
+    }
+
+    fn detail(&self) -> LinkDetail {
+        let mut settings = Vec::new();
+        if let Some(tty) = &self.tty {
+            if let Some(line) = tty.line() {
+                settings.push(("baud".into(), line.baud.to_string()));
+                settings.push(("framing".into(), line.framing.to_string()));
+            }
+            let low_latency = match tty.low_latency() {
+                LowLatency::Unknown => "not known to the driver",
+                LowLatency::WasOn | LowLatency::SwitchedOn => "on",
+                LowLatency::Refused => "refused by the system",
+            };
+            settings.push(("low_latency".into(), low_latency.into()));
+        }
+        settings.extend(limits::usb_settings_of_tty(&self.path));
+        LinkDetail { settings }
+    }
+
+    fn limit(&self) -> Option<BusLimit> {
+        limits::of_tty(&self.path, self.tty.as_ref()?.line())
+    }
+}
+
+fn floor() -> io::Result<Box<dyn Link>> {
+    let (master, path) = open_pty()?;
+    let tty = match RawTty::open(&path, None) {
+        Ok(tty) => tty,
+        Err(TtyError::Io(error) | TtyError::Baud(error)) => return Err(error),
+        Err(TtyError::Busy(_) | TtyError::NotATty) => {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
+    };
+    std::thread::spawn(move || -> io::Result<()> {
+        let mut buffer = [0; 4096];
+        loop {
+            // The read fails once the tty is closed: then the echo ends.
+            let received = rustix::io::read(&master, &mut buffer[..])?;
+            let mut rest = &buffer[..received];
+            while !rest.is_empty() {
+                rest = &rest[rustix::io::write(&master, rest)?..];
+            }
+        }
+    });
+    Ok(Box::new(Serial {
+        tty: Some(tty),
+        path,
+        baud: None,
+    }))
+}

@@ -1,0 +1,270 @@
+//! What TCP, UDP and Unix sockets share: one system call a send and one a receive. The descriptor
+//! stays in blocking mode; a call that must not wait says so by its flag, so no mode is switched.
+
+use super::descriptor_flow::{self, Ends};
+use super::{FlowShape, Flows, Link, PATIENCE, closed};
+use crate::error::{LinkError, LinkErrorKind};
+use crate::limits;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::sockopt::{self, Timeout};
+use rustix::net::{RecvFlags, SendFlags};
+use std::io;
+use std::time::{Duration, Instant};
+use wiregauge_limits::Transport;
+use wiregauge_record::{BusLimit, LinkDetail};
+
+/// What one kind of socket adds to what all share.
+pub trait Opener: Send + Sync {
+    /// True if an empty read means the end, as it does for streams but not for datagrams.
+    const STREAM: bool;
+
+    /// A new socket connected to the device, in blocking mode; receives on it end after `patience`.
+    /// Connecting is given up with an error of kind `Interrupted` once `is_interrupted` says so.
+    fn connect(
+        &self,
+        patience: Option<Duration>,
+        is_interrupted: &mut dyn FnMut() -> bool,
+    ) -> io::Result<OwnedFd>;
+
+    /// What the kind does after each receive.
+    fn received(&self, _fd: &OwnedFd) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// What carries the payload, where that is known to be Ethernet's business.
+    fn transport(&self) -> Option<Transport> {
+        None
+    }
+
+    /// Settings worth keeping with the run.
+    fn settings(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
+
+/// A link over a socket.
+pub struct SocketLink<O> {
+    fd: Option<OwnedFd>,
+    patience: Option<Duration>,
+    opener: O,
+}
+
+impl<O: Opener> SocketLink<O> {
+    /// Opens it for the first time.
+    pub fn open(opener: O, is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<SocketLink<O>> {
+        let patience = Some(PATIENCE);
+        let fd = Some(opener.connect(patience, is_interrupted)?);
+        Ok(SocketLink {
+            fd,
+            patience,
+            opener,
+        })
+    }
+
+    fn fd(&self) -> io::Result<&OwnedFd> {
+        self.fd.as_ref().ok_or_else(closed)
+    }
+
+    fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
+        let fd = self.fd()?;
+        let received = match rustix::net::recv(fd, &mut *into, flags) {
+            Ok((0, _)) if O::STREAM && !into.is_empty() => return Err(closed()),
+            Ok((received, _)) => received,
+            Err(Errno::AGAIN | Errno::INTR) => return Ok(0),
+            Err(error) => return Err(error.into()),
+        };
+        self.opener.received(fd)?;
+        Ok(received)
+    }
+}
+
+impl<O: Opener> Ends for SocketLink<O> {
+    const DATAGRAM: bool = !O::STREAM;
+
+    fn put(&self, bytes: &[u8]) -> io::Result<usize> {
+        match rustix::net::send(self.fd()?, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+            Ok(sent) => Ok(sent),
+            // NOBUFS: the interface's own queue is full; it empties as EAGAIN's does.
+            Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => Ok(0),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn get(&self, into: &mut [u8]) -> io::Result<usize> {
+        self.receive_with(into, RecvFlags::DONTWAIT)
+    }
+
+    fn get_patiently(&self, into: &mut [u8]) -> io::Result<usize> {
+        self.receive_with(into, RecvFlags::empty())
+    }
+
+    fn wait(&self, for_what: PollFlags, at_most: Duration) -> io::Result<()> {
+        wait_for(self.fd()?.as_fd(), for_what, at_most)
+    }
+}
+
+impl<O: Opener> Link for SocketLink<O> {
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.put(bytes)
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.receive_with(into, RecvFlags::DONTWAIT)
+    }
+
+    fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.receive_with(into, RecvFlags::empty())
+    }
+
+    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
+        self.patience = patience;
+        // A closed one takes it when it is opened again.
+        self.fd
+            .iter()
+            .try_for_each(|fd| set_patience(fd, patience))?;
+        Ok(true)
+    }
+
+    fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {
+        wait(self.fd()?.as_fd(), or_writable, at_most)
+    }
+
+    fn close(&mut self) {
+        self.fd = None;
+    }
+
+    fn reopen(&mut self, is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()> {
+        self.fd = Some(self.opener.connect(self.patience, is_interrupted)?);
+        Ok(())
+    }
+
+    fn flows(&mut self, shape: FlowShape) -> io::Result<Flows<'_>> {
+        self.set_patience(Some(PATIENCE))?;
+        descriptor_flow::flows(self, shape)
+    }
+
+    fn detail(&self) -> LinkDetail {
+        let mut settings = self.opener.settings();
+        if let Some(fd) = &self.fd {
+            buffer_settings(fd, &mut settings);
+        }
+        LinkDetail { settings }
+    }
+
+    fn limit(&self) -> Option<BusLimit> {
+        let transport = self.opener.transport()?;
+        limits::of_socket(self.fd.as_ref()?, transport)
+    }
+}
+
+/// How long a connect that has begun may still wait: at most [`PATIENCE`], so that an interruption is
+/// heard.
+pub struct Connecting {
+    begun: Instant,
+    timeout: Duration,
+    patience: Option<Duration>,
+}
+
+impl Connecting {
+    /// A connect that has failed after the timeout; without a patience signals end each of its waits.
+    pub fn begin(timeout: Duration, patience: Option<Duration>) -> Connecting {
+        Connecting {
+            begun: Instant::now(),
+            timeout,
+            patience,
+        }
+    }
+
+    /// Lets a blocking connect on this socket return after the first wait. Costs a system call, which
+    /// a connect that a signal ends is spared.
+    pub fn bound(&self, fd: &OwnedFd) -> io::Result<()> {
+        if self.patience.is_some() {
+            let at_most = self.timeout.clamp(Duration::from_micros(1), PATIENCE);
+            sockopt::set_socket_timeout(fd, Timeout::Send, Some(at_most))?;
+        }
+        Ok(())
+    }
+
+    /// The next wait; an error once the time is over, or `is_interrupted` says so.
+    pub fn next_wait(&self, is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<Duration> {
+        if is_interrupted() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        match self.timeout.checked_sub(self.begun.elapsed()) {
+            Some(left) if !left.is_zero() => Ok(left.min(PATIENCE)),
+            _ => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+}
+
+/// The failure of a connect that was interrupted or took too long; others are the caller's to explain.
+pub fn explain_connect(doing: &str, error: &io::Error, timeout: Duration) -> Option<LinkError> {
+    match error.kind() {
+        io::ErrorKind::Interrupted => Some(LinkError::new(
+            LinkErrorKind::Interrupted,
+            doing,
+            "interrupted",
+        )),
+        io::ErrorKind::TimedOut => Some(LinkError::new(
+            LinkErrorKind::Timeout,
+            doing,
+            format!("no answer within {timeout:?}"),
+        )),
+        _ => None,
+    }
+}
+
+/// Lets blocking receives end after `patience`, or never. A new socket's never do.
+pub fn set_patience(fd: &OwnedFd, patience: Option<Duration>) -> io::Result<()> {
+    let patience = patience.map(|patience| patience.max(Duration::from_micros(1)));
+    Ok(sockopt::set_socket_timeout(fd, Timeout::Recv, patience)?)
+}
+
+/// Sleeps until the descriptor is readable (or writable, if asked), at most so long.
+pub fn wait(fd: BorrowedFd<'_>, or_writable: bool, at_most: Duration) -> io::Result<()> {
+    let mut flags = PollFlags::IN;
+    if or_writable {
+        flags |= PollFlags::OUT;
+    }
+    wait_for(fd, flags, at_most)
+}
+
+/// Sleeps until the descriptor is ready for what is named, at most so long.
+pub fn wait_for(fd: BorrowedFd<'_>, flags: PollFlags, at_most: Duration) -> io::Result<()> {
+    let timeout = Timespec {
+        tv_sec: i64::try_from(at_most.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: at_most.subsec_nanos().into(),
+    };
+    match poll(&mut [PollFd::from_borrowed_fd(fd, flags)], Some(&timeout)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Buffer sizes that the system gave, as settings to keep with the run.
+fn buffer_settings(fd: impl AsFd, settings: &mut Vec<(String, String)>) {
+    if let Ok(bytes) = sockopt::socket_send_buffer_size(fd.as_fd()) {
+        settings.push(("send buffer (B)".into(), bytes.to_string()));
+    }
+    if let Ok(bytes) = sockopt::socket_recv_buffer_size(fd.as_fd()) {
+        settings.push(("receive buffer (B)".into(), bytes.to_string()));
+    }
+}
+
+/// Checks `host:port`.
+pub fn check_host_port(rest: &str) -> Result<(), String> {
+    let Some((host, port)) = rest.rsplit_once(':') else {
+        return Err("it has no port".into());
+    };
+    if host.is_empty() {
+        return Err("it has no host before the port".into());
+    }
+    if host.contains(':') && !(host.starts_with('[') && host.ends_with(']')) {
+        return Err("an IPv6 host is written in brackets".into());
+    }
+    port.parse::<u16>()
+        .map(drop)
+        .map_err(|_| format!("`{port}` is no port (0 to 65535)"))
+}

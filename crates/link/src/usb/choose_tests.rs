@@ -1,0 +1,166 @@
+//! Descriptors written by hand after the tables of USB 2.0, chapter 9, in the shape that devices of
+//! each sort have.
+
+use super::*;
+
+/// A configuration made of these descriptors; the header is put before them.
+fn configuration(parts: &[&[u8]]) -> Vec<u8> {
+    let body: Vec<u8> = parts.concat();
+    let total = (9 + body.len()) as u16;
+    let interfaces = parts.iter().filter(|p| p[1] == 4 && p[3] == 0).count() as u8;
+    let mut bytes = vec![9, 2, 0, 0, interfaces, 1, 0, 0x80, 50];
+    bytes[2..4].copy_from_slice(&total.to_le_bytes());
+    bytes.extend(body);
+    bytes
+}
+
+const fn interface(number: u8, setting: u8, endpoints: u8, class: u8) -> [u8; 9] {
+    [9, 4, number, setting, endpoints, class, 0, 0, 0]
+}
+
+const fn endpoint(address: u8, attributes: u8, packet: u16, interval: u8) -> [u8; 7] {
+    let [low, high] = packet.to_le_bytes();
+    [7, 5, address, attributes, low, high, interval]
+}
+
+const BULK: u8 = 2;
+const INTERRUPT: u8 = 3;
+const ISOCHRONOUS: u8 = 1;
+
+fn facts_of(parts: &[&[u8]]) -> Vec<InterfaceFact> {
+    let bytes = configuration(parts);
+    facts(&ConfigurationDescriptor::new(&bytes).expect("a right configuration"))
+}
+
+fn settings(text: &str) -> Settings {
+    crate::usb::address::UsbAddress::parse(&format!("1-1#{text}"))
+        .expect("right settings")
+        .settings
+}
+
+/// A board with a CDC-ACM port (interfaces 0 and 1), a vendor interface (2) and a HID one (3).
+fn composite() -> Vec<InterfaceFact> {
+    facts_of(&[
+        &interface(0, 0, 1, CLASS_COMM),
+        &[5, 0x24, 0x00, 0x10, 0x01],
+        &[5, 0x24, 0x06, 0, 1],
+        &endpoint(0x81, INTERRUPT, 8, 16),
+        &interface(1, 0, 2, CLASS_CDC_DATA),
+        &endpoint(0x82, BULK, 64, 0),
+        &endpoint(0x02, BULK, 64, 0),
+        &interface(2, 0, 2, CLASS_VENDOR),
+        &endpoint(0x83, BULK, 64, 0),
+        &endpoint(0x03, BULK, 64, 0),
+        &interface(3, 0, 2, CLASS_HID),
+        &endpoint(0x84, INTERRUPT, 64, 1),
+        &endpoint(0x04, INTERRUPT, 64, 1),
+    ])
+}
+
+/// A disk.
+fn disk() -> Vec<InterfaceFact> {
+    facts_of(&[
+        &interface(0, 0, 2, 8),
+        &endpoint(0x81, BULK, 512, 0),
+        &endpoint(0x02, BULK, 512, 0),
+    ])
+}
+
+#[test]
+fn a_vendor_interface_is_preferred() {
+    let choice = choose(&composite(), &Settings::default()).unwrap();
+    assert_eq!((choice.interface, choice.setting), (2, 0));
+    assert_eq!((choice.in_.address, choice.out.address), (0x83, 0x03));
+    assert_eq!(choice.in_.packet_bytes, 64);
+    assert_eq!(choice.controlled_by, None);
+}
+
+#[test]
+fn without_one_the_data_interface_of_a_cdc_port_is_taken_with_its_control_interface() {
+    let mut facts = composite();
+    facts.retain(|fact| fact.class != CLASS_VENDOR);
+    let choice = choose(&facts, &Settings::default()).unwrap();
+    assert_eq!((choice.interface, choice.controlled_by), (1, Some(0)));
+}
+
+#[test]
+fn interrupt_pairs_come_last() {
+    let mut facts = composite();
+    facts.retain(|fact| fact.number == 3);
+    let choice = choose(&facts, &Settings::default()).unwrap();
+    assert_eq!(choice.in_.kind, TransferKind::Interrupt);
+    let choice = choose(&composite(), &settings("type=interrupt")).unwrap();
+    assert_eq!(choice.interface, 3);
+}
+
+#[test]
+fn the_address_may_name_interface_and_endpoints() {
+    let choice = choose(&composite(), &settings("interface=1")).unwrap();
+    assert_eq!(choice.in_.address, 0x82);
+    let choice = choose(&composite(), &settings("in=0x82,out=0x02")).unwrap();
+    assert_eq!(choice.interface, 1);
+}
+
+#[test]
+fn what_is_missing_is_answered_with_what_there_is() {
+    let said = choose(&composite(), &settings("in=0x8f")).unwrap_err();
+    for part in ["0x8f", "IN 0x83 bulk 64 B", "CDC data", "interface 3 (HID)"] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn a_disk_is_left_to_its_driver_unless_it_is_named() {
+    let said = choose(&disk(), &Settings::default()).unwrap_err();
+    assert!(said.contains("mass storage"), "{said}");
+    assert_eq!(choose(&disk(), &settings("interface=0")).unwrap().class, 8);
+}
+
+#[test]
+fn an_alternate_setting_is_found_where_the_default_has_no_endpoints() {
+    let facts = facts_of(&[
+        &interface(0, 0, 0, CLASS_VENDOR),
+        &interface(0, 1, 2, CLASS_VENDOR),
+        &endpoint(0x81, BULK, 512, 0),
+        &endpoint(0x01, BULK, 512, 0),
+    ]);
+    assert_eq!(choose(&facts, &Settings::default()).unwrap().setting, 1);
+    assert!(choose(&facts, &settings("setting=0")).is_err());
+}
+
+#[test]
+fn isochronous_endpoints_are_seen_but_not_used() {
+    let facts = facts_of(&[
+        &interface(0, 0, 2, CLASS_VENDOR),
+        &endpoint(0x81, ISOCHRONOUS, 1024, 1),
+        &endpoint(0x01, ISOCHRONOUS, 1024, 1),
+    ]);
+    let said = choose(&facts, &Settings::default()).unwrap_err();
+    assert!(said.contains("isochronous"), "{said}");
+}
+
+#[test]
+fn bursts_and_high_bandwidth_endpoints_tell_their_packets() {
+    let facts = facts_of(&[
+        &interface(0, 0, 2, CLASS_VENDOR),
+        &endpoint(0x81, BULK, 1024, 0),
+        &[6, 0x30, 15, 0, 0, 0],
+        &endpoint(0x01, INTERRUPT, 1024 | (2 << 11), 1),
+    ]);
+    assert_eq!(facts[0].endpoints[0].packets, 16);
+    assert_eq!(facts[0].endpoints[1].packets, 3);
+    assert_eq!(facts[0].endpoints[1].packet_bytes, 1024);
+}
+
+#[test]
+fn broken_descriptors_do_no_harm() {
+    let facts = facts_of(&[
+        &interface(0, 0, 3, CLASS_COMM),
+        &[3, 0x24, 0x06],
+        &interface(1, 0, 2, CLASS_VENDOR),
+        &endpoint(0x81, BULK, 0, 0),
+        &endpoint(0x01, BULK, 0, 0),
+    ]);
+    assert!(facts.iter().all(|fact| fact.endpoints.is_empty()));
+    assert!(choose(&facts, &Settings::default()).is_err());
+}

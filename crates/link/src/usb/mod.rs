@@ -1,0 +1,100 @@
+//! USB devices without a kernel driver in between: bulk and interrupt endpoints through `nusb`,
+//! which queues transfers in the kernel's usbfs.
+//!
+//! What it puts on the measuring path: the library has one thread for all devices, which takes ended
+//! transfers from the kernel (epoll, then one ioctl each) and wakes us: two switches of threads where
+//! a blocking ioctl would need one. Each look at a queue takes a mutex that only that thread shares;
+//! submitting is one ioctl and no lock. Nothing is allocated as long as each submission follows an
+//! ended transfer (the library keeps one for reuse), which `pipe.rs` sees to.
+//!
+//! The library's thread uses its descriptors, so a measuring thread with a USB link keeps the
+//! process's table of descriptors ([`Kind::helped`]).
+
+mod address;
+mod choose;
+mod claim;
+mod detail;
+mod find;
+mod flow;
+mod link;
+mod pipe;
+pub(crate) mod sysfs;
+mod trouble;
+
+pub(crate) use choose::class_name;
+pub(crate) use find::{Present, devices, speed_name};
+
+use super::{Address, Kind, Link};
+use crate::error::LinkError;
+use address::{TransferKind, UsbAddress};
+use claim::Claim;
+use link::UsbLink;
+use nusb::descriptors::ConfigurationDescriptor;
+use nusb::transfer::{Bulk, Interrupt};
+use std::time::Duration;
+use wiregauge_record::LinkOptions;
+
+/// The interface of a device that a link would use, from its descriptors in sysfs; `None` if it has
+/// none that is made to be talked to.
+pub(crate) fn could_use(node: &sysfs::Node) -> Option<u8> {
+    let bytes = node.descriptors()?;
+    let active: u8 = node.attribute("bConfigurationValue")?.parse().ok()?;
+    let mut rest = bytes.get(DEVICE_DESCRIPTOR..)?;
+    while let Some(configuration) = ConfigurationDescriptor::new(rest) {
+        if configuration.configuration_value() == active {
+            let facts = choose::facts(&configuration);
+            return choose::choose(&facts, &Default::default())
+                .ok()
+                .map(|choice| choice.interface);
+        }
+        rest = &rest[configuration.as_bytes().len()..];
+    }
+    None
+}
+
+/// Length of the device descriptor that precedes the configurations, USB 2.0, table 9-8.
+const DEVICE_DESCRIPTOR: usize = 18;
+
+/// Where the device of an address hangs, as sysfs names it. An address that names a port is taken at its word.
+pub(crate) fn port(address: &Address, doing: &str) -> Result<String, LinkError> {
+    let parsed = UsbAddress::parse(address.rest())
+        .map_err(|said| LinkError::new(crate::LinkErrorKind::Usage, doing, said))?;
+    match parsed.which {
+        address::Which::Path(path) => Ok(path),
+        which => Ok(find::path_of(&find::find(&which, doing)?)),
+    }
+}
+
+/// The kind.
+pub static KIND: Kind = Kind {
+    scheme: "usb",
+    about: "a USB device: bulk or interrupt endpoints, without a kernel driver in between",
+    example: "usb://1d6b:0104",
+    datagram: false,
+    max_bytes: wiregauge_wire::MAX_FRAME,
+    check: |rest| UsbAddress::parse(rest).map(|_| ()),
+    open,
+    floor: None,
+    helped: true,
+};
+
+fn open(
+    address: &Address,
+    _options: &LinkOptions,
+    _timeout: Duration,
+    _is_interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Box<dyn Link>, LinkError> {
+    let name = address.to_string();
+    let doing = format!("opening {name}");
+    let parsed = UsbAddress::parse(address.rest())
+        .map_err(|said| LinkError::new(crate::LinkErrorKind::Usage, doing.clone(), said))?;
+    let info = find::find(&parsed.which, &doing)?;
+    let (claim, choice) = Claim::take(&info, &parsed.settings, &doing)?;
+    let detail = detail::detail(&info, &choice, claim.identity());
+    Ok(match choice.in_.kind {
+        TransferKind::Bulk => Box::new(UsbLink::<Bulk>::new(parsed, name, claim, &choice, detail)?),
+        TransferKind::Interrupt => Box::new(UsbLink::<Interrupt>::new(
+            parsed, name, claim, &choice, detail,
+        )?),
+    })
+}

@@ -1,0 +1,342 @@
+//! What cannot be looped is refused before anything is opened.
+
+use super::open;
+use super::process::out_of_bounds;
+use wiregauge_link::host::{available_bytes, memory_speed};
+use wiregauge_link::{LinkError, LinkErrorKind};
+use wiregauge_record::{LoopPath, LoopPlan, LoopPoint, SAMPLE_BYTES, Stage};
+
+/// The most channels of a device.
+const CHANNELS_MOST: u32 = 64;
+
+/// Slower loops are not held against the speed of the memory, which takes 0.2 s to measure: every host
+/// that runs this copies more.
+const SLOW_BYTES_S: f64 = 100e6;
+
+/// Streams at most: parts smaller than these of a block have nothing left to overlap.
+const STREAMS_MOST: u32 = 16;
+
+/// Why a GPU has no biquad, and what to try.
+pub(super) const NO_BIQUAD: (&str, &str) = (
+    "a biquad is not for a GPU: each of its samples waits for the one before",
+    "fir:TAPS in its place, or without --gpu",
+);
+
+/// Why most ways to a GPU are not for every device, and what to try.
+pub(super) const NOT_LENT: (&str, &str) = (
+    "the rings of this device are its own driver's memory, which CUDA's driver cannot be told of",
+    "--gpu=pageable, which copies out of any memory",
+);
+
+/// Refuses what cannot be looped on this host, before anything is opened.
+pub fn check(plan: &LoopPlan) -> Result<(), LinkError> {
+    check_shape(plan)?;
+    if let Some(bytes) = available_bytes() {
+        check_room(plan, bytes)?;
+    }
+    if plan.points.iter().any(|p| p.bytes_s() > SLOW_BYTES_S) {
+        check_speed(plan, memory_speed().best_bytes_s)?;
+    }
+    Ok(())
+}
+
+/// What went wrong with which point, and what to try.
+fn refuse(plan: &LoopPlan, said: String, hint: impl Into<String>) -> LinkError {
+    let doing = format!("planning a loop with {}", plan.address);
+    LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint)
+}
+
+/// Refuses a plan that no host could run.
+fn check_shape(plan: &LoopPlan) -> Result<(), LinkError> {
+    let refuse = |said: String, hint: &str| Err(refuse(plan, said, hint));
+    if plan.points.is_empty() {
+        return refuse(
+            "there is no point to measure".into(),
+            "at least one --rate and one --notify",
+        );
+    }
+    if plan.duration_ns == 0 {
+        return refuse(
+            "nothing can be measured in no time".into(),
+            "a longer --duration",
+        );
+    }
+    if plan.find && plan.hold_ns == 0 {
+        return refuse(
+            "a preload that holds for no time has not been tested".into(),
+            "a longer --hold",
+        );
+    }
+    if let Some(said) = plan.process.iter().find_map(out_of_bounds) {
+        return refuse(said, "--process with a value within these bounds");
+    }
+    for point in &plan.points {
+        check_point(plan, point)?;
+        check_path(plan, point.path)?;
+    }
+    Ok(())
+}
+
+/// Refuses what the way of the blocks cannot do.
+fn check_path(plan: &LoopPlan, path: LoopPath) -> Result<(), LinkError> {
+    let is_biquad = |stage: &Stage| matches!(stage, Stage::Biquad { .. });
+    let (said, hint) = match path {
+        LoopPath::Streams(streams) if !(1..=STREAMS_MOST).contains(&streams) => (
+            format!("a block goes to a GPU in 1 to {STREAMS_MOST} streams"),
+            format!("--gpu=streams:1 to streams:{STREAMS_MOST}"),
+        ),
+        _ if path.is_gpu() && plan.process.iter().any(is_biquad) => {
+            (NO_BIQUAD.0.into(), NO_BIQUAD.1.into())
+        }
+        _ if path.needs_rings() && !open::lends(&plan.address) => {
+            (NOT_LENT.0.into(), NOT_LENT.1.into())
+        }
+        _ => return Ok(()),
+    };
+    Err(refuse(plan, format!("{path}: {said}"), hint))
+}
+
+fn check_point(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
+    let LoopPoint {
+        channels,
+        notify_bytes,
+        ring_bytes,
+        preload_bytes,
+        ..
+    } = *point;
+    let block = u64::from(notify_bytes);
+    let (said, hint) = if point.rate_hz == 0 {
+        (
+            "at 0 samples a second no block ever comes in".to_string(),
+            "--rate from 1".to_string(),
+        )
+    } else if channels == 0 || channels > CHANNELS_MOST {
+        (
+            format!("{channels} channels: a device has 1 to {CHANNELS_MOST}"),
+            format!("--channels 1 to {CHANNELS_MOST}"),
+        )
+    } else if notify_bytes == 0 {
+        (
+            "a block of 0 B carries nothing".into(),
+            format!("--notify from {}", point.frame_bytes()),
+        )
+    } else if !notify_bytes.is_multiple_of(point.frame_bytes()) {
+        let frame = point.frame_bytes();
+        (
+            format!(
+                "a block of {notify_bytes} B is no whole number of frames: {channels} channels of \
+                 {SAMPLE_BYTES} B are {frame} B"
+            ),
+            format!(
+                "--notify {}",
+                notify_bytes.div_ceil(frame).saturating_mul(frame)
+            ),
+        )
+    } else if block > ring_bytes {
+        (
+            format!("a block of {notify_bytes} B does not fit in a ring of {ring_bytes} B"),
+            format!("--ring {} or more, or a smaller --notify", 4 * block),
+        )
+    } else if !ring_bytes.is_multiple_of(block) {
+        (
+            format!(
+                "a ring of {ring_bytes} B is no whole number of blocks of {notify_bytes} B: one of \
+                 them would lie across its end"
+            ),
+            format!(
+                "--ring {}",
+                ring_bytes.div_ceil(block).saturating_mul(block)
+            ),
+        )
+    } else if ring_bytes < 2 * block {
+        (
+            format!(
+                "a ring of {ring_bytes} B holds a single block: the device would overwrite it \
+                 while it is processed"
+            ),
+            format!("--ring {} or more", 2 * block),
+        )
+    } else if preload_bytes < block {
+        (
+            format!(
+                "a preload of {preload_bytes} B is less than one block of {notify_bytes} B: the \
+                 output would run dry before the first block has come in"
+            ),
+            format!("--preload {block} or more, or a smaller --notify"),
+        )
+    } else if preload_bytes > ring_bytes {
+        (
+            format!("a preload of {preload_bytes} B does not fit in a ring of {ring_bytes} B"),
+            format!(
+                "--ring {} or more, or a smaller preload",
+                preload_bytes.div_ceil(block).saturating_mul(block)
+            ),
+        )
+    } else if !preload_bytes.is_multiple_of(block) {
+        (
+            format!(
+                "a preload of {preload_bytes} B is no whole number of blocks of {notify_bytes} B: a \
+                 block would lie across the end of the output ring"
+            ),
+            format!(
+                "--preload {}",
+                preload_bytes.div_ceil(block).saturating_mul(block)
+            ),
+        )
+    } else {
+        return Ok(());
+    };
+    Err(refuse(plan, format!("{point}: {said}"), hint))
+}
+
+/// Refuses rings that would not fit in so many free bytes. Points are measured one after another: the
+/// largest counts.
+fn check_room(plan: &LoopPlan, available_bytes: u64) -> Result<(), LinkError> {
+    let Some(point) = plan.points.iter().max_by_key(|p| p.ring_bytes) else {
+        return Ok(());
+    };
+    let needed = point.ring_bytes.saturating_mul(2);
+    if needed <= available_bytes {
+        return Ok(());
+    }
+    let (needed, free) = (needed as f64 / 1e6, available_bytes as f64 / 1e6);
+    let said = format!(
+        "{point}: two rings of {} B are {needed:.0} MB, but {free:.0} MB of memory are free",
+        point.ring_bytes
+    );
+    Err(refuse(plan, said, "a smaller --ring"))
+}
+
+/// Refuses rates at which this host cannot even copy the samples once.
+fn check_speed(plan: &LoopPlan, memory_bytes_s: f64) -> Result<(), LinkError> {
+    let fastest = |a: &&LoopPoint, b: &&LoopPoint| a.bytes_s().total_cmp(&b.bytes_s());
+    let Some(point) = plan.points.iter().max_by(fastest) else {
+        return Ok(());
+    };
+    if point.bytes_s() <= memory_bytes_s {
+        return Ok(());
+    }
+    let most = memory_bytes_s / f64::from(point.frame_bytes()) / 1e6;
+    let said = format!(
+        "{point}: {:.0} MB/s come in and go out again, but one thread of this host copies \
+         {:.0} MB/s. The loop must read each byte from the one ring and write it to the other; the \
+         device moves it twice more",
+        point.bytes_s() / 1e6,
+        memory_bytes_s / 1e6
+    );
+    let hint = if point.channels > 1 {
+        format!("--rate well below {most:.0}M, or fewer --channels")
+    } else {
+        format!("--rate well below {most:.0}M")
+    };
+    Err(refuse(plan, said, hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wiregauge_record::{Aim, HostPlan, LoopWait, Stage};
+
+    fn plan() -> LoopPlan {
+        LoopPlan {
+            address: "virtual:".into(),
+            points: vec![LoopPoint {
+                index: 0,
+                rate_hz: 1_000_000,
+                channels: 2,
+                notify_bytes: 4_096,
+                ring_bytes: 1 << 20,
+                preload_bytes: 8_192,
+                aim: Aim::Curve,
+                path: LoopPath::Cpu,
+            }],
+            duration_ns: 1_000_000_000,
+            settle_ns: 0,
+            find: false,
+            hold_ns: 0,
+            process: vec![Stage::Copy],
+            wait: LoopWait::Sleep,
+            calibrate: false,
+            gpu_device: 0,
+            host: HostPlan::default(),
+        }
+    }
+
+    fn refused(change: impl Fn(&mut LoopPlan)) -> String {
+        let mut plan = plan();
+        change(&mut plan);
+        let error = check(&plan).expect_err("a plan that cannot be run");
+        assert_eq!(error.kind(), LinkErrorKind::Usage);
+        let text = error.to_string();
+        assert!(text.contains("virtual:") && text.contains("try:"), "{text}");
+        text
+    }
+
+    fn refused_point(change: impl Fn(&mut LoopPoint)) -> String {
+        refused(|plan| change(&mut plan.points[0]))
+    }
+
+    #[test]
+    fn a_sound_plan_passes() {
+        check(&plan()).unwrap();
+        let mut tightest = plan();
+        let point = &mut tightest.points[0];
+        (point.ring_bytes, point.preload_bytes) = (8_192, 8_192);
+        check(&tightest).unwrap();
+    }
+
+    #[test]
+    fn a_plan_without_points_or_time_is_refused() {
+        assert!(refused(|p| p.points.clear()).contains("no point"));
+        assert!(refused(|p| p.duration_ns = 0).contains("--duration"));
+        assert!(refused(|p| p.find = true).contains("--hold"));
+    }
+
+    #[test]
+    fn blocks_rings_and_preloads_must_fit_each_other() {
+        assert!(refused_point(|p| p.rate_hz = 0).contains("--rate"));
+        assert!(refused_point(|p| p.channels = 0).contains("1 to 64"));
+        assert!(refused_point(|p| p.channels = 65).contains("1 to 64"));
+        assert!(refused_point(|p| p.notify_bytes = 0).contains("--notify from 4"));
+        assert!(refused_point(|p| p.notify_bytes = 4_098).contains("--notify 4100"));
+        assert!(refused_point(|p| p.notify_bytes = 2 << 20).contains("does not fit in a ring"));
+        assert!(refused_point(|p| p.ring_bytes = 9_000).contains("--ring 12288"));
+        assert!(refused_point(|p| p.ring_bytes = 4_096).contains("single block"));
+        assert!(refused_point(|p| p.preload_bytes = 4_092).contains("less than one block"));
+        assert!(refused_point(|p| p.preload_bytes = 2 << 20).contains("--ring 2097152"));
+        assert!(refused_point(|p| p.preload_bytes = 4_100).contains("--preload 8192"));
+    }
+
+    #[test]
+    fn extreme_numbers_are_refused_without_an_overflow() {
+        refused_point(|p| p.ring_bytes = u64::MAX);
+        refused_point(|p| p.ring_bytes = u64::MAX / 4_096 * 4_096);
+        refused_point(|p| p.preload_bytes = u64::MAX);
+        refused_point(|p| p.notify_bytes = u32::MAX);
+        refused_point(|p| p.rate_hz = u64::MAX);
+    }
+
+    #[test]
+    fn stages_out_of_bounds_are_refused() {
+        let text = refused(|p| p.process = vec![Stage::Copy, Stage::Fir { taps: 0 }]);
+        assert!(text.contains("fir:0") && text.contains("65536"), "{text}");
+    }
+
+    #[test]
+    fn rings_that_do_not_fit_in_memory_are_refused() {
+        let text = refused_point(|p| p.ring_bytes = 1 << 50);
+        assert!(text.contains("MB of memory are free"), "{text}");
+        check_room(&plan(), 2 << 20).unwrap();
+        check_room(&plan(), (2 << 20) - 1).unwrap_err();
+    }
+
+    #[test]
+    fn a_rate_beyond_the_memory_is_refused_with_one_that_is_not() {
+        let text = refused_point(|p| p.rate_hz = 10_000_000_000_000);
+        assert!(text.contains("fewer --channels"), "{text}");
+        // 4 MB/s of a memory that copies 5 or 3.
+        check_speed(&plan(), 5e6).unwrap();
+        let text = check_speed(&plan(), 3e6).unwrap_err().to_string();
+        assert!(text.contains("copies 3 MB/s"), "{text}");
+    }
+}

@@ -1,0 +1,69 @@
+//! From an address to a device: the table of the kinds of digitizer and generator.
+
+use super::device::LoopDevice;
+use super::virtual_clock::VirtualClock;
+use super::virtual_device::VirtualDevice;
+use wiregauge_link::{LinkError, LinkErrorKind};
+use wiregauge_record::HostPlan;
+
+/// A device, or why it could not be had.
+type Opened = Result<Box<dyn LoopDevice>, LinkError>;
+
+/// A kind of device.
+struct Kind {
+    /// What the address begins with, up to the colon.
+    scheme: &'static str,
+    /// How an address of it is written.
+    form: &'static str,
+    /// True if it lends its rings (`LoopDevice::lend`).
+    lends: bool,
+    /// Opens what stands behind the colon; `None` if nothing like that is there.
+    open: fn(&str, &HostPlan) -> Option<Opened>,
+}
+
+const KINDS: &[Kind] = &[
+    Kind {
+        scheme: "virtual",
+        form: "virtual, virtual:thread, virtual:process",
+        lends: true,
+        open: |rest, host| match rest {
+            "" => Some(Ok(Box::new(VirtualClock::default()))),
+            "thread" => Some(VirtualDevice::thread(host).map(|device| Box::new(device) as _)),
+            "process" => Some(VirtualDevice::process(host).map(|device| Box::new(device) as _)),
+            _ => None,
+        },
+    },
+    #[cfg(all(target_os = "linux", target_endian = "little"))]
+    Kind {
+        scheme: "alsa",
+        form: "alsa:hw:CARD[,DEVICE[,SUBDEVICE]]",
+        // They are the buffers of the kernel's driver.
+        lends: false,
+        open: |rest, _host| Some(super::Alsa::open(rest).map(|card| Box::new(card) as _)),
+    },
+];
+
+/// The kind of an address, and what stands behind the colon.
+fn kind(address: &str) -> (Option<&'static Kind>, &str) {
+    let (scheme, rest) = address.split_once(':').unwrap_or((address, ""));
+    (KINDS.iter().find(|kind| kind.scheme == scheme), rest)
+}
+
+/// True if the device of an address lends its rings; an address of no device is told when it is opened.
+pub(super) fn lends(address: &str) -> bool {
+    kind(address).0.is_none_or(|kind| kind.lends)
+}
+
+/// Opens the device of an address. Threads and processes that it needs are made here, before the
+/// caller takes the priority that the plan gives it.
+pub(super) fn open(address: &str, host: &HostPlan) -> Opened {
+    let (kind, rest) = kind(address);
+    let opened = kind.and_then(|kind| (kind.open)(rest, host));
+    opened.unwrap_or_else(|| {
+        let forms: Vec<&str> = KINDS.iter().map(|kind| kind.form).collect();
+        let doing = format!("opening {address} for a loop");
+        let said = "there is no such digitizer and generator";
+        Err(LinkError::new(LinkErrorKind::Usage, doing, said)
+            .hint(format!("one of: {}", forms.join(", "))))
+    })
+}

@@ -1,0 +1,155 @@
+//! Why the measuring loop cannot go on, in words.
+
+use std::io;
+use std::time::Duration;
+use wiregauge_link::{LinkError, LinkErrorKind};
+use wiregauge_record::{Connect, Plan, Point};
+use wiregauge_session::Failure;
+
+/// The error of a point that failed when `started` exchanges had been started; `error` is the last one that the
+/// system reported.
+pub fn explain(
+    (plan, point): (&Plan, Point),
+    failure: &Failure,
+    started: u64,
+    error: Option<&io::Error>,
+) -> LinkError {
+    match *failure {
+        Failure::Silent {
+            in_a_row,
+            answered_once,
+        } => silent(plan, point, in_a_row, error, answered_once),
+        Failure::Blocked { rest } => blocked(plan, point, rest),
+        Failure::NeverQuiet => never_quiet(plan),
+        Failure::Refused(status) => refused(plan, point, status),
+        Failure::NoProof => no_proof(plan),
+        Failure::Link => match error {
+            Some(error) => broken(plan, started, error),
+            None => LinkError::new(LinkErrorKind::Io, &plan.address, "the link failed"),
+        },
+    }
+}
+
+/// The system reported an error.
+fn broken(plan: &Plan, started: u64, error: &io::Error) -> LinkError {
+    let doing = format!(
+        "exchange {} with {}",
+        started.saturating_sub(1),
+        plan.address
+    );
+    let error = LinkError::from_io(doing, error);
+    match error.kind() {
+        LinkErrorKind::Disconnected => {
+            error.hint("was the device unplugged or reset, or its program restarted?")
+        }
+        LinkErrorKind::Unreachable => {
+            error.hint("is the responder running? on the device: wiregauge serve ADDRESS")
+        }
+        _ => error,
+    }
+}
+
+/// Too many exchanges in a row were lost.
+fn silent(
+    plan: &Plan,
+    point: Point,
+    in_a_row: u64,
+    error: Option<&io::Error>,
+    answered_once: bool,
+) -> LinkError {
+    let doing = format!("waiting for an answer from {}", plan.address);
+    let timeout = Duration::from_nanos(plan.timeout_ns);
+    let said = match error {
+        Some(error) => format!("the last {} exchanges failed; {error}", in_a_row),
+        None => format!("none to the last {} exchanges, {timeout:?} each", in_a_row),
+    };
+    // A new socket is a new address, which has proved nothing (docs/protocol.md, UDP: proof of address).
+    let unproven = plan.connect == Connect::Each
+        && plan.address.starts_with("udp")
+        && point.in_bytes > point.out_bytes;
+    let hint = if unproven {
+        "many devices send no more to a new socket than came from it: --out as large as --in, or --connect once"
+    } else if answered_once {
+        "is the device still alive? a longer --timeout, or a higher --give-up"
+    } else {
+        "does anything answer there, at this size? a longer --timeout, or the other --protocol"
+    };
+    LinkError::new(LinkErrorKind::Timeout, doing, said).hint(hint)
+}
+
+/// The device takes nothing more.
+fn blocked(plan: &Plan, point: Point, rest: Option<usize>) -> LinkError {
+    let waited = Duration::from_nanos(plan.timeout_ns.saturating_mul(2));
+    let size = point.out_bytes as usize;
+    let said = match rest {
+        Some(rest) => format!(
+            "send timed out after {waited:?}: the device took {} of {size} bytes of a request",
+            size.saturating_sub(rest)
+        ),
+        None => format!("send timed out after {waited:?}"),
+    };
+    LinkError::new(
+        LinkErrorKind::Timeout,
+        format!("sending to {}", plan.address),
+        said,
+    )
+    .hint("is its program still reading?")
+}
+
+/// The device sends on and on what nobody asked for.
+fn never_quiet(plan: &Plan) -> LinkError {
+    LinkError::new(
+        LinkErrorKind::Protocol,
+        format!("resynchronising with {}", plan.address),
+        "it keeps sending unsolicited data",
+    )
+    .hint("is it an echo? for a serial line: the right --baud")
+}
+
+/// HELLO, which proves this host's address, was not answered.
+fn no_proof(plan: &Plan) -> LinkError {
+    LinkError::new(
+        LinkErrorKind::Timeout,
+        format!("renewing the proof of address with {}", plan.address),
+        format!(
+            "no HELLO reply after {} attempts, {:?} each",
+            wiregauge_session::ATTEMPTS,
+            Duration::from_nanos(plan.timeout_ns)
+        ),
+    )
+    .hint("is the device still running? a longer --timeout")
+}
+
+/// The device answered that it will not do it.
+fn refused(plan: &Plan, point: Point, status: wiregauge_wire::Status) -> LinkError {
+    use wiregauge_wire::Status as Wire;
+    let Point {
+        out_bytes,
+        in_bytes,
+        ..
+    } = point;
+    let (said, hint) = match status {
+        Wire::TooLarge => (
+            format!("it refuses --out {out_bytes} --in {in_bytes}: over its limit"),
+            "smaller sizes",
+        ),
+        Wire::Unproven => (
+            "it does not answer more than it was sent before this address is proved".into(),
+            "run again: the proof may have expired while the host was held up",
+        ),
+        Wire::Version => (
+            "it speaks another version of the protocol".into(),
+            "the same version of wiregauge at both ends",
+        ),
+        _ => (
+            "it does not know exchanges".into(),
+            "--protocol echo, if it echoes",
+        ),
+    };
+    LinkError::new(
+        LinkErrorKind::Usage,
+        format!("asking {}", plan.address),
+        said,
+    )
+    .hint(hint)
+}

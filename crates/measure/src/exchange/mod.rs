@@ -1,0 +1,257 @@
+//! Measures a plan: one thread measures, the caller's thread takes the samples away, point by
+//! point, and between points nothing measures.
+
+mod calibrate;
+mod check;
+mod driver;
+mod errors;
+#[cfg(test)]
+mod loop_tests;
+mod point;
+mod samples;
+
+pub use check::check;
+pub use samples::RING_SAMPLES;
+
+use crate::hello::hello;
+use crate::runner::{self, Measurer, Signs, Watcher};
+use crate::sink::{Opened, Progress, RunError, Sink};
+use driver::Control;
+use point::{PointEnd, Shape, measure_point};
+use samples::{SampleDrain, SampleLog};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use wiregauge_link::LinkError;
+use wiregauge_link::host::{self, Heeding, Sleeper};
+use wiregauge_link::limits::{self, Bus};
+use wiregauge_link::{Address, Kind};
+use wiregauge_record::{
+    BusLimit, Calibration, Connect, Ending, Limit, Plan, Point, PointSummary, Protocol, Sample,
+    Summariser,
+};
+
+/// What takes the samples of a run.
+pub type Taker<'a> = dyn Sink<Point = Point, Row = Sample, Summary = PointSummary> + 'a;
+
+/// Words from the measuring thread, sent only between points.
+enum Word {
+    Opened(Box<Opened>, Option<BusLimit>, u64),
+    PointEnded(Box<PointEnd>),
+}
+
+/// Measures the plan. Returns whether it ran to its end (true) or was stopped by the flag (false).
+/// A failure after the link was open has first delivered every sample taken.
+pub fn run(plan: &Plan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<bool, RunError> {
+    let address = check(plan)?;
+    let (halt, sleeper, _heeding) = (AtomicBool::new(false), Sleeper::default(), Heeding::begin());
+    let signs = Signs {
+        stop,
+        halt: &halt,
+        sleeper: Some(&sleeper),
+    };
+    let longest = match plan.limit {
+        Limit::Count(_) => plan.exchanges_per_point().unwrap_or(u64::MAX),
+        Limit::DurationNs(_) => u64::MAX,
+    };
+    let widest = plan.points.iter().map(|point| point.in_bytes).max();
+    // Further rows (late, duplicated) need a little room too.
+    let room = longest.saturating_add(longest / 8).saturating_add(64);
+    let (log, drain) = samples::ring(room, plan.keep_data.then_some(widest.unwrap_or(0)));
+    runner::run(
+        "measure",
+        &plan.host,
+        signs,
+        |measurer| measuring_thread(plan, &address, log, (&halt, &sleeper), measurer),
+        |watcher| {
+            let caller = Caller {
+                plan,
+                sleeper: &sleeper,
+                watcher,
+            };
+            caller.take(address.kind(), drain, sink)
+        },
+    )
+}
+
+/// The caller's side: takes the samples of the measuring thread, summarises them.
+struct Caller<'a> {
+    plan: &'a Plan,
+    sleeper: &'a Sleeper,
+    watcher: &'a Watcher<'a, Word, Point>,
+}
+
+impl Caller<'_> {
+    /// A stopped run measures no floor.
+    fn floor(&self, kind: &'static Kind) -> Option<Calibration> {
+        let wanted = self.plan.calibrate && !self.watcher.is_stopped();
+        wanted.then(|| calibrate::calibrate(kind, self.plan.wait, &self.plan.host))?
+    }
+
+    fn take(
+        &self,
+        kind: &'static Kind,
+        mut drain: SampleDrain,
+        sink: &mut Taker<'_>,
+    ) -> io::Result<()> {
+        let (mut opened, limit, open_ns) = loop {
+            match self.watcher.listen() {
+                Ok(Some(Word::Opened(opened, limit, open_ns))) => break (opened, limit, open_ns),
+                Ok(_) => {}
+                Err(runner::Gone) => return Ok(()),
+            }
+        };
+        opened.calibration = self.floor(kind);
+        sink.opened(&opened)?;
+        let responder = opened.responder;
+        for &point in &self.plan.points {
+            if self.watcher.is_stopped() {
+                return Ok(());
+            }
+            sink.begin_point(point)?;
+            let mut summariser = Summariser::new(self.plan, point, responder.as_ref());
+            self.watcher.go(point);
+            let Some(end) = self.take_point(&mut drain, &mut summariser, sink)? else {
+                return Ok(());
+            };
+            let opening = (point.index == 0).then_some(open_ns);
+            let mut summary =
+                summariser.finish(end.ending, end.stray_bytes, opening, end.resources);
+            summary.disturbances = end.disturbances;
+            summary.limit = limit.clone().map(|limit| used(limit, &summary));
+            sink.end_point(summary)?;
+            if end.error.is_some() {
+                return Ok(());
+            }
+        }
+        match self.floor(kind) {
+            Some(calibration) => sink.calibrated_after(calibration),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the samples of one point until it ends; `None` if the measuring thread is gone.
+    fn take_point(
+        &self,
+        drain: &mut SampleDrain,
+        summariser: &mut Summariser,
+        sink: &mut Taker<'_>,
+    ) -> io::Result<Option<PointEnd>> {
+        let begun = Instant::now();
+        let (mut taken, mut moved_to) = (0, 0);
+        let mut take = |drain: &mut SampleDrain, sink: &mut Taker<'_>| {
+            drain.take_all(|sample, data| {
+                summariser.push(sample);
+                sink.row(sample, data)
+            })
+        };
+        loop {
+            match self.watcher.listen() {
+                Ok(Some(Word::PointEnded(end))) => {
+                    take(drain, sink)?;
+                    return Ok(Some(*end));
+                }
+                Ok(_) => {}
+                Err(runner::Gone) => return Ok(None),
+            }
+            if drain.is_pressing() {
+                taken += take(drain, sink)?;
+            }
+            let ended = taken + drain.waiting() as u64;
+            if ended == moved_to {
+                self.sleeper.wake_from_receive();
+            }
+            moved_to = ended;
+            let elapsed = begun.elapsed();
+            sink.progress(Progress { ended, elapsed });
+        }
+    }
+}
+
+fn used(limit: BusLimit, summary: &PointSummary) -> BusLimit {
+    let rate = &summary.throughput;
+    let carried = if limit.shared {
+        rate.out_bytes_s + rate.in_bytes_s
+    } else {
+        rate.out_bytes_s.max(rate.in_bytes_s)
+    };
+    BusLimit {
+        used: carried / limit.bytes_s,
+        ..limit
+    }
+}
+
+/// The measuring thread: opens, introduces itself, and measures a point at each `may_go`.
+fn measuring_thread(
+    plan: &Plan,
+    address: &Address,
+    mut log: SampleLog,
+    (halt, sleeper): (&AtomicBool, &Sleeper),
+    measurer: &Measurer<Word, Point>,
+) -> Result<(), LinkError> {
+    let timeout = Duration::from_nanos(plan.timeout_ns);
+    let datagram = address.kind().datagram;
+    if !address.kind().helped {
+        host::own_descriptors();
+    }
+    host::apply(&plan.host)?;
+    let clock = host::Clock::start();
+    let mut is_halted = || halt.load(Ordering::Relaxed);
+    let mut link = address.open_unless(&plan.link, timeout, &mut is_halted)?;
+    let open_ns = clock.now();
+    let responder = match plan.protocol {
+        Protocol::Echo | Protocol::Lines => None,
+        Protocol::Wiregauge => {
+            let (link, address) = (link.as_mut(), &plan.address);
+            let responder = hello(link, address, datagram, timeout, &mut is_halted)?;
+            check::check_limits(plan, &responder)?;
+            Some(responder)
+        }
+    };
+    let said = responder
+        .as_ref()
+        .and_then(|r| Bus::from_name(r.bus.as_deref()?));
+    let limit = limits::narrower(link.limit(), said.map(Bus::limit));
+    let opened = Opened {
+        host: host::host_state(plan.host.lock_memory),
+        link: link.detail(),
+        responder,
+        usb: link.usb_place(),
+        warnings: Vec::new(),
+        calibration: None,
+    };
+    if plan.connect == Connect::Each {
+        link.close();
+    }
+    measurer.say(Word::Opened(Box::new(opened), limit, open_ns));
+    let control = Control {
+        stop: halt,
+        sleeper: Some(sleeper),
+    };
+    let shape = Shape {
+        datagram,
+        // On USB each send is a transfer, which the device ends with the request.
+        batch: match (plan.batch, address.kind().scheme) {
+            (Some(batch), _) => batch as usize,
+            (None, "usb") => 1,
+            (None, _) => usize::MAX,
+        },
+    };
+    let mut base = 0;
+    while let Some(point) = measurer.next() {
+        let (end, started) =
+            measure_point(link.as_mut(), shape, plan, (point, base), control, &mut log);
+        // Far enough that no number of this point is near one of the next.
+        base += started + (1 << 16);
+        let error = end.error.clone();
+        let interrupted = end.ending == Ending::Interrupted;
+        measurer.say(Word::PointEnded(Box::new(end)));
+        if let Some(error) = error {
+            return Err(error);
+        }
+        if interrupted {
+            return Ok(());
+        }
+    }
+    Ok(())
+}

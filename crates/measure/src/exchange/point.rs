@@ -1,0 +1,132 @@
+//! One point on an open link: the protocol's codec, the loop, and the kernel's accounts of just that.
+
+use super::driver::{Control, Counters, Driver, LoopEnd};
+use super::samples::{self, SampleLog};
+use std::sync::atomic::AtomicBool;
+use wiregauge_link::host::{self, Watch};
+use wiregauge_link::{Link, LinkError};
+use wiregauge_record::{Disturbance, Ending, Plan, Point, Protocol, ResourceUse, Sample};
+use wiregauge_session::{Echo, Exchange, Generator, Lines, Measurement};
+
+/// What one point's loop leaves behind.
+pub struct PointEnd {
+    /// How it ended.
+    pub ending: Ending,
+    /// The failure, if it failed.
+    pub error: Option<LinkError>,
+    /// Bytes that belong to no answer.
+    pub stray_bytes: u64,
+    /// What the measuring thread used.
+    pub resources: ResourceUse,
+    /// What disturbed it.
+    pub disturbances: Vec<Disturbance>,
+}
+
+/// What of a link the engine must know.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    /// Each send is one message.
+    pub datagram: bool,
+    /// Requests handed over in one call at most.
+    pub batch: usize,
+}
+
+/// Measures one point, whose exchange 0 has the number `base`; returns its end and how many numbers it used.
+pub fn measure_point(
+    link: &mut dyn Link,
+    shape: Shape,
+    plan: &Plan,
+    (point, base): (Point, u64),
+    control: Control<'_>,
+    log: &mut SampleLog,
+) -> (PointEnd, u64) {
+    let stalls_before = log.stalls();
+    let halts_before = link.stalls();
+    let Shape { datagram, batch } = shape;
+    let (out, in_) = (point.out_bytes, point.in_bytes);
+    let context = (plan, point);
+    let (end, counters, resources, mut disturbances) = match plan.protocol {
+        Protocol::Wiregauge => {
+            let codec = Exchange::new(base, out, in_, datagram);
+            let session = Measurement::new(plan, point, datagram, batch, codec);
+            watched(Driver::new(link, datagram, session, context, control, log))
+        }
+        Protocol::Echo => {
+            let codec = Echo::new(base, out, datagram);
+            let session = Measurement::new(plan, point, datagram, batch, codec);
+            watched(Driver::new(link, datagram, session, context, control, log))
+        }
+        Protocol::Lines => {
+            let codec = Lines::new(base, out, in_, datagram);
+            let session = Measurement::new(plan, point, datagram, batch, codec);
+            watched(Driver::new(link, datagram, session, context, control, log))
+        }
+    };
+    let stalls = log.stalls() - stalls_before;
+    if stalls > 0 {
+        disturbances.push(Disturbance::StorageTooSlow { times: stalls });
+    }
+    let halts = link.stalls() - halts_before;
+    if halts > 0 {
+        disturbances.push(Disturbance::EndpointStalled { times: halts });
+    }
+    let (ending, error) = match end {
+        LoopEnd::Complete => (Ending::Complete, None),
+        LoopEnd::Stopped => (Ending::Interrupted, None),
+        LoopEnd::Failed(error) => (
+            Ending::LinkFailed {
+                error: error.to_string(),
+            },
+            Some(error),
+        ),
+    };
+    let stray_bytes = counters.stray_bytes;
+    (
+        PointEnd {
+            ending,
+            error,
+            stray_bytes,
+            resources,
+            disturbances,
+        },
+        counters.exchanges,
+    )
+}
+
+/// Runs a loop that is laid out, and keeps the kernel's accounts of just that.
+fn watched<C: Generator>(
+    ready: Driver<'_, C>,
+) -> (LoopEnd, Counters, ResourceUse, Vec<Disturbance>) {
+    let watch = Watch::start(ready.pinned(), None);
+    let begun = host::Clock::start();
+    let (end, counters) = ready.run();
+    let (resources, disturbances) = watch.finish(begun.now(), counters.exchanges, counters.gaps);
+    (end, counters, resources, disturbances)
+}
+
+/// Measures one point on an open link in the calling thread, and hands over its samples at the end.
+pub fn measure_here(
+    link: &mut dyn Link,
+    datagram: bool,
+    plan: &Plan,
+    point: Point,
+    mut take: impl FnMut(&Sample),
+) -> PointEnd {
+    let exchanges = plan.exchanges_per_point().unwrap_or(0);
+    let (mut log, mut drain) = samples::ring(2 * exchanges + 64, None);
+    let stop = AtomicBool::new(false);
+    let control = Control {
+        stop: &stop,
+        sleeper: None,
+    };
+    let shape = Shape {
+        datagram,
+        batch: usize::MAX,
+    };
+    let (end, _) = measure_point(link, shape, plan, (point, 0), control, &mut log);
+    let _ = drain.take_all(|sample, _| {
+        take(sample);
+        Ok::<(), ()>(())
+    });
+    end
+}

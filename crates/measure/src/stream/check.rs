@@ -1,0 +1,118 @@
+//! What cannot be streamed is refused before anything is opened, or as soon as the device and the
+//! link have told their limits.
+
+use std::io;
+use wiregauge_link::{Address, FlowShape, Link};
+use wiregauge_link::{LinkError, LinkErrorKind};
+use wiregauge_record::{Responder, StreamPlan, StreamPoint, Way};
+use wiregauge_wire::abilities;
+
+/// Refuses what cannot be streamed, before anything is opened.
+pub fn check(plan: &StreamPlan) -> Result<Vec<Address>, LinkError> {
+    let addresses = std::iter::once(&plan.address).chain(&plan.more_links);
+    let addresses: Vec<Address> = addresses
+        .map(|address| Address::parse(address))
+        .collect::<Result<_, _>>()?;
+    for address in &addresses {
+        let kind = address.kind();
+        let refuse = |said: String, hint: &str| {
+            let doing = format!("planning a stream with {address}");
+            Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint))
+        };
+        for point in &plan.points {
+            let bytes = point.transfer_bytes;
+            if bytes == 0 {
+                return refuse(
+                    "a transfer of 0 bytes carries nothing".into(),
+                    "--transfer from 1",
+                );
+            }
+            if bytes > kind.max_bytes {
+                return refuse(
+                    format!(
+                        "{bytes} B are more than the {} B that a transfer of {} carries",
+                        kind.max_bytes, kind.scheme
+                    ),
+                    "a smaller --transfer",
+                );
+            }
+            if point.queue == 0 {
+                return refuse("with a queue of 0 nothing moves".into(), "--queue from 1");
+            }
+        }
+        if plan.duration_ns == 0 {
+            return refuse(
+                "nothing can be measured in no time".into(),
+                "a longer --duration",
+            );
+        }
+    }
+    Ok(addresses)
+}
+
+/// Refuses a device that cannot do what is planned.
+pub(super) fn check_abilities(plan: &StreamPlan, responder: &Responder) -> Result<(), LinkError> {
+    let (name, able) = (&responder.name, responder.abilities);
+    let lacks = |way: Way| match way {
+        Way::In => able & abilities::SOURCE == 0,
+        Way::Out => able & abilities::SINK == 0,
+    };
+    let mut ways = plan.points.iter().flat_map(|p| p.direction.ways());
+    let Some(way) = ways.find(|way| lacks(**way)) else {
+        return Ok(());
+    };
+    let ability = match way {
+        Way::In => "SOURCE: it cannot stream to the host",
+        Way::Out => "SINK: it cannot take a stream",
+    };
+    let said = format!("the device ({name}) does not offer {ability}");
+    let doing = format!("planning a stream with {}", plan.address);
+    let other = match way {
+        Way::In if able & abilities::SINK != 0 => "--direction out, or a newer responder",
+        Way::Out if able & abilities::SOURCE != 0 => "--direction in, or a newer responder",
+        _ => "a newer responder on the device; wiregauge exchange measures what this one can do",
+    };
+    Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(other))
+}
+
+/// Refuses shapes that the link does not have, before the first point is measured.
+pub(super) fn check_shapes(link: &mut dyn Link, plan: &StreamPlan) -> Result<(), LinkError> {
+    let mut tried: Vec<FlowShape> = Vec::new();
+    for point in &plan.points {
+        let shape = shape_of(point);
+        if !tried.contains(&shape) {
+            tried.push(shape);
+            let made = link.flows(shape).map(drop);
+            made.map_err(|error| shape_refused(&plan.address, shape, &error))?;
+        }
+    }
+    Ok(())
+}
+
+/// The shape of a point.
+pub(super) fn shape_of(point: &StreamPoint) -> FlowShape {
+    FlowShape {
+        transfer_bytes: point.transfer_bytes as usize,
+        queue: point.queue as usize,
+    }
+}
+
+/// Why the link does not flow in a shape.
+pub(super) fn shape_refused(address: &str, shape: FlowShape, error: &io::Error) -> LinkError {
+    let (bytes, queue) = (shape.transfer_bytes, shape.queue);
+    let doing = format!("preparing transfers of {bytes} B, {queue} at once, with {address}");
+    match error.kind() {
+        io::ErrorKind::Unsupported => {
+            let hint = if queue > 1 {
+                "--queue 1"
+            } else {
+                "another kind of link"
+            };
+            LinkError::new(LinkErrorKind::Usage, doing, error.to_string()).hint(hint)
+        }
+        io::ErrorKind::OutOfMemory => {
+            LinkError::from_io(doing, error).hint("smaller transfers, or a shorter queue")
+        }
+        _ => LinkError::from_io(doing, error),
+    }
+}

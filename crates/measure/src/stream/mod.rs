@@ -1,0 +1,257 @@
+//! Streams: data that flows without waiting for answers. One thread opens the link and sends, one
+//! receives; the caller's thread takes the rows away, point by point.
+
+mod accounting;
+mod check;
+mod coordination;
+mod point;
+mod receiver;
+mod rows;
+mod sender;
+mod urbs;
+
+pub use check::check;
+
+use crate::hello::hello;
+use crate::ring::{self, Drain};
+use crate::runner::{self, Measurer, Signs, Watcher};
+use crate::sink::{Opened, Progress, RunError, Sink};
+use point::{Logs, PointEnd, Setting, stream_point};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use urbs::Urbs;
+use wiregauge_link::Address;
+use wiregauge_link::LinkError;
+use wiregauge_link::host;
+use wiregauge_link::limits::{self, Bus};
+use wiregauge_record::{StreamPlan, StreamPoint, StreamSummariser, StreamSummary, Transfer, Way};
+
+/// Rows of one way held in memory at most: 29 MB. A longer point is emptied to the sink while it
+/// runs; half of this lasts for [`LOOK`] at five million transfers a second.
+const RING_ROWS: usize = 1 << 19;
+
+/// Numbers that the orders of one point take; more than they need.
+const ORDERS_A_POINT: u32 = 16;
+
+/// Words from the measuring thread, sent only between points.
+enum Word {
+    Opened(Box<Opened>),
+    PointEnded(Box<PointEnd>),
+}
+
+/// The other ends of [`Logs`].
+struct Drains {
+    in_: Drain<Transfer>,
+    out: Drain<Transfer>,
+}
+
+/// What takes the transfers of a run.
+pub type Taker<'a> = dyn Sink<Point = StreamPoint, Row = Transfer, Summary = StreamSummary> + 'a;
+
+/// Streams the points of a plan over its first link. Returns whether it ran to its end (true) or was
+/// stopped by the flag (false). A failure after the link was open has first delivered every row.
+pub fn run(plan: &StreamPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<bool, RunError> {
+    let address = check(plan)?.swap_remove(0);
+    let (halt, begun_ns) = (AtomicBool::new(false), AtomicU64::new(0));
+    let signs = Signs {
+        stop,
+        halt: &halt,
+        sleeper: None,
+    };
+    let rows = |way: Way| {
+        let mut points = plan.points.iter();
+        match points.any(|point| point.direction.ways().contains(&way)) {
+            true => RING_ROWS,
+            false => 1,
+        }
+    };
+    let (in_log, in_drain) = ring::ring(rows(Way::In));
+    let (out_log, out_drain) = ring::ring(rows(Way::Out));
+    let logs = Logs {
+        in_: in_log,
+        out: out_log,
+    };
+    let drains = Drains {
+        in_: in_drain,
+        out: out_drain,
+    };
+    runner::run(
+        "send",
+        &plan.host,
+        signs,
+        |measurer| measuring_thread(plan, &address, logs, (&halt, &begun_ns), measurer),
+        |watcher| {
+            let caller = Caller {
+                plan,
+                begun_ns: &begun_ns,
+                watcher,
+            };
+            caller.take(drains, sink)
+        },
+    )
+}
+
+/// The caller's side: takes the rows of the measuring threads, summarises them.
+struct Caller<'a> {
+    plan: &'a StreamPlan,
+    begun_ns: &'a AtomicU64,
+    watcher: &'a Watcher<'a, Word, StreamPoint>,
+}
+
+impl Caller<'_> {
+    fn take(&self, mut drains: Drains, sink: &mut Taker<'_>) -> io::Result<()> {
+        let mut opened = loop {
+            match self.watcher.listen() {
+                Ok(Some(Word::Opened(opened))) => break opened,
+                Ok(_) => {}
+                Err(runner::Gone) => return Ok(()),
+            }
+        };
+        let mut urbs = self.urbs(&mut opened);
+        sink.opened(&opened)?;
+        for &point in &self.plan.points {
+            if self.watcher.is_stopped() {
+                return Ok(());
+            }
+            sink.begin_point(point)?;
+            let mut summariser = StreamSummariser::new(self.plan, point);
+            if let Some(urbs) = &mut urbs {
+                urbs.begin_point();
+            }
+            self.watcher.go(point);
+            let taken = self.take_point(&mut drains, (&mut summariser, urbs.as_mut()), sink)?;
+            let Some(end) = taken else {
+                return Ok(());
+            };
+            let mut summary = summariser.finish(end.ending, end.end_ns, &end.ways, end.resources);
+            summary.disturbances = end.disturbances;
+            summary
+                .disturbances
+                .extend(urbs.as_mut().and_then(Urbs::end_point));
+            sink.end_point(summary)?;
+            if end.error.is_some() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Watches the URBs if that was asked for, and notes in what was opened how that went.
+    fn urbs(&self, opened: &mut Opened) -> Option<Urbs> {
+        if !self.plan.link.usbmon {
+            return None;
+        }
+        let urbs = Urbs::watch(opened.usb);
+        opened.link.settings.push(Urbs::setting(&urbs));
+        urbs.map_err(|why| opened.warnings.push(why)).ok()
+    }
+
+    /// Takes the rows of one point until it ends; `None` if the measuring thread is gone.
+    fn take_point(
+        &self,
+        drains: &mut Drains,
+        (summariser, mut urbs): (&mut StreamSummariser, Option<&mut Urbs>),
+        sink: &mut Taker<'_>,
+    ) -> io::Result<Option<PointEnd>> {
+        let begun = Instant::now();
+        let mut taken = 0;
+        let mut take =
+            |drain: &mut Drain<Transfer>, urbs: &mut Option<&mut Urbs>, sink: &mut Taker<'_>| {
+                let begun_ns = self.begun_ns.load(Ordering::Acquire);
+                drain.take_all(|transfer| {
+                    let filled = urbs.as_mut().map(|urbs| urbs.fill(transfer, begun_ns));
+                    let transfer = filled.as_ref().unwrap_or(transfer);
+                    summariser.push(transfer);
+                    sink.row(transfer, &[])
+                })
+            };
+        loop {
+            match self.watcher.listen() {
+                Ok(Some(Word::PointEnded(end))) => {
+                    take(&mut drains.in_, &mut urbs, sink)?;
+                    take(&mut drains.out, &mut urbs, sink)?;
+                    return Ok(Some(*end));
+                }
+                Ok(_) => {}
+                Err(runner::Gone) => return Ok(None),
+            }
+            if let Some(urbs) = &mut urbs {
+                urbs.look();
+            }
+            for drain in [&mut drains.in_, &mut drains.out] {
+                if drain.is_pressing() {
+                    taken += take(drain, &mut urbs, sink)?;
+                }
+            }
+            let waiting = drains.in_.waiting() + drains.out.waiting();
+            sink.progress(Progress {
+                ended: taken + waiting as u64,
+                elapsed: begun.elapsed(),
+            });
+        }
+    }
+}
+
+/// The measuring thread: opens, introduces itself, and streams a point at each `may_go`.
+///
+/// It shares its table of descriptors: both threads of a point use the link, and so does a helper
+/// that a link's library may have.
+fn measuring_thread(
+    plan: &StreamPlan,
+    address: &Address,
+    mut logs: Logs,
+    (halt, begun_ns): (&AtomicBool, &AtomicU64),
+    measurer: &Measurer<Word, StreamPoint>,
+) -> Result<(), LinkError> {
+    let timeout = Duration::from_nanos(plan.timeout_ns);
+    let datagram = address.kind().datagram;
+    host::apply(&plan.host)?;
+    let mut is_halted = || halt.load(Ordering::Relaxed);
+    let mut link = address.open_unless(&plan.link, timeout, &mut is_halted)?;
+    let responder = if link.has_device() {
+        let (link, address) = (link.as_mut(), &plan.address);
+        let responder = hello(link, address, datagram, timeout, &mut is_halted)?;
+        check::check_abilities(plan, &responder)?;
+        Some(responder)
+    } else {
+        None
+    };
+    check::check_shapes(link.as_mut(), plan)?;
+    let said = responder
+        .as_ref()
+        .and_then(|r| Bus::from_name(r.bus.as_deref()?));
+    let limit = limits::narrower(link.limit(), said.map(Bus::limit));
+    let opened = Opened {
+        host: host::host_state(plan.host.lock_memory),
+        link: link.detail(),
+        responder: responder.clone(),
+        usb: link.usb_place(),
+        warnings: Vec::new(),
+        calibration: None,
+    };
+    measurer.say(Word::Opened(Box::new(opened)));
+    let setting = Setting {
+        plan,
+        datagram,
+        responder: responder.as_ref(),
+        limit: limit.as_ref(),
+        halt,
+        begun_ns,
+    };
+    // Where it begins is left to chance: a device may still hold the numbers of an earlier run.
+    let mut sequence = fastrand::u32(..);
+    while let Some(point) = measurer.next() {
+        let end = stream_point(link.as_mut(), &setting, point, sequence, &mut logs);
+        sequence = sequence.wrapping_add(ORDERS_A_POINT);
+        let (error, ended) = (end.error.clone(), halt.load(Ordering::Relaxed));
+        measurer.say(Word::PointEnded(Box::new(end)));
+        if let Some(error) = error {
+            return Err(error);
+        }
+        if ended {
+            return Ok(());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,343 @@
+//! One point of a stream: a thread that receives and one that sends, started together, and what both
+//! ends counted.
+
+use super::accounting;
+use super::check::{shape_of, shape_refused};
+use super::coordination::Coordination;
+use super::receiver::{Receive, Received};
+use super::rows::{Rows, Window};
+use super::sender::{Send, Sent};
+use crate::ring::Log;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Duration;
+use wiregauge_link::Link;
+use wiregauge_link::host::{ClockGaps, Helper, Watch};
+use wiregauge_link::{LinkError, LinkErrorKind};
+use wiregauge_record::{
+    BusLimit, ByteCounts, Disturbance, Ending, FlowFacts, ResourceUse, Responder, StreamPlan,
+    StreamPoint, Transfer, Way,
+};
+use wiregauge_session::stream::{Orders, SenderConfig, StreamReceiver};
+use wiregauge_wire::StreamReport;
+
+/// What is the same for every point of a run.
+pub struct Setting<'a> {
+    /// The run.
+    pub plan: &'a StreamPlan,
+    /// Each transfer is one message.
+    pub datagram: bool,
+    /// The device; `None` where there is none to order.
+    pub responder: Option<&'a Responder>,
+    /// What the link can carry.
+    pub limit: Option<&'a BusLimit>,
+    /// The user wants an end.
+    pub halt: &'a AtomicBool,
+    /// What CLOCK_MONOTONIC read when the stream of a point began, from which its rows count.
+    pub begun_ns: &'a AtomicU64,
+}
+
+/// Where the rows of both ways go.
+pub struct Logs {
+    /// IN.
+    pub in_: Log<Transfer>,
+    /// OUT.
+    pub out: Log<Transfer>,
+}
+
+impl Logs {
+    fn stalls(&self) -> u64 {
+        self.in_.stalls + self.out.stalls
+    }
+}
+
+/// A point that is over.
+pub struct PointEnd {
+    /// How it ended.
+    pub ending: Ending,
+    /// The failure, if it failed.
+    pub error: Option<LinkError>,
+    /// Each way of it.
+    pub ways: Vec<FlowFacts>,
+    /// When the measuring ended, in nanoseconds since the stream began.
+    pub end_ns: u64,
+    /// What the measuring threads used.
+    pub resources: ResourceUse,
+    /// What disturbed them.
+    pub disturbances: Vec<Disturbance>,
+}
+
+/// What one thread leaves behind, with the kernel's accounts of it.
+struct Watched<T> {
+    value: T,
+    resources: ResourceUse,
+    disturbances: Vec<Disturbance>,
+}
+
+/// Streams one point. The orders have the numbers from `sequence` on.
+pub fn stream_point(
+    link: &mut dyn Link,
+    setting: &Setting<'_>,
+    point: StreamPoint,
+    sequence: u32,
+    logs: &mut Logs,
+) -> PointEnd {
+    let plan = setting.plan;
+    let shape = shape_of(&point);
+    let stalls_before = logs.stalls();
+    let has_device = link.has_device();
+    let flows = match link.flows(shape) {
+        Ok(flows) => flows,
+        Err(error) => return failed(shape_refused(&plan.address, shape, &error)),
+    };
+    let (mut out, mut in_) = (flows.out, flows.in_);
+    let orders = has_device.then(|| Orders::new(point.direction, point.transfer_bytes, sequence));
+    let shared = Coordination::new(setting.halt, setting.begun_ns);
+    let window = Window {
+        from_ns: plan.settle_ns,
+        to_ns: plan.settle_ns + plan.duration_ns,
+    };
+    let has = |way: Way| point.direction.ways().contains(&way);
+    let timeout = Duration::from_nanos(plan.timeout_ns);
+    let receive = Receive {
+        shared: &shared,
+        address: &plan.address,
+        transfer_bytes: shape.transfer_bytes,
+        queue: if has(Way::In) { shape.queue } else { 1 },
+        rows: has(Way::In).then(|| Rows::new(&mut logs.in_, Way::In, window)),
+        engine: StreamReceiver::new(orders.as_ref(), plan.check, setting.datagram),
+        check: plan.check,
+        timeout,
+    };
+    let send = Send {
+        shared: &shared,
+        address: &plan.address,
+        config: SenderConfig {
+            orders,
+            sends_data: has(Way::Out),
+            transfer_bytes: shape.transfer_bytes,
+            queue: shape.queue,
+            datagram: setting.datagram,
+            timeout_ns: plan.timeout_ns,
+            lasts_ns: window.to_ns,
+        },
+        rows: has(Way::Out).then(|| Rows::new(&mut logs.out, Way::Out, window)),
+        timeout,
+    };
+    let pinned = plan.host.pin;
+    let lent_to = in_.lent_to();
+    let (received, sent) = std::thread::scope(|scope| {
+        // It inherits the priority and the processor of this one.
+        let receiving = std::thread::Builder::new()
+            .name("receive".into())
+            .spawn_scoped(scope, || {
+                watched(pinned, lent_to, &shared, || {
+                    let rows = receive.rows.is_some();
+                    let received = if rows || has_device {
+                        receive.run(in_.as_mut())
+                    } else {
+                        Received::default()
+                    };
+                    (received, received.transfers)
+                })
+            });
+        let receiving = match receiving {
+            Ok(receiving) => receiving,
+            Err(error) => {
+                shared.fail(LinkError::from_io("starting the receiving thread", &error));
+                return (None, None);
+            }
+        };
+        let sent = watched(pinned, None, &shared, || {
+            let sent = send.run(out.as_mut());
+            (sent, sent.transfers)
+        });
+        (receiving.join().ok(), Some(sent))
+    });
+    drop((out, in_));
+    if received.is_none() {
+        shared.fail(LinkError::new(
+            LinkErrorKind::Io,
+            "receiving",
+            "the receiving thread panicked",
+        ));
+    }
+    let stalls = logs.stalls() - stalls_before;
+    put_together(setting, point, &shared, has_device, stalls, received, sent)
+}
+
+fn put_together(
+    setting: &Setting<'_>,
+    point: StreamPoint,
+    shared: &Coordination<'_>,
+    has_device: bool,
+    stalls: u64,
+    received: Option<Watched<Received>>,
+    sent: Option<Watched<Sent>>,
+) -> PointEnd {
+    let has = |way: Way| point.direction.ways().contains(&way);
+    let mut resources = ResourceUse::default();
+    let mut disturbances = Vec::new();
+    let mut add = |used: ResourceUse, disturbed: &[Disturbance]| {
+        resources = added(resources, used);
+        for disturbance in disturbed {
+            // What concerns the machine both threads have seen.
+            let kind = std::mem::discriminant(disturbance);
+            if !disturbances
+                .iter()
+                .any(|d| std::mem::discriminant(d) == kind)
+            {
+                disturbances.push(disturbance.clone());
+            }
+        }
+    };
+    if let Some(received) = received.as_ref().filter(|_| has(Way::In)) {
+        add(received.resources, &received.disturbances);
+    }
+    if let Some(sent) = sent.as_ref().filter(|_| has(Way::Out)) {
+        add(sent.resources, &sent.disturbances);
+    }
+    if stalls > 0 {
+        disturbances.push(Disturbance::StorageTooSlow { times: stalls });
+    }
+    let received = received.map(|watched| watched.value).unwrap_or_default();
+    let sent = sent.map(|watched| watched.value).unwrap_or_default();
+    // A way on which nothing moved has no rate, and shall not look as if it had one of zero.
+    let idle = point.direction.ways().iter().find(|&&way| match way {
+        Way::In => received.measured == 0,
+        Way::Out => sent.measured == 0,
+    });
+    if let Some(&way) = idle.filter(|_| !shared.is_stopped()) {
+        let report = sent.reports[way as usize].as_ref();
+        shared.fail(idle_way(setting, point, way, received.stream.bytes, report));
+    }
+    let ways = point.direction.ways().iter().map(|&way| {
+        let report = sent.reports[way as usize];
+        let (counts, cpu_ns) = match way {
+            Way::In => {
+                let counts = accounting::of_in(&received.stream, report.as_ref());
+                (counts, received.cpu_ns)
+            }
+            Way::Out if !has_device => {
+                let counts = ByteCounts {
+                    sent: sent.bytes,
+                    received: sent.bytes,
+                    ..ByteCounts::default()
+                };
+                (counts, sent.cpu_ns)
+            }
+            Way::Out => {
+                let counts = accounting::of_out(sent.bytes, report.as_ref());
+                (counts, sent.cpu_ns)
+            }
+        };
+        FlowFacts {
+            way,
+            counts,
+            device: report.map(|report| {
+                accounting::of_device(&report, setting.responder, sent.reported_ns[way as usize])
+            }),
+            cpu_ns,
+            limit: setting.limit.cloned(),
+        }
+    });
+    let ways = ways.collect();
+    let whole_ns = setting.plan.settle_ns + setting.plan.duration_ns;
+    let error = shared.failure();
+    let ending = match &error {
+        Some(error) => Ending::LinkFailed {
+            error: error.to_string(),
+        },
+        None if shared.is_stopped() => Ending::Interrupted,
+        None => Ending::Complete,
+    };
+    PointEnd {
+        ending,
+        error,
+        ways,
+        end_ns: sent.lasted_ns.min(whole_ns),
+        resources,
+        disturbances,
+    }
+}
+
+/// The error of a way that moved nothing while it was measured.
+fn idle_way(
+    setting: &Setting<'_>,
+    point: StreamPoint,
+    way: Way,
+    came: u64,
+    report: Option<&StreamReport>,
+) -> LinkError {
+    let plan = setting.plan;
+    let (settle, measured) = (
+        Duration::from_nanos(plan.settle_ns),
+        Duration::from_nanos(plan.duration_ns),
+    );
+    let mut what = match (way, came) {
+        (Way::In, 0) => format!("nothing came for {:?}", settle + measured),
+        (Way::In, came) => {
+            format!("nothing came in the {measured:?} that are measured ({came} B outside them)")
+        }
+        (Way::Out, _) => format!(
+            "no transfer of {} B was taken in the {measured:?} that are measured",
+            point.transfer_bytes
+        ),
+    };
+    if let (Way::In, Some(report)) = (way, report) {
+        what.push_str(&format!(
+            "; the device says that it sent {} B",
+            report.bytes
+        ));
+    }
+    LinkError::new(
+        LinkErrorKind::Timeout,
+        format!("streaming with {}", plan.address),
+        what,
+    )
+    .hint("a longer --duration, or smaller transfers")
+}
+
+/// Runs what one thread does, and keeps the kernel's accounts of just that: also of the thread that it
+/// lends its work to.
+fn watched<T>(
+    pinned: Option<u32>,
+    lent_to: Option<Helper>,
+    shared: &Coordination<'_>,
+    run: impl FnOnce() -> (T, u64),
+) -> Watched<T> {
+    let watch = Watch::start(pinned, lent_to);
+    let begun = shared.clock.now();
+    let (value, transfers) = run();
+    let elapsed = shared.clock.now() - begun;
+    let (resources, disturbances) = watch.finish(elapsed, transfers, ClockGaps::default());
+    Watched {
+        value,
+        resources,
+        disturbances,
+    }
+}
+
+/// What two threads used together. The machine's own account is the same in both.
+fn added(a: ResourceUse, b: ResourceUse) -> ResourceUse {
+    ResourceUse {
+        cpu_ns_per_exchange: a.cpu_ns_per_exchange + b.cpu_ns_per_exchange,
+        voluntary_switches: a.voluntary_switches + b.voluntary_switches,
+        involuntary_switches: a.involuntary_switches + b.involuntary_switches,
+        run_delay_ns: a.run_delay_ns + b.run_delay_ns,
+        steal_ns: a.steal_ns.max(b.steal_ns),
+        minor_faults: a.minor_faults + b.minor_faults,
+    }
+}
+
+fn failed(error: LinkError) -> PointEnd {
+    PointEnd {
+        ending: Ending::LinkFailed {
+            error: error.to_string(),
+        },
+        error: Some(error),
+        ways: Vec::new(),
+        end_ns: 0,
+        resources: ResourceUse::default(),
+        disturbances: Vec::new(),
+    }
+}

@@ -1,0 +1,588 @@
+//! The responder itself, without any I/O: received bytes in, answers with the time when they are
+//! due out. Everything that it holds is bounded.
+
+use super::faults::{Fate, Fates, Faults};
+use super::model::{Model, ModelledDevice};
+use super::streams::{self, Pull, Streams, Sunk};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use wiregauge_link::host::Clock;
+use wiregauge_link::limits::Bus;
+use wiregauge_record::Protocol;
+use wiregauge_wire as wire;
+use wiregauge_wire::{
+    Found, HeaderError, HelloReply, HelloRequest, Kind, Request, Response, Status, StreamOrder,
+};
+
+/// Bytes of answers held at most before requests are left unread.
+const HELD: usize = 1 << 20;
+
+/// How much later a reordered answer is sent.
+const REORDER_NS: u64 = 5_000_000;
+
+/// The largest payload of UDP over IPv4.
+const DATAGRAM: u32 = 65_507;
+
+/// What a responder is.
+#[derive(Clone, Debug)]
+pub struct Character {
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// The name that it gives.
+    pub name: String,
+    /// Largest frame in either direction.
+    pub max_frame: u32,
+    /// What is modelled.
+    pub model: Model,
+    /// What goes wrong.
+    pub faults: Faults,
+    /// Seed of all that is random.
+    pub seed: u64,
+}
+
+/// An answer and when it is due.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Reply {
+    due_ns: u64,
+    order: u64,
+    bytes: Vec<u8>,
+}
+
+/// One device, seen by one peer.
+pub struct Device {
+    character: Character,
+    clock: Clock,
+    modelled: Option<ModelledDevice>,
+    fates: Option<Fates>,
+    later: BinaryHeap<Reverse<Reply>>,
+    held: usize,
+    order: u64,
+    scratch: Vec<u8>,
+    /// Bytes of an incomplete request at the front of the stream that were compared already.
+    seen: usize,
+    streams: Streams,
+    /// The modelled bus that carries its packets outside of it; its time is that bus's.
+    on_bus: Option<Bus>,
+}
+
+/// How much a peer may be answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Anything: a connection, or a datagram's address that was proved.
+    Proved,
+    /// Not more bytes than it sent.
+    Unproved,
+}
+
+impl Device {
+    /// A device at rest, whose own clock is `clock`.
+    pub fn new(character: Character, clock: Clock) -> Device {
+        let (model, faults, seed) = (character.model, character.faults, character.seed);
+        Device {
+            modelled: (model != Model::default() || faults.stall.is_some())
+                .then(|| ModelledDevice::new(model, seed)),
+            fates: (faults != Faults::default()).then(|| Fates::new(faults, seed ^ 0x5eed)),
+            character,
+            clock,
+            later: BinaryHeap::new(),
+            held: 0,
+            order: 0,
+            scratch: Vec::new(),
+            seen: 0,
+            streams: Streams::default(),
+            on_bus: None,
+        }
+    }
+
+    /// A device whose packets a modelled bus carries: what it is told is the time, and nothing else.
+    pub fn on_bus(character: Character, clock: Clock, bus: Bus) -> Device {
+        Device {
+            on_bus: Some(bus),
+            ..Device::new(character, clock)
+        }
+    }
+
+    /// What it is.
+    #[cfg(test)]
+    pub fn character(&self) -> &Character {
+        &self.character
+    }
+
+    /// True if it has disconnected itself and owes no more answers.
+    pub fn is_gone(&self) -> bool {
+        self.has_left() && self.later.is_empty() && !self.streams.owes()
+    }
+
+    fn has_left(&self) -> bool {
+        self.fates.as_ref().is_some_and(Fates::is_gone)
+    }
+
+    /// Takes requests, and the data of a sink, from received bytes of a byte stream; answers due at
+    /// once are appended to `ready`. Returns how many bytes were used up; it stops early when it
+    /// holds enough answers, and where the model's wire or sink is not as fast as the data comes:
+    /// then it takes the rest from [`Device::full_until_ns`] on.
+    pub fn take_stream(&mut self, bytes: &[u8], now_ns: u64, ready: &mut Vec<u8>) -> usize {
+        if self.character.protocol != Protocol::Wiregauge {
+            if self.held + ready.len() >= HELD || self.has_left() {
+                return 0;
+            }
+            self.answer(bytes.len(), now_ns, ready, |to| to.extend_from_slice(bytes));
+            return bytes.len();
+        }
+        let mut used = 0;
+        while used < bytes.len() && self.held + ready.len() < HELD && !self.has_left() {
+            let rest = &bytes[used..];
+            if self.streams.is_sinking() {
+                let (modelled, fates) = (self.modelled.as_mut(), self.fates.as_mut());
+                match self.streams.take(rest, now_ns, modelled, fates) {
+                    Sunk::Took(taken) => return used + taken,
+                    Sunk::Request { header, payload } => {
+                        let end = payload.end;
+                        let payload = &rest[payload];
+                        self.take_whole(&header, payload, now_ns, Trust::Proved, ready);
+                        used += end;
+                        continue;
+                    }
+                }
+            }
+            if let Some(request) = self.oversized(rest) {
+                self.refuse(&request, Status::TooLarge, now_ns, ready);
+                // What follows the header is noise, and skipped as such.
+                used += wire::REQUEST_HEADER;
+                continue;
+            }
+            let (most, seen) = (
+                self.character.max_frame as usize,
+                std::mem::take(&mut self.seen),
+            );
+            let found = wire::next_frame_after::<Request>(rest, most, seen);
+            if let Found::Garbage { skip } | Found::Frame { skip, .. } = found
+                && let Some(at) = (1..skip).find(|at| self.oversized(&rest[*at..]).is_some())
+            {
+                // It is refused as it would be if it had come by itself.
+                used += at;
+                continue;
+            }
+            match found {
+                Found::Incomplete { .. } => {
+                    self.seen = rest.len();
+                    break;
+                }
+                Found::Garbage { skip } => used += skip.max(1),
+                Found::Frame {
+                    header,
+                    payload,
+                    end,
+                    intact,
+                    ..
+                } => {
+                    let payload = &rest[payload];
+                    self.take_request(&header, payload, intact, now_ns, Trust::Proved, ready);
+                    used += end.max(1);
+                }
+            }
+        }
+        used
+    }
+
+    /// Takes one datagram; its answer, if it is due at once, is put into `ready`.
+    pub fn take_datagram(&mut self, bytes: &[u8], now_ns: u64, trust: Trust, ready: &mut Vec<u8>) {
+        if self.held >= HELD || self.has_left() {
+            return;
+        }
+        if self.character.protocol != Protocol::Wiregauge {
+            self.answer(bytes.len(), now_ns, ready, |to| to.extend_from_slice(bytes));
+            return;
+        }
+        self.streams.datagrams = true;
+        if let Some((request, payload)) = frame_of(bytes) {
+            self.take_whole(&request, payload, now_ns, trust, ready);
+        } else if self.streams.is_sinking() {
+            // A piece of a stream has no frame in it: what looks like one is damage.
+            let (modelled, fates) = (self.modelled.as_mut(), self.fates.as_mut());
+            let _ = self.streams.take(bytes, now_ns, modelled, fates);
+        } else if let Some((request, status)) = not_spoken(bytes)
+            && (trust == Trust::Proved || bytes.len() >= wire::RESPONSE_HEADER)
+        {
+            self.refuse(&request, status, now_ns, ready);
+        }
+    }
+
+    /// A request that is a datagram, or stood within a stream: its end is certain, so its payload is
+    /// not searched for another header.
+    fn take_whole(
+        &mut self,
+        request: &Request,
+        payload: &[u8],
+        now_ns: u64,
+        trust: Trust,
+        ready: &mut Vec<u8>,
+    ) {
+        if wire::REQUEST_HEADER + payload.len() > self.character.max_frame as usize {
+            self.refuse(request, Status::TooLarge, now_ns, ready);
+            return;
+        }
+        let intact = match request.kind {
+            Kind::Exchange => wire::check_pattern(request.sequence, payload).is_none(),
+            Kind::Message => wire::message_of(payload).is_some(),
+            Kind::Hello | Kind::Sink | Kind::Source => true,
+        };
+        self.take_request(request, payload, intact, now_ns, trust, ready);
+    }
+
+    /// Appends whole transfers of the stream to the host that are due, at most `room` bytes of them
+    /// (a fault may add a byte). Call it when what was appended before, and what
+    /// [`Device::pop_due`] gave, is handed over, or its order is lost.
+    pub fn pull(&mut self, now_ns: u64, room: usize, ready: &mut Vec<u8>) -> Pull {
+        let (modelled, fates) = (self.modelled.as_mut(), self.fates.as_mut());
+        self.streams.pull(now_ns, room, ready, modelled, fates)
+    }
+
+    /// Bytes of one transfer of the stream from the host, if there is one.
+    pub fn sink_bytes(&self) -> Option<usize> {
+        self.streams.sink_bytes()
+    }
+
+    /// Bytes of one transfer of the stream to the host, if there is one.
+    pub fn source_bytes(&self) -> Option<usize> {
+        self.streams.source_bytes()
+    }
+
+    /// Until when it takes no data, because the model is not as fast; 0 if it takes some now.
+    pub fn full_until_ns(&self) -> u64 {
+        self.streams.full_until_ns(self.modelled.as_ref())
+    }
+
+    /// The token in a HELLO, if the datagram is one.
+    pub fn token_in(bytes: &[u8]) -> Option<[u8; 8]> {
+        let (request, payload) = frame_of(bytes)?;
+        let hello = HelloRequest::decode(payload).filter(|_| request.kind == Kind::Hello);
+        hello.map(|hello| hello.token)
+    }
+
+    /// A request at the front whose size alone is over the limit: nobody waits for its payload.
+    fn oversized(&self, bytes: &[u8]) -> Option<Request> {
+        let request = Request::decode(bytes).ok()?;
+        let size = wire::REQUEST_HEADER as u64 + u64::from(request.out_payload);
+        (size > u64::from(self.character.max_frame)).then_some(request)
+    }
+
+    fn refuse(&self, request: &Request, status: Status, now_ns: u64, ready: &mut Vec<u8>) {
+        let response = Response {
+            kind: request.kind,
+            sequence: request.sequence,
+            in_payload: 0,
+            status,
+            flags: 0,
+            rx_ticks: now_ns,
+            tx_ticks: now_ns,
+        };
+        put_header(&response, ready);
+    }
+
+    fn take_request(
+        &mut self,
+        request: &Request,
+        payload: &[u8],
+        intact: bool,
+        now_ns: u64,
+        trust: Trust,
+        ready: &mut Vec<u8>,
+    ) {
+        let out_bytes = wire::REQUEST_HEADER + payload.len();
+        // A request for less is one for the header alone, or for the empty message.
+        let least = wire::RESPONSE_HEADER
+            + match request.kind {
+                // What arrived damaged is not acted on.
+                Kind::Message if intact => wire::MESSAGE_CHECK,
+                _ => 0,
+            };
+        let in_bytes = match request.kind {
+            Kind::Message if !intact => least,
+            _ => least.max(request.in_bytes as usize),
+        };
+        if trust == Trust::Proved {
+            self.streams.heard(now_ns);
+        }
+        let order = StreamOrder::decode(payload);
+        let status = match request.kind {
+            Kind::Hello => {
+                self.hello(request, payload, now_ns, ready);
+                return;
+            }
+            // The report is longer than the order; a stream is longer than everything.
+            Kind::Sink | Kind::Source if trust == Trust::Unproved => Status::Unproven,
+            Kind::Sink | Kind::Source => streams::judge(order.as_ref(), self.most_streamed()),
+            Kind::Exchange | Kind::Message if request.in_bytes > self.character.max_frame => {
+                Status::TooLarge
+            }
+            Kind::Exchange | Kind::Message
+                if trust == Trust::Unproved && self.most_sent_for(in_bytes) > out_bytes =>
+            {
+                Status::Unproven
+            }
+            Kind::Exchange | Kind::Message => Status::Ok,
+        };
+        if status != Status::Ok {
+            if trust == Trust::Proved || out_bytes >= wire::RESPONSE_HEADER {
+                self.refuse(request, status, now_ns, ready);
+            }
+            return;
+        }
+        if let (Kind::Sink | Kind::Source, Some(order)) = (request.kind, order) {
+            self.obey(request, &order, now_ns, ready);
+            return;
+        }
+        let response = Response {
+            kind: request.kind,
+            sequence: request.sequence,
+            in_payload: 0,
+            status,
+            flags: if intact {
+                0
+            } else {
+                wire::flags::OUT_CORRUPTED
+            },
+            rx_ticks: now_ns,
+            tx_ticks: now_ns,
+        };
+        let in_payload = in_bytes - wire::RESPONSE_HEADER;
+        let (clock, on_bus) = (self.clock, self.on_bus);
+        let said = wire::message_of(payload).unwrap_or_default();
+        self.answer(out_bytes, now_ns, ready, |to| {
+            let begin = to.len();
+            to.resize(begin + in_bytes, 0);
+            let (header, payload) = to[begin..].split_at_mut(wire::RESPONSE_HEADER);
+            match response.kind {
+                Kind::Message => echo_message(said, payload),
+                _ => wire::fill_pattern(response.sequence, payload),
+            }
+            Response {
+                in_payload: in_payload as u32,
+                tx_ticks: on_bus.map_or_else(|| clock.now(), |_| now_ns),
+                ..response
+            }
+            .encode(header.try_into().expect("split at the header's size"));
+        });
+    }
+
+    /// Largest transfer of a stream.
+    fn most_streamed(&self) -> u64 {
+        let most = self.character.max_frame;
+        u64::from(match self.streams.datagrams {
+            true => most.min(DATAGRAM),
+            false => most,
+        })
+    }
+
+    /// Carries out an order, and says so. No fault hits its answer: it is no data.
+    fn obey(&mut self, request: &Request, order: &StreamOrder, now_ns: u64, ready: &mut Vec<u8>) {
+        // All that came before the order is in the device before it.
+        let at_ns = self.streams.arrived_ns().max(now_ns);
+        let modelled = self.modelled.as_mut();
+        let kind = request.kind;
+        let report = self
+            .streams
+            .obey(kind, request.sequence, order, at_ns, modelled);
+        let payload = report.map(|report| report.encode());
+        let payload = payload.as_ref().map_or(&[][..], |bytes| bytes);
+        let response = Response {
+            kind,
+            sequence: request.sequence,
+            in_payload: payload.len() as u32,
+            status: Status::Ok,
+            flags: 0,
+            rx_ticks: at_ns,
+            tx_ticks: at_ns,
+        };
+        let Some(model) = &mut self.modelled else {
+            put_header(&response, ready);
+            ready.extend_from_slice(payload);
+            return;
+        };
+        let mut bytes = Vec::with_capacity(wire::RESPONSE_HEADER + payload.len());
+        put_header(&response, &mut bytes);
+        bytes.extend_from_slice(payload);
+        let due_ns = model.answer(at_ns, bytes.len() as u64);
+        if kind == Kind::Source {
+            self.streams.answered(due_ns);
+        }
+        self.send_at(due_ns, bytes);
+    }
+
+    fn send_at(&mut self, due_ns: u64, bytes: Vec<u8>) {
+        self.order += 1;
+        self.held += bytes.len();
+        self.later.push(Reverse(Reply {
+            due_ns,
+            order: self.order,
+            bytes,
+        }));
+    }
+
+    /// Bytes that may go out for an answer of so many, with the faults that add to it.
+    fn most_sent_for(&self, in_bytes: usize) -> usize {
+        let faults = self.character.faults;
+        let once = in_bytes + usize::from(faults.insert_byte.is_some());
+        once * (1 + usize::from(faults.duplicate.is_some()))
+    }
+
+    /// Composes an answer and sends it on its way: at once, later, twice or never.
+    fn answer(
+        &mut self,
+        out_bytes: usize,
+        now_ns: u64,
+        ready: &mut Vec<u8>,
+        compose: impl FnOnce(&mut Vec<u8>),
+    ) {
+        if self.modelled.is_none() && self.fates.is_none() {
+            compose(ready);
+            return;
+        }
+        let fate = self.fates.as_mut().map_or(Fate::default(), Fates::next);
+        // The model must know the answer's size before the answer can tell the model's times, so
+        // its header is written again below.
+        let mut bytes = std::mem::take(&mut self.scratch);
+        bytes.clear();
+        compose(&mut bytes);
+        let mut due_ns = now_ns;
+        if let Some(device) = &mut self.modelled {
+            let in_bytes = bytes.len() as u64;
+            let passage = device.pass(now_ns, out_bytes as u64, in_bytes, fate.stall_ns);
+            due_ns = passage.delivered_ns;
+            if self.character.protocol == Protocol::Wiregauge
+                && let Ok(response) = Response::decode(&bytes)
+            {
+                let header = &mut bytes[..wire::RESPONSE_HEADER];
+                let rewritten = Response {
+                    rx_ticks: passage.arrived_ns,
+                    tx_ticks: passage.ready_ns,
+                    ..response
+                };
+                rewritten.encode(header.try_into().expect("cut to the header's size"));
+            }
+        }
+        if fate.reorder {
+            due_ns += REORDER_NS;
+        }
+        fate.mangle(&mut bytes);
+        let copies = if fate.drop {
+            0
+        } else {
+            1 + usize::from(fate.duplicate)
+        };
+        for _ in 0..copies {
+            self.send_at(due_ns, bytes.clone());
+        }
+        self.scratch = bytes;
+    }
+
+    fn hello(&mut self, request: &Request, payload: &[u8], now_ns: u64, ready: &mut Vec<u8>) {
+        // A short HELLO could make a responder send more than it got.
+        let Some(hello) = HelloRequest::decode(payload) else {
+            return;
+        };
+        // A host begins; on a tty nothing else tells that another one has gone.
+        self.streams.forget();
+        let max = self.character.max_frame;
+        let mut reply = HelloReply {
+            min_version: wire::VERSION,
+            max_version: wire::VERSION,
+            tick_bits: 64,
+            bus: match self.on_bus.or(self.character.model.bus) {
+                None => 0,
+                Some(Bus::FullSpeed) => 2,
+                Some(Bus::HighSpeed) => 3,
+            },
+            abilities: wire::abilities::EXCHANGE
+                | wire::abilities::SINK
+                | wire::abilities::SOURCE
+                | wire::abilities::TIMESTAMPS
+                | wire::abilities::CHECKS_OUT
+                | wire::abilities::MESSAGE,
+            max_out: max,
+            max_in: max,
+            max_outstanding: 0,
+            tick_hz: 1_000_000_000,
+            name: [0; 32],
+            token: hello.token,
+        };
+        reply.set_name(&self.character.name);
+        let payload = reply.encode();
+        let response = Response {
+            kind: Kind::Hello,
+            sequence: request.sequence,
+            in_payload: payload.len() as u32,
+            status: Status::Ok,
+            flags: 0,
+            rx_ticks: now_ns,
+            tx_ticks: now_ns,
+        };
+        put_header(&response, ready);
+        ready.extend_from_slice(&payload);
+    }
+
+    /// When the next answer is due.
+    pub fn next_due_ns(&self) -> Option<u64> {
+        self.later.peek().map(|Reverse(reply)| reply.due_ns)
+    }
+
+    /// Takes the next answer if it is due.
+    pub fn pop_due(&mut self, now_ns: u64) -> Option<Vec<u8>> {
+        if self.next_due_ns()? > now_ns {
+            return None;
+        }
+        let Reverse(reply) = self.later.pop()?;
+        self.held -= reply.bytes.len();
+        Some(reply.bytes)
+    }
+
+    /// True if it can take more requests.
+    pub fn has_room(&self, ready: usize) -> bool {
+        self.held + ready < HELD && !self.has_left()
+    }
+}
+
+/// The frame that a datagram is: one exactly as long as its header says.
+fn frame_of(datagram: &[u8]) -> Option<(Request, &[u8])> {
+    let request = Request::decode(datagram).ok()?;
+    let payload = &datagram[wire::REQUEST_HEADER..];
+    (payload.len() == request.out_payload as usize).then_some((request, payload))
+}
+
+/// What is answered to a datagram with a true header of another version or of an unknown kind
+/// (docs/protocol.md, Versions).
+fn not_spoken(datagram: &[u8]) -> Option<(Request, Status)> {
+    let status = match Request::decode(datagram) {
+        Err(HeaderError::Version(_)) => Status::Version,
+        Err(HeaderError::Kind(_)) => Status::Unsupported,
+        _ => return None,
+    };
+    let request = Request {
+        kind: Kind::Hello,
+        sequence: wire::sequence_of(datagram)?,
+        out_payload: 0,
+        in_bytes: 0,
+    };
+    Some((request, status))
+}
+
+/// What a responder without an application answers to a message: the same bytes, repeated or cut to
+/// the size asked for, and the check.
+fn echo_message(said: &[u8], payload: &mut [u8]) {
+    let Some((bytes, check)) = payload.split_last_chunk_mut::<{ wire::MESSAGE_CHECK }>() else {
+        return;
+    };
+    if !said.is_empty() {
+        for part in bytes.chunks_mut(said.len()) {
+            part.copy_from_slice(&said[..part.len()]);
+        }
+    }
+    *check = wire::message_check(bytes);
+}
+
+fn put_header(response: &Response, to: &mut Vec<u8>) {
+    let mut header = [0; wire::RESPONSE_HEADER];
+    response.encode(&mut header);
+    to.extend_from_slice(&header);
+}

@@ -1,0 +1,186 @@
+//! What device this Linux shall be.
+
+#[cfg(not(target_os = "linux"))]
+use wiregauge_link::{LinkError, LinkErrorKind};
+
+/// What a gadget is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GadgetPlan {
+    /// Its functions, in the order of their interfaces.
+    pub functions: Vec<Function>,
+    /// The device controller's name; without one, the first that is free.
+    pub udc: Option<String>,
+    /// Vendor's number.
+    pub vendor: u16,
+    /// Product's number.
+    pub product: u16,
+    /// Serial number; without one, this computer's name.
+    pub serial: Option<String>,
+    /// The highest speed offered; without one, the controller's.
+    pub speed: Option<Speed>,
+    /// How transfers are handed to the kernel.
+    pub transfers: Transfers,
+}
+
+impl Default for GadgetPlan {
+    fn default() -> GadgetPlan {
+        GadgetPlan {
+            functions: vec![Function::Bulk, Function::Acm],
+            udc: None,
+            // The Linux Foundation's numbers for a composite gadget.
+            vendor: 0x1d6b,
+            product: 0x0104,
+            serial: None,
+            speed: None,
+            transfers: Transfers::default(),
+        }
+    }
+}
+
+/// A function of a gadget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// A vendor interface with a bulk IN and a bulk OUT endpoint.
+    Bulk,
+    /// A vendor interface with an interrupt IN and an interrupt OUT endpoint.
+    Interrupt,
+    /// The kernel's serial port (CDC-ACM).
+    Acm,
+}
+
+/// Most functions of a gadget: USB has 15 endpoints in each direction.
+const MOST_FUNCTIONS: usize = 15;
+
+impl Function {
+    /// Reads a list such as `bulk,acm` or `bulk=4`.
+    pub fn parse_list(text: &str) -> Result<Vec<Function>, String> {
+        let mut functions = Vec::new();
+        for part in text.split(',') {
+            let (name, number) = part.split_once('=').unwrap_or((part, "1"));
+            let function = match name {
+                "bulk" => Function::Bulk,
+                "interrupt" => Function::Interrupt,
+                "acm" => Function::Acm,
+                _ => return Err(format!("`{name}` is no function: bulk, interrupt or acm")),
+            };
+            let number = number
+                .parse()
+                .ok()
+                .filter(|n| (1..=MOST_FUNCTIONS).contains(n));
+            let number = number
+                .ok_or_else(|| format!("`{part}` is no number of functions (such as bulk=2)"))?;
+            functions.extend(std::iter::repeat_n(function, number));
+        }
+        if functions.len() > MOST_FUNCTIONS {
+            return Err(format!(
+                "more than {MOST_FUNCTIONS} functions: USB has not that many endpoints"
+            ));
+        }
+        Ok(functions)
+    }
+}
+
+/// The highest speed that a gadget offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speed {
+    /// 12 Mbit/s.
+    Full,
+    /// 480 Mbit/s.
+    High,
+    /// 5 Gbit/s.
+    Super,
+}
+
+/// How a gadget hands its transfers to the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfers {
+    /// So many at once in each direction, so that the controller never waits for the program.
+    Queued(u32),
+    /// One after the other, with read and write.
+    Sync,
+}
+
+impl Default for Transfers {
+    fn default() -> Transfers {
+        Transfers::Queued(16)
+    }
+}
+
+impl Transfers {
+    /// Reads `queued`, `queued=N` or `sync`.
+    pub fn parse(text: &str) -> Result<Transfers, String> {
+        let wrong = || format!("`{text}` is none of: queued, queued=N (1 to 256), sync");
+        match text.split_once('=') {
+            None if text == "queued" => Ok(Transfers::default()),
+            None if text == "sync" => Ok(Transfers::Sync),
+            Some(("queued", number)) => {
+                let number = number.parse().ok().filter(|n| (1..=256).contains(n));
+                number.map(Transfers::Queued).ok_or_else(wrong)
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// Reads `VID:PID` in hexadecimal.
+pub fn parse_usb_id(text: &str) -> Result<(u16, u16), String> {
+    let wrong = || format!("`{text}` is no VID:PID in hexadecimal (such as 1d6b:0104)");
+    let (vendor, product) = text.split_once(':').ok_or_else(wrong)?;
+    let number = |text: &str| {
+        let plain = (1..=4).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
+        plain.then(|| u16::from_str_radix(text, 16).ok()).flatten()
+    };
+    number(vendor).zip(number(product)).ok_or_else(wrong)
+}
+
+/// What is said where there is no such thing.
+#[cfg(not(target_os = "linux"))]
+pub fn not_linux() -> LinkError {
+    LinkError::new(
+        LinkErrorKind::Usage,
+        "becoming a USB device",
+        "this needs Linux (configfs and FunctionFS)",
+    )
+    .hint("a board with Linux and a USB device port, or dummy_hcd in a virtual machine")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_read_singly_repeated_and_numbered() {
+        use Function::{Acm, Bulk, Interrupt};
+        let read = Function::parse_list;
+        assert_eq!(read("bulk,acm"), Ok(vec![Bulk, Acm]));
+        assert_eq!(
+            read("bulk=2,interrupt,bulk"),
+            Ok(vec![Bulk, Bulk, Interrupt, Bulk])
+        );
+        for wrong in [
+            "",
+            "bulk,",
+            "iso",
+            "bulk=0",
+            "bulk=16",
+            "bulk=x",
+            "bulk=15,acm",
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn transfers_and_numbers_of_usb_are_read_or_refused() {
+        assert_eq!(Transfers::parse("queued"), Ok(Transfers::Queued(16)));
+        assert_eq!(Transfers::parse("queued=3"), Ok(Transfers::Queued(3)));
+        assert_eq!(Transfers::parse("sync"), Ok(Transfers::Sync));
+        for wrong in ["", "queued=", "queued=0", "queued=257", "sync=1"] {
+            assert!(Transfers::parse(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_usb_id("1d6b:0104"), Ok((0x1d6b, 0x0104)));
+        for wrong in ["", "1d6b", "1d6b:", "1d6b:00104", "+1:2", "g:1"] {
+            assert!(parse_usb_id(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The threads of a gadget, from its connection to its removal.
+
+use super::functionfs::{Endpoints, Event, FunctionFs, Pair};
+use super::pair::Ended;
+use super::plan::{Function, GadgetPlan, Transfers};
+use super::queue::Queue;
+use super::setup::Setup;
+use super::{pair, sync};
+use crate::device::Character;
+use crate::news::News;
+use crate::stream::serve_one;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+use wiregauge_link::Address;
+use wiregauge_link::host::{self, Clock};
+use wiregauge_link::{LinkError, LinkErrorKind};
+use wiregauge_record::LinkOptions;
+
+/// How often the stop flag is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+type Tell<'a> = &'a (dyn Fn(News<'_>) + Sync);
+
+/// What the threads of a gadget share.
+struct Shared<'a> {
+    character: &'a Character,
+    transfers: Transfers,
+    clock: Clock,
+    /// Raised by the user, a failure or a device that left.
+    stop: &'a AtomicBool,
+    failure: Mutex<Option<LinkError>>,
+    /// Counts what the host did to the configuration, so that threads that wait for it hear of it.
+    changes: Mutex<u64>,
+    changed: Condvar,
+}
+
+impl Shared<'_> {
+    fn fail(&self, doing: &str, error: &io::Error) {
+        let explained = LinkError::from_io(doing, error);
+        let explained = match error.raw_os_error() {
+            Some(libc::ENOMEM) => {
+                explained.hint("fewer or smaller transfers: --transfers queued=4")
+            }
+            Some(libc::EAGAIN) => explained.hint("raise fs.aio-max-nr (sysctl)"),
+            _ => explained,
+        };
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert(explained);
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    fn note_change(&self) {
+        *self.changes.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.changed.notify_all();
+    }
+
+    /// Waits for the host to do something, for a while.
+    fn wait_for_change(&self) {
+        let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = self.changed.wait_timeout(changes, LOOK);
+    }
+
+    fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Is a USB device until the stop flag is raised or the device leaves by itself.
+pub fn serve(
+    plan: &GadgetPlan,
+    character: &Character,
+    clock: Clock,
+    stop: &AtomicBool,
+    news: Tell<'_>,
+) -> Result<(), LinkError> {
+    let endpoints: Vec<Endpoints> = plan
+        .functions
+        .iter()
+        .filter_map(|function| match function {
+            Function::Bulk => Some(Endpoints::Bulk),
+            Function::Interrupt => Some(Endpoints::Interrupt),
+            Function::Acm => None,
+        })
+        .collect();
+    let setup = Setup::make(plan, &endpoints)?;
+    // A raised flag of the user's must end the threads; a failure of theirs is not the user's.
+    let over = AtomicBool::new(false);
+    let shared = Shared {
+        character,
+        transfers: plan.transfers,
+        clock,
+        stop: &over,
+        failure: Mutex::new(None),
+        changes: Mutex::new(0),
+        changed: Condvar::new(),
+    };
+    let connected = run(plan, &setup, &endpoints, &shared, stop, news);
+    let removed = setup.remove();
+    connected?;
+    match shared.failure.into_inner() {
+        Ok(None) => removed,
+        Ok(Some(failure)) => Err(failure),
+        Err(_) => removed,
+    }
+}
+
+fn run(
+    plan: &GadgetPlan,
+    setup: &Setup,
+    endpoints: &[Endpoints],
+    shared: &Shared<'_>,
+    stop: &AtomicBool,
+    news: Tell<'_>,
+) -> Result<(), LinkError> {
+    let pairs: Vec<Pair> = match &setup.functions {
+        Some(functions) => (0..endpoints.len())
+            .map(|index| functions.open_pair(index))
+            .collect::<io::Result<_>>()
+            .map_err(|error| LinkError::from_io("opening the gadget's endpoints", &error))?,
+        None => Vec::new(),
+    };
+    setup.connect()?;
+    std::thread::scope(|scope| {
+        if let Some(functions) = &setup.functions {
+            scope.spawn(move || watch(functions, setup, shared, news));
+        }
+        for pair in &pairs {
+            scope.spawn(move || look_after(pair, shared));
+        }
+        for tty in &setup.ttys {
+            scope.spawn(move || serve_tty(tty, shared));
+        }
+        if !pairs.is_empty() {
+            news(News::Ready {
+                address: &format!("usb://{:04x}:{:04x}", plan.vendor, plan.product),
+                remote: false,
+            });
+        }
+        for tty in &setup.ttys {
+            news(News::Ready {
+                address: &format!("serial://{}", tty.display()),
+                remote: false,
+            });
+        }
+        while !stop.load(Ordering::Relaxed) && !shared.is_over() {
+            std::thread::sleep(LOOK);
+        }
+        shared.stop.store(true, Ordering::Relaxed);
+        // What the threads wait for ends with this.
+        setup.disconnect();
+    });
+    Ok(())
+}
+
+/// Endpoint 0: tells of hosts that come and leave.
+fn watch(functions: &FunctionFs, setup: &Setup, shared: &Shared<'_>, news: Tell<'_>) {
+    let mut host: Option<String> = None;
+    while !shared.is_over() {
+        match functions.event(LOOK) {
+            Ok(None | Some(Event::Other)) => {}
+            Ok(Some(Event::Enabled)) => {
+                let came = format!("a host at {} ({})", setup.controller(), setup.speed());
+                if host.as_ref() != Some(&came) {
+                    news(News::Came(&came));
+                    host = Some(came);
+                }
+                shared.note_change();
+            }
+            Ok(Some(Event::Disabled)) => {
+                if let Some(left) = host.take() {
+                    news(News::Left(&left));
+                }
+            }
+            Err(error) => shared.fail("listening to USB endpoint 0", &error),
+        }
+    }
+}
+
+/// One vendor interface: a device for each time that a host configures it.
+fn look_after(pair: &Pair, shared: &Shared<'_>) {
+    host::use_precise_timers();
+    while !shared.is_over() {
+        let ended = match pair.packet() {
+            Ok(None) => {
+                shared.wait_for_change();
+                continue;
+            }
+            Ok(Some(packet)) => converse(pair, packet, shared),
+            Err(error) => Err(error),
+        };
+        match ended {
+            // The kernel may still say for a moment that the endpoints are on.
+            Ok(Ended::HostLeft) => shared.wait_for_change(),
+            Ok(Ended::Stopped) => {}
+            Ok(Ended::DeviceLeft) => shared.stop.store(true, Ordering::Relaxed),
+            Err(error) => shared.fail("moving data over USB endpoints", &error),
+        }
+    }
+}
+
+fn converse(pair: &Pair, packet: usize, shared: &Shared<'_>) -> io::Result<Ended> {
+    let (character, clock, stop) = (shared.character, shared.clock, shared.stop);
+    match shared.transfers {
+        Transfers::Sync => sync::converse(pair, packet, character, clock, stop),
+        Transfers::Queued(length) => {
+            let (in_, out) = (pair.in_.try_clone()?, pair.out.try_clone()?);
+            let queue = Queue::new(in_, out, length as usize)?;
+            pair::converse(queue, packet, character, clock, stop)
+        }
+    }
+}
+
+/// A serial port: opened again whenever a host has hung it up.
+fn serve_tty(tty: &Path, shared: &Shared<'_>) {
+    let address = format!("serial://{}", tty.display());
+    let options = LinkOptions {
+        baud: None,
+        ..LinkOptions::default()
+    };
+    while !shared.is_over() {
+        let opened = Address::parse(&address).and_then(|address| address.open(&options, LOOK));
+        match opened {
+            Ok(mut link) => {
+                // How a host leaves is no failure of the device.
+                let _ = serve_one(link.as_mut(), shared.character, shared.clock, shared.stop);
+            }
+            Err(error) if error.kind() == LinkErrorKind::Busy => {
+                let mut failure = shared
+                    .failure
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                failure.get_or_insert(error);
+                shared.stop.store(true, Ordering::Relaxed);
+            }
+            Err(_) => {}
+        }
+        if !shared.is_over() {
+            std::thread::sleep(LOOK);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The other end of the wire: a responder on TCP, UDP, Unix sockets, a tty, a pseudo-terminal that
+//! it makes, a USB port of this Linux, or a virtual USB device. Plain, it answers as fast as it can;
+//! with a model or faults it behaves like a device.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use wiregauge_responder::{Character, Faults, Model, Serve, ServeAddress, serve};
+//!
+//! # fn main() -> Result<(), wiregauge_link::LinkError> {
+//! let responder = Serve {
+//!     address: ServeAddress::parse("tcp://127.0.0.1:7700")?,
+//!     character: Character {
+//!         protocol: wiregauge_record::Protocol::Wiregauge,
+//!         name: "bench".into(),
+//!         max_frame: 1 << 20,
+//!         model: Model::default(),
+//!         faults: Faults::default(),
+//!         seed: 1,
+//!     },
+//!     max_clients: 8,
+//!     baud: None,
+//! };
+//! serve(&responder, &Arc::default(), &|_event| ())
+//! # }
+//! ```
+
+pub mod bus;
+mod datagram;
+mod device;
+mod faults;
+pub mod gadget;
+mod listen;
+mod model;
+mod news;
+mod stream;
+mod streams;
+#[cfg(test)]
+mod streams_tests;
+pub mod usb_virtual;
+
+pub use device::Character;
+/// The responder without its I/O: what firmware/host holds the firmware against.
+#[doc(hidden)]
+pub use device::{Device, Trust};
+pub use faults::{Faults, Often};
+pub use listen::{Serve, ServeAddress, serve};
+pub use model::{Model, ModelledDevice, Passage};
+pub use news::News;
+pub use streams::Pull;

@@ -1,0 +1,326 @@
+//! Where a responder can be reached: opens the address, tells where it is, and gives each peer a
+//! thread, up to a bound.
+
+use super::device::Character;
+use super::gadget::GadgetPlan;
+use super::news::{News, Reported};
+use super::usb_virtual::VirtualPlan;
+use super::{datagram, gadget, stream, usb_virtual};
+use rustix::fd::OwnedFd;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+use wiregauge_link::host::{self, Clock};
+use wiregauge_link::{Address, PtyMaster, accepted};
+use wiregauge_link::{LinkError, LinkErrorKind};
+use wiregauge_record::LinkOptions;
+
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Where to serve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServeAddress {
+    /// `tcp://HOST:PORT`; without a host, loopback.
+    Tcp(String),
+    /// `udp://HOST:PORT`; without a host, loopback.
+    Udp(String),
+    /// `unix://PATH`.
+    Unix(PathBuf),
+    /// `serial://PATH`: a tty that is there.
+    Serial(PathBuf),
+    /// `pty:` or `pty:PATH`: a pseudo-terminal made for this, with a link at PATH to its name.
+    Pty(Option<PathBuf>),
+    /// `usb-gadget`: this Linux becomes a USB device.
+    UsbGadget(Box<GadgetPlan>),
+    /// `usb-virtual`: a USB device without hardware, on this Linux.
+    UsbVirtual(Box<VirtualPlan>),
+}
+
+impl ServeAddress {
+    /// Reads an address.
+    pub fn parse(text: &str) -> Result<ServeAddress, LinkError> {
+        if text == "usb-gadget" {
+            return Ok(ServeAddress::UsbGadget(Box::default()));
+        }
+        if text == "usb-virtual" {
+            return Ok(ServeAddress::UsbVirtual(Box::default()));
+        }
+        if let Some(path) = text.strip_prefix("pty:") {
+            let path = path.trim_start_matches("//");
+            return Ok(ServeAddress::Pty((!path.is_empty()).then(|| path.into())));
+        }
+        // Without a host: this host only.
+        let text = text.replacen("://:", "://127.0.0.1:", 1);
+        let hint = "tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH, usb-gadget, usb-virtual";
+        let address = Address::parse(&text).map_err(|error| error.hint(hint))?;
+        let rest = address.rest().to_string();
+        match address.kind().scheme {
+            "tcp" => Ok(ServeAddress::Tcp(rest)),
+            "udp" => Ok(ServeAddress::Udp(rest)),
+            "unix" => Ok(ServeAddress::Unix(rest.into())),
+            "serial" => Ok(ServeAddress::Serial(rest.into())),
+            scheme => Err(LinkError::new(
+                LinkErrorKind::Usage,
+                format!("serving {address}"),
+                format!("nothing can be served on `{scheme}`"),
+            )
+            .hint(hint)),
+        }
+    }
+}
+
+/// What to serve, and how much of it.
+#[derive(Clone, Debug)]
+pub struct Serve {
+    /// Where.
+    pub address: ServeAddress,
+    /// As what.
+    pub character: Character,
+    /// Peers at once, at most.
+    pub max_clients: usize,
+    /// Baud rate of a tty.
+    pub baud: Option<u32>,
+}
+
+/// Serves until the stop flag is raised, or a tty or pseudo-terminal ends.
+pub fn serve(
+    what: &Serve,
+    stop: &Arc<AtomicBool>,
+    news: &(dyn Fn(News<'_>) + Sync),
+) -> Result<(), LinkError> {
+    let clock = Clock::start();
+    match &what.address {
+        ServeAddress::Tcp(rest) => {
+            let listener = bind(rest, "tcp", TcpListener::bind)?;
+            let local = listener.local_addr().map_err(|e| failed(rest, &e))?;
+            ready(news, "tcp", local);
+            let accept = || {
+                let (stream, peer) = listener.accept()?;
+                stream.set_nodelay(true)?;
+                Ok((OwnedFd::from(stream), peer.to_string()))
+            };
+            listener
+                .set_nonblocking(true)
+                .map_err(|e| failed(rest, &e))?;
+            accept_all(what, &listener, accept, clock, stop, news).map_err(|e| failed(rest, &e))
+        }
+        ServeAddress::Unix(path) => serve_unix(what, path, clock, stop, news),
+        ServeAddress::Udp(rest) => {
+            let socket = bind(rest, "udp", UdpSocket::bind)?;
+            let local = socket.local_addr().map_err(|e| failed(rest, &e))?;
+            // Enough for the depths that clients ask for; the system may grant less.
+            let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&socket, 4 << 20);
+            socket
+                .set_read_timeout(Some(LOOK))
+                .map_err(|e| failed(rest, &e))?;
+            ready(news, "udp", local);
+            host::use_precise_timers();
+            let (character, most) = (&what.character, what.max_clients);
+            datagram::serve(&socket, character, most, clock, stop, news)
+                .map_err(|e| failed(rest, &e))
+        }
+        ServeAddress::Serial(path) => {
+            let address = format!("serial://{}", path.display());
+            let options = LinkOptions {
+                baud: what.baud,
+                ..LinkOptions::default()
+            };
+            let mut link = Address::parse(&address)?.open(&options, LOOK)?;
+            news(News::Ready {
+                address: &address,
+                remote: false,
+            });
+            stream::serve_one(link.as_mut(), &what.character, clock, stop)
+                .map_err(|e| failed(&address, &e))
+        }
+        ServeAddress::Pty(link_path) => serve_pty(what, link_path.as_deref(), clock, stop, news),
+        ServeAddress::UsbGadget(plan) => gadget::serve(plan, &what.character, clock, stop, news),
+        ServeAddress::UsbVirtual(plan) => {
+            usb_virtual::serve(plan, &what.character, clock, stop, news)
+        }
+    }
+}
+
+fn bind<T>(
+    rest: &str,
+    scheme: &str,
+    bind: impl Fn(SocketAddr) -> io::Result<T>,
+) -> Result<T, LinkError> {
+    let doing = format!("serving {scheme}://{rest}");
+    let address = rest
+        .to_socket_addrs()
+        .and_then(|mut all| all.next().ok_or(io::ErrorKind::NotFound.into()))
+        .map_err(|error| LinkError::new(LinkErrorKind::Usage, &doing, error.to_string()))?;
+    bind(address).map_err(|error| {
+        let explained = LinkError::from_io(&doing, &error);
+        match explained.kind() {
+            LinkErrorKind::Busy => explained.hint(format!(
+                "another program has this port; find it with: ss -lnp | grep {}; or port 0 for any free one",
+                address.port()
+            )),
+            LinkErrorKind::PermissionDenied => {
+                explained.hint("ports below 1024 need CAP_NET_BIND_SERVICE: take a higher one")
+            }
+            LinkErrorKind::Unreachable => {
+                explained.hint("that address is not this host's: ip addr shows those that are")
+            }
+            _ => explained,
+        }
+    })
+}
+
+fn failed(address: &str, error: &io::Error) -> LinkError {
+    LinkError::from_io(format!("serving {address}"), error)
+}
+
+fn ready(news: &(dyn Fn(News<'_>) + Sync), scheme: &str, local: SocketAddr) {
+    let remote = match local.ip() {
+        IpAddr::V4(ip) => !ip.is_loopback(),
+        IpAddr::V6(ip) => !ip.is_loopback(),
+    };
+    news(News::Ready {
+        address: &format!("{scheme}://{local}"),
+        remote,
+    });
+}
+
+fn accept_all(
+    what: &Serve,
+    listener: &impl rustix::fd::AsFd,
+    accept: impl Fn() -> io::Result<(OwnedFd, String)>,
+    clock: Clock,
+    stop: &AtomicBool,
+    news: &(dyn Fn(News<'_>) + Sync),
+) -> io::Result<()> {
+    let clients = AtomicUsize::new(0);
+    let mut reported = Reported::default();
+    std::thread::scope(|scope| {
+        while !stop.load(Ordering::Relaxed) {
+            wiregauge_link::wait_readable(listener.as_fd(), LOOK)?;
+            let (fd, peer) = match accept() {
+                Ok(accepted) => accepted,
+                // Another signal, or a client that left before it was accepted.
+                Err(error) if is_of_one_client(&error) => continue,
+                // Without descriptors or memory the client stays queued, and the listener readable.
+                Err(error) => {
+                    if reported.is_first(&error) {
+                        news(News::CannotAccept(&error));
+                    }
+                    std::thread::sleep(LOOK);
+                    continue;
+                }
+            };
+            if clients.load(Ordering::Relaxed) >= what.max_clients {
+                news(News::TurnedAway(&peer));
+                continue;
+            }
+            clients.fetch_add(1, Ordering::Relaxed);
+            let clients = &clients;
+            let served = std::thread::Builder::new().spawn_scoped(scope, move || {
+                news(News::Came(&peer));
+                // How a client leaves is no failure of the responder.
+                if let Ok(mut link) = accepted(fd) {
+                    let _ = stream::serve_one(&mut link, &what.character, clock, stop);
+                }
+                clients.fetch_sub(1, Ordering::Relaxed);
+                news(News::Left(&peer));
+            });
+            if served.is_err() {
+                clients.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// True for what accept(2) says of one connection, or of none: the next one can be accepted at once.
+fn is_of_one_client(error: &io::Error) -> bool {
+    use io::ErrorKind as Kind;
+    matches!(
+        error.kind(),
+        Kind::WouldBlock | Kind::Interrupted | Kind::ConnectionAborted
+    )
+}
+
+fn serve_unix(
+    what: &Serve,
+    path: &Path,
+    clock: Clock,
+    stop: &AtomicBool,
+    news: &(dyn Fn(News<'_>) + Sync),
+) -> Result<(), LinkError> {
+    let address = format!("unix://{}", path.display());
+    // A socket file outlives a responder that was killed; one that nobody answers is removed. A
+    // plain file refuses a connection just the same and must stay.
+    if std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket())
+        && let Err(error) = UnixStream::connect(path)
+        && error.kind() == io::ErrorKind::ConnectionRefused
+    {
+        let _ = std::fs::remove_file(path);
+    }
+    let listener = UnixListener::bind(path).map_err(|error| {
+        let explained = failed(&address, &error);
+        match explained.kind() {
+            LinkErrorKind::Busy => explained.hint("another responder serves there: another path"),
+            _ => explained,
+        }
+    })?;
+    news(News::Ready {
+        address: &address,
+        remote: false,
+    });
+    listener
+        .set_nonblocking(true)
+        .map_err(|e| failed(&address, &e))?;
+    let accept = || {
+        Ok((
+            OwnedFd::from(listener.accept()?.0),
+            "a local program".to_string(),
+        ))
+    };
+    let served = accept_all(what, &listener, accept, clock, stop, news);
+    let _ = std::fs::remove_file(path);
+    served.map_err(|e| failed(&address, &e))
+}
+
+fn serve_pty(
+    what: &Serve,
+    link_path: Option<&Path>,
+    clock: Clock,
+    stop: &AtomicBool,
+    news: &(dyn Fn(News<'_>) + Sync),
+) -> Result<(), LinkError> {
+    let mut master = PtyMaster::open().map_err(|e| failed("a pseudo-terminal", &e))?;
+    let name = match link_path {
+        None => master.path().to_path_buf(),
+        Some(link) => {
+            // Only a link of an earlier responder is replaced, never a file.
+            if link.is_symlink() {
+                let _ = std::fs::remove_file(link);
+            }
+            std::os::unix::fs::symlink(master.path(), link).map_err(|error| {
+                failed(
+                    &format!("a pseudo-terminal named {}", link.display()),
+                    &error,
+                )
+                .hint("another name, or remove what stands there")
+            })?;
+            link.to_path_buf()
+        }
+    };
+    let address = format!("serial://{}", name.display());
+    news(News::Ready {
+        address: &address,
+        remote: false,
+    });
+    let served = stream::serve_one(&mut master, &what.character, clock, stop);
+    if let Some(link) = link_path {
+        let _ = std::fs::remove_file(link);
+    }
+    served.map_err(|e| failed(&address, &e))
+}

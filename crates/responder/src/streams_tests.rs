@@ -1,0 +1,624 @@
+//! The device's streams in virtual time: an always busy host in front of it, and every byte counted
+//! at both ends.
+
+use super::device::Trust;
+use super::{Character, Device, Faults, Model, Often, Pull};
+use wiregauge_link::host::Clock;
+use wiregauge_link::limits::Bus;
+use wiregauge_record::Protocol;
+use wiregauge_wire as wire;
+use wiregauge_wire::{
+    Kind, Request, Response, Status, StreamChecker, StreamCounts, StreamOrder, StreamReport, Taken,
+    Verb,
+};
+
+const MS: u64 = 1_000_000;
+
+fn device(model: Model, faults: Faults) -> Device {
+    let character = Character {
+        protocol: Protocol::Wiregauge,
+        name: "streams".into(),
+        max_frame: 1 << 20,
+        model,
+        faults,
+        seed: 5,
+    };
+    Device::new(character, Clock::start())
+}
+
+fn on(bus: Bus) -> Model {
+    Model {
+        bus: Some(bus),
+        ..Model::default()
+    }
+}
+
+fn order(kind: Kind, sequence: u32, order: StreamOrder) -> Vec<u8> {
+    let request = Request {
+        kind,
+        sequence,
+        out_payload: wire::STREAM_ORDER as u32,
+        in_bytes: match order.verb {
+            Verb::Start => 32,
+            Verb::End => 104,
+        },
+    };
+    let mut header = [0; 16];
+    request.encode(&mut header);
+    [&header[..], &order.encode()].concat()
+}
+
+fn start(kind: Kind, sequence: u32, transfer_bytes: u32) -> Vec<u8> {
+    let verb = Verb::Start;
+    let stop_after = 0;
+    order(
+        kind,
+        sequence,
+        StreamOrder {
+            verb,
+            transfer_bytes,
+            stop_after,
+        },
+    )
+}
+
+fn end(kind: Kind, sequence: u32) -> Vec<u8> {
+    let verb = Verb::End;
+    order(
+        kind,
+        sequence,
+        StreamOrder {
+            verb,
+            transfer_bytes: 0,
+            stop_after: 0,
+        },
+    )
+}
+
+/// A host that has data for the device whenever it takes some, and takes all that it sends.
+struct Host {
+    device: Device,
+    now: u64,
+    /// Bytes of requests and data that the device has not taken.
+    waiting: Vec<u8>,
+    /// Data that follows; `None` without an OUT stream.
+    position: Option<u64>,
+    checker: StreamChecker,
+    answers: Vec<(Response, Vec<u8>)>,
+    /// What an answer still lacks.
+    payload: usize,
+    /// Every arrival: when, and how many bytes.
+    arrivals: Vec<(u64, usize)>,
+}
+
+impl Host {
+    fn new(model: Model, faults: Faults) -> Host {
+        Host {
+            device: device(model, faults),
+            now: 0,
+            waiting: Vec::new(),
+            position: None,
+            checker: StreamChecker::new(),
+            answers: Vec::new(),
+            payload: 0,
+            arrivals: Vec::new(),
+        }
+    }
+
+    fn say(&mut self, frame: &[u8]) {
+        self.waiting.extend_from_slice(frame);
+    }
+
+    fn hear(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            if self.payload > 0 {
+                let (more, rest) = bytes.split_at(bytes.len().min(self.payload));
+                self.payload -= more.len();
+                self.answers.last_mut().unwrap().1.extend(more);
+                bytes = rest;
+                continue;
+            }
+            let Taken::Frame { header, used } = self.checker.take::<Response>(bytes) else {
+                return;
+            };
+            self.payload = header.in_payload as usize;
+            self.answers.push((header, Vec::new()));
+            bytes = &bytes[used..];
+        }
+    }
+
+    /// Lets virtual time pass, from one event to the next.
+    fn run(&mut self, until: u64) {
+        let mut ready = Vec::new();
+        while self.now < until && !self.device.is_gone() {
+            let now = self.now;
+            if let (Some(position), true) = (&mut self.position, self.waiting.len() < 64 << 10) {
+                let mut data = vec![0; 64 << 10];
+                wire::fill_stream(*position, &mut data);
+                *position += data.len() as u64;
+                self.waiting.extend(data);
+            }
+            let used = self.device.take_stream(&self.waiting, now, &mut ready);
+            self.waiting.drain(..used);
+            while let Some(answer) = self.device.pop_due(now) {
+                ready.extend(answer);
+            }
+            let mut at = until;
+            if let Some(room) = self.device.source_bytes()
+                && let Pull::NextAt(next) = self.device.pull(now, room, &mut ready)
+            {
+                at = at.min(next);
+            }
+            if !ready.is_empty() {
+                self.arrivals.push((now, ready.len()));
+                let bytes = std::mem::take(&mut ready);
+                self.hear(&bytes);
+            }
+            let full = self.device.full_until_ns();
+            let due = [
+                self.device.next_due_ns(),
+                Some(full).filter(|full| *full > 0),
+            ];
+            at = due.into_iter().flatten().fold(at, u64::min);
+            // A device without a model is as fast as this host, which takes its time for a turn.
+            self.now = at.max(now + 1_000);
+        }
+    }
+
+    fn report(&mut self, kind: Kind) -> StreamReport {
+        self.position = None;
+        let sequence = self.answers.len() as u32 + 1000;
+        self.say(&end(kind, sequence));
+        for _ in 0..1000 {
+            self.run(self.now + MS);
+            let answer = self
+                .answers
+                .iter()
+                .find(|(header, _)| header.sequence == sequence);
+            if let Some((header, payload)) = answer
+                && self.payload == 0
+            {
+                assert_eq!((header.kind, header.status), (kind, Status::Ok));
+                return StreamReport::decode(payload).unwrap();
+            }
+        }
+        panic!("no report");
+    }
+
+    fn statuses(&self) -> Vec<Status> {
+        self.answers
+            .iter()
+            .map(|(header, _)| header.status)
+            .collect()
+    }
+}
+
+/// A source with faults, over so many transfers of 1000 bytes; what the host counted, what the
+/// device did.
+fn faulty(faults: Faults, transfers: u64) -> (StreamCounts, StreamReport) {
+    let mut host = Host::new(Model::default(), faults);
+    let verb = Verb::Start;
+    let stop_after = transfers * 1000;
+    host.say(&order(
+        Kind::Source,
+        1,
+        StreamOrder {
+            verb,
+            transfer_bytes: 1000,
+            stop_after,
+        },
+    ));
+    host.run(100 * MS);
+    let report = host.report(Kind::Source);
+    assert_eq!((report.bytes, report.transfers), (stop_after, transfers));
+    (host.checker.finish(), report)
+}
+
+#[test]
+fn a_source_fills_the_bus_and_never_exceeds_it() {
+    for (bus, transfer) in [
+        (Bus::FullSpeed, 4096),
+        (Bus::FullSpeed, 65_536),
+        (Bus::HighSpeed, 65_536),
+        (Bus::HighSpeed, 512),
+    ] {
+        let mut host = Host::new(on(bus), Faults::default());
+        host.say(&start(Kind::Source, 1, transfer));
+        host.run(1000 * MS);
+        let mut sum = 0;
+        for (at, bytes) in &host.arrivals {
+            sum += *bytes as u64;
+            let most = bus.bytes_per_second() as f64 * *at as f64 / 1e9;
+            assert!(
+                sum as f64 <= most + 32.0,
+                "{bus:?} {transfer}: {sum} > {most}"
+            );
+        }
+        assert!(
+            sum as f64 > 0.95 * bus.bytes_per_second() as f64,
+            "{bus:?} {transfer}: {sum}"
+        );
+        let counts = host.checker.counts();
+        assert_eq!(counts.right(), counts.received);
+        assert_eq!(counts.lost, 0);
+    }
+}
+
+#[test]
+fn a_sink_is_filled_as_fast_as_the_bus_and_no_faster() {
+    for (bus, transfer) in [
+        (Bus::FullSpeed, 65_536),
+        (Bus::HighSpeed, 65_536),
+        (Bus::FullSpeed, 64),
+    ] {
+        let mut host = Host::new(on(bus), Faults::default());
+        host.say(&start(Kind::Sink, 1, transfer));
+        host.position = Some(0);
+        for tenth in 1..=10 {
+            host.run(tenth * 100 * MS);
+            let taken = host.position.unwrap() - host.waiting.len() as u64;
+            // It plans two frames ahead, and then one more piece.
+            let ahead = (3 * bus.packets_per_frame() + 1) * bus.packet_bytes();
+            let most = bus.bytes_per_second() * tenth / 10;
+            assert!(
+                taken <= most + ahead,
+                "{bus:?} {transfer}: {taken} > {most}"
+            );
+            assert!(
+                taken as f64 > 0.95 * most as f64,
+                "{bus:?} {transfer}: {taken}"
+            );
+        }
+        host.waiting.clear();
+        let report = host.report(Kind::Sink);
+        assert_eq!(report.counts().right(), report.bytes);
+        let span = (report.last_ticks - report.first_ticks) as f64 / 1e9;
+        let rate = report.bytes as f64 / span;
+        assert!(rate < 1.01 * bus.bytes_per_second() as f64, "{rate}");
+    }
+}
+
+#[test]
+fn both_directions_share_the_bus() {
+    for bus in [Bus::FullSpeed, Bus::HighSpeed] {
+        let mut host = Host::new(on(bus), Faults::default());
+        host.say(&start(Kind::Source, 1, 16_384));
+        host.run(MS);
+        host.say(&start(Kind::Sink, 2, 16_384));
+        host.position = Some(0);
+        host.run(1000 * MS);
+        let came = host.checker.counts().received;
+        let went = host.position.unwrap() - host.waiting.len() as u64;
+        let limit = bus.bytes_per_second();
+        let both = came + went;
+        assert!(both <= limit + (3 * bus.packets_per_frame() + 1) * bus.packet_bytes());
+        assert!(
+            both as f64 > 0.95 * limit as f64,
+            "{bus:?}: {came} + {went}"
+        );
+        assert!(
+            came.min(went) as f64 > 0.3 * limit as f64,
+            "{bus:?}: {came} + {went}"
+        );
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_stream_to_the_bit_and_nanosecond() {
+    let run = |seed| {
+        let model = Model {
+            service_ns: 100_000,
+            jitter_ns: 300_000,
+            bus: Some(Bus::FullSpeed),
+        };
+        let faults = Faults {
+            lose_byte: Some(Often::Chance(0.1)),
+            duplicate: Some(Often::Chance(0.1)),
+            stall: Some((Often::Chance(0.02), 5 * MS)),
+            ..Faults::default()
+        };
+        let mut host = Host::new(model, faults);
+        host.device = {
+            let mut character = host.device.character().clone();
+            character.seed = seed;
+            Device::new(character, Clock::start())
+        };
+        host.say(&start(Kind::Source, 1, 700));
+        host.run(2 * MS);
+        host.say(&start(Kind::Sink, 2, 900));
+        host.position = Some(0);
+        host.run(300 * MS);
+        let sunk = host.report(Kind::Sink);
+        let sourced = host.report(Kind::Source);
+        (host.arrivals, host.checker.finish(), sunk, sourced)
+    };
+    let one = run(7);
+    assert!(one.1.lost > 0 && one.1.duplicated > 0, "{:?}", one.1);
+    assert!(one.3.transfers > 50, "{:?}", one.3);
+    assert_eq!(one, run(7));
+    assert_ne!(one, run(8));
+}
+
+#[test]
+fn a_sink_that_computes_for_every_transfer_is_as_slow_as_that() {
+    let model = Model {
+        service_ns: MS,
+        ..Model::default()
+    };
+    let mut host = Host::new(model, Faults::default());
+    host.say(&start(Kind::Sink, 1, 1000));
+    host.position = Some(0);
+    host.run(1000 * MS);
+    let taken = host.position.unwrap() - host.waiting.len() as u64;
+    assert!((950_000..=1_002_000).contains(&taken), "{taken}");
+}
+
+#[test]
+fn a_source_that_computes_while_the_wire_is_busy_is_as_slow_as_the_slower_of_both() {
+    for (service_ns, most) in [(MS, 1_000_000), (MS / 10, 1_216_000)] {
+        let model = Model {
+            service_ns,
+            ..on(Bus::FullSpeed)
+        };
+        let mut host = Host::new(model, Faults::default());
+        host.say(&start(Kind::Source, 1, 1000));
+        host.run(1000 * MS);
+        let came = host.checker.counts().received;
+        assert!(came <= most, "{came}");
+        // 1000 B are 16 packets, the last of them short.
+        assert!(came as f64 > 0.93 * most as f64, "{came} of {most}");
+    }
+}
+
+#[test]
+fn every_fault_of_a_source_is_counted_to_the_byte() {
+    let often = Some(Often::Every(5));
+    let none = Faults::default;
+    let (counts, _) = faulty(none(), 100);
+    assert_eq!((counts.right(), counts.lost), (100_000, 0));
+
+    // The last of them is at the end of the stream, where only the device's own count shows it.
+    let (counts, report) = faulty(
+        Faults {
+            drop: often,
+            ..none()
+        },
+        100,
+    );
+    assert_eq!(counts.lost + report.bytes - counts.reached(), 20_000);
+    assert_eq!(counts.right(), 80_000);
+
+    let (counts, _) = faulty(
+        Faults {
+            duplicate: often,
+            ..none()
+        },
+        101,
+    );
+    assert_eq!((counts.duplicated, counts.right()), (20_000, 101_000));
+
+    let (counts, _) = faulty(
+        Faults {
+            lose_byte: often,
+            ..none()
+        },
+        101,
+    );
+    assert_eq!((counts.lost, counts.right()), (20, 100_980));
+
+    let (counts, _) = faulty(
+        Faults {
+            insert_byte: often,
+            ..none()
+        },
+        101,
+    );
+    assert_eq!((counts.stray, counts.right()), (20, 101_000));
+
+    let (counts, _) = faulty(
+        Faults {
+            corrupt: often,
+            ..none()
+        },
+        101,
+    );
+    assert_eq!((counts.corrupted, counts.right()), (20, 100_980));
+}
+
+#[test]
+fn a_stall_holds_up_a_source_and_a_disconnect_ends_it() {
+    let faults = Faults {
+        stall: Some((Often::Every(10), 50 * MS)),
+        ..Faults::default()
+    };
+    let mut host = Host::new(on(Bus::HighSpeed), faults);
+    host.say(&start(Kind::Source, 1, 512));
+    host.run(1000 * MS);
+    let sent = host.checker.counts().received / 512;
+    assert!((150..=200).contains(&sent), "{sent}");
+
+    let faults = Faults {
+        disconnect_after: Some(30),
+        ..Faults::default()
+    };
+    for kind in [Kind::Source, Kind::Sink] {
+        let mut host = Host::new(Model::default(), faults);
+        host.say(&start(kind, 1, 100));
+        host.run(MS);
+        host.position = Some(0);
+        host.run(100 * MS);
+        assert!(host.device.is_gone());
+        if kind == Kind::Source {
+            assert_eq!(host.checker.counts().received, 3000);
+        }
+    }
+}
+
+#[test]
+fn a_report_can_be_asked_for_again_and_a_start_said_twice_is_one() {
+    let mut host = Host::new(Model::default(), Faults::default());
+    let mut data = vec![0; 5000];
+    wire::fill_stream(0, &mut data);
+    host.say(&start(Kind::Sink, 1, 1000));
+    host.say(&data[..2000]);
+    host.say(&start(Kind::Sink, 1, 1000));
+    host.say(&data[2000..]);
+    host.run(MS);
+    assert_eq!(host.answers.len(), 2);
+    let report = host.report(Kind::Sink);
+    assert_eq!((report.bytes, report.counts().right()), (5000, 5000));
+    assert_eq!(host.report(Kind::Sink), report);
+    // A START that was under way for long begins nothing.
+    host.say(&start(Kind::Sink, 1, 1000));
+    assert_eq!(host.report(Kind::Sink), report);
+    // Another one does.
+    host.say(&start(Kind::Sink, 2, 1000));
+    host.say(&data[..100]);
+    assert_eq!(host.report(Kind::Sink).bytes, 100);
+    // A host that says HELLO is a new one.
+    host.say(&start(Kind::Source, 3, 1000));
+    host.run(host.now + MS);
+    assert!(host.device.source_bytes().is_some());
+    let mut hello = [0; wire::HELLO_REQUEST];
+    Request {
+        kind: Kind::Hello,
+        sequence: 9,
+        out_payload: 88,
+        in_bytes: 104,
+    }
+    .encode(hello.first_chunk_mut().unwrap());
+    host.say(&hello);
+    host.run(host.now + MS);
+    assert_eq!(host.device.source_bytes(), None);
+    assert_eq!(host.answers.last().unwrap().0.kind, Kind::Hello);
+}
+
+#[test]
+fn data_that_was_damaged_on_its_way_to_the_device_is_in_its_report() {
+    let mut host = Host::new(Model::default(), Faults::default());
+    let mut data = vec![0; 9000];
+    wire::fill_stream(0, &mut data);
+    data[8000] ^= 1;
+    data.drain(5000..5100);
+    data.splice(3000..3000, [7, 7, 7]);
+    host.say(&start(Kind::Sink, 1, 1000));
+    host.say(&data);
+    let report = host.report(Kind::Sink);
+    assert_eq!((report.bytes, report.lost, report.stray), (8903, 100, 3));
+    assert_eq!((report.corrupted, report.duplicated), (1, 0));
+    assert_eq!(report.counts().reached(), 9000);
+}
+
+#[test]
+fn an_end_whose_order_lost_a_byte_is_said_again_and_heard() {
+    let mut host = Host::new(Model::default(), Faults::default());
+    let mut data = vec![0; 500];
+    wire::fill_stream(0, &mut data);
+    host.say(&start(Kind::Sink, 1, 100));
+    host.say(&data);
+    let broken = end(Kind::Sink, 2);
+    host.say(&broken[..31]);
+    // The first byte of the next one is taken for the lost one.
+    host.say(&end(Kind::Sink, 3));
+    let report = host.report(Kind::Sink);
+    assert_eq!((report.counts().right(), report.lost), (500, 0));
+    assert!(report.stray <= 16);
+}
+
+#[test]
+fn what_cannot_be_streamed_is_refused() {
+    let mut host = Host::new(Model::default(), Faults::default());
+    host.say(&start(Kind::Source, 1, 0));
+    host.say(&start(Kind::Sink, 2, (1 << 20) + 1));
+    let mut strange = start(Kind::Sink, 3, 100);
+    strange[16] = 7;
+    host.say(&strange);
+    host.run(MS);
+    use Status::{TooLarge, Unsupported};
+    assert_eq!(host.statuses(), [Unsupported, TooLarge, Unsupported]);
+    assert_eq!(host.device.source_bytes(), None);
+}
+
+/// Gives a datagram to a device; returns the status of its answer.
+fn datagram(device: &mut Device, bytes: &[u8], now: u64, trust: Trust) -> Option<Status> {
+    let mut ready = Vec::new();
+    device.take_datagram(bytes, now, trust, &mut ready);
+    assert!(trust == Trust::Proved || ready.len() <= bytes.len());
+    Response::decode(&ready).ok().map(|header| header.status)
+}
+
+#[test]
+fn nothing_is_streamed_to_an_address_that_is_not_proven() {
+    let mut device = device(Model::default(), Faults::default());
+    for frame in [
+        start(Kind::Source, 1, 1000),
+        end(Kind::Source, 2),
+        end(Kind::Sink, 3),
+    ] {
+        let status = datagram(&mut device, &frame, 0, Trust::Unproved);
+        assert_eq!(status, Some(Status::Unproven));
+    }
+    let mut ready = Vec::new();
+    assert_eq!(device.pull(0, 65_536, &mut ready), Pull::Idle);
+    let large = start(Kind::Source, 4, 65_508);
+    let status = datagram(&mut device, &large, 0, Trust::Proved);
+    assert_eq!(status, Some(Status::TooLarge));
+}
+
+#[test]
+fn a_source_on_datagrams_stops_ten_seconds_after_its_host_fell_silent() {
+    let second = 1000 * MS;
+    let mut device = device(Model::default(), Faults::default());
+    let frame = start(Kind::Source, 1, 1000);
+    datagram(&mut device, &frame, 0, Trust::Proved);
+    let flows = |device: &mut Device, at| {
+        let mut ready = Vec::new();
+        device.pull(at, 1000, &mut ready);
+        ready.len()
+    };
+    assert_eq!(flows(&mut device, 9 * second), 1000);
+    datagram(&mut device, &frame, 9 * second, Trust::Proved);
+    assert_eq!(flows(&mut device, 18 * second), 1000);
+    // Anyone could say so.
+    datagram(&mut device, &frame, 18 * second, Trust::Unproved);
+    assert_eq!(flows(&mut device, 19 * second + 1), 0);
+    assert_eq!(device.source_bytes(), None);
+}
+
+#[test]
+fn pieces_of_a_stream_that_come_as_datagrams_are_counted() {
+    let mut device = device(Model::default(), Faults::default());
+    datagram(&mut device, &start(Kind::Sink, 1, 1000), 0, Trust::Proved);
+    let mut data = vec![0; 10_000];
+    wire::fill_stream(0, &mut data);
+    for (number, piece) in data.chunks(1000).enumerate() {
+        if number != 4 {
+            assert_eq!(datagram(&mut device, piece, 1, Trust::Proved), None);
+        }
+    }
+    let mut ready = Vec::new();
+    device.take_datagram(&end(Kind::Sink, 2), 2, Trust::Proved, &mut ready);
+    let report = StreamReport::decode(&ready[32..]).unwrap();
+    assert_eq!(
+        (report.bytes, report.lost, report.transfers),
+        (9000, 1000, 9)
+    );
+}
+
+#[test]
+fn a_modelled_sink_on_datagrams_loses_what_it_has_no_room_for_and_says_so() {
+    let mut device = device(on(Bus::FullSpeed), Faults::default());
+    datagram(&mut device, &start(Kind::Sink, 1, 1000), 0, Trust::Proved);
+    while device.pop_due(10 * MS).is_some() {}
+    let mut data = vec![0; 100_000];
+    wire::fill_stream(0, &mut data);
+    for piece in data.chunks(1000) {
+        datagram(&mut device, piece, 10 * MS, Trust::Proved);
+    }
+    datagram(&mut device, &end(Kind::Sink, 2), 20 * MS, Trust::Proved);
+    let answer = device.pop_due(100 * MS).unwrap();
+    let report = StreamReport::decode(&answer[32..]).unwrap();
+    assert!(report.overruns > 90, "{report:?}");
+    assert_eq!(report.transfers + report.overruns, 100);
+    assert_eq!(report.counts().right(), report.bytes);
+}

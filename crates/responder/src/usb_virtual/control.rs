@@ -1,0 +1,230 @@
+//! Requests on endpoint 0: the standard ones of USB 2.0, 9.4, and those of a serial port (PSTN 1.2,
+//! 6.3). What is not known is stalled.
+
+use super::descriptors::Identity;
+use crate::gadget::Function;
+use std::collections::HashMap;
+use wiregauge_link::limits::Bus;
+
+/// What a request is answered with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// These bytes IN.
+    Data(Vec<u8>),
+    /// Done; something else follows from it.
+    Done(Effect),
+    /// Not understood.
+    Stall,
+}
+
+/// What a request changes outside endpoint 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    None,
+    /// This one of the functions begins anew: what it had to send is thrown away.
+    Reset(usize),
+    /// All functions do.
+    ResetAll,
+    /// What stands at this endpoint address is thrown away.
+    ClearHalt(u8),
+}
+
+/// The state behind endpoint 0.
+#[derive(Debug, Default)]
+pub struct Control {
+    configuration: u8,
+    /// Of the serial ports, by function.
+    ports: HashMap<usize, Port>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Port {
+    line_coding: [u8; 7],
+    /// DTR: a program has it open.
+    opened: bool,
+}
+
+impl Default for Port {
+    fn default() -> Port {
+        Port {
+            line_coding: DEFAULT_CODING,
+            opened: false,
+        }
+    }
+}
+
+/// 115,200 baud, 1 stop bit, no parity, 8 data bits.
+const DEFAULT_CODING: [u8; 7] = [0x00, 0xc2, 0x01, 0x00, 0x00, 0x00, 0x08];
+
+// bmRequestType (USB 2.0, table 9-2).
+const TO_DEVICE: u8 = 0x00;
+const TO_INTERFACE: u8 = 0x01;
+const TO_ENDPOINT: u8 = 0x02;
+const FROM_DEVICE: u8 = 0x80;
+const FROM_INTERFACE: u8 = 0x81;
+const FROM_ENDPOINT: u8 = 0x82;
+const CLASS_TO_INTERFACE: u8 = 0x21;
+const CLASS_FROM_INTERFACE: u8 = 0xa1;
+
+// bRequest (USB 2.0, table 9-4; PSTN 1.2, table 13).
+const GET_STATUS: u8 = 0;
+const CLEAR_FEATURE: u8 = 1;
+const GET_DESCRIPTOR: u8 = 6;
+const GET_CONFIGURATION: u8 = 8;
+const SET_CONFIGURATION: u8 = 9;
+const GET_INTERFACE: u8 = 10;
+const SET_INTERFACE: u8 = 11;
+const SET_LINE_CODING: u8 = 0x20;
+const GET_LINE_CODING: u8 = 0x21;
+const SET_CONTROL_LINE_STATE: u8 = 0x22;
+const SEND_BREAK: u8 = 0x23;
+
+impl Control {
+    /// Answers a request with its data stage OUT, if it has one.
+    pub fn answer(&mut self, identity: &Identity, setup: [u8; 8], data: &[u8]) -> Answer {
+        let value = u16::from_le_bytes([setup[2], setup[3]]);
+        let index = u16::from_le_bytes([setup[4], setup[5]]);
+        let interface = index as u8;
+        let function = identity.function_of(interface);
+        let is_port = function.is_some_and(|at| identity.functions[at] == Function::Acm);
+        let port = match function {
+            Some(at) if is_port => Some(self.ports.entry(at).or_default()),
+            _ => None,
+        };
+        let answer = match (setup[0], setup[1]) {
+            (FROM_DEVICE, GET_DESCRIPTOR) => descriptor(identity, value),
+            // Self-powered (USB 2.0, figure 9-4).
+            (FROM_DEVICE, GET_STATUS) => Some(Answer::Data(vec![1, 0])),
+            (FROM_INTERFACE | FROM_ENDPOINT, GET_STATUS) => Some(Answer::Data(vec![0, 0])),
+            (FROM_DEVICE, GET_CONFIGURATION) => Some(Answer::Data(vec![self.configuration])),
+            (TO_DEVICE, SET_CONFIGURATION) if value <= 1 => {
+                self.configuration = value as u8;
+                Some(Answer::Done(Effect::ResetAll))
+            }
+            (FROM_INTERFACE, GET_INTERFACE) if function.is_some() => Some(Answer::Data(vec![0])),
+            (TO_INTERFACE, SET_INTERFACE) if value == 0 => {
+                function.map(|at| Answer::Done(Effect::Reset(at)))
+            }
+            (TO_ENDPOINT, CLEAR_FEATURE) if value == 0 => {
+                Some(Answer::Done(Effect::ClearHalt(index as u8)))
+            }
+            (CLASS_TO_INTERFACE, SET_LINE_CODING) => {
+                port.zip(data.try_into().ok()).map(|(port, coding)| {
+                    port.line_coding = coding;
+                    Answer::Done(Effect::None)
+                })
+            }
+            (CLASS_FROM_INTERFACE, GET_LINE_CODING) => {
+                port.map(|port| Answer::Data(port.line_coding.to_vec()))
+            }
+            (CLASS_TO_INTERFACE, SET_CONTROL_LINE_STATE) => {
+                port.zip(function).map(|(port, function)| {
+                    let was_open = std::mem::replace(&mut port.opened, value & 1 != 0);
+                    // A program that opens the port raises DTR, and is a new peer.
+                    Answer::Done(if port.opened && !was_open {
+                        Effect::Reset(function)
+                    } else {
+                        Effect::None
+                    })
+                })
+            }
+            (CLASS_TO_INTERFACE, SEND_BREAK) => port.map(|_| Answer::Done(Effect::None)),
+            _ => None,
+        };
+        match answer {
+            Some(Answer::Data(mut bytes)) => {
+                bytes.truncate(usize::from(u16::from_le_bytes([setup[6], setup[7]])));
+                Answer::Data(bytes)
+            }
+            Some(answer) => answer,
+            None => Answer::Stall,
+        }
+    }
+}
+
+/// Types of descriptor: USB 2.0, table 9-5.
+fn descriptor(identity: &Identity, value: u16) -> Option<Answer> {
+    let [index, kind] = value.to_le_bytes();
+    let other = match identity.speed {
+        Bus::FullSpeed => Bus::HighSpeed,
+        Bus::HighSpeed => Bus::FullSpeed,
+    };
+    match (kind, index) {
+        (1, 0) => Some(identity.device()),
+        (2, 0) => Some(identity.configuration(2, identity.speed)),
+        (3, index) => identity.string(index),
+        (6, 0) => identity.qualifier(),
+        (7, 0) if identity.speed == Bus::HighSpeed => Some(identity.configuration(7, other)),
+        _ => None,
+    }
+    .map(Answer::Data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity(functions: &[Function]) -> Identity {
+        Identity {
+            vendor: 1,
+            product: 2,
+            name: "n".into(),
+            serial: "s".into(),
+            speed: Bus::FullSpeed,
+            functions: functions.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_descriptor_is_cut_to_the_length_that_the_host_asks_for() {
+        let answer = Control::default().answer(
+            &identity(&[Function::Acm]),
+            [0x80, 6, 0, 1, 0, 0, 8, 0],
+            &[],
+        );
+        assert!(matches!(answer, Answer::Data(bytes) if bytes.len() == 8 && bytes[0] == 18));
+    }
+
+    #[test]
+    fn line_coding_is_kept_and_given_back() {
+        let device = identity(&[Function::Acm]);
+        let mut control = Control::default();
+        let coding = [0, 0x10, 0x0e, 0, 0, 0, 8];
+        let set = control.answer(&device, [0x21, 0x20, 0, 0, 0, 0, 7, 0], &coding);
+        assert_eq!(set, Answer::Done(Effect::None));
+        let got = control.answer(&device, [0xa1, 0x21, 0, 0, 0, 0, 7, 0], &[]);
+        assert_eq!(got, Answer::Data(coding.to_vec()));
+    }
+
+    #[test]
+    fn a_port_begins_anew_when_it_is_opened_not_while_it_is_open() {
+        let device = identity(&[Function::Acm]);
+        let mut control = Control::default();
+        let raise = [0x21, 0x22, 3, 0, 0, 0, 0, 0];
+        let reset = Answer::Done(Effect::Reset(0));
+        assert_eq!(control.answer(&device, raise, &[]), reset);
+        assert_eq!(
+            control.answer(&device, raise, &[]),
+            Answer::Done(Effect::None)
+        );
+    }
+
+    #[test]
+    fn what_is_unknown_is_stalled_and_so_are_requests_of_a_class_that_is_not_there() {
+        let mut control = Control::default();
+        let bulk = identity(&[Function::Bulk]);
+        for setup in [
+            [0xa1, 0x21, 0, 0, 0, 0, 7, 0],
+            [0xc0, 0x01, 0, 0, 0, 0, 7, 0],
+            [0x80, 6, 0, 6, 0, 0, 10, 0],
+            [0x00, 9, 2, 0, 0, 0, 0, 0],
+        ] {
+            assert_eq!(
+                control.answer(&bulk, setup, &[]),
+                Answer::Stall,
+                "{setup:?}"
+            );
+        }
+    }
+}

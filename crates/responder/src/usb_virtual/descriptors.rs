@@ -1,0 +1,518 @@
+//! What the virtual device says that it is. Tables, from which the bytes of USB 2.0, chapter 9, and
+//! of the CDC specification (CDC 1.2 and PSTN 1.2) are made; nothing is decided here.
+
+use crate::bus::Direction;
+use crate::gadget::Function;
+use wiregauge_link::limits::Bus;
+
+/// The interfaces of a function.
+pub const fn interfaces_of(function: Function) -> &'static [Interface] {
+    match function {
+        Function::Acm => ACM,
+        Function::Bulk => BULK,
+        Function::Interrupt => INTERRUPT,
+    }
+}
+
+/// An interface.
+#[derive(Clone, Copy, Debug)]
+pub struct Interface {
+    /// Class, subclass, protocol.
+    pub class: [u8; 3],
+    /// Its name; an index into the strings is given to it.
+    pub name: &'static str,
+    /// Class-specific descriptors behind it.
+    pub extra: &'static [Item],
+    /// Its endpoints.
+    pub endpoints: &'static [Endpoint],
+}
+
+/// A byte of a class-specific descriptor.
+#[derive(Clone, Copy, Debug)]
+pub enum Item {
+    /// As it stands.
+    Byte(u8),
+    /// The number of the function's first interface, or of a later one.
+    Interface(u8),
+}
+
+/// An endpoint.
+#[derive(Clone, Copy, Debug)]
+pub struct Endpoint {
+    /// Its number within the function, from 0; numbers are given to functions one after the other.
+    pub number: u8,
+    /// Which way.
+    pub direction: Direction,
+    /// How it is asked.
+    pub kind: EndpointKind,
+    /// What it carries.
+    pub carries: Carries,
+}
+
+/// Types of endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndpointKind {
+    /// Bulk, with packets of the largest size.
+    Bulk,
+    /// Interrupt, with packets of this size, once in so many frames at full speed, or in
+    /// 2^(n - 1) microframes at high speed.
+    Interrupt {
+        /// Largest packet.
+        bytes: u16,
+        /// bInterval at full speed.
+        full: u8,
+        /// bInterval at high speed.
+        high: u8,
+    },
+}
+
+/// What an endpoint is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// Requests or answers of a responder; IN and OUT of the same number belong together.
+    Frames,
+    /// Notifications, of which there are none.
+    Nothing,
+}
+
+use Item::{Byte as B, Interface as I};
+
+const NOTIFY: EndpointKind = EndpointKind::Interrupt {
+    bytes: 16,
+    full: 16,
+    high: 8,
+};
+
+const SWIFT: EndpointKind = EndpointKind::Interrupt {
+    bytes: 64,
+    full: 1,
+    high: 1,
+};
+
+const ACM: &[Interface] = &[
+    Interface {
+        // CDC 1.2, table 2 and PSTN 1.2, 3.2: abstract control model, no protocol of AT commands.
+        class: [0x02, 0x02, 0x00],
+        name: "wiregauge serial port",
+        extra: &[
+            // Header: CDC 1.10 (CDC 1.2, table 15).
+            B(5),
+            B(0x24),
+            B(0x00),
+            B(0x10),
+            B(0x01),
+            // Call management: none (PSTN 1.2, table 3).
+            B(5),
+            B(0x24),
+            B(0x01),
+            B(0x00),
+            I(1),
+            // Line coding and control line state are understood (PSTN 1.2, table 4).
+            B(4),
+            B(0x24),
+            B(0x02),
+            B(0x02),
+            // Union (CDC 1.2, table 16).
+            B(5),
+            B(0x24),
+            B(0x06),
+            I(0),
+            I(1),
+        ],
+        endpoints: &[Endpoint {
+            number: 0,
+            direction: Direction::In,
+            kind: NOTIFY,
+            carries: Carries::Nothing,
+        }],
+    },
+    Interface {
+        class: [0x0a, 0x00, 0x00],
+        name: "wiregauge serial data",
+        extra: &[],
+        endpoints: &[
+            Endpoint {
+                number: 1,
+                direction: Direction::In,
+                kind: EndpointKind::Bulk,
+                carries: Carries::Frames,
+            },
+            Endpoint {
+                number: 1,
+                direction: Direction::Out,
+                kind: EndpointKind::Bulk,
+                carries: Carries::Frames,
+            },
+        ],
+    },
+];
+
+const BULK: &[Interface] = &[Interface {
+    class: [0xff, 0x00, 0x00],
+    name: "wiregauge bulk",
+    extra: &[],
+    endpoints: &[
+        Endpoint {
+            number: 0,
+            direction: Direction::In,
+            kind: EndpointKind::Bulk,
+            carries: Carries::Frames,
+        },
+        Endpoint {
+            number: 0,
+            direction: Direction::Out,
+            kind: EndpointKind::Bulk,
+            carries: Carries::Frames,
+        },
+    ],
+}];
+
+const INTERRUPT: &[Interface] = &[Interface {
+    class: [0xff, 0x00, 0x00],
+    name: "wiregauge interrupt",
+    extra: &[],
+    endpoints: &[
+        Endpoint {
+            number: 0,
+            direction: Direction::In,
+            kind: SWIFT,
+            carries: Carries::Frames,
+        },
+        Endpoint {
+            number: 0,
+            direction: Direction::Out,
+            kind: SWIFT,
+            carries: Carries::Frames,
+        },
+    ],
+}];
+
+/// Who the device says it is.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// idVendor.
+    pub vendor: u16,
+    /// idProduct.
+    pub product: u16,
+    /// Its name.
+    pub name: String,
+    /// Its serial number.
+    pub serial: String,
+    /// How fast it is.
+    pub speed: Bus,
+    /// What it can do.
+    pub functions: Vec<Function>,
+}
+
+/// Index of the manufacturer's name; product and serial number follow, then the interfaces.
+const MANUFACTURER: u8 = 1;
+const FIRST_INTERFACE_NAME: u8 = 4;
+
+impl Identity {
+    /// The device descriptor (USB 2.0, table 9-8).
+    pub fn device(&self) -> Vec<u8> {
+        let mut bytes = vec![18, 1, 0x00, 0x02];
+        bytes.extend(self.class());
+        bytes.push(64);
+        bytes.extend(self.vendor.to_le_bytes());
+        bytes.extend(self.product.to_le_bytes());
+        bytes.extend([
+            0x00,
+            0x01,
+            MANUFACTURER,
+            MANUFACTURER + 1,
+            MANUFACTURER + 2,
+            1,
+        ]);
+        bytes
+    }
+
+    /// The device qualifier (USB 2.0, table 9-9): only a device that can do high speed has one.
+    pub fn qualifier(&self) -> Option<Vec<u8>> {
+        (self.speed == Bus::HighSpeed).then(|| {
+            let mut bytes = vec![10, 6, 0x00, 0x02];
+            bytes.extend(self.class());
+            bytes.extend([64, 1, 0]);
+            bytes
+        })
+    }
+
+    /// A function of several interfaces needs an association, and says so in the device's class
+    /// (USB ECN "Interface Association Descriptors", 9-Z).
+    fn class(&self) -> [u8; 3] {
+        let associated = self.functions.iter().any(|f| interfaces_of(*f).len() > 1);
+        if associated {
+            [0xef, 0x02, 0x01]
+        } else {
+            [0, 0, 0]
+        }
+    }
+
+    /// The configuration with all that belongs to it (USB 2.0, 9.4.3 and table 9-10), as it is at
+    /// `speed`; of `kind` 2, or 7 for that of the other speed.
+    pub fn configuration(&self, kind: u8, speed: Bus) -> Vec<u8> {
+        let mut bytes = vec![9, kind, 0, 0, self.interface_count(), 1, 0, 0xc0, 0];
+        let mut number = 0;
+        let mut endpoints = self.endpoints();
+        for &function in &self.functions {
+            let interfaces = interfaces_of(function);
+            let first = number;
+            if interfaces.len() > 1 {
+                bytes.extend([8, 11, first, interfaces.len() as u8]);
+                bytes.extend(interfaces[0].class);
+                bytes.push(FIRST_INTERFACE_NAME + first);
+            }
+            for interface in interfaces {
+                bytes.extend([9, 4, number, 0, interface.endpoints.len() as u8]);
+                bytes.extend(interface.class);
+                bytes.push(FIRST_INTERFACE_NAME + number);
+                bytes.extend(interface.extra.iter().map(|item| match item {
+                    Item::Byte(byte) => *byte,
+                    Item::Interface(offset) => first + offset,
+                }));
+                for placed in endpoints.by_ref().take(interface.endpoints.len()) {
+                    placed.put(speed, &mut bytes);
+                }
+                number += 1;
+            }
+        }
+        let total = (bytes.len() as u16).to_le_bytes();
+        bytes[2..4].copy_from_slice(&total);
+        bytes
+    }
+
+    /// A string descriptor (USB 2.0, 9.6.7), or nothing if there is no such string.
+    pub fn string(&self, index: u8) -> Option<Vec<u8>> {
+        const ENGLISH: [u8; 4] = [4, 3, 0x09, 0x04];
+        if index == 0 {
+            return Some(ENGLISH.to_vec());
+        }
+        let interface = |at: u8| {
+            let all = self.functions.iter().flat_map(|f| interfaces_of(*f));
+            all.map(|interface| interface.name).nth(usize::from(at))
+        };
+        let text = match index {
+            MANUFACTURER => "wiregauge",
+            2 => &self.name,
+            3 => &self.serial,
+            _ => interface(index - FIRST_INTERFACE_NAME)?,
+        };
+        // A descriptor's length is one byte.
+        let units: Vec<u16> = text.encode_utf16().take(126).collect();
+        let mut bytes = vec![2 + 2 * units.len() as u8, 3];
+        bytes.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
+        Some(bytes)
+    }
+
+    /// How many interfaces there are.
+    pub fn interface_count(&self) -> u8 {
+        self.functions
+            .iter()
+            .map(|f| interfaces_of(*f).len() as u8)
+            .sum()
+    }
+
+    /// Which of the functions an interface belongs to.
+    pub fn function_of(&self, interface: u8) -> Option<usize> {
+        let mut first_after = 0;
+        self.functions.iter().position(|f| {
+            first_after += interfaces_of(*f).len() as u8;
+            interface < first_after
+        })
+    }
+
+    /// All endpoints in the order of their interfaces.
+    pub fn endpoints(&self) -> impl Iterator<Item = Placed> + '_ {
+        // Number 0 is the control endpoint.
+        let mut next = 1;
+        let functions = self.functions.iter().enumerate();
+        functions.flat_map(move |(function, kind)| {
+            let all = || {
+                interfaces_of(*kind)
+                    .iter()
+                    .flat_map(|interface| interface.endpoints)
+            };
+            let first = next;
+            next += all().map(|endpoint| endpoint.number + 1).max().unwrap_or(0);
+            all().map(move |endpoint| Placed {
+                function,
+                number: first + endpoint.number,
+                endpoint,
+            })
+        })
+    }
+
+    /// True if there are endpoint numbers for all functions: USB 2.0, 5.3.1.2 has fifteen.
+    pub fn fits(&self) -> bool {
+        self.endpoints().all(|placed| placed.number <= 15)
+    }
+}
+
+/// An endpoint of a device.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    /// Which of the functions it belongs to.
+    pub function: usize,
+    /// Its number, 1 to 15.
+    pub number: u8,
+    /// What it is.
+    pub endpoint: &'static Endpoint,
+}
+
+impl Placed {
+    /// Its descriptor (USB 2.0, table 9-13).
+    fn put(&self, speed: Bus, to: &mut Vec<u8>) {
+        let (attributes, interval) = match (self.endpoint.kind, speed) {
+            (EndpointKind::Bulk, _) => (2, 0),
+            (EndpointKind::Interrupt { full, .. }, Bus::FullSpeed) => (3, full),
+            (EndpointKind::Interrupt { high, .. }, Bus::HighSpeed) => (3, high),
+        };
+        let address = match self.endpoint.direction {
+            Direction::In => 0x80 | self.number,
+            Direction::Out => self.number,
+        };
+        let [low, high] = self.endpoint.packet_bytes(speed).to_le_bytes();
+        to.extend([7, 5, address, attributes, low, high, interval]);
+    }
+}
+
+impl Endpoint {
+    /// Its largest packet at this speed.
+    pub fn packet_bytes(&self, speed: Bus) -> u16 {
+        match self.kind {
+            EndpointKind::Bulk => speed.packet_bytes() as u16,
+            EndpointKind::Interrupt { bytes, .. } => bytes,
+        }
+    }
+
+    /// How often it is asked; 0 for bulk.
+    pub fn interval_ns(&self, speed: Bus) -> u64 {
+        match (self.kind, speed) {
+            (EndpointKind::Bulk, _) => 0,
+            (EndpointKind::Interrupt { full, .. }, Bus::FullSpeed) => {
+                u64::from(full) * speed.frame_ns()
+            }
+            (EndpointKind::Interrupt { high, .. }, Bus::HighSpeed) => {
+                speed.frame_ns() << (high - 1)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn identity(speed: Bus, functions: &[Function]) -> Identity {
+        Identity {
+            vendor: 0x1d6b,
+            product: 0x0104,
+            name: "a device".into(),
+            serial: "1".into(),
+            speed,
+            functions: functions.to_vec(),
+        }
+    }
+
+    const SETS: [&[Function]; 5] = [
+        &[Function::Acm],
+        &[Function::Bulk],
+        &[Function::Bulk, Function::Acm],
+        &[Function::Acm, Function::Bulk],
+        &[
+            Function::Bulk,
+            Function::Interrupt,
+            Function::Acm,
+            Function::Acm,
+        ],
+    ];
+
+    /// Takes a configuration apart as a host does: by the length byte of each descriptor.
+    fn parts(bytes: &[u8]) -> Vec<&[u8]> {
+        let mut rest = bytes;
+        let mut parts = Vec::new();
+        while !rest.is_empty() {
+            let (part, after) = rest.split_at(usize::from(rest[0]));
+            parts.push(part);
+            rest = after;
+        }
+        parts
+    }
+
+    #[test]
+    fn a_configuration_read_back_has_the_lengths_and_counts_that_it_says() {
+        for speed in [Bus::FullSpeed, Bus::HighSpeed] {
+            for functions in SETS {
+                let device = identity(speed, functions);
+                let bytes = device.configuration(2, speed);
+                assert_eq!(u16::from_le_bytes([bytes[2], bytes[3]]), bytes.len() as u16);
+                let parts = parts(&bytes);
+                let interfaces: Vec<_> = parts.iter().filter(|part| part[1] == 4).collect();
+                assert_eq!(interfaces.len(), usize::from(bytes[4]));
+                for (number, interface) in interfaces.iter().enumerate() {
+                    assert_eq!(usize::from(interface[2]), number);
+                    assert!(device.string(interface[8]).is_some());
+                }
+                let endpoints: Vec<_> = parts.iter().filter(|part| part[1] == 5).collect();
+                let said: u8 = interfaces.iter().map(|interface| interface[4]).sum();
+                assert_eq!(endpoints.len(), usize::from(said));
+                let addresses: HashSet<u8> = endpoints.iter().map(|e| e[2]).collect();
+                assert_eq!(addresses.len(), endpoints.len());
+                assert!(device.fits());
+            }
+        }
+    }
+
+    #[test]
+    fn bulk_packets_are_64_bytes_at_full_and_512_at_high_speed() {
+        for (speed, expected) in [(Bus::FullSpeed, 64), (Bus::HighSpeed, 512)] {
+            let bytes = identity(speed, SETS[2]).configuration(2, speed);
+            let bulk = parts(&bytes).into_iter().filter(|p| p[1] == 5 && p[3] == 2);
+            for endpoint in bulk {
+                assert_eq!(u16::from_le_bytes([endpoint[4], endpoint[5]]), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn the_union_of_a_serial_port_names_its_own_interfaces_wherever_it_stands() {
+        for (functions, first) in [(SETS[2], 1), (SETS[3], 0)] {
+            let bytes = identity(Bus::FullSpeed, functions).configuration(2, Bus::FullSpeed);
+            let parts = parts(&bytes);
+            let union = parts.iter().find(|p| p[1] == 0x24 && p[2] == 6).unwrap();
+            assert_eq!(union[3..5], [first, first + 1]);
+            let association = parts.iter().find(|p| p[1] == 11).unwrap();
+            assert_eq!(association[2..4], [first, 2]);
+        }
+    }
+
+    #[test]
+    fn an_interface_is_known_by_its_function_and_fifteen_endpoints_are_the_most() {
+        let device = identity(Bus::FullSpeed, SETS[4]);
+        let functions: Vec<_> = (0..7).map(|at| device.function_of(at)).collect();
+        let expected = [0, 1, 2, 2, 3, 3].map(Some);
+        assert_eq!(functions[..6], expected);
+        assert_eq!(functions[6], None);
+        assert!(identity(Bus::FullSpeed, &[Function::Bulk; 15]).fits());
+        assert!(!identity(Bus::FullSpeed, &[Function::Acm; 8]).fits());
+    }
+
+    #[test]
+    fn only_a_high_speed_device_has_a_qualifier() {
+        assert!(identity(Bus::FullSpeed, SETS[0]).qualifier().is_none());
+        assert_eq!(
+            identity(Bus::HighSpeed, SETS[0]).qualifier().unwrap().len(),
+            10
+        );
+        assert_eq!(identity(Bus::HighSpeed, SETS[0]).device().len(), 18);
+    }
+
+    #[test]
+    fn strings_are_utf_16_and_there_are_no_more_than_named() {
+        let device = identity(Bus::FullSpeed, SETS[1]);
+        assert_eq!(device.string(3).unwrap(), [4, 3, b'1', 0]);
+        assert!(device.string(4).is_some());
+        assert!(device.string(5).is_none());
+    }
+}

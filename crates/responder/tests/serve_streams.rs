@@ -1,0 +1,353 @@
+//! The responder's streams over real sockets and a real pseudo-terminal, driven by a host that is as
+//! small as it can be.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{JoinHandle, sleep};
+use std::time::{Duration, Instant};
+use wiregauge_link::limits::Bus;
+use wiregauge_link::{Address, Link};
+use wiregauge_record::{LinkOptions, Protocol};
+use wiregauge_responder::{Character, Faults, Model, News, Serve, ServeAddress, serve};
+use wiregauge_wire as wire;
+use wiregauge_wire::{
+    HelloRequest, Kind, Request, Response, Status, StreamChecker, StreamOrder, StreamReport, Taken,
+    Verb,
+};
+
+/// What a test waits for at most. A busy machine may take seconds for what takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A responder that ends with the test.
+struct Responder {
+    address: String,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Responder {
+    fn start(address: &str, model: Model) -> Responder {
+        let what = Serve {
+            address: ServeAddress::parse(address).unwrap(),
+            character: Character {
+                protocol: Protocol::Wiregauge,
+                name: "streams".into(),
+                max_frame: 1 << 20,
+                model,
+                faults: Faults::default(),
+                seed: 1,
+            },
+            max_clients: 4,
+            baud: None,
+        };
+        let stop = Arc::new(AtomicBool::new(false));
+        let (tell, told) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn({
+            let stop = Arc::clone(&stop);
+            move || {
+                serve(&what, &stop, &|news| {
+                    if let News::Ready { address, .. } = news {
+                        tell.send(address.to_string()).unwrap();
+                    }
+                })
+                .unwrap();
+            }
+        });
+        Responder {
+            address: told.recv_timeout(PATIENCE).unwrap(),
+            stop,
+            thread: Some(thread),
+        }
+    }
+
+    fn on_unix(folder: &Path) -> Responder {
+        let address = format!("unix://{}", folder.join("s").display());
+        Responder::start(&address, Model::default())
+    }
+
+    fn host(&self) -> Host {
+        let address = Address::parse(&self.address).unwrap();
+        let link = address.open(&LinkOptions::default(), PATIENCE).unwrap();
+        Host {
+            link,
+            datagram: address.kind().datagram,
+            checker: StreamChecker::new(),
+            came: Vec::new(),
+            out: Vec::new(),
+        }
+    }
+
+    /// How long it takes to stop.
+    fn stop(&mut self) -> Duration {
+        let begin = Instant::now();
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+        begin.elapsed()
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// A host.
+struct Host {
+    link: Box<dyn Link>,
+    datagram: bool,
+    checker: StreamChecker,
+    /// Bytes of an answer that has begun.
+    came: Vec<u8>,
+    /// Bytes that wait to be sent.
+    out: Vec<u8>,
+}
+
+impl Host {
+    fn say(&mut self, kind: Kind, sequence: u32, payload: &[u8]) {
+        let mut header = [0; wire::REQUEST_HEADER];
+        Request {
+            kind,
+            sequence,
+            out_payload: payload.len() as u32,
+            in_bytes: 104,
+        }
+        .encode(&mut header);
+        self.out.extend(header);
+        self.out.extend(payload);
+    }
+
+    fn order(&mut self, kind: Kind, sequence: u32, verb: Verb, transfer_bytes: u32) {
+        let stop_after = 0;
+        let order = StreamOrder {
+            verb,
+            transfer_bytes,
+            stop_after,
+        };
+        self.say(kind, sequence, &order.encode());
+    }
+
+    /// Sends what waits and takes what comes: the stream, and an answer that is whole.
+    fn turn(&mut self, pouring: bool) -> Option<(Response, Vec<u8>)> {
+        // An empty datagram would be one, too.
+        if !self.out.is_empty() {
+            let sent = self.link.send(&self.out).unwrap();
+            self.out.drain(..sent);
+        }
+        let more = pouring || !self.out.is_empty();
+        self.link.wait(more, Duration::from_millis(5)).unwrap();
+        let mut buffer = vec![0; 64 << 10];
+        let length = self.link.receive(&mut buffer).unwrap();
+        let mut bytes = &buffer[..length];
+        if self.came.is_empty() {
+            match self.checker.take::<Response>(bytes) {
+                Taken::All => return None,
+                Taken::Frame { header, used } => {
+                    let mut whole = [0; wire::RESPONSE_HEADER];
+                    header.encode(&mut whole);
+                    self.came.extend(whole);
+                    bytes = &bytes[used..];
+                }
+            }
+        }
+        let header = Response::decode(&self.came).unwrap();
+        let missing = wire::RESPONSE_HEADER + header.in_payload as usize - self.came.len();
+        let (more, rest) = bytes.split_at(missing.min(bytes.len()));
+        self.came.extend(more);
+        (more.len() == missing).then(|| {
+            // Two answers never stand in one read here, but data may follow one.
+            assert_eq!(self.checker.take::<Response>(rest), Taken::All);
+            (
+                header,
+                self.came.split_off(0)[wire::RESPONSE_HEADER..].to_vec(),
+            )
+        })
+    }
+
+    fn answer(&mut self, sequence: u32) -> (Response, Vec<u8>) {
+        let begin = Instant::now();
+        let (said, mut tries) = (self.out.clone(), 1);
+        while begin.elapsed() < PATIENCE {
+            // A datagram may have found a full buffer.
+            if self.datagram && begin.elapsed() > tries * Duration::from_millis(200) {
+                self.out.clone_from(&said);
+                tries += 1;
+            }
+            if let Some((header, payload)) = self.turn(false)
+                && header.sequence == sequence
+            {
+                return (header, payload);
+            }
+        }
+        panic!("no answer to {sequence}");
+    }
+
+    fn start(&mut self, kind: Kind, sequence: u32, transfer_bytes: u32) -> Status {
+        self.order(kind, sequence, Verb::Start, transfer_bytes);
+        self.answer(sequence).0.status
+    }
+
+    fn end(&mut self, kind: Kind, sequence: u32) -> StreamReport {
+        self.order(kind, sequence, Verb::End, 0);
+        StreamReport::decode(&self.answer(sequence).1).unwrap()
+    }
+
+    /// Sends this much data, and takes what comes meanwhile; returns where the stream is.
+    fn pour(&mut self, from: u64, bytes: u64) -> u64 {
+        let begin = Instant::now();
+        let mut position = from;
+        while position < from + bytes || !self.out.is_empty() {
+            assert!(begin.elapsed() < PATIENCE, "stuck at {position}");
+            if self.out.is_empty() {
+                self.out.resize(8192, 0);
+                wire::fill_stream(position, &mut self.out);
+                position += 8192;
+            }
+            assert!(self.turn(true).is_none());
+        }
+        position
+    }
+
+    /// Takes what comes for so long.
+    fn listen(&mut self, long: Duration) {
+        let begin = Instant::now();
+        while begin.elapsed() < long {
+            assert!(self.turn(false).is_none());
+        }
+    }
+}
+
+/// Everything that was sent came once and right.
+fn clean(report: &StreamReport, bytes: u64) {
+    assert_eq!(report.bytes, bytes, "{report:?}");
+    assert_eq!(report.counts().right(), bytes, "{report:?}");
+    assert_eq!(report.lost, 0, "{report:?}");
+    assert!(report.transfers > 0 && report.first_ticks <= report.last_ticks);
+}
+
+#[test]
+fn a_local_socket_carries_streams_in_both_directions_at_once_and_every_byte_arrives() {
+    let folder = tempfile::tempdir().unwrap();
+    let responder = Responder::on_unix(folder.path());
+    let mut host = responder.host();
+    assert_eq!(host.start(Kind::Sink, 1, 8192), Status::Ok);
+    let sent = host.pour(0, 2 << 20);
+    assert_eq!(host.start(Kind::Source, 2, 4096), Status::Ok);
+    let sent = host.pour(sent, 2 << 20);
+    let sunk = host.end(Kind::Sink, 3);
+    let sourced = host.end(Kind::Source, 4);
+    clean(&sunk, sent);
+    let counts = host.checker.finish();
+    assert_eq!((counts.right(), counts.lost), (counts.received, 0));
+    assert_eq!(sourced.bytes, counts.received);
+    assert!(sourced.bytes > 0 && sourced.bytes.is_multiple_of(4096));
+    // And again, from the beginning.
+    host.checker = StreamChecker::new();
+    assert_eq!(host.start(Kind::Source, 5, 100), Status::Ok);
+    host.listen(Duration::from_millis(50));
+    let sourced = host.end(Kind::Source, 6);
+    assert_eq!(host.checker.finish().right(), sourced.bytes);
+}
+
+#[test]
+fn a_modelled_bus_behind_a_pseudo_terminal_is_not_exceeded_in_either_direction() {
+    let model = Model {
+        bus: Some(Bus::FullSpeed),
+        ..Model::default()
+    };
+    let limit = Bus::FullSpeed.bytes_per_second() as f64;
+    // The kernel holds some kilobytes each way, and the host reads the clock when it can.
+    let slack = 64_000.0;
+    let responder = Responder::start("pty:", model);
+    let mut host = responder.host();
+
+    assert_eq!(host.start(Kind::Source, 1, 16_384), Status::Ok);
+    let begin = Instant::now();
+    host.listen(Duration::from_millis(1500));
+    let report = host.end(Kind::Source, 2);
+    let most = limit * begin.elapsed().as_secs_f64() + slack;
+    let counts = host.checker.finish();
+    assert_eq!((counts.right(), counts.lost), (report.bytes, 0));
+    assert!(
+        (counts.received as f64) < most,
+        "{} > {most}",
+        counts.received
+    );
+    assert!(
+        counts.received as f64 > 0.3 * most,
+        "{} of {most}",
+        counts.received
+    );
+
+    assert_eq!(host.start(Kind::Sink, 3, 8192), Status::Ok);
+    let begin = Instant::now();
+    let sent = host.pour(0, 1_000_000);
+    let report = host.end(Kind::Sink, 4);
+    clean(&report, sent);
+    let most = limit * begin.elapsed().as_secs_f64() + slack;
+    assert!((sent as f64) < most, "{sent} > {most}");
+}
+
+#[test]
+fn a_peer_that_never_reads_neither_blocks_the_responder_nor_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut responder = Responder::on_unix(folder.path());
+    let mut rude = responder.host();
+    rude.order(Kind::Source, 1, Verb::Start, 1 << 20);
+    let sent = rude.link.send(&rude.out).unwrap();
+    assert_eq!(sent, rude.out.len());
+    sleep(Duration::from_millis(100));
+    let mut other = responder.host();
+    assert_eq!(other.start(Kind::Source, 1, 1000), Status::Ok);
+    other.listen(Duration::from_millis(50));
+    assert!(other.end(Kind::Source, 2).bytes > 0);
+    assert!(responder.stop() < Duration::from_secs(5));
+}
+
+#[test]
+fn the_next_host_on_a_pseudo_terminal_finds_no_stream_of_the_one_before() {
+    let responder = Responder::start("pty:", Model::default());
+    let mut gone = responder.host();
+    assert_eq!(gone.start(Kind::Source, 1, 1000), Status::Ok);
+    drop(gone);
+    let mut host = responder.host();
+    host.say(Kind::Hello, 7, &HelloRequest::default().encode());
+    let (hello, _) = host.answer(7);
+    assert_eq!(hello.status, Status::Ok);
+    let stray = host.checker.counts();
+    host.listen(Duration::from_millis(100));
+    assert_eq!(host.checker.counts(), stray);
+}
+
+#[test]
+fn datagrams_carry_streams_once_the_address_is_proven() {
+    let responder = Responder::start("udp://:0", Model::default());
+    let mut host = responder.host();
+    assert!(host.datagram);
+    assert_eq!(host.start(Kind::Source, 1, 1000), Status::Unproven);
+    host.say(Kind::Hello, 2, &HelloRequest::default().encode());
+    let token = wire::HelloReply::decode(&host.answer(2).1).unwrap().token;
+    host.say(Kind::Hello, 3, &HelloRequest { token }.encode());
+    host.answer(3);
+    assert_eq!(host.start(Kind::Source, 4, 1000), Status::Ok);
+    host.listen(Duration::from_millis(100));
+    let report = host.end(Kind::Source, 5);
+    let counts = host.checker.finish();
+    // A datagram that finds the host's buffer full is lost, and counted.
+    assert!(counts.received > 0 && counts.received <= report.bytes);
+    assert_eq!(counts.right(), counts.received);
+    assert!(counts.reached() <= report.bytes);
+    assert_eq!(counts.received + counts.lost, counts.reached());
+
+    host.checker = StreamChecker::new();
+    assert_eq!(host.start(Kind::Sink, 6, 8192), Status::Ok);
+    let sent = host.pour(0, 80_000);
+    let report = host.end(Kind::Sink, 7);
+    assert!(report.bytes > 0 && report.counts().right() == report.bytes);
+    assert!(report.counts().reached() <= sent);
+}

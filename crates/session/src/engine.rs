@@ -1,0 +1,648 @@
+//! The engine: requests in, bytes out; bytes in, answered and lost exchanges out. One window, one expiry, one
+//! resynchronisation, whoever drives it.
+
+use crate::buffers::{Input, Output};
+use crate::codec::{Answer, Codec, Matching, Parsed, Verdict};
+use crate::framing::Malformed;
+use crate::window::{Finished, Window};
+use std::ops::Range;
+use wiregauge_record::Status;
+use wiregauge_wire as wire;
+
+/// The least time for which a line must be quiet before it is trusted again.
+const QUIET_NS: u64 = 20_000_000;
+
+/// A device that sends this many bytes without an intact answer, beyond those of so many answers to all that is
+/// outstanding, sends unsolicited data.
+const FLOOD: u64 = 4 << 20;
+/// See above.
+const FLOOD_ANSWERS: u64 = 16;
+
+/// Timeouts for which a device may keep sending unsolicited data, at least.
+const NEVER_QUIET: u64 = 10;
+
+/// What an engine is made for.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Each send is one message that arrives whole or not at all.
+    pub datagram: bool,
+    /// After this long without an answer an exchange is lost.
+    pub timeout_ns: u64,
+    /// Requests handed over in one call at most.
+    pub batch: usize,
+    /// Exchanges from the oldest that is not answered to the newest, at most.
+    pub span: usize,
+    /// Size of a request and of an answer, and how many requests may be staged, for which memory is laid out.
+    pub request_bytes: usize,
+    /// See above.
+    pub answer_bytes: usize,
+    /// See above.
+    pub staged: usize,
+}
+
+/// What became of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Answered rightly, in time.
+    Answered,
+    /// The same, but after the answer to a later request.
+    Reordered,
+    /// A damaged answer came.
+    Damaged,
+    /// The request arrived damaged, and the device did not act on it.
+    RequestDamaged,
+    /// The device refused the request.
+    Refused(wire::Status),
+    /// No answer came in time.
+    Lost,
+    /// A further event of a lost exchange: its answer came after all.
+    Late,
+    /// A further event of an answered exchange: its answer came again.
+    Duplicated,
+}
+
+impl Outcome {
+    /// As it is stored in a sample.
+    pub fn status(self) -> Status {
+        match self {
+            Outcome::Answered => Status::Ok,
+            Outcome::Reordered => Status::Reordered,
+            Outcome::Damaged | Outcome::RequestDamaged => Status::Corrupted,
+            Outcome::Refused(_) | Outcome::Lost => Status::Lost,
+            Outcome::Late => Status::Late,
+            Outcome::Duplicated => Status::Duplicated,
+        }
+    }
+}
+
+/// An exchange that ended, or a further answer to one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Its number.
+    pub sequence: u64,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// When its first byte was handed over; of a duplicate, when that came.
+    pub start_ns: u64,
+    /// When it ended.
+    pub end_ns: u64,
+    /// Outstanding just after it started, itself included.
+    pub outstanding: u32,
+    /// Device clock when the request had arrived, in ticks.
+    pub rx_ticks: u64,
+    /// Device clock when the answer was handed over, in ticks.
+    pub tx_ticks: u64,
+    /// Where the whole answer lies; see [`Engine::received_at`].
+    pub answer: Range<usize>,
+    /// Where the bytes lie that are meant for the program.
+    pub payload: Range<usize>,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// An exchange ended, or a further answer to one came.
+    Ended(Ended),
+    /// What was received is no answer, and where the next one begins cannot be told; where its bytes lie, see
+    /// [`Engine::received_at`].
+    Malformed(Malformed, Range<usize>),
+    /// The device keeps sending unsolicited data.
+    NeverQuiet,
+}
+
+/// The line must be quiet before the next request.
+#[derive(Clone, Copy, Debug)]
+struct Resync {
+    began_ns: u64,
+    until_ns: u64,
+    /// Only answers are missing, so that it ends when all of them have come.
+    by_loss: bool,
+}
+
+/// The engine of one link.
+#[derive(Debug)]
+pub struct Engine<C> {
+    /// The protocol.
+    codec: C,
+    config: Config,
+    window: Window,
+    output: Output,
+    input: Input,
+    /// When the bytes came that are being parsed.
+    received_ns: u64,
+    /// When something was received last.
+    heard_ns: u64,
+    /// There are received bytes that were not parsed.
+    unparsed: bool,
+    /// Since when the system takes nothing.
+    blocked_since_ns: Option<u64>,
+    resync: Option<Resync>,
+    /// All that is outstanding is lost, whatever its timeout.
+    losing_all: bool,
+    never_quiet_ns: u64,
+    /// Answers count as in time whenever they are read.
+    reads_late: bool,
+    /// Bytes received since the last intact answer, and how many of them are too many.
+    unanswered_bytes: u64,
+    flood_bytes: u64,
+    stray_bytes: u64,
+}
+
+impl<C: Codec> Engine<C> {
+    /// Lays out all memory.
+    pub fn new(config: Config, codec: C) -> Engine<C> {
+        Engine {
+            codec,
+            window: Window::new(config.span),
+            output: Output::new(config.request_bytes, config.staged),
+            input: Input::new(config.answer_bytes),
+            received_ns: 0,
+            heard_ns: 0,
+            unparsed: false,
+            blocked_since_ns: None,
+            resync: None,
+            losing_all: false,
+            never_quiet_ns: never_quiet_ns(config.timeout_ns, NEVER_QUIET),
+            reads_late: false,
+            unanswered_bytes: 0,
+            flood_bytes: FLOOD + FLOOD_ANSWERS * (config.answer_bytes * config.staged) as u64,
+            stray_bytes: 0,
+            config,
+        }
+    }
+
+    /// The exchanges under way.
+    #[inline]
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// The protocol.
+    #[inline]
+    pub fn codec(&self) -> &C {
+        &self.codec
+    }
+
+    /// Bytes received so far that belong to no answer.
+    pub fn stray_bytes(&self) -> u64 {
+        self.stray_bytes
+    }
+
+    /// When something was received last.
+    pub fn heard_ns(&self) -> u64 {
+        self.heard_ns
+    }
+
+    /// Changes the timeout, also of what is outstanding.
+    pub fn set_timeout(&mut self, timeout_ns: u64) {
+        self.config.timeout_ns = timeout_ns;
+        self.never_quiet_ns = never_quiet_ns(timeout_ns, NEVER_QUIET);
+    }
+
+    /// Lets a device send unsolicited data for `timeouts` timeouts before it counts as one that never stops.
+    pub fn set_never_quiet(&mut self, timeouts: u64) {
+        self.never_quiet_ns = never_quiet_ns(self.config.timeout_ns, timeouts.max(NEVER_QUIET));
+    }
+
+    /// Lets answers have up to this many bytes before they count as unsolicited data. Lays out no memory.
+    pub fn set_largest_answer(&mut self, bytes: usize) {
+        self.flood_bytes = FLOOD + FLOOD_ANSWERS * bytes as u64;
+    }
+
+    /// For a caller that does not wait all the time, such as a program with a pipeline: an answer that is read
+    /// late may have come in time, and counts as such.
+    pub fn set_reads_late(&mut self, reads_late: bool) {
+        self.reads_late = reads_late;
+    }
+
+    /// Makes room for messages of these sizes, and for `span` exchanges under way. Allocates.
+    pub fn reserve(&mut self, request_bytes: usize, answer_bytes: usize, span: usize) {
+        self.window.widen(span);
+        self.output.reserve(request_bytes, span);
+        self.input.reserve(answer_bytes);
+    }
+
+    // --- requests ---
+
+    /// True if one more request can be staged.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.resync.is_none() && self.window.room() > 0 && self.output.has_room()
+    }
+
+    /// Stages the request that `write` appends; returns its number. There must be room.
+    /// `awaited`: bytes of its answer, where the protocol does not say by itself.
+    #[inline]
+    pub fn stage(&mut self, awaited: usize, write: impl FnOnce(&mut C, u64, &mut Vec<u8>)) -> u64 {
+        let sequence = self.window.stage(awaited);
+        let codec = &mut self.codec;
+        self.output.stage(|to| write(codec, sequence, to));
+        sequence
+    }
+
+    /// True if there are bytes to hand over.
+    #[inline]
+    pub fn wants_to_send(&self) -> bool {
+        match self.resync {
+            None => !self.output.is_empty(),
+            Some(_) => self.output.rest_of_begun().is_some(),
+        }
+    }
+
+    /// The bytes to hand over now. While the line must become quiet, only the rest of a request that has begun.
+    #[inline]
+    pub fn outgoing(&self) -> &[u8] {
+        match self.resync {
+            None => self.output.unsent(self.config.batch),
+            Some(_) => &self.output.unsent(1)[..self.output.rest_of_begun().unwrap_or(0)],
+        }
+    }
+
+    /// The system took `count` of the bytes that it was offered at `now_ns`; 0 if it takes none now.
+    #[inline]
+    pub fn sent(&mut self, now_ns: u64, count: usize) {
+        if count == 0 {
+            self.blocked_since_ns.get_or_insert(now_ns);
+            return;
+        }
+        self.blocked_since_ns = None;
+        let started = self.output.take(count);
+        self.window.start(started, now_ns);
+    }
+
+    /// Since when the system takes nothing, and how much of a request that has begun is left.
+    pub fn blocked(&self) -> Option<(u64, Option<usize>)> {
+        self.blocked_since_ns
+            .map(|since| (since, self.output.rest_of_begun()))
+    }
+
+    // --- answers ---
+
+    /// Where received bytes go. Everything received before must have been polled if the link carries datagrams.
+    #[inline]
+    pub fn space(&mut self) -> &mut [u8] {
+        self.input.space()
+    }
+
+    /// `count` bytes were put into the space; they came at `now_ns`.
+    #[inline]
+    pub fn received(&mut self, now_ns: u64, count: usize) {
+        if count == 0 {
+            return;
+        }
+        self.input.received(count);
+        self.unanswered_bytes += count as u64;
+        self.received_ns = now_ns;
+        self.heard_ns = now_ns;
+        self.unparsed = true;
+        if let Some(resync) = &mut self.resync {
+            let quiet = self.config.timeout_ns.clamp(QUIET_NS, 10 * QUIET_NS);
+            resync.until_ns = resync.until_ns.max(now_ns + quiet);
+        }
+    }
+
+    /// The received bytes at a place that an event named; they stay until the next [`Engine::space`].
+    #[inline]
+    pub fn received_at(&self, place: Range<usize>) -> &[u8] {
+        self.input.at(place)
+    }
+
+    /// True if received bytes wait to be polled.
+    #[inline]
+    pub fn has_unpolled(&self) -> bool {
+        self.unparsed && !self.input.bytes().is_empty()
+    }
+
+    /// Moves received bytes that belong to no answer out of the engine, as many as fit; returns how many.
+    pub fn take_received(&mut self, into: &mut [u8]) -> usize {
+        let bytes = self.input.bytes();
+        let count = bytes.len().min(into.len());
+        into[..count].copy_from_slice(&bytes[..count]);
+        self.input.drop_front(count);
+        self.codec.reset();
+        count
+    }
+
+    /// What was received and belongs to no whole answer yet.
+    pub fn incomplete(&self) -> &[u8] {
+        self.input.bytes()
+    }
+
+    /// What happened up to `now_ns`; to be asked until it returns `None`.
+    #[inline]
+    pub fn poll(&mut self, now_ns: u64) -> Option<Event> {
+        if self.unparsed {
+            if let Some(oldest) = self.window.oldest_waiting()
+                && (self.losing_all || self.came_late(oldest.start_ns))
+            {
+                // It was lost before these bytes came, however late that is noticed.
+                return self.lose_oldest(self.received_ns);
+            }
+            if let Some(event) = self.parse() {
+                return Some(event);
+            }
+            if self.unanswered_bytes > self.flood_bytes {
+                self.unanswered_bytes = 0;
+                return Some(Event::NeverQuiet);
+            }
+        }
+        if let Some(oldest) = self.window.oldest_waiting()
+            && (self.losing_all || now_ns.saturating_sub(oldest.start_ns) >= self.config.timeout_ns)
+        {
+            return self.lose_oldest(now_ns);
+        }
+        match self.resync {
+            None => None,
+            Some(_) => self.poll_resync(now_ns),
+        }
+    }
+
+    /// True if what was received came after the timeout of an exchange that started then.
+    #[inline]
+    fn came_late(&self, start_ns: u64) -> bool {
+        !self.reads_late && self.received_ns.saturating_sub(start_ns) > self.config.timeout_ns
+    }
+
+    /// When [`Engine::poll`] must be asked again at the latest.
+    #[inline]
+    pub fn wake_ns(&self) -> Option<u64> {
+        let expiry = self
+            .window
+            .oldest_waiting()
+            .map(|slot| slot.start_ns.saturating_add(self.config.timeout_ns));
+        match self.resync {
+            None => expiry,
+            Some(resync) => {
+                let ends = match self.window.waiting() {
+                    0 if !self.wants_to_send() => resync.until_ns,
+                    _ => u64::MAX,
+                };
+                let never_quiet = resync.began_ns.saturating_add(self.never_quiet_ns);
+                Some(expiry.unwrap_or(u64::MAX).min(ends).min(never_quiet))
+            }
+        }
+    }
+
+    /// True while the line must become quiet before the next request.
+    #[inline]
+    pub fn is_resyncing(&self) -> bool {
+        self.resync.is_some()
+    }
+
+    fn parse(&mut self) -> Option<Event> {
+        while !self.input.bytes().is_empty() {
+            match self.codec.parse(self.input.bytes(), &self.window) {
+                Parsed::Incomplete => break,
+                Parsed::Stray(count) => {
+                    self.stray_bytes += count as u64;
+                    if let Some(resync) = &mut self.resync
+                        && self.codec.matching() == Matching::Order
+                    {
+                        // More came than was missing, so the order of answers proves nothing.
+                        resync.by_loss = false;
+                    }
+                    self.input.drop_front(count.max(1));
+                }
+                Parsed::Rest(count) => self.input.drop_front(count.max(1)),
+                Parsed::Answer(answer) => {
+                    let event = self.finish(&answer);
+                    self.input.drop_front(answer.consumed.max(1));
+                    if event.is_some() {
+                        return event.map(Event::Ended);
+                    }
+                }
+                Parsed::Malformed(malformed) => {
+                    self.unparsed = false;
+                    return Some(self.malformed(malformed));
+                }
+            }
+        }
+        self.unparsed = false;
+        if self.config.datagram {
+            // What is left of a datagram has no continuation.
+            self.stray_bytes += self.input.drop_all();
+            self.codec.reset();
+        }
+        None
+    }
+
+    #[inline]
+    fn finish(&mut self, answer: &Answer) -> Option<Ended> {
+        self.stray_bytes += answer.skip as u64;
+        let now = self.received_ns;
+        let ended = answer.sequence.and_then(|sequence| match answer.verdict {
+            Verdict::Intact => match self.window.finish(sequence) {
+                Finished::Answered(slot) => Some((slot, Outcome::Answered)),
+                Finished::Reordered(slot) => Some((slot, Outcome::Reordered)),
+                Finished::Late(slot) => Some((slot, Outcome::Late)),
+                Finished::Again(mut slot) => {
+                    slot.start_ns = now;
+                    Some((slot, Outcome::Duplicated))
+                }
+                Finished::Unknown => None,
+            },
+            verdict => {
+                let slot = self.window.finish_damaged(sequence)?;
+                let outcome = match verdict {
+                    Verdict::Refused(status) => Outcome::Refused(status),
+                    Verdict::RequestDamaged => Outcome::RequestDamaged,
+                    _ => {
+                        self.begin_resync(now, false);
+                        Outcome::Damaged
+                    }
+                };
+                Some((slot, outcome))
+            }
+        });
+        if answer.verdict == Verdict::Intact && ended.is_some() {
+            self.unanswered_bytes = 0;
+        }
+        let Some((slot, outcome)) = ended else {
+            self.stray_bytes += (answer.consumed - answer.skip) as u64;
+            return None;
+        };
+        let at = self.input.start();
+        Some(Ended {
+            sequence: slot.sequence,
+            outcome,
+            start_ns: slot.start_ns,
+            end_ns: now,
+            outstanding: slot.outstanding,
+            rx_ticks: answer.rx_ticks,
+            tx_ticks: answer.tx_ticks,
+            answer: at + answer.skip..at + answer.end,
+            payload: at + answer.payload.start..at + answer.payload.end,
+        })
+    }
+
+    #[cold]
+    fn malformed(&mut self, malformed: Malformed) -> Event {
+        let now = self.received_ns;
+        let begin = self.input.start();
+        let count = self.input.drop_all();
+        self.stray_bytes += count;
+        self.codec.reset();
+        if self.config.datagram {
+            // It was the answer, such as it is.
+            match self.window.oldest_missing().map(|slot| slot.sequence) {
+                Some(late) => {
+                    self.window.finish(late);
+                }
+                None => {
+                    self.window.give_up_oldest();
+                    self.window.forget_missing();
+                }
+            }
+        } else {
+            self.begin_resync(now, false);
+        }
+        Event::Malformed(malformed, begin..begin + count as usize)
+    }
+
+    #[cold]
+    fn lose_oldest(&mut self, now_ns: u64) -> Option<Event> {
+        let slot = self.window.give_up_oldest()?;
+        match self.input.bytes().len() {
+            0 => {}
+            bytes => self.codec.abandon_partial(bytes),
+        }
+        if self.codec.matching() == Matching::Order && !self.losing_all {
+            // Whose answer comes next cannot be told any more.
+            self.drop_staged();
+            self.losing_all = true;
+        }
+        self.losing_all &= self.window.waiting() > 0;
+        self.begin_resync(now_ns, true);
+        Some(Event::Ended(Ended {
+            sequence: slot.sequence,
+            outcome: Outcome::Lost,
+            start_ns: slot.start_ns,
+            end_ns: now_ns,
+            outstanding: slot.outstanding,
+            rx_ticks: 0,
+            tx_ticks: 0,
+            answer: 0..0,
+            payload: 0..0,
+        }))
+    }
+
+    /// Drops the requests that are staged and not begun.
+    fn drop_staged(&mut self) {
+        self.output.drop_unbegun();
+        while self.window.unstage().is_some() {}
+    }
+
+    // --- resynchronisation ---
+
+    fn needs_resync(&self) -> bool {
+        match self.codec.matching() {
+            Matching::Number => false,
+            Matching::Content => !self.config.datagram,
+            Matching::Order => true,
+        }
+    }
+
+    fn begin_resync(&mut self, now_ns: u64, by_loss: bool) {
+        if !self.needs_resync() {
+            return;
+        }
+        let quiet = match by_loss {
+            true => self.config.timeout_ns.max(QUIET_NS),
+            false => self.config.timeout_ns.clamp(QUIET_NS, 10 * QUIET_NS),
+        };
+        let resync = self.resync.get_or_insert(Resync {
+            began_ns: now_ns,
+            until_ns: 0,
+            by_loss: true,
+        });
+        resync.until_ns = resync.until_ns.max(now_ns + quiet);
+        resync.by_loss &= by_loss;
+    }
+
+    #[cold]
+    fn poll_resync(&mut self, now_ns: u64) -> Option<Event> {
+        let resync = self.resync?;
+        let at_rest = self.window.waiting() == 0 && !self.wants_to_send();
+        let all_came =
+            resync.by_loss && self.window.missing() == 0 && self.input.bytes().is_empty();
+        if at_rest && (all_came || now_ns >= resync.until_ns) {
+            self.resync = None;
+            self.stray_bytes += self.input.drop_all();
+            self.codec.reset();
+            self.window.forget_missing();
+        } else if now_ns.saturating_sub(resync.began_ns) >= self.never_quiet_ns {
+            // Whoever goes on begins to wait anew.
+            self.resync = Some(Resync {
+                began_ns: now_ns,
+                ..resync
+            });
+            self.stray_bytes += self.input.drop_all();
+            self.codec.reset();
+            return Some(Event::NeverQuiet);
+        }
+        None
+    }
+
+    // --- the link ---
+
+    /// The link is open anew.
+    pub fn connected(&mut self) {
+        self.disconnected();
+    }
+
+    /// The link is closed: what is left of requests goes nowhere, no answer to those before will come, and
+    /// there is no line that would have to become quiet. Nothing may be outstanding.
+    pub fn disconnected(&mut self) {
+        self.stray_bytes += self.input.drop_all();
+        self.output.clear();
+        while self.window.unstage().is_some() {}
+        self.codec.reset();
+        self.unparsed = false;
+        self.resync = None;
+        self.blocked_since_ns = None;
+        self.window.forget_missing();
+    }
+
+    /// The link failed: what is staged is dropped, and what is outstanding is lost at the next poll.
+    pub fn lose_all(&mut self) {
+        self.output.clear();
+        while self.window.unstage().is_some() {}
+        self.losing_all = self.window.waiting() > 0;
+        self.blocked_since_ns = None;
+    }
+
+    /// An exchange that could not even be begun: it is lost at the next poll. Nothing may be staged.
+    pub fn lose_next(&mut self, start_ns: u64) {
+        self.window.stage(0);
+        self.window.start(1, start_ns);
+        self.losing_all = true;
+    }
+
+    /// Gives up all that is under way, without an event: whatever comes of it later answers nothing.
+    #[cold]
+    pub fn abandon(&mut self, now_ns: u64) {
+        self.drop_staged();
+        self.blocked_since_ns = None;
+        self.losing_all = false;
+        let waited = self.window.waiting() > 0;
+        while self.window.give_up_oldest().is_some() {}
+        if !self.needs_resync() {
+            // The rest of an answer that has begun is noise, and skipped as such.
+            self.discard();
+            self.window.forget_missing();
+        } else if waited && self.resync.is_none() {
+            self.begin_resync(now_ns, true);
+        }
+    }
+
+    /// Drops what was received before and belongs to no answer.
+    pub fn discard(&mut self) {
+        self.stray_bytes += self.input.drop_all();
+        self.codec.reset();
+        self.unparsed = false;
+    }
+}
+
+fn never_quiet_ns(timeout_ns: u64, timeouts: u64) -> u64 {
+    timeout_ns.max(QUIET_NS).saturating_mul(timeouts)
+}

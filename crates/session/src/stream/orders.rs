@@ -1,0 +1,134 @@
+//! The orders that begin and end a stream, as bytes.
+
+use wiregauge_record::{Direction, Way};
+use wiregauge_wire as wire;
+use wiregauge_wire::{Kind, Request, StreamOrder, Verb};
+
+/// Bytes of an order on the wire.
+pub const ORDER: usize = wire::REQUEST_HEADER + wire::STREAM_ORDER;
+
+/// One order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// Which stream.
+    pub way: Way,
+    /// Begin or end it.
+    pub verb: Verb,
+    /// Its number, which the answer repeats.
+    pub sequence: u32,
+    /// Bytes of one transfer.
+    pub transfer_bytes: u32,
+}
+
+impl Order {
+    /// Its bytes.
+    pub fn encode(&self) -> [u8; ORDER] {
+        let report = match self.verb {
+            Verb::Start => 0,
+            Verb::End => wire::STREAM_REPORT,
+        };
+        let mut bytes = [0; ORDER];
+        let (header, payload) = bytes.split_at_mut(wire::REQUEST_HEADER);
+        Request {
+            kind: kind_of(self.way),
+            sequence: self.sequence,
+            out_payload: wire::STREAM_ORDER as u32,
+            in_bytes: (wire::RESPONSE_HEADER + report) as u32,
+        }
+        .encode(header.try_into().expect("split at the header's size"));
+        let order = StreamOrder {
+            verb: self.verb,
+            transfer_bytes: self.transfer_bytes,
+            stop_after: 0,
+        };
+        payload.copy_from_slice(&order.encode());
+        bytes
+    }
+
+    /// What it is called in messages.
+    pub fn name(&self) -> &'static str {
+        match (self.way, self.verb) {
+            (Way::In, Verb::Start) => "SOURCE START",
+            (Way::In, Verb::End) => "SOURCE END",
+            (Way::Out, Verb::Start) => "SINK START",
+            (Way::Out, Verb::End) => "SINK END",
+        }
+    }
+}
+
+fn kind_of(way: Way) -> Kind {
+    match way {
+        Way::In => Kind::Source,
+        Way::Out => Kind::Sink,
+    }
+}
+
+/// All orders of one point, in the order in which they are given.
+#[derive(Clone, Debug)]
+pub struct Orders {
+    /// Those that begin it. The sink stands first, because a source flows from its answer on.
+    pub starts: Vec<Order>,
+    /// Those that end it. The source stands first, so that little is in the way of the next answer.
+    pub ends: Vec<Order>,
+}
+
+impl Orders {
+    /// The orders for a point, numbered from `sequence`.
+    pub fn new(direction: Direction, transfer_bytes: u32, sequence: u32) -> Orders {
+        let order = |way: &Way, verb, number: u32| Order {
+            way: *way,
+            verb,
+            sequence: sequence.wrapping_add(number),
+            transfer_bytes,
+        };
+        let ways = direction.ways();
+        let starts = ways.iter().rev().zip(0..);
+        let ends = ways.iter().zip(2..);
+        Orders {
+            starts: starts.map(|(way, n)| order(way, Verb::Start, n)).collect(),
+            ends: ends.map(|(way, n)| order(way, Verb::End, n)).collect(),
+        }
+    }
+
+    /// Number of the order whose answer is the last.
+    pub fn last_end(&self) -> Option<u32> {
+        self.ends.last().map(|order| order.sequence)
+    }
+
+    /// Number of the order whose answer lets the stream begin.
+    pub fn last_start(&self) -> u32 {
+        self.starts.last().map_or(0, |order| order.sequence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sink_begins_before_the_source_and_ends_after_it() {
+        let orders = Orders::new(Direction::Both, 64, u32::MAX);
+        let ways = |orders: &[Order]| orders.iter().map(|o| o.way).collect::<Vec<_>>();
+        assert_eq!(ways(&orders.starts), [Way::Out, Way::In]);
+        assert_eq!(ways(&orders.ends), [Way::In, Way::Out]);
+        let mut numbers: Vec<u32> = orders
+            .starts
+            .iter()
+            .chain(&orders.ends)
+            .map(|o| o.sequence)
+            .collect();
+        numbers.dedup();
+        assert_eq!(numbers.len(), 4);
+        assert_eq!(orders.last_start(), orders.starts[1].sequence);
+    }
+
+    #[test]
+    fn an_order_is_a_request_that_asks_for_the_size_of_its_answer() {
+        let orders = Orders::new(Direction::In, 4096, 7);
+        let bytes = orders.ends[0].encode();
+        let header = Request::decode(&bytes).unwrap();
+        assert_eq!((header.kind, header.in_bytes), (Kind::Source, 104));
+        let order = StreamOrder::decode(&bytes[wire::REQUEST_HEADER..]).unwrap();
+        assert_eq!((order.verb, order.transfer_bytes), (Verb::End, 4096));
+    }
+}

@@ -1,0 +1,270 @@
+//! What went wrong once, in virtual time: each of these was seen in the engine before this one.
+
+use std::collections::VecDeque;
+use wiregauge_record::{
+    Connect, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Sample, Schedule, Status, Wait,
+};
+use wiregauge_session::{Echo, End, Exchange, Generator, Measurement, Next};
+use wiregauge_wire as wire;
+use wiregauge_wire::{HelloReply, HelloRequest, Kind, Request, Response};
+
+const MS: u64 = 1_000_000;
+const SECOND: u64 = 1_000 * MS;
+
+/// The time that a device needs for an answer.
+const RTT: u64 = 100_000;
+
+fn plan(connect: Connect, schedule: Schedule, count: u64, timeout_ns: u64) -> Plan {
+    Plan {
+        address: "tcp://device:7".into(),
+        more_links: Vec::new(),
+        protocol: Protocol::Echo,
+        connect,
+        points: Vec::new(),
+        limit: Limit::Count(count),
+        warmup: 0,
+        schedule,
+        timeout_ns,
+        give_up: 10,
+        wait: Wait::Block,
+        below_ns: Vec::new(),
+        keep_data: false,
+        batch: None,
+        calibrate: false,
+        host: HostPlan::default(),
+        link: LinkOptions::default(),
+    }
+}
+
+fn point(out_bytes: u32, in_bytes: u32) -> Point {
+    Point {
+        index: 0,
+        out_bytes,
+        in_bytes,
+        depth: 1,
+        link: 0,
+        together: false,
+    }
+}
+
+/// The other end: given what was sent and when, the answers and when they arrive. `None`: it takes nothing now.
+type Peer<'a> = &'a mut dyn FnMut(&[u8], u64) -> Option<Vec<(u64, Vec<u8>)>>;
+
+/// Runs a point to its end in virtual time.
+fn run<C: Generator>(session: &mut Measurement<C>, peer: Peer<'_>) -> Vec<Sample> {
+    let (mut now, mut samples) = (0, Vec::new());
+    let mut arriving: VecDeque<(u64, Vec<u8>)> = VecDeque::new();
+    for _ in 0..1_000_000 {
+        match session.next(now) {
+            Next::Done => {
+                while let Some(row) = session.poll(now) {
+                    samples.push(row.sample);
+                }
+                return samples;
+            }
+            Next::Connect => session.connected(now, now),
+            Next::Disconnect => arriving.clear(),
+            Next::Sleep { until_ns } => now = until_ns,
+            Next::Send => {
+                let bytes = session.outgoing().to_vec();
+                match peer(&bytes, now) {
+                    None => session.sent(now, 0),
+                    Some(answers) => {
+                        session.sent(now, bytes.len());
+                        arriving.extend(answers);
+                    }
+                }
+            }
+            Next::Receive {
+                until_ns,
+                or_writable,
+                ..
+            } => {
+                let retry = if or_writable { now + MS } else { u64::MAX };
+                let count = match arriving.front() {
+                    Some((at, _)) if *at <= until_ns.min(retry) => {
+                        let (at, bytes) = arriving.pop_front().expect("it was just seen");
+                        now = now.max(at);
+                        session.space()[..bytes.len()].copy_from_slice(&bytes);
+                        bytes.len()
+                    }
+                    _ => {
+                        now = until_ns.min(retry);
+                        0
+                    }
+                };
+                session.received(now, count);
+                while let Some(row) = session.poll(now) {
+                    samples.push(row.sample);
+                }
+            }
+        }
+    }
+    panic!("the session never ends");
+}
+
+fn count(samples: &[Sample], status: Status) -> usize {
+    samples.iter().filter(|s| s.status == status).count()
+}
+
+#[test]
+fn one_lost_answer_of_a_hundred_connections_is_one_loss() {
+    let plan = plan(Connect::Each, Schedule::AsFastAsPossible, 99, 200 * MS);
+    let codec = Echo::new(0, 64, false);
+    let mut session = Measurement::new(&plan, point(64, 64), false, 1, codec);
+    let mut number = 0;
+    let samples = run(&mut session, &mut |bytes, now| {
+        number += 1;
+        Some(match number {
+            50 => Vec::new(),
+            _ => vec![(now + RTT, bytes.to_vec())],
+        })
+    });
+    assert_eq!(session.end(), Some(&End::Complete));
+    assert_eq!(count(&samples, Status::Ok), 99);
+    assert_eq!(count(&samples, Status::Lost), 1);
+    assert_eq!(samples[49].rtt_ns, 200 * MS);
+}
+
+#[test]
+fn a_straggler_of_an_earlier_point_neither_answers_nor_damages_an_echo_over_udp() {
+    for stale_bytes in [48, 64] {
+        let plan = plan(Connect::Once, Schedule::AsFastAsPossible, 9, 200 * MS);
+        let mut earlier = vec![0; stale_bytes];
+        Echo::new(100, stale_bytes as u32, true).request(3, &mut earlier);
+        let codec = Echo::new(70_000, 64, true);
+        let mut session = Measurement::new(&plan, point(64, 64), true, 1, codec);
+        let samples = run(&mut session, &mut |bytes, now| {
+            Some(vec![
+                (now + RTT / 2, earlier.clone()),
+                (now + RTT, bytes.to_vec()),
+            ])
+        });
+        assert_eq!(samples.len(), 10);
+        assert!(
+            samples
+                .iter()
+                .all(|s| s.status == Status::Ok && s.rtt_ns == RTT)
+        );
+        assert_eq!(session.stray_bytes(), 10 * stale_bytes as u64);
+    }
+}
+
+#[test]
+fn one_send_that_takes_nothing_after_a_long_pause_is_no_failure() {
+    // Three timeouts lie between two exchanges.
+    let plan = plan(Connect::Once, Schedule::EveryNs(3 * SECOND), 9, SECOND);
+    let codec = Echo::new(0, 64, false);
+    let mut session = Measurement::new(&plan, point(64, 64), false, 1, codec);
+    let mut calls = 0;
+    let samples = run(&mut session, &mut |bytes, now| {
+        calls += 1;
+        (calls % 2 == 0).then(|| vec![(now + RTT, bytes.to_vec())])
+    });
+    assert_eq!(session.end(), Some(&End::Complete));
+    assert_eq!(count(&samples, Status::Ok), 10);
+}
+
+#[test]
+fn a_device_that_takes_nothing_for_two_timeouts_has_failed() {
+    let plan = plan(Connect::Once, Schedule::AsFastAsPossible, 9, SECOND);
+    let codec = Echo::new(0, 64, false);
+    let mut session = Measurement::new(&plan, point(64, 64), false, 1, codec);
+    let samples = run(&mut session, &mut |_, now| {
+        assert!(now <= 2 * SECOND, "it should have failed before {now}");
+        None
+    });
+    assert!(matches!(session.end(), Some(End::Failed(_))));
+    assert_eq!(samples, []);
+}
+
+/// A responder over UDP that forgets a proof of address 60 s after the last request.
+struct Responder {
+    proved_until: u64,
+    proofs: u32,
+    token: [u8; 8],
+}
+
+impl Responder {
+    fn answer(&mut self, bytes: &[u8], now: u64) -> Vec<u8> {
+        let request = Request::decode(bytes).expect("the session sends whole requests");
+        let header = |in_payload: usize, status| Response {
+            kind: request.kind,
+            sequence: request.sequence,
+            in_payload: in_payload as u32,
+            status,
+            flags: 0,
+            rx_ticks: 0,
+            tx_ticks: 0,
+        };
+        let mut answer = vec![0; wire::RESPONSE_HEADER];
+        let to = answer.first_chunk_mut().expect("a header long");
+        let payload = &bytes[wire::REQUEST_HEADER..];
+        match request.kind {
+            Kind::Hello => {
+                if HelloRequest::decode(payload).expect("whole").token == self.token {
+                    self.proofs += 1;
+                    self.proved_until = now + 60 * SECOND;
+                }
+                let reply = HelloReply {
+                    token: self.token,
+                    ..HelloReply::default()
+                }
+                .encode();
+                header(reply.len(), wire::Status::Ok).encode(to);
+                answer.extend(reply);
+            }
+            _ if now > self.proved_until => header(0, wire::Status::Unproven).encode(to),
+            _ => {
+                self.proved_until = now + 60 * SECOND;
+                let payload = request.in_bytes as usize - wire::RESPONSE_HEADER;
+                header(payload, wire::Status::Ok).encode(to);
+                answer.resize(request.in_bytes as usize, 0);
+                wire::fill_pattern(request.sequence, &mut answer[wire::RESPONSE_HEADER..]);
+            }
+        }
+        answer
+    }
+}
+
+#[test]
+fn a_proof_of_address_is_renewed_where_exchanges_are_minutes_apart() {
+    let plan = plan(Connect::Once, Schedule::EveryNs(150 * SECOND), 9, SECOND);
+    let codec = Exchange::new(0, 32, 500, true);
+    let mut session = Measurement::new(&plan, point(32, 500), true, 1, codec);
+    let mut responder = Responder {
+        proved_until: 60 * SECOND,
+        proofs: 0,
+        token: *b"mytoken!",
+    };
+    let samples = run(&mut session, &mut |bytes, now| {
+        Some(vec![(now + RTT, responder.answer(bytes, now))])
+    });
+    assert_eq!(session.end(), Some(&End::Complete));
+    assert_eq!(count(&samples, Status::Ok), 10);
+    assert!(responder.proofs >= 9);
+    // The renewal is not in the way of the exchanges.
+    assert!(samples.iter().all(|s| s.start_ns == s.intended_ns));
+}
+
+#[test]
+fn an_address_that_the_device_has_forgotten_is_proved_again() {
+    let plan = plan(Connect::Once, Schedule::AsFastAsPossible, 9, SECOND);
+    let codec = Exchange::new(0, 32, 500, true);
+    let mut session = Measurement::new(&plan, point(32, 500), true, 1, codec);
+    let mut responder = Responder {
+        proved_until: 3 * RTT,
+        proofs: 0,
+        token: *b"mytoken!",
+    };
+    let samples = run(&mut session, &mut |bytes, now| {
+        let answer = responder.answer(bytes, now);
+        if responder.proofs == 0 {
+            responder.proved_until = 3 * RTT;
+        }
+        Some(vec![(now + RTT, answer)])
+    });
+    assert_eq!(session.end(), Some(&End::Complete));
+    assert_eq!(count(&samples, Status::Lost), 1);
+    assert_eq!(responder.proofs, 1);
+}

@@ -1,0 +1,87 @@
+//! A scenario by its number: one of the matrix, or a random one.
+
+use crate::driver::{Outcome, run};
+use crate::matrix::matrix;
+use crate::oracle::Fault;
+use crate::program::Program;
+use crate::scenario::Scenario;
+use crate::shrink::shrink;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Which scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// The random one of this seed.
+    Seed(u64),
+    /// The one at this place of the matrix.
+    Matrix(u64),
+    /// The program of this seed.
+    Program(u64),
+}
+
+impl Case {
+    /// The random one of a number: three of four measure, the fourth is a program.
+    pub fn random(number: u64) -> Case {
+        match number % 4 {
+            3 => Case::Program(number),
+            _ => Case::Seed(number),
+        }
+    }
+
+    /// Runs it; a panic is a fault, too.
+    ///
+    /// # Errors
+    /// What the engine did wrong.
+    pub fn run(self) -> Result<Outcome, Fault> {
+        match self {
+            Case::Seed(seed) => guarded(|| run(&Scenario::random(seed), false)),
+            Case::Matrix(index) => guarded(|| run(&matrix(index), false)),
+            Case::Program(seed) => guarded(|| Program::random(seed).run(false)),
+        }
+    }
+
+    /// The command that repeats it.
+    pub fn command(self) -> String {
+        match self {
+            Case::Seed(seed) => format!("make simulate REPEAT={seed}"),
+            Case::Matrix(index) => format!("make simulate REPEAT=matrix:{index}"),
+            Case::Program(seed) => format!("make simulate REPEAT=program:{seed}"),
+        }
+    }
+
+    /// Makes a case that fails as small as it can be, prints it and everything that happens in it, and returns
+    /// the fault.
+    pub fn explain(self) -> Option<Fault> {
+        let fault = match self {
+            Case::Seed(seed) => explain(&Scenario::random(seed)),
+            Case::Matrix(index) => explain(&matrix(index)),
+            Case::Program(seed) => {
+                let program = Program::random(seed);
+                println!("{program:#?}");
+                guarded(|| program.run(true)).err()
+            }
+        }?;
+        println!("fails at {} ns: {}", fault.at_ns, fault.what);
+        Some(fault)
+    }
+}
+
+fn explain(scenario: &Scenario) -> Option<Fault> {
+    let fails = |scenario: &Scenario| guarded(|| run(scenario, false)).err();
+    let fault = fails(scenario)?;
+    println!("fails at {} ns: {}", fault.at_ns, fault.what);
+    let smallest = shrink(scenario, |smaller| fails(smaller).is_some());
+    println!("made smaller: {smallest:#?}");
+    guarded(|| run(&smallest, true)).err()
+}
+
+fn guarded(run: impl FnOnce() -> Result<Outcome, Fault>) -> Result<Outcome, Fault> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<String>().cloned();
+        let said = said.or_else(|| panic.downcast_ref::<&str>().map(|said| (*said).into()));
+        Err(Fault::new(
+            0,
+            format!("panic: {}", said.unwrap_or_default()),
+        ))
+    })
+}

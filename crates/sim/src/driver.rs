@@ -1,0 +1,267 @@
+//! Drives a [`Measurement`] through a world, as the measuring loop drives it over a link, and shows the oracle
+//! every call and every row.
+
+use crate::oracle::{Fault, Oracle};
+use crate::scenario::{Protocols, Scenario};
+use crate::world::{Broken, Byte, Device, Tag, Woken, World, device_of};
+use wiregauge_record::Sample;
+use wiregauge_session::{Echo, End, Exchange, Generator, Lines, Measurement, Next};
+
+/// Calls after which a scenario counts as one that never ends.
+const MOST_CALLS: u64 = 2_000_000;
+
+/// Room for received bytes that an engine lays out, beside two answers.
+const RECEIVED: u64 = 256 << 10;
+
+/// What a scenario was like.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outcome {
+    /// Rows of samples.
+    pub rows: u64,
+    /// Calls of the engine.
+    pub calls: u64,
+    /// Virtual time.
+    pub virtual_ns: u64,
+}
+
+/// Runs one scenario with the simulator's own device.
+///
+/// # Errors
+/// What the engine did wrong.
+pub fn run(scenario: &Scenario, trace: bool) -> Result<Outcome, Fault> {
+    run_with(scenario, device_of(scenario), trace)
+}
+
+/// Runs one scenario with this device.
+///
+/// # Errors
+/// What the engine did wrong.
+pub fn run_with(
+    scenario: &Scenario,
+    device: Box<dyn Device>,
+    trace: bool,
+) -> Result<Outcome, Fault> {
+    let mut world = World::new(scenario, device, trace);
+    let mut outcome = Outcome::default();
+    let mut base = 1_000;
+    for index in 0..scenario.cells.len() {
+        let cell = scenario.cells[index];
+        let (out, in_) = (cell.out_bytes, cell.in_bytes);
+        let datagram = scenario.datagram;
+        let went_on = match scenario.protocol {
+            Protocols::Exchange => {
+                let codec = Exchange::new(base, out, in_, datagram);
+                Run::new(scenario, index, base, codec, trace).run(&mut world, &mut outcome)
+            }
+            Protocols::Echo => {
+                let codec = Echo::new(base, out, datagram);
+                Run::new(scenario, index, base, codec, trace).run(&mut world, &mut outcome)
+            }
+            Protocols::Lines => {
+                let codec = Lines::new(base, out, in_, datagram);
+                Run::new(scenario, index, base, codec, trace).run(&mut world, &mut outcome)
+            }
+        }?;
+        match went_on {
+            Some(started) => base += started,
+            None => break,
+        }
+    }
+    outcome.virtual_ns = world.now_ns();
+    Ok(outcome)
+}
+
+/// One point.
+struct Run<'a, C> {
+    scenario: &'a Scenario,
+    measurement: Measurement<C>,
+    oracle: Oracle<'a>,
+    /// Number on the wire of exchange 0.
+    base: u64,
+    size: usize,
+    /// Bytes of requests that the system took, over the link that is open.
+    sent: usize,
+    /// The exchange that this link began with.
+    first_of_link: u64,
+    /// What names the answers to the requests that were sent, in order.
+    names: Vec<u32>,
+    trace: bool,
+}
+
+impl<'a, C: Generator> Run<'a, C> {
+    fn new(scenario: &'a Scenario, index: usize, base: u64, codec: C, trace: bool) -> Self {
+        let plan = scenario.plan();
+        let point = scenario.point(index);
+        Run {
+            scenario,
+            measurement: Measurement::new(&plan, point, scenario.datagram, scenario.batch, codec),
+            oracle: Oracle::new(scenario, index, base),
+            base,
+            size: point.out_bytes as usize,
+            sent: 0,
+            first_of_link: 0,
+            names: Vec::new(),
+            trace,
+        }
+    }
+
+    /// Returns how many exchanges were started, or `None` if nothing can follow.
+    fn run(mut self, world: &mut World, outcome: &mut Outcome) -> Result<Option<u64>, Fault> {
+        let mut stopped = false;
+        self.oracle.begin(world.now_ns());
+        loop {
+            outcome.calls += 1;
+            if outcome.calls > MOST_CALLS {
+                return Err(Fault::new(world.now_ns(), "it never ends: too many calls"));
+            }
+            let now = world.now_ns();
+            if !stopped && self.scenario.faults.stop_at.is_some_and(|at| now >= at) {
+                self.say(now, || "stop".into());
+                stopped = true;
+                self.measurement.stop();
+                self.oracle.stop();
+            }
+            let next = self.measurement.next(now);
+            self.say(now, || format!("{next:?}"));
+            self.oracle.next(now, &next)?;
+            let until = |until_ns: u64| match self.scenario.faults.stop_at {
+                Some(at) if !stopped => until_ns.min(at),
+                _ => until_ns,
+            };
+            match next {
+                Next::Connect => self.connect(world),
+                Next::Disconnect => world.disconnect(),
+                Next::Send => self.send(world)?,
+                Next::Receive {
+                    until_ns,
+                    or_writable,
+                    ..
+                } => {
+                    if world.wait(until(until_ns), or_writable) == Woken::Never {
+                        return Err(Fault::new(now, "it waits for what never comes"));
+                    }
+                    self.receive(world)?;
+                }
+                Next::Sleep { until_ns } => {
+                    if world.sleep(until(until_ns)) == Woken::Never {
+                        return Err(Fault::new(now, "it sleeps for ever"));
+                    }
+                }
+                Next::Done => break,
+            }
+            self.poll(world, outcome)?;
+        }
+        self.poll(world, outcome)?;
+        let (end, stray) = (self.measurement.end(), self.measurement.stray_bytes());
+        let now = world.now_ns();
+        let Some(end) = end else {
+            return Err(Fault::new(now, "done, but there is no end"));
+        };
+        self.say(now, || format!("{end:?}, {stray} stray bytes"));
+        self.oracle.finish(now, end, stray)?;
+        Ok((*end == End::Complete).then(|| self.measurement.started()))
+    }
+
+    fn connect(&mut self, world: &mut World) {
+        let before = world.now_ns();
+        let opened = world.connect();
+        let after = world.now_ns();
+        self.say(after, || format!("connected: {opened}"));
+        self.sent = 0;
+        self.first_of_link = self.measurement.started();
+        match opened {
+            true => self.measurement.connected(before, after),
+            false => self.measurement.connect_failed(before, after),
+        }
+        self.oracle.connected(before, after, opened);
+    }
+
+    fn send(&mut self, world: &mut World) -> Result<(), Fault> {
+        let now = world.now_ns();
+        let offered = self.measurement.outgoing();
+        let offered = offered[..offered.len().min(world.send_room())].to_vec();
+        let tagged = self.tagged(&offered, world);
+        match world.send(&tagged) {
+            Ok(count) => {
+                self.say(now, || format!("  took {count} of {} B", offered.len()));
+                self.oracle.sent(now, &offered, count)?;
+                if !self.oracle.is_proving() {
+                    self.sent += count;
+                }
+                self.measurement.sent(now, count);
+            }
+            Err(Broken) => self.fail(now),
+        }
+        Ok(())
+    }
+
+    fn tagged(&mut self, bytes: &[u8], world: &mut World) -> Vec<Byte> {
+        let is_named = self.scenario.protocol == Protocols::Echo;
+        let mut tagged = Vec::with_capacity(bytes.len());
+        for (index, value) in bytes.iter().enumerate() {
+            let place = self.sent + index;
+            let sequence = self.first_of_link + (place / self.size) as u64;
+            let mut tag = Tag::default();
+            if is_named {
+                while self.names.len() as u64 <= sequence {
+                    let number = self.base + self.names.len() as u64;
+                    self.names.push(world.name_answer(number, self.size as u32));
+                }
+                tag = Tag {
+                    answer: self.names[sequence as usize],
+                    at: (place % self.size) as u32,
+                };
+            }
+            tagged.push(Byte { value: *value, tag });
+        }
+        tagged
+    }
+
+    fn receive(&mut self, world: &mut World) -> Result<(), Fault> {
+        let space = self.measurement.space();
+        // Room for 256 KiB and two answers was laid out; nothing that a device sends may need more.
+        if space.len() as u64 > RECEIVED + 2 * self.scenario.largest() {
+            return Err(Fault::new(world.now_ns(), "its memory grows"));
+        }
+        let received = world.receive(space.len());
+        let now = world.now_ns();
+        match received {
+            Ok(bytes) => {
+                for (to, byte) in space.iter_mut().zip(&bytes) {
+                    *to = byte.value;
+                }
+                self.say(now, || format!("  received {} B", bytes.len()));
+                self.measurement.received(now, bytes.len());
+                self.oracle.received(now, &bytes, world)?;
+            }
+            Err(Broken) => self.fail(now),
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, now: u64) {
+        self.say(now, || "the link failed".into());
+        self.measurement.link_failed(now);
+        self.oracle.link_failed(now);
+    }
+
+    fn poll(&mut self, world: &World, outcome: &mut Outcome) -> Result<(), Fault> {
+        let now = world.now_ns();
+        let mut rows: Vec<Sample> = Vec::new();
+        while let Some(row) = self.measurement.poll(now) {
+            self.say(now, || format!("  row {:?}", row.sample));
+            if rows.len() > 100_000 {
+                return Err(Fault::new(now, "poll never ends"));
+            }
+            rows.push(row.sample);
+        }
+        outcome.rows += rows.len() as u64;
+        self.oracle.polled(now, &rows)
+    }
+
+    fn say(&self, now: u64, what: impl FnOnce() -> String) {
+        if self.trace {
+            println!("{now:>12} ns  {}", what());
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The oracle: sees every call between engine and world, and says which rows there must be, to the nanosecond, and
+//! what may happen next. It shares no code with the engine or the protocol's crate, keeps everything, and
+//! looks everything up the slow way. Where bytes came undamaged it also holds its own reading of
+//! them to what the device really gave.
+
+mod bytes;
+mod exchanges;
+mod fault;
+mod next;
+mod pace;
+mod proof;
+mod recognise;
+mod rows;
+mod truth;
+
+use crate::scenario::{Cell, Protocols, Scenario};
+use crate::world::{Byte, World};
+use exchanges::Exchanges;
+pub use fault::Fault;
+use pace::Pace;
+use proof::Proof;
+use recognise::Rules;
+use truth::Truth;
+use wiregauge_session::{End, Failure};
+
+/// The line must be quiet before the next request.
+#[derive(Clone, Copy, Debug)]
+struct Resync {
+    began_ns: u64,
+    until_ns: u64,
+    by_loss: bool,
+}
+
+/// The oracle of one point.
+pub struct Oracle<'a> {
+    scenario: &'a Scenario,
+    cell: Cell,
+    base: u64,
+    rules: Rules,
+    pace: Pace,
+    exchanges: Exchanges,
+    truth: Truth,
+    proof: Proof,
+
+    // The link.
+    open: bool,
+    /// The exchange of this link is over.
+    served: bool,
+    connect_ns: u64,
+    first_byte_ns: Option<u64>,
+    /// Received and not yet recognised.
+    input: Vec<u8>,
+    unread: bool,
+    received_ns: u64,
+    stray: u64,
+
+    // Requests.
+    /// One past the last that is ready to be sent.
+    staged_to: u64,
+    /// Bytes made ready since all that was ready had been taken.
+    ready_bytes: u64,
+    /// Bytes taken of the newest request, if not all.
+    part: usize,
+    /// The last send took nothing, and nothing happened since.
+    send_blocked: bool,
+    blocked_since_ns: Option<u64>,
+
+    // Losses.
+    resync: Option<Resync>,
+    losing_all: bool,
+    lost_in_a_row: u64,
+    answered_once: bool,
+
+    // The end.
+    stragglers_since_ns: Option<u64>,
+    end: Option<End>,
+    stopped: bool,
+}
+
+impl<'a> Oracle<'a> {
+    /// The oracle of one point.
+    pub fn new(scenario: &'a Scenario, index: usize, base: u64) -> Oracle<'a> {
+        let cell = scenario.cells[index];
+        let rules = Rules {
+            protocol: scenario.protocol,
+            cell,
+            datagram: scenario.datagram,
+            base,
+            out_of_step: false,
+            reported: 0,
+        };
+        Oracle {
+            scenario,
+            cell,
+            base,
+            rules,
+            pace: Pace::new(scenario),
+            exchanges: Exchanges::default(),
+            truth: Truth::default(),
+            proof: Proof::default(),
+            open: !scenario.connect_each,
+            served: false,
+            connect_ns: 0,
+            first_byte_ns: None,
+            input: Vec::new(),
+            unread: false,
+            received_ns: 0,
+            stray: 0,
+            staged_to: 0,
+            ready_bytes: 0,
+            part: 0,
+            send_blocked: false,
+            blocked_since_ns: None,
+            resync: None,
+            losing_all: false,
+            lost_in_a_row: 0,
+            answered_once: false,
+            stragglers_since_ns: None,
+            end: None,
+            stopped: false,
+        }
+    }
+
+    /// The request with this number within the point.
+    fn request(&self, sequence: u64) -> Vec<u8> {
+        let (out, in_) = (self.cell.out_bytes as usize, self.cell.in_bytes as usize);
+        let number = self.base + sequence;
+        match self.scenario.protocol {
+            Protocols::Exchange => bytes::exchange_request(number, out, in_),
+            Protocols::Echo => bytes::echo_request(number, out),
+            Protocols::Lines => bytes::line_request(number, out),
+        }
+    }
+
+    /// Whether answers are matched by content or order, so that the line must become quiet after a loss.
+    fn needs_quiet(&self) -> bool {
+        let short = self.scenario.protocol == Protocols::Echo && self.cell.out_bytes < 4;
+        (short && !self.scenario.datagram) || self.scenario.protocol == Protocols::Lines
+    }
+
+    /// The point begins.
+    pub fn begin(&mut self, now_ns: u64) {
+        self.received_ns = now_ns;
+    }
+
+    /// True while the engine proves its address.
+    pub fn is_proving(&self) -> bool {
+        self.proof.is_on()
+    }
+
+    // --- what happened ---
+
+    /// The user asked to stop.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+        if self.end.is_none() {
+            self.end = Some(match self.stragglers_since_ns {
+                Some(_) => End::Complete,
+                None => End::Stopped,
+            });
+        }
+    }
+
+    /// A link was opened, or not.
+    pub fn connected(&mut self, before_ns: u64, after_ns: u64, opened: bool) {
+        self.connect_ns = after_ns - before_ns;
+        self.first_byte_ns = None;
+        if !opened {
+            self.start_one(before_ns);
+            self.losing_all = true;
+            return;
+        }
+        self.disconnected();
+        self.open = true;
+        self.served = false;
+        self.send_blocked = false;
+    }
+
+    /// The link is closed: all that was on it is gone.
+    fn disconnected(&mut self) {
+        self.open = false;
+        self.part = 0;
+        self.ready_bytes = 0;
+        self.staged_to = self.exchanges.started();
+        self.blocked_since_ns = None;
+        self.resync = None;
+        self.exchanges.close_missing();
+        self.drop_input();
+        self.truth.new_link();
+    }
+
+    fn drop_input(&mut self) {
+        self.stray += self.input.len() as u64;
+        self.input.clear();
+        self.unread = false;
+        self.rules.out_of_step = false;
+        self.rules.reported = 0;
+    }
+
+    fn start_one(&mut self, now_ns: u64) {
+        let sequence = self.exchanges.start(now_ns);
+        self.staged_to = self.staged_to.max(sequence + 1);
+        self.pace.started(sequence, now_ns);
+    }
+
+    /// The system was offered bytes and took some.
+    pub fn sent(&mut self, now_ns: u64, offered: &[u8], count: usize) -> Result<(), Fault> {
+        self.send_blocked = count == 0;
+        if self.proof.sent(now_ns, offered, count) {
+            return match self.proof.is_reused {
+                true => Err(Fault::new(now_ns, "the number of a HELLO comes again")),
+                false => Ok(()),
+            };
+        }
+        if count == 0 {
+            self.blocked_since_ns.get_or_insert(now_ns);
+            return Ok(());
+        }
+        self.blocked_since_ns = None;
+        let mut rest = &offered[..count];
+        while !rest.is_empty() {
+            if self.part == 0 {
+                if self.exchanges.started() >= self.staged_to {
+                    let number = self.exchanges.started();
+                    return Err(Fault::new(
+                        now_ns,
+                        format!("exchange {number} may not start now"),
+                    ));
+                }
+                self.start_one(now_ns);
+            }
+            let request = self.request(self.exchanges.started() - 1);
+            let left = &request[self.part..];
+            let piece = left.len().min(rest.len());
+            if rest[..piece] != left[..piece] {
+                let what = format!("not the request's bytes from {}: {rest:02x?}", self.part);
+                return Err(Fault::new(now_ns, what));
+            }
+            self.part = (self.part + piece) % request.len();
+            rest = &rest[piece..];
+        }
+        if self.part == 0 && self.staged_to == self.exchanges.started() {
+            self.ready_bytes = 0;
+        }
+        Ok(())
+    }
+
+    /// Bytes were received; none if a wait ended without.
+    pub fn received(&mut self, now_ns: u64, came: &[Byte], world: &World) -> Result<(), Fault> {
+        self.send_blocked = false;
+        if came.is_empty() {
+            return Ok(());
+        }
+        if self.scenario.connect_each && self.exchanges.outstanding() > 0 {
+            self.first_byte_ns.get_or_insert(now_ns);
+        }
+        if self.proof.received(now_ns, came) {
+            return Ok(());
+        }
+        self.input.extend(came.iter().map(|byte| byte.value));
+        self.unread = true;
+        self.received_ns = now_ns;
+        if let Some(resync) = &mut self.resync {
+            let quiet = self.scenario.timeout_ns.clamp(QUIET_NS, 10 * QUIET_NS);
+            resync.until_ns = resync.until_ns.max(now_ns + quiet);
+        }
+        self.truth.received(came, world, self.base);
+        Ok(())
+    }
+
+    /// The link failed.
+    pub fn link_failed(&mut self, now_ns: u64) {
+        if !self.scenario.connect_each {
+            self.fail(Failure::Link);
+            return;
+        }
+        self.part = 0;
+        self.ready_bytes = 0;
+        self.blocked_since_ns = None;
+        self.staged_to = self.exchanges.started();
+        if self.exchanges.outstanding() == 0 {
+            self.start_one(now_ns);
+        }
+        self.losing_all = true;
+    }
+
+    fn fail(&mut self, failure: Failure) {
+        if self.end.is_none() {
+            self.end = Some(End::Failed(failure));
+            self.losing_all = self.exchanges.outstanding() > 0;
+        }
+    }
+
+    /// The point is over.
+    pub fn finish(&mut self, now_ns: u64, end: &End, stray: u64) -> Result<(), Fault> {
+        let expected = self.end.as_ref();
+        if expected != Some(end) {
+            return Err(Fault::new(
+                now_ns,
+                format!("it ended with {end:?}, not {expected:?}"),
+            ));
+        }
+        if *end == End::Complete && !self.stopped && stray != self.stray {
+            let what = format!("{stray} stray bytes counted, {} came", self.stray);
+            return Err(Fault::new(now_ns, what));
+        }
+        Ok(())
+    }
+}
+
+/// The least time for which a line must be quiet before it is trusted again.
+const QUIET_NS: u64 = 20_000_000;
+
+/// Timeouts for which a device may keep sending unsolicited data, at least.
+const NEVER_QUIET: u64 = 10;
+
+/// After the last answer of a point, stragglers are awaited for so long.
+const STRAGGLERS_NS: u64 = 5_000_000;
+
+/// Losses in a row, for each exchange outstanding, at which a link that never answered has failed.
+const NEVER_ANSWERED: u64 = 3;
+
+/// Requests are made ready up to so many bytes, beyond the one that crosses it.
+const READY: u64 = 256 << 10;
+
+/// Exchanges that may go on behind one that waits for its timeout, with more than one outstanding.
+const SPAN: u64 = 4096;

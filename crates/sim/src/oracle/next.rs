@@ -1,0 +1,225 @@
+//! What the engine may do next. Whatever can be sent must be sent, nothing may be sent too early, and every wait ends
+//! in time.
+
+use super::{Fault, Oracle, READY, SPAN, STRAGGLERS_NS};
+use crate::scenario::Protocols;
+use wiregauge_session::{End, Failure, Next};
+
+/// An idle address is proved anew after so long.
+const RENEW_NS: u64 = 30_000_000_000;
+
+/// How often a proof is tried.
+const ATTEMPTS: u64 = 3;
+
+impl Oracle<'_> {
+    /// The engine says what it does next.
+    pub fn next(&mut self, now_ns: u64, next: &Next) -> Result<(), Fault> {
+        let wrong = |should: &str| Err(Fault::new(now_ns, format!("{next:?}, but {should}")));
+        if self.end.is_some() {
+            return match next {
+                Next::Done => Ok(()),
+                _ => wrong("the point is over"),
+            };
+        }
+        if self.stragglers_since_ns.is_some() {
+            return self.stragglers(now_ns, next);
+        }
+        let waits = self.exchanges.outstanding();
+        if self.exchanges.started() >= self.pace.total() && waits == 0 {
+            return self.begin_stragglers(now_ns, next);
+        }
+        if self.proving(now_ns) {
+            return self.next_of_proof(now_ns, next);
+        }
+        if self.scenario.connect_each && self.open && self.served && waits == 0 {
+            self.disconnected();
+            return match next {
+                Next::Disconnect => Ok(()),
+                _ => wrong("the exchange of this link is over"),
+            };
+        }
+        if self.stage(now_ns) {
+            return match next {
+                Next::Connect => Ok(()),
+                _ => wrong("the next exchange can start on a link of its own"),
+            };
+        }
+        let to_send = match self.resync {
+            Some(_) => self.part > 0,
+            None => self.part > 0 || self.exchanges.started() < self.staged_to,
+        };
+        if to_send && !self.send_blocked {
+            return match next {
+                Next::Send => Ok(()),
+                _ => wrong("there is something to send"),
+            };
+        }
+        let mut until_ns = u64::MAX;
+        if to_send
+            && waits == 0
+            && let Some(since) = self.blocked_since_ns
+        {
+            until_ns = since + 2 * self.scenario.timeout_ns;
+            if now_ns >= until_ns {
+                let size = self.cell.out_bytes as usize;
+                let rest = (self.part > 0).then_some(size - self.part);
+                self.fail(Failure::Blocked { rest });
+                return match next {
+                    Next::Done => Ok(()),
+                    _ => wrong("the device takes nothing"),
+                };
+            }
+        }
+        if self.has_place()
+            && let Some(due) = self.pace.due_ns(self.staged_to)
+        {
+            until_ns = until_ns.min(due);
+        }
+        if waits == 0
+            && !to_send
+            && self.resync.is_none()
+            && self.staged_to == self.exchanges.started()
+        {
+            if until_ns == u64::MAX {
+                return self.begin_stragglers(now_ns, next);
+            }
+            return match next {
+                Next::Sleep { until_ns: at } if *at <= until_ns && *at > now_ns => Ok(()),
+                _ => wrong(&format!("nothing is to be done until {until_ns}")),
+            };
+        }
+        if let Some(oldest) = self.exchanges.oldest_waiting() {
+            until_ns = until_ns.min(self.exchanges.of(oldest).start_ns + self.scenario.timeout_ns);
+        }
+        if let Some(resync) = self.resync {
+            until_ns = until_ns.min(resync.began_ns + self.never_quiet_ns());
+            if waits == 0 && !to_send {
+                until_ns = until_ns.min(resync.until_ns);
+            }
+        }
+        match next {
+            Next::Receive {
+                until_ns: at,
+                or_writable,
+                ..
+            } if *at == until_ns && *or_writable == to_send => Ok(()),
+            _ => wrong(&format!(
+                "it should wait until {until_ns}, or writable: {to_send}"
+            )),
+        }
+    }
+
+    /// True if the next exchange could start but for its schedule.
+    fn has_place(&self) -> bool {
+        let depth = u64::from(self.cell.depth);
+        let most = if self.pace.is_first() { 1 } else { depth };
+        let ready = self.staged_to - self.exchanges.started();
+        let span = if depth == 1 {
+            1
+        } else {
+            SPAN.max(4 * depth).next_power_of_two()
+        };
+        let oldest = self
+            .exchanges
+            .oldest_waiting()
+            .unwrap_or(self.exchanges.started());
+        self.exchanges.outstanding() + ready < most
+            && self.staged_to - oldest < span
+            && self.resync.is_none()
+            && self.ready_bytes < READY
+            && self.staged_to < self.pace.total()
+    }
+
+    /// Makes ready what may start now; true if a link must be opened for it.
+    fn stage(&mut self, now_ns: u64) -> bool {
+        while self.has_place() && self.pace.may_stage(self.staged_to, now_ns) {
+            if !self.open {
+                return true;
+            }
+            self.staged_to += 1;
+            self.ready_bytes += u64::from(self.cell.out_bytes);
+            if self.scenario.connect_each {
+                break;
+            }
+        }
+        false
+    }
+
+    fn begin_stragglers(&mut self, now_ns: u64, next: &Next) -> Result<(), Fault> {
+        if self.scenario.connect_each {
+            self.end = Some(End::Complete);
+            let should = if self.open {
+                Next::Disconnect
+            } else {
+                Next::Done
+            };
+            if self.open {
+                self.disconnected();
+            }
+            return match *next == should {
+                true => Ok(()),
+                false => Err(Fault::new(now_ns, format!("{next:?}, not {should:?}"))),
+            };
+        }
+        self.stragglers_since_ns = Some(now_ns);
+        self.stragglers(now_ns, next)
+    }
+
+    fn stragglers(&mut self, now_ns: u64, next: &Next) -> Result<(), Fault> {
+        let since = self.stragglers_since_ns.unwrap_or(now_ns);
+        let longest = match self.exchanges.missing() {
+            0 => STRAGGLERS_NS,
+            _ => self.scenario.timeout_ns.max(STRAGGLERS_NS),
+        };
+        let end = since + longest;
+        match next {
+            Next::Done if now_ns >= end => {
+                self.drop_input();
+                self.end = Some(End::Complete);
+                Ok(())
+            }
+            Next::Receive { until_ns, .. } if now_ns < end && *until_ns == end => Ok(()),
+            _ => {
+                let what = format!("{next:?}, but stragglers are awaited until {end}");
+                Err(Fault::new(now_ns, what))
+            }
+        }
+    }
+
+    // --- the proof of address ---
+
+    fn proving(&mut self, now_ns: u64) -> bool {
+        let cell = self.cell;
+        let needs_proof = self.scenario.protocol == Protocols::Exchange
+            && self.scenario.datagram
+            && !self.scenario.connect_each
+            && cell.in_bytes > cell.out_bytes;
+        let idle = self.exchanges.outstanding() == 0
+            && self.staged_to == self.exchanges.started()
+            && now_ns >= self.proof.heard_ns + RENEW_NS;
+        if needs_proof && idle && !self.proof.is_on() {
+            self.proof.begin(now_ns);
+            self.send_blocked = false;
+        }
+        self.proof.is_on()
+    }
+
+    fn next_of_proof(&mut self, now_ns: u64, next: &Next) -> Result<(), Fault> {
+        let least = self.proof.began_ns() + ATTEMPTS * self.scenario.timeout_ns;
+        match next {
+            Next::Send => Ok(()),
+            Next::Receive { until_ns, .. } if *until_ns <= now_ns + self.scenario.timeout_ns => {
+                Ok(())
+            }
+            Next::Done if now_ns >= least => {
+                self.proof.give_up();
+                self.fail(Failure::NoProof);
+                Ok(())
+            }
+            _ => Err(Fault::new(
+                now_ns,
+                format!("{next:?} while the address is being proved"),
+            )),
+        }
+    }
+}

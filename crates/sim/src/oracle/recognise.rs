@@ -1,0 +1,306 @@
+//! What the received bytes amount to, found from all bytes of a link at once, without any state of a parser: the
+//! rules of docs/protocol.md and of the engine's description, in their simplest form.
+
+use super::bytes::{HEADER, Header, echo_request, header, named_by, pattern};
+use super::exchanges::Exchanges;
+use crate::scenario::{Cell, Protocols};
+
+/// What stands at the front.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// It is open until more has come.
+    Wait,
+    /// Bytes of nothing.
+    Stray(usize),
+    /// An answer.
+    Answer(Found),
+}
+
+/// An answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// Bytes of nothing before it.
+    pub skipped: usize,
+    /// Its size.
+    pub bytes: usize,
+    /// Bytes that are done with; fewer where the next answer may begin within a damaged one.
+    pub consumed: usize,
+    /// The exchange of this point.
+    pub sequence: Option<u64>,
+    /// What it is worth.
+    pub worth: Worth,
+    /// Device clock.
+    pub ticks: (u64, u64),
+}
+
+/// What an answer is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worth {
+    /// Every byte is right.
+    Whole,
+    /// Bytes of it are wrong.
+    Damaged,
+    /// The device says that the request was damaged.
+    RequestDamaged,
+    /// The device refuses the request.
+    Refused(u16),
+}
+
+/// The rules of one protocol at one point.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// What both ends say.
+    pub protocol: Protocols,
+    /// The sizes.
+    pub cell: Cell,
+    /// Messages are datagrams.
+    pub datagram: bool,
+    /// Number on the wire of exchange 0.
+    pub base: u64,
+    /// Echoes of 4 bytes and more: where the next one begins is not known.
+    pub out_of_step: bool,
+    /// Of those, so many were reported with a damaged one.
+    pub reported: usize,
+}
+
+fn found(bytes: usize, sequence: u64, worth: Worth) -> Step {
+    Step::Answer(Found {
+        skipped: 0,
+        bytes,
+        consumed: bytes,
+        sequence: Some(sequence),
+        worth,
+        ticks: (0, 0),
+    })
+}
+
+impl Rules {
+    /// What `bytes`, which are not empty, begin with.
+    pub fn step(&mut self, bytes: &[u8], exchanges: &Exchanges) -> Step {
+        let size = self.cell.out_bytes as usize;
+        match (self.protocol, self.datagram) {
+            (Protocols::Exchange, _) => self.frame(bytes, exchanges),
+            (Protocols::Lines, _) => self.line(bytes, exchanges),
+            (Protocols::Echo, true) => self.echo_datagram(bytes, exchanges, size),
+            (Protocols::Echo, false) if size < 4 => self.short_echo(bytes, exchanges, size),
+            (Protocols::Echo, false) => self.echo(bytes, exchanges, size),
+        }
+    }
+
+    /// The exchange with this number on the wire, if it was started.
+    fn sequence(&self, number: u32, exchanges: &Exchanges) -> Option<u64> {
+        // 2^32 exchanges are never under way, so that there is only one.
+        let ahead = u64::from(number.wrapping_sub(self.base as u32));
+        (ahead < exchanges.started()).then_some(ahead)
+    }
+
+    /// True if the number is one of an earlier point.
+    fn is_earlier(&self, number: u32, exchanges: &Exchanges) -> bool {
+        self.sequence(number, exchanges).is_none() && u64::from(number) < self.base
+    }
+
+    // --- echoes ---
+
+    /// An echo that was asked for, now (its exchange) or at an earlier point (`None`).
+    fn whole_echo(&self, bytes: &[u8], exchanges: &Exchanges) -> Option<Option<u64>> {
+        let number = named_by([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let sequence = self.sequence(number, exchanges);
+        let is_known = sequence.is_some() || self.is_earlier(number, exchanges);
+        let is_whole = is_known && echo_request(u64::from(number), bytes.len()) == bytes;
+        is_whole.then_some(sequence)
+    }
+
+    fn echo(&mut self, bytes: &[u8], exchanges: &Exchanges, size: usize) -> Step {
+        if bytes.len() < size {
+            return Step::Wait;
+        }
+        let whole = |at: usize| self.whole_echo(&bytes[at..at + size], exchanges);
+        if let Some(sequence) = whole(0) {
+            self.out_of_step = false;
+            self.reported = 0;
+            return match sequence {
+                Some(sequence) => found(size, sequence, Worth::Whole),
+                None => Step::Stray(size),
+            };
+        }
+        let last = bytes.len() - size;
+        let next = (1..=last).find(|at| whole(*at).is_some());
+        let foreign = next.unwrap_or(last + 1);
+        if self.reported > 0 {
+            // The next echo begins where it would have, unless one is found before.
+            return Step::Stray(foreign.min(self.reported));
+        }
+        match exchanges.oldest_waiting() {
+            Some(oldest) if !self.out_of_step => {
+                self.reported = size;
+                Step::Answer(Found {
+                    skipped: 0,
+                    bytes: size,
+                    consumed: 0,
+                    sequence: Some(oldest),
+                    worth: Worth::Damaged,
+                    ticks: (0, 0),
+                })
+            }
+            _ => {
+                self.out_of_step = true;
+                Step::Stray(foreign)
+            }
+        }
+    }
+
+    fn short_echo(&self, bytes: &[u8], exchanges: &Exchanges, size: usize) -> Step {
+        let Some(front) = bytes.get(..size) else {
+            return Step::Wait;
+        };
+        let is_of = |sequence: &u64| echo_request(self.base + sequence, size) == front;
+        if let Some(sequence) = exchanges.waiting().find(is_of) {
+            return found(size, sequence, Worth::Whole);
+        }
+        // A datagram that came twice is likelier than a damaged one.
+        let started = if self.datagram {
+            exchanges.started()
+        } else {
+            0
+        };
+        let latest = || (0..started).rev().find(is_of);
+        match (
+            exchanges.oldest_missing().filter(is_of).or_else(latest),
+            exchanges.oldest_waiting(),
+        ) {
+            (Some(late), _) => found(size, late, Worth::Whole),
+            (None, Some(oldest)) => found(size, oldest, Worth::Damaged),
+            (None, None) => Step::Stray(size),
+        }
+    }
+
+    fn echo_datagram(&self, bytes: &[u8], exchanges: &Exchanges, size: usize) -> Step {
+        if size < 4 && bytes.len() == size {
+            return self.short_echo(bytes, exchanges, size);
+        }
+        let mut named = None;
+        if size >= 4 && bytes.len() >= 4 {
+            match self.whole_echo(bytes, exchanges) {
+                Some(None) => return Step::Stray(bytes.len()),
+                Some(Some(sequence)) if bytes.len() == size => {
+                    return found(size, sequence, Worth::Whole);
+                }
+                _ => {}
+            }
+            let number = named_by([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            named = self.sequence(number, exchanges);
+        }
+        let waits = |sequence: &u64| exchanges.waiting().any(|waits| waits == *sequence);
+        let only = (exchanges.waiting().count() == 1).then(|| exchanges.oldest_waiting());
+        match named.filter(waits).or(only.flatten()) {
+            Some(sequence) => found(bytes.len(), sequence, Worth::Damaged),
+            None => Step::Stray(bytes.len()),
+        }
+    }
+
+    // --- lines ---
+
+    fn line(&self, bytes: &[u8], exchanges: &Exchanges) -> Step {
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let Some(size) = end
+            .map(|at| at + 1)
+            .or(self.datagram.then_some(bytes.len()))
+        else {
+            return Step::Wait;
+        };
+        let oldest = exchanges.oldest_missing().or(exchanges.oldest_waiting());
+        let is_right = end.is_some() && size == self.cell.in_bytes as usize;
+        match oldest {
+            None => Step::Stray(size),
+            Some(oldest) if is_right => found(size, oldest, Worth::Whole),
+            Some(oldest) => found(size, oldest, Worth::Damaged),
+        }
+    }
+
+    // --- EXCHANGE ---
+
+    fn frame(&self, bytes: &[u8], exchanges: &Exchanges) -> Step {
+        let asked = self.cell.in_bytes as usize;
+        // HELLO has 104 bytes.
+        let largest = asked.max(104);
+        let begin = (0..bytes.len()).find_map(|at| Some((at, header(&bytes[at..], largest)?)));
+        let Some((begin, header)) = begin else {
+            return match self.datagram {
+                true => Step::Stray(bytes.len()),
+                false => Step::Wait,
+            };
+        };
+        let (mut end, intact) = match end_of(&bytes[begin..], &header, largest) {
+            Some((size, intact)) => (begin + size, intact),
+            None if self.datagram => (bytes.len(), false),
+            None => return Step::Wait,
+        };
+        if header.kind != 1 {
+            return Step::Stray(end);
+        }
+        if self.datagram {
+            end = bytes.len();
+        }
+        let whole = intact && end - begin == asked && HEADER + header.payload == asked;
+        Step::Answer(Found {
+            skipped: begin,
+            bytes: end - begin,
+            consumed: end,
+            sequence: self.sequence(header.number, exchanges),
+            worth: match header.status {
+                0 if !whole => Worth::Damaged,
+                0 if header.flags & 1 != 0 => Worth::RequestDamaged,
+                0 => Worth::Whole,
+                status => Worth::Refused(status),
+            },
+            ticks: (header.rx_ticks, header.tx_ticks),
+        })
+    }
+}
+
+/// Where the frame with this header ends, and whether it is intact; `None` if that is open.
+fn end_of(frame: &[u8], of: &Header, largest: usize) -> Option<(usize, bool)> {
+    let end = HEADER + of.payload;
+    let come = end.min(frame.len());
+    let is_whole = come == end;
+    let has_pattern = of.kind == 1;
+    let is_right = |at: usize| frame[at] == pattern(of.number, at - HEADER);
+    let first = match of.kind {
+        1 => match (HEADER..come).find(|at| !is_right(*at)) {
+            Some(wrong) => HEADER.max(wrong - 1),
+            None => return is_whole.then_some((end, true)),
+        },
+        4 if of.payload > 0 => {
+            let payload = is_whole.then(|| &frame[HEADER..end])?;
+            let said = payload.len().saturating_sub(2);
+            if crc_is(&payload[..said], &payload[said..]) {
+                return Some((end, true));
+            }
+            HEADER
+        }
+        _ => HEADER,
+    };
+    for at in first..come {
+        // A payload without pattern may end with bytes that look like the beginning of a header.
+        if !has_pattern && of.kind != 4 && at + HEADER > end {
+            break;
+        }
+        if has_pattern && (at..come).all(is_right) {
+            break;
+        }
+        let rest = &frame[at..];
+        if header(rest, largest).is_some() {
+            return Some((at, false));
+        }
+        let may_begin =
+            rest[0] == 0x7A && rest.get(1).is_none_or(|byte| (0x10..=0x14).contains(byte));
+        if rest.len() < HEADER && may_begin {
+            return None;
+        }
+    }
+    is_whole.then_some((end, !has_pattern && of.kind != 4))
+}
+
+fn crc_is(said: &[u8], check: &[u8]) -> bool {
+    super::bytes::crc(said.iter().copied()).to_le_bytes() == check
+}

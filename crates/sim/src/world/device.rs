@@ -1,0 +1,356 @@
+//! The devices written for the simulator.
+
+use super::{Byte, Given, Tag};
+use crate::random::Random;
+use crate::scenario::{Devices, Protocols, Scenario};
+use wiregauge_wire as wire;
+use wiregauge_wire::{Found, HelloReply, Kind, Request, Response, Status};
+
+/// What answers at the other end. Its time is the world's.
+pub trait Device {
+    /// Takes bytes that arrived together (over datagrams: one), and answers.
+    fn take(
+        &mut self,
+        bytes: &[Byte],
+        now_ns: u64,
+        given: &mut Vec<Given>,
+        answers: &mut Vec<Vec<Byte>>,
+    );
+
+    /// A link was opened.
+    fn opened(&mut self) {}
+
+    /// Forgets everything.
+    fn restart(&mut self) {
+        self.opened();
+    }
+
+    /// True if it sends what nobody asked for.
+    fn speaks_unasked(&self) -> bool {
+        false
+    }
+
+    /// What it sends now, and when it speaks again.
+    fn speak(&mut self, _now_ns: u64, _random: &mut Random) -> Option<(Vec<Byte>, u64)> {
+        None
+    }
+}
+
+/// The device of a scenario.
+pub fn device_of(scenario: &Scenario) -> Box<dyn Device> {
+    let datagram = scenario.datagram;
+    let plain: Box<dyn Device> = match scenario.protocol {
+        Protocols::Echo => Box::new(Echo {
+            datagram,
+            unit: answers_whole(scenario).then(|| scenario.cells[0].out_bytes as usize),
+            begun: Vec::new(),
+        }),
+        Protocols::Lines => Box::new(Lines {
+            datagram,
+            begun: Vec::new(),
+        }),
+        Protocols::Exchange => Box::new(Exchange {
+            datagram,
+            begun: Vec::new(),
+            proved: true,
+            heard_ns: 0,
+        }),
+    };
+    match scenario.device {
+        Devices::Plain => plain,
+        Devices::Hostile => Box::new(Hostile {
+            inner: plain,
+            largest: scenario.largest(),
+            heard: Vec::new(),
+            every_ns: scenario.timeout_ns / 7 + 1,
+        }),
+    }
+}
+
+/// Whether an echo comes back as a whole, so that whole ones can be dropped, doubled and held back.
+fn answers_whole(scenario: &Scenario) -> bool {
+    let faults = scenario.faults;
+    let of_answers =
+        faults.drop_answer + faults.double_answer + faults.swap_answer + faults.late_answer;
+    of_answers > 0 && scenario.cells.len() == 1
+}
+
+struct Echo {
+    datagram: bool,
+    unit: Option<usize>,
+    begun: Vec<Byte>,
+}
+
+impl Device for Echo {
+    fn take(
+        &mut self,
+        bytes: &[Byte],
+        _now_ns: u64,
+        _given: &mut Vec<Given>,
+        answers: &mut Vec<Vec<Byte>>,
+    ) {
+        let Some(unit) = self.unit.filter(|_| !self.datagram) else {
+            answers.push(bytes.to_vec());
+            return;
+        };
+        self.begun.extend_from_slice(bytes);
+        while self.begun.len() >= unit {
+            answers.push(self.begun.drain(..unit).collect());
+        }
+    }
+
+    fn opened(&mut self) {
+        self.begun.clear();
+    }
+}
+
+struct Lines {
+    datagram: bool,
+    begun: Vec<Byte>,
+}
+
+impl Device for Lines {
+    fn take(
+        &mut self,
+        bytes: &[Byte],
+        _now_ns: u64,
+        _given: &mut Vec<Given>,
+        answers: &mut Vec<Vec<Byte>>,
+    ) {
+        self.begun.extend_from_slice(bytes);
+        if self.datagram {
+            answers.push(std::mem::take(&mut self.begun));
+            return;
+        }
+        while let Some(at) = self.begun.iter().position(|byte| byte.value == b'\n') {
+            answers.push(self.begun.drain(..=at).collect());
+        }
+    }
+
+    fn opened(&mut self) {
+        self.begun.clear();
+    }
+}
+
+/// Answers EXCHANGE and HELLO.
+struct Exchange {
+    datagram: bool,
+    begun: Vec<u8>,
+    /// The host's address is proved, so long as it is heard of.
+    proved: bool,
+    heard_ns: u64,
+}
+
+/// A proof of address ends so long after the last request (docs/protocol.md).
+const PROOF_NS: u64 = 60_000_000_000;
+
+/// What the host must repeat to prove its address.
+const TOKEN: [u8; 8] = *b"prove it";
+
+/// Frames that are larger are noise.
+const LARGEST: usize = 4096;
+
+impl Exchange {
+    fn answer(
+        &mut self,
+        request: &Request,
+        payload: &[u8],
+        intact: bool,
+        now_ns: u64,
+        given: &mut Vec<Given>,
+    ) -> Option<Vec<Byte>> {
+        let out_bytes = wire::REQUEST_HEADER + payload.len();
+        if now_ns.saturating_sub(self.heard_ns) > PROOF_NS {
+            self.proved = false;
+        }
+        let mut response = Response {
+            kind: request.kind,
+            sequence: request.sequence,
+            in_payload: 0,
+            status: Status::Ok,
+            flags: u16::from(!intact) * wire::flags::OUT_CORRUPTED,
+            rx_ticks: now_ns,
+            tx_ticks: now_ns,
+        };
+        let mut body = Vec::new();
+        let unproved = self.datagram && !self.proved;
+        match request.kind {
+            Kind::Hello => {
+                let token = wire::HelloRequest::decode(payload)?.token;
+                self.proved |= token == TOKEN;
+                body.extend_from_slice(&hello_reply().encode());
+            }
+            Kind::Exchange if unproved && request.in_bytes as usize > out_bytes => {
+                if out_bytes < wire::RESPONSE_HEADER {
+                    return None;
+                }
+                response.status = Status::Unproven;
+            }
+            Kind::Exchange => {
+                body.resize(
+                    (request.in_bytes as usize).saturating_sub(wire::RESPONSE_HEADER),
+                    0,
+                );
+                wire::fill_pattern(request.sequence, &mut body);
+            }
+            _ => response.status = Status::Unsupported,
+        }
+        if self.proved {
+            self.heard_ns = now_ns;
+        }
+        response.in_payload = body.len() as u32;
+        let mut header = [0; wire::RESPONSE_HEADER];
+        response.encode(&mut header);
+        let bytes = [&header[..], &body[..]].concat();
+        let is_answer = request.kind == Kind::Exchange && response.status == Status::Ok;
+        if is_answer {
+            given.push(Given {
+                number: u64::from(request.sequence),
+                bytes: bytes.len() as u32,
+            });
+        }
+        let answer = if is_answer { given.len() as u32 } else { 0 };
+        Some(tagged(&bytes, answer))
+    }
+}
+
+fn tagged(bytes: &[u8], answer: u32) -> Vec<Byte> {
+    let tag = |at| match answer {
+        0 => Tag::default(),
+        _ => Tag { answer, at },
+    };
+    let bytes = bytes.iter().enumerate();
+    bytes
+        .map(|(at, value)| Byte {
+            value: *value,
+            tag: tag(at as u32),
+        })
+        .collect()
+}
+
+fn hello_reply() -> HelloReply {
+    HelloReply {
+        min_version: 1,
+        max_version: 1,
+        tick_bits: 64,
+        bus: 0,
+        abilities: wire::abilities::EXCHANGE | wire::abilities::CHECKS_OUT,
+        max_out: LARGEST as u32,
+        max_in: LARGEST as u32,
+        max_outstanding: 0,
+        tick_hz: 1_000_000_000,
+        name: [0; 32],
+        token: TOKEN,
+    }
+}
+
+impl Device for Exchange {
+    fn take(
+        &mut self,
+        bytes: &[Byte],
+        now_ns: u64,
+        given: &mut Vec<Given>,
+        answers: &mut Vec<Vec<Byte>>,
+    ) {
+        self.begun.extend(bytes.iter().map(|byte| byte.value));
+        while !self.begun.is_empty() {
+            match wire::next_frame::<Request>(&self.begun, LARGEST) {
+                Found::Incomplete { .. } => break,
+                Found::Garbage { skip } => drop(self.begun.drain(..skip)),
+                Found::Frame {
+                    header,
+                    payload,
+                    end,
+                    intact,
+                    skip,
+                } => {
+                    let whole = skip == 0 && end == self.begun.len();
+                    let payload = self.begun[payload.start..payload.end.min(end)].to_vec();
+                    self.begun.drain(..end);
+                    if !self.datagram || whole {
+                        answers.extend(self.answer(&header, &payload, intact, now_ns, given));
+                    }
+                }
+            }
+        }
+        if self.datagram {
+            self.begun.clear();
+        }
+    }
+
+    fn opened(&mut self) {
+        self.begun.clear();
+    }
+
+    fn restart(&mut self) {
+        self.begun.clear();
+        self.proved = false;
+    }
+}
+
+/// Answers, and sends what nobody expects.
+struct Hostile {
+    inner: Box<dyn Device>,
+    largest: u64,
+    /// What the host sent last, to be sent back out of place.
+    heard: Vec<u8>,
+    every_ns: u64,
+}
+
+impl Device for Hostile {
+    fn take(
+        &mut self,
+        bytes: &[Byte],
+        now_ns: u64,
+        given: &mut Vec<Given>,
+        answers: &mut Vec<Vec<Byte>>,
+    ) {
+        self.heard.extend(bytes.iter().map(|byte| byte.value));
+        let surplus = self.heard.len().saturating_sub(4096);
+        self.heard.drain(..surplus);
+        self.inner.take(bytes, now_ns, given, answers);
+    }
+
+    fn opened(&mut self) {
+        self.inner.opened();
+    }
+
+    fn speaks_unasked(&self) -> bool {
+        true
+    }
+
+    fn speak(&mut self, _now_ns: u64, random: &mut Random) -> Option<(Vec<Byte>, u64)> {
+        let size = random.between(1, self.largest.min(200)) as usize;
+        let noise = |random: &mut Random| (0..size).map(|_| random.any() as u8).collect::<Vec<_>>();
+        let bytes = match random.below(4) {
+            0 => noise(random),
+            1 => {
+                let from = random.below(self.heard.len() as u64) as usize;
+                let to = self.heard.len().min(from + size);
+                self.heard[from..to].to_vec()
+            }
+            _ => {
+                let mut header = [0; wire::RESPONSE_HEADER];
+                let near = random.below(20) as u32;
+                Response {
+                    kind: random.pick(&[
+                        Kind::Exchange,
+                        Kind::Exchange,
+                        Kind::Hello,
+                        Kind::Message,
+                    ]),
+                    sequence: random.pick(&[near, u32::MAX - near, random.clone().any() as u32]),
+                    in_payload: random.pick(&[0, 1, 16, self.largest as u32, 1 << 20, 16 << 20]),
+                    status: Status::Ok,
+                    flags: 0,
+                    rx_ticks: random.any(),
+                    tx_ticks: random.any(),
+                }
+                .encode(&mut header);
+                [&header[..], &noise(random)].concat()
+            }
+        };
+        let again = random.between(1, self.every_ns);
+        Some((tagged(&bytes, 0), again))
+    }
+}

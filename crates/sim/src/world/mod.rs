@@ -1,0 +1,478 @@
+//! The world of one scenario: a clock that only moves while the host waits, the link, and the device behind it.
+//! Only it knows which byte is which; see [`Tag`].
+
+mod device;
+mod stream;
+
+pub use device::{Device, device_of};
+
+use crate::random::Random;
+use crate::scenario::{Faults, Scenario, Shape};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// A device takes nothing more while it holds this many bytes that the host does not take.
+const HELD: usize = 8192;
+
+/// Where a byte comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tag {
+    /// Which answer of the device, from 1; 0 if it is part of none, or was changed on its way.
+    pub answer: u32,
+    /// Its place in that answer.
+    pub at: u32,
+}
+
+/// A byte and where it comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Byte {
+    /// What both ends see.
+    pub value: u8,
+    /// What only the world knows.
+    pub tag: Tag,
+}
+
+/// An answer that the device gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// Number on the wire of the request that it answers.
+    pub number: u64,
+    /// Its size.
+    pub bytes: u32,
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Woken {
+    /// There is something to do, or the time is over.
+    Ready,
+    /// Nothing will ever happen again.
+    Never,
+}
+
+/// The link is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken;
+
+#[derive(Debug)]
+enum Event {
+    /// A piece moves from the system's buffer to the device.
+    Up,
+    /// A piece moves from the device to the system's buffer.
+    Down,
+    /// A datagram reaches the device.
+    DatagramUp(Vec<Byte>),
+    /// A datagram reaches the host.
+    DatagramDown(Vec<Byte>),
+    /// An answer that was held back goes out.
+    Answer(Vec<Byte>),
+    /// The device speaks without being asked.
+    Unasked,
+    /// The device starts anew.
+    Restart,
+}
+
+struct Due {
+    at_ns: u64,
+    order: u64,
+    link: u32,
+    event: Event,
+}
+
+impl PartialEq for Due {
+    fn eq(&self, other: &Due) -> bool {
+        self.order == other.order
+    }
+}
+impl Eq for Due {}
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Due) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Due {
+    fn cmp(&self, other: &Due) -> std::cmp::Ordering {
+        (self.at_ns, self.order).cmp(&(other.at_ns, other.order))
+    }
+}
+
+/// The world of one scenario.
+pub struct World {
+    now_ns: u64,
+    random: Random,
+    shape: Shape,
+    faults: Faults,
+    datagram: bool,
+    queue: BinaryHeap<Reverse<Due>>,
+    order: u64,
+    device: Box<dyn Device>,
+    given: Vec<Given>,
+    /// Number of the link that is open, from 1.
+    link: u32,
+    open: bool,
+    broken: bool,
+    // A byte stream's buffers.
+    host_out: VecDeque<Byte>,
+    host_in: VecDeque<Byte>,
+    device_out: VecDeque<Byte>,
+    up_moves: bool,
+    down_moves: bool,
+    /// Datagrams on their way to the device.
+    datagrams_up: u64,
+    datagrams_in: VecDeque<Vec<Byte>>,
+    held_back: Option<Vec<Byte>>,
+    stalled_until_ns: u64,
+    /// Bytes were changed, lost or added on this link.
+    damaged: bool,
+    /// Events that happened.
+    pub events: u64,
+    trace: bool,
+}
+
+impl World {
+    /// A world at its beginning. The link is open unless each exchange opens its own.
+    pub fn new(scenario: &Scenario, device: Box<dyn Device>, trace: bool) -> World {
+        let mut world = World {
+            now_ns: 0,
+            random: Random::new(scenario.seed ^ 0x0571_D0F1),
+            shape: scenario.shape,
+            faults: scenario.faults,
+            datagram: scenario.datagram,
+            queue: BinaryHeap::new(),
+            order: 0,
+            device,
+            given: Vec::new(),
+            link: 1,
+            open: !scenario.connect_each,
+            broken: false,
+            host_out: VecDeque::new(),
+            host_in: VecDeque::new(),
+            device_out: VecDeque::new(),
+            up_moves: false,
+            down_moves: false,
+            datagrams_up: 0,
+            datagrams_in: VecDeque::new(),
+            held_back: None,
+            stalled_until_ns: 0,
+            damaged: false,
+            events: 0,
+            trace,
+        };
+        if let Some(at) = scenario.faults.restart_at {
+            world.schedule(at, Event::Restart);
+        }
+        if world.device.speaks_unasked() {
+            world.schedule(1, Event::Unasked);
+        }
+        world
+    }
+
+    /// Now.
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    /// The answer that bytes with this tag are part of.
+    pub fn given(&self, answer: u32) -> Option<Given> {
+        let index = (answer as usize).checked_sub(1)?;
+        self.given.get(index).copied()
+    }
+
+    /// Gives a request a number by which its echo is recognised.
+    pub fn name_answer(&mut self, number: u64, bytes: u32) -> u32 {
+        self.given.push(Given { number, bytes });
+        self.given.len() as u32
+    }
+
+    /// True if all bytes of this link came as they were given, so far.
+    pub fn is_undamaged(&self) -> bool {
+        !self.damaged
+    }
+
+    fn schedule(&mut self, at_ns: u64, event: Event) {
+        self.order += 1;
+        self.queue.push(Reverse(Due {
+            at_ns,
+            order: self.order,
+            link: self.link,
+            event,
+        }));
+    }
+
+    fn delay(&mut self) -> u64 {
+        let shape = self.shape;
+        shape.delay_ns + self.random.below(shape.jitter_ns + 1)
+    }
+
+    // --- the calls of the host ---
+
+    /// Opens a link; returns whether that succeeded.
+    pub fn connect(&mut self) -> bool {
+        let takes = self.random.below(self.shape.connect_ns + 1);
+        let _ = self.sleep(self.now_ns + takes);
+        self.link += 1;
+        self.clear_link();
+        self.open = !self.random.chance(self.faults.refuse);
+        self.open
+    }
+
+    /// Closes the link: what is under way is lost.
+    pub fn disconnect(&mut self) {
+        self.open = false;
+        self.link += 1;
+        self.clear_link();
+    }
+
+    fn clear_link(&mut self) {
+        self.broken = false;
+        self.damaged = false;
+        self.host_out.clear();
+        self.host_in.clear();
+        self.device_out.clear();
+        self.up_moves = false;
+        self.down_moves = false;
+        self.datagrams_up = 0;
+        self.datagrams_in.clear();
+        self.held_back = None;
+        self.device.opened();
+    }
+
+    /// Bytes that the system could take now, and one more; a datagram is never cut.
+    pub fn send_room(&self) -> usize {
+        match self.datagram {
+            true => usize::MAX,
+            false => self.shape.send_room as usize - self.host_out.len() + 1,
+        }
+    }
+
+    /// Offers bytes to the system; returns how many it took.
+    pub fn send(&mut self, bytes: &[Byte]) -> Result<usize, Broken> {
+        if self.broken || !self.open {
+            return Err(Broken);
+        }
+        if self.random.chance(self.faults.idle_call) || !self.is_writable() {
+            return Ok(0);
+        }
+        if self.datagram {
+            self.datagrams_up += 1;
+            let at = self.now_ns + self.delay();
+            self.schedule(at, Event::DatagramUp(bytes.to_vec()));
+            return Ok(bytes.len());
+        }
+        let room = self.shape.send_room as usize - self.host_out.len();
+        let count = room.min(bytes.len());
+        self.host_out.extend(&bytes[..count]);
+        self.kick();
+        Ok(count)
+    }
+
+    fn is_writable(&self) -> bool {
+        match self.datagram {
+            true => self.datagrams_up < self.shape.send_room,
+            false => (self.host_out.len() as u64) < self.shape.send_room,
+        }
+    }
+
+    fn is_readable(&self) -> bool {
+        !self.host_in.is_empty() || !self.datagrams_in.is_empty()
+    }
+
+    /// What the system gives the host now, at most `room` bytes.
+    pub fn receive(&mut self, room: usize) -> Result<Vec<Byte>, Broken> {
+        if self.broken || !self.open {
+            return Err(Broken);
+        }
+        if self.random.chance(self.faults.idle_call) {
+            return Ok(Vec::new());
+        }
+        if self.datagram {
+            let mut datagram = self.datagrams_in.pop_front().unwrap_or_default();
+            datagram.truncate(room);
+            return Ok(datagram);
+        }
+        let count = self.host_in.len().min(room);
+        let count = count.min(self.shape.piece_read as usize);
+        let bytes = self.host_in.drain(..count).collect();
+        self.kick();
+        Ok(bytes)
+    }
+
+    /// Waits until there is something to receive (or room to send), the link breaks, or the time is over.
+    pub fn wait(&mut self, until_ns: u64, or_writable: bool) -> Woken {
+        loop {
+            self.happen();
+            let ready = self.broken || self.is_readable() || or_writable && self.is_writable();
+            if ready || self.now_ns >= until_ns {
+                return Woken::Ready;
+            }
+            let next = self.queue.peek().map(|Reverse(due)| due.at_ns);
+            match next {
+                Some(at) if at <= until_ns => self.now_ns = at,
+                _ if until_ns == u64::MAX => return Woken::Never,
+                _ => self.now_ns = until_ns,
+            }
+            if self.random.chance(self.faults.oversleep) {
+                self.happen();
+                self.now_ns += self.random.below(self.faults.oversleep_ns + 1);
+            }
+        }
+    }
+
+    /// Waits for a time.
+    pub fn sleep(&mut self, until_ns: u64) -> Woken {
+        if until_ns == u64::MAX {
+            return Woken::Never;
+        }
+        loop {
+            self.happen();
+            let next = self.queue.peek().map(|Reverse(due)| due.at_ns);
+            match next {
+                Some(at) if at <= until_ns => self.now_ns = self.now_ns.max(at),
+                _ => break,
+            }
+        }
+        self.now_ns = self.now_ns.max(until_ns);
+        if self.random.chance(self.faults.oversleep) {
+            self.now_ns += self.random.below(self.faults.oversleep_ns + 1);
+            self.happen();
+        }
+        Woken::Ready
+    }
+
+    /// All that is due happens.
+    fn happen(&mut self) {
+        while let Some(Reverse(due)) = self.queue.peek() {
+            if due.at_ns > self.now_ns {
+                return;
+            }
+            let Some(Reverse(due)) = self.queue.pop() else {
+                return;
+            };
+            self.events += 1;
+            let is_ours = due.link == self.link && self.open && !self.broken;
+            match due.event {
+                Event::Restart => self.restart(),
+                Event::Unasked => self.speak_unasked(),
+                _ if !is_ours => {}
+                Event::Up => self.move_up(),
+                Event::Down => self.move_down(),
+                Event::DatagramUp(bytes) => self.datagram_up(bytes),
+                Event::DatagramDown(bytes) => self.datagram_down(bytes),
+                Event::Answer(bytes) => self.give(bytes),
+            }
+        }
+    }
+
+    fn restart(&mut self) {
+        self.say(|| "the device starts anew".into());
+        self.damaged = true;
+        self.device.restart();
+        self.device_out.clear();
+        self.held_back = None;
+    }
+
+    fn speak_unasked(&mut self) {
+        if let Some((bytes, again_ns)) = self.device.speak(self.now_ns, &mut self.random) {
+            if self.open && !self.broken && self.device_out.len() < HELD {
+                self.damaged = true;
+                self.give(bytes);
+            }
+            self.schedule(self.now_ns + again_ns, Event::Unasked);
+        }
+    }
+
+    /// True if the device does not look at what comes.
+    fn is_blocked(&self) -> bool {
+        self.faults
+            .blocked_from
+            .is_some_and(|from| self.now_ns >= from)
+    }
+
+    fn is_silent(&self) -> bool {
+        self.faults
+            .silent_from
+            .is_some_and(|from| self.now_ns >= from)
+    }
+
+    /// The device has received `bytes`: its answers go out, or what the faults make of them.
+    fn reach_device(&mut self, bytes: &[Byte]) {
+        let mut answers = Vec::new();
+        self.device
+            .take(bytes, self.now_ns, &mut self.given, &mut answers);
+        let silent = self.is_silent();
+        for answer in answers {
+            let faults = self.faults;
+            if silent || self.random.chance(faults.drop_answer) {
+                self.say(|| format!("the device drops an answer of {} B", answer.len()));
+                continue;
+            }
+            if self.random.chance(faults.late_answer) {
+                let at = self.now_ns + self.random.below(faults.late_ns + 1);
+                self.schedule(at, Event::Answer(answer));
+                continue;
+            }
+            if self.random.chance(faults.swap_answer) && self.held_back.is_none() {
+                self.held_back = Some(answer);
+                continue;
+            }
+            if self.random.chance(faults.double_answer) {
+                self.give(answer.clone());
+            }
+            self.give(answer);
+            if let Some(held) = self.held_back.take() {
+                self.give(held);
+            }
+        }
+    }
+
+    /// The device hands an answer to its end of the link.
+    fn give(&mut self, bytes: Vec<Byte>) {
+        if !self.datagram {
+            self.device_out.extend(bytes);
+            self.kick();
+            return;
+        }
+        let copies = match self.faults {
+            faults if self.random.chance(faults.lose) => 0,
+            faults => 1 + u32::from(self.random.chance(faults.duplicate)),
+        };
+        for _ in 0..copies {
+            let bytes = self.damage(bytes.clone(), false);
+            let at = self.now_ns + self.delay();
+            self.schedule(at, Event::DatagramDown(bytes));
+        }
+    }
+
+    fn datagram_up(&mut self, bytes: Vec<Byte>) {
+        self.datagrams_up -= 1;
+        if self.is_blocked() {
+            // Nothing leaves the system's buffer any more.
+            self.datagrams_up += self.shape.send_room;
+            return;
+        }
+        if self.random.chance(self.faults.break_link) {
+            self.broken = true;
+            return;
+        }
+        if self.random.chance(self.faults.lose) {
+            return;
+        }
+        let copies = 1 + u32::from(self.random.chance(self.faults.duplicate));
+        for _ in 0..copies {
+            let bytes = self.damage(bytes.clone(), true);
+            self.reach_device(&bytes);
+        }
+    }
+
+    fn datagram_down(&mut self, bytes: Vec<Byte>) {
+        if (self.datagrams_in.len() as u64) < self.shape.receive_room {
+            self.datagrams_in.push_back(bytes);
+        }
+    }
+
+    fn say(&self, what: impl FnOnce() -> String) {
+        if self.trace {
+            println!("{:>12} ns  world: {}", self.now_ns, what());
+        }
+    }
+}

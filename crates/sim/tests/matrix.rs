@@ -1,0 +1,34 @@
+//! The whole matrix, and random scenarios.
+
+use wiregauge_sim::{Case, MATRIX, many};
+
+fn all_pass(report: &wiregauge_sim::Report) {
+    let failed = report.failed.iter();
+    let failed: Vec<String> = failed
+        .map(|(case, fault)| {
+            format!(
+                "{}\n    at {} ns: {}",
+                case.command(),
+                fault.at_ns,
+                fault.what
+            )
+        })
+        .collect();
+    assert!(failed.is_empty(), "repeat with\n{}", failed.join("\n"));
+}
+
+#[test]
+fn every_scenario_of_the_matrix_is_reported_as_it_happened() {
+    let report = many(0..MATRIX, Case::Matrix, |_| {});
+    all_pass(&report);
+    assert_eq!(report.cases, MATRIX);
+    // The scenarios do something.
+    assert!(report.rows > 10 * MATRIX, "{report:?}");
+}
+
+#[test]
+fn a_few_random_scenarios_are_reported_as_they_happened() {
+    let report = many(0..1_000, Case::random, |_| {});
+    all_pass(&report);
+    assert_eq!(report.cases, 1_000);
+}

@@ -1,0 +1,195 @@
+//! The responder in Rust and the C of the boards as the device: what is served and what is flashed, in virtual time.
+
+use wiregauge_firmware_host::{Responder, Settings};
+use wiregauge_link::host::Clock;
+use wiregauge_link::limits::Bus;
+use wiregauge_record::Protocol;
+use wiregauge_responder::{Character, Device as Served, Faults, Model, Trust};
+use wiregauge_sim::{Byte, Device, Fault, Given, Protocols, Scenario, Tag, run_with};
+
+/// Larger than any message of a scenario.
+const MAX_FRAME: u32 = 4096;
+
+fn values(bytes: &[Byte]) -> Vec<u8> {
+    bytes.iter().map(|byte| byte.value).collect()
+}
+
+fn untagged(bytes: &[u8]) -> Vec<Byte> {
+    let tag = Tag::default();
+    bytes.iter().map(|&value| Byte { value, tag }).collect()
+}
+
+/// The responder of `wiregauge serve`.
+struct InRust {
+    protocol: Protocol,
+    datagram: bool,
+    device: Served,
+    held: Vec<u8>,
+}
+
+impl InRust {
+    fn new(scenario: &Scenario) -> InRust {
+        let protocol = match scenario.protocol {
+            Protocols::Exchange => Protocol::Wiregauge,
+            Protocols::Echo | Protocols::Lines => Protocol::Echo,
+        };
+        InRust {
+            protocol,
+            datagram: scenario.datagram,
+            device: InRust::device(protocol),
+            held: Vec::new(),
+        }
+    }
+
+    fn device(protocol: Protocol) -> Served {
+        let character = Character {
+            protocol,
+            name: "sim".into(),
+            max_frame: MAX_FRAME,
+            model: Model::default(),
+            faults: Faults::default(),
+            seed: 1,
+        };
+        // A device on a bus is given the time, instead of reading a clock.
+        Served::on_bus(character, Clock::start(), Bus::FullSpeed)
+    }
+}
+
+impl Device for InRust {
+    fn take(
+        &mut self,
+        bytes: &[Byte],
+        now_ns: u64,
+        _given: &mut Vec<Given>,
+        answers: &mut Vec<Vec<Byte>>,
+    ) {
+        let mut ready = Vec::new();
+        if self.datagram {
+            let datagram = values(bytes);
+            self.device
+                .take_datagram(&datagram, now_ns, Trust::Proved, &mut ready);
+        } else {
+            self.held.extend(values(bytes));
+            let used = self.device.take_stream(&self.held, now_ns, &mut ready);
+            self.held.drain(..used);
+        }
+        if !ready.is_empty() {
+            answers.push(untagged(&ready));
+        }
+    }
+
+    fn opened(&mut self) {
+        self.device = InRust::device(self.protocol);
+        self.held.clear();
+    }
+}
+
+/// firmware/common.
+struct InC {
+    datagram: bool,
+    responder: Responder,
+}
+
+impl InC {
+    fn new(scenario: &Scenario) -> InC {
+        let settings = Settings {
+            name: "sim",
+            max_out: MAX_FRAME,
+            max_in: MAX_FRAME,
+            max_transfer: MAX_FRAME,
+            message_room: MAX_FRAME,
+            ..Settings::default()
+        };
+        InC {
+            datagram: scenario.datagram,
+            responder: Responder::new(&settings),
+        }
+    }
+}
+
+impl Device for InC {
+    fn take(
+        &mut self,
+        bytes: &[Byte],
+        now_ns: u64,
+        _given: &mut Vec<Given>,
+        answers: &mut Vec<Vec<Byte>>,
+    ) {
+        let bytes = values(bytes);
+        if self.datagram {
+            let now_ms = (now_ns / 1_000_000) as u32;
+            let room = MAX_FRAME as usize;
+            let host = &[1; 18];
+            let answer = self.responder.take_datagram(host, &bytes, now_ms, room);
+            if !answer.is_empty() {
+                answers.push(untagged(&answer));
+            }
+            return;
+        }
+        let mut rest = &bytes[..];
+        let mut given = Vec::new();
+        while !rest.is_empty() {
+            let used = self.responder.take(rest, now_ns);
+            rest = &rest[used..];
+            while self.responder.give(MAX_FRAME as usize, &mut given) > 0 {}
+        }
+        if !given.is_empty() {
+            answers.push(untagged(&given));
+        }
+    }
+
+    fn opened(&mut self) {
+        self.responder.begin();
+    }
+}
+
+/// Runs random scenarios of a protocol; returns how many rows were compared.
+fn all_pass(
+    seeds: u64,
+    is_meant: impl Fn(&Scenario) -> bool,
+    device: impl Fn(&Scenario) -> Box<dyn Device>,
+) -> u64 {
+    let mut rows = 0;
+    for seed in 0..seeds {
+        let scenario = Scenario::random(seed);
+        if !is_meant(&scenario) {
+            continue;
+        }
+        match run_with(&scenario, device(&scenario), false) {
+            Ok(outcome) => rows += outcome.rows,
+            Err(Fault { at_ns, what }) => panic!("seed {seed} at {at_ns} ns: {what}"),
+        }
+    }
+    rows
+}
+
+#[test]
+fn the_responder_in_rust_is_a_device_of_the_simulator() {
+    let rows = all_pass(
+        2_000,
+        |scenario| scenario.protocol == Protocols::Exchange,
+        |scenario| Box::new(InRust::new(scenario)),
+    );
+    assert!(rows > 20_000, "{rows}");
+}
+
+#[test]
+fn its_echo_is_one_too() {
+    let rows = all_pass(
+        2_000,
+        |scenario| scenario.protocol == Protocols::Echo,
+        |scenario| Box::new(InRust::new(scenario)),
+    );
+    assert!(rows > 20_000, "{rows}");
+}
+
+#[test]
+fn the_firmware_in_c_is_a_device_of_the_simulator() {
+    // The C is compiled with checks of undefined behaviour, and slower for it.
+    let rows = all_pass(
+        700,
+        |scenario| scenario.protocol == Protocols::Exchange,
+        |scenario| Box::new(InC::new(scenario)),
+    );
+    assert!(rows > 20_000, "{rows}");
+}
