@@ -1,11 +1,14 @@
 //! Runs that were measured by the real program, compared by the real program.
 
 mod common;
+#[path = "../../report/tests/common/mod.rs"]
+mod made;
 
 use common::Desk;
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
+use wiregauge_record::{Sample, Status};
 
 /// Measures a run under this name.
 fn measured(desk: &Desk, name: &str, command: &str) {
@@ -34,26 +37,36 @@ fn compared(desk: &Desk, arguments: &str, conditions: &[&str]) -> assert_cmd::as
     command.assert()
 }
 
+/// Stores a run as `exchange` would: 16 B out, these sizes in, each exchange within 40 us above `shortest_us`.
+fn made(desk: &Desk, name: &str, address: &str, sizes: [u32; 2], shortest_us: u64) {
+    let mut plan = made::plan(2);
+    plan.address = address.to_owned();
+    for (point, size) in plan.points.iter_mut().zip(sizes) {
+        (point.depth, point.in_bytes) = (1, size);
+    }
+    made::exchange_run(&desk.path(name), &plan, |point| {
+        let jittered = made::exchanges(1000, shortest_us + u64::from(point.in_bytes));
+        jittered.scan(0, move |start_ns, sample| {
+            let rtt_ns = shortest_us * 1000 + (sample.rtt_ns - 20_000) % 40_000;
+            let (intended_ns, start_ns) =
+                (*start_ns, std::mem::replace(start_ns, *start_ns + rtt_ns));
+            let status = Status::Ok;
+            Some(Sample {
+                intended_ns,
+                start_ns,
+                rtt_ns,
+                status,
+                ..sample
+            })
+        })
+    });
+}
+
 #[test]
 fn a_device_that_takes_longer_is_found_to_be_slower() {
     let desk = Desk::new();
-    let (quick, slow) = (
-        desk.serve("tcp://:0 --service-time 500us"),
-        desk.serve("tcp://:0 --service-time 900us"),
-    );
-    // A machine that is busy for a good part of a run makes it too short to say anything: then again.
-    for attempt in 1.. {
-        let (before, after) = (format!("before-{attempt}"), format!("after-{attempt}"));
-        exchanged(&desk, &before, &quick.address, "--in 48,1000 --count 1000");
-        exchanged(&desk, &after, &slow.address, "--in 1000,48 --count 1000");
-        let json = desk.json(&format!("compare {before} {after} --json"));
-        let unsure = |point| figure(&json, point, "p50")["verdict"] == "cannot-tell";
-        if attempt == 5 || !(0..2).any(unsure) {
-            std::fs::rename(desk.path(&before), desk.path("before")).unwrap();
-            std::fs::rename(desk.path(&after), desk.path("after")).unwrap();
-            break;
-        }
-    }
+    made(&desk, "before", "tcp://device:1", [48, 1000], 500);
+    made(&desk, "after", "tcp://device:2", [1000, 48], 900);
     let worse = compared(&desk, "before after", &["p50 > 5% worse"]);
     let slower = contains("slower")
         .and(contains("What else differs"))

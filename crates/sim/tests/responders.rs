@@ -185,9 +185,8 @@ fn its_echo_is_one_too() {
 
 #[test]
 fn the_firmware_in_c_is_a_device_of_the_simulator() {
-    // The C is compiled with checks of undefined behaviour, and slower for it.
     let rows = all_pass(
-        700,
+        2_000,
         |scenario| scenario.protocol == Protocols::Exchange,
         |scenario| Box::new(InC::new(scenario)),
     );
