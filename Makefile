@@ -84,11 +84,9 @@ test-all: ## Run what takes longer: simulations, mutations, Python, Octave, the 
 	@$(MAKE) bench-languages BENCH_FLAGS=--quick
 	@$(MAKE) bench-targets BENCH_FLAGS=--quick
 
-# The tests kept out for their length, and their packages: no others are built for them.
-LONG_FILES = $(shell grep -rl '\#\[ignore' crates/*/tests --include='*.rs')
-LONG_TESTS = $(shell printf "%s\n" $(LONG_FILES) | cut -d / -f 2 | sort -u \
-  | while read -r room; do sed -n '0,/^name/s/^name = "\(.*\)"/-p \1/p' crates/$$room/Cargo.toml; done) \
-  $(sort $(foreach file,$(LONG_FILES),--test=$(basename $(word 4,$(subst /, ,$(file))))))
+# The crates with tests that are kept out for their length; no others are built for them.
+LONG_CRATES = $(shell grep -rl '\#\[ignore' crates/*/tests --include='*.rs' | cut -d / -f 2 | sort -u)
+LONG_TESTS = $(addprefix -p wiregauge-,$(LONG_CRATES)) --test tests
 
 simulations: ## Run the tests that are kept out of `make test` for their length.
 	@scripts/setup simulations
@@ -186,7 +184,10 @@ bench: build ## Compare with a C floor and with other tools, interleaved (BENCH_
 bench-languages: build ## The same exchanges from C, the program, Python and Octave, interleaved (BENCH_FLAGS=--quick: once over).
 	@scripts/setup python
 	@scripts/setup octave
-	@[ -x $(TARGET)/python-venv/bin/wiregauge ] || scripts/test-python --collect-only --quiet >/dev/null
+	@# Figures to publish need a release build; `--quick` only asks whether every row runs.
+	@$(if $(findstring --quick,$(BENCH_FLAGS)),[ -x $(TARGET)/python-venv/bin/wiregauge ] ||,PROFILE=release) \
+	  scripts/test-python --collect-only --quiet >/dev/null
+	@$(MAKE) --silent --no-print-directory -C matlab
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) $(TARGET)/python-venv/bin/python bench/languages/run.py $(BENCH_FLAGS)
 
 bench-targets: build ## The classes of boards side by side, simulated, interleaved (BENCH_FLAGS=--quick: once over).

@@ -139,8 +139,9 @@ def background(command: list[str], port: int | None = None):
 class Bench:
     """The programs, the processors, the folder for sockets, and the echo servers."""
 
-    def __init__(self, wiregauge: str, floor: str, cpus: list[int], quick: bool) -> None:
-        self.wiregauge, self.floor, self.quick = wiregauge, floor, quick
+    def __init__(self, wiregauge: str, floor: str, cpus: list[int], quick: bool,
+                 before: str | None = None) -> None:
+        self.wiregauge, self.floor, self.quick, self.before = wiregauge, floor, quick, before
         self.cpu, self.other = cpus[-1], cpus[-2] if len(cpus) > 1 else None
         self.folder = tempfile.mkdtemp(prefix="bench-")
         self.servers: dict[tuple, tuple[subprocess.Popen, str]] = {}
@@ -229,12 +230,20 @@ def floor_separate(bench: Bench, case: Case) -> dict:
     return floor(bench, case, separate=True)
 
 
-def wiregauge_command(bench: Bench, address: str, cpu: int, *more: str) -> list[str]:
-    return [bench.wiregauge, "exchange", address, "--protocol", "echo", "--out", str(SIZE),
+def wiregauge_command(program: str, address: str, cpu: int, *more: str) -> list[str]:
+    return [program, "exchange", address, "--protocol", "echo", "--out", str(SIZE),
             "--pin", str(cpu), "--no-calibration", "--no-store", "--json", "--quiet", *more]
 
 
 def wiregauge(bench: Bench, case: Case) -> dict:
+    return measured_by(bench.wiregauge, bench, case)
+
+
+def wiregauge_before(bench: Bench, case: Case) -> dict:
+    return measured_by(bench.before, bench, case)
+
+
+def measured_by(program: str, bench: Bench, case: Case) -> dict:
     client, server = case.client_and_server(bench)
     scheme = {"pty": "serial"}.get(case.link, case.link)
     address = f"{scheme}://{bench.echo(case.link, server, case.spin)}"
@@ -246,7 +255,7 @@ def wiregauge(bench: Bench, case: Case) -> dict:
         more += ["--connect", "each"]
     if case.depth > 1:
         more += ["--depth", str(case.depth)]
-    command = wiregauge_command(bench, address, client, *more)
+    command = wiregauge_command(program, address, client, *more)
     point = json.loads(PROCESSES.output(command))["points"][0]
     answered = point["counts"]["answered"]
     if answered != count:
@@ -388,6 +397,8 @@ def one_round(bench: Bench, cases: list[Case], turn: int) -> None:
             else:
                 base = take("floor", floor)
                 take("wiregauge", wiregauge, base)
+            if bench.before:
+                take("wiregauge before", wiregauge_before, base)
             if case.depth > 1:
                 take("floor, one by one", floor_separate, base)
             if pair < len(there):
@@ -432,7 +443,7 @@ def stall(bench: Bench) -> list[dict]:
 
     address = bench.echo("tcp", bench.cpu, False)
     server = bench.servers["tcp", bench.cpu, False][0]
-    command = wiregauge_command(bench, f"tcp://{address}", bench.cpu, "--rate", "1000",
+    command = wiregauge_command(bench.wiregauge, f"tcp://{address}", bench.cpu, "--rate", "1000",
                                 "--duration", "3s")
     process = PROCESSES.start(command, stdout=subprocess.PIPE)
     try:
@@ -520,7 +531,7 @@ def tables(cases: list[Case], stalls: list[dict]) -> list[tuple[str, list[str], 
     out = []
     for case in cases:
         rows = []
-        order = ["floor", "wiregauge", "floor, one by one", *PROGRAMS]
+        order = ["floor", "wiregauge", "wiregauge before", "floor, one by one", *PROGRAMS]
         for name in order:
             said = case.rows.get(name)
             if not said:
@@ -665,6 +676,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, metavar="DIR",
                         help="folder for results.json and table.md"
                              " (default bench/runs/DATE-HOST; none with --quick)")
+    parser.add_argument("--before", metavar="PROGRAM",
+                        help="an earlier build of wiregauge, measured in the same turns")
     parser.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
     return parser.parse_args()
 
@@ -675,7 +688,7 @@ def main() -> int:
     cpus = sorted(os.sched_getaffinity(0))
     if not shutil.which("taskset"):
         sys.exit("bench/run.py: taskset is missing; apt-get install util-linux")
-    bench = Bench(find_wiregauge(), build_floor(), cpus, args.quick)
+    bench = Bench(find_wiregauge(), build_floor(), cpus, args.quick, args.before)
     missing = [name for name in PACKAGES[:3] if not shutil.which(name)]
     if missing:
         note(f"not installed: {', '.join(missing)}. To compare with them:\n"

@@ -1,7 +1,7 @@
 /* The C ABI of wiregauge: talk to a device over any link, read stored runs.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Made from crates/capi/src by `BLESS=1 cargo test -p wiregauge-capi --test header`. Do not edit.
+ * Made from crates/capi/src by `BLESS=1 cargo test -p wiregauge-capi --test tests header`. Do not edit.
  *
  * Every function that can fail returns a code: WG_OK or one of WG_ERROR_..., whose text wg_last_error has. Sizes are
  * size_t bytes, times uint64_t nanoseconds. An argument that is not said to be optional must not be NULL.

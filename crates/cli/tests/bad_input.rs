@@ -1,7 +1,7 @@
 //! What users type or plug in wrongly: addresses, sizes, devices. Each ends with exit code 2 (usage)
 //! or 3 (the link failed), names the address that it is about, and says what to try.
 
-mod common;
+use crate::common;
 
 use common::{Desk, EchoTty};
 use predicates::prelude::*;

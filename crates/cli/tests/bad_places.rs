@@ -1,6 +1,6 @@
 //! What the system does not give: a run to read, a place to write, a port, a permission.
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, Ended, WIREGAUGE, open_to_all, until};
 use predicates::prelude::*;

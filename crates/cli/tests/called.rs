@@ -1,6 +1,6 @@
 //! The commands as functions: what a program gets that calls them without a terminal.
 
-mod common;
+use crate::common;
 
 use common::Desk;
 use std::ffi::OsString;

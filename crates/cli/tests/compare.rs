@@ -1,6 +1,6 @@
 //! Runs that were measured by the real program, compared by the real program.
 
-mod common;
+use crate::common;
 #[path = "../../report/tests/common/mod.rs"]
 mod made;
 

@@ -1,6 +1,6 @@
 //! What a run means for a control loop, told by the real program of runs that it measured itself.
 
-mod common;
+use crate::common;
 
 use common::{Desk, Row};
 use predicates::prelude::*;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, Ended, WIREGAUGE, open_to_all};
 use predicates::prelude::*;

@@ -1,7 +1,7 @@
 //! `wiregauge doctor --run` on runs that were measured: readers that sleep or read byte by byte, answers
 //! in two writes, and links with nothing to object to.
 
-mod common;
+use crate::common;
 
 use common::{Desk, EchoTty, Server};
 use serde_json::Value;

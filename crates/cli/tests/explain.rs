@@ -1,6 +1,6 @@
 //! Where the time of a run went, told by the real program of runs that it measured itself.
 
-mod common;
+use crate::common;
 
 use common::Desk;
 use predicates::prelude::*;

@@ -5,7 +5,7 @@
 //! 0. So `every=50` strikes the sequence numbers 49, 99, 149 and 199 of a first point, of which the
 //! measured ones are 1 to COUNT.
 
-mod common;
+use crate::common;
 
 use common::{Desk, Run};
 

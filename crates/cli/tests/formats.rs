@@ -1,6 +1,6 @@
 //! `wiregauge show --format`: what is written for others is read back as they would read it.
 
-mod common;
+use crate::common;
 
 use common::Desk;
 use predicates::prelude::*;

@@ -1,7 +1,7 @@
 //! `serve usb-gadget` where there is no gadget to be had: what is said. That it works is shown where a
 //! kernel with a device controller is at hand, in the virtual machine.
 
-mod common;
+use crate::common;
 
 use common::Desk;
 use predicates::prelude::*;

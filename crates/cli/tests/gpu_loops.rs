@@ -3,7 +3,7 @@
 
 #![cfg(all(target_os = "linux", feature = "gpu"))]
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, Ended, until};
 use predicates::prelude::*;

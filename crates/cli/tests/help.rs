@@ -1,6 +1,6 @@
 //! What the program says of itself: help with examples, completions, man pages, version.
 
-mod common;
+use crate::common;
 
 use common::Desk;
 use predicates::prelude::*;

@@ -1,6 +1,6 @@
 //! Runs that are cut short: Ctrl-C keeps the point in progress, `kill -9` loses no more than that.
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, rows, until};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

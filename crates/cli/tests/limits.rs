@@ -1,6 +1,6 @@
 //! `wiregauge limits`: figures that are known, lists, and what it refuses.
 
-mod common;
+use crate::common;
 
 use common::Desk;
 use predicates::prelude::*;

@@ -1,6 +1,6 @@
 //! Exchanges over every kind of link, at the sizes and depths where things could break.
 
-mod common;
+use crate::common;
 
 use common::{Desk, Server};
 use wiregauge_record::PointSummary;

@@ -3,7 +3,7 @@
 
 #![cfg(feature = "loop")]
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, until};
 use predicates::prelude::*;

@@ -3,7 +3,7 @@
 
 #![cfg(feature = "loop")]
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, Ended, WIREGAUGE, open_to_all, until};
 use predicates::prelude::*;

@@ -1,7 +1,7 @@
 //! What a measurement prints and how it exits: tables for people, JSON for machines, nothing that a
 //! pipe does not want.
 
-mod common;
+use crate::common;
 
 use common::Desk;
 use predicates::prelude::*;

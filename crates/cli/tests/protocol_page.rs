@@ -1,6 +1,6 @@
 //! The responder that was written from docs/protocol.md alone, measured by the real program.
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, Server};
 use wiregauge_record::Way;

@@ -1,7 +1,7 @@
 //! `wiregauge report`: a page that is whole and in the right place, figures as files, and errors that
 //! say what to do.
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, until};
 use predicates::prelude::*;

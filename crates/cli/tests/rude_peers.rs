@@ -1,7 +1,7 @@
 //! The responder towards rude and forged peers: it answers not more than it should, in bounded
 //! memory, and does not die.
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, Server, request};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};

@@ -1,6 +1,6 @@
 //! A run once it is measured: stored, found, listed, exported.
 
-mod common;
+use crate::common;
 
 use common::{Desk, rows};
 use predicates::prelude::*;

@@ -1,7 +1,7 @@
 //! When exchanges start and when a point is over: schedules that are kept (and what a stall then
 //! costs), durations, warm-up, and the first exchange apart.
 
-mod common;
+use crate::common;
 
 use common::Desk;
 use wiregauge_record::{Limit, Schedule};

@@ -1,7 +1,7 @@
 //! The responder towards many clients that come, stay, break off and leave; and how it begins and
 //! ends itself.
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, request, until};
 use rustix::process::Signal;

@@ -1,7 +1,7 @@
 //! Streams that end otherwise than planned: refused, interrupted, with a device that leaves or falls
 //! silent. What was measured is kept, and no device is left streaming.
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, until};
 use rustix::process::Signal;

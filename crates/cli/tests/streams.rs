@@ -1,7 +1,7 @@
 //! Streams over every kind of link, against `wiregauge serve` and through programs of others: what
 //! one end says it sent is what the other says it took.
 
-mod common;
+use crate::common;
 
 use common::{Desk, Server};
 use wiregauge_record::{Direction, Way};

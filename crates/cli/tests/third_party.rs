@@ -1,7 +1,7 @@
 //! Measured against things that nobody here wrote: socat and Python's standard library. What is
 //! wrong on both sides of one's own program agrees with itself; here it would not.
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, Server};
 

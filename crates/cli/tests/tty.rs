@@ -1,6 +1,6 @@
 //! Serial lines: the tty is put back as it was, whatever happens, and has one user at a time.
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, EchoTty};
 use predicates::prelude::*;

@@ -1,7 +1,7 @@
 //! `wiregauge tune`: the optimum that theory demands is found, confirmed by a run that stays, and
 //! nothing that is not shown is passed over in silence.
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, Ended, Server, until};
 use predicates::prelude::*;

@@ -1,7 +1,7 @@
 //! USB on a machine without the device, or without any USB: what is said then. (What happens with
 //! devices is seen in the lab.)
 
-mod common;
+use crate::common;
 
 use common::Desk;
 use predicates::prelude::*;

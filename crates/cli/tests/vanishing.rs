@@ -1,6 +1,6 @@
 //! Devices that go away: the run fails with exit code 3, says so, and keeps what it measured.
 
-mod common;
+use crate::common;
 
 use common::{Background, Desk, Run, until};
 use rustix::process::Signal;

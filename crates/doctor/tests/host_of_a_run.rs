@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod made_up;
+use crate::made_up;
 
 use made_up::{Host, saw};
 use wiregauge_doctor::{Finding, Level, Target};

@@ -1,6 +1,6 @@
 //! Network interfaces of hosts that are made up.
 
-mod made_up;
+use crate::made_up;
 
 use made_up::{Host, saw};
 use wiregauge_doctor::{Finding, Level, Target};

@@ -1,6 +1,6 @@
 //! USB devices of hosts that are made up.
 
-mod made_up;
+use crate::made_up;
 
 use made_up::{Host, saw, tty, usb};
 use wiregauge_doctor::{Level, Target};

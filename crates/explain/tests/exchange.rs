@@ -1,7 +1,7 @@
 //! The split of exchanges, on summaries made by hand.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use common::{conditions_with_floor, exchange_point, plan};
 use wiregauge_explain::{ExchangeVerdict, of_exchange};

@@ -2,7 +2,7 @@
 //! what they mean.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use common::{Times, exchange_point, plan, stream_plan, stream_point};
 use wiregauge_explain::{Modelled, models_of_exchange, of_stream};

@@ -1,7 +1,7 @@
 //! The split of streams, on summaries made by hand: parts add up, and the right side is blamed.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use common::{Times, stream_plan, stream_point};
 use wiregauge_explain::{FlowSplit, Verdict, of_stream};

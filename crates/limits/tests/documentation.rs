@@ -1,5 +1,5 @@
 //! The tables of docs/limits.md are made here, so that they cannot differ from what the program says:
-//! `WIREGAUGE_WRITE_TABLES=1 cargo test -p wiregauge-limits --test documentation` writes them anew.
+//! `WIREGAUGE_WRITE_TABLES=1 cargo test -p wiregauge-limits --test tests documentation` writes them anew.
 
 use std::fmt::Write;
 use wiregauge_limits::{Endpoint, Ethernet, Framing, Speed, Transfer, Transport, Uart};

@@ -273,7 +273,7 @@ fn a_band_holds_as_often_as_it_claims() {
     }
 }
 
-/// The table of docs/explain.md: `FULL=1 cargo test --release -p wiregauge-model --test coverage --
+/// The table of docs/explain.md: `FULL=1 cargo test --release -p wiregauge-model --test tests coverage --
 /// --ignored --nocapture`. Otherwise a fifth of the devices.
 #[test]
 #[ignore = "a minute; run in release"]

@@ -1,7 +1,7 @@
 //! Runs of known responses, held against control loops: the cycles that miss are counted exactly, in
 //! the order of the requests, whatever the order of the answers.
 
-mod common;
+use crate::common;
 
 use common::{Random, exchange_run, plan};
 use tempfile::TempDir;

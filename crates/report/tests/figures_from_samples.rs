@@ -1,7 +1,7 @@
 //! Figures made from samples: the same every time, small however long the run, and well-formed
 //! whatever the names in the run.
 
-mod common;
+use crate::common;
 
 use common::*;
 use std::fs;

@@ -1,6 +1,6 @@
 //! What thinning must not lose, held against the samples themselves.
 
-mod common;
+use crate::common;
 
 use common::*;
 use proptest::prelude::*;

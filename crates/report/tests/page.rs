@@ -1,7 +1,7 @@
 //! The page: what stands on it, in which order, and that nothing of a run can become markup. That it
 //! works in a browser, `tests/browser` looks at. The CSV of a loop is held against its summary too.
 
-mod common;
+use crate::common;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use common::*;

@@ -1,7 +1,7 @@
 //! Ten million samples are gathered within seconds and in bounded memory, be they one point or a
 //! hundred. Kept out of `make test` for their length.
 
-mod common;
+use crate::common;
 
 use common::*;
 use std::fs;

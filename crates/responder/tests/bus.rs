@@ -1,6 +1,6 @@
 //! What a modelled bus must hold, whatever hangs on it. Virtual time only.
 
-mod virtual_host;
+use crate::virtual_host;
 
 use proptest::prelude::*;
 use virtual_host::{Seen, Work, run};

@@ -1,8 +1,8 @@
 //! The devices of the literature against the figures that were published of them. The tables of
 //! docs/models.md are made here, so that they cannot differ from what the model says:
-//! `WIREGAUGE_WRITE_TABLES=1 cargo test -p wiregauge-responder --test models` writes them anew.
+//! `WIREGAUGE_WRITE_TABLES=1 cargo test -p wiregauge-responder --test tests models` writes them anew.
 
-mod virtual_host;
+use crate::virtual_host;
 
 use std::fmt::Write;
 use virtual_host::{Work, run};

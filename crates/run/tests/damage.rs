@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use common::{Run, RunWriter};
 use common::{conditions, plan, point, sample, summary};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use common::{RunWriter, conditions, plan, point, sample, summary};
 use wiregauge_record::{Sample, Status};

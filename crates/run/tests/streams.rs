@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use common::{conditions, plan, point, sample, summary};
 use parquet::file::reader::{FileReader, SerializedFileReader};

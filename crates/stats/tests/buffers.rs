@@ -2,7 +2,7 @@
 //! with light and heavy tails, with a buffer that empties between transfers and one that does not,
 //! for losses that the run has seen and for such that it has not.
 
-mod common;
+use crate::common;
 
 use common::{Random, seeds, skewed_autoregression};
 use wiregauge_stats::{Backlog, Buffer};

@@ -1,8 +1,8 @@
 //! Two runs of the same thing must seldom differ, and a shift must be found. The tables of
 //! docs/compare.md are made here: `WIREGAUGE_WRITE_TABLES=1 cargo test -p wiregauge-stats --release
-//! --test compare -- --ignored` writes them anew.
+//! --test tests compare -- --ignored` writes them anew.
 
-mod common;
+use crate::common;
 
 use common::shapes::Shape;
 use common::{Random, bootstrap};

@@ -1,7 +1,7 @@
 //! A 95 % interval must hold the truth about 95 times in 100, also where neighbours depend on each
 //! other; the interval for independent samples must be seen to fail there.
 
-mod common;
+use crate::common;
 
 use common::{Random, seeds, skewed_autoregression, truths};
 use wiregauge_stats::{Estimate, Series};

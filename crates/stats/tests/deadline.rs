@@ -2,7 +2,7 @@
 //! 100: for tails of every kind, independent or not, for limits that the run has seen exceeded and for
 //! such that it has not. And what follows no such tail must be refused.
 
-mod common;
+use crate::common;
 
 use common::{Random, seeds};
 use statrs::distribution::{ContinuousCDF, Normal};

@@ -1,6 +1,6 @@
 //! One peak is one mode, two are two, and noise is none.
 
-mod common;
+use crate::common;
 
 use common::{Random, seeds};
 use wiregauge_stats::{Mode, Series};

@@ -1,7 +1,7 @@
 //! A hundred million exchanges must fit, and reading out must not be felt. Ignored by default:
 //! they need a release build and a quiet machine.
 
-mod common;
+use crate::common;
 
 use common::Random;
 use std::time::Instant;

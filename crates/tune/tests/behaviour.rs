@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod devices;
+use crate::devices;
 
 use devices::numeric::Numeric;
 use devices::{Device, Figure};

@@ -6,7 +6,7 @@
 //! ten confirmations of the same length show to keep it. Both losses are told; the second is held
 //! to 3 %, because exhaustive search must show what it chose as well.
 
-mod devices;
+use crate::devices;
 
 use devices::bus::Bus;
 use devices::numeric::Numeric;

@@ -165,7 +165,7 @@ proptest! {
     fn a_clean_stream_is_right_however_it_is_cut(length in 0..5000_usize, cut in pieces()) {
         let (counts, frames) = check::<Response>(&stream(0, length), &cut);
         prop_assert_eq!(counts, clean(length as u64));
-        prop_assert_eq!(frames, []);
+        prop_assert!(frames.is_empty());
     }
 
     #[test]
@@ -176,7 +176,7 @@ proptest! {
         let mut bytes = stream(0, 4000);
         let expected = fault.happen(&mut bytes, at);
         let (counts, frames) = check::<Response>(&bytes, &cut);
-        prop_assert_eq!(frames, []);
+        prop_assert!(frames.is_empty());
         prop_assert_eq!(counts.received, bytes.len() as u64);
         prop_assert_eq!(counts.reached(), 4000);
         match fault {

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod connecting;
 mod exchanges;
 mod foreign;
 mod loops;

@@ -25,7 +25,7 @@ fn the_header_is_made_of_the_sources() {
     let first = there.lines().zip(made.lines()).position(|(a, b)| a != b);
     assert!(
         there == made,
-        "{} is stale (first at line {}); BLESS=1 cargo test -p wiregauge-capi --test header writes it",
+        "{} is stale (first at line {}); BLESS=1 cargo test -p wiregauge-capi --test tests header writes it",
         path.display(),
         first.map_or(there.lines().count().min(made.lines().count()), |at| at) + 1
     );

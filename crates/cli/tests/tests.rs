@@ -1,0 +1,35 @@
+//! All integration tests of this crate in one program, which links once.
+
+mod bad_input;
+mod bad_places;
+mod called;
+mod common;
+mod compare;
+mod deadline;
+mod doctor;
+mod doctor_patterns;
+mod explain;
+mod faults;
+mod formats;
+mod gadget;
+mod gpu_loops;
+mod help;
+mod interruption;
+mod limits;
+mod links;
+mod loop_devices;
+mod loops;
+mod output;
+mod protocol_page;
+mod report;
+mod rude_peers;
+mod runs;
+mod schedule;
+mod serving;
+mod stream_trouble;
+mod streams;
+mod third_party;
+mod tty;
+mod tune;
+mod usb;
+mod vanishing;

@@ -1,0 +1,10 @@
+//! All integration tests of this crate in one program, which links once.
+
+mod host;
+mod host_of_a_run;
+mod made_up;
+mod mending;
+mod network;
+mod patterns;
+mod ttys;
+mod usb;

@@ -1,0 +1,6 @@
+//! All integration tests of this crate in one program, which links once.
+
+mod common;
+mod exchange;
+mod modelled;
+mod stream;

@@ -1,0 +1,8 @@
+//! All integration tests of this crate in one program, which links once.
+
+mod common;
+mod deadline;
+mod figures_from_samples;
+mod gather;
+mod page;
+mod speed;

@@ -1,0 +1,8 @@
+//! All integration tests of this crate in one program, which links once.
+
+mod bus;
+mod models;
+mod refused_replies;
+mod serve_refusals;
+mod serve_streams;
+mod virtual_host;

@@ -1,0 +1,10 @@
+//! All integration tests of this crate in one program, which links once.
+
+mod common;
+mod damage;
+mod exports;
+mod life_of_a_run;
+mod loops;
+mod many_runs;
+mod one_column;
+mod streams;

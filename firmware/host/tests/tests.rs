@@ -1,0 +1,7 @@
+//! All integration tests of this crate in one program, which links once.
+
+mod answers;
+mod datagrams;
+mod differential;
+mod small_sink;
+mod vectors;
