@@ -117,16 +117,6 @@ fn a_doubled_answer_is_counted_beside_its_exchange() {
 }
 
 #[test]
-fn a_doubled_last_answer_is_waited_for() {
-    for kind in EVERY_KIND {
-        // Of 201 exchanges, only the last is the 201st.
-        let run = measure(kind, "--duplicate every=201", "");
-        assert_eq!(wrong(&run), [0, 0, 1, 0, 0], "{kind}");
-        assert_eq!(run.sequences_of("duplicated"), [200], "{kind}");
-    }
-}
-
-#[test]
 fn an_overtaken_answer_is_right_but_reordered() {
     for kind in EVERY_KIND {
         let run = measure(kind, "--reorder every=50", "--depth 8 --timeout 1s");
