@@ -149,6 +149,8 @@ lint-documentation:
 	@scripts/setup lint
 	@echo "checking the API documentation"
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked $(QUIET)
+	@echo "checking the pages and the READMEs of the crates"
+	@python3 scripts/check-docs
 
 # What is run in the firmware's folders, by what its first line says; what was built and fetched left out.
 firmware_with = $(shell grep -rlE --exclude-dir=build '^#!/(bin/|usr/bin/env )$(1)$$' firmware)
