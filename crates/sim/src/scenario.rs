@@ -29,6 +29,13 @@ pub enum Devices {
     Plain,
     /// It answers with random bytes, with frames of forged lengths and numbers, and without being asked.
     Hostile,
+    /// It sends some MiB without being asked.
+    Flooding,
+}
+
+/// Bytes that may come without an answer: 4 MiB, and sixteen answers to each request that may be outstanding.
+pub fn most_unanswered(answer_bytes: u64, depth: u64) -> u64 {
+    (4 << 20) + 16 * answer_bytes * depth
 }
 
 /// One point of the sweep.
@@ -261,7 +268,33 @@ impl Scenario {
             scenario.faults.duplicate = 0;
             scenario.faults.double_answer = 0;
         }
+        if random.chance(1_500) {
+            scenario.flood(random);
+        }
         scenario
+    }
+
+    /// A device that sends some MiB, over a link that lets them pass soon.
+    fn flood(&mut self, random: &mut Random) {
+        self.device = Devices::Flooding;
+        self.cells.truncate(1);
+        let cell = &mut self.cells[0];
+        cell.depth = cell.depth.min(16);
+        self.limit = Limit::Count(random.between(1, 30));
+        self.timeout_ns = random.pick(&[200 * MS, 1000 * MS]);
+        self.interval_ns = random.pick(&[None, Some(100 * US), Some(3 * MS)]);
+        self.shape = Shape {
+            receive_room: random.pick(&[1 << 16, 1 << 20]),
+            piece_down: random.pick(&[1 << 16, 1 << 20]),
+            piece_read: random.pick(&[30_000, 1 << 16, 1 << 20]),
+            delay_ns: random.pick(&[US, 50 * US]),
+            jitter_ns: US,
+            ..Scenario::plain(0, self.protocol, self.cells[0]).shape
+        };
+        self.faults = Faults {
+            silent_from: random.pick(&[None, Some(0)]),
+            ..Faults::default()
+        };
     }
 
     /// The largest depth.

@@ -1,8 +1,8 @@
 //! The devices written for the simulator.
 
-use super::{Byte, Given, Tag};
+use super::{Byte, Flooding, Given, Tag};
 use crate::random::Random;
-use crate::scenario::{Devices, Protocols, Scenario};
+use crate::scenario::{Devices, Protocols, Scenario, most_unanswered};
 use wiregauge_wire as wire;
 use wiregauge_wire::{Found, HelloReply, Kind, Request, Response, Status};
 
@@ -64,6 +64,11 @@ pub fn device_of(scenario: &Scenario) -> Box<dyn Device> {
             heard: Vec::new(),
             every_ns: scenario.timeout_ns / 7 + 1,
         }),
+        Devices::Flooding => {
+            let cell = scenario.cells[0];
+            let most = most_unanswered(cell.in_bytes.into(), cell.depth.into());
+            Box::new(Flooding::new(plain, most, scenario.seed))
+        }
     }
 }
 
@@ -347,7 +352,11 @@ impl Device for Hostile {
                     tx_ticks: random.any(),
                 }
                 .encode(&mut header);
-                [&header[..], &noise(random)].concat()
+                match random.below(3) {
+                    // The second cuts the first short.
+                    0 => [header, header].concat(),
+                    _ => [&header[..], &noise(random)].concat(),
+                }
             }
         };
         let again = random.between(1, self.every_ns);
