@@ -1,7 +1,7 @@
 //! What the received bytes amount to, found from all bytes of a link at once, without any state of a parser: the
 //! rules of docs/protocol.md and of the engine's description, in their simplest form.
 
-use super::bytes::{HEADER, Header, echo_request, header, named_by, pattern};
+use super::bytes::{HEADER, Header, header, named_by, pattern};
 use super::exchanges::Exchanges;
 use crate::scenario::{Cell, Protocols};
 
@@ -157,7 +157,10 @@ impl Rules {
         let Some(front) = bytes.get(..size) else {
             return Step::Wait;
         };
-        let is_of = |sequence: &u64| echo_request(self.base + sequence, size) == front;
+        let is_of = |sequence: &u64| {
+            let number = (self.base + sequence).to_le_bytes();
+            front.iter().zip(number).all(|(byte, of)| *byte == of)
+        };
         if let Some(sequence) = exchanges.waiting().find(is_of) {
             return found(size, sequence, Worth::Whole);
         }
