@@ -12,8 +12,8 @@ use wiregauge_wire as wire;
 /// The least time for which a line must be quiet before it is trusted again.
 const QUIET_NS: u64 = 20_000_000;
 
-/// A device that sends this many bytes without an intact answer, beyond those of so many answers to all that is
-/// outstanding, sends unsolicited data.
+/// A device that sends this many bytes without an intact answer (one that comes again is none), beyond those of so many
+/// answers to all that is outstanding, sends unsolicited data.
 const FLOOD: u64 = 4 << 20;
 /// See above.
 const FLOOD_ANSWERS: u64 = 16;

@@ -141,6 +141,8 @@ fn set_fault(scenario: &mut Scenario, fault: usize) {
         17..20 if protocol != Protocols::Lines => faults.duplicate = often,
         _ => {
             scenario.device = Devices::Hostile;
+            // It can interfere with a proof of address, too.
+            scenario.faults.restart_at = Some(50 * US).filter(|_| datagram);
             scenario.interval_ns = scenario.interval_ns.map(|every| every.min(MS));
         }
     }

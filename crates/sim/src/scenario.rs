@@ -263,6 +263,17 @@ impl Scenario {
             scenario.interval_ns = scenario.interval_ns.map(|every| every.min(3 * MS));
         }
         scenario.faults = faults(random, &scenario);
+        let is_hostile = scenario.device == Devices::Hostile;
+        if protocol == Protocols::Exchange
+            && scenario.datagram
+            && (is_hostile || random.chance(150_000))
+        {
+            // The address must be proved while exchanges are under way and datagrams get lost.
+            scenario.faults.restart_at = Some(random.below(20 * scenario.shape.delay_ns + 10 * US));
+            scenario.faults.lose = random.pick(&[20_000, 300_000, 500_000]);
+            scenario.faults.idle_call = random.pick(&[0, 500_000]);
+            scenario.faults.break_link = random.pick(&[0, 50_000]);
+        }
         if protocol == Protocols::Lines && matches!(scenario.limit, Limit::DurationNs(_)) {
             // What comes twice is taken for the next answer, and is sent twice again: time would stand still.
             scenario.faults.duplicate = 0;
@@ -280,6 +291,9 @@ impl Scenario {
         self.cells.truncate(1);
         let cell = &mut self.cells[0];
         cell.depth = cell.depth.min(16);
+        if self.protocol == Protocols::Exchange {
+            cell.in_bytes = random.pick(&[cell.in_bytes, 1500]);
+        }
         self.limit = Limit::Count(random.between(1, 30));
         self.timeout_ns = random.pick(&[200 * MS, 1000 * MS]);
         self.interval_ns = random.pick(&[None, Some(100 * US), Some(3 * MS)]);

@@ -139,6 +139,7 @@ impl Program {
             ..Faults::default()
         };
         (self.abandons, self.hurries) = (0, 0);
+        self.largest = random.pick(&[self.largest, 1000]);
     }
 
     fn faults(&self, random: &mut Random) -> Faults {
@@ -201,7 +202,7 @@ impl Program {
         match self.scenario.device {
             Devices::Flooding => {
                 let most = self.rules().most_unanswered;
-                Box::new(Flooding::new(device, most, self.scenario.seed))
+                Box::new(Flooding::new(device, most, &self.scenario))
             }
             _ => device,
         }

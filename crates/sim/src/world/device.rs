@@ -67,7 +67,7 @@ pub fn device_of(scenario: &Scenario) -> Box<dyn Device> {
         Devices::Flooding => {
             let cell = scenario.cells[0];
             let most = most_unanswered(cell.in_bytes.into(), cell.depth.into());
-            Box::new(Flooding::new(plain, most, scenario.seed))
+            Box::new(Flooding::new(plain, most, scenario))
         }
     }
 }
@@ -345,7 +345,15 @@ impl Device for Hostile {
                         Kind::Message,
                     ]),
                     sequence: random.pick(&[near, u32::MAX - near, random.clone().any() as u32]),
-                    in_payload: random.pick(&[0, 1, 16, self.largest as u32, 1 << 20, 16 << 20]),
+                    in_payload: random.pick(&[
+                        0,
+                        1,
+                        16,
+                        72,
+                        self.largest as u32,
+                        1 << 20,
+                        16 << 20,
+                    ]),
                     status: Status::Ok,
                     flags: 0,
                     rx_ticks: random.any(),

@@ -2,6 +2,7 @@
 
 use super::{Byte, Device, Given, Tag};
 use crate::random::Random;
+use crate::scenario::Scenario;
 
 /// Bytes that it sends at once at most, over datagrams too.
 const PIECE: u64 = 60_000;
@@ -22,6 +23,7 @@ enum What {
 pub struct Flooding {
     inner: Box<dyn Device>,
     what: What,
+    datagram: bool,
     /// Bytes that it still sends.
     left: u64,
     last: Vec<Byte>,
@@ -29,11 +31,12 @@ pub struct Flooding {
 
 impl Flooding {
     /// One for a host that takes `most` bytes without an answer.
-    pub fn new(inner: Box<dyn Device>, most: u64, seed: u64) -> Flooding {
-        let mut random = Random::new(seed ^ 0x0F10_0D00);
+    pub fn new(inner: Box<dyn Device>, most: u64, scenario: &Scenario) -> Flooding {
+        let mut random = Random::new(scenario.seed ^ 0x0F10_0D00);
         Flooding {
             inner,
             what: random.pick(&[What::Noise, What::Zeros, What::LastAnswer]),
+            datagram: scenario.datagram,
             left: random.pick(&[most - 1, most, most + 1, most + most / 4]),
             last: Vec::new(),
         }
@@ -68,6 +71,7 @@ impl Device for Flooding {
         let bytes: Vec<Byte> = match self.what {
             _ if size == 0 => return None,
             // Few large answers, or there are more rows than anybody would compare.
+            What::LastAnswer if self.last.len() >= 250 && self.datagram => self.last.clone(),
             What::LastAnswer if self.last.len() >= 250 => {
                 let count = (size as usize / self.last.len()).max(1);
                 self.last.repeat(count)
