@@ -268,18 +268,23 @@ impl Scenario {
             && scenario.datagram
             && (is_hostile || random.chance(150_000))
         {
-            // The address must be proved while exchanges are under way and datagrams get lost.
+            // The address must be proved while exchanges are under way and datagrams get lost. UNPROVEN is not
+            // larger than the request.
+            for cell in &mut scenario.cells {
+                (cell.out_bytes, cell.in_bytes) = (64, cell.in_bytes.max(300));
+            }
             scenario.faults.restart_at = Some(random.below(20 * scenario.shape.delay_ns + 10 * US));
             scenario.faults.lose = random.pick(&[20_000, 300_000, 500_000]);
             scenario.faults.idle_call = random.pick(&[0, 500_000]);
-            scenario.faults.break_link = random.pick(&[0, 50_000]);
+            let breaks = if connect_each { 200_000 } else { 10_000 };
+            scenario.faults.break_link = random.pick(&[0, breaks]);
         }
         if protocol == Protocols::Lines && matches!(scenario.limit, Limit::DurationNs(_)) {
             // What comes twice is taken for the next answer, and is sent twice again: time would stand still.
             scenario.faults.duplicate = 0;
             scenario.faults.double_answer = 0;
         }
-        if random.chance(1_500) {
+        if random.chance(3_000) {
             scenario.flood(random);
         }
         scenario
@@ -301,7 +306,7 @@ impl Scenario {
             receive_room: random.pick(&[1 << 16, 1 << 20]),
             piece_down: random.pick(&[1 << 16, 1 << 20]),
             piece_read: random.pick(&[30_000, 1 << 16, 1 << 20]),
-            delay_ns: random.pick(&[US, 50 * US]),
+            delay_ns: random.pick(&[US, US, 50 * US]),
             jitter_ns: US,
             ..Scenario::plain(0, self.protocol, self.cells[0]).shape
         };

@@ -233,6 +233,21 @@ fn tagged(bytes: &[u8], answer: u32) -> Vec<Byte> {
         .collect()
 }
 
+fn hello_header(sequence: u32, now_ns: u64) -> [u8; wire::RESPONSE_HEADER] {
+    let mut header = [0; wire::RESPONSE_HEADER];
+    Response {
+        kind: Kind::Hello,
+        sequence,
+        in_payload: 72,
+        status: Status::Ok,
+        flags: 0,
+        rx_ticks: now_ns,
+        tx_ticks: now_ns,
+    }
+    .encode(&mut header);
+    header
+}
+
 fn hello_reply() -> HelloReply {
     HelloReply {
         min_version: 1,
@@ -320,20 +335,26 @@ impl Device for Hostile {
         self.inner.opened();
     }
 
+    fn restart(&mut self) {
+        self.inner.restart();
+    }
+
     fn speaks_unasked(&self) -> bool {
         true
     }
 
-    fn speak(&mut self, _now_ns: u64, random: &mut Random) -> Option<(Vec<Byte>, u64)> {
+    fn speak(&mut self, now_ns: u64, random: &mut Random) -> Option<(Vec<Byte>, u64)> {
         let size = random.between(1, self.largest.min(200)) as usize;
         let noise = |random: &mut Random| (0..size).map(|_| random.any() as u8).collect::<Vec<_>>();
-        let bytes = match random.below(4) {
+        let bytes = match random.below(5) {
             0 => noise(random),
             1 => {
                 let from = random.below(self.heard.len() as u64) as usize;
                 let to = self.heard.len().min(from + size);
                 self.heard[from..to].to_vec()
             }
+            // A reply to HELLO that the next header cuts short.
+            2 => [hello_header(0, now_ns), hello_header(1, now_ns)].concat(),
             _ => {
                 let mut header = [0; wire::RESPONSE_HEADER];
                 let near = random.below(20) as u32;
@@ -345,26 +366,14 @@ impl Device for Hostile {
                         Kind::Message,
                     ]),
                     sequence: random.pick(&[near, u32::MAX - near, random.clone().any() as u32]),
-                    in_payload: random.pick(&[
-                        0,
-                        1,
-                        16,
-                        72,
-                        self.largest as u32,
-                        1 << 20,
-                        16 << 20,
-                    ]),
+                    in_payload: random.pick(&[0, 1, 16, self.largest as u32, 1 << 20, 16 << 20]),
                     status: Status::Ok,
                     flags: 0,
                     rx_ticks: random.any(),
                     tx_ticks: random.any(),
                 }
                 .encode(&mut header);
-                match random.below(3) {
-                    // The second cuts the first short.
-                    0 => [header, header].concat(),
-                    _ => [&header[..], &noise(random)].concat(),
-                }
+                [&header[..], &noise(random)].concat()
             }
         };
         let again = random.between(1, self.every_ns);

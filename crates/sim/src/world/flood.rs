@@ -33,11 +33,16 @@ impl Flooding {
     /// One for a host that takes `most` bytes without an answer.
     pub fn new(inner: Box<dyn Device>, most: u64, scenario: &Scenario) -> Flooding {
         let mut random = Random::new(scenario.seed ^ 0x0F10_0D00);
+        let what = random.pick(&[What::Noise, What::Zeros, What::LastAnswer]);
+        let near = random.pick(&[most - 1, most, most + 1, 2 * most]);
         Flooding {
             inner,
-            what: random.pick(&[What::Noise, What::Zeros, What::LastAnswer]),
+            what,
             datagram: scenario.datagram,
-            left: random.pick(&[most - 1, most, most + 1, most + most / 4]),
+            left: match what {
+                What::LastAnswer => 3 * most,
+                _ => near,
+            },
             last: Vec::new(),
         }
     }
@@ -61,12 +66,19 @@ impl Device for Flooding {
         self.inner.opened();
     }
 
+    fn restart(&mut self) {
+        self.inner.restart();
+    }
+
     fn speaks_unasked(&self) -> bool {
         true
     }
 
     fn speak(&mut self, _now_ns: u64, random: &mut Random) -> Option<(Vec<Byte>, u64)> {
-        let again_ns = random.between(1, EVERY_NS);
+        let again_ns = match self.what {
+            What::LastAnswer if self.datagram => random.between(1, EVERY_NS / 40),
+            _ => random.between(1, EVERY_NS),
+        };
         let size = random.between(1, PIECE).min(self.left);
         let bytes: Vec<Byte> = match self.what {
             _ if size == 0 => return None,
