@@ -8,15 +8,12 @@ mod run;
 
 pub use matrix::PROGRAM_MATRIX;
 
-use crate::driver::Outcome;
-use crate::oracle::Fault;
 use crate::random::Random;
 use crate::scenario::{Cell, Devices, Faults, MS, Protocols, Scenario, US, most_unanswered};
 use crate::world::{Device, Flooding};
 use device::{Foreign, Messaged};
-use judge::{Judge, Rules};
-use run::Run;
-use wiregauge_session::{Config, Engine, Framing, LengthField, Message, Messages, Splitter};
+use judge::Rules;
+use wiregauge_session::{Framing, LengthField, Message, Messages, Splitter};
 
 /// Bytes of a message at most.
 const LIMIT: usize = 4096;
@@ -224,26 +221,5 @@ impl Program {
             Some(Framing::Fixed { bytes }) => bytes,
             _ => self.largest,
         }
-    }
-
-    /// Runs it.
-    ///
-    /// # Errors
-    /// What the engine did wrong.
-    pub fn run(&self, trace: bool) -> Result<Outcome, Fault> {
-        let scenario = &self.scenario;
-        let config = Config {
-            datagram: scenario.datagram,
-            timeout_ns: scenario.timeout_ns,
-            batch: if scenario.datagram { 1 } else { scenario.batch },
-            span: self.depth as usize,
-            request_bytes: self.largest + 20,
-            answer_bytes: self.largest + OVERHEAD,
-            staged: self.depth as usize,
-        };
-        let mut engine = Engine::new(config, self.codec());
-        engine.set_reads_late(true);
-        let judge = Judge::new(self.rules(), scenario.faults, scenario.timeout_ns);
-        Run::new(self, self.device(), engine, judge, trace).run()
     }
 }

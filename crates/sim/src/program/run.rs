@@ -1,13 +1,13 @@
 //! Drives the engine through a program's calls, as an open device does (`crates/device`), and shows the oracle all of it.
 
 use super::judge::Judge;
-use super::{Calls, Program};
+use super::{Calls, OVERHEAD, Program};
 use crate::driver::Outcome as Ran;
 use crate::oracle::Fault;
 use crate::random::Random;
 use crate::world::{Broken, Byte, Device, Tag, Woken, World};
 use std::collections::VecDeque;
-use wiregauge_session::{Engine, Event, Framing, Messages, Outcome};
+use wiregauge_session::{Config, Engine, Event, Framing, Messages, Outcome};
 
 /// Turns after which a program counts as one that never ends.
 const MOST_TURNS: u64 = 300_000;
@@ -20,6 +20,29 @@ enum Flow {
     Break,
     /// The call fails: all that is under way is given up.
     Fail,
+}
+
+impl Program {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// What the engine did wrong.
+    pub fn run(&self, trace: bool) -> Result<Ran, Fault> {
+        let scenario = &self.scenario;
+        let config = Config {
+            datagram: scenario.datagram,
+            timeout_ns: scenario.timeout_ns,
+            batch: if scenario.datagram { 1 } else { scenario.batch },
+            span: self.depth as usize,
+            request_bytes: self.largest + 20,
+            answer_bytes: self.largest + OVERHEAD,
+            staged: self.depth as usize,
+        };
+        let mut engine = Engine::new(config, self.codec());
+        engine.set_reads_late(true);
+        let judge = Judge::new(self.rules(), scenario.faults, scenario.timeout_ns);
+        Run::new(self, self.device(), engine, judge, trace).run()
+    }
 }
 
 /// A program that runs.

@@ -1,8 +1,8 @@
 //! The devices written for the simulator.
 
-use super::{Byte, Flooding, Given, Tag};
+use super::{Byte, Given, Tag};
 use crate::random::Random;
-use crate::scenario::{Devices, Protocols, Scenario, most_unanswered};
+use crate::scenario::{Devices, Protocols, Scenario};
 use wiregauge_wire as wire;
 use wiregauge_wire::{Found, HelloReply, Kind, Request, Response, Status};
 
@@ -36,8 +36,8 @@ pub trait Device {
     }
 }
 
-/// The device of a scenario.
-pub fn device_of(scenario: &Scenario) -> Box<dyn Device> {
+/// The device of a scenario, but for one that floods the host.
+pub fn answering(scenario: &Scenario) -> Box<dyn Device> {
     let datagram = scenario.datagram;
     let plain: Box<dyn Device> = match scenario.protocol {
         Protocols::Echo => Box::new(Echo {
@@ -57,18 +57,13 @@ pub fn device_of(scenario: &Scenario) -> Box<dyn Device> {
         }),
     };
     match scenario.device {
-        Devices::Plain => plain,
+        Devices::Plain | Devices::Flooding => plain,
         Devices::Hostile => Box::new(Hostile {
             inner: plain,
             largest: scenario.largest(),
             heard: Vec::new(),
             every_ns: scenario.timeout_ns / 7 + 1,
         }),
-        Devices::Flooding => {
-            let cell = scenario.cells[0];
-            let most = most_unanswered(cell.in_bytes.into(), cell.depth.into());
-            Box::new(Flooding::new(plain, most, scenario))
-        }
     }
 }
 

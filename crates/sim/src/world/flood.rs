@@ -1,8 +1,9 @@
 //! A device that sends some MiB without being asked, about as many as the host takes before it gives up.
 
-use super::{Byte, Device, Given, Tag};
+use super::device::{Device, answering};
+use super::{Byte, Given, Tag};
 use crate::random::Random;
-use crate::scenario::Scenario;
+use crate::scenario::{Devices, Scenario, most_unanswered};
 
 /// Bytes that it sends at once at most, over datagrams too.
 const PIECE: u64 = 60_000;
@@ -17,6 +18,17 @@ enum What {
     Zeros,
     /// The last answer again and again.
     LastAnswer,
+}
+
+/// The device of a scenario.
+pub fn device_of(scenario: &Scenario) -> Box<dyn Device> {
+    let device = answering(scenario);
+    let cell = scenario.cells[0];
+    let most = most_unanswered(cell.in_bytes.into(), cell.depth.into());
+    match scenario.device {
+        Devices::Flooding => Box::new(Flooding::new(device, most, scenario)),
+        _ => device,
+    }
 }
 
 /// Answers as the device within, and floods the host.

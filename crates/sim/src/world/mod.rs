@@ -5,8 +5,8 @@ mod device;
 mod flood;
 mod stream;
 
-pub use device::{Device, device_of};
-pub use flood::Flooding;
+pub use device::Device;
+pub use flood::{Flooding, device_of};
 
 use crate::random::Random;
 use crate::scenario::{Faults, Scenario, Shape};
