@@ -351,6 +351,9 @@ impl<C: Generator> Measurement<C> {
         self.send_blocked = count == 0;
         if let Some(proof) = &mut self.proof {
             proof.sent(count);
+            if count > 0 {
+                self.engine.sent_other();
+            }
             return;
         }
         self.engine.sent(now_ns, count);
@@ -383,6 +386,7 @@ impl<C: Generator> Measurement<C> {
             self.fail(Failure::Link);
             return;
         }
+        self.proof = None;
         self.engine.lose_all();
         if self.engine.window().waiting() == 0 {
             self.lose_next(now_ns);

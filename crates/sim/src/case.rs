@@ -17,6 +17,8 @@ pub enum Case {
     Matrix(u64),
     /// The program of this seed.
     Program(u64),
+    /// The one at this place of the matrix of programs.
+    ProgramMatrix(u64),
 }
 
 impl Case {
@@ -37,6 +39,7 @@ impl Case {
             Case::Seed(seed) => guarded(|| run(&Scenario::random(seed), false)),
             Case::Matrix(index) => guarded(|| run(&matrix(index), false)),
             Case::Program(seed) => guarded(|| Program::random(seed).run(false)),
+            Case::ProgramMatrix(index) => guarded(|| Program::of_matrix(index).run(false)),
         }
     }
 
@@ -46,6 +49,7 @@ impl Case {
             Case::Seed(seed) => format!("make simulate REPEAT={seed}"),
             Case::Matrix(index) => format!("make simulate REPEAT=matrix:{index}"),
             Case::Program(seed) => format!("make simulate REPEAT=program:{seed}"),
+            Case::ProgramMatrix(index) => format!("make simulate REPEAT=program-matrix:{index}"),
         }
     }
 
@@ -55,11 +59,8 @@ impl Case {
         let fault = match self {
             Case::Seed(seed) => explain(&Scenario::random(seed)),
             Case::Matrix(index) => explain(&matrix(index)),
-            Case::Program(seed) => {
-                let program = Program::random(seed);
-                println!("{program:#?}");
-                guarded(|| program.run(true)).err()
-            }
+            Case::Program(seed) => explain_program(&Program::random(seed)),
+            Case::ProgramMatrix(index) => explain_program(&Program::of_matrix(index)),
         }?;
         println!("fails at {} ns: {}", fault.at_ns, fault.what);
         Some(fault)
@@ -73,6 +74,11 @@ fn explain(scenario: &Scenario) -> Option<Fault> {
     let smallest = shrink(scenario, |smaller| fails(smaller).is_some());
     println!("made smaller: {smallest:#?}");
     guarded(|| run(&smallest, true)).err()
+}
+
+fn explain_program(program: &Program) -> Option<Fault> {
+    println!("{program:#?}");
+    guarded(|| program.run(true)).err()
 }
 
 fn guarded(run: impl FnOnce() -> Result<Outcome, Fault>) -> Result<Outcome, Fault> {

@@ -31,7 +31,7 @@ pub use driver::{Outcome, run, run_with};
 pub use many::{Report, many};
 pub use matrix::{MATRIX, matrix};
 pub use oracle::Fault;
-pub use program::Program;
+pub use program::{Calls, PROGRAM_MATRIX, Program};
 pub use random::Random;
 pub use scenario::{Cell, Devices, Faults, MS, Protocols, Scenario, Shape, US};
 pub use world::{Byte, Device, Given, Tag};
