@@ -6,6 +6,7 @@ use crate::oracle::Fault;
 use crate::program::Program;
 use crate::scenario::Scenario;
 use crate::shrink::shrink;
+use crate::stream::{self, Streaming};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Which scenario.
@@ -17,12 +18,15 @@ pub enum Case {
     Matrix(u64),
     /// The program of this seed.
     Program(u64),
+    /// The stream of this seed.
+    Stream(u64),
 }
 
 impl Case {
-    /// The random one of a number: three of four measure, the fourth is a program.
+    /// The random one of a number: two of four measure exchanges, one is a program, one a stream.
     pub fn random(number: u64) -> Case {
         match number % 4 {
+            1 => Case::Stream(number),
             3 => Case::Program(number),
             _ => Case::Seed(number),
         }
@@ -37,6 +41,7 @@ impl Case {
             Case::Seed(seed) => guarded(|| run(&Scenario::random(seed), false)),
             Case::Matrix(index) => guarded(|| run(&matrix(index), false)),
             Case::Program(seed) => guarded(|| Program::random(seed).run(false)),
+            Case::Stream(seed) => guarded(|| Streaming::random(seed).run(false)),
         }
     }
 
@@ -46,6 +51,7 @@ impl Case {
             Case::Seed(seed) => format!("make simulate REPEAT={seed}"),
             Case::Matrix(index) => format!("make simulate REPEAT=matrix:{index}"),
             Case::Program(seed) => format!("make simulate REPEAT=program:{seed}"),
+            Case::Stream(seed) => format!("make simulate REPEAT=stream:{seed}"),
         }
     }
 
@@ -59,6 +65,16 @@ impl Case {
                 let program = Program::random(seed);
                 println!("{program:#?}");
                 guarded(|| program.run(true)).err()
+            }
+            Case::Stream(seed) => {
+                let fails = |streaming: &Streaming| guarded(|| streaming.run(false)).is_err();
+                let streaming = Streaming::random(seed);
+                let smallest = match fails(&streaming) {
+                    true => stream::shrink(&streaming, fails),
+                    false => streaming,
+                };
+                println!("{smallest:#?}");
+                guarded(|| smallest.run(true)).err()
             }
         }?;
         println!("fails at {} ns: {}", fault.at_ns, fault.what);

@@ -24,6 +24,7 @@ mod program;
 mod random;
 mod scenario;
 mod shrink;
+mod stream;
 mod world;
 
 pub use case::Case;
@@ -34,4 +35,5 @@ pub use oracle::Fault;
 pub use program::Program;
 pub use random::Random;
 pub use scenario::{Cell, Devices, Faults, MS, Protocols, Scenario, Shape, US};
+pub use stream::{StreamByte, StreamDevice, StreamFaults, Streaming};
 pub use world::{Byte, Device, Given, Tag};

@@ -9,7 +9,8 @@ const USAGE: &str = "usage: simulate COUNT [SEED]     random scenarios from SEED
        simulate matrix           the whole matrix
        simulate repeat SEED      repeat the scenario of SEED, made smaller if it fails
        simulate repeat matrix:N  repeat scenario N of the matrix
-       simulate repeat program:N repeat the program of seed N";
+       simulate repeat program:N repeat the program of seed N
+       simulate repeat stream:N  repeat the stream of seed N";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
                 ("", Some(seed)) => repeat(Case::Seed(seed)),
                 ("matrix", Some(index)) => repeat(Case::Matrix(index)),
                 ("program", Some(seed)) => repeat(Case::Program(seed)),
+                ("stream", Some(seed)) => repeat(Case::Stream(seed)),
                 _ => usage(),
             }
         }
