@@ -24,7 +24,7 @@ pub(super) struct Ask {
     /// When the last try began.
     tried_ns: u64,
     given_ns: u64,
-    /// The last wait was one for an answer, though the order had not gone out.
+    /// The last wait was one for its answer.
     looked: bool,
     answer: Option<Answer>,
 }
@@ -63,36 +63,35 @@ impl Ask {
 
     /// `pending`: what was submitted is not over.
     pub(super) fn next(&mut self, now_ns: u64, shared: &Shared<'_>, pending: bool) -> Asked {
-        let mut again = self.tries == 0;
-        if let Some(answer) = self.answer.take() {
-            // The device offers the stream, so this order arrived damaged.
+        let answer = self.answer.take();
+        if let Some(answer) = answer {
+            // The device offers the stream, so it was the order that arrived damaged.
             let damaged = answer.header.status == Status::Unsupported;
-            again = damaged && self.tries < TRIES && !shared.is_failed();
-            if !again {
+            if !damaged || self.tries >= TRIES || shared.is_failed() {
                 return Asked::Answered(answer);
-            }
-        } else if self.tries > 0 || pending {
-            // The answer to an earlier try may come while a repeated order does not go out.
-            self.looked = self.tries > 0 && pending && !self.looked;
-            if self.looked {
-                return Asked::Await { at_most_ns: 0 };
-            }
-            if self.is_over(now_ns, shared) {
-                return Asked::Unanswered;
             }
         }
         // A device that goes on sending is heard all the time: an order that it lost must not wait for silence.
         let missed = now_ns.saturating_sub(self.tried_ns) > self.within_ns;
-        if missed && self.tries >= TRIES {
+        let is_over = (self.tries > 0 || pending) && self.is_over(now_ns, shared)
+            || missed && self.tries >= TRIES;
+        if self.tries > 0 && !self.looked && (pending || is_over) {
+            // The answer to an earlier try may come while a repeated order does not go out.
+            self.looked = true;
+            return Asked::Await { at_most_ns: 0 };
+        }
+        if is_over && answer.is_none() {
             return Asked::Unanswered;
         }
         if pending {
+            self.looked = false;
             let at_most_ns = REPEAT_NS;
             return Asked::Complete { at_most_ns };
         }
         if self.tries == 0 {
             self.began_ns = now_ns;
         }
+        let again = self.tries == 0 || answer.is_some();
         if again || missed {
             self.tries += 1;
             self.tried_ns = now_ns;
@@ -102,7 +101,8 @@ impl Ask {
             true => since_ns >= REPEAT_NS,
             false => missed,
         };
-        if again || repeats {
+        self.looked = !again && !repeats;
+        if !self.looked {
             self.given_ns = now_ns;
             return Asked::Give;
         }

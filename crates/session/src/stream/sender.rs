@@ -383,7 +383,7 @@ impl StreamSender {
     fn begin(&mut self, now_ns: u64, shared: &Shared<'_>) {
         let began_ns = shared.began_ns().unwrap_or(now_ns);
         self.began_ns = began_ns;
-        self.moved_ns = began_ns;
+        self.moved_ns = now_ns;
         self.end_ns = began_ns.saturating_add(self.config.lasts_ns);
         self.keep_alive_ns = began_ns + KEEP_ALIVE_NS;
         self.phase = Phase::Flow;

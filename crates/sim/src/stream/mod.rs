@@ -322,7 +322,7 @@ impl Run<'_> {
     fn cancel(&mut self) {
         let (all, data) = self.world.cancel();
         self.sender.cancelled(all);
-        self.judge.cancelled(data);
+        self.judge.cancelled(all, data);
     }
 
     fn link_fails(&mut self) {

@@ -147,9 +147,12 @@ impl Streaming {
             streaming.lasts_ns = u64::MAX;
         }
         streaming.faults = streaming.random_faults(random);
-        if !datagram && streaming.faults != StreamFaults::default() {
+        if streaming.faults != StreamFaults::default() {
             // An order that is lost is missed late, and a source goes on until then.
-            let backlog = u64::from(streaming.direction == Direction::Both) * 30 * S;
+            let backlog = match (datagram, streaming.direction) {
+                (false, Direction::Both) => 30 * S,
+                _ => 0,
+            };
             let late = streaming.timeout_ns + backlog;
             streaming.step_ns = streaming.step_ns.max(late / 2_000);
         }

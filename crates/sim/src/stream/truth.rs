@@ -111,6 +111,8 @@ pub struct Counts {
     reached: u64,
     /// Right bytes since the last fault.
     run: u64,
+    /// The byte before, if it was noise.
+    noise: Option<u8>,
 }
 
 impl Default for Counts {
@@ -121,6 +123,7 @@ impl Default for Counts {
             next: 0,
             reached: 0,
             run: CERTAIN,
+            noise: None,
         }
     }
 }
@@ -133,9 +136,12 @@ impl Counts {
         let Origin::Data(at) = byte.origin else {
             *stray += 1;
             self.ambiguous |= byte.value == pattern(self.next);
+            self.noise = Some(byte.value);
             self.fault();
             return;
         };
+        let noise = self.noise.take();
+        self.ambiguous |= at > 0 && noise == Some(pattern(at.max(1) - 1));
         let is_right = byte.value == pattern(at);
         match at < self.reached {
             true => *duplicated += 1,

@@ -209,13 +209,16 @@ impl<'s> World<'s> {
         self.now_ns = self.now_ns.max(to_ns);
     }
 
-    /// What is on its way to the device arrives.
+    /// What is on its way to the device arrives. What it sends is read and left.
     pub fn settle(&mut self) {
         for _ in 0..MOST_EVENTS {
+            self.host.clear();
+            self.kick();
             let flies = |Reverse((.., event)): &Reverse<(u64, u64, Event)>| {
                 matches!(event, Event::UpArrives(_))
             };
-            if self.up.is_empty() && !self.events.iter().any(flies) {
+            let at_rest = self.up.is_empty() && self.at_device.is_empty();
+            if at_rest && !self.events.iter().any(flies) {
                 return;
             }
             match self.next_event_ns() {
