@@ -396,11 +396,13 @@ impl StreamSender {
             return None;
         }
         let stopped = shared.is_stopped();
-        let most = match stopped {
-            true => SHORT_NS.min(self.config.timeout_ns),
-            false => self.config.timeout_ns,
+        let (since, most) = match stopped {
+            true => (self.drained_since_ns, SHORT_NS.min(self.config.timeout_ns)),
+            false => (
+                self.drained_since_ns.max(self.moved_ns),
+                self.config.timeout_ns,
+            ),
         };
-        let since = self.drained_since_ns.max(self.moved_ns);
         if now_ns.saturating_sub(since) <= most {
             let at_most_ns = LOOK_NS;
             return Some(SenderNext::Complete { at_most_ns });

@@ -552,6 +552,12 @@ impl<'s> Judge<'s> {
         let is_answer = matches!(came.first().map(|b| b.origin), Some(Origin::Answer(_, 0)));
         let message = self.scenario.datagram && is_answer;
         let all_data = !self.scenario.check && flows && !message;
+        if let Some((_, at)) = self.arriving.take_if(|_| all_data)
+            && at < HEADER
+        {
+            // Its beginning was taken for the beginning of an answer, and its rest is not.
+            self.received += at as u64;
+        }
         let (mut expected, mut delivered, mut header) = (0, Vec::new(), 0);
         for byte in came {
             self.arriving = match (byte.origin, self.arriving) {
@@ -834,7 +840,8 @@ impl<'s> Judge<'s> {
         // What was cut takes the beginning of END for its own rest. A START that is late may overtake END.
         let is_over = |asked: &Asked| asked.taken.is_some() || asked.given_ns.is_empty();
         let in_order = self.scenario.delay_ns.1 == 0 || starts.iter().all(is_over);
-        if !self.cut_order && in_order && world.is_sound() && world.device_flows() != [false, false] {
+        if !self.cut_order && in_order && world.is_sound() && world.device_flows() != [false, false]
+        {
             return wrong("the device is left streaming");
         }
         Ok(())

@@ -211,15 +211,21 @@ impl<'s> World<'s> {
 
     /// What is on its way to the device arrives. What it sends is read and left.
     pub fn settle(&mut self) {
+        let mut rest = 0;
         for _ in 0..MOST_EVENTS {
             self.host.clear();
+            self.down.clear();
             self.kick();
             let flies = |Reverse((.., event)): &Reverse<(u64, u64, Event)>| {
                 matches!(event, Event::UpArrives(_))
             };
             let at_rest = self.up.is_empty() && self.at_device.is_empty();
             if at_rest && !self.events.iter().any(flies) {
-                return;
+                // An order may wait in the device until it has given an answer.
+                rest += 1;
+                if rest > 200 || self.device.flows() == [false; 2] {
+                    return;
+                }
             }
             match self.next_event_ns() {
                 Some(at) => self.pass_to(at),
