@@ -13,7 +13,8 @@
 //! assert!(outcome.rows >= 21);
 //! ```
 //!
-//! `scenario` is what happens, `world` makes it happen, `driver` runs the engine in it, `oracle` judges.
+//! `scenario` is what happens, `world` makes it happen, `driver` runs the engine in it, `oracle` judges. `stream` is all
+//! of that for streams, `program` for programs with an open device.
 
 mod case;
 mod driver;

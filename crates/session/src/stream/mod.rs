@@ -7,8 +7,8 @@ mod receiver;
 mod sender;
 mod shared;
 
-pub use orders::{Answer, Answers, ORDER, ORDERS, Order, Orders};
-pub use receiver::{Heard, Received, ReceiverConfig, ReceiverNext, StreamReceiver};
+pub use orders::{Answer, Answers, Heard, ORDER, ORDERS, Order, Orders};
+pub use receiver::{Received, ReceiverConfig, ReceiverNext, StreamReceiver};
 pub use sender::{SenderConfig, SenderNext, StreamSender};
 pub use shared::Shared;
 

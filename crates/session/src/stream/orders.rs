@@ -19,6 +19,19 @@ pub struct Answer {
     pub report: Option<StreamReport>,
 }
 
+/// An answer that was received, and what it means for the stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// The answer.
+    pub answer: Answer,
+    /// The stream begins with it.
+    pub begins: bool,
+    /// Nothing comes after it.
+    pub is_last: bool,
+    /// So many of the bytes stand behind it.
+    pub behind: usize,
+}
+
 /// The last answer that came to each order of one point.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Answers {

@@ -1,7 +1,7 @@
 //! The receiving end: keeps transfers pending, tells data from the answers that stand among it, counts and checks the
 //! data, and notices that nothing comes.
 
-use super::{Answer, Orders, Pending, Row, Shared, StreamFailure};
+use super::{Answer, Heard, Orders, Pending, Row, Shared, StreamFailure};
 use std::collections::VecDeque;
 use wiregauge_record::TransferStatus;
 use wiregauge_wire::{
@@ -38,19 +38,6 @@ pub enum ReceiverNext {
     Complete,
     /// Nothing more is expected: [`StreamReceiver::given_up`], cancel, [`StreamReceiver::finish`].
     Done,
-}
-
-/// An answer that was received, and what it means for the stream.
-#[derive(Clone, Copy, Debug)]
-pub struct Heard {
-    /// The answer.
-    pub answer: Answer,
-    /// The stream begins with it.
-    pub begins: bool,
-    /// Nothing comes after it.
-    pub is_last: bool,
-    /// So many of the bytes stand behind it.
-    pub behind: usize,
 }
 
 /// What was received of a stream.

@@ -241,6 +241,11 @@ impl<'s> Judge<'s> {
                 if self.pending.is_empty() || *at_most_ns > SHORT_NS {
                     return wrong("nothing pends, or not for so long");
                 }
+                let drains_ns = self.flowed_to_ns.map_or(0, |to_ns| now_ns - to_ns);
+                let most_ns = SHORT_NS.min(self.scenario.timeout_ns);
+                if known.stopped && !self.end_announced && drains_ns > most_ns {
+                    return wrong("a stopped stream does not wait for what pends");
+                }
             }
             SenderNext::Await {
                 sequence,
@@ -358,7 +363,8 @@ impl<'s> Judge<'s> {
         if since_ns < soonest_ns.min(within_ns + 1) && !known.failed && !was_refused {
             return wrong("it is repeated too early");
         }
-        if self.orders[index].given_ns.len() > 4 && !self.scenario.datagram {
+        let too_often = self.orders[index].given_ns.len() > 3 && !self.scenario.datagram;
+        if too_often && !known.failed && !was_refused {
             return wrong("it is asked too often");
         }
         Ok(())
