@@ -7,6 +7,7 @@ use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
 use wiregauge_responder::{Character, Device as Served, Faults, Model, Trust};
 use wiregauge_sim::{Fault, StreamByte, StreamDevice, Streaming};
+use wiregauge_wire::{HelloRequest, Kind, REQUEST_HEADER, Request};
 
 /// Larger transfers are refused.
 const MOST_BYTES: u32 = 4096;
@@ -129,21 +130,16 @@ impl InC {
 
 /// HELLO with a token.
 fn hello(token: [u8; 8]) -> Vec<u8> {
-    let payload = wiregauge_wire::HelloRequest {
-        token,
-        ..Default::default()
-    }
-    .encode();
-    let mut bytes = vec![0; wiregauge_wire::REQUEST_HEADER];
-    wiregauge_wire::Request {
-        kind: wiregauge_wire::Kind::Hello,
+    let payload = HelloRequest { token }.encode();
+    let mut header = [0; REQUEST_HEADER];
+    Request {
+        kind: Kind::Hello,
         sequence: 1,
         out_payload: payload.len() as u32,
         in_bytes: 104,
     }
-    .encode(bytes.as_mut_slice().try_into().unwrap());
-    bytes.extend(payload);
-    bytes
+    .encode(&mut header);
+    [&header[..], &payload].concat()
 }
 
 impl StreamDevice for InC {
