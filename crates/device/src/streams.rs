@@ -7,7 +7,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wiregauge_link::host::Clock;
-use wiregauge_link::{FlowShape, Flows, PATIENCE};
+use wiregauge_link::{FlowShape, Flows, MAX_WAIT};
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::{Direction, TransferStatus, Way};
 use wiregauge_session::stream::{
@@ -95,7 +95,7 @@ impl Stream<'_> {
     /// Asks the interrupt callback, now and then.
     fn check_interrupt(&mut self) {
         let now = self.clock.now();
-        if now - self.interrupt_checked_ns >= PATIENCE.as_nanos() as u64 {
+        if now - self.interrupt_checked_ns >= MAX_WAIT.as_nanos() as u64 {
             self.interrupt_checked_ns = now;
             if self.interrupt.as_mut().is_some_and(|interrupt| interrupt()) {
                 self.stop.store(true, Ordering::Relaxed);

@@ -5,7 +5,7 @@ use wiregauge_firmware_host::{Responder, Settings};
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
-use wiregauge_responder::{Character, Device as Served, Faults, Model, Trust};
+use wiregauge_responder::{Device as Served, DeviceConfig, Faults, Model, Trust};
 use wiregauge_sim::{Fault, StreamByte, StreamDevice, Streaming};
 use wiregauge_wire::{HelloRequest, Kind, REQUEST_HEADER, Request};
 
@@ -26,7 +26,7 @@ struct InRust {
 
 impl InRust {
     fn new(datagram: bool) -> InRust {
-        let character = Character {
+        let config = DeviceConfig {
             protocol: Protocol::Wiregauge,
             name: "sim".into(),
             max_frame: MOST_BYTES,
@@ -37,7 +37,7 @@ impl InRust {
         InRust {
             datagram,
             // A device on a bus is given the time, instead of reading a clock.
-            device: Served::on_bus(character, Clock::start(), Bus::FullSpeed),
+            device: Served::on_bus(config, Clock::start(), Bus::FullSpeed),
             held: Vec::new(),
             answers: VecDeque::new(),
         }
