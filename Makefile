@@ -101,7 +101,7 @@ simulate: ## Simulate SCENARIOS (100000) random exchanges from SEED (0) on; REPE
 	@cargo build --release --locked -p wiregauge-sim $(QUIET)
 	@$(TARGET)/release/simulate $(if $(REPEAT),repeat $(REPEAT),$(SCENARIOS) $(SEED))
 
-mutations: ## Break the exchange engine in some sixty ways; the simulator must notice each.
+mutations: ## Break the engine in some eighty ways; the simulator must notice each.
 	@scripts/setup demo
 	@scripts/mutate-session
 

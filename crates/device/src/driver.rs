@@ -110,7 +110,7 @@ pub struct Driver {
     pub(super) doing: &'static str,
     pub(super) wait: Wait,
     pub(super) timeout: Duration,
-    timeout_ns: u64,
+    pub(super) timeout_ns: u64,
     /// How long a blocking receive sleeps.
     sleep_ns: u64,
     pub(super) clock: Clock,

@@ -6,6 +6,7 @@ use crate::oracle::Fault;
 use crate::program::Program;
 use crate::scenario::Scenario;
 use crate::shrink::shrink;
+use crate::stream::{self, Streaming};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Which scenario.
@@ -19,12 +20,15 @@ pub enum Case {
     Program(u64),
     /// The one at this place of the matrix of programs.
     ProgramMatrix(u64),
+    /// The stream of this seed.
+    Stream(u64),
 }
 
 impl Case {
-    /// The random one of a number: three of four measure, the fourth is a program.
+    /// The random one of a number: two of four measure exchanges, one is a program, one a stream.
     pub fn random(number: u64) -> Case {
         match number % 4 {
+            1 => Case::Stream(number),
             3 => Case::Program(number),
             _ => Case::Seed(number),
         }
@@ -40,6 +44,7 @@ impl Case {
             Case::Matrix(index) => guarded(|| run(&matrix(index), false)),
             Case::Program(seed) => guarded(|| Program::random(seed).run(false)),
             Case::ProgramMatrix(index) => guarded(|| Program::of_matrix(index).run(false)),
+            Case::Stream(seed) => guarded(|| Streaming::random(seed).run(false)),
         }
     }
 
@@ -50,6 +55,7 @@ impl Case {
             Case::Matrix(index) => format!("make simulate REPEAT=matrix:{index}"),
             Case::Program(seed) => format!("make simulate REPEAT=program:{seed}"),
             Case::ProgramMatrix(index) => format!("make simulate REPEAT=program-matrix:{index}"),
+            Case::Stream(seed) => format!("make simulate REPEAT=stream:{seed}"),
         }
     }
 
@@ -61,6 +67,16 @@ impl Case {
             Case::Matrix(index) => explain(&matrix(index)),
             Case::Program(seed) => explain_program(&Program::random(seed)),
             Case::ProgramMatrix(index) => explain_program(&Program::of_matrix(index)),
+            Case::Stream(seed) => {
+                let fails = |streaming: &Streaming| guarded(|| streaming.run(false)).is_err();
+                let streaming = Streaming::random(seed);
+                let smallest = match fails(&streaming) {
+                    true => stream::shrink(&streaming, fails),
+                    false => streaming,
+                };
+                println!("{smallest:#?}");
+                guarded(|| smallest.run(true)).err()
+            }
         }?;
         println!("fails at {} ns: {}", fault.at_ns, fault.what);
         Some(fault)

@@ -26,13 +26,11 @@ use wiregauge_link::LinkError;
 use wiregauge_link::host;
 use wiregauge_link::limits::{self, Bus};
 use wiregauge_record::{StreamPlan, StreamPoint, StreamSummariser, StreamSummary, Transfer, Way};
+use wiregauge_session::stream::ORDERS;
 
 /// Rows of one way held in memory at most: 29 MB. A longer point is emptied to the sink while it
 /// runs; half of this lasts for [`LOOK`] at five million transfers a second.
 const RING_ROWS: usize = 1 << 19;
-
-/// Numbers that the orders of one point take; more than they need.
-const ORDERS_A_POINT: u32 = 16;
 
 /// Words from the measuring thread, sent only between points.
 enum Report {
@@ -243,7 +241,7 @@ fn measuring_thread(
     let mut sequence = fastrand::u32(..);
     while let Some(point) = measurer.next() {
         let end = stream_point(link.as_mut(), &setting, point, sequence, &mut logs);
-        sequence = sequence.wrapping_add(ORDERS_A_POINT);
+        sequence = sequence.wrapping_add(ORDERS as u32);
         let (error, ended) = (end.error.clone(), halt.load(Ordering::Relaxed));
         measurer.send(Report::PointEnded(Box::new(end)));
         if let Some(error) = error {

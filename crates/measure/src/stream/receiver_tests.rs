@@ -10,7 +10,8 @@ use std::task::Waker;
 use std::thread::{self, ThreadId};
 use wiregauge_link::Completed;
 use wiregauge_link::host::Handoff;
-use wiregauge_record::{Transfer, Way};
+use wiregauge_record::{Transfer, TransferStatus, Way};
+use wiregauge_session::stream::ReceiverConfig;
 
 /// Transfers of the stream.
 const COUNT: u64 = 2000;
@@ -134,10 +135,15 @@ fn what_another_thread_receives_is_counted_like_what_this_one_does() {
         shared: &shared,
         address: "test",
         transfer_bytes: 64,
-        queue: 4,
         rows: Some(Rows::new(&mut log, Way::In, window)),
-        engine: StreamReceiver::new(None, true, false),
-        check: true,
+        engine: StreamReceiver::new(ReceiverConfig {
+            orders: None,
+            takes_data: true,
+            check: true,
+            datagram: false,
+            queue: 4,
+            timeout_ns: 30_000_000_000,
+        }),
         timeout: Duration::from_secs(30),
     };
     let stop = AtomicBool::new(false);

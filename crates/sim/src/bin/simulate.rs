@@ -11,7 +11,8 @@ const USAGE: &str = "usage: simulate COUNT [SEED]     random scenarios from SEED
        simulate repeat SEED      repeat the scenario of SEED, made smaller if it fails
        simulate repeat matrix:N  repeat scenario N of the matrix
        simulate repeat program:N repeat the program of seed N
-       simulate repeat program-matrix:N";
+       simulate repeat program-matrix:N  repeat scenario N of the matrix of programs
+       simulate repeat stream:N  repeat the stream of seed N";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
                 ("matrix", Some(index)) => repeat(Case::Matrix(index)),
                 ("program", Some(seed)) => repeat(Case::Program(seed)),
                 ("program-matrix", Some(index)) => repeat(Case::ProgramMatrix(index)),
+                ("stream", Some(seed)) => repeat(Case::Stream(seed)),
                 _ => usage(),
             }
         }
