@@ -118,8 +118,7 @@ impl Oracle<'_> {
             }
             (_, _) => return false,
         };
-        let row = self.row(sequence, status, now, found);
-        rows.push(row);
+        self.add_row(sequence, status, now, found, rows);
         match (found.worth, status) {
             (Worth::Refused(4), _) => {
                 self.count_loss();
@@ -140,6 +139,25 @@ impl Oracle<'_> {
             }
         }
         true
+    }
+
+    /// Exchanges of a trial have no row.
+    fn add_row(
+        &mut self,
+        sequence: u64,
+        status: Status,
+        end_ns: u64,
+        found: &Found,
+        rows: &mut Vec<Sample>,
+    ) {
+        let row = self.row(sequence, status, end_ns, found);
+        match self.pace.number(sequence) {
+            Some(number) => rows.push(Sample {
+                sequence: number,
+                ..row
+            }),
+            None => self.trial_failed |= !matches!(status, Status::Ok | Status::Reordered),
+        }
     }
 
     fn row(&mut self, sequence: u64, status: Status, end_ns: u64, found: &Found) -> Sample {
@@ -200,8 +218,7 @@ impl Oracle<'_> {
                 worth: Worth::Damaged,
                 ticks: (0, 0),
             };
-            let row = self.row(oldest, Status::Lost, now_ns, &nothing);
-            rows.push(row);
+            self.add_row(oldest, Status::Lost, now_ns, &nothing, rows);
             self.count_loss();
         }
         self.losing_all = false;
