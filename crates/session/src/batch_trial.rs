@@ -239,7 +239,7 @@ mod tests {
     fn a_slow_device_is_given_up_after_one_slot() {
         let (trial, took_ns) = run(|_, _| 50_000);
         assert_eq!((trial.batch(), trial.rounds()), (ALL, 0));
-        assert!(took_ns <= SLOT_NS + 50_000, "{took_ns}");
+        assert!(took_ns <= SLOT_NS + 100_000, "{took_ns}");
         let (trial, _) = run(|_, _| 1_000_000_000);
         assert_eq!(trial.batch(), ALL);
     }
