@@ -108,6 +108,9 @@ impl BatchTrial {
 
     /// `ended` exchanges have ended so far, the last of them at `now_ns`.
     pub fn ended(&mut self, ended: u64, now_ns: u64) {
+        if self.over {
+            return;
+        }
         let (began_ns, ended_before) = *self.began.get_or_insert((now_ns, ended));
         let is_cut = now_ns.saturating_sub(began_ns) >= SLOT_NS;
         match self.timed_from {
@@ -260,6 +263,9 @@ mod tests {
             trial.ended(ended, ended * 1_000);
         }
         trial.cancel();
+        for ended in 2_000..4_000 {
+            trial.ended(ended, ended * 1_000);
+        }
         assert!(trial.is_over());
         let record = trial.record(2_000);
         assert_eq!((record.chosen, record.rates.len()), (None, 0));
