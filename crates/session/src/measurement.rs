@@ -511,6 +511,9 @@ impl<C: Generator> Measurement<C> {
         };
         if sequence == 0 && !self.schedule.first_done() {
             self.schedule.first_ended(ended.end_ns);
+            if let Some(trial) = &mut self.trial {
+                trial.first_ended(ended.end_ns - ended.start_ns);
+            }
         }
         self.account(&ended);
         self.exchange_ended = true;

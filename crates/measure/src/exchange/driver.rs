@@ -118,7 +118,7 @@ impl<'a, C: Generator> Driver<'a, C> {
             stray_bytes: self.session.stray_bytes(),
             gaps: self.gaps,
             exchanges: self.session.started(),
-            batch: self.session.trial(),
+            batch: self.session.trial().filter(|trial| trial.exchanges > 0),
         };
         (end, counters)
     }
