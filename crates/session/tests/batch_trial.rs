@@ -56,6 +56,12 @@ struct Device {
     read: u64,
 }
 
+/// The oldest, if it came up to this time.
+fn pop_until(queue: &mut VecDeque<(u64, Vec<u8>)>, until_ns: u64) -> Option<(u64, Vec<u8>)> {
+    let came = queue.front().is_some_and(|(at, _)| *at <= until_ns);
+    came.then(|| queue.pop_front())?
+}
+
 impl Device {
     /// Does what it begins up to this time.
     fn work(&mut self, until_ns: u64) {
@@ -68,7 +74,7 @@ impl Device {
                 return;
             }
             let mut bytes = Vec::new();
-            while let Some((_, request)) = self.requests.pop_front_if(|(at, _)| *at <= begin) {
+            while let Some((_, request)) = pop_until(&mut self.requests, begin) {
                 for request in request.chunks(SIZE) {
                     if self.drops != Some(self.read) {
                         bytes.extend_from_slice(request);
@@ -104,7 +110,7 @@ impl Device {
             };
         }
         let mut bytes = Vec::new();
-        while let Some((_, answer)) = self.answers.pop_front_if(|(at, _)| *at <= now) {
+        while let Some((_, answer)) = pop_until(&mut self.answers, now) {
             bytes.extend(answer);
         }
         (now + CALL, bytes)
