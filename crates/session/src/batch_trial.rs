@@ -29,7 +29,7 @@ const RUN_TO_TRIAL: u64 = 10;
 const SLOW_NS: u64 = 20_000;
 
 /// After a first exchange that took longer, nothing is tried.
-const SLOW_FIRST_NS: u64 = 5_000_000;
+const SLOW_FIRST_NS: u64 = 20_000_000;
 
 /// A candidate must be this many times faster than all at once.
 const CLEARLY: f64 = 1.1;
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!((trial.batch(), trial.rounds()), (ALL, 1));
         assert!(took_ns <= 3 * SLOT_NS + 200_000, "{took_ns}");
         let mut trial = BatchTrial::new(16, TURNS).expect("there is a choice at depth 16");
-        trial.first_ended(6_000_000);
+        trial.first_ended(21_000_000);
         assert!(trial.is_over());
     }
 
