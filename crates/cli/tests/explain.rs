@@ -144,7 +144,7 @@ fn a_run_of_one_point_says_why_it_has_no_model_and_refuses_to_predict() {
 #[test]
 fn a_setting_that_cannot_be_read_is_told_before_any_run_is_looked_for() {
     let desk = Desk::new();
-    for (flags, told) in [
+    for (flags, printed) in [
         ("--predict size=4k", "out=, in=, depth="),
         ("--predict depth=0", "1 is the least"),
         ("--predict in=4k --confidence 100%", "no share"),
@@ -153,7 +153,7 @@ fn a_setting_that_cannot_be_read_is_told_before_any_run_is_looked_for() {
         desk.wiregauge(&format!("explain nothing {flags}"))
             .assert()
             .code(2)
-            .stderr(contains(told));
+            .stderr(contains(printed));
     }
 }
 

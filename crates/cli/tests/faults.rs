@@ -73,7 +73,7 @@ fn a_dropped_answer_is_lost_and_nothing_else() {
 }
 
 #[test]
-fn a_dropped_answer_is_told_from_its_neighbours_at_depth() {
+fn a_dropped_answer_is_reported_from_its_neighbours_at_depth() {
     for kind in EVERY_KIND {
         let run = measure(kind, "--drop every=50", "--depth 8");
         assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
@@ -284,7 +284,7 @@ fn an_echo_that_is_doubled_is_seen() {
 }
 
 #[test]
-fn an_echo_of_a_single_byte_is_told_from_its_neighbours_after_a_loss() {
+fn an_echo_of_a_single_byte_is_reported_from_its_neighbours_after_a_loss() {
     for kind in EVERY_KIND {
         let run = measure(
             kind,

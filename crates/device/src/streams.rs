@@ -6,7 +6,7 @@ use super::{Device, errors};
 use std::io;
 use std::time::Duration;
 use wiregauge_link::host::Clock;
-use wiregauge_link::{FlowShape, Flows, ORDER_BYTES, PATIENCE};
+use wiregauge_link::{FlowShape, Flows, MAX_WAIT, ORDER_BYTES};
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::Way;
 use wiregauge_session::stream::{BACKLOG_NS, KEEP_ALIVE_NS, ORDER, Order, REPEAT_NS};
@@ -158,7 +158,7 @@ impl Stream<'_> {
     /// Waits until all that was handed over is taken.
     fn finish_out(&mut self) -> Result<(), LinkError> {
         while self.flows.out.pending() > 0 {
-            match self.flows.out.complete(PATIENCE, &mut |_| {}) {
+            match self.flows.out.complete(MAX_WAIT, &mut |_| {}) {
                 Ok(Some(_)) => self.progress_ns = self.clock.now(),
                 Ok(None) => self.check_progress()?,
                 Err(error) => return Err(self.link_failed(&error)),
@@ -191,7 +191,7 @@ impl Stream<'_> {
         loop {
             self.keep_receiving(self.shape.transfer_bytes.max(ORDER_BYTES))?;
             let mut answer = None;
-            let completed = self.flows.in_.complete(PATIENCE, &mut |bytes| {
+            let completed = self.flows.in_.complete(MAX_WAIT, &mut |bytes| {
                 if let Some((found, behind)) = scanner.scan(bytes, datagram) {
                     answer = Some(found);
                     rest(&bytes[bytes.len() - behind..]);
@@ -263,7 +263,7 @@ impl Stream<'_> {
             };
             self.keep_receiving(bytes)?;
             let (datagram, before) = (self.datagram, *filled);
-            let completed = self.flows.in_.complete(PATIENCE, &mut |bytes| {
+            let completed = self.flows.in_.complete(MAX_WAIT, &mut |bytes| {
                 // The answer to a START that was repeated.
                 if datagram
                     && scanner
@@ -285,7 +285,7 @@ impl Stream<'_> {
                 Ok(_) if *filled > before => self.progress_ns = now,
                 Ok(_) => self.check_progress()?,
             }
-            if now - checked_ns >= PATIENCE.as_nanos() as u64 {
+            if now - checked_ns >= MAX_WAIT.as_nanos() as u64 {
                 checked_ns = now;
                 self.check_interrupt()?;
             }
@@ -313,7 +313,7 @@ impl Stream<'_> {
                 submitted.map_err(|error| self.link_failed(&error))?;
                 put += part.len();
             }
-            let completed = self.flows.out.complete(PATIENCE, &mut |_| {});
+            let completed = self.flows.out.complete(MAX_WAIT, &mut |_| {});
             let now = self.clock.now();
             match completed {
                 Ok(Some(done)) => {
@@ -327,7 +327,7 @@ impl Stream<'_> {
                 Ok(None) => self.check_progress()?,
                 Err(error) => return Err(self.link_failed(&error)),
             }
-            if now - checked_ns >= PATIENCE.as_nanos() as u64 {
+            if now - checked_ns >= MAX_WAIT.as_nanos() as u64 {
                 checked_ns = now;
                 self.check_interrupt()?;
             }

@@ -17,7 +17,7 @@ Examples:
 
 A cycle asks at its tick and misses if the right answer is not there in time. A run that was
 measured as fast as possible is replayed on the ticks: a stall of 30 ms is 30 missed cycles of 1 ms,
-not one. What is told beyond the measured count, how, and when it is refused: docs/deadline.md.
+not one. What is printed beyond the measured count, how, and when it is refused: docs/deadline.md.
 
 --require: missed<SHARE (0.1% or 1e-6) counts the upper bound of the 95 % interval, so that a limit
 is missed too where the run is too short to show that it is kept; longest<CYCLES the longest run of

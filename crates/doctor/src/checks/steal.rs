@@ -2,7 +2,7 @@
 
 use super::check::{Check, POINTS_DISTURBED, disturbances};
 use crate::host::{Ticks, is_virtual};
-use crate::{Finding, Level, Sight};
+use crate::{Finding, HostContext, Level};
 use std::time::Duration;
 use wiregauge_record::Disturbance;
 use wiregauge_run::Stored;
@@ -26,11 +26,11 @@ const COST: &str = "closed loops with real-time priority needed 0.71 and 1.39 ms
 const SOURCE: &str = "bench/runs/2026-11-22-loop, docs/loop.md";
 const REMEDY: &str = "virsh vcpupin DOMAIN 0 2  # on the computer that carries this machine, for each of its processors";
 
-fn look(sight: &Sight) -> Vec<Finding> {
-    if let Some(run) = &sight.run {
+fn look(context: &HostContext) -> Vec<Finding> {
+    if let Some(run) = &context.run {
         return vec![of_run(run.stored(), &disturbances(run))];
     }
-    let read = sight.twice(&[STAT.into()], WAIT).pop().flatten();
+    let read = context.twice(&[STAT.into()], WAIT).pop().flatten();
     let accounts = read.and_then(|(before, after)| {
         let (before, after) = (Ticks::parse(&before)?, Ticks::parse(&after)?);
         Some((after, after.since(before)))
@@ -63,7 +63,7 @@ fn look(sight: &Sight) -> Vec<Finding> {
         .seen(seen)
         .costs(COST, SOURCE)
         .remedy(REMEDY)
-    } else if is_virtual(sight) {
+    } else if is_virtual(context) {
         Finding::new(NAME, Level::Note, "a virtual machine: its processors may be taken away at any time")
             .seen("/proc/cpuinfo: flags has hypervisor; whether its processors are pinned cannot be seen from inside")
             .seen(seen)

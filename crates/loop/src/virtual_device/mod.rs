@@ -89,7 +89,7 @@ impl VirtualDevice {
     fn until_state(&mut self, doing: &str, is_so: impl Fn(u32) -> bool) -> Result<u32, LinkError> {
         let clock = Clock::start();
         loop {
-            self.header.host_bell.hush();
+            self.header.host_bell.clear();
             let is = self.header.state.load(Ordering::Acquire);
             if is_so(is) {
                 return Ok(is);
@@ -106,7 +106,7 @@ impl VirtualDevice {
 
     fn wish(&self, wish: u32) {
         self.header.wish.store(wish, Ordering::Release);
-        self.header.device_bell.ring();
+        self.header.device_bell.set();
     }
 
     /// Lays out and touches both rings, unless they are there from the point before.
@@ -156,12 +156,12 @@ impl LoopDevice for VirtualDevice {
         let mut settings = vec![("device".into(), self.body.what())];
         if let Some(priority) = self.asked.priority {
             let granted = self.header.granted.load(Ordering::Relaxed);
-            let told = match granted {
+            let printed = match granted {
                 0 => "ordinary: a real-time priority was refused".into(),
                 above if above > priority.into() => format!("SCHED_FIFO {above}"),
                 same => format!("SCHED_FIFO {same}, as the loop: a higher one was refused"),
             };
-            settings.push(("device priority".into(), told));
+            settings.push(("device priority".into(), printed));
         }
         LinkDetail { settings }
     }
@@ -204,7 +204,7 @@ impl LoopDevice for VirtualDevice {
         let now_ns = Clock::start().zero_ns();
         if !(begun.zero_ns()..=now_ns).contains(&zero_ns) {
             return Err(rubbish(format!(
-                "it says that it began at {zero_ns} ns of the monotonic clock, but was told to at \
+                "it says that it began at {zero_ns} ns of the monotonic clock, but was printed to at \
                  {} ns, and it is {now_ns} ns now",
                 begun.zero_ns()
             )));
@@ -239,7 +239,7 @@ impl LoopDevice for VirtualDevice {
             } else if now_ns >= spins_ns {
                 std::hint::spin_loop();
             } else {
-                self.header.host_bell.hush();
+                self.header.host_bell.clear();
                 if self.header.positions.look().ticks(next + 2) < next + 2 {
                     let until_ns = spins_ns.min(now_ns + LOOK_NS);
                     self.header.host_bell.wait_until(clock.zero_ns() + until_ns);

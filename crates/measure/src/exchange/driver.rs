@@ -7,8 +7,8 @@ use super::samples::SampleLog;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use wiregauge_link::host::{Clock, ClockGaps, Sleeper};
-use wiregauge_link::{Link, LinkError, PATIENCE};
+use wiregauge_link::host::{Clock, ClockGaps, Interrupter};
+use wiregauge_link::{Link, LinkError, MAX_WAIT};
 use wiregauge_record::{BatchTrial, Plan, Point, Wait};
 use wiregauge_session::{End, Generator, Measurement, Next};
 
@@ -21,7 +21,7 @@ pub struct Control<'a> {
     /// Raised when it is to stop.
     pub stop: &'a AtomicBool,
     /// By which another thread wakes it from a receive; without one, receives time out.
-    pub sleeper: Option<&'a Sleeper>,
+    pub sleeper: Option<&'a Interrupter>,
 }
 
 /// How the loop ended.
@@ -127,8 +127,8 @@ impl<'a, C: Generator> Driver<'a, C> {
         self.link.prepare(self.point)?;
         let timeout = Duration::from_nanos(self.plan.timeout_ns);
         // Who is woken from outside within a moment needs a timer only for a short timeout.
-        let is_woken = self.control.sleeper.is_some() && timeout >= 2 * PATIENCE;
-        let patience = (!is_woken).then(|| timeout.min(PATIENCE));
+        let is_woken = self.control.sleeper.is_some() && timeout >= 2 * MAX_WAIT;
+        let patience = (!is_woken).then(|| timeout.min(MAX_WAIT));
         self.may_block = self.link.set_patience(patience)?;
         Ok(())
     }
@@ -205,7 +205,7 @@ impl<'a, C: Generator> Driver<'a, C> {
             Wait::Block | Wait::Poll => {
                 // A moment more, so that what it waits for is past when it is over.
                 let left = until_ns.saturating_sub(self.clock.now()).saturating_add(1);
-                let at_most = Duration::from_nanos(left).min(PATIENCE);
+                let at_most = Duration::from_nanos(left).min(MAX_WAIT);
                 self.link.wait(or_writable, at_most)?;
                 self.link.receive(self.session.space())
             }

@@ -13,7 +13,7 @@ use wiregauge_record::{
     Connect, Ending, HostPlan, Limit, LinkOptions, Plan, Point, PointSummary, Protocol, Sample,
     Schedule, Status, Summariser, Wait,
 };
-use wiregauge_responder::{Character, Device, Faults, Model, Often};
+use wiregauge_responder::{Device, DeviceConfig, FaultRate, Faults, Model};
 
 /// A device behind two buffers of `room` bytes.
 struct Memory {
@@ -29,7 +29,7 @@ struct Memory {
 impl Memory {
     fn new(protocol: Protocol, faults: Faults, room: usize, seed: u64) -> Memory {
         let clock = Clock::start();
-        let character = Character {
+        let config = DeviceConfig {
             protocol,
             name: "memory".into(),
             max_frame: 1 << 20,
@@ -38,7 +38,7 @@ impl Memory {
             seed,
         };
         Memory {
-            device: Device::new(character, clock),
+            device: Device::new(config, clock),
             clock,
             room,
             to_device: Vec::new(),
@@ -211,7 +211,7 @@ proptest! {
         fault in 0_u8..4,
         every in 7_u64..30,
     ) {
-        let often = Some(Often::Every(every));
+        let often = Some(FaultRate::Every(every));
         let faults = match fault {
             0 => Faults { drop: often, ..Faults::default() },
             1 => Faults { corrupt: often, ..Faults::default() },

@@ -5,7 +5,7 @@ use super::rows::{Row, Rows};
 use std::io;
 use std::time::Duration;
 use wiregauge_link::host::{Helper, thread_cpu_ns};
-use wiregauge_link::{Flow, PATIENCE};
+use wiregauge_link::{Flow, MAX_WAIT};
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::TransferStatus;
 use wiregauge_session::stream::{self, StreamReceiver};
@@ -87,7 +87,7 @@ impl Receive<'_, '_> {
         };
         loop {
             let mut lent_step = Ok(Step::None);
-            let lent = flow.lend(PATIENCE, &mut |flow| {
+            let lent = flow.lend(MAX_WAIT, &mut |flow| {
                 loop {
                     lent_step = queue.step(flow, Duration::ZERO);
                     match lent_step {
@@ -98,7 +98,7 @@ impl Receive<'_, '_> {
                 }
             });
             lent_step?;
-            let at_most = if lent { Duration::ZERO } else { PATIENCE };
+            let at_most = if lent { Duration::ZERO } else { MAX_WAIT };
             match queue.step(flow, at_most)? {
                 Step::Taken => {}
                 Step::Over => break,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Waker;
 use std::thread::{self, ThreadId};
 use wiregauge_link::Completed;
-use wiregauge_link::host::Loan;
+use wiregauge_link::host::Handoff;
 use wiregauge_record::{Transfer, Way};
 
 /// Transfers of the stream.
@@ -22,7 +22,7 @@ const LOOKS: u64 = 3;
 /// Carries the pattern; one transfer at a time is over.
 struct Lent<'a> {
     shared: &'a Coordination<'a>,
-    loan: Option<(Arc<Loan>, Waker)>,
+    loan: Option<(Arc<Handoff>, Waker)>,
     sizes: VecDeque<usize>,
     carried: u64,
     position: u64,
@@ -114,7 +114,7 @@ fn what_another_thread_receives_is_counted_like_what_this_one_does() {
     let shared = Coordination::new(&halt, &begun);
     shared.begin();
     let (mut log, mut drain) = ring::ring::<Transfer>(2 * COUNT as usize);
-    let (loan, waker) = Loan::new();
+    let (loan, waker) = Handoff::new();
     let mut flow = Lent {
         shared: &shared,
         loan: Some((loan, waker.clone())),

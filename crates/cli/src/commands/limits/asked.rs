@@ -138,7 +138,7 @@ fn one_of_usb(args: &LimitsArgs, endpoint: Endpoint) -> anyhow::Result<Best> {
     let exchange_ns = sizes(args).and_then(|(out, in_)| endpoint.exchange_ns(out, in_));
     if args.out_size.is_some() && args.transfer.is_some() && exchange_ns.is_none() {
         bail!(
-            "--out and --in: the least time of an exchange is told for bulk transfers, not for {} ones, \
+            "--out and --in: the least time of an exchange is printed for bulk transfers, not for {} ones, \
              whose time is the host's schedule",
             endpoint.transfer.name()
         );

@@ -12,7 +12,7 @@ const TOLD: usize = 12;
 
 /// What there is to say about a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ToldComparison {
+pub struct ComparisonTables {
     /// Which runs.
     pub heading: Vec<String>,
     /// What differs, the largest first; or that nothing was shown to.
@@ -25,7 +25,7 @@ pub struct ToldComparison {
     pub notes: Vec<String>,
 }
 
-impl ToldComparison {
+impl ComparisonTables {
     /// All of it in GitHub's Markdown, to be pasted into an issue or a pull request.
     pub fn markdown(&self) -> String {
         let mut out = String::from("## wiregauge compare\n\n");
@@ -49,8 +49,8 @@ impl ToldComparison {
 }
 
 /// Tells of a comparison.
-pub fn of_comparison(comparison: &Comparison) -> ToldComparison {
-    ToldComparison {
+pub fn of_comparison(comparison: &Comparison) -> ComparisonTables {
+    ComparisonTables {
         heading: vec![
             heading("before", &comparison.before),
             heading("after", &comparison.after),

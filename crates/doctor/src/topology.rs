@@ -1,6 +1,6 @@
 //! The way to a device as sysfs shows it: USB devices with the hubs above them, and ttys.
 
-use crate::{Sight, Target};
+use crate::{HostContext, Target};
 use std::path::PathBuf;
 
 /// Where the kernel lists USB devices.
@@ -23,30 +23,32 @@ impl Usb {
     }
 
     /// One of its files; `None` where it is absent or empty.
-    pub(crate) fn read(&self, sight: &Sight, file: &str) -> Option<String> {
-        sight.read(self.path(file)).filter(|text| !text.is_empty())
+    pub(crate) fn read(&self, context: &HostContext, file: &str) -> Option<String> {
+        context
+            .read(self.path(file))
+            .filter(|text| !text.is_empty())
     }
 
     /// `path = value`, for the evidence.
-    pub(crate) fn saw(&self, sight: &Sight, file: &str) -> Option<String> {
-        let value = self.read(sight, file)?;
+    pub(crate) fn saw(&self, context: &HostContext, file: &str) -> Option<String> {
+        let value = self.read(context, file)?;
         Some(format!("{} = {value}", self.path(file).display()))
     }
 
     /// Its speed in Mbit/s.
-    pub(crate) fn speed(&self, sight: &Sight) -> Option<f64> {
-        let speed: f64 = self.read(sight, "speed")?.parse().ok()?;
+    pub(crate) fn speed(&self, context: &HostContext) -> Option<f64> {
+        let speed: f64 = self.read(context, "speed")?.parse().ok()?;
         (speed > 0.0 && speed.is_finite()).then_some(speed)
     }
 
     /// True for hubs, root hubs among them.
-    pub(crate) fn is_hub(&self, sight: &Sight) -> bool {
-        self.read(sight, "bDeviceClass").as_deref() == Some(HUB_CLASS)
+    pub(crate) fn is_hub(&self, context: &HostContext) -> bool {
+        self.read(context, "bDeviceClass").as_deref() == Some(HUB_CLASS)
     }
 
     /// What it is called in a sentence.
-    pub(crate) fn called(&self, sight: &Sight) -> String {
-        match self.read(sight, "product") {
+    pub(crate) fn called(&self, context: &HostContext) -> String {
+        match self.read(context, "product") {
             Some(product) => format!("USB device {} ({product})", self.name),
             None => format!("USB device {}", self.name),
         }
@@ -72,16 +74,16 @@ impl Usb {
     }
 
     /// Ttys that its interfaces make.
-    fn ttys(&self, sight: &Sight) -> Vec<Tty> {
+    fn ttys(&self, context: &HostContext) -> Vec<Tty> {
         let here = PathBuf::from(format!("{DEVICES}/{}", self.name));
         let mut ttys = Vec::new();
-        for interface in sight.names(&here).into_iter().filter(|n| n.contains(':')) {
-            for name in sight.names(here.join(&interface)) {
+        for interface in context.names(&here).into_iter().filter(|n| n.contains(':')) {
+            for name in context.names(here.join(&interface)) {
                 if name.starts_with("ttyUSB") {
                     ttys.push(Tty { name });
                 }
             }
-            let made = sight.names(here.join(&interface).join("tty"));
+            let made = context.names(here.join(&interface).join("tty"));
             ttys.extend(made.into_iter().map(|name| Tty { name }));
         }
         ttys
@@ -102,23 +104,23 @@ impl Tty {
     }
 
     /// The kernel's driver of what makes it.
-    pub(crate) fn driver(&self, sight: &Sight) -> Option<String> {
-        let driver = sight.resolved(self.path("device/driver"))?;
+    pub(crate) fn driver(&self, context: &HostContext) -> Option<String> {
+        let driver = context.resolved(self.path("device/driver"))?;
         Some(driver.file_name()?.to_string_lossy().into_owned())
     }
 
     /// The USB device behind it.
-    pub(crate) fn usb(&self, sight: &Sight) -> Option<Usb> {
-        usb_above(sight, &self.path("device"))
+    pub(crate) fn usb(&self, context: &HostContext) -> Option<Usb> {
+        usb_above(context, &self.path("device"))
     }
 }
 
 /// The USB device that a directory of sysfs, or a link to one, lies in.
-pub(crate) fn usb_above(sight: &Sight, path: &std::path::Path) -> Option<Usb> {
-    let mut node = sight.resolved(path)?;
+pub(crate) fn usb_above(context: &HostContext, path: &std::path::Path) -> Option<Usb> {
+    let mut node = context.resolved(path)?;
     loop {
         // Only a USB device, no interface and no port, has this file.
-        if sight.exists(node.join("idVendor")) {
+        if context.exists(node.join("idVendor")) {
             let name = node.file_name()?.to_string_lossy().into_owned();
             return Some(Usb { name });
         }
@@ -130,63 +132,66 @@ pub(crate) fn usb_above(sight: &Sight, path: &std::path::Path) -> Option<Usb> {
 
 /// The USB device that is asked about; without a target all of them, hubs left out. None where a run
 /// was measured on another host, as with the ttys.
-pub(crate) fn usb_devices(sight: &Sight) -> Vec<Usb> {
-    if !sight.is_of_this_host() {
+pub(crate) fn usb_devices(context: &HostContext) -> Vec<Usb> {
+    if !context.is_of_this_host() {
         return Vec::new();
     }
-    match &sight.target {
+    match &context.target {
         Target::Usb { name } => vec![Usb { name: name.clone() }],
         Target::Tty { .. } => {
-            let mut found: Vec<Usb> = ttys(sight).iter().filter_map(|t| t.usb(sight)).collect();
+            let mut found: Vec<Usb> = ttys(context)
+                .iter()
+                .filter_map(|t| t.usb(context))
+                .collect();
             found.dedup();
             found
         }
-        Target::Network { .. } => crate::route::interface(sight)
+        Target::Network { .. } => crate::route::interface(context)
             .and_then(|name| {
                 usb_above(
-                    sight,
+                    context,
                     &PathBuf::from(format!("/sys/class/net/{name}/device")),
                 )
             })
             .into_iter()
             .collect(),
         Target::Here => Vec::new(),
-        Target::None => all_usb(sight),
+        Target::None => all_usb(context),
     }
 }
 
 /// All USB devices but hubs.
-pub(crate) fn all_usb(sight: &Sight) -> Vec<Usb> {
-    sight
+pub(crate) fn all_usb(context: &HostContext) -> Vec<Usb> {
+    context
         .names(DEVICES)
         .into_iter()
         // Interfaces have a colon in their names, root hubs begin with `usb`.
         .filter(|name| !name.contains(':') && name.contains('-'))
         .map(|name| Usb { name })
-        .filter(|usb| !usb.is_hub(sight))
+        .filter(|usb| !usb.is_hub(context))
         .collect()
 }
 
 /// The tty that is asked about, or those of the USB device that is; without a target all that have a
 /// device behind them and are no console.
-pub(crate) fn ttys(sight: &Sight) -> Vec<Tty> {
-    if !sight.is_of_this_host() {
+pub(crate) fn ttys(context: &HostContext) -> Vec<Tty> {
+    if !context.is_of_this_host() {
         return Vec::new();
     }
     // The kernel writes its messages there, and a login may wait.
-    let consoles = sight
+    let consoles = context
         .read("/sys/class/tty/console/active")
         .unwrap_or_default();
-    match &sight.target {
+    match &context.target {
         Target::Tty { path } => {
             let name = path.strip_prefix("/dev").unwrap_or(path);
             let name = name.to_string_lossy().into_owned();
             // A pseudo-terminal is `pts/3` there and has no entry in sysfs.
             vec![Tty { name }]
         }
-        Target::Usb { name } => Usb { name: name.clone() }.ttys(sight),
+        Target::Usb { name } => Usb { name: name.clone() }.ttys(context),
         Target::Network { .. } | Target::Here => Vec::new(),
-        Target::None => sight
+        Target::None => context
             .names("/sys/class/tty")
             .into_iter()
             .filter(|name| !consoles.split_whitespace().any(|console| console == name))
@@ -194,8 +199,8 @@ pub(crate) fn ttys(sight: &Sight) -> Vec<Tty> {
             .filter(|tty| {
                 // The 8250 driver makes ttys for ports that are not there: their type is 0, PORT_UNKNOWN
                 // (include/uapi/linux/serial_core.h).
-                let unknown = sight.number(tty.path("type")) == Some(0);
-                sight.exists(tty.path("device")) && !unknown
+                let unknown = context.number(tty.path("type")) == Some(0);
+                context.exists(tty.path("device")) && !unknown
             })
             .collect(),
     }
@@ -206,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hubs_above_a_device_are_told_by_its_name_up_to_the_root() {
+    fn the_hubs_above_a_device_are_reported_by_its_name_up_to_the_root() {
         let above = |name: &str| -> Vec<String> {
             let usb = Usb { name: name.into() };
             usb.above().into_iter().map(|hub| hub.name).collect()

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_of_a_node_is_told_as_chmod_writes_it() {
+    fn the_mode_of_a_node_is_reported_as_chmod_writes_it() {
         assert_eq!(mode_in_words(0o20664, 0, 20), "mode 0664, user 0, group 20");
     }
 

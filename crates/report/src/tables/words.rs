@@ -4,7 +4,7 @@ use super::Table;
 
 /// What there is to say about a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct Tables {
     /// What was measured, on what: one or two lines.
     pub heading: Vec<String>,
     /// Parts of the first line of the heading to be set off, in the order in which they stand there.
@@ -25,8 +25,8 @@ pub struct Told {
     pub command: String,
 }
 
-/// The title of [`Told::floors`].
+/// The title of [`Tables::floors`].
 pub const FLOORS: &str = "This host without the device";
 
-/// What the figures in [`Told::floors`] are.
+/// What the figures in [`Tables::floors`] are.
 pub const FLOORS_ARE: &str = "before / after the run";

@@ -30,7 +30,7 @@ type Work<'a> = dyn FnMut() -> bool + Send + 'a;
 type Panic = Box<dyn Any + Send>;
 
 /// What is lent, one piece of work at a time, by one thread.
-pub struct Loan {
+pub struct Handoff {
     state: AtomicU32,
     /// 1 once the borrower has given the work back.
     returned: AtomicU32,
@@ -45,9 +45,9 @@ struct Place {
 
 // SAFETY: the place is reached only by the thread that took the state from HOME or LENT to BUSY, and by
 // the lender while the state is HOME; the orderings make each see what the other wrote. The work is Send.
-unsafe impl Send for Loan {}
+unsafe impl Send for Handoff {}
 // SAFETY: as above.
-unsafe impl Sync for Loan {}
+unsafe impl Sync for Handoff {}
 
 /// Who has the work when a thread stops working.
 #[derive(PartialEq, Eq)]
@@ -56,10 +56,10 @@ enum Left {
     Home,
 }
 
-impl Loan {
+impl Handoff {
     /// A loan, and the waker whose ringer does the work.
-    pub fn new() -> (Arc<Loan>, Waker) {
-        let loan = Arc::new(Loan {
+    pub fn new() -> (Arc<Handoff>, Waker) {
+        let loan = Arc::new(Handoff {
             state: AtomicU32::new(HOME),
             returned: AtomicU32::new(0),
             place: UnsafeCell::new(Place {
@@ -168,7 +168,7 @@ impl Loan {
     }
 }
 
-impl Wake for Loan {
+impl Wake for Handoff {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_ringer_does_the_work_until_it_is_done() {
-        let (loan, waker) = Loan::new();
+        let (loan, waker) = Handoff::new();
         let stop = AtomicBool::new(false);
         let mut workers: Vec<ThreadId> = Vec::new();
         thread::scope(|scope| {
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn work_that_nobody_does_comes_back_when_the_time_is_over() {
-        let (loan, waker) = Loan::new();
+        let (loan, waker) = Handoff::new();
         let mut times = 0;
         for _ in 0..3 {
             loan.lend(Duration::from_millis(2), &mut || {
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_ringing_during_the_work_has_it_done_once_more() {
-        let (loan, waker) = Loan::new();
+        let (loan, waker) = Handoff::new();
         let mut times = 0;
         loan.lend(LONG, &mut || {
             times += 1;
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn what_is_lent_is_back_when_lend_returns() {
         // The time runs out while another thread is at the work, again and again.
-        let (loan, waker) = Loan::new();
+        let (loan, waker) = Handoff::new();
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
             for _ in 0..2 {
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_panic_in_the_work_is_the_lenders() {
-        let (loan, waker) = Loan::new();
+        let (loan, waker) = Handoff::new();
         let shared = Arc::clone(&loan);
         let ringer = thread::spawn(move || {
             while shared.returned.load(Ordering::Acquire) == 0 {

@@ -1,6 +1,6 @@
 //! A run as Markdown, to be pasted into an issue: GitHub's dialect, readable as plain text too.
 
-use super::{FLOORS, FLOORS_ARE, Table, Told};
+use super::{FLOORS, FLOORS_ARE, Table, Tables};
 use std::fmt::Write;
 use wiregauge_run::AnyRun;
 
@@ -12,33 +12,37 @@ impl Table {
 }
 
 /// Everything that there is to tell of a run.
-pub(super) fn document(run: &AnyRun, told: &Told) -> String {
+pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
     let stored = run.stored();
     let title = format!("wiregauge {}: {}", stored.kind(), stored.address());
     let mut out = format!("## {}\n\n", escape(&title));
-    for line in &told.heading {
+    for line in &tables.heading {
         let _ = writeln!(out, "{}\n", line_of(line));
     }
     if stored.points() == 0 {
         out += "No point was finished.\n\n";
     }
-    for table in told.tables.iter().filter(|table| !table.rows.is_empty()) {
+    for table in tables.tables.iter().filter(|table| !table.rows.is_empty()) {
         let _ = writeln!(out, "### {}\n\n{}", escape(&table.title), table.markdown());
     }
-    for note in &told.notes {
+    for note in &tables.notes {
         let _ = writeln!(out, "{}\n", line_of(note));
     }
-    if !told.floors.is_empty() {
-        let _ = writeln!(out, "### {FLOORS} ({FLOORS_ARE})\n\n{}", list(&told.floors));
+    if !tables.floors.is_empty() {
+        let _ = writeln!(
+            out,
+            "### {FLOORS} ({FLOORS_ARE})\n\n{}",
+            list(&tables.floors)
+        );
     }
-    if let Some(error) = &told.failed {
+    if let Some(error) = &tables.failed {
         let _ = writeln!(out, "**The run failed:** {}\n", escape(error));
     }
-    if !told.warnings.is_empty() {
-        let _ = writeln!(out, "### Warnings\n\n{}", list(&told.warnings));
+    if !tables.warnings.is_empty() {
+        let _ = writeln!(out, "### Warnings\n\n{}", list(&tables.warnings));
     }
     out += "### Conditions\n\n";
-    for (title, values) in &told.conditions {
+    for (title, values) in &tables.conditions {
         let rows: Vec<Vec<String>> = values
             .iter()
             .map(|(name, value)| vec![name.clone(), value.clone()])
@@ -46,7 +50,7 @@ pub(super) fn document(run: &AnyRun, told: &Told) -> String {
         let columns = [title.clone(), String::new()];
         let _ = writeln!(out, "{}", grid(&columns, &rows, ":-"));
     }
-    let _ = write!(out, "### Measured with\n\n{}", code(&told.command));
+    let _ = write!(out, "### Measured with\n\n{}", code(&tables.command));
     out
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Mutex;
 use wiregauge_record::*;
-use wiregauge_report::gather::{self, ExchangePoint, Gathered, Series, StreamPoint};
+use wiregauge_report::load::{self, ExchangePoint, Gathered, Series, StreamPoint};
 use wiregauge_run::{AnyRun, Exchange, Run, RunWriter};
 
 fn exchange_points(gathered: Gathered) -> Vec<ExchangePoint> {
@@ -25,7 +25,7 @@ fn stream_points(gathered: Gathered) -> Vec<StreamPoint> {
     }
 }
 
-fn loop_points(gathered: Gathered) -> Vec<gather::LoopPoint> {
+fn loop_points(gathered: Gathered) -> Vec<load::LoopPoint> {
     match gathered {
         Gathered::Loop(points) => points,
         _ => panic!("a loop run was gathered as another"),
@@ -239,9 +239,9 @@ fn a_run_without_points_has_nothing_to_draw() {
 fn many_points_share_the_room() {
     let dir = tempfile::tempdir().expect("a place for a run");
     let run = exchange_run(dir.path(), &plan(100), |_| exchanges(400, 1));
-    let told = Mutex::new(Vec::new());
-    let progress = |part: f64| told.lock().expect("nobody panics").push(part);
-    let points = exchange_points(wiregauge_report::gather::run(&run, &progress));
+    let tables = Mutex::new(Vec::new());
+    let progress = |part: f64| tables.lock().expect("nobody panics").push(part);
+    let points = exchange_points(wiregauge_report::load::run(&run, &progress));
     assert_eq!(points.len(), 100);
     assert!(
         points
@@ -252,12 +252,12 @@ fn many_points_share_the_room() {
         points.iter().all(|p| p.series.slices.len() >= 20),
         "and use it"
     );
-    let told = told.into_inner().expect("nobody panics");
+    let tables = tables.into_inner().expect("nobody panics");
     assert!(
-        told.iter().all(|part| (0.0..=1.0).contains(part)),
-        "{told:?}"
+        tables.iter().all(|part| (0.0..=1.0).contains(part)),
+        "{tables:?}"
     );
-    assert!(told.contains(&1.0), "{told:?}");
+    assert!(tables.contains(&1.0), "{tables:?}");
 }
 
 #[test]

@@ -17,15 +17,15 @@ const ANY: NonZeroU32 = NonZeroU32::MAX;
 /// The bell. All bytes zero is a quiet one. One thread waits for it at a time.
 #[derive(Default)]
 #[repr(transparent)]
-pub struct SharedBell {
+pub struct SharedEvent {
     state: AtomicU32,
 }
 
-impl SharedBell {
+impl SharedEvent {
     /// Forgets an earlier ringing. Called before looking whether there is something to wait for: what
     /// was done before the ringing that is forgotten is seen by that look.
     #[inline]
-    pub fn hush(&self) {
+    pub fn clear(&self) {
         // A plain store could be overtaken by the look, and a ringing between the two would be lost.
         self.state.swap(QUIET, Ordering::AcqRel);
     }
@@ -56,7 +56,7 @@ impl SharedBell {
 
     /// Wakes whoever waits, or ends the next wait at once.
     #[inline]
-    pub fn ring(&self) {
+    pub fn set(&self) {
         if self.state.swap(RUNG, Ordering::AcqRel) == ASLEEP {
             // It fails only for a bad address.
             let _ = futex::wake(&self.state, Flags::empty(), 1);
@@ -76,12 +76,12 @@ mod tests {
 
     #[test]
     fn a_ringing_before_the_wait_ends_it_at_once_and_is_forgotten_when_hushed() {
-        let (bell, clock) = (SharedBell::default(), Clock::start());
-        bell.ring();
+        let (bell, clock) = (SharedEvent::default(), Clock::start());
+        bell.set();
         bell.wait_until(in_ms(30_000));
         assert!(clock.now() < 30_000_000_000);
-        bell.ring();
-        bell.hush();
+        bell.set();
+        bell.clear();
         let until = in_ms(5);
         bell.wait_until(until);
         assert!(Clock::from(until).zero_ns() <= Clock::start().zero_ns());
@@ -89,11 +89,11 @@ mod tests {
 
     #[test]
     fn a_bell_rung_by_another_thread_wakes() {
-        let (bell, clock) = (SharedBell::default(), Clock::start());
+        let (bell, clock) = (SharedEvent::default(), Clock::start());
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(20));
-                bell.ring();
+                bell.set();
             });
             bell.wait_until(in_ms(30_000));
         });

@@ -5,7 +5,7 @@ use crate::{Measured, Probe};
 
 /// A probe that was made.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct Observed {
     pub place: Place,
     pub probe: Probe,
     pub measured: Measured,

@@ -3,7 +3,7 @@
 use std::io;
 
 /// What a responder tells about itself while it serves.
-pub enum News<'a> {
+pub enum ServeEvent<'a> {
     /// It can be reached here; `remote` if from other hosts too.
     Ready {
         /// The address to give to `wiregauge exchange`.

@@ -14,7 +14,7 @@ const LIMITS: usize = 40 * STEPS as usize;
 ///
 /// 8 B a limit, 5 KiB in all, whatever the length of the series; a value costs a logarithm.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stretches {
+pub struct ExceedanceRuns {
     /// `begun[i] - begun[i + 1]` summed from the top: stretches above limit `i` that begin.
     rises: Vec<i64>,
     /// How many limits the last value exceeded.
@@ -28,13 +28,13 @@ pub struct Stretches {
 pub struct Exceeded {
     /// The limit, in the unit of the values.
     pub limit: f64,
-    /// Stretches of values above it.
+    /// ExceedanceRuns of values above it.
     pub stretches: u64,
 }
 
-impl Default for Stretches {
-    fn default() -> Stretches {
-        Stretches {
+impl Default for ExceedanceRuns {
+    fn default() -> ExceedanceRuns {
+        ExceedanceRuns {
             rises: vec![0; LIMITS + 1],
             last: 0,
             largest: 0,
@@ -43,7 +43,7 @@ impl Default for Stretches {
     }
 }
 
-impl Stretches {
+impl ExceedanceRuns {
     /// Takes the next value.
     pub fn push(&mut self, value: u64) {
         let exceeded = exceeded(value);
@@ -133,8 +133,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(values: &[u64]) -> Stretches {
-        let mut stretches = Stretches::default();
+    fn of(values: &[u64]) -> ExceedanceRuns {
+        let mut stretches = ExceedanceRuns::default();
         for &value in values {
             stretches.push(value);
         }

@@ -92,7 +92,7 @@ pub struct Beyond {
     pub why: Option<String>,
     /// The tail, where it could be fitted.
     pub tail: Option<FittedTail>,
-    /// Told down to one in so many responses.
+    /// Tables down to one in so many responses.
     pub one_in: Option<f64>,
     /// How often a response takes longer than `limit_ns`.
     pub late: Option<Exceeding>,
@@ -189,16 +189,16 @@ fn point(
 fn beyond(responses: &Responses, limit_ns: f64, asked: Option<f64>) -> Beyond {
     let sure = Confidence::NINETY_FIVE;
     let fitted = responses.tail();
-    let told = fitted.as_ref().map_err(|&why| why).and_then(|tail| {
+    let tables = fitted.as_ref().map_err(|&why| why).and_then(|tail| {
         let one_in = asked.unwrap_or(tail.carried);
         tail.carries(one_in).map(|()| one_in)
     });
-    let refused = told.err();
+    let refused = tables.err();
     let tail = fitted.ok();
-    let one_in = told.ok();
+    let one_in = tables.ok();
     let both = tail.as_ref().zip(one_in);
     Beyond {
-        why: refused.map(|why| crate::told::no_tail(&why)),
+        why: refused.map(|why| crate::tables::no_tail(&why)),
         refused,
         one_in,
         late: both.map(|(tail, one_in)| tail.exceeding(limit_ns, one_in, sure)),

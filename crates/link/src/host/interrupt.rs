@@ -10,23 +10,23 @@ const SIGNAL: libc::c_int = libc::SIGURG;
 
 /// The thread that may be woken.
 #[derive(Default)]
-pub struct Sleeper {
+pub struct Interrupter {
     thread: AtomicI32,
     asleep: AtomicBool,
 }
 
 /// The signal is heeded while one of these lives; after the last of them, what was there before is put
 /// back. Several runs may go on at once, and end in any order.
-pub struct Heeding(());
+pub struct SignalGuard(());
 
 /// How many runs heed the signal, and what it did before the first of them.
 static HEEDED: Mutex<(usize, Option<libc::sigaction>)> = Mutex::new((0, None));
 
 extern "C" fn nothing(_signal: libc::c_int) {}
 
-impl Heeding {
+impl SignalGuard {
     /// Lets the signal interrupt system calls of this process, which it does not by default.
-    pub fn begin() -> Heeding {
+    pub fn begin() -> SignalGuard {
         let mut heeded = HEEDED.lock().unwrap_or_else(PoisonError::into_inner);
         heeded.0 += 1;
         if heeded.0 == 1 {
@@ -41,11 +41,11 @@ impl Heeding {
             };
             heeded.1 = Some(before);
         }
-        Heeding(())
+        SignalGuard(())
     }
 }
 
-impl Drop for Heeding {
+impl Drop for SignalGuard {
     fn drop(&mut self) {
         let mut heeded = HEEDED.lock().unwrap_or_else(PoisonError::into_inner);
         heeded.0 -= 1;
@@ -58,7 +58,7 @@ impl Drop for Heeding {
     }
 }
 
-impl Sleeper {
+impl Interrupter {
     /// Called by the thread itself: it may be woken from now on.
     pub fn here(&self) {
         self.thread.store(
@@ -131,8 +131,8 @@ mod tests {
     #[test]
     fn the_signal_is_heeded_until_the_last_of_several_runs_ends() {
         let heeded = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
-        let first = Heeding::begin();
-        let second = Heeding::begin();
+        let first = SignalGuard::begin();
+        let second = SignalGuard::begin();
         drop(first);
         assert_eq!(handler(), heeded);
         drop(second);

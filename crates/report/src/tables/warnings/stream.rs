@@ -2,7 +2,7 @@
 //! using.
 
 use super::exchange::{self as warnings, named};
-use crate::told::flow_rows::Row;
+use crate::tables::flow_rows::Row;
 use crate::units::{grouped, percent};
 use std::fmt;
 use wiregauge_record::{Ending, FlowSummary, Way};
@@ -15,7 +15,7 @@ const OVER_LIMIT: f64 = 1.02;
 const SHALLOW: f64 = 0.8;
 
 /// A warning about some rows of a stream run.
-pub(in crate::told) enum StreamWarning {
+pub(in crate::tables) enum StreamWarning {
     /// Bytes were lost.
     Lost {
         rows: Vec<u32>,
@@ -56,7 +56,7 @@ pub(in crate::told) enum StreamWarning {
 }
 
 /// The warnings that a run deserves.
-pub(in crate::told) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<StreamWarning> {
+pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<StreamWarning> {
     let mut found = Vec::new();
     let those = |keep: &dyn Fn(&Row<'_>) -> bool| -> Vec<u32> {
         let numbered = (0..).zip(rows);

@@ -6,7 +6,7 @@ use wiregauge_record::{Disturbance, Ending, HostPlan, PointSummary, Schedule, Wa
 use wiregauge_run::RunFile;
 
 /// A warning about a run or some of its points.
-pub(in crate::told) enum Warning {
+pub(in crate::tables) enum Warning {
     /// Exchanges were lost.
     Lost { points: Vec<u32>, worst: f64 },
     /// Answers had wrong bytes.
@@ -55,7 +55,7 @@ pub(in crate::told) enum Warning {
 }
 
 /// The warnings that a run deserves.
-pub(in crate::told) fn of_run(file: &RunFile) -> Vec<Warning> {
+pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Warning> {
     let plan = &file.plan;
     let mut warnings = Vec::new();
     let indices = |keep: &dyn Fn(&PointSummary) -> bool| -> Vec<u32> {
@@ -199,7 +199,7 @@ fn add_disturbances<'a>(
                 Disturbance::StorageTooSlow { .. } => storage.push(index),
                 // Only of loops, which tell it themselves.
                 Disturbance::DeviceLate(_) => {}
-                // Told by `wiregauge explain`, which alone reads those times.
+                // Tables by `wiregauge explain`, which alone reads those times.
                 Disturbance::UrbEventsLost { .. } => {}
                 Disturbance::EndpointStalled { times } => {
                     stalled.0.push(index);

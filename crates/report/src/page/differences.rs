@@ -102,7 +102,7 @@ fn row(runs: &[Vec<Named<'_>>], measure: Measure, name: &str) -> Row {
 
 fn conditions(subjects: &[Subject]) -> Vec<(String, Vec<String>)> {
     let mut names: Vec<(&str, &str)> = Vec::new();
-    for (group, pairs) in subjects.iter().flat_map(|s| &s.told.conditions) {
+    for (group, pairs) in subjects.iter().flat_map(|s| &s.tables.conditions) {
         for (name, _) in pairs {
             if !names.contains(&(group, name)) {
                 names.push((group, name));
@@ -110,7 +110,7 @@ fn conditions(subjects: &[Subject]) -> Vec<(String, Vec<String>)> {
         }
     }
     let value = |subject: &Subject, group: &str, name: &str| {
-        let groups = subject.told.conditions.iter();
+        let groups = subject.tables.conditions.iter();
         let mut pairs = groups
             .filter(|(title, _)| title == group)
             .flat_map(|(_, pairs)| pairs);

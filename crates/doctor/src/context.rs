@@ -35,7 +35,7 @@ pub enum Target {
 }
 
 /// A host as a check sees it.
-pub struct Sight {
+pub struct HostContext {
     root: PathBuf,
     /// What is asked about.
     pub target: Target,
@@ -43,10 +43,10 @@ pub struct Sight {
     pub run: Option<AnyRun>,
 }
 
-impl Sight {
+impl HostContext {
     /// `root` is `/`, or a tree that is made up. Absolute paths are read beneath it.
-    pub fn new(root: impl Into<PathBuf>, target: Target, run: Option<AnyRun>) -> Sight {
-        Sight {
+    pub fn new(root: impl Into<PathBuf>, target: Target, run: Option<AnyRun>) -> HostContext {
+        HostContext {
             root: root.into(),
             target,
             run,

@@ -24,14 +24,14 @@ pub enum Woken {
 
 /// The bell. One thread waits for it at a time.
 #[derive(Default)]
-pub struct Bell {
+pub struct WakeEvent {
     state: AtomicU32,
 }
 
-impl Bell {
+impl WakeEvent {
     /// A bell, and the waker that rings it.
-    pub fn new() -> (Arc<Bell>, Waker) {
-        let bell = Arc::new(Bell::default());
+    pub fn new() -> (Arc<WakeEvent>, Waker) {
+        let bell = Arc::new(WakeEvent::default());
         let waker = Waker::from(Arc::clone(&bell));
         (bell, waker)
     }
@@ -41,7 +41,7 @@ impl Bell {
     /// A swap, because the look that follows could overtake a plain store: then a ringing in between would be
     /// forgotten although nothing was seen of what it was for.
     #[inline]
-    pub fn hush(&self) {
+    pub fn clear(&self) {
         self.state.swap(QUIET, Ordering::AcqRel);
     }
 
@@ -66,7 +66,7 @@ impl Bell {
     }
 }
 
-impl Wake for Bell {
+impl Wake for WakeEvent {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -85,15 +85,15 @@ mod tests {
 
     #[test]
     fn a_bell_rung_before_the_wait_ends_it_at_once() {
-        let (bell, waker) = Bell::new();
+        let (bell, waker) = WakeEvent::new();
         waker.wake_by_ref();
         assert_eq!(bell.wait(None), Woken::Rung);
     }
 
     #[test]
     fn a_bell_rung_by_another_thread_wakes() {
-        let (bell, waker) = Bell::new();
-        bell.hush();
+        let (bell, waker) = WakeEvent::new();
+        bell.clear();
         let ringer = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(20));
             waker.wake();
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_bell_that_nobody_rings_is_waited_for_only_so_long() {
-        let (bell, _waker) = Bell::new();
+        let (bell, _waker) = WakeEvent::new();
         assert_eq!(bell.wait(Some(Duration::from_millis(5))), Woken::Otherwise);
         // And the next ringing is heard.
         _waker.wake_by_ref();

@@ -2,11 +2,11 @@
 //! constraints, whether it answers at all.
 
 use crate::gaussian::Spot;
+use crate::observed::Observed;
 use crate::pool::EACH;
 use crate::record::Record;
 use crate::space::{Grid, Place};
 use crate::surrogate::{Reading, Surrogate, Z};
-use crate::told::Told;
 use crate::{Bound, Purpose, Sense};
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 use std::cmp::Reverse;
@@ -73,7 +73,7 @@ enum Limit {
 }
 
 /// See the module.
-pub(crate) struct Field<'a> {
+pub(crate) struct Posterior<'a> {
     grid: &'a Grid,
     sense: Sense,
     pub model: Option<LinkModel>,
@@ -92,9 +92,9 @@ pub(crate) fn spot(grid: &Grid, place: Place) -> Spot {
 
 /// The model of those probes that wait and connect as this place does; several of one setting count
 /// by their exchanges.
-pub(crate) fn model_of(told: &[Told], like: Place) -> Option<LinkModel> {
+pub(crate) fn model_of(observed: &[Observed], like: Place) -> Option<LinkModel> {
     let mut settings: BTreeMap<Setting, Vec<(f64, Observation)>> = BTreeMap::new();
-    for here in told.iter().filter(|t| t.place.0[3..] == like.0[3..]) {
+    for here in observed.iter().filter(|t| t.place.0[3..] == like.0[3..]) {
         if let Some(observation) = here.measured.observation {
             let weight = here.measured.exchanges.max(1) as f64;
             let same = settings.entry(observation.at).or_default();
@@ -117,52 +117,58 @@ pub(crate) fn model_of(told: &[Told], like: Place) -> Option<LinkModel> {
     LinkModel::fit(&observations).ok()
 }
 
-impl<'a> Field<'a> {
+impl<'a> Posterior<'a> {
     /// `None` if nothing has answered.
     pub fn new(
         grid: &'a Grid,
         sense: Sense,
         bounds: &[Bound],
-        told: &[Told],
+        observed: &[Observed],
         trial: Trial,
-    ) -> Option<Field<'a>> {
-        let went = |t: &Told| (spot(grid, t.place), !t.measured.has_failed());
-        let answers = Record::of(told.iter().map(went));
+    ) -> Option<Posterior<'a>> {
+        let went = |t: &Observed| (spot(grid, t.place), !t.measured.has_failed());
+        let answers = Record::of(observed.iter().map(went));
         // Of the way to wait and to connect that was probed most.
-        let alike = |t: &&Told| {
-            told.iter()
+        let alike = |t: &&Observed| {
+            observed
+                .iter()
                 .filter(|o| o.place.0[3..] == t.place.0[3..])
                 .count()
         };
-        let most = told.iter().max_by_key(|t| (alike(t), Reverse(t.place)))?;
-        let model = model_of(told, most.place);
-        let told: Vec<&Told> = told.iter().filter(|t| !t.measured.has_failed()).collect();
-        let reading = |t: &&Told, figure: Estimate| Reading {
+        let most = observed
+            .iter()
+            .max_by_key(|t| (alike(t), Reverse(t.place)))?;
+        let model = model_of(observed, most.place);
+        let observed: Vec<&Observed> = observed
+            .iter()
+            .filter(|t| !t.measured.has_failed())
+            .collect();
+        let reading = |t: &&Observed, figure: Estimate| Reading {
             spot: spot(grid, t.place),
             setting: t.probe.at.setting,
             exchanges: t.measured.exchanges,
             figure,
         };
         let is_whole = grid.count() <= EACH;
-        let objectives: Vec<Reading> = (told.iter())
+        let objectives: Vec<Reading> = (observed.iter())
             .filter_map(|t| Some(reading(t, t.measured.objective?)))
             .collect();
         let objective = Surrogate::fit(&objectives, model.as_ref(), 0.0, is_whole)?;
         let limit = |(index, &bound): (usize, &Bound)| {
-            let figure = |t: &Told| {
+            let figure = |t: &Observed| {
                 let found = t.measured.constraints.get(index).copied().flatten();
                 found.filter(|found| found.value.is_finite())
             };
             let suspicion = || {
-                let kept = |t: &&Told| figure(t).is_some_and(|f| bound.keeps(f.value));
+                let kept = |t: &&Observed| figure(t).is_some_and(|f| bound.keeps(f.value));
                 Limit::Never(Record::of(
-                    told.iter().map(|t| (spot(grid, t.place), kept(t))),
+                    observed.iter().map(|t| (spot(grid, t.place), kept(t))),
                 ))
             };
             if bound == Bound::AtMost(0.0) {
                 return suspicion();
             }
-            let readings: Vec<Reading> = (told.iter())
+            let readings: Vec<Reading> = (observed.iter())
                 .filter_map(|t| Some(reading(t, figure(t)?)))
                 .collect();
             let fit = |readings: &[Reading]| {
@@ -174,15 +180,15 @@ impl<'a> Field<'a> {
             let usual = (TO_SHOW + MORE_TO_SHOW * trial.in_vain as f64)
                 * surrogate.noise(trial.confirmation);
             let side = if bound.is_upper() { 1.0 } else { -1.0 };
-            let believed = |by: &Surrogate, t: &Told| {
+            let believed = |by: &Surrogate, t: &Observed| {
                 let (mean, _) = by.at(&spot(grid, t.place), t.probe.at.setting, model.as_ref());
                 side * mean
             };
             // By how much the confirmations that did not show it found worse than was believed
             // without them: short probes elsewhere flatter in the same way.
-            let (confirmed, probes): (Vec<&Told>, Vec<&Told>) =
-                (told.iter().copied()).partition(|t| t.probe.purpose == Purpose::Confirm);
-            let in_vain: Vec<(&Told, f64)> = (confirmed.into_iter())
+            let (confirmed, probes): (Vec<&Observed>, Vec<&Observed>) =
+                (observed.iter().copied()).partition(|t| t.probe.purpose == Purpose::Confirm);
+            let in_vain: Vec<(&Observed, f64)> = (confirmed.into_iter())
                 .filter_map(|t| Some((t, bound.worst_of(figure(t)?))))
                 .filter(|(_, end)| !bound.keeps(*end))
                 .collect();
@@ -194,7 +200,7 @@ impl<'a> Field<'a> {
                 let worse = (in_vain.iter())
                     .map(|(t, end)| side * surrogate.scaled(*end) - believed(&before, t));
                 let limit = side * surrogate.scaled(bound.limit());
-                let rooms = told.iter().map(|t| limit - believed(&surrogate, t));
+                let rooms = observed.iter().map(|t| limit - believed(&surrogate, t));
                 let most = rooms.fold(0.0, f64::max);
                 worse.fold(0.0, f64::max).min(MOST_ASKED * most)
             });
@@ -205,7 +211,7 @@ impl<'a> Field<'a> {
             }
         };
         let limits = bounds.iter().enumerate().map(limit).collect();
-        Some(Field {
+        Some(Posterior {
             grid,
             sense,
             model,

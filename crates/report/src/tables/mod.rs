@@ -21,17 +21,17 @@ mod warnings;
 mod words;
 
 pub use command::quoted;
-pub use comparison::{ToldComparison, of_comparison};
+pub use comparison::{ComparisonTables, of_comparison};
 pub use deadline::of_deadlines;
 pub(crate) use no_tail::no_tail;
 pub use table::Table;
-pub use words::{FLOORS, FLOORS_ARE, Told};
+pub use words::{FLOORS, FLOORS_ARE, Tables};
 
 use wiregauge_record::Conditions;
 use wiregauge_run::{AnyRun, Loop, RunFile, State, Stream};
 
 /// Tells of a run; with the confidence interval of every percentile if asked to.
-pub fn of(run: &AnyRun, confidence: bool) -> Told {
+pub fn of(run: &AnyRun, confidence: bool) -> Tables {
     match run {
         AnyRun::Exchange(run) => of_exchange(&run.file, confidence),
         AnyRun::Stream(run) => of_stream(&run.file),
@@ -40,13 +40,13 @@ pub fn of(run: &AnyRun, confidence: bool) -> Told {
 }
 
 /// What is told of a run as Markdown, to be pasted into an issue.
-pub fn markdown(run: &AnyRun, told: &Told) -> String {
-    markdown::document(run, told)
+pub fn markdown(run: &AnyRun, tables: &Tables) -> String {
+    markdown::document(run, tables)
 }
 
 /// What is told of a run as LaTeX tables, to be taken into a paper; needs booktabs.
-pub fn latex(run: &AnyRun, told: &Told) -> String {
-    latex::document(run, told)
+pub fn latex(run: &AnyRun, tables: &Tables) -> String {
+    latex::document(run, tables)
 }
 
 /// The summaries of a run as CSV: one row a point of an exchange run, one row a point and way of a
@@ -56,8 +56,8 @@ pub fn csv(run: &AnyRun) -> String {
 }
 
 /// Tells of an exchange run.
-pub fn of_exchange(file: &RunFile, confidence: bool) -> Told {
-    Told {
+pub fn of_exchange(file: &RunFile, confidence: bool) -> Tables {
+    Tables {
         heading: heading::of_exchange(file),
         set_off: vec![file.plan.address.clone()],
         tables: exchange::tables(file, confidence),
@@ -71,9 +71,9 @@ pub fn of_exchange(file: &RunFile, confidence: bool) -> Told {
 }
 
 /// Tells of a stream run.
-pub fn of_stream(file: &RunFile<Stream>) -> Told {
+pub fn of_stream(file: &RunFile<Stream>) -> Tables {
     let rows = flow_rows::rows(&file.points);
-    Told {
+    Tables {
         heading: heading::of_stream(file),
         set_off: file.plan.links().map(str::to_owned).collect(),
         tables: stream::tables(&rows),
@@ -87,8 +87,8 @@ pub fn of_stream(file: &RunFile<Stream>) -> Told {
 }
 
 /// Tells of a loop run.
-pub fn of_loop(file: &RunFile<Loop>) -> Told {
-    Told {
+pub fn of_loop(file: &RunFile<Loop>) -> Tables {
+    Tables {
         heading: heading::of_loop(file),
         set_off: vec![file.plan.address.clone()],
         tables: closed_loop::tables(&file.points),

@@ -1,6 +1,6 @@
 //! A run as LaTeX tables for a paper: a fragment for a preamble with `\usepackage{booktabs}`.
 
-use super::{Table, Told};
+use super::{Table, Tables};
 use std::fmt::Write;
 use wiregauge_run::AnyRun;
 
@@ -23,7 +23,7 @@ impl Table {
 
 /// Every table of a run. What deserves a second look stands in comments, so that whoever takes a
 /// table into a paper reads it.
-pub(super) fn document(run: &AnyRun, told: &Told) -> String {
+pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
     let stored = run.stored();
     let conditions = stored.conditions();
     let source = format!(
@@ -37,20 +37,20 @@ pub(super) fn document(run: &AnyRun, told: &Told) -> String {
         let _ = writeln!(out, "% {}", comment(text));
     };
     remark("Needs \\usepackage{booktabs}.");
-    for line in &told.heading {
+    for line in &tables.heading {
         remark(line);
     }
-    remark(&format!("measured with: {}", told.command));
-    for warning in &told.warnings {
+    remark(&format!("measured with: {}", tables.command));
+    for warning in &tables.warnings {
         remark(&format!("warning: {warning}"));
     }
-    if let Some(error) = &told.failed {
+    if let Some(error) = &tables.failed {
         remark(&format!("the run failed: {error}"));
     }
     if stored.points() == 0 {
         remark("No point was finished.");
     }
-    for table in told.tables.iter().filter(|table| !table.rows.is_empty()) {
+    for table in tables.tables.iter().filter(|table| !table.rows.is_empty()) {
         let _ = write!(out, "\n{}", table.latex(&source));
     }
     let conditions = Float {
@@ -60,7 +60,7 @@ pub(super) fn document(run: &AnyRun, told: &Told) -> String {
         // Long values, such as a kernel's version, break within their column.
         spec: "p{0.36\\linewidth}p{0.6\\linewidth}",
         fits: true,
-        body: told
+        body: tables
             .conditions
             .iter()
             .map(|(title, values)| group(title, values))

@@ -2,8 +2,8 @@
 
 use super::no_tail::about;
 use super::table::Table;
-use super::{Told, heading};
-use crate::gather::{Beyond, DeadlinePoint, Deadlines, Taken};
+use super::{Tables, heading};
+use crate::load::{Beyond, DeadlinePoint, Deadlines, Taken};
 use crate::units::{TimeUnit, grouped, time};
 use wiregauge_record::Point;
 use wiregauge_run::RunFile;
@@ -13,17 +13,17 @@ use wiregauge_stats::{Estimate, Exceeding};
 const HOUR_NS: f64 = 3600e9;
 
 /// Tells of it, beside what the run was.
-pub fn of_deadlines(file: &RunFile, deadlines: &Deadlines) -> Told {
+pub fn of_deadlines(file: &RunFile, deadlines: &Deadlines) -> Tables {
     let points = &deadlines.points[..];
     let mut tables = vec![cycles(deadlines)];
     tables.extend(beyond(deadlines));
-    Told {
+    Tables {
         heading: heading::of_exchange(file),
         set_off: vec![file.plan.address.clone()],
         tables,
         notes: notes(file, deadlines),
         warnings: points.iter().flat_map(warnings).collect(),
-        ..Told::default()
+        ..Tables::default()
     }
 }
 
@@ -146,8 +146,8 @@ fn interval_of_share(point: &DeadlinePoint) -> String {
 
 fn beyond(deadlines: &Deadlines) -> Option<Table> {
     let points = &deadlines.points[..];
-    let told = |point: &&DeadlinePoint| point.beyond.one_in.is_some();
-    points.iter().find(told)?;
+    let tables = |point: &&DeadlinePoint| point.beyond.one_in.is_some();
+    points.iter().find(tables)?;
     let unit = unit(points);
     let rest = [
         "later than",
@@ -167,7 +167,7 @@ fn beyond(deadlines: &Deadlines) -> Option<Table> {
         unit.name()
     );
     let mut table = Table::new(title, &columns(points, &rest));
-    for point in points.iter().filter(told) {
+    for point in points.iter().filter(tables) {
         let mut row = cells(points, point.point);
         row.push(unit.show(point.limit_ns));
         row.extend(rarity(

@@ -18,7 +18,7 @@ const BUSY: f64 = 0.90;
 const FEW: u64 = 1_000;
 
 /// A warning about a loop run or some of its points.
-pub(in crate::told) enum LoopWarning {
+pub(in crate::tables) enum LoopWarning {
     /// It stalled although the rings were meant to be large enough for anything.
     Stalled { points: Vec<u32>, most: u64 },
     /// The preload that was asked for did not hold.
@@ -50,7 +50,7 @@ pub(in crate::told) enum LoopWarning {
 }
 
 /// The warnings that a run deserves.
-pub(in crate::told) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
+pub(in crate::tables) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
     let points = &file.points;
     let mut found = Vec::new();
     let those = |keep: &dyn Fn(&LoopSummary) -> bool| -> Vec<u32> {
@@ -313,10 +313,10 @@ mod tests {
             })
         };
         let spin = LoopWait::Spin;
-        let told = text(spin, &|_| {});
+        let tables = text(spin, &|_| {});
         assert!(
-            told.contains("95.00 %") && told.contains("50.000 ms"),
-            "{told}"
+            tables.contains("95.00 %") && tables.contains("50.000 ms"),
+            "{tables}"
         );
         let hybrid = |margin_ns| LoopWait::Hybrid { margin_ns };
         assert!(!text(hybrid(800_000), &|_| {}).contains("kernel"));
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preload_that_stalled_is_told_by_how_it_came_to_be_tested() {
+    fn a_preload_that_stalled_is_reported_by_how_it_came_to_be_tested() {
         let stalled = |file: &mut RunFile<Loop>, held: bool| {
             let mut tests = [point(Aim::Hold, 1), point(Aim::Hold, 2)];
             tests[0].underruns = 3;
@@ -357,8 +357,8 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_was_late_by_itself_is_told_with_the_worst_of_all_rows() {
-        let told = warnings(|file| {
+    fn a_device_that_was_late_by_itself_is_reported_with_the_worst_of_all_rows() {
+        let tables = warnings(|file| {
             file.points.push(point(Aim::Curve, 1));
             for (point, longest_ns) in file.points.iter_mut().zip([150_000, 2_000_000]) {
                 let late = DeviceLate {
@@ -373,7 +373,7 @@ mod tests {
             "40 of that point",
             "Try `virtual`",
         ] {
-            assert!(told.contains(said), "{told}");
+            assert!(tables.contains(said), "{tables}");
         }
         assert!(!warnings(|_| {}).contains("came up to"));
     }

@@ -212,7 +212,7 @@ impl Hunt<'_> {
                 part(state.spent),
                 part(state.spent.saturating_add(probe.exchanges)),
             );
-            share.says(self.told(&probe));
+            share.says(self.printed(&probe));
             match self.make(&probe, &mut search, &mut state, places, share)? {
                 Next::GoOn => {}
                 Next::End(ended) => break ended,
@@ -278,7 +278,7 @@ impl Hunt<'_> {
     }
 
     /// What is done, for the bar.
-    fn told(&self, probe: &Probe) -> String {
+    fn printed(&self, probe: &Probe) -> String {
         let doing = match probe.purpose {
             Purpose::Explore => "exploring",
             Purpose::Refine => "refining",

@@ -1,7 +1,7 @@
 //! Settings are changed here and put back: what stood there is on disk before the first of them is touched.
 
 use crate::undo_file::{Noted, UndoFile};
-use crate::{Change, MendError};
+use crate::{Change, FixError};
 use serde::Serialize;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -67,7 +67,7 @@ pub enum Undone {
 
 /// Makes the changes beneath a root. First of all they are noted in the undo file, so that a crash in the middle
 /// can be undone; those that could not be made are taken out of it afterwards.
-pub fn fix(root: &Path, changes: &[Change], file: &Path) -> Result<Vec<Step>, MendError> {
+pub fn fix(root: &Path, changes: &[Change], file: &Path) -> Result<Vec<Step>, FixError> {
     if changes.is_empty() {
         return Ok(Vec::new());
     }
@@ -87,7 +87,7 @@ pub fn fix(root: &Path, changes: &[Change], file: &Path) -> Result<Vec<Step>, Me
 }
 
 /// Puts back what the undo file names, the last change first, and removes it. What cannot be put back stays in it.
-pub fn undo(root: &Path, file: &Path) -> Result<Undone, MendError> {
+pub fn undo(root: &Path, file: &Path) -> Result<Undone, FixError> {
     let Some(mut undo) = UndoFile::open(file)? else {
         return Ok(Undone::Nothing);
     };

@@ -7,7 +7,7 @@ mod made_up;
 use made_up::Host;
 use std::fs;
 use std::path::{Path, PathBuf};
-use wiregauge_doctor::{Change, Ended, MendError, Step, Undone, fix, undo};
+use wiregauge_doctor::{Change, Ended, FixError, Step, Undone, fix, undo};
 
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
@@ -238,7 +238,7 @@ fn an_undo_file_that_is_garbage_stops_before_anything_is_changed() {
     ] {
         host.file("/state/wiregauge/undo.json", garbage);
         let error = fix(&host.place("/"), &[change("a", "1", "2")], &file).unwrap_err();
-        assert!(matches!(error, MendError::Read { .. }), "{error}");
+        assert!(matches!(error, FixError::Read { .. }), "{error}");
         assert!(undo(&host.place("/"), &file).is_err(), "{garbage}");
     }
     assert_eq!(text(&host, "a"), "1\n");
