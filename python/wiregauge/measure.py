@@ -136,7 +136,8 @@ def exchange(
     depth
         Requests kept outstanding.
     batch
-        Requests handed to the system in one call at most; all that may start, if not given.
+        Requests handed to the system in one call at most; if not given, all that may start, or fewer
+        where a short trial before the point finds that to be faster.
     count
         Exchanges at each point.
     duration

@@ -218,6 +218,11 @@ impl<C: Codec> Engine<C> {
         self.reads_late = reads_late;
     }
 
+    /// Changes how many requests are handed over in one call at most.
+    pub fn set_batch(&mut self, batch: usize) {
+        self.config.batch = batch;
+    }
+
     /// Makes room for messages of these sizes, and for `span` exchanges under way. Allocates.
     pub fn reserve(&mut self, request_bytes: usize, answer_bytes: usize, span: usize) {
         self.window.widen(span);

@@ -27,6 +27,7 @@
 //! assert_eq!((ended.sequence, ended.outcome), (0, Outcome::Lost));
 //! ```
 
+mod batch_trial;
 mod buffers;
 mod codec;
 mod echo;
@@ -43,6 +44,7 @@ mod schedule;
 pub mod stream;
 mod window;
 
+pub use batch_trial::BatchTrial;
 pub use codec::{Answer, Codec, Generator, Matching, Parsed, Verdict};
 pub use echo::Echo;
 pub use engine::{Config, Ended, Engine, Event, Outcome};

@@ -150,6 +150,8 @@ pub struct Scenario {
     pub give_up: u32,
     /// Requests in one send.
     pub batch: usize,
+    /// A trial chooses that instead, in which each slot times so many exchanges for each request outstanding.
+    pub trial: Option<u64>,
     /// The link.
     pub shape: Shape,
     /// What goes wrong.
@@ -172,6 +174,7 @@ impl Scenario {
             timeout_ns: 50 * MS,
             give_up: 10,
             batch: 8,
+            trial: None,
             shape: Shape {
                 send_room: 1 << 16,
                 receive_room: 1 << 16,
@@ -278,6 +281,10 @@ impl Scenario {
             scenario.faults.idle_call = random.pick(&[0, 500_000]);
             let breaks = if connect_each { 200_000 } else { 10_000 };
             scenario.faults.break_link = random.pick(&[0, breaks]);
+        }
+        let once = !scenario.datagram && !connect_each && scenario.interval_ns.is_none();
+        if once && deepest * bytes < 2_000 && random.chance(300_000) {
+            scenario.trial = Some(random.pick(&[1, 2]));
         }
         if protocol == Protocols::Lines && matches!(scenario.limit, Limit::DurationNs(_)) {
             // What comes twice is taken for the next answer, and is sent twice again: time would stand still.

@@ -68,7 +68,8 @@ pub struct ExchangeArgs {
     /// depth in the result.
     #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "1")]
     pub depth: Sizes,
-    /// Requests handed to the system in one call at most [default: all that may start; 1 over UDP and USB].
+    /// Requests handed to the system in one call at most [default: all that may start, or fewer where a short trial
+    /// before the point finds that to be faster; 1 over UDP and USB].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub batch: Option<u32>,
     /// Exchanges at each point [default: 1000].

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wiregauge_link::host::{Clock, ClockGaps, Interrupter};
 use wiregauge_link::{Link, LinkError, MAX_WAIT};
-use wiregauge_record::{Plan, Point, Wait};
+use wiregauge_record::{BatchTrial, Plan, Point, Wait};
 use wiregauge_session::{End, Generator, Measurement, Next};
 
 /// Tries of a spinning wait between two looks at the clock and at the stop flag.
@@ -41,8 +41,10 @@ pub struct Counters {
     pub stray_bytes: u64,
     /// Gaps in the clock.
     pub gaps: ClockGaps,
-    /// Exchanges started.
+    /// Exchanges started, those of a trial included.
     pub exchanges: u64,
+    /// What the trial of batches has found.
+    pub batch: Option<BatchTrial>,
 }
 
 /// The loop and all that it touches.
@@ -105,7 +107,7 @@ impl<'a, C: Generator> Driver<'a, C> {
         let end = match self.session.end() {
             Some(End::Complete) => LoopEnd::Complete,
             Some(End::Failed(failure)) => {
-                let started = self.session.started();
+                let started = self.session.next_sequence();
                 let error = self.error.as_ref();
                 let context = (self.plan, self.point);
                 LoopEnd::Failed(errors::explain(context, failure, started, error))
@@ -116,6 +118,7 @@ impl<'a, C: Generator> Driver<'a, C> {
             stray_bytes: self.session.stray_bytes(),
             gaps: self.gaps,
             exchanges: self.session.started(),
+            batch: self.session.trial().filter(|trial| trial.exchanges > 0),
         };
         (end, counters)
     }

@@ -121,6 +121,7 @@ impl Caller<'_> {
             let opening = (point.index == 0).then_some(open_ns);
             let mut summary =
                 summariser.finish(end.ending, end.stray_bytes, opening, end.resources);
+            summary.batch = end.batch;
             summary.disturbances = end.disturbances;
             summary.limit = limit.clone().map(|limit| used(limit, &summary));
             sink.end_point(summary)?;
@@ -236,9 +237,9 @@ fn measuring_thread(
         datagram,
         // On USB each send is a transfer, which the device ends with the request.
         batch: match (plan.batch, address.kind().scheme) {
-            (Some(batch), _) => batch as usize,
-            (None, "usb") => 1,
-            (None, _) => usize::MAX,
+            (Some(batch), _) => Some(batch as usize),
+            (None, "usb") => Some(1),
+            (None, _) => None,
         },
     };
     let mut base = 0;

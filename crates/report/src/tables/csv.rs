@@ -137,6 +137,7 @@ fn of_exchange(plan: &Plan) -> Columns<'_, &PointSummary> {
     columns.add("out_bytes_s", |p| p.throughput.out_bytes_s);
     columns.add("in_bytes_s", |p| p.throughput.in_bytes_s);
     columns.add("achieved_depth", |p| p.achieved_depth);
+    columns.some("batch", |p| p.batch.as_ref()?.chosen);
     columns.some("limit_bytes_s", |p| Some(p.limit.as_ref()?.bytes_s));
     columns.some("limit_used_share", |p| Some(p.limit.as_ref()?.used));
     columns.times("device", |p| p.device.as_ref());

@@ -153,6 +153,10 @@ fn rates(points: &[PointSummary]) -> Table {
         names.push("of limit");
     }
     names.push("CPU us/exchange");
+    let is_tried = points.iter().any(|p| p.batch.is_some());
+    if is_tried {
+        names.push("batch");
+    }
     let mut table = Table::new(title, &names);
     for point in points {
         let mut cells = point_cells(points, point);
@@ -181,9 +185,23 @@ fn rates(points: &[PointSummary]) -> Table {
             );
         }
         cells.push(format!("{:.2}", point.resources.cpu_ns_per_exchange / 1e3));
+        if is_tried {
+            cells.push(batch(point));
+        }
         table.row(cells);
     }
     table
+}
+
+/// Requests handed over in one call at most, if a trial chose that.
+fn batch(point: &PointSummary) -> String {
+    match &point.batch {
+        Some(trial) => match trial.chosen {
+            Some(batch) => format!("{batch} (by trial)"),
+            None => "all (by trial)".into(),
+        },
+        None => "-".into(),
+    }
 }
 
 fn intervals(points: &[PointSummary]) -> Table {

@@ -21,6 +21,7 @@ use pace::Pace;
 use proof::Proof;
 use recognise::Rules;
 use truth::Truth;
+use wiregauge_record::BatchTrial;
 use wiregauge_session::{End, Failure};
 
 /// The line must be quiet before the next request.
@@ -74,6 +75,8 @@ pub struct Oracle<'a> {
     losing_all: bool,
     lost_in_a_row: u64,
     answered_once: bool,
+    /// An exchange of the trial went wrong.
+    trial_failed: bool,
 
     // The end.
     stragglers_since_ns: Option<u64>,
@@ -83,7 +86,7 @@ pub struct Oracle<'a> {
 
 impl<'a> Oracle<'a> {
     /// The oracle of one point.
-    pub fn new(scenario: &'a Scenario, index: usize, base: u64) -> Oracle<'a> {
+    pub fn new(scenario: &'a Scenario, index: usize, base: u64, is_trying: bool) -> Oracle<'a> {
         let cell = scenario.cells[index];
         let rules = Rules {
             protocol: scenario.protocol,
@@ -98,7 +101,7 @@ impl<'a> Oracle<'a> {
             cell,
             base,
             rules,
-            pace: Pace::new(scenario),
+            pace: Pace::new(scenario, is_trying),
             exchanges: Exchanges::default(),
             truth: Truth::default(),
             proof: Proof::default(),
@@ -122,6 +125,7 @@ impl<'a> Oracle<'a> {
             losing_all: false,
             lost_in_a_row: 0,
             answered_once: false,
+            trial_failed: false,
             stragglers_since_ns: None,
             end: None,
             stopped: false,
@@ -166,6 +170,29 @@ impl<'a> Oracle<'a> {
                 None => End::Stopped,
             });
         }
+    }
+
+    /// What the engine says of the trial before the point, if it says that it is over.
+    pub fn trial_ended(&mut self, now_ns: u64, trial: Option<BatchTrial>) -> Result<(), Fault> {
+        let wrong = |what: String| Err(Fault::new(now_ns, what));
+        if !self.pace.is_trying() || self.end.is_some() {
+            return Ok(());
+        }
+        let Some(trial) = trial else {
+            return match self.trial_failed {
+                true => wrong("an exchange of the trial went wrong, but it goes on".into()),
+                false => Ok(()),
+            };
+        };
+        if self.pace.is_first() {
+            return wrong("the trial is over before the first exchange".into());
+        }
+        if trial.exchanges + 1 != self.staged_to {
+            let staged = self.staged_to - 1;
+            return wrong(format!("a trial of {staged} exchanges, not {trial:?}"));
+        }
+        self.pace.trial_ended(trial.exchanges);
+        Ok(())
     }
 
     /// A link was opened, or not.

@@ -23,7 +23,7 @@ impl Oracle<'_> {
             return self.stragglers(now_ns, next);
         }
         let waits = self.exchanges.outstanding();
-        if self.exchanges.started() >= self.pace.total() && waits == 0 {
+        if self.pace.is_over(self.exchanges.started()) && waits == 0 {
             return self.begin_stragglers(now_ns, next);
         }
         if self.proving(now_ns) {
@@ -131,7 +131,7 @@ impl Oracle<'_> {
             && self.staged_to - oldest < span
             && self.resync.is_none()
             && self.ready_bytes < READY
-            && self.staged_to < self.pace.total()
+            && !self.pace.is_over(self.staged_to)
     }
 
     /// Makes ready what may start now; true if a link must be opened for it.

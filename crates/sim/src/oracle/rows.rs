@@ -127,8 +127,7 @@ impl Oracle<'_> {
         if found.worth == Worth::Whole && status != Status::Duplicated {
             self.unanswered = 0;
         }
-        let row = self.row(sequence, status, now, found);
-        rows.push(row);
+        self.add_row(sequence, status, now, found, rows);
         match (found.worth, status) {
             (Worth::Refused(4), _) => {
                 self.count_loss();
@@ -149,6 +148,25 @@ impl Oracle<'_> {
             }
         }
         true
+    }
+
+    /// Exchanges of a trial have no row.
+    fn add_row(
+        &mut self,
+        sequence: u64,
+        status: Status,
+        end_ns: u64,
+        found: &Found,
+        rows: &mut Vec<Sample>,
+    ) {
+        let row = self.row(sequence, status, end_ns, found);
+        match self.pace.number(sequence) {
+            Some(number) => rows.push(Sample {
+                sequence: number,
+                ..row
+            }),
+            None => self.trial_failed |= !matches!(status, Status::Ok | Status::Reordered),
+        }
     }
 
     fn row(&mut self, sequence: u64, status: Status, end_ns: u64, found: &Found) -> Sample {
@@ -209,8 +227,7 @@ impl Oracle<'_> {
                 worth: Worth::Damaged,
                 ticks: (0, 0),
             };
-            let row = self.row(oldest, Status::Lost, now_ns, &nothing);
-            rows.push(row);
+            self.add_row(oldest, Status::Lost, now_ns, &nothing, rows);
             self.count_loss();
         }
         self.losing_all = false;
