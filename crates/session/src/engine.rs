@@ -274,6 +274,11 @@ impl<C: Codec> Engine<C> {
             return;
         }
         self.blocked_since_ns = None;
+        if let Some(resync) = &mut self.resync {
+            // The rest of a request whose time is over may still be answered.
+            let quiet = self.config.timeout_ns.max(QUIET_NS);
+            resync.until_ns = resync.until_ns.max(now_ns + quiet);
+        }
         let started = self.output.take(count);
         self.window.start(started, now_ns);
     }

@@ -66,6 +66,21 @@ fn a_lost_datagram_does_not_shift_the_replies_after_it() {
 }
 
 #[test]
+fn the_rest_of_a_late_request_may_still_be_answered() {
+    let mut engine = engine(&Framing::Fixed { bytes: 4 }, false, TIMEOUT);
+    engine.stage(4, |_, _, to| to.extend_from_slice(b"????"));
+    engine.sent(0, 1);
+    assert_eq!(ended(&events(&mut engine, TIMEOUT)), [(0, Outcome::Lost)]);
+    // The system takes the rest long after.
+    let late = 10 * TIMEOUT;
+    engine.sent(late, 3);
+    events(&mut engine, late);
+    assert_eq!(engine.wake_ns(), Some(late + TIMEOUT));
+    let came = receive(&mut engine, b"0000", late + MS);
+    assert_eq!(ended(&came), [(0, Outcome::Late)]);
+}
+
+#[test]
 fn a_line_on_which_more_came_than_was_missing_must_be_quiet() {
     let mut engine = engine(&Framing::Fixed { bytes: 4 }, false, TIMEOUT);
     send(&mut engine, 4, 0);

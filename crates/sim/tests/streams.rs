@@ -53,6 +53,16 @@ fn a_stop_at_any_moment_ends_the_stream_and_leaves_the_device_at_rest() {
 }
 
 #[test]
+fn a_stop_while_a_repeated_order_waits_to_be_sent_begins_nothing() {
+    let mut streaming = Streaming::plain(1, Direction::Both, true);
+    (streaming.step_ns, streaming.timeout_ns) = (590 * MS, 5_000 * MS);
+    for stop_ns in (0..6_000 * MS).step_by(20_000_000) {
+        streaming.faults.stop_at = Some(stop_ns);
+        passes(&streaming);
+    }
+}
+
+#[test]
 fn a_link_that_fails_at_any_moment_is_given_no_order_any_more() {
     at_any_moment(|faults, at_ns| faults.break_at = Some(at_ns));
 }

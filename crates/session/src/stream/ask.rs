@@ -57,6 +57,11 @@ impl Ask {
         }
     }
 
+    /// False while it waits for what was submitted before it.
+    pub(super) fn is_given(&self) -> bool {
+        self.tries > 0
+    }
+
     pub(super) fn answered(&mut self, answer: Answer) {
         self.answer = Some(answer);
     }

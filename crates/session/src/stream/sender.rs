@@ -351,9 +351,12 @@ impl StreamSender {
             self.begin(now_ns, shared);
             return None;
         };
-        let given = self.ask.is_some();
+        let given = self.ask.as_ref().is_some_and(Ask::is_given);
         let answer = match given || !shared.is_stopped() && !shared.is_failed() {
-            false => None,
+            false => {
+                self.ask = None;
+                None
+            }
             true => match self.ask(order, self.config.timeout_ns, now_ns, shared) {
                 ControlFlow::Continue(next) => return Some(next),
                 ControlFlow::Break(answer) => answer.map(|answer| answer.header.status),

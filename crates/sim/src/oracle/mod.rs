@@ -251,6 +251,11 @@ impl<'a> Oracle<'a> {
             return Ok(());
         }
         self.blocked_since_ns = None;
+        if let Some(resync) = &mut self.resync {
+            // The device may answer what it has only now received whole.
+            let quiet = self.scenario.timeout_ns.max(QUIET_NS);
+            resync.until_ns = resync.until_ns.max(now_ns + quiet);
+        }
         let mut rest = &offered[..count];
         while !rest.is_empty() {
             if self.part == 0 {

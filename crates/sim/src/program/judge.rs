@@ -139,6 +139,10 @@ impl Judge {
 
     /// The system took bytes.
     pub fn sent(&mut self, now_ns: u64, mut count: usize) {
+        if count > 0 && self.was_resyncing {
+            let quiet = self.timeout_ns.max(QUIET_NS);
+            self.quiet_until_ns = self.quiet_until_ns.max(now_ns + quiet);
+        }
         while count > 0 {
             if self.part == 0 {
                 self.asked[self.started].start_ns = now_ns;

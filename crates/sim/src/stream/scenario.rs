@@ -142,7 +142,13 @@ impl Streaming {
         );
         if streaming.direction != Direction::Both && random.chance(300_000) {
             let most = u64::from(streaming.transfer_bytes) * 30;
-            streaming.bytes = Some(random.below(most.min(streaming.piece as u64 * 100)));
+            // As many moves as above at most, a thousand where the buffers are small.
+            let (send_room, receive_room) = streaming.room;
+            let at_once = match datagram {
+                true => streaming.piece,
+                false => streaming.piece.min(10 * send_room).min(10 * receive_room),
+            };
+            streaming.bytes = Some(random.below(most.min(at_once as u64 * 100)));
             streaming.check = false;
             streaming.lasts_ns = u64::MAX;
         }
