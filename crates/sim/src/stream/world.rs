@@ -12,7 +12,7 @@ use wiregauge_wire::{Kind, RESPONSE_HEADER, Response, Status};
 const HELD: usize = 256;
 
 /// Events after the end of a stream.
-const MOST_EVENTS: u32 = 20_000;
+const MOST_EVENTS: u32 = 1_000_000;
 
 /// A transfer to the device that pends.
 #[derive(Debug)]
