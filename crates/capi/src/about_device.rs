@@ -83,6 +83,6 @@ pub unsafe extern "C" fn wg_about_number(
 
 fn no_such(kind: &str, what: i32) -> Failure {
     Failure::argument(format!(
-        "there is no {kind} about a device with the number {what}; see WG_ABOUT_..."
+        "unknown {kind} number {what}; see WG_ABOUT_..."
     ))
 }

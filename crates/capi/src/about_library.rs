@@ -12,7 +12,7 @@ pub extern "C" fn wg_version() -> *const c_char {
     const TEXT: &CStr =
         match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
             Ok(text) => text,
-            Err(_) => panic!("a version has no NUL in it"),
+            Err(_) => panic!("the version contains a NUL"),
         };
     TEXT.as_ptr()
 }

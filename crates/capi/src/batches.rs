@@ -190,7 +190,7 @@ fn room_for(rows: &mut Vec<usize>, count: usize) -> Result<(), Failure> {
 fn product(count: usize, bytes: usize) -> Result<usize, Failure> {
     count.checked_mul(bytes).ok_or_else(|| {
         Failure::argument(format!(
-            "{count} rows of {bytes} bytes: no memory is that large"
+            "{count} rows of {bytes} bytes exceed the address space"
         ))
     })
 }

@@ -144,7 +144,7 @@ pub unsafe extern "C" fn wg_control(
         }
         if let Some(made) = too_long {
             return Err(Failure::argument(format!(
-                "`step` says that it wrote {made} bytes, and had room for {}",
+                "`step` returned {made} bytes, but its buffer has {}",
                 plan.largest_request
             )));
         }
@@ -160,7 +160,7 @@ fn fits(plan: &ControlPlan, about: &About) -> Result<(), Failure> {
         Err(Failure::new(
             WG_ERROR_USAGE,
             format!(
-                "controlling {}: {what} is {is}, and can be {most} at most",
+                "cannot control {}: {what} is {is}, the maximum is {most}",
                 about.address
             ),
         ))
@@ -201,7 +201,7 @@ unsafe fn read_plan(plan: *const wg_control_plan) -> Result<ControlPlan, Failure
     let (plan, all) = unsafe { (plan.read(), bytes(plan.cast(), bytes_there, "plan")?) };
     if plan.reserved != 0 || all[OURS..].iter().any(|&byte| byte != 0) {
         return Err(Failure::argument(
-            "`plan` asks for something that this version of the library does not know",
+            "`plan` uses a field that this version of the library does not support",
         ));
     }
     let priority = match plan.priority {
@@ -209,7 +209,7 @@ unsafe fn read_plan(plan: *const wg_control_plan) -> Result<ControlPlan, Failure
         1..=99 => Some(plan.priority as u8),
         other => {
             return Err(Failure::argument(format!(
-                "a priority of {other}: 1 to 99, or 0 for none"
+                "priority {other} is not valid: use 1 to 99, or 0 for none"
             )));
         }
     };
@@ -228,7 +228,7 @@ unsafe fn read_plan(plan: *const wg_control_plan) -> Result<ControlPlan, Failure
 /// `cycles` leads to so many rows that may be written.
 unsafe fn fresh_rows<'a>(cycles: *mut wg_cycle, room: usize) -> Result<&'a mut [Cycle], Failure> {
     if room == 0 {
-        return Err(Failure::argument("`cycles` has room for none"));
+        return Err(Failure::argument("`cycles` has room for 0 cycles"));
     }
     let blank = wg_cycle {
         intended_ns: 0,

@@ -155,14 +155,14 @@ impl Held {
         if self.broken {
             return Err(Failure::new(
                 WG_ERROR_BUG,
-                "an earlier call with this device panicked\n  try: close it and open it again",
+                "an earlier call with this device panicked\n  hint: close it and open it again",
             ));
         }
         if take_interrupt(self.handle) {
             return Err(Failure::new(
                 WG_ERROR_INTERRUPTED,
                 format!(
-                    "using {}: interrupted before it began",
+                    "cannot use {}: interrupted before the call began",
                     self.device.about().address
                 ),
             ));

@@ -143,7 +143,7 @@ impl Taken {
         Err(Failure::new(
             WG_ERROR_ROOM,
             format!(
-                "the reply has {came} bytes, there was room for {}",
+                "the reply has {came} bytes, but the buffer has {}",
                 self.room
             ),
         ))

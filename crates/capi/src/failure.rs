@@ -42,7 +42,7 @@ impl Failure {
         Failure::new(
             WG_ERROR_BUG,
             format!(
-                "wiregauge {} panicked: {said}\n  try: report this as a bug",
+                "wiregauge {} panicked: {said}\n  hint: report this as a bug",
                 env!("CARGO_PKG_VERSION")
             ),
         )

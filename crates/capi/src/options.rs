@@ -67,7 +67,7 @@ pub extern "C" fn wg_options_wait(options: *mut wg_options, wait: i32) -> i32 {
             WG_WAIT_SPIN => Wait::Spin,
             _ => {
                 return Err(Failure::argument(format!(
-                    "there is no way to wait with the number {wait}; see WG_WAIT_..."
+                    "unknown way to wait {wait}; see WG_WAIT_..."
                 )));
             }
         };
@@ -93,7 +93,7 @@ pub extern "C" fn wg_options_fixed(options: *mut wg_options, reply_bytes: usize)
     set(options, |options| {
         if reply_bytes == 0 {
             return Err(Failure::argument(
-                "a reply of fixed size has at least 1 byte",
+                "a reply of fixed size needs at least 1 byte",
             ));
         }
         options.framing = Some(Framing::Fixed { bytes: reply_bytes });
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn wg_options_terminator(
         let end = unsafe { bytes(end, end_bytes, "end") }?;
         if !(1..=8).contains(&end.len()) {
             return Err(Failure::argument(format!(
-                "a terminator of {} bytes: 1 to 8 can be used",
+                "a terminator of {} bytes is not valid: use 1 to 8",
                 end.len()
             )));
         }
@@ -138,7 +138,7 @@ pub extern "C" fn wg_options_length_prefix(
             4 => 4,
             _ => {
                 return Err(Failure::argument(format!(
-                    "a length field of {field_bytes} bytes: 1, 2 or 4 can be used"
+                    "a length field of {field_bytes} bytes is not valid: use 1, 2 or 4"
                 )));
             }
         };
@@ -175,7 +175,7 @@ pub(crate) fn of_timeout(timeout_ns: u64) -> Result<Duration, Failure> {
     const DAY: u64 = 86_400 * 1_000_000_000;
     if !(LEAST..=DAY).contains(&timeout_ns) {
         return Err(Failure::argument(format!(
-            "a timeout of {timeout_ns} ns: at least 10 us, at most a day"
+            "a timeout of {timeout_ns} ns is not valid: use 10 us to one day"
         )));
     }
     Ok(Duration::from_nanos(timeout_ns))

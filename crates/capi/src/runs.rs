@@ -98,7 +98,7 @@ pub unsafe extern "C" fn wg_run_rows(run: *mut wg_run, point: usize, rows: *mut 
         rows.put(usize::try_from(there).map_err(|_| {
             Failure::new(
                 WG_ERROR_ROOM,
-                format!("{there} rows are more than memory can hold"),
+                format!("{there} rows do not fit in memory"),
             )
         })?);
         Ok(())
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn wg_run_column(
             0 => Ok(()),
             more => Err(Failure::new(
                 WG_ERROR_ROOM,
-                format!("`values` has room for {room} rows, {more} more are there"),
+                format!("`values` has room for {room} rows, but {more} more exist"),
             )),
         }
     })

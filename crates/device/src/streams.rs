@@ -137,10 +137,10 @@ impl Stream<'_> {
         if u128::from(still_ns) <= self.timeout.as_nanos() {
             return Ok(());
         }
-        let problem = format!("nothing moved for {:?}", self.timeout);
+        let problem = format!("no data for {:?}", self.timeout);
         let doing = format!("{} {}", self.doing, self.address);
         Err(LinkError::new(LinkErrorKind::Timeout, doing, problem)
-            .hint("does the device stream? a longer timeout"))
+            .hint("does the device stream? use a longer timeout"))
     }
 
     /// Sends an order.
@@ -225,12 +225,12 @@ impl Stream<'_> {
             |problem: &str, hint: &str| Err(errors::usage(self.doing, self.address, problem, hint));
         match answer.status {
             Status::Ok => Ok(()),
-            Status::TooLarge => refused("its transfers are not that large", "smaller transfers"),
+            Status::TooLarge => refused("its transfers are not that large", "use smaller transfers"),
             Status::Unproven => refused(
                 "the device no longer knows this host's address",
                 "open it again",
             ),
-            _ => refused("the device offers no such stream", "other firmware"),
+            _ => refused("the device does not support this stream", "use other firmware"),
         }
     }
 
@@ -346,16 +346,16 @@ impl Driver {
         let refuse = |problem: String, hint: &str| Err(self.usage(problem, hint));
         if transfer_bytes == 0 || queue == 0 {
             return refuse(
-                "without bytes or transfers nothing moves".into(),
-                "both from 1",
+                "the transfer size and the number of transfers must not be 0".into(),
+                "use 1 or more for both",
             );
         }
         if transfer_bytes > most {
             return refuse(
                 format!(
-                    "a transfer of {transfer_bytes} B is more than the link carries ({most} B)"
+                    "a transfer of {transfer_bytes} B exceeds the maximum of the link ({most} B)"
                 ),
-                "smaller transfers",
+                "use smaller transfers",
             );
         }
         Ok(FlowShape {
@@ -426,13 +426,13 @@ impl Device {
         let driver = self.driver(doing)?;
         if outstanding > 0 {
             return Err(driver.usage(
-                format!("{outstanding} submitted requests are outstanding"),
-                "take their replies first",
+                format!("{outstanding} submitted requests are still outstanding"),
+                "receive their replies first",
             ));
         }
         let shape = driver.shape(transfer_bytes, queue, most)?;
         if abilities.is_some_and(|able| able & ability == 0) {
-            return Err(driver.usage("the device offers no such stream", "other firmware"));
+            return Err(driver.usage("the device does not support this stream", "use other firmware"));
         }
         driver.begin_keeping_input(doing)?;
         let order = abilities.map(|_| {
@@ -453,7 +453,7 @@ impl Device {
     ) -> Result<usize, (usize, LinkError)> {
         let parts = (transfer_bytes, queue);
         let (driver, shape, order) = self
-            .streaming("reading a stream from", parts, abilities::SOURCE)
+            .streaming("cannot read a stream from", parts, abilities::SOURCE)
             .map_err(|error| (0, error))?;
         let mut filled = 0;
         if order.is_none() {
@@ -493,7 +493,7 @@ impl Device {
     ) -> Result<usize, (usize, LinkError)> {
         let parts = (transfer_bytes, queue);
         let (driver, shape, order) = self
-            .streaming("writing a stream to", parts, abilities::SINK)
+            .streaming("cannot write a stream to", parts, abilities::SINK)
             .map_err(|error| (0, error))?;
         let mut taken = 0;
         let written = driver.stream(shape, Way::Out, |stream| {

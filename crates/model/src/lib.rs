@@ -36,7 +36,7 @@ pub const MIN_SETTINGS: usize = 3;
 pub enum NotFitted {
     /// Too few settings.
     #[error(
-        "{settings} different sizes and depths were measured, and a model wants {MIN_SETTINGS}"
+        "a model requires {MIN_SETTINGS} different sizes and depths, but {settings} were measured"
     )]
     TooFew {
         /// How many there are.

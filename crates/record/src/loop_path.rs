@@ -78,7 +78,7 @@ impl fmt::Display for NoSuchPath {
         let names = names.join(", ").replace("gpu-", "");
         write!(
             f,
-            "`{}`: no such way to a GPU; there are {names}, and cpu",
+            "unknown GPU path `{}`: use {names} or cpu",
             self.0
         )
     }

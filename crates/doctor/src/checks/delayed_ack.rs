@@ -67,35 +67,35 @@ fn look(sight: &Sight) -> Vec<Finding> {
             Finding::new(
                 CHECK.name,
                 Level::Hurts,
-                format!("answers come {} ms late over TCP, as from a delayed acknowledgement", delay.ms),
+                format!("answers over TCP arrive {} ms late, as with a delayed acknowledgement", delay.ms),
             )
             .all_seen(late)
             .all_seen(quick.then(|| {
-                "the run acknowledged at once (--quick-ack), so the delay is not this end's".into()
+                "the run acknowledged at once (--quick-ack), so this end does not cause the delay".into()
             }))
             .seen(format!(
-                "a device that needs just that time would look the same; --quick-ack {} tell",
+                "other possible cause: a device that needs exactly this time; --quick-ack {} show it",
                 if quick { "left out would" } else { "would" }
             ))
             .costs(
                 format!(
-                    "{} ms for each answer that is sent in two small writes: the second is held back (Nagle) \
-                     until this end acknowledges the first, which it delays by {}",
+                    "{} ms for each answer that is sent in two small writes: Nagle's algorithm delays the \
+                     second until this end acknowledges the first, which it does after {}",
                     delay.ms, delay.whose
                 ),
                 "this run; RFC 896; RFC 1122, 4.2.3.2",
             )
             .remedy("on the device: set TCP_NODELAY (lwIP: tcp_nagle_disable), or send each answer in one write")
-            .remedy(format!("wiregauge exchange {to} --quick-ack  # whether it goes away")),
+            .remedy(format!("wiregauge exchange {to} --quick-ack  # check whether the delay disappears")),
         ];
     }
     vec![
         Finding::new(
             CHECK.name,
             Level::Good,
-            "no answers wait for a delayed acknowledgement",
+            "no answer waits for a delayed acknowledgement",
         )
-        .seen(format!("{}: no RTTs gather at 40 or 200 ms", named(run))),
+        .seen(format!("{}: no cluster of RTTs at 40 or 200 ms", named(run))),
     ]
 }
 

@@ -47,7 +47,7 @@ impl Receive<'_, '_> {
     /// Receives until nothing more is expected or something fails.
     pub fn run(mut self, flow: &mut dyn Flow) -> Received {
         if let Err(error) = self.flow_in(flow) {
-            let doing = format!("receiving from {}", self.address);
+            let doing = format!("cannot receive from {}", self.address);
             self.shared.fail(LinkError::from_io(doing, &error));
         }
         // What an unplugged device leaves pending cannot be had.
@@ -107,7 +107,7 @@ impl Receive<'_, '_> {
                     if let (true, Some(began_ns)) = (has_rows, shared.began_ns()) {
                         let since = now.saturating_sub(queue.last_ns.max(began_ns));
                         if since > timeout_ns && !shared.is_ending() && !shared.is_stopped() {
-                            shared.fail(silent(address, timeout, "it sent nothing"));
+                            shared.fail(silent(address, timeout, "the device sent nothing"));
                         }
                     }
                 }
@@ -223,10 +223,10 @@ impl Queue<'_, '_, '_> {
 pub fn silent(address: &str, timeout: Duration, what: &str) -> LinkError {
     LinkError::new(
         LinkErrorKind::Timeout,
-        format!("streaming with {address}"),
+        format!("cannot stream with {address}"),
         format!("{what} for {timeout:?}"),
     )
-    .hint("a longer --timeout if the link is that slow, or smaller transfers")
+    .hint("use a longer --timeout, or smaller transfers")
 }
 
 #[cfg(test)]
