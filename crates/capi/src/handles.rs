@@ -110,12 +110,7 @@ impl<T: Send> Table<T> {
         if handle == 0 {
             return Err(Failure::argument(format!("the {name} is NULL")));
         }
-        let foreign = || {
-            Failure::new(
-                WG_ERROR_HANDLE,
-                format!("this {name} is closed or invalid"),
-            )
-        };
+        let foreign = || Failure::new(WG_ERROR_HANDLE, format!("this {name} is closed or invalid"));
         let slot = &self.slots[self.slot_of(handle).ok_or_else(foreign)?];
         let generation = handle & GENERATION;
         if slot.born.load(Ordering::Relaxed) != host::generation() {

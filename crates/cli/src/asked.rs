@@ -73,9 +73,7 @@ pub fn parse(text: &str) -> Result<Asked, String> {
         }
         let number = values::size(value)?;
         if number == 0 && matches!(key, Key::Depth | Key::Queue) {
-            return Err(format!(
-                "{name}=0 is not valid: the minimum is 1"
-            ));
+            return Err(format!("{name}=0 is not valid: the minimum is 1"));
         }
         asked.parts.push((key, number));
     }
@@ -84,7 +82,9 @@ pub fn parse(text: &str) -> Result<Asked, String> {
 
 /// `90%`, `0.9`.
 pub fn share(text: &str) -> Result<f64, String> {
-    let wrong = || format!("`{text}` is not a valid share: use a number between 0 and 1, such as 90% or 0.9");
+    let wrong = || {
+        format!("`{text}` is not a valid share: use a number between 0 and 1, such as 90% or 0.9")
+    };
     let share = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map_err(|_| wrong())? / 100.0,
         None => text.parse().map_err(|_| wrong())?,

@@ -109,16 +109,12 @@ pub fn several(text: &str) -> Result<Constraints, String> {
 /// A figure by its name, with what to say of a wrong one.
 pub fn figure(text: &str) -> Result<Figure, String> {
     Figure::parse(text.trim()).ok_or_else(|| {
-        format!(
-            "unknown figure `{text}`: exchanges have {OF_EXCHANGES}; streams have {OF_STREAMS}"
-        )
+        format!("unknown figure `{text}`: exchanges have {OF_EXCHANGES}; streams have {OF_STREAMS}")
     })
 }
 
 fn parse(text: &str) -> Result<Constraint, String> {
-    let at = text
-        .find(['<', '>', '='])
-        .ok_or("<, > or = is missing")?;
+    let at = text.find(['<', '>', '=']).ok_or("<, > or = is missing")?;
     let (sign, relation) = RELATIONS
         .into_iter()
         .find(|(sign, _)| text[at..].starts_with(sign))
@@ -165,7 +161,10 @@ fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
                     None => positive(number),
                 }
             });
-            (figure, number.ok_or("its value must be a rate, such as 500/s")?)
+            (
+                figure,
+                number.ok_or("its value must be a rate, such as 500/s")?,
+            )
         }
         Figure::AchievedDepth => (figure, positive(text).ok_or("its value must be a number")?),
         Figure::Share(trouble) => match (percent(), whole()) {

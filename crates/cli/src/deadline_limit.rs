@@ -48,7 +48,10 @@ pub fn parse(text: &str) -> Result<DeadlineLimit, String> {
         }
         "longest" => {
             let cycles = value.parse().ok().filter(|&cycles: &u64| cycles > 0);
-            Figure::Longest(cycles.ok_or_else(|| wrong("the number of cycles must be a positive whole number"))?)
+            Figure::Longest(
+                cycles
+                    .ok_or_else(|| wrong("the number of cycles must be a positive whole number"))?,
+            )
         }
         _ => return Err(wrong("unknown figure")),
     };
@@ -76,7 +79,11 @@ pub fn one_in(text: &str) -> Result<f64, String> {
     let number = digits.parse::<f64>().ok().map(|number| number * unit);
     number
         .filter(|number| (2.0..=1e15).contains(number))
-        .ok_or_else(|| format!("`{text}` is not a valid number of responses: use a number such as 1e6, 500k or 5M"))
+        .ok_or_else(|| {
+            format!(
+                "`{text}` is not a valid number of responses: use a number such as 1e6, 500k or 5M"
+            )
+        })
 }
 
 impl DeadlineLimit {

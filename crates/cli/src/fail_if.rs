@@ -129,9 +129,7 @@ pub fn parse(text: &str) -> Result<FailIf, String> {
         "more" => Way::More,
         "less" => Way::Less,
         "" => {
-            return Err(wrong(
-                "worse, better, different, more or less is missing",
-            ));
+            return Err(wrong("worse, better, different, more or less is missing"));
         }
         other => {
             return Err(wrong(&format!(
@@ -207,10 +205,7 @@ impl FailIf {
                 .iter()
                 .map(|p| p.point.to_string())
                 .collect();
-            return format!(
-                "no compared point matches; they are {}",
-                points.join("; ")
-            );
+            return format!("no compared point matches; they are {}", points.join("; "));
         };
         let figures: Vec<String> = point.figures.iter().map(|c| c.figure.to_string()).collect();
         format!(

@@ -118,7 +118,11 @@ pub fn effort(text: &str) -> Result<Effort, String> {
 
 /// `1000`, `10k`, `100M`; k is 1000.
 pub fn count(text: &str) -> Result<Count, String> {
-    let wrong = || format!("`{text}` is not a valid number of exchanges: use a number such as 1000, 10k or 100M");
+    let wrong = || {
+        format!(
+            "`{text}` is not a valid number of exchanges: use a number such as 1000, 10k or 100M"
+        )
+    };
     let (digits, unit) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (&text[..text.len() - 1], 1_000),
         Some(b'M') => (&text[..text.len() - 1], 1_000_000),
@@ -134,7 +138,11 @@ pub fn count(text: &str) -> Result<Count, String> {
 
 /// `300ms`, `1.5s`, `40us`.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is not a duration: use a number and a unit, such as 300ms, 1.5s, 40us or 2min");
+    let wrong = || {
+        format!(
+            "`{text}` is not a duration: use a number and a unit, such as 300ms, 1.5s, 40us or 2min"
+        )
+    };
     let split = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .ok_or_else(wrong)?;
@@ -158,7 +166,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 
 /// Exchanges a second.
 pub fn rate(text: &str) -> Result<Every, String> {
-    let wrong = || format!("`{text}` is not a valid rate: use a number per second, such as 1000 or 2.5k");
+    let wrong =
+        || format!("`{text}` is not a valid rate: use a number per second, such as 1000 or 2.5k");
     let (digits, unit) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1e3),
         None => (text, 1.0),
@@ -178,7 +187,8 @@ pub struct ByteRate(pub u64);
 
 /// `24MB/s`, `500kB/s`, `8Mbit/s`; powers of ten.
 pub fn byte_rate(text: &str) -> Result<ByteRate, String> {
-    let wrong = || format!("`{text}` is not a valid rate: use a unit, such as 24MB/s, 500kB/s or 8Mbit/s");
+    let wrong =
+        || format!("`{text}` is not a valid rate: use a unit, such as 24MB/s, 500kB/s or 8Mbit/s");
     let split = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .ok_or_else(wrong)?;
@@ -202,7 +212,8 @@ pub fn byte_rate(text: &str) -> Result<ByteRate, String> {
 
 /// Bits a second: `10M`, `2.5G`, `100Mbit/s`; powers of ten.
 pub fn bit_rate(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is not a valid bit rate: use bit/s, such as 10M, 100M or 2.5G");
+    let wrong =
+        || format!("`{text}` is not a valid bit rate: use bit/s, such as 10M, 100M or 2.5G");
     let number = text.strip_suffix("bit/s").unwrap_or(text);
     let (digits, unit) = match number.as_bytes().last() {
         Some(b'k' | b'K') => (&number[..number.len() - 1], 1e3),
@@ -253,7 +264,11 @@ pub fn host_load(text: &str) -> Result<HostLoad, String> {
 
 /// `0.01`, `1%`, `every=100`.
 pub fn often(text: &str) -> Result<Often, String> {
-    let wrong = || format!("`{text}` is not a valid frequency: use a probability (0.01, 1%) or every=N, such as every=100");
+    let wrong = || {
+        format!(
+            "`{text}` is not a valid frequency: use a probability (0.01, 1%) or every=N, such as every=100"
+        )
+    };
     if let Some(number) = text.strip_prefix("every=") {
         let number: u64 = number.parse().map_err(|_| wrong())?;
         return if number == 0 {
@@ -275,9 +290,9 @@ pub fn often(text: &str) -> Result<Often, String> {
 
 /// `every=1000:400ms`.
 pub fn stall(text: &str) -> Result<(Often, u64), String> {
-    let (when, long) = text
-        .split_once(':')
-        .ok_or_else(|| format!("`{text}` is not a valid stall: use OFTEN:TIME, such as every=1000:400ms"))?;
+    let (when, long) = text.split_once(':').ok_or_else(|| {
+        format!("`{text}` is not a valid stall: use OFTEN:TIME, such as every=1000:400ms")
+    })?;
     Ok((often(when)?, duration(long)?.as_nanos() as u64))
 }
 

@@ -88,7 +88,10 @@ fn of_links<'a>(links: impl Iterator<Item = &'a str>) -> Facts {
 }
 
 fn of_plan(host: &HostPlan, link: &LinkOptions) -> Facts {
-    let load = format!("{} compute, {} copy threads", host.load.cpu, host.load.memory);
+    let load = format!(
+        "{} compute, {} copy threads",
+        host.load.cpu, host.load.memory
+    );
     vec![
         ("priority".to_owned(), optional(&host.priority)),
         ("pinned to CPU".to_owned(), optional(&host.pin)),
@@ -133,10 +136,7 @@ fn of_conditions(conditions: &Conditions) -> Facts {
         facts.extend(of_link(link, &of));
         let Some(responder) = responder else { continue };
         facts.push((format!("device{of}"), responder.name.clone()));
-        facts.push((
-            format!("bus of the device{of}"),
-            optional(&responder.bus),
-        ));
+        facts.push((format!("bus of the device{of}"), optional(&responder.bus)));
         facts.push((
             format!("clock of the device{of}"),
             format!("{} Hz", responder.tick_hz),

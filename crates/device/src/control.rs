@@ -308,7 +308,9 @@ impl Device {
         let largest = plan.largest_request.min(largest_out);
         let awaited = match plan.reply_bytes {
             Some(bytes) if bytes > largest_in => {
-                let problem = format!("a reply of {bytes} B is too large: the device sends at most {largest_in} B");
+                let problem = format!(
+                    "a reply of {bytes} B is too large: the device sends at most {largest_in} B"
+                );
                 return Err(early(driver.usage(problem, "use a smaller `reply_bytes`")));
             }
             Some(bytes) => bytes,

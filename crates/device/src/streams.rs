@@ -225,12 +225,17 @@ impl Stream<'_> {
             |problem: &str, hint: &str| Err(errors::usage(self.doing, self.address, problem, hint));
         match answer.status {
             Status::Ok => Ok(()),
-            Status::TooLarge => refused("its transfers are not that large", "use smaller transfers"),
+            Status::TooLarge => {
+                refused("its transfers are not that large", "use smaller transfers")
+            }
             Status::Unproven => refused(
                 "the device no longer knows this host's address",
                 "open it again",
             ),
-            _ => refused("the device does not support this stream", "use other firmware"),
+            _ => refused(
+                "the device does not support this stream",
+                "use other firmware",
+            ),
         }
     }
 
@@ -432,7 +437,10 @@ impl Device {
         }
         let shape = driver.shape(transfer_bytes, queue, most)?;
         if abilities.is_some_and(|able| able & ability == 0) {
-            return Err(driver.usage("the device does not support this stream", "use other firmware"));
+            return Err(driver.usage(
+                "the device does not support this stream",
+                "use other firmware",
+            ));
         }
         driver.begin_keeping_input(doing)?;
         let order = abilities.map(|_| {

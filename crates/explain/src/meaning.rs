@@ -220,7 +220,11 @@ pub(crate) fn in_short(figures: &Figures, noun: Noun) -> Option<String> {
             1 => "alone".into(),
             deep => format!("with {} {deep}", noun.depth),
         };
-        parts.push(format!("one {} {how} takes {}", noun.one, of_cost(base, " + ")));
+        parts.push(format!(
+            "one {} {how} takes {}",
+            noun.one,
+            of_cost(base, " + ")
+        ));
     }
     if let Some(slowest) = &figures.slowest {
         let and = if figures.overlap {
@@ -294,12 +298,7 @@ fn quality(figures: &Figures, noun: Noun) -> String {
     let typical = without
         .get(without.len() / 2)
         .filter(|_| without.len() == figures.residuals.len())
-        .map(|&typical| {
-            format!(
-                "; leave-one-out error {} (median)",
-                percent(typical)
-            )
-        });
+        .map(|&typical| format!("; leave-one-out error {} (median)", percent(typical)));
     format!(
         "maximum error {}, at {at}{}",
         percent(figures.worst),

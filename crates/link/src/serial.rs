@@ -62,7 +62,9 @@ fn explain(address: &Address, path: &Path, error: TtyError, baud: Option<u32>) -
             doing,
             format!("{} is not a tty", path.display()),
         )
-        .hint("serial ports have names such as /dev/ttyACM0, /dev/ttyUSB0, /dev/ttyS0 or /dev/pts/N"),
+        .hint(
+            "serial ports have names such as /dev/ttyACM0, /dev/ttyUSB0, /dev/ttyS0 or /dev/pts/N",
+        ),
         TtyError::Busy(sign) => LinkError::new(
             LinkErrorKind::Busy,
             doing,

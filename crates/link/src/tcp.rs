@@ -88,7 +88,10 @@ fn open(
         LinkError::new(LinkErrorKind::Unreachable, &doing, error.to_string())
             .hint("check the host name, or use a numeric address")
     })?;
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name does not resolve to an address");
+    let mut last = io::Error::new(
+        io::ErrorKind::NotFound,
+        "the name does not resolve to an address",
+    );
     let quick_ack = options.quick_ack;
     for peer in peers {
         let tcp = Tcp {

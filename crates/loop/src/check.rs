@@ -139,9 +139,7 @@ fn check_point(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
         )
     } else if !ring_bytes.is_multiple_of(block) {
         (
-            format!(
-                "a ring of {ring_bytes} B is not a whole number of blocks of {notify_bytes} B"
-            ),
+            format!("a ring of {ring_bytes} B is not a whole number of blocks of {notify_bytes} B"),
             format!(
                 "--ring {}",
                 ring_bytes.div_ceil(block).saturating_mul(block)

@@ -137,10 +137,9 @@ fn percent(share: f64) -> String {
 impl fmt::Display for How {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            How::EachLeftOut { settings } => write!(
-                f,
-                "from the leave-one-out errors of {settings} points"
-            ),
+            How::EachLeftOut { settings } => {
+                write!(f, "from the leave-one-out errors of {settings} points")
+            }
             How::GroupsLeftOut { settings, groups } => write!(
                 f,
                 "from the leave-one-group-out errors of {settings} points ({} other groups)",

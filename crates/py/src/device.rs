@@ -405,9 +405,7 @@ fn framing_of(
             counts_itself,
         }),
         other => {
-            return Err(PyTypeError::new_err(format!(
-                "unknown framing {other:?}"
-            )));
+            return Err(PyTypeError::new_err(format!("unknown framing {other:?}")));
         }
     })
 }

@@ -234,9 +234,7 @@ pub fn names(what: &str) -> PyResult<Vec<&'static str>> {
             .map(|direction| direction.name())
             .collect(),
         _ => {
-            return Err(PyValueError::new_err(format!(
-                "unknown names `{what}`"
-            )));
+            return Err(PyValueError::new_err(format!("unknown names `{what}`")));
         }
     })
 }

@@ -76,11 +76,7 @@ impl fmt::Display for NoSuchPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<String> = LoopPath::GPU.iter().map(ToString::to_string).collect();
         let names = names.join(", ").replace("gpu-", "");
-        write!(
-            f,
-            "unknown GPU path `{}`: use {names} or cpu",
-            self.0
-        )
+        write!(f, "unknown GPU path `{}`: use {names} or cpu", self.0)
     }
 }
 

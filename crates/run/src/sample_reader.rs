@@ -64,7 +64,12 @@ impl<K: RunKind> SampleReader<K> {
         }
         let file = contained(|| SerializedFileReader::new(file))
             .map_err(&bad)?
-            .map_err(|error| bad(format!("it is not a complete Parquet file ({})", text(&error))))?;
+            .map_err(|error| {
+                bad(format!(
+                    "it is not a complete Parquet file ({})",
+                    text(&error)
+                ))
+            })?;
         let metadata = file.metadata().file_metadata();
         let value = |key: &str| {
             let pairs = metadata.key_value_metadata()?;

@@ -48,7 +48,10 @@ fn profile(name: &str) -> Result<&'static Profile, String> {
         .find(|profile| profile.name == name)
         .ok_or_else(|| {
             let names: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
-            format!("unknown profile `{name}`: choose one of {}", names.join(", "))
+            format!(
+                "unknown profile `{name}`: choose one of {}",
+                names.join(", ")
+            )
         })
 }
 

@@ -102,7 +102,10 @@ fn control_loop(args: &DeadlineArgs, run: &Run<Exchange>) -> anyhow::Result<Cont
         ),
     };
     if period_ns == 0 {
-        bail!("{} has a schedule with a period of 0: give --period", run.name());
+        bail!(
+            "{} has a schedule with a period of 0: give --period",
+            run.name()
+        );
     }
     let deadline_ns = args.deadline.map_or(period_ns, ns);
     let deepest = run.file.points.iter().map(|point| point.point.depth).max();

@@ -27,7 +27,9 @@ struct Responder {
 impl Responder {
     fn start(session: &Session<'_>, arguments: &[&str]) -> anyhow::Result<Responder> {
         let program = session.caller.program();
-        let (binary, words) = program.split_first().context("cannot find the program's own path")?;
+        let (binary, words) = program
+            .split_first()
+            .context("cannot find the program's own path")?;
         let mut process = Command::new(binary)
             .args(words)
             .arg("serve")

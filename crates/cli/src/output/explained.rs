@@ -205,7 +205,10 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
         "TRT",
     ]);
     let mut table = Table::new(
-        format!("Where the RTT goes: means in {}, and % of the total", unit.name()),
+        format!(
+            "Where the RTT goes: means in {}, and % of the total",
+            unit.name()
+        ),
         &columns,
     );
     for split in splits {

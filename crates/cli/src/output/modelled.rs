@@ -105,7 +105,11 @@ pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::
             match how {
                 How::Beyond { beyond } => {
                     let depth = if stream { "queue" } else { "depth" };
-                    writeln!(out, "  {CAUTION}no prediction interval:{RESET} {}", beyond.say(depth))?;
+                    writeln!(
+                        out,
+                        "  {CAUTION}no prediction interval:{RESET} {}",
+                        beyond.say(depth)
+                    )?;
                 }
                 _ => writeln!(
                     out,
@@ -140,7 +144,11 @@ fn name(modelled: &Modelled, links: bool) -> String {
 /// One row a figure, each with its unit, because they have little in common.
 fn numbers(figures: &Figures, stream: bool) -> Table {
     let mut table = Table::new("", &["figure", "value", "95 % from", "to", "unit"]);
-    let one = if stream { "per transfer" } else { "per exchange" };
+    let one = if stream {
+        "per transfer"
+    } else {
+        "per exchange"
+    };
     let depth = if stream { "queue" } else { "depth" };
     if let Some(base) = &figures.base {
         let how = match figures.base_depth {
@@ -241,7 +249,9 @@ fn residuals(figures: &Figures, stream: bool) -> (String, Table) {
     let title = if n > RESIDUALS {
         all.sort_by(|a, b| b.off.abs().total_cmp(&a.off.abs()));
         all.truncate(RESIDUALS);
-        format!("Largest errors of the model, in {name} ({RESIDUALS} of {n} points; all with --json)")
+        format!(
+            "Largest errors of the model, in {name} ({RESIDUALS} of {n} points; all with --json)"
+        )
     } else {
         format!("Errors of the model, in {name}")
     };

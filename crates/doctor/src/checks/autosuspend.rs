@@ -26,9 +26,10 @@ fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
     ];
     let delay_ms = delay.and_then(|text| text.parse::<i64>().ok());
     match (control.as_str(), delay_ms) {
-        ("on", _) => {
-            Some(new(Level::Good, format!("{called}: autosuspend is off")).all_seen(saw("power/control")))
-        }
+        ("on", _) => Some(
+            new(Level::Good, format!("{called}: autosuspend is off"))
+                .all_seen(saw("power/control")),
+        ),
         // Documentation/driver-api/usb/power-management.rst: a negative delay prevents autosuspend.
         ("auto", Some(..0)) => Some(
             new(Level::Good, format!("{called} is never suspended"))

@@ -81,7 +81,9 @@ fn lines(points: &[&PointSummary]) -> Vec<Line> {
         .copied()
         .filter(|p| p.point.out_bytes == p.point.in_bytes)
         .collect();
-    lines.extend(line("in both directions", 2.0, &both, |p| p.point.out_bytes));
+    lines.extend(line("in both directions", 2.0, &both, |p| {
+        p.point.out_bytes
+    }));
     // Of each way, the points that have most in common on the other.
     type Bytes = fn(&PointSummary) -> u32;
     let ways: [(&'static str, Bytes, Bytes); 2] = [

@@ -26,13 +26,13 @@ const DELAYS: [Delay; 2] = [
         from_ns: 39e6,
         to_ns: 49.5e6,
         ms: 40,
-        whose: "Linux's shortest (include/net/tcp.h, TCP_DELACK_MIN)",
+        whose: "the shortest of Linux (include/net/tcp.h, TCP_DELACK_MIN)",
     },
     Delay {
         from_ns: 198e6,
         to_ns: 215e6,
         ms: 200,
-        whose: "Linux's longest (include/net/tcp.h, TCP_DELACK_MAX), and that of many other stacks; RFC 1122, \
+        whose: "the longest of Linux (include/net/tcp.h, TCP_DELACK_MAX), and that of many other stacks; RFC 1122, \
                 4.2.3.2 allows up to 500 ms",
     },
 ];
@@ -74,13 +74,13 @@ fn look(sight: &Sight) -> Vec<Finding> {
                 "the run acknowledged at once (--quick-ack), so this end does not cause the delay".into()
             }))
             .seen(format!(
-                "other possible cause: a device that needs exactly this time; --quick-ack {} show it",
-                if quick { "left out would" } else { "would" }
+                "other possible cause: a device that needs exactly this time; measure {} --quick-ack to find out",
+                if quick { "without" } else { "with" }
             ))
             .costs(
                 format!(
                     "{} ms for each answer that is sent in two small writes: Nagle's algorithm delays the \
-                     second until this end acknowledges the first, which it does after {}",
+                     second until this end acknowledges the first, after a delay of {}",
                     delay.ms, delay.whose
                 ),
                 "this run; RFC 896; RFC 1122, 4.2.3.2",
@@ -95,7 +95,10 @@ fn look(sight: &Sight) -> Vec<Finding> {
             Level::Good,
             "no answer waits for a delayed acknowledgement",
         )
-        .seen(format!("{}: no cluster of RTTs at 40 or 200 ms", named(run))),
+        .seen(format!(
+            "{}: no cluster of RTTs at 40 or 200 ms",
+            named(run)
+        )),
     ]
 }
 

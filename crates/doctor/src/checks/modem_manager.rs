@@ -72,11 +72,8 @@ fn of(sight: &Sight, port: &Tty, process: &str) -> Finding {
             Some(format!("{path}: {line}"))
         });
     if let Some(rule) = ignored {
-        return new(
-            Level::Good,
-            format!("{name}: ModemManager ignores it"),
-        )
-        .all_seen([process.to_owned(), rule]);
+        return new(Level::Good, format!("{name}: ModemManager ignores it"))
+            .all_seen([process.to_owned(), rule]);
     }
     let protocol = port.path("device/bInterfaceProtocol");
     let speaks = sight.read(&protocol);

@@ -67,12 +67,8 @@ fn now(sight: &Sight) -> Finding {
         .flatten()
         .and_then(|(before, after)| Some(Ticks::parse(&after)?.since(Ticks::parse(&before)?)));
     let Some(passed) = accounts.filter(|passed| passed.all > 0) else {
-        return Finding::new(
-            NAME,
-            Level::Unknown,
-            "CPU use by other programs is unknown",
-        )
-        .seen("/proc/stat cannot be read, or does not change");
+        return Finding::new(NAME, Level::Unknown, "CPU use by other programs is unknown")
+            .seen("/proc/stat cannot be read, or does not change");
     };
     let used = |(stat, pid): (Option<(String, String)>, &u32)| {
         let (before, after) = stat?;
@@ -173,18 +169,9 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
     let is_loaded = load >= BUSY_NOTED * f64::from(host.processors.max(1));
     // What took the processor away is the matter of real-time priority.
     let (level, title) = match (shared > 0, preempted > 0, is_loaded) {
-        (true, _, _) => (
-            Level::Hurts,
-            "other programs ran on the CPU of the run",
-        ),
-        (false, true, _) => (
-            Level::Note,
-            "other programs used the CPUs during the run",
-        ),
-        (false, false, true) => (
-            Level::Note,
-            "other programs used the CPUs before the run",
-        ),
+        (true, _, _) => (Level::Hurts, "other programs ran on the CPU of the run"),
+        (false, true, _) => (Level::Note, "other programs used the CPUs during the run"),
+        (false, false, true) => (Level::Note, "other programs used the CPUs before the run"),
         (false, false, false) => (Level::Good, "other programs did not disturb the run"),
     };
     let mut finding = Finding::new(NAME, level, title).seen(seen);

@@ -230,7 +230,9 @@ fn finding(run: &Run<Exchange>, link: u32, period: &Period, is_comb: bool) -> Fi
         ),
         false => (
             Level::Note,
-            format!("RTTs are just above {ms} ms, as when a program polls with a sleep of this length"),
+            format!(
+                "RTTs are just above {ms} ms, as when a program polls with a sleep of this length"
+            ),
         ),
     };
     let found = Finding::new(CHECK.name, level, title).costs(
@@ -245,6 +247,7 @@ fn finding(run: &Run<Exchange>, link: u32, period: &Period, is_comb: bool) -> Fi
         true => found.remedy("wiregauge doctor --only ftdi-latency --fix"),
         false => found,
     };
-    found
-        .remedy("in the device or its host program: wait in read or poll (an interrupt), not in a sleep")
+    found.remedy(
+        "in the device or its host program: wait in read or poll (an interrupt), not in a sleep",
+    )
 }

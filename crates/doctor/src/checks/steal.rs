@@ -25,7 +25,8 @@ const COST: &str = "closed loops with real-time priority needed 0.71 and 1.39 ms
                     which the hypervisor stole 10 ms, and 2.3 to 113 ms in minutes in which it stole up to 8.6 \
                     s";
 const SOURCE: &str = "bench/runs/2026-11-22-loop, docs/loop.md";
-const REMEDY: &str = "virsh vcpupin DOMAIN 0 2  # on the host of this virtual machine, for each of its CPUs";
+const REMEDY: &str =
+    "virsh vcpupin DOMAIN 0 2  # on the host of this virtual machine, for each of its CPUs";
 
 fn look(sight: &Sight) -> Vec<Finding> {
     if let Some(run) = &sight.run {
@@ -38,12 +39,8 @@ fn look(sight: &Sight) -> Vec<Finding> {
     });
     let Some((since_boot, passed)) = accounts else {
         return vec![
-            Finding::new(
-                NAME,
-                Level::Unknown,
-                "the stolen time is unknown",
-            )
-            .seen(format!("{STAT} cannot be read")),
+            Finding::new(NAME, Level::Unknown, "the stolen time is unknown")
+                .seen(format!("{STAT} cannot be read")),
         ];
     };
     let (now, ever) = (passed.part(passed.steal), since_boot.part(since_boot.steal));

@@ -49,12 +49,7 @@ fn look(sight: &Sight) -> Vec<Finding> {
     };
     let Some(version) = kernel.as_deref().and_then(version) else {
         return vec![
-            Finding::new(
-                NAME,
-                Level::Unknown,
-                "the kernel version is unknown",
-            )
-            .seen(format!(
+            Finding::new(NAME, Level::Unknown, "the kernel version is unknown").seen(format!(
                 "/proc/sys/kernel/osrelease = {}",
                 kernel.unwrap_or_default()
             )),

@@ -29,9 +29,7 @@ fn look(sight: &Sight) -> Vec<Finding> {
     };
     let seen = format!("{SLACK} = {slack_ns}");
     if slack_ns <= NOTED_NS {
-        return vec![
-            Finding::new(NAME, Level::Good, "timed sleeps end on time").seen(seen),
-        ];
+        return vec![Finding::new(NAME, Level::Good, "timed sleeps end on time").seen(seen)];
     }
     let title = format!(
         "timed sleeps of your own programs end up to {:.0} us late",

@@ -40,11 +40,8 @@ fn of(sight: &Sight, tty: &Tty) -> Option<Finding> {
     let text = sight.read(tty.path("flags"))?;
     let Some(flags) = hexadecimal(&text) else {
         return Some(
-            new(
-                Level::Unknown,
-                format!("{name}: unknown flags"),
-            )
-            .all_seen([format!("{} = {text}", tty.path("flags").display())]),
+            new(Level::Unknown, format!("{name}: unknown flags"))
+                .all_seen([format!("{} = {text}", tty.path("flags").display())]),
         );
     };
     let state = match flags & LOW_LATENCY {

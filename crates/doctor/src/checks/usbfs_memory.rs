@@ -38,7 +38,12 @@ fn look(sight: &Sight) -> Vec<Finding> {
     let is_short = limit_mb != 0 && (limit_mb <= DEFAULT_MB || 2 * wanted_mb > limit_mb);
     if !is_short {
         return vec![
-            Finding::new(NAME, Level::Good, "the memory limit for USB transfers is sufficient").seen(seen),
+            Finding::new(
+                NAME,
+                Level::Good,
+                "the memory limit for USB transfers is sufficient",
+            )
+            .seen(seen),
         ];
     }
     let mut finding = Finding::new(

@@ -90,8 +90,7 @@ impl UsbAddress {
 
 impl Which {
     fn parse(text: &str) -> Result<Which, String> {
-        let ids_or_path =
-            "use VID:PID in hexadecimal, VID:PID/SERIAL, or a port such as 3-1.4";
+        let ids_or_path = "use VID:PID in hexadecimal, VID:PID/SERIAL, or a port such as 3-1.4";
         if let Some((vendor, tail)) = text.split_once(':') {
             let (product, serial) = match tail.split_once('/') {
                 Some((_, "")) => return Err("the serial number is missing after `/`".into()),

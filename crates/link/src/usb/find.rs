@@ -172,8 +172,9 @@ fn none_fits(present: &[Present], which: &Which, doing: &str) -> LinkError {
             listed(&present.iter().collect::<Vec<_>>())
         ),
     };
-    LinkError::new(LinkErrorKind::NotFound, doing, said)
-        .hint("is it plugged in, and its program running? wiregauge devices lists the attached devices")
+    LinkError::new(LinkErrorKind::NotFound, doing, said).hint(
+        "is it plugged in, and its program running? wiregauge devices lists the attached devices",
+    )
 }
 
 fn several_fit(several: &[&Present], doing: &str) -> LinkError {
@@ -195,11 +196,7 @@ fn several_fit(several: &[&Present], doing: &str) -> LinkError {
     LinkError::new(
         LinkErrorKind::Usage,
         doing,
-        format!(
-            "{} devices match: {}",
-            several.len(),
-            listed(several)
-        ),
+        format!("{} devices match: {}", several.len(), listed(several)),
     )
     .hint(hint)
 }
@@ -247,7 +244,10 @@ mod tests {
             one_of(&present, &which("1d6b:0104/B"), "cannot open it").unwrap(),
             1
         );
-        assert_eq!(one_of(&present, &which("3-1"), "cannot open it").unwrap(), 0);
+        assert_eq!(
+            one_of(&present, &which("3-1"), "cannot open it").unwrap(),
+            0
+        );
     }
 
     #[test]

@@ -88,9 +88,7 @@ pub fn opening(device: &Identity, doing: &str, error: &Error) -> LinkError {
                     device.node
                 ),
             )
-            .hint(
-                "pass it into the container (--device /dev/bus/usb), or mount devtmpfs",
-            )
+            .hint("pass it into the container (--device /dev/bus/usb), or mount devtmpfs")
         }
         ErrorKind::Disconnected => gone(doing),
         _ => LinkError::new(LinkErrorKind::Io, doing, error.to_string()),
@@ -152,7 +150,9 @@ pub fn claiming(device: &Identity, interface: u8, doing: &str, error: &Error) ->
 fn busy(interface: u8, driver: Option<&str>, node: &str, doing: &str) -> LinkError {
     let said = match driver {
         Some("usbfs") => format!("interface {interface} is already claimed by another program"),
-        Some(driver) => format!("interface {interface} is already claimed by the kernel driver {driver}"),
+        Some(driver) => {
+            format!("interface {interface} is already claimed by the kernel driver {driver}")
+        }
         None => format!("interface {interface} is already claimed"),
     };
     let hint = match driver {
@@ -266,7 +266,13 @@ mod tests {
 
     #[test]
     fn a_busy_interface_is_told_who_holds_it() {
-        let text = busy(0, Some("usb-storage"), "/dev/bus/usb/001/002", "cannot open").to_string();
+        let text = busy(
+            0,
+            Some("usb-storage"),
+            "/dev/bus/usb/001/002",
+            "cannot open",
+        )
+        .to_string();
         assert!(
             text.contains("usb-storage") && text.contains("modprobe -r"),
             "{text}"

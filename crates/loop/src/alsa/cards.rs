@@ -214,7 +214,9 @@ pub fn find(place: &Place, capture: bool, cards: Option<&[Card]>) -> Result<Card
     };
     let device = card.devices.iter().find(|device| device.0 == place.device);
     match device {
-        None => Err(missing("the card has no such device").hint(format!("use one of: {}", there()))),
+        None => {
+            Err(missing("the card has no such device").hint(format!("use one of: {}", there())))
+        }
         Some((_, can, _)) if capture && !can => {
             Err(missing("the device cannot capture").hint(format!(
                 "use a device that can, before the slash: alsa:hw:CARD,DEVICE/{place}; devices: {}",

@@ -153,8 +153,9 @@ impl Alsa {
         if self.clock.now() > self.seen.1 + patience {
             let doing = format!("no data from {}", self.address.capture);
             let said = format!("received nothing for {:.1} s", patience as f64 * 1e-9);
-            return Err(LinkError::new(LinkErrorKind::Timeout, doing, said)
-                .hint("use another rate or notify size; a card with an external clock needs that clock"));
+            return Err(LinkError::new(LinkErrorKind::Timeout, doing, said).hint(
+                "use another rate or notify size; a card with an external clock needs that clock",
+            ));
         }
         Ok(false)
     }
@@ -392,7 +393,8 @@ fn in_frames(address: &Address, point: &LoopPoint) -> Result<(Setup, u32), LinkE
     let frame = u64::from(point.frame_bytes());
     let frames = |bytes: u64, what: &str| {
         if bytes == 0 || frame == 0 || !bytes.is_multiple_of(frame) {
-            let said = format!("a {what} of {bytes} B is not a whole number of frames of {frame} B");
+            let said =
+                format!("a {what} of {bytes} B is not a whole number of frames of {frame} B");
             return Err(wrong(said).hint(format!("use a multiple of {frame} B")));
         }
         u32::try_from(bytes / frame).map_err(|_| {

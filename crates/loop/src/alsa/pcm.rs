@@ -168,7 +168,10 @@ impl Pcm {
     /// Ties another stream to this one: they start and stop together.
     pub fn link(&self, other: &Pcm) -> Result<(), LinkError> {
         kernel::link(&self.file, &other.file).map_err(|error| {
-            LinkError::from_io(format!("cannot link {} to {}", other.told, self.told), &error)
+            LinkError::from_io(
+                format!("cannot link {} to {}", other.told, self.told),
+                &error,
+            )
         })
     }
 

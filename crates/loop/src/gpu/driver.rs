@@ -247,9 +247,7 @@ fn load() -> Result<(), LinkError> {
         // SAFETY: the same; this time for what the loader says.
         let said = match unsafe { libloading::Library::new(LIBRARY) } {
             _ if cfg!(target_feature = "crt-static") => {
-                format!(
-                    "this wiregauge is statically linked and cannot load {LIBRARY}"
-                )
+                format!("this wiregauge is statically linked and cannot load {LIBRARY}")
             }
             Ok(_) => format!("{LIBRARY} loads now, but was not found before"),
             Err(error) => format!("{LIBRARY} cannot be loaded ({})", said_by_loader(&error)),

@@ -81,7 +81,9 @@ impl VirtualDevice {
             running: None,
             ended: None,
         };
-        device.until_state("cannot start the virtual device", |is| is != state::STARTING)?;
+        device.until_state("cannot start the virtual device", |is| {
+            is != state::STARTING
+        })?;
         Ok(device)
     }
 

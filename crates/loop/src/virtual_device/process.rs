@@ -144,7 +144,10 @@ impl Process {
         ftruncate(&file, bytes).map_err(laying)?;
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::SEAL).map_err(laying)?;
         let starting = |error: io::Error| {
-            let doing = format!("cannot start the device's process ({})", program.path.display());
+            let doing = format!(
+                "cannot start the device's process ({})",
+                program.path.display()
+            );
             LinkError::from_io(doing, &error)
         };
         let header = Arc::new(Header::of_file(&file).map_err(starting)?);

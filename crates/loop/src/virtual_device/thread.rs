@@ -21,7 +21,8 @@ pub(super) struct Thread {
 impl Thread {
     /// Starts it, of the priority of the calling thread at first.
     pub(super) fn start(asked: Asked) -> Result<Thread, LinkError> {
-        let failed = |error: &io::Error| LinkError::from_io("cannot start the device's thread", error);
+        let failed =
+            |error: &io::Error| LinkError::from_io("cannot start the device's thread", error);
         let header = Arc::new(Header::anonymous().map_err(|error| failed(&error))?);
         header.ask(asked);
         let (give, given) = mpsc::channel::<Arc<RingMemory>>();

@@ -61,7 +61,10 @@ fn silent(
     let timeout = Duration::from_nanos(plan.timeout_ns);
     let said = match error {
         Some(error) => format!("the last {} exchanges failed; {error}", in_a_row),
-        None => format!("the last {} exchanges timed out after {timeout:?} each", in_a_row),
+        None => format!(
+            "the last {} exchanges timed out after {timeout:?} each",
+            in_a_row
+        ),
     };
     // A new socket is a new address, which has proved nothing (docs/protocol.md, UDP: proof of address).
     let unproven = plan.connect == Connect::Each
@@ -135,7 +138,8 @@ fn refused(plan: &Plan, point: Point, status: wiregauge_wire::Status) -> LinkErr
             "use smaller sizes",
         ),
         Wire::Unproven => (
-            "the device does not send more bytes than it received until this address is proved".into(),
+            "the device does not send more bytes than it received until this address is proved"
+                .into(),
             "run again: the proof may have expired during a stall of this host",
         ),
         Wire::Version => (

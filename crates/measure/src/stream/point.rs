@@ -143,7 +143,10 @@ pub fn stream_point(
         let receiving = match receiving {
             Ok(receiving) => receiving,
             Err(error) => {
-                shared.fail(LinkError::from_io("cannot start the receiving thread", &error));
+                shared.fail(LinkError::from_io(
+                    "cannot start the receiving thread",
+                    &error,
+                ));
                 return (None, None);
             }
         };
@@ -284,10 +287,7 @@ fn idle_way(
         ),
     };
     if let (Way::In, Some(report)) = (way, report) {
-        what.push_str(&format!(
-            "; the device reports {} B sent",
-            report.bytes
-        ));
+        what.push_str(&format!("; the device reports {} B sent", report.bytes));
     }
     LinkError::new(
         LinkErrorKind::Timeout,

@@ -267,7 +267,7 @@ fn every_point_of_a_loop_has_its_curve_its_bound_and_its_floor() {
     assert!(curves.iter().all(|n| (4..=8).contains(n)), "{curves:?}");
     assert_eq!(shapes(figure, "limit"), [2]);
     let texts = texts(figure);
-    for text in ["Latency (ms, log)", "Stalls a minute (log)", "1 MS/s"] {
+    for text in ["Latency (ms, log)", "Stalls per minute (log)", "1 MS/s"] {
         assert!(texts.iter().any(|t| t == text), "{text}: {texts:?}");
     }
     let floors = texts.iter().filter(|text| text.starts_with("floor "));

@@ -26,7 +26,7 @@ pub struct Told {
 }
 
 /// The title of [`Told::floors`].
-pub const FLOORS: &str = "This host without the device";
+pub const FLOORS: &str = "Floor: this host without the device";
 
 /// What the figures in [`Told::floors`] are.
 pub const FLOORS_ARE: &str = "before / after the run";

@@ -61,14 +61,19 @@ impl Function {
                 "bulk" => Function::Bulk,
                 "interrupt" => Function::Interrupt,
                 "acm" => Function::Acm,
-                _ => return Err(format!("unknown function `{name}`: use bulk, interrupt or acm")),
+                _ => {
+                    return Err(format!(
+                        "unknown function `{name}`: use bulk, interrupt or acm"
+                    ));
+                }
             };
             let number = number
                 .parse()
                 .ok()
                 .filter(|n| (1..=MOST_FUNCTIONS).contains(n));
-            let number = number
-                .ok_or_else(|| format!("`{part}` is not a valid number of functions: use a number such as bulk=2"))?;
+            let number = number.ok_or_else(|| {
+                format!("`{part}` is not a valid number of functions: use a number such as bulk=2")
+            })?;
             functions.extend(std::iter::repeat_n(function, number));
         }
         if functions.len() > MOST_FUNCTIONS {

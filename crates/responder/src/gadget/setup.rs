@@ -65,7 +65,8 @@ impl Setup {
         let gadget = describe(plan, handles)
             .register()
             .map_err(|error| not_made(plan, &error))?;
-        let failed = |error: io::Error| LinkError::from_io("cannot declare the USB functions", &error);
+        let failed =
+            |error: io::Error| LinkError::from_io("cannot declare the USB functions", &error);
         let functions = custom
             .map(|mut custom| FunctionFs::declare(&custom.ffs_dir()?, pairs))
             .transpose()

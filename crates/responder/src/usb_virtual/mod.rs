@@ -115,7 +115,9 @@ pub fn serve(
             "cannot create a virtual USB device",
             "these functions need more than the fifteen endpoint numbers of a device",
         )
-        .hint("use fewer functions (acm needs two endpoint numbers, bulk and interrupt one each)"));
+        .hint(
+            "use fewer functions (acm needs two endpoint numbers, bulk and interrupt one each)",
+        ));
     }
     for (port, number) in Port::attach(plan.speed, count)?.into_iter().zip(1..) {
         let mut identity = identity.clone();

@@ -75,7 +75,10 @@ fn refuse_foreign_flags(args: &LimitsArgs) -> anyhow::Result<()> {
     for (flag, _, media) in given.iter().filter(|(_, is_given, _)| *is_given) {
         if args.medium.is_none_or(|medium| !media.contains(&medium)) {
             let names: Vec<&str> = media.iter().map(|medium| name(*medium)).collect();
-            bail!("{flag} requires `wiregauge limits {}`", names.join("` and `"));
+            bail!(
+                "{flag} requires `wiregauge limits {}`",
+                names.join("` and `")
+            );
         }
     }
     Ok(())

@@ -107,9 +107,7 @@ impl Found {
     /// What was asked for and is not shown, in words.
     pub fn missed(&self) -> Vec<String> {
         let Some(best) = &self.advice.best else {
-            return vec![
-                "no setting was found: the link failed at every setting tried".into(),
-            ];
+            return vec!["no setting was found: the link failed at every setting tried".into()];
         };
         let mut missed = Vec::new();
         if !best.confirmed {

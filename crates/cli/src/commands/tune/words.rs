@@ -90,7 +90,9 @@ fn proof(found: &Found, best: &Choice) -> Table {
     let amount = effort(found, found.task.counted(&best.at, best.exchanges));
     let title = match best.confirmed {
         true => format!("Confirmed by a new run of {amount}"),
-        false => format!("Not confirmed: the value is from a search probe of {amount}, which is biased towards the best"),
+        false => format!(
+            "Not confirmed: the value is from a search probe of {amount}, which is biased towards the best"
+        ),
     };
     let columns = ["figure", "asked", "found", "95 % from", "to", ""];
     let mut table = Table::new(title, &columns);
