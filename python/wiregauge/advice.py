@@ -62,7 +62,7 @@ class Diagnosis:
         self.changes = data.get("changes", data.get("undone", {}).get("steps", []))
         self.missed = tuple(missed)
 
-    def of(self, level: Literal["hurts", "note", "unknown", "good"]) -> list[dict[str, Any]]:
+    def of(self, level: Literal["problem", "note", "unknown", "good"]) -> list[dict[str, Any]]:
         """Return the findings of a level.
 
         Parameters

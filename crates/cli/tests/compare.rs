@@ -143,7 +143,7 @@ fn a_run_that_loses_exchanges_is_not_faster_for_it() {
     }
     assert_eq!(figure(&json, 0, "lost")["verdict"], "worse");
     let notes = json["notes"].to_string();
-    assert!(notes.contains("got no right answer in time"), "{notes}");
+    assert!(notes.contains("got no correct answer in time"), "{notes}");
     compared(&desk, "sound lossy", &["lost > 5% more"]).code(1);
     compared(&desk, "sound lossy", &["lost > 5% worse"]).code(1);
     compared(&desk, "sound lossy", &["lost > 90% more", "lost > 1% less"]).code(0);
@@ -216,7 +216,7 @@ fn points_that_one_side_lacks_are_named_and_not_decided() {
         .stderr(contains("no point was measured on both sides"));
     compared(&desk, "long short", &["depth=2: p50 > 5% worse"])
         .code(2)
-        .stderr(contains("names none of the points"));
+        .stderr(contains("no compared point matches"));
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn bad_input_says_what_is_wrong() {
     let server = desk.serve("tcp://:0");
     exchanged(&desk, "run", &server.address, "--count 9");
     for (condition, why) in [
-        ("p99 < 5% worse", "there is no `>` in it"),
+        ("p99 < 5% worse", "`>` is missing"),
         ("p98 > 5% worse", "`p98` is no figure"),
         ("p99 > 5% slower", "`slower` is not worse"),
         ("size=1: p99 > 5% worse", "`size` is not one of"),

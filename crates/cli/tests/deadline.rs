@@ -60,7 +60,7 @@ fn a_stall_is_counted_in_every_cycle_that_it_holds_up() {
         "Missed cycles of 90.000 ms",
         "replayed",
         "--interval 90ms",
-        "nothing is told beyond",
+        "no extrapolation",
     ] {
         assert!(text.contains(word), "{word}: {text}");
     }
@@ -188,7 +188,10 @@ fn what_makes_no_sense_is_said() {
         ("", "--period 1ms"),
         ("--period 1", "is no time"),
         ("--period 1ms --deadline 2ms", "--depth 2"),
-        ("--period 1ms --beyond often", "is no number of responses"),
+        (
+            "--period 1ms --beyond often",
+            "is not a valid number of responses",
+        ),
         ("--period 1ms --require p99<2ms", "missed<SHARE"),
         ("--period 1ms --point 9", "no such point"),
     ] {

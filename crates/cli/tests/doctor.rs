@@ -118,7 +118,7 @@ fn this_host_is_looked_at_and_every_objection_has_evidence_a_cost_and_a_remedy()
     let findings = found["findings"].as_array().unwrap();
     assert!(!findings.is_empty());
     for one in findings {
-        if ["note", "hurts"].contains(&one["level"].as_str().unwrap()) {
+        if ["note", "problem"].contains(&one["level"].as_str().unwrap()) {
             assert!(!one["evidence"].as_array().unwrap().is_empty(), "{one}");
             assert!(!one["remedy"].as_array().unwrap().is_empty(), "{one}");
             for part in ["text", "source"] {
@@ -136,7 +136,7 @@ fn the_worst_comes_first_with_evidence_cost_source_and_a_command() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0],
-        "hurts  governor: the frequency governor is schedutil, not performance"
+        "problem governor: the frequency governor is schedutil, not performance"
     );
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let seen = "seen /sys/devices/system/cpu/cpufreq/policy*/scaling_governor = schedutil costs ";
@@ -161,7 +161,7 @@ fn the_worst_comes_first_with_evidence_cost_source_and_a_command() {
 fn where_nothing_applies_that_is_said() {
     let host = Host::new();
     let text = host.output("--only ftdi-latency");
-    assert!(text.contains("nothing to look at"), "{text}");
+    assert!(text.contains("nothing to check"), "{text}");
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn a_usb_device_is_named_by_its_port_and_a_tty_by_its_path() {
         host.doctor(address)
             .assert()
             .code(3)
-            .stderr(contains(said).and(contains("try: ")));
+            .stderr(contains(said).and(contains("hint: ")));
     }
     host.doctor("/dev/ttyACM0")
         .assert()

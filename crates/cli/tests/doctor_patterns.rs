@@ -35,7 +35,7 @@ fn found(desk: &Desk, address: &str, flags: &str) -> Vec<Value> {
 /// The findings that object, as `check: title`.
 #[track_caller]
 fn objections(desk: &Desk, address: &str, flags: &str) -> Vec<String> {
-    let objects = |one: &Value| one["level"] == "note" || one["level"] == "hurts";
+    let objects = |one: &Value| one["level"] == "note" || one["level"] == "problem";
     let words = |one: Value| format!("{}: {}", one["check"], one["title"]).replace('"', "");
     let found = found(desk, address, flags);
     found.into_iter().filter(objects).map(words).collect()

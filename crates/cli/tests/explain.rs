@@ -105,7 +105,7 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
     for word in [
         "The link in a few numbers",
         "an exchange alone",
-        "off % if left out",
+        "leave-one-out error %",
         "Predicted, means in",
         "no band: beyond what was measured (IN 64 to 4096 B)",
     ] {
@@ -166,7 +166,7 @@ fn usbmon_on_a_link_that_is_not_usb_is_a_warning_and_the_run_goes_on() {
     let stored = desk.json("show last --json");
     assert!(stored["points"][0]["flows"][0]["transfers"].as_u64() > Some(0));
     let settings = stored["conditions"]["link"]["settings"].to_string();
-    assert!(settings.contains("usb:// links only"), "{settings}");
+    assert!(settings.contains("require a usb:// link"), "{settings}");
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn an_echo_is_told_that_it_cannot_stream() {
         &desk,
         &format!("stream {} --timeout 300ms", server.address),
         3,
-        &["this is an echo server"],
+        &["it is an echo server"],
     );
 }
 
@@ -201,7 +201,7 @@ fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
     let flags = "--direction in --timeout 10s --duration 500ms --settle 1ns";
     let bytes = 20_000_000;
     for (ticks, words) in [
-        (100_000, "no real bus is in between"),
+        (100_000, "there is no real bus in between"),
         (1 << 40, "still filling"),
     ] {
         let address = source(bytes, ticks);
@@ -312,7 +312,9 @@ fn a_device_that_takes_nothing_more_has_failed_after_the_timeout() {
     let (run, ended) = desk.try_stream(&address, flags);
     assert_eq!(ended.code, Some(3), "{ended}");
     assert!(
-        ended.stderr.contains("it took no whole transfer"),
+        ended
+            .stderr
+            .contains("the device accepted no complete transfer"),
         "{ended}"
     );
     let flow = &run.file.points[0].flows[0];
@@ -360,7 +362,7 @@ fn ctrl_c_keeps_what_was_measured_and_ends_the_devices_stream() {
         run.signal(Signal::INT);
         let ended = run.ended();
         assert_eq!(ended.code, Some(130), "{address} {direction}: {ended}");
-        assert!(ended.stdout.contains("not measured to its end"), "{ended}");
+        assert!(ended.stdout.contains("not measured to the end"), "{ended}");
         let shown = desk.json("show last --json");
         assert_eq!(shown["state"], "interrupted");
         let flow = &shown["points"][0]["flows"][0];

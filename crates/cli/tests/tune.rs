@@ -120,7 +120,7 @@ fn what_no_setting_keeps_is_told_with_the_nearest_and_exit_code_1() {
     let ended = Background::start(&mut desk.command(&words)).ended();
     assert_eq!(ended.code, Some(1), "{ended}");
     assert!(
-        ended.stdout.contains("nearest to what was asked for"),
+        ended.stdout.contains("no setting meets all constraints"),
         "{ended}"
     );
     assert!(ended.stdout.contains("VIOLATED"), "{ended}");
@@ -156,7 +156,7 @@ fn the_run_that_confirms_is_stored_whole_and_its_command_repeats_it() {
     for part in [
         "best: OUT 16 B",
         "Confirmed by a fresh run of 150 exchanges",
-        "To use it",
+        "How to use it",
     ] {
         assert!(said.contains(part), "{part} is missing: {said}");
     }
@@ -306,7 +306,7 @@ fn a_dead_link_is_exit_code_3_and_what_was_found_is_told() {
     let ended = run.ended();
     assert_eq!(ended.code, Some(3), "{ended}");
     assert!(
-        ended.stdout.contains("the best that was found until then"),
+        ended.stdout.contains("the best setting found so far"),
         "{ended}"
     );
     assert!(ended.stdout.contains("Not confirmed"), "{ended}");
@@ -341,7 +341,7 @@ fn ctrl_c_tells_what_was_found_until_then() {
         let ended = run.ended();
         assert_eq!(ended.code, Some(130), "{ended}");
         let told = match flags {
-            "" => "the best that was found until then",
+            "" => "the best setting found so far",
             _ => "\"ended\": \"interrupted\"",
         };
         assert!(ended.stdout.contains(told), "{ended}");
@@ -384,10 +384,13 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
         ("--maximise trt --minimise trt", "cannot be used with"),
         ("--maximise speed", "is no figure"),
         ("--minimise trt --subject-to p99<10", "is no time"),
-        ("--minimise trt --subject-to p99>10ms", "limited from above"),
+        (
+            "--minimise trt --subject-to p99>10ms",
+            "needs an upper limit",
+        ),
         (
             "--minimise trt --subject-to lost<2ms",
-            "in % or as a whole number",
+            "in % or a whole number",
         ),
         ("--minimise trt --subject-to p98<2ms", "no such figure"),
         ("--minimise trt --subject-to trt=2ms", "<= or >="),
@@ -402,20 +405,23 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
             "--minimise gap.p99 --transfer 64 --in 48",
             "cannot be used with",
         ),
-        ("--minimise trt --in 9..5", "counts to nowhere"),
-        ("--minimise trt --in 8..16", "no room for the headers"),
-        ("--minimise trt --depth 0", "depth of 0"),
+        ("--minimise trt --in 9..5", "is not a valid range"),
+        ("--minimise trt --in 8..16", "too small for the headers"),
+        ("--minimise trt --depth 0", "depth 0"),
         (
             "--minimise trt --depth 2,4 --connect each",
             "requires --depth 1",
         ),
-        ("--minimise trt --confirm 5s", "number of them"),
-        ("--minimise trt --confirm 0", "confirms nothing"),
+        ("--minimise trt --confirm 5s", "number of exchanges"),
+        ("--minimise trt --confirm 0", "is not valid"),
         ("--maximise rate --transfer 64 --confirm 100", "is a time"),
-        ("--minimise trt --figure front.jpg", "neither .svg nor .png"),
+        (
+            "--minimise trt --figure front.jpg",
+            "must end in .svg or .png",
+        ),
         (
             "--minimise trt --figure /no/where.svg",
-            "writing the figure",
+            "cannot write the figure",
         ),
         ("--minimise trt --wait long", "block"),
     ];
@@ -435,7 +441,7 @@ fn what_a_link_does_not_tell_is_no_aim() {
     let address = &server.address;
     for (flags, says) in [
         ("--minimise access.p50", "--connect each"),
-        ("--maximise limit-used", "limit of this link is not known"),
+        ("--maximise limit-used", "limit of this link is unknown"),
         (
             "--minimise trt --subject-to from-intended.p99<1s",
             "schedule",

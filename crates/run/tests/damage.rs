@@ -156,7 +156,7 @@ fn a_truncated_sample_file_is_named_wherever_it_is_cut() {
         fs::write(&path, &whole[..length]).unwrap();
         let error = read_all(&dir).unwrap_err();
         assert!(matches!(error, RunError::BadSamples { .. }), "{error}");
-        assert_says(error, "not a whole Parquet file");
+        assert_says(error, "not a complete Parquet file");
     }
 }
 

@@ -509,6 +509,6 @@ mod tests {
             .err()
             .expect("no such card");
         assert_eq!(error.kind(), LinkErrorKind::NotFound);
-        assert!(error.to_string().contains("try: "), "{error}");
+        assert!(error.to_string().contains("hint: "), "{error}");
     }
 }

@@ -389,7 +389,9 @@ mod tests {
             "setting up: it can have 64 to 4096 frames a block, but not 100\n  hint: --notify 384 (96 frames) \
              or --notify 512 (128 frames)"
         );
-        assert!(told(Number::Rate, 9_000, near(Some(4096), None)).ends_with("try: --rate 4096"));
+        assert!(
+            told(Number::Rate, 9_000, near(Some(4096), None)).ends_with("hint: use --rate 4096")
+        );
         assert!(!told(Number::BufferSize, 1, near(None, None)).contains("try"));
     }
 
