@@ -54,7 +54,7 @@ fn an_unknown_scheme_is_answered_with_the_known_ones() {
         "carrier-pigeon://roof",
         "",
         2,
-        "no link kind `carrier-pigeon`",
+        "unknown scheme `carrier-pigeon`",
     );
     desk.wiregauge("exchange carrier-pigeon://roof")
         .assert()
@@ -140,8 +140,8 @@ fn a_file_is_no_tty() {
     let desk = Desk::new();
     std::fs::write(desk.path("file"), "not a tty").expect("a file");
     let address = format!("serial://{}", desk.text("file"));
-    refused(&desk, &address, "", 2, "is no tty");
-    refused(&desk, "serial:///dev/null", "", 2, "is no tty");
+    refused(&desk, &address, "", 2, "is not a tty");
+    refused(&desk, "serial:///dev/null", "", 2, "is not a tty");
     let text = std::fs::read_to_string(desk.path("file")).expect("the file");
     assert_eq!(text, "not a tty");
 }

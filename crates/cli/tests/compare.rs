@@ -240,7 +240,7 @@ fn bad_input_says_what_is_wrong() {
     exchanged(&desk, "run", &server.address, "--count 9");
     for (condition, why) in [
         ("p99 < 5% worse", "`>` is missing"),
-        ("p98 > 5% worse", "`p98` is no figure"),
+        ("p98 > 5% worse", "unknown figure `p98`"),
         ("p99 > 5% slower", "`slower` is not worse"),
         ("size=1: p99 > 5% worse", "`size` is not one of"),
     ] {
@@ -253,7 +253,7 @@ fn bad_input_says_what_is_wrong() {
         .code(2)
         .stderr(contains("cannot find a run `nothing`"));
     let figure = desk.wiregauge("compare run run --only p98").assert();
-    figure.code(2).stderr(contains("`p98` is no figure"));
+    figure.code(2).stderr(contains("unknown figure `p98`"));
     let foreign = desk.wiregauge("compare run run --only gap.p50").assert();
     foreign.code(2).stderr(contains("of kind `exchange`"));
     // Nine samples tell nothing, and say so.

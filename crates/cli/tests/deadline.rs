@@ -186,7 +186,7 @@ fn what_makes_no_sense_is_said() {
     desk.output("exchange null:// --count 50 --no-calibration");
     for (flags, words) in [
         ("", "--period 1ms"),
-        ("--period 1", "is no time"),
+        ("--period 1", "is not a duration"),
         ("--period 1ms --deadline 2ms", "--depth 2"),
         (
             "--period 1ms --beyond often",

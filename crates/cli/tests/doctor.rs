@@ -207,7 +207,7 @@ fn undo_leaves_what_somebody_else_changed() {
     host.file(GOVERNOR, "ondemand\n");
     let text = host.output("--undo");
     assert!(
-        text.contains("ondemand, changed by somebody else meanwhile; left so"),
+        text.contains("ondemand, changed by another program in the meantime; kept"),
         "{text}"
     );
     assert_eq!(host.text(GOVERNOR), "ondemand\n");

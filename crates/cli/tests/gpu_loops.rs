@@ -271,7 +271,7 @@ fn what_the_driver_says_is_told_with_what_was_being_done() {
         (
             "--gpu=pinned",
             "cuInit:304",
-            &["opening GPU 0", "error 304", "/dev/nvidia"][..],
+            &["cannot open GPU 0", "error 304", "/dev/nvidia"][..],
         ),
         (
             "--gpu=pinned",
@@ -400,7 +400,7 @@ fn a_driver_without_a_gpu_or_without_that_one_says_so() {
     );
     let two = ("STANDIN_DEVICES", "2");
     let says = &[
-        "opening GPU 2",
+        "cannot open GPU 2",
         "there are 2 GPUs",
         "hint: use --gpu-device 0 to 1",
     ];

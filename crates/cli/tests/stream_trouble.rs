@@ -53,7 +53,7 @@ fn what_cannot_be_streamed_is_refused_before_anything_is_opened() {
     ] {
         refused(&desk, &format!("stream {flags}"), 2, &[part]);
     }
-    refused(&desk, "stream tcp://127.0.0.1:1", 3, &["connecting to"]);
+    refused(&desk, "stream tcp://127.0.0.1:1", 3, &["cannot connect to"]);
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn a_device_that_lost_the_order_to_end_is_told_again_and_given_up_in_the_end() {
 fn a_point_in_which_nothing_moves_has_failed() {
     let desk = Desk::new();
     let flags = "--direction in --transfer 500 --timeout 10s --duration 200ms --settle 300ms";
-    let told = "nothing came for 500ms; the device says that it sent 0 B";
+    let told = "received nothing for 500ms; the device reports 0 B sent";
     refused(
         &desk,
         &format!("stream {} {flags}", source(0, 0)),

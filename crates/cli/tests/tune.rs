@@ -382,8 +382,8 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
     let cases = [
         ("", "--maximise"),
         ("--maximise trt --minimise trt", "cannot be used with"),
-        ("--maximise speed", "is no figure"),
-        ("--minimise trt --subject-to p99<10", "is no time"),
+        ("--maximise speed", "unknown figure"),
+        ("--minimise trt --subject-to p99<10", "is not a duration"),
         (
             "--minimise trt --subject-to p99>10ms",
             "needs an upper limit",
@@ -392,7 +392,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
             "--minimise trt --subject-to lost<2ms",
             "in % or a whole number",
         ),
-        ("--minimise trt --subject-to p98<2ms", "no such figure"),
+        ("--minimise trt --subject-to p98<2ms", "unknown figure"),
         ("--minimise trt --subject-to trt=2ms", "<= or >="),
         (
             "--minimise trt --subject-to gap.p99<2ms",
@@ -455,7 +455,7 @@ fn what_a_link_does_not_tell_is_no_aim() {
     desk.wiregauge("tune tcp://127.0.0.1:1 --minimise trt")
         .assert()
         .code(3)
-        .stderr(contains("connecting to"));
+        .stderr(contains("cannot connect to"));
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn a_schedule_and_unanswered_exchanges_tell_nothing_of_the_link() {
     assert_eq!(models[0].left_out, 1);
     assert_eq!(models[0].figures().unwrap().settings, 3);
     assert!(
-        said(&models[0]).contains("left out: 1 of 4 points"),
+        said(&models[0]).contains("excluded: 1 of 4 points"),
         "{models:?}"
     );
 }

@@ -9,6 +9,7 @@ mod doctor;
 mod exchange;
 mod explain;
 mod gadget;
+mod groups;
 mod limits;
 mod report;
 mod serve;
@@ -49,7 +50,8 @@ its samples.";
 
 /// Measure the link between a computer and a device, as fio measures disks.
 #[derive(Debug, Parser)]
-#[command(name = "wiregauge", version, long_about = OVERVIEW, max_term_width = 100)]
+#[command(name = "wiregauge", version, long_about = OVERVIEW, max_term_width = 100,
+          help_template = groups::template())]
 pub struct Arguments {
     /// The command.
     #[command(subcommand)]
@@ -65,20 +67,20 @@ pub enum Command {
     /// Measure one-way data streams: rates, losses, gaps, buffer sizes.
     #[command(after_help = stream::EXAMPLES)]
     Stream(Box<StreamArgs>),
-    /// Measure a closed loop from a digitizer to a generator: the shortest stable latency.
+    /// Measure the shortest stable latency of a loop from digitizer to generator.
     #[cfg(feature = "loop")]
     #[command(after_help = closed_loop::EXAMPLES)]
     Loop(Box<LoopArgs>),
     /// Find the best settings and confirm them with a new run.
     #[command(after_help = tune::EXAMPLES)]
     Tune(Box<TuneArgs>),
-    /// Run a responder, the other end of a link: TCP, UDP, Unix socket, serial port, pseudo-terminal, USB.
+    /// Run a responder, the other end of a link.
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),
     /// Show a stored run as tables: text, Markdown, LaTeX, CSV, JSON.
     #[command(after_help = show::EXAMPLES)]
     Show(ShowArgs),
-    /// Explain where the time of a run goes and what limits it; predict other settings.
+    /// Explain what limits a run, and predict other settings.
     #[command(after_help = explain::EXAMPLES)]
     Explain(ExplainArgs),
     /// Report how often a control loop would miss its deadline.

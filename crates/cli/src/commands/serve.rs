@@ -75,7 +75,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
             // To standard output and at once, so that a script can wait for it and read it.
             session.caller.serving(address);
             let mut out = session.caller.bytes();
-            let _ = writeln!(out, "cannot serve {address}").and_then(|()| out.flush());
+            let _ = writeln!(out, "serving {address}").and_then(|()| out.flush());
             if remote {
                 remark!(
                     session,

@@ -189,7 +189,7 @@ fn half_a_reply_is_told_from_none() {
     let mut device = Device::open(&address, &options(lines(), Duration::from_millis(150))).unwrap();
     let text = device.exchange(b"?", None).unwrap_err().to_string();
     for part in [
-        "10 bytes came, beginning 68 61 6c 66",
+        "received 10 bytes, beginning 68 61 6c 66",
         "terminator",
         &address,
     ] {

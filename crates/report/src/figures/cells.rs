@@ -110,7 +110,7 @@ pub(super) fn sweeps<'a>(cells: &[Cell<'a>]) -> Vec<Sweep<'a>> {
         .all(|cell| cell.point().in_bytes == cell.point().out_bytes)
     {
         sweeps.push(Sweep {
-            name: "Size each way",
+            name: "Size in each direction",
             stem: "size",
             size: |point| point.in_bytes,
             way: Swept::Equal,
