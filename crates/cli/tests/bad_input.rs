@@ -81,7 +81,7 @@ fn an_address_that_lacks_something_is_answered_with_what_it_lacks() {
     refused(&desk, "tcp://::1:7", "", 2, "brackets");
     refused(&desk, "unix://", "", 2, "no path");
     refused(&desk, "serial://", "", 2, "no path");
-    refused(&desk, "null://something", "", 2, "nothing follows");
+    refused(&desk, "null://something", "", 2, "takes no address");
     let long = format!("unix:///{}", "x".repeat(120));
     refused(&desk, &long, "", 2, "at most 107 bytes");
 }

@@ -116,7 +116,7 @@ fn a_limit_that_is_not_shown_to_be_kept_is_missed() {
     desk.wiregauge(&format!("{asked} missed<1e-6"))
         .assert()
         .code(1)
-        .stderr(contains("missed<1e-6").and(contains("too short to tell")));
+        .stderr(contains("missed<1e-6").and(contains("the run is too short")));
     let told = desk
         .wiregauge(&format!("{asked} missed<1e-6 --json"))
         .assert()

@@ -63,7 +63,7 @@ while True:
     let told = objections(&desk, &server.address, flags);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
-        told[0].starts_with("polling: RTTs are just over 100 ms"),
+        told[0].starts_with("polling: RTTs are just above 100 ms"),
         "{told:?}"
     );
 }
@@ -105,7 +105,7 @@ while True:
     let told = objections(&desk, &slow.address, flags);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
-        told[0].starts_with("delayed-ack: answers come 40 ms late"),
+        told[0].starts_with("delayed-ack: answers over TCP arrive 40 ms late"),
         "{told:?}"
     );
     let quick = server(&desk, body);

@@ -137,7 +137,7 @@ fn every_way_brings_each_block_back_to_its_place() {
     assert!(gpu.1.starts_with("software stand-in 0 (no GPU)"), "{gpu:?}");
     let shown = desk.output("show last");
     assert!(
-        shown.contains("The ways of a block")
+        shown.contains("GPU paths")
             && shown.contains("gpu-streams:4")
             && shown.contains("GPU software stand-in"),
         "{shown}"
@@ -469,7 +469,7 @@ fn what_a_gpu_cannot_do_is_refused_before_it_is_looked_for() {
         (
             "virtual --gpu=warp",
             "unknown GPU path",
-            "persistent, and cpu",
+            "persistent or cpu",
         ),
         (
             "virtual --gpu=streams:0",

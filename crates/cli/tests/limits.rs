@@ -118,7 +118,7 @@ fn what_a_speed_forbids_is_refused_with_what_it_allows() {
         ("uart --framing 8N3", "such as 8N1"),
         (
             "uart --rate 10M",
-            "--rate is for `wiregauge limits tcp` and `udp`",
+            "--rate requires `wiregauge limits tcp` and `udp`",
         ),
         ("--packet 64", "--packet is for `wiregauge limits usb`"),
         ("udp --payload 65508", "1 to 65507 B"),

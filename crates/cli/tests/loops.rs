@@ -253,9 +253,9 @@ fn the_table_of_the_note_is_printed_alone_and_has_its_rows() {
         said.contains("this host: needed") && said.contains("Spectrum: Linux, CPU"),
         "{said}"
     );
-    assert!(!said.contains("Stalls that this run"), "{said}");
+    assert!(!said.contains("Stalls in this run"), "{said}");
     let shown = desk.output("show last");
-    assert!(shown.contains("Stalls that this run"), "{shown}");
+    assert!(shown.contains("Stalls in this run"), "{shown}");
 }
 
 #[test]

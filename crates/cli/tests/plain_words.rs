@@ -29,7 +29,6 @@ const RETIRED: &[&str] = &[
     "hurts",
     "in a few numbers",
     "is let go",
-    "is no figure",
     "is no framing",
     "is no limit",
     "is no load",

@@ -161,7 +161,7 @@ fn a_device_that_falls_silent_has_failed_after_the_timeout() {
     let (run, ended) = desk.try_stream(&address, flags);
     assert_eq!(ended.code, Some(3), "{ended}");
     assert!(
-        ended.stderr.contains("it sent nothing for 500ms"),
+        ended.stderr.contains("the device sent nothing for 500ms"),
         "{ended}"
     );
     let flow = &run.file.points[0].flows[0];
@@ -281,7 +281,7 @@ fn a_point_in_which_nothing_moves_has_failed() {
         &[told],
     );
     let (run, ended) = desk.try_stream(&source(500, 0), flags);
-    let told = "(500 B outside them); the device says that it sent 500 B";
+    let told = "(500 B outside); the device reports 500 B sent";
     assert_eq!(ended.code, Some(3), "{ended}");
     assert!(ended.stderr.contains(told), "{told}: {ended}");
     let point = &run.file.points[0];

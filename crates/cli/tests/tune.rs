@@ -137,7 +137,7 @@ fn a_run_too_short_to_show_a_tail_does_not_claim_it() {
     let verdict = &told["best"]["constraints"][0];
     assert_eq!(verdict["verdict"], "not-shown", "{told:#}");
     assert!(verdict["found"]["high"].is_null());
-    assert!(ended.stderr.contains("not shown"), "{ended}");
+    assert!(ended.stderr.contains("not proven"), "{ended}");
     // Left to itself the run is long enough.
     let flags = "--minimise trt --depth 1,2 --count 200 --subject-to p99.9<20s";
     let (told, _) = tune(&desk, &server.address, flags);
@@ -155,7 +155,7 @@ fn the_run_that_confirms_is_stored_whole_and_its_command_repeats_it() {
     let said = desk.output(&words);
     for part in [
         "best: OUT 16 B",
-        "Confirmed by a fresh run of 150 exchanges",
+        "Confirmed by a new run of 150 exchanges",
         "How to use it",
     ] {
         assert!(said.contains(part), "{part} is missing: {said}");
@@ -253,7 +253,7 @@ fn sizes_that_the_device_cannot_take_are_left_out_and_told() {
     let flags = "--maximise in-throughput --in 64..4k --depth 1 --count 10";
     let (told, ended) = tune(&desk, &server.address, flags);
     assert_eq!(ended.code, Some(0), "{ended}");
-    assert!(ended.stderr.contains("takes --in up to 512"), "{ended}");
+    assert!(ended.stderr.contains("supports --in up to 512"), "{ended}");
     assert!(told["best"]["in_bytes"].as_u64() <= Some(512), "{told:#}");
 }
 
@@ -414,7 +414,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
         ),
         ("--minimise trt --confirm 5s", "number of exchanges"),
         ("--minimise trt --confirm 0", "is not valid"),
-        ("--maximise rate --transfer 64 --confirm 100", "is a time"),
+        ("--maximise rate --transfer 64 --confirm 100", "must be a time"),
         (
             "--minimise trt --figure front.jpg",
             "must end in .svg or .png",
@@ -450,7 +450,7 @@ fn what_a_link_does_not_tell_is_no_aim() {
         desk.wiregauge(&format!("tune {address} {flags}"))
             .assert()
             .code(2)
-            .stderr(contains(says).and(contains("tuning tcp://")));
+            .stderr(contains(says).and(contains("cannot tune tcp://")));
     }
     desk.wiregauge("tune tcp://127.0.0.1:1 --minimise trt")
         .assert()

@@ -83,7 +83,7 @@ fn a_super_speed_device_on_usb_2_wires_is_told_by_its_capabilities_and_by_its_po
         let found = host.only("speed", usb("1-3"));
         assert_eq!(found.level, Level::Hurts);
         assert!(
-            found.title.contains("480 Mbit/s and can do 5000"),
+            found.title.contains("480 Mbit/s but supports 5000"),
             "{}",
             found.title
         );

@@ -113,7 +113,7 @@ fn ethernet() -> String {
         "1 Gbit/s: B/s",
         "% of line rate",
         "messages/s at 100 Mbit/s",
-        "one takes at 100 Mbit/s, us",
+        "us per message at 100 Mbit/s",
     ];
     let tcp = Transport::Tcp { timestamps: true };
     let plain = Transport::Tcp { timestamps: false };

@@ -128,7 +128,7 @@ fn check_point(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
                  {SAMPLE_BYTES} B are {frame} B"
             ),
             format!(
-                "--notify {}",
+                "use --notify {}",
                 notify_bytes.div_ceil(frame).saturating_mul(frame)
             ),
         )
@@ -141,7 +141,7 @@ fn check_point(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
         (
             format!("a ring of {ring_bytes} B is not a whole number of blocks of {notify_bytes} B"),
             format!(
-                "--ring {}",
+                "use --ring {}",
                 ring_bytes.div_ceil(block).saturating_mul(block)
             ),
         )
@@ -175,7 +175,7 @@ fn check_point(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
                 "a preload of {preload_bytes} B is not a whole number of blocks of {notify_bytes} B"
             ),
             format!(
-                "--preload {}",
+                "use --preload {}",
                 preload_bytes.div_ceil(block).saturating_mul(block)
             ),
         )
@@ -263,7 +263,10 @@ mod tests {
         let error = check(&plan).expect_err("a plan that cannot be run");
         assert_eq!(error.kind(), LinkErrorKind::Usage);
         let text = error.to_string();
-        assert!(text.contains("virtual:") && text.contains("try:"), "{text}");
+        assert!(
+            text.contains("virtual:") && text.contains("hint:"),
+            "{text}"
+        );
         text
     }
 
@@ -292,11 +295,11 @@ mod tests {
         assert!(refused_point(|p| p.rate_hz = 0).contains("--rate"));
         assert!(refused_point(|p| p.channels = 0).contains("1 to 64"));
         assert!(refused_point(|p| p.channels = 65).contains("1 to 64"));
-        assert!(refused_point(|p| p.notify_bytes = 0).contains("--notify from 4"));
+        assert!(refused_point(|p| p.notify_bytes = 0).contains("--notify 4"));
         assert!(refused_point(|p| p.notify_bytes = 4_098).contains("--notify 4100"));
         assert!(refused_point(|p| p.notify_bytes = 2 << 20).contains("does not fit in a ring"));
         assert!(refused_point(|p| p.ring_bytes = 9_000).contains("--ring 12288"));
-        assert!(refused_point(|p| p.ring_bytes = 4_096).contains("single block"));
+        assert!(refused_point(|p| p.ring_bytes = 4_096).contains("only one block"));
         assert!(refused_point(|p| p.preload_bytes = 4_092).contains("less than one block"));
         assert!(refused_point(|p| p.preload_bytes = 2 << 20).contains("--ring 2097152"));
         assert!(refused_point(|p| p.preload_bytes = 4_100).contains("--preload 8192"));
@@ -332,6 +335,6 @@ mod tests {
         // 4 MB/s of a memory that copies 5 or 3.
         check_speed(&plan(), 5e6).unwrap();
         let text = check_speed(&plan(), 3e6).unwrap_err().to_string();
-        assert!(text.contains("copies 3 MB/s"), "{text}");
+        assert!(text.contains("copies only 3 MB/s"), "{text}");
     }
 }

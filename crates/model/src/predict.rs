@@ -97,8 +97,7 @@ pub enum Beyond {
 pub enum CannotPredict {
     /// Too few settings for any band.
     #[error(
-        "a prediction interval requires {MIN_FOR_BAND} different sizes and depths, but {settings} were \
-         measured"
+        "a prediction interval requires {MIN_FOR_BAND} different sizes and depths (measured: {settings})"
     )]
     TooFew {
         /// How many there are.

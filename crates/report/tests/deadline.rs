@@ -220,7 +220,7 @@ fn a_tail_of_levels_is_not_continued_and_the_reason_is_told() {
     assert_eq!(told.tables.len(), 1);
     let words = told.warnings.join("\n");
     assert!(
-        words.contains("no extrapolation") && words.contains("lie apart"),
+        words.contains("no extrapolation") && words.contains("are separate from"),
         "{words}"
     );
     let figure = figures::of_deadlines(&found).expect("a figure");

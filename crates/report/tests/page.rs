@@ -115,7 +115,7 @@ fn losses_and_limits_that_were_asked_about_are_told() {
     let page = page_of(&[subject("run", exchange(&dir.path().join("run"), 2, 2000))]);
     let said = between(&page, "<ul class=\"said\">", "</ul>");
     assert!(
-        said.contains("Of 4,000 exchanges, these did not go well: 2 lost."),
+        said.contains("Errors in 4,000 exchanges: 2 lost."),
         "{said}"
     );
     assert!(
@@ -263,7 +263,7 @@ fn a_run_without_points_and_a_failed_one_make_a_page_that_says_so() {
     let page = make("interrupted", Some(State::Interrupted));
     assert!(page.contains("The run was interrupted. No point was finished."));
     let page = make("running", None);
-    assert!(page.contains("or its writer was killed"));
+    assert!(page.contains("or its process was killed"));
     assert!(page_of(&[]).contains("This report has no runs."));
 }
 
@@ -277,7 +277,7 @@ fn points_in_which_nothing_was_answered_are_told_of() {
         })
     });
     let page = page_of(&[subject("run", run)]);
-    assert!(page.contains("these did not go well: 40 lost"), "{page}");
+    assert!(page.contains("exchanges: 40 lost"), "{page}");
 }
 
 #[test]

@@ -47,7 +47,10 @@ fn a_scpi_instrument_on_a_tty_is_asked_line_by_line() {
         assert_eq!(reply.payload, format!("{n}{n}{n}").as_bytes());
     }
     let error = device.exchange(b"*IDN?\n", None).unwrap_err();
-    assert!(error.to_string().contains("adds by itself"), "{error}");
+    assert!(
+        error.to_string().contains("which the framing adds"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -216,7 +219,7 @@ fn nonsense_is_an_error_and_not_a_reply() {
     let error = device.exchange(b"a", None).unwrap_err();
     assert_eq!(error.kind(), LinkErrorKind::Protocol);
     assert!(
-        error.to_string().contains("announces 4294967295 bytes"),
+        error.to_string().contains("declares 4294967295 bytes"),
         "{error}"
     );
     assert_eq!(device.exchange(b"b", None).unwrap().payload, b"ok");

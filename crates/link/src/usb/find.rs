@@ -259,7 +259,7 @@ mod tests {
         );
         let error = refused(&[], "0403:6001");
         assert_eq!(error.kind(), LinkErrorKind::NotFound);
-        assert!(error.to_string().contains("no USB device at all"));
+        assert!(error.to_string().contains("no USB device is attached"));
     }
 
     #[test]
@@ -292,7 +292,7 @@ mod tests {
             "1d6b:0104",
         )
         .to_string();
-        assert!(text.contains("name one by the port"), "{text}");
+        assert!(text.contains("select one by its port"), "{text}");
     }
 
     #[test]

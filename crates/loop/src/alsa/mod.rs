@@ -492,10 +492,10 @@ mod tests {
 
     #[test]
     fn sizes_that_no_sound_card_can_have_are_refused_with_the_reason() {
-        assert!(told(&point(255, 4096, 1024)).contains("not whole frames of 4 B"));
+        assert!(told(&point(255, 4096, 1024)).contains("not a whole number of frames of 4 B"));
         assert!(told(&point(256, 4096, 0)).contains("preload of 0 B"));
-        assert!(told(&point(256, 4096, 8192)).contains("does not fit into a ring of 1024"));
-        assert!(told(&point(4096, 4096, 4096)).contains("does not hold two blocks"));
+        assert!(told(&point(256, 4096, 8192)).contains("does not fit in a ring of 1024"));
+        assert!(told(&point(4096, 4096, 4096)).contains("too small for two blocks"));
         let fast = LoopPoint {
             rate_hz: 1 << 40,
             ..point(256, 4096, 1024)

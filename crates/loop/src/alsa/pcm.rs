@@ -283,14 +283,14 @@ fn impossible(doing: &str, number: Number, value: u32, channels: u32, near: Near
     let tries: Vec<String> = tries
         .into_iter()
         .map(|value| match is_frames {
-            true => format!("use {flag} {} ({value} frames)", bytes(value)),
-            false => format!("use {flag} {value}"),
+            true => format!("{flag} {} ({value} frames)", bytes(value)),
+            false => format!("{flag} {value}"),
         })
         .collect();
     let error = LinkError::new(LinkErrorKind::Usage, doing, said);
     match tries.is_empty() {
         true => error,
-        false => error.hint(tries.join(" or ")),
+        false => error.hint(format!("use {}", tries.join(" or "))),
     }
 }
 
@@ -386,8 +386,8 @@ mod tests {
             |number, value, near| impossible("setting up", number, value, 2, near).to_string();
         assert_eq!(
             told(Number::PeriodSize, 100, near(Some(96), Some(128))),
-            "setting up: it can have 64 to 4096 frames a block, but not 100\n  hint: --notify 384 (96 frames) \
-             or --notify 512 (128 frames)"
+            "setting up: it supports 64 to 4096 frames per block, not 100\n  hint: use --notify 384 (96 \
+             frames) or --notify 512 (128 frames)"
         );
         assert!(
             told(Number::Rate, 9_000, near(Some(4096), None)).ends_with("hint: use --rate 4096")

@@ -280,7 +280,7 @@ mod tests {
         let cells = sweep(&[1, 2], &[64, 128], &[None, Some(4096)]);
         let (drawn, rule) = few(&cells, 6);
         assert_eq!(drawn, sweep(&[1, 2], &[64, 128], &[None]));
-        assert!(rule.contains("Of 8 points 4 are drawn"), "{rule}");
+        assert!(rule.contains("4 of 8 points are shown"), "{rule}");
         let cells = sweep(&[1, 2, 3, 4, 5], &[64, 128, 256], &[None]);
         let (drawn, rule) = few(&cells, 6);
         assert_eq!(drawn, sweep(&[1, 3, 5], &[64, 256], &[None]));
@@ -297,7 +297,7 @@ mod tests {
         cells.extend(cells.clone().iter().map(by_gpu));
         let (drawn, rule) = few(&cells, 3);
         assert_eq!(drawn, [cells[0], by_gpu(&cells[0])]);
-        assert!(rule.contains("the ways of the first"), "{rule}");
+        assert!(rule.contains("the paths of the first"), "{rule}");
     }
 
     #[test]

@@ -339,7 +339,7 @@ fn loops_at_the_extremes_are_drawn_inside_the_sheet() {
         .collect();
     for runs in [1, 2, 9] {
         let figure = &sound(&many[..runs])["stalls-latency"];
-        assert!(figure.caption.contains(" are drawn"), "{}", figure.caption);
+        assert!(figure.caption.contains(" are shown"), "{}", figure.caption);
     }
     for services in [vec![0], vec![0, u64::MAX / 8], vec![1; 3], vec![]] {
         let run = looped("a", &rates, &[2, 1 << 30], &[1 << 34], |_| services.clone());

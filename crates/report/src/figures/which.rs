@@ -225,7 +225,7 @@ mod tests {
             drawn,
             [(48, 1), (48, 8), (2000, 1), (2000, 8), (8000, 1), (8000, 8)]
         );
-        assert!(choice.rule.contains("Of 20 points 6"), "{}", choice.rule);
+        assert!(choice.rule.contains("6 of 20 points"), "{}", choice.rule);
     }
 
     #[test]

@@ -271,6 +271,15 @@ impl Kind {
         }
     }
 
+    /// Heading of the time on the wire of one of them.
+    pub fn time(&self) -> &'static str {
+        match self {
+            Kind::Usb(_) => "us per packet",
+            Kind::Uart(_) => "us per byte",
+            Kind::Ethernet(..) => "us per message",
+        }
+    }
+
     /// Bytes a second of all such endpoints of a bus together, where USB 2.0 has a table.
     pub fn bus_bytes_s(&self) -> Option<u64> {
         match self {

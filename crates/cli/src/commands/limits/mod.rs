@@ -50,7 +50,7 @@ fn table(out: &mut dyn Write, title: &str, all: &[&Best]) -> std::io::Result<()>
     if is_usb {
         columns.push("all endpoints B/s");
     }
-    columns.push("us per packet");
+    columns.push(all[0].kind.time());
     if with_exchange {
         columns.push("exchange us");
     }

@@ -111,7 +111,7 @@ fn check_figure(path: &Path) -> anyhow::Result<()> {
 
 fn write_figure(path: &Path, found: &Found, session: &Session<'_>) -> anyhow::Result<()> {
     let Some(front) = found.front() else {
-        remark!(session, "nothing was measured: there is no figure to draw");
+        remark!(session, "nothing was measured: there is nothing to draw");
         return Ok(());
     };
     let figure: Figure = figures::of_front(&front);

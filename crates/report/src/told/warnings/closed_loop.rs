@@ -346,13 +346,13 @@ mod tests {
             file.plan.find = true;
             stalled(file, true);
         });
-        assert!(found.contains("trust the bound") && !found.contains("no preload"));
+        assert!(found.contains("rely on the confidence bound") && !found.contains("no preload"));
         let never = warnings(|file| {
             file.plan.find = true;
             stalled(file, false);
         });
         assert!(never.contains("no preload that was tested held"), "{never}");
-        assert!(!never.contains("trust the bound"), "{never}");
+        assert!(!never.contains("rely on the confidence bound"), "{never}");
     }
 
     #[test]
@@ -369,11 +369,11 @@ mod tests {
         });
         for said in [
             "up to 2.000 ms late at rows 1, 2",
-            "40 of that point",
+            "40 of the blocks",
             "Try `virtual`",
         ] {
             assert!(told.contains(said), "{told}");
         }
-        assert!(!warnings(|_| {}).contains("came up to"));
+        assert!(!warnings(|_| {}).contains("was up to"));
     }
 }
