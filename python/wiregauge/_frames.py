@@ -106,7 +106,7 @@ def _add_samples(run: Run, made: xr.Dataset, frame: pd.DataFrame, dimensions: li
 
 
 def timed(rows: npt.NDArray[np.void], kind: str) -> npt.NDArray[np.bool_]:
-    """Return which rows are measured and have the time of a correct answer, a complete transfer or a block."""
+    """Return which rows are measured and have a time: correct answers, complete transfers, blocks."""
     measured: npt.NDArray[np.bool_] = rows["phase"] == Phase.MEASURED
     if kind == "exchange":
         measured &= (rows["status"] == Status.OK) | (rows["status"] == Status.REORDERED)

@@ -144,14 +144,14 @@ fn the_worst_comes_first_with_evidence_cost_source_and_a_command() {
     for part in [
         "cost  ",
         "[faschingbauer.me",
-        "mend   echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
-        "?      real-time: ",
-        "2 settings can be changed now, and put back with --undo:",
+        "fix    echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
+        "?       real-time: ",
+        "2 settings can be changed now, and restored with --undo:",
         "  sudo wiregauge doctor --only real-time,governor --fix\n",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let command = |line: &&&str| line.trim_start().starts_with("mend") || line.contains("sudo");
+    let command = |line: &&&str| line.trim_start().starts_with("fix") || line.contains("sudo");
     for line in lines.iter().filter(|line| !command(line)) {
         assert!(line.chars().count() <= 80, "{line}");
     }

@@ -120,7 +120,7 @@ fn what_a_speed_forbids_is_refused_with_what_it_allows() {
             "uart --rate 10M",
             "--rate requires `wiregauge limits tcp` and `udp`",
         ),
-        ("--packet 64", "--packet is for `wiregauge limits usb`"),
+        ("--packet 64", "--packet requires `wiregauge limits usb`"),
         ("udp --payload 65508", "1 to 65507 B"),
         ("tcp --payload 0", "the minimum is 1 B"),
         ("udp --out 65508 --in 1", "1 to 65507 B"),
