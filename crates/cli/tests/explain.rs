@@ -115,7 +115,7 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
     desk.wiregauge("explain last --predict in=2k,depth=3 --confidence 99%")
         .assert()
         .code(2)
-        .stderr(contains("at most").and(contains("not for 99 %")));
+        .stderr(contains("at most").and(contains("not 99 %")));
     desk.wiregauge("explain last --predict depth=3")
         .assert()
         .code(2)

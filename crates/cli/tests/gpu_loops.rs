@@ -290,12 +290,12 @@ fn what_the_driver_says_is_told_with_what_was_being_done() {
         (
             "--gpu=pinned",
             "cuMemHostRegister_v2:712",
-            &["registering a ring of 65536 B", "already mapped"],
+            &["cannot register a ring of 65536 B", "already mapped"],
         ),
         (
             "--gpu=pageable",
             "cuMemAlloc_v2:2",
-            &["laying out 1024 B", "out of memory", "--notify"],
+            &["cannot allocate 1024 B", "out of memory", "--notify"],
         ),
         (
             "--gpu=pageable",

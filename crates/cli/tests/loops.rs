@@ -329,7 +329,7 @@ fn what_cannot_be_looped_is_refused_with_what_to_try() {
         ),
         (
             "virtual --notify 0",
-            "carries nothing",
+            "is not valid",
             "hint: use --notify 2",
         ),
         (
@@ -347,7 +347,7 @@ fn what_cannot_be_looped_is_refused_with_what_to_try() {
             "one thread of this host copies",
             "hint: use --rate",
         ),
-        ("virtual --process reverb", "no stage", "fir:TAPS"),
+        ("virtual --process reverb", "unknown stage", "fir:TAPS"),
         ("virtual --process fir:0", "fir:0", "65536"),
         ("virtual --process copy:2", "takes no value", "--process"),
         ("virtual --wait nap", "unknown way to wait", "hybrid:50us"),

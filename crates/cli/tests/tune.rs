@@ -414,7 +414,10 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
         ),
         ("--minimise trt --confirm 5s", "number of exchanges"),
         ("--minimise trt --confirm 0", "is not valid"),
-        ("--maximise rate --transfer 64 --confirm 100", "must be a time"),
+        (
+            "--maximise rate --transfer 64 --confirm 100",
+            "must be a time",
+        ),
         (
             "--minimise trt --figure front.jpg",
             "must end in .svg or .png",
