@@ -327,11 +327,7 @@ fn what_cannot_be_looped_is_refused_with_what_to_try() {
             "65 channels",
             "hint: use --channels 1 to 64",
         ),
-        (
-            "virtual --notify 0",
-            "is not valid",
-            "hint: use --notify 2",
-        ),
+        ("virtual --notify 0", "is not valid", "hint: use --notify 2"),
         (
             "virtual --notify 1k --preload 1500",
             "whole number of blocks",

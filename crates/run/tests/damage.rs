@@ -302,10 +302,7 @@ fn a_plan_that_claims_data_that_was_not_kept_is_caught() {
         text.replace("\"keep_data\": false", "\"keep_data\": true"),
     )
     .unwrap();
-    assert_says(
-        read_all(&dir).unwrap_err(),
-        "13 columns where 14 were expected",
-    );
+    assert_says(read_all(&dir).unwrap_err(), "13 columns, expected 14");
 }
 
 #[test]

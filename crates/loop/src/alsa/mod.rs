@@ -500,7 +500,7 @@ mod tests {
             rate_hz: 1 << 40,
             ..point(256, 4096, 1024)
         };
-        assert!(told(&fast).contains("beyond a sound card"));
+        assert!(told(&fast).contains("too many for a sound card"));
     }
 
     #[test]

@@ -346,12 +346,17 @@ mod tests {
             file.plan.find = true;
             stalled(file, true);
         });
-        assert!(found.contains("rely on the confidence bound") && !found.contains("no preload"));
+        assert!(
+            found.contains("rely on the confidence bound") && !found.contains("no tested preload")
+        );
         let never = warnings(|file| {
             file.plan.find = true;
             stalled(file, false);
         });
-        assert!(never.contains("no preload that was tested held"), "{never}");
+        assert!(
+            never.contains("no tested preload that was tested held"),
+            "{never}"
+        );
         assert!(!never.contains("rely on the confidence bound"), "{never}");
     }
 
