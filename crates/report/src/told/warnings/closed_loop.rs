@@ -354,7 +354,7 @@ mod tests {
             stalled(file, false);
         });
         assert!(
-            never.contains("no tested preload that was tested held"),
+            never.contains("no tested preload held"),
             "{never}"
         );
         assert!(!never.contains("rely on the confidence bound"), "{never}");
