@@ -101,7 +101,7 @@ simulate: ## Simulate SCENARIOS (100000) random exchanges from SEED (0) on; REPE
 	@cargo build --release --locked -p wiregauge-sim $(QUIET)
 	@$(TARGET)/release/simulate $(if $(REPEAT),repeat $(REPEAT),$(SCENARIOS) $(SEED))
 
-mutations: ## Break the exchange engine in some forty ways; the simulator must notice each.
+mutations: ## Break the engine in some eighty ways; the simulator must notice each.
 	@scripts/setup demo
 	@scripts/mutate-session
 
@@ -149,6 +149,8 @@ lint-documentation:
 	@scripts/setup lint
 	@echo "checking the API documentation"
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked $(QUIET)
+	@echo "checking the pages and the READMEs of the crates"
+	@python3 scripts/check-docs
 
 # What is run in the firmware's folders, by what its first line says; what was built and fetched left out.
 firmware_with = $(shell grep -rlE --exclude-dir=build '^#!/(bin/|usr/bin/env )$(1)$$' firmware)

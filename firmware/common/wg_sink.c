@@ -1,6 +1,6 @@
 /* Judges a stream from the host, to the byte: which bytes are right, lost, repeated, changed, foreign, and which are
- * frames (docs/protocol.md, Telling what happened). While all is right it compares word by word; from the first wrong
- * byte on it takes one byte at a time, so that how the stream was cut on arrival cannot matter.
+ * frames (docs/protocol.md, Classifying received bytes). While all is right it compares word by word; from the first
+ * wrong byte on it takes one byte at a time, so that how the stream was cut on arrival cannot matter.
  *
  * Exact as long as no more than 2 GiB come without 8 right bytes in a row. */
 #include "wg_stream.h"

@@ -135,7 +135,8 @@ def exchange(
     depth
         Number of outstanding requests.
     batch
-        Maximum number of requests per system call; no limit, if not given.
+        Maximum number of requests per system call; if not given, no limit, or fewer if a short trial
+        before the point is faster with fewer.
     count
         Number of exchanges at each point.
     duration

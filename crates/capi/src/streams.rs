@@ -25,7 +25,7 @@ pub unsafe extern "C" fn wg_read_stream(
             came.put(0);
             (came, bytes_mut(into, bytes, "into")?)
         };
-        told(came, held.device.read_stream(into, transfer_bytes, queue))
+        printed(came, held.device.read_stream(into, transfer_bytes, queue))
     })
 }
 
@@ -47,11 +47,11 @@ pub unsafe extern "C" fn wg_write_stream(
             taken.put(0);
             (taken, self::bytes(from, bytes, "from")?)
         };
-        told(taken, held.device.write_stream(from, transfer_bytes, queue))
+        printed(taken, held.device.write_stream(from, transfer_bytes, queue))
     })
 }
 
-fn told(
+fn printed(
     place: Place<usize>,
     done: Result<usize, (usize, LinkError)>,
 ) -> Result<(), crate::failure::Failure> {

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_setting_is_told_with_an_example() {
+    fn what_is_no_setting_is_reported_with_an_example() {
         for (text, word) in [
             ("depth", "in=3000,depth=3"),
             ("size=3", "out=, in=, depth="),
@@ -198,8 +198,8 @@ mod tests {
             ("direction=up", "in or out"),
             ("in=-3", "no size"),
         ] {
-            let told = parse(text).unwrap_err();
-            assert!(told.contains(word), "{text}: {told}");
+            let printed = parse(text).unwrap_err();
+            assert!(printed.contains(word), "{text}: {printed}");
         }
         for text in ["0", "100%", "1", "many", "-5%"] {
             assert!(share(text).is_err(), "{text}");

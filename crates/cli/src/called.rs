@@ -134,7 +134,7 @@ impl Caller for Called {
     }
 
     fn meter(&self, _hidden: bool) -> Box<dyn Meter> {
-        Box::new(Told(Arc::clone(&self.share), Share::default()))
+        Box::new(Tables(Arc::clone(&self.share), Share::default()))
     }
 
     fn program(&self) -> Vec<OsString> {
@@ -181,15 +181,15 @@ impl Write for Tail {
 }
 
 /// A meter whose reading lies where the program finds it.
-struct Told(Arc<Mutex<Option<Share>>>, Share);
+struct Tables(Arc<Mutex<Option<Share>>>, Share);
 
-impl Told {
+impl Tables {
     fn tell(&self) {
         *locked(&self.0) = Some(self.1.clone());
     }
 }
 
-impl Meter for Told {
+impl Meter for Tables {
     fn says(&mut self, what: String) {
         self.1.what = what;
         self.tell();

@@ -1,6 +1,6 @@
 //! `--require` of `wiregauge deadline`: what must be shown to be kept at every point.
 
-use wiregauge_report::gather::DeadlinePoint;
+use wiregauge_report::load::DeadlinePoint;
 
 /// A limit that a control loop must keep.
 #[derive(Clone, Debug, PartialEq)]

@@ -241,12 +241,12 @@ impl FailIf {
             _ => "",
         };
         let percent = |part: f64| format!("{:+.2} %{points}", part * 100.0);
-        let told = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), percent);
+        let printed = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), percent);
         let text = format!(
             "{name}: {} ({} to {})",
             percent(found.value),
-            told(found.low),
-            told(found.high)
+            printed(found.low),
+            printed(found.high)
         );
         if met {
             judged.met.push(text);

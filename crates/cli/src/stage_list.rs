@@ -185,10 +185,10 @@ mod tests {
     #[test]
     fn an_unknown_stage_is_told_what_there_is() {
         for text in ["fft:64", "", "copy,", "Copy", "gain=2", "fir:8;gain:1"] {
-            let told = stages(text).unwrap_err();
+            let printed = stages(text).unwrap_err();
             assert!(
-                told.contains("threshold:LEVEL") || told.contains("needs"),
-                "{text}: {told}"
+                printed.contains("threshold:LEVEL") || printed.contains("needs"),
+                "{text}: {printed}"
             );
         }
         assert!(stages("copy:1").unwrap_err().contains("no value"));
@@ -205,8 +205,8 @@ mod tests {
             ("biquad:x", "corner"),
             ("threshold", "level"),
         ] {
-            let told = stages(text).unwrap_err();
-            assert!(told.contains(needed), "{text}: {told}");
+            let printed = stages(text).unwrap_err();
+            assert!(printed.contains(needed), "{text}: {printed}");
         }
     }
 
@@ -222,8 +222,8 @@ mod tests {
             ("gain:inf", "finite"),
             ("gain:1e99", "finite"),
         ] {
-            let told = stages(text).unwrap_err();
-            assert!(told.contains(bound), "{text}: {told}");
+            let printed = stages(text).unwrap_err();
+            assert!(printed.contains(bound), "{text}: {printed}");
         }
         stages("fir:1,fir:65536,biquad:0.499,threshold:-1,threshold:1").unwrap();
     }

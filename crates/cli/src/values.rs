@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 use wiregauge_record::HostLoad;
-use wiregauge_responder::Often;
+use wiregauge_responder::FaultRate;
 
 /// A list of sizes or depths, in the order given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,10 +263,11 @@ pub fn host_load(text: &str) -> Result<HostLoad, String> {
 }
 
 /// `0.01`, `1%`, `every=100`.
-pub fn often(text: &str) -> Result<Often, String> {
+pub fn often(text: &str) -> Result<FaultRate, String> {
     let wrong = || {
         format!(
-            "`{text}` is not a valid frequency: use a probability (0.01, 1%) or every=N, such as every=100"
+            "`{text}` is not a valid frequency: use a probability (0.01, 1%) or every=N, such as \
+            every=100"
         )
     };
     if let Some(number) = text.strip_prefix("every=") {
@@ -274,7 +275,7 @@ pub fn often(text: &str) -> Result<Often, String> {
         return if number == 0 {
             Err(wrong())
         } else {
-            Ok(Often::Every(number))
+            Ok(FaultRate::Every(number))
         };
     }
     let chance: f64 = match text.strip_suffix('%') {
@@ -282,14 +283,14 @@ pub fn often(text: &str) -> Result<Often, String> {
         None => text.parse().map_err(|_| wrong())?,
     };
     if (0.0..=1.0).contains(&chance) {
-        Ok(Often::Chance(chance))
+        Ok(FaultRate::Chance(chance))
     } else {
         Err(wrong())
     }
 }
 
 /// `every=1000:400ms`.
-pub fn stall(text: &str) -> Result<(Often, u64), String> {
+pub fn stall(text: &str) -> Result<(FaultRate, u64), String> {
     let (when, long) = text.split_once(':').ok_or_else(|| {
         format!("`{text}` is not a valid stall: use OFTEN:TIME, such as every=1000:400ms")
     })?;
@@ -352,14 +353,14 @@ mod tests {
 
     #[test]
     fn how_often_is_a_chance_or_a_count() {
-        assert_eq!(often("1%").unwrap(), Often::Chance(0.01));
-        assert_eq!(often("every=3").unwrap(), Often::Every(3));
+        assert_eq!(often("1%").unwrap(), FaultRate::Chance(0.01));
+        assert_eq!(often("every=3").unwrap(), FaultRate::Every(3));
         for text in ["every=0", "2", "101%", "-0.1", "often"] {
             assert!(often(text).is_err(), "{text}");
         }
         assert_eq!(
             stall("every=9:400ms").unwrap(),
-            (Often::Every(9), 400_000_000)
+            (FaultRate::Every(9), 400_000_000)
         );
     }
 

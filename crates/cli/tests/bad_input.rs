@@ -110,7 +110,7 @@ fn a_refused_connection_is_asked_whether_the_responder_runs() {
 }
 
 #[test]
-fn a_unix_socket_that_is_not_there_or_not_served_is_told() {
+fn a_unix_socket_that_is_not_there_or_not_served_is_reported() {
     let desk = Desk::new();
     let address = format!("unix://{}", desk.text("nobody"));
     refused(&desk, &address, "", 3, "No such file");
@@ -119,7 +119,7 @@ fn a_unix_socket_that_is_not_there_or_not_served_is_told() {
 }
 
 #[test]
-fn a_host_that_has_no_address_is_told() {
+fn a_host_that_has_no_address_is_reported() {
     let desk = Desk::new();
     refused(&desk, "tcp://no-such-host.invalid:7", "", 3, "host name");
     refused(&desk, "udp://no-such-host.invalid:7", "", 3, "host name");
@@ -147,7 +147,7 @@ fn a_file_is_no_tty() {
 }
 
 #[test]
-fn a_tty_that_somebody_locked_is_told_by_which_sign() {
+fn a_tty_that_somebody_locked_is_reported_by_which_sign() {
     let desk = Desk::new();
     let tty = EchoTty::new(false);
     let path = tty.address().replace("serial://", "");

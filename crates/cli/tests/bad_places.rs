@@ -368,7 +368,7 @@ fn locked_memory_that_is_refused_names_the_permission() {
 }
 
 #[test]
-fn a_run_home_that_is_a_file_is_told() {
+fn a_run_home_that_is_a_file_is_reported() {
     let desk = Desk::new();
     std::fs::write(desk.runs(), "a file").expect("a file");
     desk.wiregauge("runs")

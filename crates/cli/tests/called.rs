@@ -70,7 +70,7 @@ fn it_ends_when_it_is_told_to_and_keeps_what_was_measured() {
 }
 
 #[test]
-fn missed_limits_and_files_are_told() {
+fn missed_limits_and_files_are_reported() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
     let (called, place) = (Called::default(), desk.text("run"));

@@ -35,8 +35,8 @@ fn a_stall_is_counted_in_every_cycle_that_it_holds_up() {
     let desk = Desk::new();
     let server = desk.serve("pty: --service-time 200us --stall every=40:400ms");
     let run = desk.measure(&server.address, "--count 130");
-    let told = desk.json("deadline last --period 90ms --json");
-    let point = &told["points"][0];
+    let printed = desk.json("deadline last --period 90ms --json");
+    let point = &printed["points"][0];
     let (cycles, missed) = replayed(&run.rows, 90_000.0);
     assert_eq!(
         (count(point, "cycles"), count(point, "missed")),
@@ -48,7 +48,7 @@ fn a_stall_is_counted_in_every_cycle_that_it_holds_up() {
         "{point}"
     );
     assert!(count(point, "runs") >= 3, "{point}");
-    assert_eq!(told["taken"]["how"], "replayed");
+    assert_eq!(printed["taken"]["how"], "replayed");
     let share = &point["share"];
     let bound = |name: &str| share[name].as_f64().expect("a bound");
     assert!(
@@ -71,19 +71,19 @@ fn a_run_with_a_schedule_has_its_own_period_and_is_taken_as_it_is() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --stall every=60:200ms");
     let run = desk.measure(&server.address, "--interval 20ms --count 100 --timeout 5s");
-    let told = desk.json("deadline last --json");
-    assert_eq!(told["taken"]["how"], "as-scheduled");
-    assert_eq!(count(&told, "period_ns"), 20_000_000);
-    let point = &told["points"][0];
+    let printed = desk.json("deadline last --json");
+    assert_eq!(printed["taken"]["how"], "as-scheduled");
+    assert_eq!(count(&printed, "period_ns"), 20_000_000);
+    let point = &printed["points"][0];
     let late = |row: &&Row| row.start_us + row.rtt_us - row.intended_us > 20_000.000_5;
     let measured = run.rows.iter().filter(|row| row.phase == "measured");
     assert_eq!(count(point, "cycles"), 100);
     assert_eq!(count(point, "missed"), measured.filter(late).count() as u64);
     assert!(count(point, "longest_run") >= 9, "{point}");
     // With another period its responses are replayed.
-    let told = desk.json("deadline last --period 1s --json");
-    assert_eq!(told["taken"]["how"], "replayed-from");
-    assert_eq!(count(&told["points"][0], "missed"), 0);
+    let printed = desk.json("deadline last --period 1s --json");
+    assert_eq!(printed["taken"]["how"], "replayed-from");
+    assert_eq!(count(&printed["points"][0], "missed"), 0);
 }
 
 #[test]
@@ -93,8 +93,8 @@ fn what_was_lost_misses_for_its_whole_timeout() {
     let run = desk.measure(&server.address, "--count 60 --timeout 300ms");
     let lost = run.with_status("lost").len() as u64;
     assert!(lost >= 2, "{lost} lost");
-    let told = desk.json("deadline last --period 100ms --json");
-    let point = &told["points"][0];
+    let printed = desk.json("deadline last --period 100ms --json");
+    let point = &printed["points"][0];
     assert_eq!(count(point, "unanswered"), lost);
     assert!(count(point, "missed") >= 3 * lost, "{point}");
     let (cycles, missed) = replayed(&run.rows, 100_000.0);
@@ -117,15 +117,15 @@ fn a_limit_that_is_not_shown_to_be_kept_is_missed() {
         .assert()
         .code(1)
         .stderr(contains("missed<1e-6").and(contains("the run is too short")));
-    let told = desk
+    let printed = desk
         .wiregauge(&format!("{asked} missed<1e-6 --json"))
         .assert()
         .code(1);
-    let told: Value = serde_json::from_slice(&told.get_output().stdout).expect("JSON");
+    let printed: Value = serde_json::from_slice(&printed.get_output().stdout).expect("JSON");
     assert_eq!(
-        told["missed_limits"].as_array().map(Vec::len),
+        printed["missed_limits"].as_array().map(Vec::len),
         Some(1),
-        "{told}"
+        "{printed}"
     );
 }
 
@@ -134,8 +134,8 @@ fn points_are_chosen_by_their_sizes_and_by_their_number() {
     let desk = Desk::new();
     desk.output("exchange null:// --out 48,100 --depth 1,4 --count 50 --no-calibration");
     let chosen = |flags: &str| -> Vec<u64> {
-        let told = desk.json(&format!("deadline last --period 1ms --json {flags}"));
-        let points = told["points"].as_array().expect("points");
+        let printed = desk.json(&format!("deadline last --period 1ms --json {flags}"));
+        let points = printed["points"].as_array().expect("points");
         points
             .iter()
             .map(|point| count(&point["point"], "index"))

@@ -214,7 +214,7 @@ fn undo_leaves_what_somebody_else_changed() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_with_the_command_for_root_and_the_exit_code() {
+fn what_cannot_be_written_is_reported_with_the_command_for_root_and_the_exit_code() {
     let host = Host::new();
     let ended = host.as_nobody("--fix --only governor");
     assert_eq!(ended.code, Some(1), "{ended}");

@@ -27,9 +27,9 @@ fn found(desk: &Desk, address: &str, flags: &str) -> Vec<Value> {
     desk.output(&format!(
         "exchange {address} --no-calibration --quiet --store {run} {flags}"
     ));
-    let told = desk.json(&format!("doctor --run {run} --only {PATTERNS} --json"));
+    let printed = desk.json(&format!("doctor --run {run} --only {PATTERNS} --json"));
     std::fs::remove_dir_all(&run).expect("the run is removed");
-    told["findings"].as_array().expect("findings").clone()
+    printed["findings"].as_array().expect("findings").clone()
 }
 
 /// The findings that object, as `check: title`.
@@ -60,11 +60,11 @@ while True:
 ",
     );
     let flags = "--protocol echo --out 16 --count 35";
-    let told = objections(&desk, &server.address, flags);
-    assert_eq!(told.len(), 1, "{told:?}");
+    let printed = objections(&desk, &server.address, flags);
+    assert_eq!(printed.len(), 1, "{printed:?}");
     assert!(
-        told[0].starts_with("polling: RTTs are just above 100 ms"),
-        "{told:?}"
+        printed[0].starts_with("polling: RTTs are just above 100 ms"),
+        "{printed:?}"
     );
 }
 
@@ -82,11 +82,12 @@ while True:
 ",
     );
     let flags = "--protocol echo --out 64,512,1024,2048 --count 100";
-    let told = objections(&desk, &server.address, flags);
+    let printed = objections(&desk, &server.address, flags);
     assert!(
-        told.iter()
+        printed
+            .iter()
             .any(|one| one.starts_with("byte-wise: each byte takes")),
-        "{told:?}"
+        "{printed:?}"
     );
 }
 
@@ -102,15 +103,15 @@ while True:
     let desk = Desk::new();
     let flags = "--protocol echo --out 64 --count 40";
     let slow = server(&desk, body);
-    let told = objections(&desk, &slow.address, flags);
-    assert_eq!(told.len(), 1, "{told:?}");
+    let printed = objections(&desk, &slow.address, flags);
+    assert_eq!(printed.len(), 1, "{printed:?}");
     assert!(
-        told[0].starts_with("delayed-ack: answers over TCP arrive 40 ms late"),
-        "{told:?}"
+        printed[0].starts_with("delayed-ack: answers over TCP arrive 40 ms late"),
+        "{printed:?}"
     );
     let quick = server(&desk, body);
-    let told = objections(&desk, &quick.address, &format!("{flags} --quick-ack"));
-    assert!(told.is_empty(), "{told:?}");
+    let printed = objections(&desk, &quick.address, &format!("{flags} --quick-ack"));
+    assert!(printed.is_empty(), "{printed:?}");
 }
 
 #[test]
@@ -129,14 +130,14 @@ fn clean_links_get_no_objection() {
         (&full.address, sizes),
         (&high.address, sizes),
     ] {
-        let told = objections(&desk, address, flags);
-        assert!(told.is_empty(), "{address}: {told:?}");
+        let printed = objections(&desk, address, flags);
+        assert!(printed.is_empty(), "{address}: {printed:?}");
     }
     let tty = EchoTty::new(false);
-    let told = objections(
+    let printed = objections(
         &desk,
         &tty.address(),
         "--protocol echo --out 16,64,128,512,2000 --count 100",
     );
-    assert!(told.is_empty(), "{told:?}");
+    assert!(printed.is_empty(), "{printed:?}");
 }

@@ -119,7 +119,7 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
     desk.wiregauge("explain last --predict depth=3")
         .assert()
         .code(2)
-        .stderr(contains("64 to 4096").and(contains("in= is wanted")));
+        .stderr(contains("64 to 4096").and(contains("in= is required")));
     desk.wiregauge("explain last --predict transfer=4k,queue=2")
         .assert()
         .code(2)
@@ -147,7 +147,7 @@ fn a_run_of_one_point_says_why_it_has_no_model_and_refuses_to_predict() {
 #[test]
 fn a_setting_that_cannot_be_read_is_told_before_any_run_is_looked_for() {
     let desk = Desk::new();
-    for (flags, told) in [
+    for (flags, printed) in [
         ("--predict size=4k", "out=, in=, depth="),
         ("--predict depth=0", "the minimum is 1"),
         ("--predict in=4k --confidence 100%", "is not a valid share"),
@@ -156,7 +156,7 @@ fn a_setting_that_cannot_be_read_is_told_before_any_run_is_looked_for() {
         desk.wiregauge(&format!("explain nothing {flags}"))
             .assert()
             .code(2)
-            .stderr(contains(told));
+            .stderr(contains(printed));
     }
 }
 

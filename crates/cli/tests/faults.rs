@@ -73,7 +73,7 @@ fn a_dropped_answer_is_lost_and_nothing_else() {
 }
 
 #[test]
-fn a_dropped_answer_is_told_from_its_neighbours_at_depth() {
+fn a_dropped_answer_is_reported_from_its_neighbours_at_depth() {
     for kind in EVERY_KIND {
         let run = measure(kind, "--drop every=50", "--depth 8");
         assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
@@ -113,16 +113,6 @@ fn a_doubled_answer_is_counted_beside_its_exchange() {
             assert_eq!(run.sequences_of("duplicated"), STRUCK, "{kind} {depth}");
             assert_eq!(run.counts().answered, COUNT, "{kind} {depth}");
         }
-    }
-}
-
-#[test]
-fn a_doubled_last_answer_is_waited_for() {
-    for kind in EVERY_KIND {
-        // Of 201 exchanges, only the last is the 201st.
-        let run = measure(kind, "--duplicate every=201", "");
-        assert_eq!(wrong(&run), [0, 0, 1, 0, 0], "{kind}");
-        assert_eq!(run.sequences_of("duplicated"), [200], "{kind}");
     }
 }
 
@@ -284,7 +274,7 @@ fn an_echo_that_is_doubled_is_seen() {
 }
 
 #[test]
-fn an_echo_of_a_single_byte_is_told_from_its_neighbours_after_a_loss() {
+fn an_echo_of_a_single_byte_is_reported_from_its_neighbours_after_a_loss() {
     for kind in EVERY_KIND {
         let run = measure(
             kind,

@@ -265,7 +265,7 @@ fn fails(desk: &Desk, flags: &str, wish: (&str, &str), says: &[&str]) {
 }
 
 #[test]
-fn what_the_driver_says_is_told_with_what_was_being_done() {
+fn what_the_driver_says_is_reported_with_what_was_being_done() {
     let desk = Desk::new();
     for (flags, call, says) in [
         (

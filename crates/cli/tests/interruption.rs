@@ -190,7 +190,8 @@ impl Listening {
                 Err(Errno::AGAIN) => return,
                 Err(Errno::INPROGRESS) => {
                     let mut fds = [PollFd::new(&socket, PollFlags::OUT)];
-                    if poll(&mut fds, Some(&BRIEF)).expect("waited") == 0 {
+                    let ready = rustix::io::retry_on_intr(|| poll(&mut fds, Some(&BRIEF)));
+                    if ready.expect("waited") == 0 {
                         return;
                     }
                 }

@@ -22,7 +22,7 @@ fn figures(command: &str, key: &str) -> Vec<f64> {
 }
 
 #[test]
-fn a_full_speed_bulk_endpoint_is_told_with_formula_source_and_what_is_left_out() {
+fn a_full_speed_bulk_endpoint_is_reported_with_formula_source_and_what_is_left_out() {
     let desk = Desk::new();
     desk.wiregauge("limits usb --speed full --type bulk")
         .assert()

@@ -76,8 +76,8 @@ fn the_latency_is_the_preload_across_a_thread_and_a_process() {
     for device in DEVICES {
         let desk = Desk::new();
         for (process, method) in [("copy", "sequence"), ("gain:0.5", "reference")] {
-            let (point, told) = looped(&desk, device, &format!("{SHORT} --process {process}"));
-            assert!(told.contains(device), "{told}");
+            let (point, printed) = looped(&desk, device, &format!("{SHORT} --process {process}"));
+            assert!(printed.contains(device), "{printed}");
             let found = point.verified.as_ref().expect("verified");
             assert_eq!(found.method, method);
             assert_eq!(
@@ -93,7 +93,7 @@ fn the_latency_is_the_preload_across_a_thread_and_a_process() {
 }
 
 #[test]
-fn how_late_the_device_itself_was_is_told_apart() {
+fn how_late_the_device_itself_was_is_kept_apart() {
     for device in DEVICES {
         let desk = Desk::new();
         let (point, _) = looped(&desk, device, SHORT);

@@ -221,7 +221,7 @@ fn the_csv_file_has_one_row_for_each_block() {
 }
 
 #[test]
-fn a_run_is_shown_listed_and_told_in_every_format() {
+fn a_run_is_shown_listed_and_reported_in_every_format() {
     let desk = Desk::new();
     looped(&desk, SHORT);
     let listed = desk.json("runs --json");

@@ -54,19 +54,19 @@ fn the_page_of_a_run_lies_beside_its_samples_and_is_named() {
     let file = run.join("report.html");
     let mut report = desk.command("report");
     report.arg(&run);
-    let told = report.output().expect("it runs");
-    let told = String::from_utf8(told.stdout).expect("text");
+    let printed = report.output().expect("it runs");
+    let printed = String::from_utf8(printed.stdout).expect("text");
     let size = std::fs::metadata(&file).expect("the page").len();
     assert!(size > 5_000, "{size} B");
     assert!(
-        told.contains(&format!("wrote {}", file.display())),
-        "{told}"
+        printed.contains(&format!("wrote {}", file.display())),
+        "{printed}"
     );
-    assert!(told.contains("kB"), "{told}");
+    assert!(printed.contains("kB"), "{printed}");
     // To be clicked on: a blank would end it.
     assert!(
-        told.contains("file:///") && told.contains("my%20run/report.html"),
-        "{told}"
+        printed.contains("file:///") && printed.contains("my%20run/report.html"),
+        "{printed}"
     );
     let page = page(&file);
     assert!(page.contains("null://") && page.contains("<svg"), "{page}");
@@ -154,7 +154,7 @@ fn samples_that_are_gone_are_missed_aloud() {
 fn figures_are_files_of_the_formats_asked_for() {
     let desk = Desk::new();
     exchange(&desk, "run", "");
-    let told = desk.output("report ./run --figures new/pictures --format svg");
+    let printed = desk.output("report ./run --figures new/pictures --format svg");
     let dir = desk.path("new/pictures");
     let names = names_in(&dir);
     assert!(names.contains(&"rtt-histogram.svg".to_owned()), "{names:?}");
@@ -165,7 +165,7 @@ fn figures_are_files_of_the_formats_asked_for() {
             text.contains("<svg") && text.trim_end().ends_with("</svg>"),
             "{name}"
         );
-        assert!(told.contains(&format!("{name} (")), "{told}");
+        assert!(printed.contains(&format!("{name} (")), "{printed}");
     }
     // Without -o the figures are all.
     assert!(!desk.path("run/report.html").exists());
@@ -233,11 +233,14 @@ fn bad_input_is_answered_with_what_to_do() {
         ("report ./run --figures file", 2, &["file"]),
     ] {
         let done = desk.wiregauge(arguments).assert().code(code);
-        let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+        let printed = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
         for word in words {
-            assert!(told.contains(word), "no `{word}` for {arguments}: {told}");
+            assert!(
+                printed.contains(word),
+                "no `{word}` for {arguments}: {printed}"
+            );
         }
-        assert!(!told.contains("panicked"), "{told}");
+        assert!(!printed.contains("panicked"), "{printed}");
     }
     let run = desk.path("run/run.json");
     let text = std::fs::read_to_string(&run).expect("run.json");

@@ -101,11 +101,11 @@ fn udp_never_answers_more_than_it_got_to_an_address_that_is_not_proved() {
     // A HELLO that is short is not answered, for the answer has 104 bytes.
     assert_eq!(answer(&socket, &request(Kind::Hello, 4, 24, 104)), None);
     // A token that was made up proves nothing.
-    let told = answer(&socket, &hello(&[0x5a; 8])).expect("an answer");
-    assert!(told.len() <= 104);
+    let printed = answer(&socket, &hello(&[0x5a; 8])).expect("an answer");
+    assert!(printed.len() <= 104);
     assert_eq!(answer(&socket, &request(Kind::Exchange, 5, 16, 1000)), None);
     // The token that came back to this address proves it.
-    let token = &told[told.len() - 8..];
+    let token = &printed[printed.len() - 8..];
     answer(&socket, &hello(token)).expect("an answer");
     let large = answer(&socket, &request(Kind::Exchange, 6, 16, 1000)).expect("an answer");
     assert_eq!(large.len(), 1000);
@@ -191,8 +191,8 @@ fn a_flood_of_datagrams_does_not_fill_the_memory() {
     let desk = Desk::new();
     let mut server = desk.serve("udp://:0 --service-time 1ms");
     let socket = udp(&server);
-    let told = answer(&socket, &hello(&[])).expect("an answer");
-    answer(&socket, &hello(&told[told.len() - 8..])).expect("an answer");
+    let printed = answer(&socket, &hello(&[])).expect("an answer");
+    answer(&socket, &hello(&printed[printed.len() - 8..])).expect("an answer");
     let large = request(Kind::Exchange, 1, 16, 60_000);
     for _ in 0..20_000 {
         // An answer of the kernel that its queue is full is none of ours.

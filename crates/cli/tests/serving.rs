@@ -75,8 +75,8 @@ fn a_client_too_many_is_turned_away_until_another_leaves() {
     server
         .process
         .until_said("whom it turned away", |_, stderr| {
-            let told = stderr.contains("rejected:") && stderr.contains("--max-clients");
-            told.then_some(())
+            let printed = stderr.contains("rejected:") && stderr.contains("--max-clients");
+            printed.then_some(())
         });
     drop(clients);
     until("the third is served", || {

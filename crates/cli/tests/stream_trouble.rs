@@ -273,17 +273,17 @@ fn a_device_that_lost_the_order_to_end_is_told_again_and_given_up_in_the_end() {
 fn a_point_in_which_nothing_moves_has_failed() {
     let desk = Desk::new();
     let flags = "--direction in --transfer 500 --timeout 10s --duration 200ms --settle 300ms";
-    let told = "received nothing for 500ms; the device reports 0 B sent";
+    let printed = "received nothing for 500ms; the device reports 0 B sent";
     refused(
         &desk,
         &format!("stream {} {flags}", source(0, 0)),
         3,
-        &[told],
+        &[printed],
     );
     let (run, ended) = desk.try_stream(&source(500, 0), flags);
-    let told = "(500 B outside); the device reports 500 B sent";
+    let printed = "(500 B outside); the device reports 500 B sent";
     assert_eq!(ended.code, Some(3), "{ended}");
-    assert!(ended.stderr.contains(told), "{told}: {ended}");
+    assert!(ended.stderr.contains(printed), "{printed}: {ended}");
     let point = &run.file.points[0];
     assert!(matches!(point.ending, Ending::LinkFailed { .. }), "{ended}");
     let flow = &point.flows[0];
@@ -426,13 +426,14 @@ fn a_source_on_datagrams_is_told_every_two_seconds_that_it_is_wanted() {
     let run = desk.stream(&address, flags);
     let flow = &run.file.points[0].flows[0];
     assert!(flow.counts.received > 0 && flow.device.is_some());
-    let told: Vec<(u32, Instant)> = said.try_iter().collect();
-    let (start, begun) = told[0];
+    let printed: Vec<(u32, Instant)> = said.try_iter().collect();
+    let (start, begun) = printed[0];
     // START may be repeated at once, until its answer is there; END has another number.
     let later = |at: Instant| at - begun > Duration::from_secs(1);
     assert!(
-        told.iter()
+        printed
+            .iter()
             .any(|(number, at)| *number == start && later(*at)),
-        "{told:?}"
+        "{printed:?}"
     );
 }

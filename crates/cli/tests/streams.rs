@@ -63,8 +63,8 @@ fn assert_counted(address: &str, fault: &str, direction: &str) {
     for flow in run.of(Way::In) {
         let (counts, device) = (&flow.counts, flow.device.expect("a report"));
         let struck = device.transfers / EVERY;
-        let told = format!("{fault} on {address}, {struck} struck: {counts:?}");
-        assert!(struck > 0, "{told}");
+        let printed = format!("{fault} on {address}, {struck} struck: {counts:?}");
+        assert!(struck > 0, "{printed}");
         let (lost, added) = match fault {
             "lose-byte" => (struck, 0),
             "drop" => (1000 * struck, 0),
@@ -73,17 +73,17 @@ fn assert_counted(address: &str, fault: &str, direction: &str) {
             "duplicate" => (0, counts.duplicated),
             _ => (0, 0),
         };
-        assert_eq!(counts.lost, lost, "{told}");
-        assert_eq!(counts.sent - lost + added, counts.received, "{told}");
+        assert_eq!(counts.lost, lost, "{printed}");
+        assert_eq!(counts.sent - lost + added, counts.received, "{printed}");
         // An inserted byte that equals its neighbour is one that came twice.
-        assert_eq!(counts.stray + counts.duplicated, added, "{told}");
+        assert_eq!(counts.stray + counts.duplicated, added, "{printed}");
         if fault == "duplicate" {
-            assert_eq!(counts.duplicated % 1000, 0, "{told}");
+            assert_eq!(counts.duplicated % 1000, 0, "{printed}");
             let again = counts.duplicated / 1000;
-            assert!((struck - 1..=struck).contains(&again), "{told}");
+            assert!((struck - 1..=struck).contains(&again), "{printed}");
         }
         let corrupted = if fault == "corrupt" { struck } else { 0 };
-        assert_eq!(counts.corrupted, corrupted, "{told}");
+        assert_eq!(counts.corrupted, corrupted, "{printed}");
     }
     for flow in run.of(Way::Out) {
         assert!(flow.counts.is_clean(), "{:?}", flow.counts);

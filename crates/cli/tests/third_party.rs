@@ -238,14 +238,14 @@ fn a_responder_written_from_the_protocol_page_alone_is_understood() {
 fn its_limits_are_heeded() {
     let desk = Desk::new();
     let server = Server::python(&desk, "tcp", PYTHON_RESPONDER);
-    for (asked, told) in [
+    for (asked, printed) in [
         ("--in 48,4097", "--in up to 4096"),
         ("--depth 4,5", "--depth up to 4"),
     ] {
         let exchange = format!("exchange {} {asked}", server.address);
         let ended = Background::start(&mut desk.command(&exchange)).ended();
         assert_eq!(ended.code, Some(2), "{ended}");
-        assert!(ended.stderr.contains(told), "{ended}");
+        assert!(ended.stderr.contains(printed), "{ended}");
         assert!(desk.stored().is_empty());
     }
 }

@@ -13,20 +13,20 @@ use serde_json::Value;
 fn tune(desk: &Desk, address: &str, flags: &str) -> (Value, Ended) {
     let words = format!("tune {address} --no-calibration --json {flags}");
     let ended = Background::start(&mut desk.command(&words)).ended();
-    let told = serde_json::from_str(&ended.stdout);
+    let printed = serde_json::from_str(&ended.stdout);
     (
-        told.unwrap_or_else(|error| panic!("no JSON ({error}): {ended}")),
+        printed.unwrap_or_else(|error| panic!("no JSON ({error}): {ended}")),
         ended,
     )
 }
 
 /// What it found, where it must find something and show all of it.
 fn found(desk: &Desk, address: &str, flags: &str) -> Value {
-    let (told, ended) = tune(desk, address, flags);
+    let (printed, ended) = tune(desk, address, flags);
     assert_eq!(ended.code, Some(0), "{ended}");
-    assert_eq!(told["ended"], "complete");
-    assert_eq!(told["best"]["confirmed"], true);
-    told
+    assert_eq!(printed["ended"], "complete");
+    assert_eq!(printed["best"]["confirmed"], true);
+    printed
 }
 
 fn number(value: &Value) -> f64 {
@@ -35,13 +35,15 @@ fn number(value: &Value) -> f64 {
         .unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-fn probes(told: &Value) -> &Vec<Value> {
-    told["probes"].as_array().expect("a list of probes")
+fn probes(printed: &Value) -> &Vec<Value> {
+    printed["probes"].as_array().expect("a list of probes")
 }
 
 /// The shortest TRT that a probe saw at some depth.
-fn trt_at(told: &Value, depth: u64) -> f64 {
-    let here = probes(told).iter().filter(|probe| probe["depth"] == depth);
+fn trt_at(printed: &Value, depth: u64) -> f64 {
+    let here = probes(printed)
+        .iter()
+        .filter(|probe| probe["depth"] == depth);
     here.map(|probe| number(&probe["trt_ns"]))
         .fold(f64::INFINITY, f64::min)
 }
@@ -51,17 +53,20 @@ fn the_largest_size_carries_the_most_where_each_exchange_costs_the_same() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --service-time 500us");
     let flags = "--maximise in-throughput --in 64,256,1k,4k --depth 1,2 --count 150";
-    let told = found(&desk, &server.address, flags);
-    assert_eq!(told["best"]["in_bytes"], 4096, "{told:#}");
-    assert_eq!(told["objective"]["figure"], "in-throughput");
-    let objective = &told["best"]["objective"];
+    let printed = found(&desk, &server.address, flags);
+    assert_eq!(printed["best"]["in_bytes"], 4096, "{printed:#}");
+    assert_eq!(printed["objective"]["figure"], "in-throughput");
+    let objective = &printed["best"]["objective"];
     assert!(number(&objective["low"]) <= number(&objective["value"]));
     assert!(number(&objective["value"]) <= number(&objective["high"]));
     // 8 settings of 150 exchanges.
-    assert_eq!(told["exhaustive"], 1200);
-    assert!(number(&told["spent"]) <= 0.5 * 1200.0, "{told:#}");
-    let spent: f64 = probes(&told).iter().map(|p| number(&p["exchanges"])).sum();
-    assert_eq!(spent, number(&told["spent"]));
+    assert_eq!(printed["exhaustive"], 1200);
+    assert!(number(&printed["spent"]) <= 0.5 * 1200.0, "{printed:#}");
+    let spent: f64 = probes(&printed)
+        .iter()
+        .map(|p| number(&p["exchanges"]))
+        .sum();
+    assert_eq!(spent, number(&printed["spent"]));
 }
 
 #[test]
@@ -69,15 +74,15 @@ fn requests_ahead_hide_the_bus_until_the_device_is_busy_all_the_time() {
     let desk = Desk::new();
     let server = desk.serve("pty: --bus full-speed --service-time 700us");
     let flags = "--minimise trt --in 48 --depth 1..8 --count 200";
-    let told = found(&desk, &server.address, flags);
-    let depth = told["best"]["depth"].as_u64().expect("a depth");
-    assert!(depth >= 2, "{told:#}");
-    let best = number(&told["best"]["objective"]["value"]);
-    assert!(best < 0.75 * trt_at(&told, 1), "{told:#}");
-    assert!(told["why"].as_array().is_some_and(|why| !why.is_empty()));
-    assert!(told["knee"]["depth"].is_u64());
+    let printed = found(&desk, &server.address, flags);
+    let depth = printed["best"]["depth"].as_u64().expect("a depth");
+    assert!(depth >= 2, "{printed:#}");
+    let best = number(&printed["best"]["objective"]["value"]);
+    assert!(best < 0.75 * trt_at(&printed, 1), "{printed:#}");
+    assert!(printed["why"].as_array().is_some_and(|why| !why.is_empty()));
+    assert!(printed["knee"]["depth"].is_u64());
     assert!(
-        told["front"]
+        printed["front"]
             .as_array()
             .is_some_and(|front| front.len() > 1)
     );
@@ -89,33 +94,33 @@ fn a_constraint_on_the_answers_forbids_the_depth_at_which_they_wait_too_long() {
     // Each waits for those before it: 6 ms for each requires --depth 1.
     let server = desk.serve("tcp://:0 --service-time 6ms");
     let flags = "--maximise achieved-depth --depth 1..10 --count 100 --subject-to p50<28ms,lost=0";
-    let told = found(&desk, &server.address, flags);
-    let depth = told["best"]["depth"].as_u64().expect("a depth");
-    assert!((2..=4).contains(&depth), "{told:#}");
-    let verdicts = told["best"]["constraints"].as_array().expect("verdicts");
+    let printed = found(&desk, &server.address, flags);
+    let depth = printed["best"]["depth"].as_u64().expect("a depth");
+    assert!((2..=4).contains(&depth), "{printed:#}");
+    let verdicts = printed["best"]["constraints"].as_array().expect("verdicts");
     assert_eq!(verdicts.len(), 2);
     for verdict in verdicts {
         assert_eq!(verdict["verdict"], "kept", "{verdict}");
     }
     assert!(number(&verdicts[0]["found"]["high"]) < 28e6);
-    assert_eq!(told["missed"], serde_json::json!([]));
+    assert_eq!(printed["missed"], serde_json::json!([]));
 }
 
 #[test]
-fn what_no_setting_keeps_is_told_with_the_nearest_and_exit_code_1() {
+fn what_no_setting_keeps_is_reported_with_the_nearest_and_exit_code_1() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --service-time 3ms");
     let address = &server.address;
     let flags = "--maximise exchanges --depth 1..4 --count 300 --subject-to p50<1ms";
-    let (told, ended) = tune(&desk, address, flags);
+    let (printed, ended) = tune(&desk, address, flags);
     assert_eq!(ended.code, Some(1), "{ended}");
     assert!(
         ended.stderr.contains("missed: p50<1ms: violated"),
         "{ended}"
     );
-    assert_eq!(told["best"]["constraints"][0]["verdict"], "violated");
+    assert_eq!(printed["best"]["constraints"][0]["verdict"], "violated");
     // Nothing is nearer to it than one at a time.
-    assert_eq!(told["best"]["depth"], 1, "{told:#}");
+    assert_eq!(printed["best"]["depth"], 1, "{printed:#}");
     let words = format!("tune {address} --no-calibration {flags}");
     let ended = Background::start(&mut desk.command(&words)).ended();
     assert_eq!(ended.code, Some(1), "{ended}");
@@ -132,16 +137,19 @@ fn a_run_too_short_to_show_a_tail_does_not_claim_it() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
     let flags = "--minimise trt --depth 1,2 --count 200 --confirm 300 --subject-to p99.9<20s";
-    let (told, ended) = tune(&desk, &server.address, flags);
+    let (printed, ended) = tune(&desk, &server.address, flags);
     assert_eq!(ended.code, Some(1), "{ended}");
-    let verdict = &told["best"]["constraints"][0];
-    assert_eq!(verdict["verdict"], "not-shown", "{told:#}");
+    let verdict = &printed["best"]["constraints"][0];
+    assert_eq!(verdict["verdict"], "not-shown", "{printed:#}");
     assert!(verdict["found"]["high"].is_null());
     assert!(ended.stderr.contains("not proven"), "{ended}");
     // Left to itself the run is long enough.
     let flags = "--minimise trt --depth 1,2 --count 200 --subject-to p99.9<20s";
-    let (told, _) = tune(&desk, &server.address, flags);
-    assert!(number(&told["best"]["exchanges"]) >= 3688.0, "{told:#}");
+    let (printed, _) = tune(&desk, &server.address, flags);
+    assert!(
+        number(&printed["best"]["exchanges"]) >= 3688.0,
+        "{printed:#}"
+    );
 }
 
 #[test]
@@ -172,13 +180,13 @@ fn the_run_that_confirms_is_stored_whole_and_its_command_repeats_it() {
     assert_eq!(run["conditions"]["command"][1], "tune");
     let dir = desk.runs().join(&desk.stored()[0]);
     let beside = std::fs::read_to_string(dir.join("tune.json")).expect("tune.json");
-    let told: Value = serde_json::from_str(&beside).expect("JSON");
+    let printed: Value = serde_json::from_str(&beside).expect("JSON");
     assert_eq!(
-        told["best"]["in_bytes"],
+        printed["best"]["in_bytes"],
         run["points"][0]["point"]["in_bytes"]
     );
 
-    let command = told["use"]["command"].as_array().expect("words");
+    let command = printed["use"]["command"].as_array().expect("words");
     let words: Vec<&str> = command.iter().filter_map(Value::as_str).collect();
     assert_eq!(words[0], "wiregauge");
     desk.output(&format!("{} --count 10", words[1..].join(" ")));
@@ -190,10 +198,10 @@ fn runs_are_kept_where_and_only_if_the_user_wants() {
     let server = desk.serve("tcp://:0");
     let address = &server.address;
     let flags = "--minimise trt --depth 1,2 --count 50";
-    let told = found(&desk, address, &format!("{flags} --no-store"));
+    let printed = found(&desk, address, &format!("{flags} --no-store"));
     assert!(
-        told["run"].is_string() && desk.stored().is_empty(),
-        "{told:#}"
+        printed["run"].is_string() && desk.stored().is_empty(),
+        "{printed:#}"
     );
     found(&desk, address, &format!("{flags} --store here"));
     desk.wiregauge("show here").assert().success();
@@ -206,11 +214,11 @@ fn one_link_for_all_exchanges_beats_one_for_each() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
     let flags = "--minimise trt --depth 1..4 --connect once,each --wait block,poll --count 100";
-    let told = found(&desk, &server.address, flags);
-    assert_eq!(told["best"]["connect"], "once", "{told:#}");
+    let printed = found(&desk, &server.address, flags);
+    assert_eq!(printed["best"]["connect"], "once", "{printed:#}");
     // 4 depths once and 1 each, two ways to wait.
-    assert_eq!(told["exhaustive"], (4 + 1) * 2 * 100);
-    let tried = |key: &str, value: &str| probes(&told).iter().any(|probe| probe[key] == value);
+    assert_eq!(printed["exhaustive"], (4 + 1) * 2 * 100);
+    let tried = |key: &str, value: &str| probes(&printed).iter().any(|probe| probe[key] == value);
     assert!(tried("connect", "each") && tried("wait", "poll") && tried("wait", "block"));
 }
 
@@ -219,11 +227,11 @@ fn an_echo_has_one_size_for_both_ways() {
     let desk = Desk::new();
     let server = desk.serve("udp://:0 --protocol echo --service-time 200us");
     let flags = "--maximise throughput --protocol echo --out 32..1k --depth 1,2 --count 50";
-    let told = found(&desk, &server.address, flags);
-    let best = &told["best"];
+    let printed = found(&desk, &server.address, flags);
+    let best = &printed["best"];
     assert_eq!(best["out_bytes"], best["in_bytes"]);
-    assert!(best["out_bytes"].as_u64() >= Some(800), "{told:#}");
-    let python = told["use"]["python"].as_str().expect("a text");
+    assert!(best["out_bytes"].as_u64() >= Some(800), "{printed:#}");
+    let python = printed["use"]["python"].as_str().expect("a text");
     assert!(python.contains("framing=wg.Raw()"), "{python}");
 }
 
@@ -233,11 +241,11 @@ fn a_stream_is_tuned_by_transfer_and_queue() {
     let server = desk.serve("tcp://:0");
     let flags = "--maximise in-throughput --transfer 256,64k --duration 1s --confirm 200ms \
                  --subject-to lost=0";
-    let told = found(&desk, &server.address, flags);
-    assert_eq!(told["kind"], "stream");
-    assert_eq!(told["best"]["transfer_bytes"], 65536, "{told:#}");
-    assert_eq!(told["best"]["direction"], "in");
-    let command = told["use"]["command"].to_string();
+    let printed = found(&desk, &server.address, flags);
+    assert_eq!(printed["kind"], "stream");
+    assert_eq!(printed["best"]["transfer_bytes"], 65536, "{printed:#}");
+    assert_eq!(printed["best"]["direction"], "in");
+    let command = printed["use"]["command"].to_string();
     assert!(
         command.contains("stream") && command.contains("65536"),
         "{command}"
@@ -251,10 +259,13 @@ fn sizes_that_the_device_cannot_take_are_left_out_and_told() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --max-size 512 --service-time 300us");
     let flags = "--maximise in-throughput --in 64..4k --depth 1 --count 10";
-    let (told, ended) = tune(&desk, &server.address, flags);
+    let (printed, ended) = tune(&desk, &server.address, flags);
     assert_eq!(ended.code, Some(0), "{ended}");
     assert!(ended.stderr.contains("supports --in up to 512"), "{ended}");
-    assert!(told["best"]["in_bytes"].as_u64() <= Some(512), "{told:#}");
+    assert!(
+        printed["best"]["in_bytes"].as_u64() <= Some(512),
+        "{printed:#}"
+    );
 }
 
 /// An echo that hangs up on whoever sends it more than so much at once.
@@ -280,12 +291,12 @@ fn a_setting_at_which_the_link_fails_is_out_and_the_search_goes_on() {
     let desk = Desk::new();
     let server = Server::python(&desk, "tcp", TOUCHY);
     let flags = "--maximise throughput --protocol echo --out 100,800,4000 --depth 1 --count 300";
-    let told = found(&desk, &server.address, flags);
-    assert_eq!(told["best"]["out_bytes"], 800, "{told:#}");
-    let failed = told["failed"].as_array().expect("a list");
+    let printed = found(&desk, &server.address, flags);
+    assert_eq!(printed["best"]["out_bytes"], 800, "{printed:#}");
+    let failed = printed["failed"].as_array().expect("a list");
     assert!(
         !failed.is_empty() && failed.iter().all(|one| one["out_bytes"] == 4000),
-        "{told:#}"
+        "{printed:#}"
     );
     assert!(
         failed[0]["error"]
@@ -295,7 +306,7 @@ fn a_setting_at_which_the_link_fails_is_out_and_the_search_goes_on() {
 }
 
 #[test]
-fn a_dead_link_is_exit_code_3_and_what_was_found_is_told() {
+fn a_dead_link_is_exit_code_3_and_what_was_found_is_reported() {
     let desk = Desk::new();
     let mut server = desk.serve("tcp://:0 --service-time 10ms");
     let address = server.address.clone();
@@ -340,11 +351,11 @@ fn ctrl_c_tells_what_was_found_until_then() {
         run.signal(Signal::INT);
         let ended = run.ended();
         assert_eq!(ended.code, Some(130), "{ended}");
-        let told = match flags {
+        let printed = match flags {
             "" => "the best setting found so far",
             _ => "\"ended\": \"interrupted\"",
         };
-        assert!(ended.stdout.contains(told), "{ended}");
+        assert!(ended.stdout.contains(printed), "{ended}");
     }
 }
 
@@ -353,11 +364,11 @@ fn when_the_time_is_up_what_was_found_is_confirmed() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --service-time 10ms");
     let flags = "--minimise trt --depth 1..8 --count 1000 --budget 300ms --confirm 20";
-    let (told, ended) = tune(&desk, &server.address, flags);
+    let (printed, ended) = tune(&desk, &server.address, flags);
     assert_eq!(ended.code, Some(0), "{ended}");
-    assert_eq!(told["ended"], "out-of-time");
-    assert_eq!(told["best"]["confirmed"], true);
-    assert_eq!(told["best"]["exchanges"], 20);
+    assert_eq!(printed["ended"], "out-of-time");
+    assert_eq!(printed["best"]["confirmed"], true);
+    assert_eq!(printed["best"]["exchanges"], 20);
 }
 
 #[test]

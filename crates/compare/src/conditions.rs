@@ -254,15 +254,18 @@ mod tests {
             facts(&[("kernel", "6.6"), ("host", "lab")]),
             facts(&[("kernel", "6.1"), ("host", "lab")]),
         ];
-        let told: Vec<String> = between(&before, &after)
+        let printed: Vec<String> = between(&before, &after)
             .iter()
             .map(|c| format!("{}: {} -> {}", c.what, c.before, c.after))
             .collect();
-        assert_eq!(told, ["kernel: 6.1 -> 6.1 / 6.6", "driver: cdc_acm -> -"]);
+        assert_eq!(
+            printed,
+            ["kernel: 6.1 -> 6.1 / 6.6", "driver: cdc_acm -> -"]
+        );
     }
 
     #[test]
-    fn values_are_told_in_words() {
+    fn values_are_reported_in_words() {
         assert_eq!(
             word(&wiregauge_record::Schedule::AsFastAsPossible),
             "as fast as possible"

@@ -119,8 +119,8 @@ where
         };
         let (of_before, of_after) = (read(before, &places_before)?, read(after, &places_after)?);
         for (side, read) in [("before", &of_before), ("after", &of_after)] {
-            let told = read.iter().flat_map(|read| &read.notes);
-            notes.extend(told.map(|note| format!("{key}, {side}: {note}")));
+            let printed = read.iter().flat_map(|read| &read.notes);
+            notes.extend(printed.map(|note| format!("{key}, {side}: {note}")));
         }
         for (disturbed, reads) in disturbed.iter_mut().zip([&of_before, &of_after]) {
             reads.iter().for_each(|read| disturbed.hear(read));
@@ -136,7 +136,7 @@ where
         progress((at + 1) as f64 / (family / figures.len()) as f64);
     }
     for (side, disturbed) in ["before", "after"].into_iter().zip(&disturbed) {
-        notes.extend(disturbed.told(side));
+        notes.extend(disturbed.printed(side));
     }
     Ok(Comparison {
         kind,
@@ -189,7 +189,7 @@ impl Disturbed {
         }
     }
 
-    fn told(&self, side: &str) -> Option<String> {
+    fn printed(&self, side: &str) -> Option<String> {
         (self.points > 0).then(|| {
             format!(
                 "{side}: {} of {} points were disturbed ({}), which may cause a difference",

@@ -16,7 +16,7 @@ use wiregauge_record::{
     Connect, HostPlan, Limit, LinkOptions, Plan, Point, PointSummary, Protocol, Sample, Schedule,
     Wait,
 };
-use wiregauge_responder::{Character, Faults, Model, Serve, ServeAddress, serve};
+use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, serve};
 
 const BYTES: usize = 100;
 const SINGLE: usize = 3_000;
@@ -177,7 +177,7 @@ fn measure(turns: usize) -> Result<(), Failure> {
         Arc::new(AtomicBool::new(false)),
         Serve {
             address: ServeAddress::parse(&served)?,
-            character: Character {
+            config: DeviceConfig {
                 protocol: Protocol::Wiregauge,
                 name: "device_cost".into(),
                 max_frame: 1 << 20,

@@ -6,7 +6,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::time::Duration;
 use wiregauge_link::host::Clock;
-use wiregauge_link::{Link, LinkError, LinkErrorKind, PATIENCE};
+use wiregauge_link::{Link, LinkError, LinkErrorKind, MAX_WAIT};
 use wiregauge_measure::hello::hello;
 use wiregauge_record::{Point, Responder, Wait};
 use wiregauge_session::{Config, Ended, Engine, Event, Messages, Outcome};
@@ -110,7 +110,7 @@ pub struct Driver {
     pub(super) doing: &'static str,
     pub(super) wait: Wait,
     pub(super) timeout: Duration,
-    timeout_ns: u64,
+    pub(super) timeout_ns: u64,
     /// How long a blocking receive sleeps.
     sleep_ns: u64,
     pub(super) clock: Clock,
@@ -191,11 +191,11 @@ impl Driver {
     /// Sets how long a blocking receive sleeps: short enough that a timeout is noticed in time, and long
     /// enough that the usual reply comes before.
     pub fn set_sleep(&mut self) -> io::Result<()> {
-        let wanted = (self.timeout / 4).clamp(SHORTEST_SLEEP, PATIENCE);
+        let wanted = (self.timeout / 4).clamp(SHORTEST_SLEEP, MAX_WAIT);
         let sleep = match self.link.set_patience(Some(wanted))? {
             true => wanted,
             // A tty's own is fixed.
-            false => PATIENCE,
+            false => MAX_WAIT,
         };
         self.sleep_ns = sleep.as_nanos() as u64;
         Ok(())
@@ -537,7 +537,7 @@ impl Driver {
     fn longest_wait(&self, blocked: bool, until: Option<u64>) -> Duration {
         let longest_ns = match blocked {
             true => WRITABLE_WAIT_NS,
-            false => PATIENCE.as_nanos() as u64,
+            false => MAX_WAIT.as_nanos() as u64,
         };
         // A moment more, so that what it waits for is past when it is over.
         let left_ns = self

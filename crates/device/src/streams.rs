@@ -1,20 +1,52 @@
-//! Streams into and out of the caller's memory, with one copy. In the wiregauge protocol the device gets
-//! an order to begin and one to end; its answers stand among the data, and are taken out here.
+//! Streams into and out of the caller's memory, with one copy. The engine of a measured stream decides; here its two
+//! ends take turns on the caller's thread.
 
 use super::driver::{Driver, Interrupt};
 use super::{Device, errors};
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wiregauge_link::host::Clock;
-use wiregauge_link::{FlowShape, Flows, ORDER_BYTES, PATIENCE};
+use wiregauge_link::{FlowShape, Flows, MAX_WAIT};
 use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_record::Way;
-use wiregauge_session::stream::{BACKLOG_NS, KEEP_ALIVE_NS, ORDER, Order, REPEAT_NS};
-use wiregauge_wire as wire;
-use wiregauge_wire::{Header, Kind, Response, Status, StreamReport, Verb, abilities};
+use wiregauge_record::{Direction, TransferStatus, Way};
+use wiregauge_session::stream::{
+    Answers, ORDERS, Orders, ReceiverConfig, ReceiverNext, SenderConfig, SenderNext, Shared,
+    StreamFailure, StreamReceiver, StreamSender,
+};
+use wiregauge_wire::{Status, abilities};
 
-/// Timeouts after which a device that keeps sending will not answer any more.
-const NEVER_QUIET: u64 = 10;
+/// How long a device that sends is not listened to while an order is on its way.
+const DEAF: Duration = Duration::from_millis(1);
+
+/// Where received data goes.
+struct Destination<'a> {
+    into: &'a mut [u8],
+    filled: usize,
+    /// What came beyond.
+    surplus: Vec<u8>,
+}
+
+impl Destination<'_> {
+    fn take(&mut self, bytes: &[u8]) {
+        let free = &mut self.into[self.filled..];
+        let (fits, beyond) = bytes.split_at(bytes.len().min(free.len()));
+        free[..fits.len()].copy_from_slice(fits);
+        self.filled += fits.len();
+        self.surplus.extend_from_slice(beyond);
+    }
+
+    fn left(&self) -> usize {
+        self.into.len() - self.filled
+    }
+}
+
+/// What is streamed.
+enum Work<'a, 'b> {
+    Read(&'a mut Destination<'b>),
+    /// From there; the number of bytes that were taken.
+    Write(&'a [u8], &'a mut usize),
+}
 
 /// One stream while it runs.
 struct Stream<'a> {
@@ -22,322 +54,241 @@ struct Stream<'a> {
     doing: &'static str,
     timeout: Duration,
     interrupt: &'a mut Option<Interrupt>,
+    interrupt_checked_ns: u64,
+    stop: &'a AtomicBool,
     clock: Clock,
-    datagram: bool,
     flows: Flows<'a>,
     shape: FlowShape,
-    way: Way,
-    /// When something moved last.
-    progress_ns: u64,
-    /// It is ending already and cannot be interrupted.
-    ends: bool,
-}
-
-/// The answer to an order.
-#[derive(Clone, Copy)]
-struct Answer {
-    status: Status,
-    report: Option<StreamReport>,
-}
-
-/// Finds the answer to an order among data.
-struct AnswerScanner {
-    kind: Kind,
-    sequence: u32,
-    /// The last bytes, in which it may have begun.
-    kept: Vec<u8>,
-}
-
-impl AnswerScanner {
-    fn new(order: &Order) -> AnswerScanner {
-        AnswerScanner {
-            kind: match order.way {
-                Way::In => Kind::Source,
-                Way::Out => Kind::Sink,
-            },
-            sequence: order.sequence,
-            kept: Vec::with_capacity(2 * ORDER_BYTES),
-        }
-    }
-
-    fn is_it(&self, bytes: &[u8]) -> Option<Response> {
-        let header = Response::decode(bytes).ok()?;
-        let is_it = header.kind == self.kind && header.sequence == self.sequence;
-        is_it.then_some(header)
-    }
-
-    /// Takes what came; the answer, and how many of these bytes stand behind it.
-    fn scan(&mut self, came: &[u8], datagram: bool) -> Option<(Answer, usize)> {
-        if datagram {
-            self.kept.clear();
-        }
-        // More than what can hold the beginning of an answer was looked at before.
-        let before = self.kept.len();
-        self.kept.extend_from_slice(came);
-        let mut at = 0;
-        while let Some(ahead) = self.kept[at..].iter().position(|b| *b == Response::MAGIC) {
-            at += ahead;
-            let rest = &self.kept[at..];
-            if rest.len() < wire::RESPONSE_HEADER {
-                break;
-            }
-            if let Some(header) = self.is_it(rest) {
-                let end = wire::RESPONSE_HEADER + header.payload_len();
-                if rest.len() < end && !datagram {
-                    break;
-                }
-                let payload = rest.get(wire::RESPONSE_HEADER..end).unwrap_or_default();
-                let answer = Answer {
-                    status: header.status,
-                    report: StreamReport::decode(payload),
-                };
-                let behind = (before + came.len()).saturating_sub(at + end);
-                self.kept.clear();
-                return Some((answer, behind));
-            }
-            at += 1;
-            if datagram {
-                break;
-            }
-        }
-        let longest = wire::RESPONSE_HEADER + wire::STREAM_REPORT;
-        let drop = self.kept.len().saturating_sub(longest);
-        self.kept.drain(..drop);
-        None
-    }
+    shared: Shared<'a>,
+    /// The device gets orders.
+    ordered: bool,
+    receiver: StreamReceiver,
+    answers: Answers,
+    failure: Option<LinkError>,
 }
 
 impl Stream<'_> {
-    fn link_failed(&self, error: &io::Error) -> LinkError {
-        errors::link_failed(self.doing, self.address, error)
-    }
-
-    fn order(&self, sequence: u32, verb: Verb) -> Order {
-        Order {
-            way: self.way,
-            verb,
-            sequence,
-            transfer_bytes: self.shape.transfer_bytes as u32,
+    fn run(&mut self, sender: &mut StreamSender, work: &mut Work<'_, '_>) -> Result<(), LinkError> {
+        if let Work::Read(to) = work
+            && to.left() == 0
+        {
+            self.shared.enough();
         }
-    }
-
-    /// Asks the interrupt callback.
-    fn check_interrupt(&mut self) -> Result<(), LinkError> {
-        let ends = self.ends;
-        match !ends && self.interrupt.as_mut().is_some_and(|interrupt| interrupt()) {
-            true => Err(errors::interrupted(self.doing, self.address)),
-            false => Ok(()),
-        }
-    }
-
-    /// Nothing moved for a while: fails if that is too long, or if it is interrupted.
-    fn check_progress(&mut self) -> Result<(), LinkError> {
-        self.check_interrupt()?;
-        let still_ns = self.clock.now() - self.progress_ns;
-        if u128::from(still_ns) <= self.timeout.as_nanos() {
-            return Ok(());
-        }
-        let problem = format!("no data for {:?}", self.timeout);
-        let doing = format!("{} {}", self.doing, self.address);
-        Err(LinkError::new(LinkErrorKind::Timeout, doing, problem)
-            .hint("does the device stream? use a longer timeout"))
-    }
-
-    /// Sends an order.
-    fn send_order(&mut self, order: &Order) -> Result<(), LinkError> {
-        let bytes = order.encode();
-        self.finish_out()?;
-        let submitted = self
-            .flows
-            .out
-            .submit(ORDER, self.timeout, &mut |to| to.copy_from_slice(&bytes));
-        submitted.map_err(|error| self.link_failed(&error))?;
-        self.finish_out()
-    }
-
-    /// Waits until all that was handed over is taken.
-    fn finish_out(&mut self) -> Result<(), LinkError> {
-        while self.flows.out.pending() > 0 {
-            match self.flows.out.complete(PATIENCE, &mut |_| {}) {
-                Ok(Some(_)) => self.progress_ns = self.clock.now(),
-                Ok(None) => self.check_progress()?,
-                Err(error) => return Err(self.link_failed(&error)),
-            }
-        }
-        Ok(())
-    }
-
-    /// Keeps as many transfers pending as there may be.
-    fn keep_receiving(&mut self, bytes: usize) -> Result<(), LinkError> {
-        while self.flows.in_.pending() < self.shape.queue {
-            let submitted = self.flows.in_.submit(bytes, self.timeout, &mut |_| {});
-            submitted.map_err(|error| self.link_failed(&error))?;
-        }
-        Ok(())
-    }
-
-    /// Sends an order and receives until its answer comes; `rest` is given the bytes behind it.
-    fn execute(&mut self, order: &Order, rest: &mut dyn FnMut(&[u8])) -> Result<Answer, LinkError> {
-        let (mut scanner, datagram) = (AnswerScanner::new(order), self.datagram);
-        self.send_order(order)?;
-        let begun = self.clock.now();
-        let mut given = begun;
-        self.progress_ns = begun;
-        // A sink works off its backlog first; a source's stands before its answer, and moves.
-        let longest_ns = match order.way {
-            Way::Out if order.verb == Verb::End => BACKLOG_NS,
-            _ => 0,
-        };
         loop {
-            self.keep_receiving(self.shape.transfer_bytes.max(ORDER_BYTES))?;
-            let mut answer = None;
-            let completed = self.flows.in_.complete(PATIENCE, &mut |bytes| {
-                if let Some((found, behind)) = scanner.scan(bytes, datagram) {
-                    answer = Some(found);
-                    rest(&bytes[bytes.len() - behind..]);
-                }
-            });
-            if let Some(answer) = answer {
-                return Ok(answer);
+            self.check_interrupt();
+            let next = sender.next(self.clock.now(), &self.shared);
+            if next == SenderNext::Done {
+                break;
             }
-            let now = self.clock.now();
-            let never_ns = longest_ns + NEVER_QUIET * self.timeout.as_nanos() as u64;
-            match completed {
-                Ok(_) if now - begun > never_ns => {
-                    return Err(errors::never_quiet(self.doing, self.address));
-                }
-                Ok(Some(done)) if done.bytes > 0 => self.progress_ns = now,
-                Ok(_) if now - begun < longest_ns => self.check_interrupt()?,
-                Ok(_) => self.check_progress()?,
-                Err(error) => return Err(self.link_failed(&error)),
+            if let Err(error) = self.act(next, sender, work) {
+                self.fail(errors::link_failed(self.doing, self.address, &error), true);
+                sender.link_failed(self.clock.now());
             }
-            if datagram && now - given >= REPEAT_NS {
-                self.send_order(order)?;
-                given = now;
+        }
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None if self.shared.is_stopped() => Err(errors::interrupted(self.doing, self.address)),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks the interrupt callback, now and then.
+    fn check_interrupt(&mut self) {
+        let now = self.clock.now();
+        if now - self.interrupt_checked_ns >= MAX_WAIT.as_nanos() as u64 {
+            self.interrupt_checked_ns = now;
+            if self.interrupt.as_mut().is_some_and(|interrupt| interrupt()) {
+                self.stop.store(true, Ordering::Relaxed);
             }
         }
     }
 
-    fn begin(&mut self, sequence: u32, rest: &mut dyn FnMut(&[u8])) -> Result<(), LinkError> {
-        let order = self.order(sequence, Verb::Start);
-        let answer = self.execute(&order, rest)?;
-        let refused =
-            |problem: &str, hint: &str| Err(errors::usage(self.doing, self.address, problem, hint));
-        match answer.status {
-            Status::Ok => Ok(()),
-            Status::TooLarge => {
-                refused("its transfers are not that large", "use smaller transfers")
-            }
-            Status::Unproven => refused(
-                "the device no longer knows this host's address",
-                "open it again",
-            ),
-            _ => refused(
-                "the device does not support this stream",
-                "use other firmware",
-            ),
-        }
+    fn fail(&mut self, error: LinkError, link_lost: bool) {
+        self.failure.get_or_insert(error);
+        self.shared.fail(link_lost);
     }
 
-    /// Ends the device's stream whatever became of it, so that the link is at rest.
-    fn end(&mut self, sequence: u32) -> Result<Option<StreamReport>, LinkError> {
-        self.ends = true;
-        let order = self.order(sequence, Verb::End);
-        let ended = self.execute(&order, &mut |_| {});
-        ended.map(|answer| answer.report)
-    }
-
-    /// Fills `into`; `filled` counts the bytes. `source`: number of its START, where there is one.
-    fn receive_all(
+    /// Does what is next.
+    fn act(
         &mut self,
-        into: &mut [u8],
-        filled: &mut usize,
-        surplus: &mut dyn FnMut(&[u8]),
-        source: Option<u32>,
-    ) -> Result<(), LinkError> {
-        let start = source.map(|sequence| self.order(sequence, Verb::Start));
-        let scanner = start.as_ref().map(AnswerScanner::new);
-        let (mut keep_alive_ns, mut checked_ns) = (self.clock.now(), self.clock.now());
-        self.progress_ns = keep_alive_ns;
-        while *filled < into.len() {
-            let left = into.len() - *filled;
-            let bytes = match source {
-                // A device that sends whole transfers is asked for whole ones.
-                Some(_) => self.shape.transfer_bytes,
-                None => self.shape.transfer_bytes.min(left),
-            };
-            self.keep_receiving(bytes)?;
-            let (datagram, before) = (self.datagram, *filled);
-            let completed = self.flows.in_.complete(PATIENCE, &mut |bytes| {
-                // The answer to a START that was repeated.
-                if datagram
-                    && scanner
-                        .as_ref()
-                        .is_some_and(|scanner| scanner.is_it(bytes).is_some())
+        next: SenderNext,
+        sender: &mut StreamSender,
+        work: &mut Work<'_, '_>,
+    ) -> io::Result<()> {
+        match next {
+            SenderNext::Data { position, bytes } => {
+                let Work::Write(from, _) = work else {
+                    return Ok(());
+                };
+                let part = &from[position as usize..][..bytes];
+                let fill = &mut |to: &mut [u8]| to.copy_from_slice(part);
+                self.flows.out.submit(bytes, self.timeout, fill)?;
+                sender.submitted(self.clock.now());
+            }
+            SenderNext::Order(order) => {
+                let bytes = order.encode();
+                let fill = &mut |to: &mut [u8]| to.copy_from_slice(&bytes);
+                self.flows.out.submit(bytes.len(), self.timeout, fill)?;
+                sender.submitted(self.clock.now());
+            }
+            SenderNext::Complete { at_most_ns } => self.complete(at_most_ns, sender, work)?,
+            SenderNext::Await {
+                sequence,
+                at_most_ns,
+            } => {
+                let until_ns = self.clock.now() + at_most_ns;
+                while self
+                    .answers
+                    .take(sequence)
+                    .map(|answer| sender.answered(answer))
+                    .is_none()
                 {
-                    return;
+                    let left_ns = until_ns.saturating_sub(self.clock.now());
+                    if left_ns == 0 || self.shared.is_failed() {
+                        break;
+                    }
+                    self.receive(Duration::from_nanos(left_ns), work)?;
                 }
-                let fits = bytes.len().min(into.len() - *filled);
-                into[*filled..*filled + fits].copy_from_slice(&bytes[..fits]);
-                *filled += fits;
-                if fits < bytes.len() {
-                    surplus(&bytes[fits..]);
-                }
-            });
-            let now = self.clock.now();
-            match completed {
-                Err(error) => return Err(self.link_failed(&error)),
-                Ok(_) if *filled > before => self.progress_ns = now,
-                Ok(_) => self.check_progress()?,
             }
-            if now - checked_ns >= PATIENCE.as_nanos() as u64 {
-                checked_ns = now;
-                self.check_interrupt()?;
+            SenderNext::Sleep { at_most_ns } => {
+                self.receive(Duration::from_nanos(at_most_ns), work)?;
             }
-            if let Some(order) = start.as_ref().filter(|_| datagram)
-                && now - keep_alive_ns >= KEEP_ALIVE_NS
-            {
-                keep_alive_ns = now;
-                self.send_order(order)?;
+            SenderNext::Begin => drop(self.shared.begin(self.clock.now())),
+            SenderNext::End => self.shared.end(),
+            SenderNext::Cancel => {
+                let mut handed_over = 0;
+                let count = &mut |bytes: &[u8]| handed_over += bytes.len() as u64;
+                self.flows.out.cancel(count)?;
+                sender.cancelled(handed_over);
             }
+            SenderNext::Fail(failure) => self.fail(self.explain(&failure), false),
+            SenderNext::Done => {}
         }
         Ok(())
     }
 
-    /// Sends all of `from`; `taken` counts the bytes.
-    fn send_all(&mut self, from: &[u8], taken: &mut usize) -> Result<(), LinkError> {
-        let mut put = 0;
-        let mut checked_ns = self.clock.now();
-        self.progress_ns = checked_ns;
-        while *taken < from.len() {
-            while put < from.len() && self.flows.out.pending() < self.shape.queue {
-                let part = &from[put..from.len().min(put + self.shape.transfer_bytes)];
-                let submitted = self.flows.out.submit(part.len(), self.timeout, &mut |to| {
-                    to.copy_from_slice(part);
-                });
-                submitted.map_err(|error| self.link_failed(&error))?;
-                put += part.len();
-            }
-            let completed = self.flows.out.complete(PATIENCE, &mut |_| {});
-            let now = self.clock.now();
-            match completed {
-                Ok(Some(done)) => {
-                    *taken += done.bytes;
-                    self.progress_ns = now;
-                    if done.stalled {
+    /// Waits for the oldest transfer to the device.
+    fn complete(
+        &mut self,
+        at_most_ns: u64,
+        sender: &mut StreamSender,
+        work: &mut Work<'_, '_>,
+    ) -> io::Result<()> {
+        let until_ns = self.clock.now() + at_most_ns;
+        loop {
+            let left = Duration::from_nanos(until_ns.saturating_sub(self.clock.now()));
+            let at_most = match work {
+                Work::Read(_) => left.min(DEAF),
+                Work::Write(..) => left,
+            };
+            if let Some(over) = self.flows.out.complete(at_most, &mut |_| {})? {
+                let row = sender.completed(self.clock.now(), over.stalled, &self.shared);
+                if let (Work::Write(_, taken), Some(row)) = (work, row) {
+                    **taken += row.bytes as usize;
+                    if row.status == TransferStatus::Stalled {
                         // It carried nothing: what it held is lost.
-                        return Err(self.link_failed(&io::ErrorKind::BrokenPipe.into()));
+                        let error = io::ErrorKind::BrokenPipe.into();
+                        let error = errors::link_failed(self.doing, self.address, &error);
+                        self.fail(error, false);
                     }
                 }
-                Ok(None) => self.check_progress()?,
-                Err(error) => return Err(self.link_failed(&error)),
+                return Ok(());
             }
-            if now - checked_ns >= PATIENCE.as_nanos() as u64 {
-                checked_ns = now;
-                self.check_interrupt()?;
+            if let Work::Read(_) = work {
+                self.receive(Duration::ZERO, work)?;
+            }
+            if self.clock.now() >= until_ns {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits for the oldest transfer from the device.
+    fn receive(&mut self, at_most: Duration, work: &mut Work<'_, '_>) -> io::Result<()> {
+        loop {
+            match self.receiver.next(&self.shared) {
+                ReceiverNext::Submit => {
+                    let bytes = match work {
+                        // Of a foreign device no more is asked for than is wanted.
+                        Work::Read(to) if !self.ordered => to.left().min(self.shape.transfer_bytes),
+                        _ => self.shape.transfer_bytes,
+                    };
+                    let submit_ns = self.clock.now();
+                    self.flows.in_.submit(bytes, self.timeout, &mut |_| {})?;
+                    self.receiver.submitted(submit_ns);
+                }
+                ReceiverNext::Complete => break,
+                ReceiverNext::Done => return Ok(()),
+            }
+        }
+        let (receiver, shared, answers) = (&mut self.receiver, &self.shared, &mut self.answers);
+        let clock = self.clock;
+        let mut data = 0;
+        let completed = self.flows.in_.complete(at_most, &mut |bytes| {
+            let flows = shared.began_ns().is_some() && !shared.is_ending();
+            let mut begins_at = None;
+            data = receiver.take(bytes, shared, &mut |heard| {
+                answers.put(heard.answer);
+                if shared.heard(&heard, clock.now()) {
+                    begins_at = Some(bytes.len() - heard.behind);
+                }
+            });
+            if let Work::Read(to) = work {
+                match begins_at {
+                    Some(at) => to.take(&bytes[at..]),
+                    None if flows && data > 0 => to.take(bytes),
+                    None => {}
+                }
+                if to.left() == 0 {
+                    shared.enough();
+                }
+            }
+        })?;
+        let now = self.clock.now();
+        match completed {
+            Some(over) => {
+                let _ = receiver.completed(now, data, over.stalled, shared);
+            }
+            None => {
+                if let Some(failure) = receiver.failure(now, shared) {
+                    self.fail(self.explain(&failure), false);
+                }
             }
         }
         Ok(())
+    }
+
+    fn explain(&self, failure: &StreamFailure) -> LinkError {
+        let refused =
+            |problem: &str, hint: &str| errors::usage(self.doing, self.address, problem, hint);
+        let problem = match failure {
+            StreamFailure::Refused { status, .. } => {
+                return match status {
+                    Status::TooLarge => {
+                        refused("its transfers are not that large", "use smaller transfers")
+                    }
+                    Status::Unproven => refused(
+                        "the device no longer knows this host's address",
+                        "open it again",
+                    ),
+                    _ => refused(
+                        "the device does not support this stream",
+                        "use other firmware",
+                    ),
+                };
+            }
+            StreamFailure::NoAnswer { order, within_ns } => {
+                let within = Duration::from_nanos(*within_ns);
+                format!("no answer to {} within {within:?}", order.name())
+            }
+            StreamFailure::NothingTaken { within_ns }
+            | StreamFailure::NothingCame { within_ns } => {
+                format!("no data for {:?}", Duration::from_nanos(*within_ns))
+            }
+        };
+        let doing = format!("{} {}", self.doing, self.address);
+        LinkError::new(LinkErrorKind::Timeout, doing, problem)
+            .hint("does the device stream? use a longer timeout")
     }
 }
 
@@ -381,39 +332,76 @@ impl Driver {
         }
     }
 
-    /// Lets `work` stream over the link, and lays it out for exchanges again.
-    fn stream<T>(
+    /// Streams over the link, and lays it out for exchanges again. `order`: number of the first order.
+    fn stream(
         &mut self,
         shape: FlowShape,
-        way: Way,
-        work: impl FnOnce(&mut Stream<'_>) -> Result<T, LinkError>,
-    ) -> Result<T, LinkError> {
+        order: Option<u32>,
+        mut work: Work<'_, '_>,
+    ) -> Result<(), LinkError> {
         let flows = match self.link.flows(shape) {
             Ok(flows) => flows,
             Err(error) => return Err(errors::link_failed(self.doing, &self.address, &error)),
         };
+        let (way, sends_bytes) = match &work {
+            Work::Read(_) => (Way::In, 0),
+            Work::Write(from, _) => (Way::Out, from.len() as u64),
+        };
+        let direction = match way {
+            Way::In => Direction::In,
+            Way::Out => Direction::Out,
+        };
+        let orders =
+            order.map(|number| Orders::new(direction, shape.transfer_bytes as u32, number));
+        let mut sender = StreamSender::new(SenderConfig {
+            orders: orders.clone(),
+            sends_data: way == Way::Out,
+            transfer_bytes: shape.transfer_bytes,
+            queue: shape.queue,
+            datagram: self.datagram,
+            timeout_ns: self.timeout_ns,
+            lasts_ns: u64::MAX,
+            sends_bytes,
+        });
+        let receiver = StreamReceiver::new(ReceiverConfig {
+            orders,
+            takes_data: way == Way::In,
+            check: false,
+            datagram: self.datagram,
+            queue: if way == Way::In { shape.queue } else { 1 },
+            timeout_ns: self.timeout_ns,
+        });
+        let stop = AtomicBool::new(false);
         let mut stream = Stream {
             address: &self.address,
             doing: self.doing,
             timeout: self.timeout,
             interrupt: &mut self.interrupt,
+            interrupt_checked_ns: self.clock.now(),
+            stop: &stop,
             clock: self.clock,
-            datagram: self.datagram,
             flows,
             shape,
-            way,
-            progress_ns: self.clock.now(),
-            ends: false,
+            shared: Shared::new(&stop),
+            ordered: order.is_some(),
+            receiver,
+            answers: Answers::default(),
+            failure: None,
         };
-        let done = work(&mut stream);
+        let done = stream.run(&mut sender, &mut work);
         let _ = stream.flows.in_.cancel(&mut |_| {});
         let _ = stream.flows.out.cancel(&mut |_| {});
         drop(stream);
+        if let Work::Write(_, taken) = work
+            && let Some(report) = sender.reports()[way as usize]
+        {
+            *taken = (*taken).min(usize::try_from(report.bytes).unwrap_or(usize::MAX));
+        }
         // A HELLO ends whatever still flows.
         self.needs_hello |= done.is_err() && self.engine.codec().is_numbered();
         self.forget_layout();
         let sleep_set = self.set_sleep().map_err(|error| self.link_failed(&error));
-        done.and_then(|done| sleep_set.map(|()| done))
+        done.and(sleep_set)
     }
 }
 
@@ -444,7 +432,7 @@ impl Device {
         }
         driver.begin_keeping_input(doing)?;
         let order = abilities.map(|_| {
-            driver.order = driver.order.wrapping_add(2);
+            driver.order = driver.order.wrapping_add(ORDERS as u32);
             driver.order
         });
         Ok((driver, shape, order))
@@ -463,31 +451,20 @@ impl Device {
         let (driver, shape, order) = self
             .streaming("cannot read a stream from", parts, abilities::SOURCE)
             .map_err(|error| (0, error))?;
-        let mut filled = 0;
+        let mut to = Destination {
+            into,
+            filled: 0,
+            surplus: Vec::new(),
+        };
         if order.is_none() {
             // What came before belongs to it.
-            filled = driver.engine.take_received(into);
+            to.filled = driver.engine.take_received(to.into);
         }
-        let mut surplus = Vec::new();
-        let read = driver.stream(shape, Way::In, |stream| {
-            let Some(order) = order else {
-                return stream.receive_all(
-                    into,
-                    &mut filled,
-                    &mut |rest| surplus.extend_from_slice(rest),
-                    None,
-                );
-            };
-            stream.begin(order, &mut |rest| {
-                let fits = rest.len().min(into.len());
-                into[..fits].copy_from_slice(&rest[..fits]);
-                filled = fits;
-            })?;
-            let came = stream.receive_all(into, &mut filled, &mut |_| {}, Some(order));
-            let ended = stream.end(order.wrapping_add(1));
-            came.and(ended.map(drop))
-        });
-        driver.put_back(&surplus);
+        let read = driver.stream(shape, order, Work::Read(&mut to));
+        if order.is_none() {
+            driver.put_back(&to.surplus);
+        }
+        let filled = to.filled;
         read.map(|()| filled).map_err(|error| (filled, error))
     }
 
@@ -504,18 +481,7 @@ impl Device {
             .streaming("cannot write a stream to", parts, abilities::SINK)
             .map_err(|error| (0, error))?;
         let mut taken = 0;
-        let written = driver.stream(shape, Way::Out, |stream| {
-            let Some(order) = order else {
-                return stream.send_all(from, &mut taken);
-            };
-            stream.begin(order, &mut |_| {})?;
-            let sent = stream.send_all(from, &mut taken);
-            let report = stream.end(order.wrapping_add(1));
-            if let Ok(Some(report)) = &report {
-                taken = taken.min(usize::try_from(report.bytes).unwrap_or(usize::MAX));
-            }
-            sent.and(report.map(drop))
-        });
+        let written = driver.stream(shape, order, Work::Write(from, &mut taken));
         written.map(|()| taken).map_err(|error| (taken, error))
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// The undo file cannot be used, so nothing is changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum MendError {
+pub enum FixError {
     /// It cannot be read.
     #[error("cannot read the undo file {}: {error}; nothing was changed. If it is not needed, remove it", path.display())]
     Read {

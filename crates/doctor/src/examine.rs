@@ -1,14 +1,14 @@
 //! All checks, or some of them, and what they found, the worst first.
 
-use crate::{CHECKS, Finding, Sight};
+use crate::{CHECKS, Finding, HostContext};
 
 /// Looks with the checks of these names, or with all if there are none.
-pub fn examine(sight: &Sight, only: &[String]) -> Vec<Finding> {
+pub fn examine(context: &HostContext, only: &[String]) -> Vec<Finding> {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|one| one == name);
     let mut findings: Vec<Finding> = CHECKS
         .iter()
         .filter(|check| wanted(check.name))
-        .flat_map(|check| (check.look)(sight))
+        .flat_map(|check| (check.look)(context))
         .collect();
     // Stable: within a level the order of the checks stays.
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));

@@ -1,10 +1,10 @@
 //! What several checks ask of the host: is it virtual, what its processors did, what a thread may do.
 
-use crate::Sight;
+use crate::HostContext;
 
 /// True where the processor tells of a hypervisor (x86; others have no such flag).
-pub fn is_virtual(sight: &Sight) -> bool {
-    let cpuinfo = sight.read("/proc/cpuinfo").unwrap_or_default();
+pub fn is_virtual(context: &HostContext) -> bool {
+    let cpuinfo = context.read("/proc/cpuinfo").unwrap_or_default();
     cpuinfo.lines().any(|line| {
         line.split_once(':').is_some_and(|(name, value)| {
             name.trim() == "flags" && value.split_whitespace().any(|flag| flag == "hypervisor")
@@ -81,15 +81,15 @@ const SYS_NICE: u32 = 23;
 
 /// The highest real-time priority that this process may take; 0 is none. `None` where the system does
 /// not say so.
-pub fn real_time_priority(sight: &Sight) -> Option<u32> {
-    let status = sight.read("/proc/self/status").unwrap_or_default();
+pub fn real_time_priority(context: &HostContext) -> Option<u32> {
+    let status = context.read("/proc/self/status").unwrap_or_default();
     let mut lines = status.lines();
     let capabilities = lines.find_map(|line| line.strip_prefix("CapEff:"));
     let capabilities = capabilities.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
     if capabilities.is_some_and(|bits| bits >> SYS_NICE & 1 == 1) {
         return Some(99);
     }
-    let limits = sight.read("/proc/self/limits")?;
+    let limits = context.read("/proc/self/limits")?;
     let mut lines = limits.lines();
     let limit = lines.find_map(|line| line.strip_prefix("Max realtime priority"))?;
     match limit.split_whitespace().next()? {

@@ -5,21 +5,21 @@
 #![forbid(unsafe_code)]
 
 mod checks;
+mod context;
 mod error;
 mod examine;
 mod finding;
+mod fix;
 mod host;
-mod mend;
 mod pattern;
 mod route;
-mod sight;
+mod topology;
 mod undo_file;
-mod way;
 
 pub use checks::{CHECKS, Check};
-pub use error::MendError;
+pub use context::{HostContext, Target};
+pub use error::FixError;
 pub use examine::examine;
 pub use finding::{Change, Cost, Finding, Level, alike};
-pub use mend::{Ended, Step, Undone, fix, undo};
-pub use sight::{Sight, Target};
+pub use fix::{Ended, Step, Undone, fix, undo};
 pub use undo_file::undo_place;

@@ -1,12 +1,12 @@
 //! What the checks of a run's pattern share: the run, its points, the medium of a link, words.
 
-use crate::Sight;
+use crate::HostContext;
 use wiregauge_record::{LinkDetail, Point, PointSummary, Responder};
 use wiregauge_run::{AnyRun, Exchange, Run, Stored};
 
 /// The run, if it is one of exchanges: only these have answers to be late.
-pub(crate) fn exchanges(sight: &Sight) -> Option<&Run<Exchange>> {
-    match &sight.run {
+pub(crate) fn exchanges(context: &HostContext) -> Option<&Run<Exchange>> {
+    match &context.run {
         Some(AnyRun::Exchange(run)) => Some(run),
         _ => None,
     }

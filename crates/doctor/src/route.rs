@@ -1,28 +1,28 @@
 //! Which network interface carries what is sent to a peer, from the kernel's own tables.
 
-use crate::{Sight, Target};
+use crate::{HostContext, Target};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The interface by which the target on the network is reached; `None` for this host itself, for other
 /// targets, and where no route leads there.
-pub(crate) fn interface(sight: &Sight) -> Option<String> {
-    let Target::Network { peer, .. } = &sight.target else {
+pub(crate) fn interface(context: &HostContext) -> Option<String> {
+    let Target::Network { peer, .. } = &context.target else {
         return None;
     };
     let found = match peer.to_canonical() {
-        IpAddr::V4(peer) => route4(&sight.read("/proc/net/route")?, peer),
-        IpAddr::V6(peer) => route6(&sight.read("/proc/net/ipv6_route")?, peer),
+        IpAddr::V4(peer) => route4(&context.read("/proc/net/route")?, peer),
+        IpAddr::V6(peer) => route6(&context.read("/proc/net/ipv6_route")?, peer),
     }?;
-    (!is_here(sight, *peer) && found != "lo").then_some(found)
+    (!is_here(context, *peer) && found != "lo").then_some(found)
 }
 
 /// True for addresses of this host, whose traffic never leaves it.
-fn is_here(sight: &Sight, peer: IpAddr) -> bool {
+fn is_here(context: &HostContext, peer: IpAddr) -> bool {
     match peer.to_canonical() {
         peer if peer.is_loopback() => true,
         IpAddr::V4(peer) => {
             // A trie printed as a tree: the address, and on the next line what it is.
-            let trie = sight.read("/proc/net/fib_trie").unwrap_or_default();
+            let trie = context.read("/proc/net/fib_trie").unwrap_or_default();
             let address = format!("|-- {peer}");
             let lines: Vec<&str> = trie.lines().map(str::trim).collect();
             lines
@@ -30,7 +30,7 @@ fn is_here(sight: &Sight, peer: IpAddr) -> bool {
                 .any(|two| two[0] == address && two[1] == "/32 host LOCAL")
         }
         IpAddr::V6(peer) => {
-            let own = sight.read("/proc/net/if_inet6").unwrap_or_default();
+            let own = context.read("/proc/net/if_inet6").unwrap_or_default();
             own.lines().any(|line| {
                 let address = line.split_whitespace().next().and_then(six);
                 address == Some(peer)

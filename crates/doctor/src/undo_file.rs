@@ -1,6 +1,6 @@
 //! The undo file: which settings were changed, and what they were before.
 
-use crate::{Change, MendError};
+use crate::{Change, FixError};
 use serde::{Deserialize, Serialize};
 use std::env;
 use std::ffi::OsString;
@@ -63,8 +63,8 @@ fn boot(root: &Path) -> String {
 
 impl UndoFile {
     /// One that is there; `None` if there is none.
-    pub fn open(path: &Path) -> Result<Option<UndoFile>, MendError> {
-        let failed = |error: io::Error| MendError::Read {
+    pub fn open(path: &Path) -> Result<Option<UndoFile>, FixError> {
+        let failed = |error: io::Error| FixError::Read {
             path: path.to_owned(),
             error,
         };
@@ -78,7 +78,7 @@ impl UndoFile {
             rustix::process::geteuid().as_raw(),
         );
         if owner != us {
-            return Err(MendError::Foreign {
+            return Err(FixError::Foreign {
                 path: path.to_owned(),
                 owner,
             });
@@ -102,7 +102,7 @@ impl UndoFile {
     }
 
     /// The one that is there, unless it is of an earlier start of the computer; else an empty one.
-    pub fn open_or_new(path: &Path, root: &Path) -> Result<UndoFile, MendError> {
+    pub fn open_or_new(path: &Path, root: &Path) -> Result<UndoFile, FixError> {
         let found = UndoFile::open(path)?.filter(|found| !found.is_of_another_start(root));
         Ok(found.unwrap_or_else(|| UndoFile {
             path: path.to_owned(),
@@ -169,8 +169,8 @@ impl UndoFile {
     }
 
     /// Writes it to disk, whole or not at all; without changes there is no file.
-    pub fn write(&self) -> Result<(), MendError> {
-        let failed = |error: io::Error| MendError::Write {
+    pub fn write(&self) -> Result<(), FixError> {
+        let failed = |error: io::Error| FixError::Write {
             path: self.path.clone(),
             error,
         };

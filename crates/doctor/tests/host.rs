@@ -218,7 +218,7 @@ fn real_time(release: &str) -> Host {
 }
 
 #[test]
-fn the_limit_on_real_time_threads_is_told_in_milliseconds() {
+fn the_limit_on_real_time_threads_is_reported_in_milliseconds() {
     let host = real_time("6.1.0-18-amd64");
     host.file("/proc/sys/kernel/sched_rt_runtime_us", "950000\n")
         .file("/proc/sys/kernel/sched_rt_period_us", "1000000\n");

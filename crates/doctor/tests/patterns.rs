@@ -202,7 +202,7 @@ fn rtts_on_several_ticks_are_a_comb() {
 }
 
 #[test]
-fn the_16_ms_of_an_ftdi_adapter_are_told_with_its_remedy() {
+fn the_16_ms_of_an_ftdi_adapter_are_reported_with_its_remedy() {
     // The timer goes by USB frames: 15 to 17 ms.
     let rtts = (0..300).map(|i| Some(15 * MS + 200 * US + (i % 3) * 700 * US));
     let made = Made {
@@ -264,7 +264,7 @@ fn rtts_of_no_period_and_too_few_of_them_show_no_rhythm() {
 }
 
 #[test]
-fn a_poll_that_comes_at_any_time_is_not_told_from_a_slow_device() {
+fn a_poll_that_comes_at_any_time_is_not_reported_from_a_slow_device() {
     // Evenly from 0 to 10 ms: nothing distinguishes it from a device whose time varies so.
     let made = Made {
         points: vec![(16, 16, (1..400).map(|i| Some(i * 25 * US)).collect())],

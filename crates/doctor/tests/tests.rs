@@ -1,9 +1,9 @@
 //! All integration tests of this crate in one program, which links once.
 
+mod fixing;
 mod host;
 mod host_of_a_run;
 mod made_up;
-mod mending;
 mod network;
 mod patterns;
 mod ttys;

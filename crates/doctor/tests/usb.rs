@@ -69,7 +69,7 @@ const USB_3: [u8; 22] = [
 ];
 
 #[test]
-fn a_super_speed_device_on_usb_2_wires_is_told_by_its_capabilities_and_by_its_port() {
+fn a_super_speed_device_on_usb_2_wires_is_reported_by_its_capabilities_and_by_its_port() {
     for (twin, said) in [(true, "check the cable"), (false, "no super-speed wires")] {
         let host = Host::new();
         let node = host.usb("1-3", &[("speed", "480"), ("version", " 2.10")]);

@@ -151,7 +151,7 @@ fn a_socket_is_not_told_to_queue() {
 }
 
 #[test]
-fn two_sizes_make_no_model_and_what_would_is_told() {
+fn two_sizes_make_no_model_and_what_would_is_reported() {
     let modelled = of_flows(&transfers(&[64, 512], &[1], 10.0, 1.0));
     assert!(modelled.model.is_none() && modelled.words.is_empty());
     let why = modelled.why_not.unwrap();

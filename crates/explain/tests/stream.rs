@@ -285,7 +285,7 @@ fn a_point_in_which_nothing_flowed_is_not_judged() {
 }
 
 #[test]
-fn what_usbmon_missed_is_told() {
+fn what_usbmon_missed_is_reported() {
     let mut point = stream_point(&Times::default());
     point.disturbances.push(Disturbance::UrbEventsLost {
         overflowed: 12,

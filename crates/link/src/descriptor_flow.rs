@@ -1,7 +1,7 @@
 //! Flows over a descriptor: a transfer is one write or one read, and the system queues by itself.
 //! Both directions use the link at once, so nothing here changes it.
 
-use super::PATIENCE;
+use super::MAX_WAIT;
 use super::flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
 use rustix::event::PollFlags;
 use std::io;
@@ -18,7 +18,7 @@ pub trait Ends: Sync {
     /// Receives without waiting; 0 if there is nothing.
     fn get(&self, into: &mut [u8]) -> io::Result<usize>;
 
-    /// Receives, sleeping in the call for [`PATIENCE`] at most; then 0.
+    /// Receives, sleeping in the call for [`MAX_WAIT`] at most; then 0.
     fn get_patiently(&self, into: &mut [u8]) -> io::Result<usize>;
 
     /// Sleeps until the link is ready for it, at most so long.
@@ -150,12 +150,12 @@ impl<E: Ends> Flow for In<'_, E> {
             return Ok(None);
         }
         let into = &mut self.buffer[..self.bytes];
-        let mut bytes = if at_most >= PATIENCE {
+        let mut bytes = if at_most >= MAX_WAIT {
             self.ends.get_patiently(into)?
         } else {
             self.ends.get(into)?
         };
-        if bytes == 0 && at_most < PATIENCE {
+        if bytes == 0 && at_most < MAX_WAIT {
             self.ends.wait(PollFlags::IN, at_most)?;
             bytes = self.ends.get(into)?;
         }
@@ -209,7 +209,7 @@ mod tests {
         let size = 1 << 20;
         flows
             .out
-            .submit(size, PATIENCE, &mut |to| to.fill(7))
+            .submit(size, MAX_WAIT, &mut |to| to.fill(7))
             .unwrap();
         let early = flows.out.complete(Duration::from_millis(5), &mut |_| {});
         assert_eq!(early.unwrap(), None, "a socket holds less than this");
@@ -228,21 +228,28 @@ mod tests {
     }
 
     #[test]
-    fn what_a_cancelled_transfer_had_handed_over_is_told() {
+    fn what_a_cancelled_transfer_had_handed_over_is_reported() {
         let (near, mut far) = UnixStream::pair().unwrap();
         let mut link = accepted(near.into()).unwrap();
         let mut flows = link.flows(SHAPE).unwrap();
         flows
             .out
-            .submit(1 << 20, PATIENCE, &mut |to| to.fill(7))
+            .submit(1 << 20, MAX_WAIT, &mut |to| to.fill(7))
             .unwrap();
-        let mut told = 0;
-        flows.out.cancel(&mut |bytes| told = bytes.len()).unwrap();
+        let mut printed = 0;
+        flows
+            .out
+            .cancel(&mut |bytes| printed = bytes.len())
+            .unwrap();
         drop(flows);
         drop(link);
         let mut all = Vec::new();
         far.read_to_end(&mut all).unwrap();
-        assert!(told > 0 && told == all.len(), "{told} of {}", all.len());
+        assert!(
+            printed > 0 && printed == all.len(),
+            "{printed} of {}",
+            all.len()
+        );
     }
 
     #[test]
@@ -253,14 +260,14 @@ mod tests {
         far.write_all(b"abcdef").unwrap();
         let mut got = Vec::new();
         for _ in 0..3 {
-            flows.in_.submit(2, PATIENCE, &mut |_| {}).unwrap();
+            flows.in_.submit(2, MAX_WAIT, &mut |_| {}).unwrap();
             let done = flows
                 .in_
-                .complete(PATIENCE, &mut |bytes| got.extend_from_slice(bytes));
+                .complete(MAX_WAIT, &mut |bytes| got.extend_from_slice(bytes));
             assert_eq!(done.unwrap().map(|done| done.bytes), Some(2));
         }
         assert_eq!(got, b"abcdef");
-        flows.in_.submit(2, PATIENCE, &mut |_| {}).unwrap();
-        assert_eq!(flows.in_.complete(PATIENCE, &mut |_| {}).unwrap(), None);
+        flows.in_.submit(2, MAX_WAIT, &mut |_| {}).unwrap();
+        assert_eq!(flows.in_.complete(MAX_WAIT, &mut |_| {}).unwrap(), None);
     }
 }

@@ -38,7 +38,7 @@ mod usb;
 pub use error::{LinkError, LinkErrorKind};
 pub use flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
 pub use kind::{Address, Kind, Open, OpenFloor};
-pub use link::{Link, PATIENCE};
+pub use link::{Link, MAX_WAIT};
 pub use served::{PtyMaster, accepted, wait_readable};
 pub use tty::{RawTty, open_pty};
 

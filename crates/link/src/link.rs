@@ -7,7 +7,7 @@ use std::time::Duration;
 use wiregauge_record::{BusLimit, LinkDetail, Point};
 
 /// How long a sleep may last before it looks up, so that a stop is heeded.
-pub const PATIENCE: Duration = Duration::from_millis(100);
+pub const MAX_WAIT: Duration = Duration::from_millis(100);
 
 /// One opened way to one device. Called from one thread. Nothing here allocates once it is open.
 pub trait Link: Send {
@@ -29,7 +29,7 @@ pub trait Link: Send {
     /// patience set by [`Link::set_patience`] is over; in the last two cases 0.
     fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize>;
 
-    /// How long `receive_blocking` sleeps at most; at first [`PATIENCE`]. `None` lets it sleep
+    /// How long `receive_blocking` sleeps at most; at first [`MAX_WAIT`]. `None` lets it sleep
     /// until a signal comes and spares the kernel a timer for each receive. Returns false where
     /// the kind cannot wait that short a time in the call itself (a tty counts tenths of seconds):
     /// then [`Link::wait`] must be used.

@@ -2,7 +2,7 @@
 
 use super::descriptor_flow::{self, Ends};
 use super::tty::{LowLatency, RawTty, TtyError, open_pty};
-use super::{Address, FlowShape, Flows, Kind, Link, PATIENCE, closed, socket};
+use super::{Address, FlowShape, Flows, Kind, Link, MAX_WAIT, closed, socket};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::limits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -178,7 +178,7 @@ impl Link for Serial {
 
     fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
         // VTIME counts tenths of a second and is set to one.
-        Ok(patience.is_none_or(|patience| patience >= PATIENCE))
+        Ok(patience.is_none_or(|patience| patience >= MAX_WAIT))
     }
 
     fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {

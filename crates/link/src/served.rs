@@ -2,7 +2,7 @@
 //! master of a pseudo-terminal. Neither can be opened again.
 
 use super::socket::{self, Opener, SocketLink};
-use super::{Link, PATIENCE, closed, open_pty};
+use super::{Link, MAX_WAIT, closed, open_pty};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
@@ -95,7 +95,7 @@ impl Link for PtyMaster {
         // Tried first: a host that keeps the line busy then costs no poll.
         match self.receive(into)? {
             0 => {
-                self.wait(false, PATIENCE)?;
+                self.wait(false, MAX_WAIT)?;
                 self.receive(into)
             }
             received => Ok(received),

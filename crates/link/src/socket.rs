@@ -2,7 +2,7 @@
 //! stays in blocking mode; a call that must not wait says so by its flag, so no mode is switched.
 
 use super::descriptor_flow::{self, Ends};
-use super::{FlowShape, Flows, Link, PATIENCE, closed};
+use super::{FlowShape, Flows, Link, MAX_WAIT, closed};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::limits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -54,7 +54,7 @@ pub struct SocketLink<O> {
 impl<O: Opener> SocketLink<O> {
     /// Opens it for the first time.
     pub fn open(opener: O, is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<SocketLink<O>> {
-        let patience = Some(PATIENCE);
+        let patience = Some(MAX_WAIT);
         let fd = Some(opener.connect(patience, is_interrupted)?);
         Ok(SocketLink {
             fd,
@@ -141,7 +141,7 @@ impl<O: Opener> Link for SocketLink<O> {
     }
 
     fn flows(&mut self, shape: FlowShape) -> io::Result<Flows<'_>> {
-        self.set_patience(Some(PATIENCE))?;
+        self.set_patience(Some(MAX_WAIT))?;
         descriptor_flow::flows(self, shape)
     }
 
@@ -159,7 +159,7 @@ impl<O: Opener> Link for SocketLink<O> {
     }
 }
 
-/// How long a connect that has begun may still wait: at most [`PATIENCE`], so that an interruption is
+/// How long a connect that has begun may still wait: at most [`MAX_WAIT`], so that an interruption is
 /// heard.
 pub struct Connecting {
     begun: Instant,
@@ -181,7 +181,7 @@ impl Connecting {
     /// a connect that a signal ends is spared.
     pub fn bound(&self, fd: &OwnedFd) -> io::Result<()> {
         if self.patience.is_some() {
-            let at_most = self.timeout.clamp(Duration::from_micros(1), PATIENCE);
+            let at_most = self.timeout.clamp(Duration::from_micros(1), MAX_WAIT);
             sockopt::set_socket_timeout(fd, Timeout::Send, Some(at_most))?;
         }
         Ok(())
@@ -193,7 +193,7 @@ impl Connecting {
             return Err(io::ErrorKind::Interrupted.into());
         }
         match self.timeout.checked_sub(self.begun.elapsed()) {
-            Some(left) if !left.is_zero() => Ok(left.min(PATIENCE)),
+            Some(left) if !left.is_zero() => Ok(left.min(MAX_WAIT)),
             _ => Err(io::ErrorKind::TimedOut.into()),
         }
     }

@@ -1,7 +1,7 @@
 //! UDP: each send is one datagram, which may be lost, doubled or overtaken on the way.
 
 use super::socket::{self, Opener, SocketLink};
-use super::{Address, Kind, Link, PATIENCE};
+use super::{Address, Kind, Link, MAX_WAIT};
 use crate::error::{LinkError, LinkErrorKind};
 use rustix::fd::OwnedFd;
 use rustix::net::sockopt;
@@ -94,7 +94,7 @@ fn floor() -> io::Result<Box<dyn Link>> {
     let echo = UdpSocket::bind("127.0.0.1:0")?;
     let peer = echo.local_addr()?;
     // A datagram socket does not see its peer leave, so it looks up from time to time.
-    echo.set_read_timeout(Some(PATIENCE))?;
+    echo.set_read_timeout(Some(MAX_WAIT))?;
     let alive = Arc::new(());
     let asked = Arc::downgrade(&alive);
     std::thread::spawn(move || {

@@ -53,9 +53,9 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use wiregauge_link::LinkError;
-use wiregauge_link::host::{self, Pulse};
+use wiregauge_link::host::{self, Heartbeat};
 use wiregauge_measure::ring::{self, Drain, Log};
-use wiregauge_measure::runner::{self, Measurer, Signs, Watcher};
+use wiregauge_measure::runner::{self, Measurer, StopFlags, Watcher};
 use wiregauge_measure::sink::{Opened, Progress, RunError, Sink};
 use wiregauge_record::{Block, LoopFloor, LoopPlan, LoopPoint, LoopSummariser, LoopSummary};
 use worker::Workers;
@@ -68,10 +68,10 @@ pub type Taker<'a> = dyn Sink<Point = LoopPoint, Row = Block, Summary = LoopSumm
 const RING_BLOCKS: usize = 1 << 19;
 
 /// A real-time loop that does not come round for this long is ended, beyond two of its periods.
-const PATIENCE: Duration = Duration::from_secs(2);
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// Words from the loop's thread, sent only between points.
-enum Word {
+enum Report {
     Opened(Box<Opened>),
     PointEnded(Box<PointEnd>),
 }
@@ -80,31 +80,31 @@ enum Word {
 /// failure after the device was open has first delivered every block.
 pub fn run(plan: &LoopPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<bool, RunError> {
     let (halt, over) = (AtomicBool::new(false), AtomicBool::new(false));
-    let (pulse, zero_ns) = (Pulse::default(), AtomicU64::new(0));
-    let signs = Signs {
+    let (heartbeat, zero_ns) = (Heartbeat::default(), AtomicU64::new(0));
+    let flags = StopFlags {
         stop,
         halt: &halt,
         sleeper: None,
     };
     let (log, drain) = ring::ring(RING_BLOCKS);
     let longest_ns = plan.points.iter().map(LoopPoint::period_ns);
-    let patience = PATIENCE + Duration::from_nanos(2 * longest_ns.fold(0.0, f64::max) as u64);
+    let patience = MAX_WAIT + Duration::from_nanos(2 * longest_ns.fold(0.0, f64::max) as u64);
     std::thread::scope(|scope| {
         // Made before any priority is raised, as all threads beside the loop's own are.
         if let Some(priority) = plan.host.priority {
-            let (pulse, halt, over) = (&pulse, &halt, &over);
-            scope.spawn(move || host::watch(pulse, priority, patience, halt, over));
+            let (heartbeat, halt, over) = (&heartbeat, &halt, &over);
+            scope.spawn(move || host::watch(heartbeat, priority, patience, halt, over));
         }
         let ears = Ears {
             halt: &halt,
-            pulse: &pulse,
+            heartbeat: &heartbeat,
             zero_ns: &zero_ns,
         };
         let zero_ns = &zero_ns;
         let outcome = runner::run(
             "loop",
             &plan.host,
-            signs,
+            flags,
             |measurer| looping_thread(plan, ears, log, measurer),
             |watcher| {
                 let caller = Caller {
@@ -124,7 +124,7 @@ pub fn run(plan: &LoopPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<b
 /// be tested next.
 struct Caller<'a> {
     plan: &'a LoopPlan,
-    watcher: &'a Watcher<'a, Word, LoopPoint>,
+    watcher: &'a Watcher<'a, Report, LoopPoint>,
     /// Of the point that loops, by CLOCK_MONOTONIC: see [`Ears`].
     zero_ns: &'a AtomicU64,
 }
@@ -132,8 +132,8 @@ struct Caller<'a> {
 impl Caller<'_> {
     fn take(&self, mut drain: Drain<Block>, sink: &mut Taker<'_>) -> io::Result<()> {
         let opened = loop {
-            match self.watcher.listen() {
-                Ok(Some(Word::Opened(opened))) => break opened,
+            match self.watcher.receive() {
+                Ok(Some(Report::Opened(opened))) => break opened,
                 Ok(_) => {}
                 Err(runner::Gone) => return Ok(()),
             }
@@ -230,8 +230,8 @@ impl Caller<'_> {
             })
         };
         loop {
-            match self.watcher.listen() {
-                Ok(Some(Word::PointEnded(end))) => {
+            match self.watcher.receive() {
+                Ok(Some(Report::PointEnded(end))) => {
                     take(drain, sink)?;
                     return Ok(Some(*end));
                 }
@@ -254,7 +254,7 @@ fn looping_thread(
     plan: &LoopPlan,
     ears: Ears<'_>,
     mut log: Log<Block>,
-    measurer: &Measurer<Word, LoopPoint>,
+    measurer: &Measurer<Report, LoopPoint>,
 ) -> Result<(), LinkError> {
     // First the device and the GPU: their threads or processes must not inherit what is applied to this one.
     let mut device = open::open(&plan.address, &plan.host)?;
@@ -270,12 +270,12 @@ fn looping_thread(
         warnings: Vec::new(),
         calibration: None,
     };
-    measurer.say(Word::Opened(Box::new(opened)));
+    measurer.send(Report::Opened(Box::new(opened)));
     while let Some(point) = measurer.next() {
         let end = run_point(device.as_mut(), &workers, plan, &point, ears, &mut log);
         let error = end.error.clone();
         let interrupted = end.ending == wiregauge_record::Ending::Interrupted;
-        measurer.say(Word::PointEnded(Box::new(end)));
+        measurer.send(Report::PointEnded(Box::new(end)));
         if let Some(error) = error {
             return Err(error);
         }

@@ -5,7 +5,7 @@ use super::verify;
 use super::worker::{Worker, Workers};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use wiregauge_link::LinkError;
-use wiregauge_link::host::{Clock, ClockGaps, Pulse, Watch};
+use wiregauge_link::host::{Clock, ClockGaps, Heartbeat, Watch};
 use wiregauge_measure::ring::Log;
 use wiregauge_record::{
     Aim, Block, Disturbance, Ending, LoopFacts, LoopPlan, LoopPoint, Phase, Stage, Verified,
@@ -29,7 +29,7 @@ pub(super) struct PointEnd {
 #[derive(Clone, Copy)]
 pub(super) struct Ears<'a> {
     pub(super) halt: &'a AtomicBool,
-    pub(super) pulse: &'a Pulse,
+    pub(super) heartbeat: &'a Heartbeat,
     /// What CLOCK_MONOTONIC read at the first sample of the point; 0 before its first block is in, and once the
     /// loop has ended.
     pub(super) zero_ns: &'a AtomicU64,
@@ -51,10 +51,10 @@ pub(super) fn run_point(
         let looped = start_and_loop(device, &mut worker, plan, point, ears, log);
         // To end a GPU's kernel, to give memory back and to verify takes a while.
         ears.zero_ns.store(0, Ordering::Relaxed);
-        ears.pulse.rests();
+        ears.heartbeat.pause();
         looped
     });
-    ears.pulse.rests();
+    ears.heartbeat.pause();
     let end = device.stop();
     let (blocks, elapsed_ns, outcome) = match looped {
         Ok(looped) => (looped.blocks, looped.last_ns, looped.outcome),
@@ -115,7 +115,7 @@ fn start_and_loop(
     };
     let end_ns = plan.settle_ns + measured_ns;
     device.start(point, copies(plan))?;
-    ears.pulse.here();
+    ears.heartbeat.here();
     let mut looped = Looped {
         blocks: 0,
         last_ns: 0,
@@ -164,7 +164,7 @@ fn start_and_loop(
         });
         looped.blocks += 1;
         looped.last_ns = arrived.due_ns;
-        ears.pulse.beat(looped.blocks);
+        ears.heartbeat.beat(looped.blocks);
     }
     Ok(looped)
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
-use wiregauge_link::host::{self, Load, Sleeper};
+use wiregauge_link::host::{self, Interrupter, Load};
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::HostPlan;
 
@@ -15,15 +15,15 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// The measuring thread's end of the conversation.
 pub struct Measurer<W, P> {
-    say: mpsc::Sender<W>,
+    reports: mpsc::Sender<W>,
     may_go: mpsc::Receiver<P>,
 }
 
 impl<W, P> Measurer<W, P> {
     /// Tells the caller's thread.
-    pub fn say(&self, word: W) {
+    pub fn send(&self, word: W) {
         // Nobody hears it if the run is over; `may_go` tells.
-        let _ = self.say.send(word);
+        let _ = self.reports.send(word);
     }
 
     /// Waits until the next point may begin, and which that is; `None` if none will.
@@ -34,29 +34,29 @@ impl<W, P> Measurer<W, P> {
 
 /// The end of the caller's thread.
 pub struct Watcher<'a, W, P> {
-    words: mpsc::Receiver<W>,
+    received: mpsc::Receiver<W>,
     go: mpsc::Sender<P>,
-    signs: Signs<'a>,
+    flags: StopFlags<'a>,
 }
 
 /// How a run is ended and its measuring thread woken.
 #[derive(Clone, Copy)]
-pub struct Signs<'a> {
+pub struct StopFlags<'a> {
     /// The user's wish to end.
     pub stop: &'a AtomicBool,
     /// The measuring thread looks at this one.
     pub halt: &'a AtomicBool,
     /// Where it may sleep.
-    pub sleeper: Option<&'a Sleeper>,
+    pub sleeper: Option<&'a Interrupter>,
 }
 
 impl<W, P> Watcher<'_, W, P> {
     /// Waits a moment for a word. `Ok(None)` if none came, `Err` if none will ever come.
-    pub fn listen(&self) -> Result<Option<W>, Gone> {
+    pub fn receive(&self) -> Result<Option<W>, Gone> {
         if self.is_stopped() {
-            self.signs.halt();
+            self.flags.halt();
         }
-        match self.words.recv_timeout(LOOK) {
+        match self.received.recv_timeout(LOOK) {
             Ok(word) => Ok(Some(word)),
             Err(mpsc::RecvTimeoutError::Timeout) => Ok(None),
             Err(mpsc::RecvTimeoutError::Disconnected) => Err(Gone),
@@ -70,14 +70,14 @@ impl<W, P> Watcher<'_, W, P> {
 
     /// True once the user wants it to end.
     pub fn is_stopped(&self) -> bool {
-        self.signs.stop.load(Ordering::Relaxed)
+        self.flags.stop.load(Ordering::Relaxed)
     }
 }
 
 /// The measuring thread has ended.
 pub struct Gone;
 
-impl Signs<'_> {
+impl StopFlags<'_> {
     fn halt(&self) {
         self.halt.store(true, Ordering::Relaxed);
         if let Some(sleeper) = self.sleeper {
@@ -91,23 +91,23 @@ impl Signs<'_> {
 pub fn run<W: Send, P: Send>(
     name: &str,
     plan: &HostPlan,
-    signs: Signs<'_>,
+    flags: StopFlags<'_>,
     measure: impl FnOnce(&Measurer<W, P>) -> Result<(), LinkError> + Send,
     take: impl FnOnce(&Watcher<'_, W, P>) -> io::Result<()>,
 ) -> Result<bool, RunError> {
     std::thread::scope(|scope| {
         // The load's threads are made before any priority is raised.
         let load = Load::start(plan.load);
-        let (say, words) = mpsc::channel();
+        let (reports, received) = mpsc::channel();
         let (go, may_go) = mpsc::channel();
         let measuring = std::thread::Builder::new()
             .name(name.into())
             .spawn_scoped(scope, move || {
-                if let Some(sleeper) = signs.sleeper {
+                if let Some(sleeper) = flags.sleeper {
                     sleeper.here();
                 }
-                let measured = measure(&Measurer { say, may_go });
-                if let Some(sleeper) = signs.sleeper {
+                let measured = measure(&Measurer { reports, may_go });
+                if let Some(sleeper) = flags.sleeper {
                     sleeper.gone();
                 }
                 measured
@@ -116,12 +116,16 @@ pub fn run<W: Send, P: Send>(
         if let Some(cpu) = plan.pin {
             host::keep_off(cpu);
         }
-        let watcher = Watcher { words, go, signs };
+        let watcher = Watcher {
+            received,
+            go,
+            flags,
+        };
         let outcome = take(&watcher);
         drop(watcher);
-        signs.halt.store(true, Ordering::Relaxed);
-        while signs.sleeper.is_some() && !measuring.is_finished() {
-            signs.halt();
+        flags.halt.store(true, Ordering::Relaxed);
+        while flags.sleeper.is_some() && !measuring.is_finished() {
+            flags.halt();
             std::thread::sleep(Duration::from_millis(1));
         }
         let measured = measuring.join().unwrap_or_else(|_| {
@@ -135,7 +139,7 @@ pub fn run<W: Send, P: Send>(
         match (outcome, measured) {
             (Err(error), _) => Err(error.into()),
             (Ok(()), Err(error)) => Err(error.into()),
-            (Ok(()), Ok(())) => Ok(!signs.stop.load(Ordering::Relaxed)),
+            (Ok(()), Ok(())) => Ok(!flags.stop.load(Ordering::Relaxed)),
         }
     })
 }

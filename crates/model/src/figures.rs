@@ -1,7 +1,7 @@
 //! The fitted numbers as they are handed out: with confidence, `None` where the points do not tell,
 //! and the residual of each point.
 
-use crate::fit::{Fit, TOLD, slowest_is_told};
+use crate::fit::{Fit, TOLD, slowest_is_reported};
 use crate::refits::{Refits, saturation_depth};
 use crate::terms::{Cost, Ways};
 use crate::{LinkModel, Observation, Setting, Steps};
@@ -87,7 +87,7 @@ pub struct Figures {
     pub residuals: Vec<Residual>,
 }
 
-fn alone_is_told(fit: &Fit, points: &[Observation]) -> bool {
+fn alone_is_reported(fit: &Fit, points: &[Observation]) -> bool {
     fit.only_depth.is_some()
         || points.iter().any(|point| {
             let knee = fit.knee(point.at);
@@ -132,10 +132,10 @@ impl LinkModel {
         let (fit, refits, points) = (&self.fit, self.refits(), &self.points[..]);
         let (from, to) = span(points);
         let divisor = f64::from(fit.only_depth.unwrap_or(1));
-        let base = alone_is_told(fit, points)
+        let base = alone_is_reported(fit, points)
             .then(|| stage(refits, fit, |fit| fit.alone, divisor, vary(points, 0)));
         let varied = vary(points, from.depth);
-        let slowest = slowest_is_told(fit, points)
+        let slowest = slowest_is_reported(fit, points)
             .then(|| stage(refits, fit, |fit| fit.slowest, 1.0, varied));
         let mut ends = vec![(from.out_bytes, from.in_bytes), (to.out_bytes, to.in_bytes)];
         ends.dedup();

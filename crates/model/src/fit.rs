@@ -385,7 +385,7 @@ fn between(points: &[Observation]) -> f64 {
 pub(crate) const TOLD: f64 = 0.25;
 
 /// Whether some point's time is made by the slowest stage to a part that is worth it.
-pub(crate) fn slowest_is_told(fit: &Fit, points: &[Observation]) -> bool {
+pub(crate) fn slowest_is_reported(fit: &Fit, points: &[Observation]) -> bool {
     fit.only_depth.is_none()
         && points.iter().any(|point| {
             let knee = fit.knee(point.at);

@@ -106,7 +106,7 @@ impl LinkModel {
     /// The depth at which the slowest stage is busy all the time, of exchanges of these sizes: what
     /// one takes alone over what it takes there. `None` where no such stage was seen.
     pub fn saturation_depth(&self, out_bytes: u32, in_bytes: u32) -> Option<f64> {
-        self.slowest_is_told()
+        self.slowest_is_reported()
             .then(|| refits::saturation_depth(&self.fit, out_bytes, in_bytes))
             .flatten()
     }
@@ -125,8 +125,8 @@ impl LinkModel {
         self.refits.get_or_init(|| Refits::of(&self.points))
     }
 
-    fn slowest_is_told(&self) -> bool {
-        fit::slowest_is_told(&self.fit, &self.points)
+    fn slowest_is_reported(&self) -> bool {
+        fit::slowest_is_reported(&self.fit, &self.points)
     }
 }
 

@@ -305,13 +305,13 @@ impl LinkModel {
         let refits = self.refits();
         let (mut lows, mut highs) = (Vec::new(), Vec::new());
         for (point, &group) in self.points.iter().zip(&refits.group) {
-            let told = refits.without[group].as_ref().and_then(|fit| {
+            let printed = refits.without[group].as_ref().and_then(|fit| {
                 let here = figure.modelled(fit, at).ln();
                 let there = figure.modelled(fit, point.at).ln();
                 let off = (figure.measured(point).ln() - there).abs();
                 (here.is_finite() && off.is_finite()).then_some((here - off, here + off))
             });
-            let (low, high) = told.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+            let (low, high) = printed.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
             lows.push(low);
             highs.push(high);
         }

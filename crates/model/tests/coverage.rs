@@ -193,7 +193,7 @@ impl Points {
 #[derive(Debug, Default)]
 struct Tally {
     held: u64,
-    told: u64,
+    printed: u64,
     beyond: u64,
     refused: u64,
     /// Half the width of each band as a part of its value, logarithmic.
@@ -202,12 +202,12 @@ struct Tally {
 
 impl Tally {
     fn coverage(&self) -> f64 {
-        self.held as f64 / self.told as f64
+        self.held as f64 / self.printed as f64
     }
 
     /// Three standard errors of a coverage of `share`.
     fn chance(&self, share: f64) -> f64 {
-        3.0 * (share * (1.0 - share) / self.told as f64).sqrt()
+        3.0 * (share * (1.0 - share) / self.printed as f64).sqrt()
     }
 
     fn median_reach(&self) -> f64 {
@@ -221,7 +221,7 @@ impl Tally {
 fn tally(kind: Kind, devices: u64, points: Points, share: f64, seed: u64) -> Tally {
     let mut tally = Tally::default();
     for nth in 0.. {
-        if tally.told == devices {
+        if tally.printed == devices {
             break;
         }
         let mut rng = Rng::with_seed(seed + nth * 7_919);
@@ -242,7 +242,7 @@ fn tally(kind: Kind, devices: u64, points: Points, share: f64, seed: u64) -> Tal
             continue;
         };
         assert_eq!(predicted.share, share);
-        tally.told += 1;
+        tally.printed += 1;
         tally.held += u64::from((low..=high).contains(&device(at).trt_ns));
         tally.reach.push((high / low).ln() / 2.0);
     }

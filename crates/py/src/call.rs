@@ -33,16 +33,16 @@ pub struct Called {
     /// The files that it wrote.
     files: Vec<PathBuf>,
     /// Of one that failed.
-    failure: Option<Told>,
+    failure: Option<Tables>,
     /// What was raised in the meantime, such as KeyboardInterrupt; it ended the command.
     raised: Option<Py<PyAny>>,
 }
 
 /// A failure as Python has it: its kind, its words, the system's number, the flag that is wrong.
-pub(crate) type Told = (&'static str, String, Option<i32>, Option<String>);
+pub(crate) type Tables = (&'static str, String, Option<i32>, Option<String>);
 
 /// What a failure is, as Python has it.
-pub(crate) fn told(failure: &Failure) -> Told {
+pub(crate) fn checked(failure: &Failure) -> Tables {
     let kind = match failure.kind {
         FailureKind::Usage => "usage",
         FailureKind::Storage => "storage",
@@ -89,13 +89,13 @@ pub fn call(
             Err(RecvTimeoutError::Timeout) => {}
         }
         let share = called.share();
-        let told = py.check_signals().and_then(|()| match (&tell, share) {
+        let checked = py.check_signals().and_then(|()| match (&tell, share) {
             (Some(tell), Some(share)) if raised.is_none() => {
                 tell.call1(py, (share.part, share.what)).map(drop)
             }
             _ => Ok(()),
         });
-        if let Err(error) = told {
+        if let Err(error) = checked {
             if raised.is_some() {
                 // Asked twice: whatever hangs is left to itself.
                 return Err(error);
@@ -118,7 +118,7 @@ pub fn call(
         passing: called.is_passing(),
         missed: called.missed(),
         files: called.files(),
-        failure: result.err().as_ref().map(told),
+        failure: result.err().as_ref().map(checked),
         raised: raised.map(|error| error.into_value(py).into_any()),
     })
 }

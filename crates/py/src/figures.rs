@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
-use wiregauge_report::{Subject, figures as drawn, labels, told};
+use wiregauge_report::{Subject, figures as drawn, labels, tables};
 use wiregauge_run::{AnyRun, RunError};
 
 /// A finished figure.
@@ -71,8 +71,8 @@ pub fn figures(py: Python<'_>, dirs: Vec<PathBuf>) -> PyResult<Vec<Figure>> {
             .into_iter()
             .zip(runs)
             .map(|(label, run)| {
-                let told = told::of(&run, true);
-                Subject::load(label, run, told, &|_| {})
+                let checked = tables::of(&run, true);
+                Subject::load(label, run, checked, &|_| {})
             })
             .collect();
         Ok(finished(drawn::of(&subjects)))

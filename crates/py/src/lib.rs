@@ -26,7 +26,7 @@ mod _native {
     #[pymodule_export]
     use super::samples::{Rows, answers, layout, names, samples};
     #[pymodule_export]
-    use super::words::{Told, tell};
+    use super::words::{Tables, tell};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

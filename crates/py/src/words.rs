@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use wiregauge_report::told;
+use wiregauge_report::tables;
 use wiregauge_run::{AnyRun, State};
 
 /// Title, heads of the columns, rows of finished cells.
@@ -11,7 +11,7 @@ type Table = (String, Vec<String>, Vec<Vec<String>>);
 
 /// What there is to tell of a run.
 #[pyclass(frozen, get_all, module = "wiregauge._native")]
-pub struct Told {
+pub struct Tables {
     /// All of run.json.
     json: String,
     /// `running`, `complete`, `interrupted` or `failed`.
@@ -34,7 +34,7 @@ pub struct Told {
 
 /// Tells of the run in `dir`.
 #[pyfunction]
-pub fn tell(py: Python<'_>, dir: PathBuf) -> PyResult<Told> {
+pub fn tell(py: Python<'_>, dir: PathBuf) -> PyResult<Tables> {
     py.detach(|| {
         let run = AnyRun::open(&dir).map_err(|error| error.to_string())?;
         let mut json = Vec::new();
@@ -42,8 +42,8 @@ pub fn tell(py: Python<'_>, dir: PathBuf) -> PyResult<Told> {
         stored
             .write_json(&mut json)
             .map_err(|error| error.to_string())?;
-        let said = told::of(&run, false);
-        Ok(Told {
+        let said = tables::of(&run, false);
+        Ok(Tables {
             json: String::from_utf8_lossy(&json).into_owned(),
             state: match stored.state() {
                 State::Running => "running",
@@ -51,7 +51,7 @@ pub fn tell(py: Python<'_>, dir: PathBuf) -> PyResult<Told> {
                 State::Interrupted => "interrupted",
                 State::Failed { .. } => "failed",
             },
-            csv: told::csv(&run),
+            csv: tables::csv(&run),
             heading: said.heading,
             tables: said
                 .tables

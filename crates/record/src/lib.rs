@@ -31,8 +31,8 @@ pub use plan::{
     Connect, HostLoad, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, Wait,
 };
 pub use point_summary::{
-    BusLimit, Counts, DeviceLate, Disturbance, Ending, PointSummary, ResourceUse, Responder,
-    Throughput,
+    BatchRate, BatchTrial, BusLimit, Counts, DeviceLate, Disturbance, Ending, PointSummary,
+    ResourceUse, Responder, Throughput,
 };
 pub use sample::{Phase, Sample, Status};
 pub use stream_plan::{Direction, StreamPlan, StreamPoint, Way};

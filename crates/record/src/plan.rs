@@ -150,7 +150,7 @@ pub struct Plan {
     pub keep_data: bool,
     /// Measure this host's own floor before and after.
     pub calibrate: bool,
-    /// Requests handed over in one call at most; `None`: all that may start.
+    /// Requests handed over in one call at most; `None`: all that may start, or what a trial chose for the point.
     #[serde(default)]
     pub batch: Option<u32>,
     /// What is asked of the host.

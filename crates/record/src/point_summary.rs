@@ -173,6 +173,26 @@ pub enum Ending {
     },
 }
 
+/// A trial before the point, which chose how many requests are handed over in one call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BatchTrial {
+    /// At most so many requests in one call; `None`: all that may start.
+    pub chosen: Option<u32>,
+    /// Exchanges of the trial. None of them is a sample.
+    pub exchanges: u64,
+    /// The rate of each candidate; empty where the device was too slow for it to matter, or an exchange went wrong.
+    pub rates: Vec<BatchRate>,
+}
+
+/// What a candidate of such a trial reached.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BatchRate {
+    /// At most so many requests in one call; `None`: all that may start.
+    pub batch: Option<u32>,
+    /// Exchanges a second, the median of its turns.
+    pub exchanges_s: f64,
+}
+
 /// One point of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointSummary {
@@ -214,6 +234,9 @@ pub struct PointSummary {
     pub access: Option<Distribution>,
     /// First to last byte in nanoseconds (`--connect each`).
     pub transfer: Option<Distribution>,
+    /// How the number of requests in one call was chosen, if by a trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchTrial>,
     /// What the measuring thread used.
     pub resources: ResourceUse,
     /// Why the figures deserve a second look.

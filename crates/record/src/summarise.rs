@@ -182,6 +182,7 @@ impl Summariser {
             connect: self.connect.distribution(),
             access: self.access.distribution(),
             transfer: self.transfer.distribution(),
+            batch: None,
             resources,
             disturbances: Vec::new(),
         }

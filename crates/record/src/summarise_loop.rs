@@ -5,7 +5,7 @@ use crate::loop_plan::{Aim, LoopPoint};
 use crate::loop_summary::{LoopSummary, Stall, StallRate};
 use crate::point_summary::{Ending, ResourceUse};
 use crate::sample::Phase;
-use wiregauge_stats::{Series, Stretches, poisson_high};
+use wiregauge_stats::{ExceedanceRuns, Series, poisson_high};
 
 /// What is known of a point beside its blocks.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ pub struct LoopSummariser {
     wake: Series,
     work: Series,
     service: Series,
-    late: Stretches,
+    late: ExceedanceRuns,
     work_ns: u64,
     first_ns: Option<u64>,
     last_ns: u64,
@@ -41,7 +41,7 @@ impl LoopSummariser {
             wake: Series::new(),
             work: Series::new(),
             service: Series::new(),
-            late: Stretches::default(),
+            late: ExceedanceRuns::default(),
             work_ns: 0,
             first_ns: None,
             last_ns: 0,

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_named_themselves_are_told_by_their_time() {
+    fn runs_that_named_themselves_are_reported_by_their_time() {
         let (one, two) = (
             "/r/2026-11-21T14-36-05Z-tcp-a-7",
             "/r/2026-11-21T15-00-00Z-tcp-a-7",
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_one_name_are_told_by_where_they_lie() {
+    fn runs_of_one_name_are_reported_by_where_they_lie() {
         let labels = of(&[
             ("tcp://a:7", "/x/old/fw/run"),
             ("tcp://a:7", "/x/new/fw/run"),

@@ -11,16 +11,16 @@
 extern crate self as wiregauge_report;
 
 pub mod figures;
-pub mod gather;
 mod labels;
+pub mod load;
 pub mod page;
-pub mod told;
+pub mod tables;
 pub mod units;
 
 pub use labels::labels;
 
-use gather::Gathered;
-use told::Told;
+use load::Gathered;
+use tables::Tables;
 
 /// A run, ready to be drawn.
 #[derive(Clone, Debug)]
@@ -30,25 +30,25 @@ pub struct Subject {
     /// The run.
     pub run: wiregauge_run::AnyRun,
     /// Its words and tables.
-    pub told: Told,
+    pub tables: Tables,
     /// Its samples, thinned.
     pub gathered: Gathered,
 }
 
 impl Subject {
-    /// Reads the samples of a run that is told already; see [`gather::run`]. Points whose samples
+    /// Reads the samples of a run that is told already; see [`load::run`]. Points whose samples
     /// cannot be read are in `gathered.missing()`.
     pub fn load(
         label: String,
         run: wiregauge_run::AnyRun,
-        told: Told,
+        tables: Tables,
         progress: &(dyn Fn(f64) + Sync),
     ) -> Subject {
-        let gathered = gather::run(&run, progress);
+        let gathered = load::run(&run, progress);
         Subject {
             label,
             run,
-            told,
+            tables,
             gathered,
         }
     }

@@ -7,8 +7,8 @@ use common::{Random, exchange_run, plan};
 use tempfile::TempDir;
 use wiregauge_record::*;
 use wiregauge_report::figures;
-use wiregauge_report::gather::{ControlLoop, Deadlines, Taken, deadlines};
-use wiregauge_report::told;
+use wiregauge_report::load::{ControlLoop, Deadlines, Taken, deadlines};
+use wiregauge_report::tables;
 use wiregauge_run::{AnyRun, Exchange, Run};
 
 const MS: u64 = 1_000_000;
@@ -172,25 +172,26 @@ fn smooth(n: u64) -> Vec<Sample> {
 }
 
 #[test]
-fn a_smooth_tail_is_continued_and_told_in_words_and_drawn() {
+fn a_smooth_tail_is_continued_and_reported_in_words_and_drawn() {
     let dir = tempfile::tempdir().expect("a directory");
     let run = run_of(&dir, &of_depth(1), &smooth(20_000));
     let found = deadlines(&run, &[0], every(MS), &mut |_| {}).expect("samples");
     let point = &found.points[0];
     assert_eq!(point.cycles.missed, 0);
     assert_eq!(point.beyond.refused, None);
-    let told = told::of_deadlines(&run.file, &found);
-    assert_eq!(told.tables.len(), 2);
+    let tables = tables::of_deadlines(&run.file, &found);
+    assert_eq!(tables.tables.len(), 2);
     assert!(
-        told.notes
+        tables
+            .notes
             .iter()
             .any(|note| note.contains("No observed miss does not prove"))
     );
     // P(> 1 ms) is exp(-16), one in nine million: rarer than 20,000 responses carry.
     assert!(
-        told.tables[1].rows[0][4].starts_with("> "),
+        tables.tables[1].rows[0][4].starts_with("> "),
         "{:?}",
-        told.tables[1]
+        tables.tables[1]
     );
     let figure = figures::of_deadlines(&found).expect("a figure");
     for part in ["deadline 1.000 ms", "fitted tail", "class=\"tail\""] {
@@ -205,7 +206,7 @@ fn a_smooth_tail_is_continued_and_told_in_words_and_drawn() {
 }
 
 #[test]
-fn a_tail_of_levels_is_not_continued_and_the_reason_is_told() {
+fn a_tail_of_levels_is_not_continued_and_the_reason_is_reported() {
     // Every hundredth waits for a poll of 4 ms.
     let mut outcomes = vec![(MS / 4, Status::Ok); 20_000];
     let mut random = Random(3);
@@ -216,9 +217,9 @@ fn a_tail_of_levels_is_not_continued_and_the_reason_is_told() {
     let run = run_of(&dir, &of_depth(1), &one_by_one(outcomes));
     let found = deadlines(&run, &[0], every(MS), &mut |_| {}).expect("samples");
     assert_eq!(found.points[0].cycles.missed, 20 * 5);
-    let told = told::of_deadlines(&run.file, &found);
-    assert_eq!(told.tables.len(), 1);
-    let words = told.warnings.join("\n");
+    let tables = tables::of_deadlines(&run.file, &found);
+    assert_eq!(tables.tables.len(), 1);
+    let words = tables.warnings.join("\n");
     assert!(
         words.contains("no extrapolation") && words.contains("are separate from"),
         "{words}"

@@ -7,8 +7,8 @@ use common::*;
 use std::fs;
 use wiregauge_record::*;
 use wiregauge_report::figures::{self, Figure};
-use wiregauge_report::told::Told;
-use wiregauge_report::{Subject, gather};
+use wiregauge_report::tables::Tables;
+use wiregauge_report::{Subject, load};
 use wiregauge_run::AnyRun;
 
 /// What a page can hold of one figure.
@@ -24,7 +24,7 @@ const OF_STREAMS: [&str; 2] = ["gap-percentiles", "buffer-rate"];
 const OF_LOOPS: [&str; 3] = ["stalls-latency", "service-series", "service-percentiles"];
 
 fn subject(label: &str, run: &AnyRun) -> Subject {
-    Subject::load(label.to_owned(), run.clone(), Told::default(), &|_| {})
+    Subject::load(label.to_owned(), run.clone(), Tables::default(), &|_| {})
 }
 
 /// The figures of these names, in this order, all of them there and sound.
@@ -217,7 +217,7 @@ fn the_longest_exchange_is_where_it_belongs_in_the_series() {
         })
     });
     let subject = subject("one", &run);
-    let gather::Gathered::Exchange(points) = &subject.gathered else {
+    let load::Gathered::Exchange(points) = &subject.gathered else {
         panic!("exchanges")
     };
     assert!(
@@ -279,7 +279,7 @@ fn underruns_are_marked_and_counted_where_they_happened() {
     let plan = loop_plan(vec![loop_point(0, Some(2_048))]);
     let run = loop_run(dir.path(), &plan, |point| blocks(point, 3000, 1));
     let subject = subject("one", &run);
-    let gather::Gathered::Loop(points) = &subject.gathered else {
+    let load::Gathered::Loop(points) = &subject.gathered else {
         panic!("a loop run")
     };
     let [(status, n)] = points[0].series.bad_in_all[..] else {

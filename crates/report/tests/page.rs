@@ -7,13 +7,13 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use common::*;
 use sha2::{Digest, Sha256};
 use wiregauge_record::*;
-use wiregauge_report::told::{Table, ToldComparison};
-use wiregauge_report::{Subject, figures, page, told};
+use wiregauge_report::tables::{ComparisonTables, Table};
+use wiregauge_report::{Subject, figures, page, tables};
 use wiregauge_run::{AnyRun, Exchange, RunWriter, State};
 
 fn subject(label: &str, run: AnyRun) -> Subject {
-    let told = told::of(&run, true);
-    Subject::load(label.to_owned(), run, told, &|_| {})
+    let tables = tables::of(&run, true);
+    Subject::load(label.to_owned(), run, tables, &|_| {})
 }
 
 fn page_of(subjects: &[Subject]) -> String {
@@ -65,7 +65,7 @@ fn the_summary_comes_first_then_figures_tables_and_conditions() {
     let dir = tempfile::tempdir().unwrap();
     let subjects = [subject("run", exchange(&dir.path().join("run"), 4, 500))];
     let drawn = figures::of(&subjects);
-    let comparison = ToldComparison {
+    let comparison = ComparisonTables {
         heading: vec!["before <b>: one".into(), "after: other".into()],
         words: vec!["No difference shown in 1 figure.".into()],
         changed: None,
@@ -88,7 +88,7 @@ fn the_summary_comes_first_then_figures_tables_and_conditions() {
     assert!(page.contains("No difference shown in 1 figure."));
     let alone = page::html(&subjects, &drawn, &[]);
     assert!(!alone.contains("id=\"comparison\""));
-    let tables = subjects[0].told.tables.len();
+    let tables = subjects[0].tables.tables.len();
     assert!(page.matches("<table").count() > tables);
 }
 
@@ -110,7 +110,7 @@ fn the_figures_that_matter_stand_with_interval_and_place() {
 }
 
 #[test]
-fn losses_and_limits_that_were_asked_about_are_told() {
+fn losses_and_limits_that_were_asked_about_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(&[subject("run", exchange(&dir.path().join("run"), 2, 2000))]);
     let said = between(&page, "<ul class=\"said\">", "</ul>");
@@ -265,7 +265,7 @@ fn a_run_without_points_and_a_failed_one_make_a_page_that_says_so() {
 }
 
 #[test]
-fn points_in_which_nothing_was_answered_are_told_of() {
+fn points_in_which_nothing_was_answered_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let run = exchange_run(&dir.path().join("run"), &plan(2), |_| {
         exchanges(20, 3).map(|sample| Sample {
@@ -403,7 +403,7 @@ fn the_csv_of_a_loop_has_a_row_a_point_and_a_unit_in_every_name() {
     let run = loop_run(dir.path(), &loop_plan(points), |point| {
         blocks(point, 3000, 1)
     });
-    let text = told::csv(&run);
+    let text = tables::csv(&run);
     let mut csv = csv::Reader::from_reader(text.as_bytes());
     let names = csv.headers().expect("there is a header").clone();
     let rows: Vec<_> = csv.records().map(|row| row.expect("it is CSV")).collect();

@@ -7,13 +7,13 @@ use common::*;
 use std::fs;
 use std::time::{Duration, Instant};
 use wiregauge_record::Direction;
-use wiregauge_report::gather::Gathered;
+use wiregauge_report::load::Gathered;
 use wiregauge_run::AnyRun;
 
 const SAMPLES: u64 = 10_000_000;
 
 /// Some ten times what an idle computer of two cores takes: a busy one must pass too.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// The most that this process ever held, in kB, its writing of the run included.
 fn most_memory_kb() -> u64 {
@@ -30,7 +30,7 @@ fn assert_quick_and_small(run: &AnyRun, samples: u64) -> Gathered {
     let gathered = gather(run);
     let took = begin.elapsed();
     assert_eq!(gathered.samples(), samples);
-    assert!(took < PATIENCE, "took {took:?}");
+    assert!(took < MAX_WAIT, "took {took:?}");
     let held = most_memory_kb();
     assert!(held < 400_000, "{held} kB");
     println!("{samples} samples in {took:.2?}, at most {held} kB");

@@ -3,6 +3,6 @@
 mod common;
 mod deadline;
 mod figures_from_samples;
-mod gather;
+mod load;
 mod page;
 mod speed;

@@ -2,8 +2,8 @@
 //! its sender's own is never sent more bytes than came from it: otherwise a responder could be made
 //! to flood somebody else (RFC 8085, 3.1.10 and RFC 9000, 8.1 for the rule).
 
-use super::device::{Character, Device, Trust};
-use super::news::{News, Reported};
+use super::device::{Device, DeviceConfig, Trust};
+use super::event::{Reported, ServeEvent};
 use super::streams::Pull;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -46,7 +46,7 @@ impl Peer {
 /// a datagram.
 struct Replies<'a> {
     socket: &'a UdpSocket,
-    news: &'a dyn Fn(News<'_>),
+    news: &'a dyn Fn(ServeEvent<'_>),
     reported: Reported,
 }
 
@@ -56,7 +56,7 @@ impl Replies<'_> {
             && self.reported.is_first(&error)
         {
             let peer = &to.to_string();
-            (self.news)(News::ReplyLost {
+            (self.news)(ServeEvent::ReplyLost {
                 peer,
                 error: &error,
             });
@@ -67,11 +67,11 @@ impl Replies<'_> {
 /// Serves until the stop flag is raised.
 pub fn serve(
     socket: &UdpSocket,
-    character: &Character,
+    config: &DeviceConfig,
     max_peers: usize,
     clock: Clock,
     stop: &AtomicBool,
-    news: &dyn Fn(News<'_>),
+    news: &dyn Fn(ServeEvent<'_>),
 ) -> io::Result<()> {
     let mut replies = Replies {
         socket,
@@ -123,7 +123,7 @@ pub fn serve(
                     make_room_for(&mut peers, max_peers.min(PEERS));
                 }
                 let peer = peers.entry(from).or_insert_with(|| Peer {
-                    device: Device::new(character.clone(), clock),
+                    device: Device::new(config.clone(), clock),
                     seen_ns: now,
                     source_ns: None,
                 });

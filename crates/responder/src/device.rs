@@ -1,7 +1,7 @@
 //! The responder itself, without any I/O: received bytes in, answers with the time when they are
 //! due out. Everything that it holds is bounded.
 
-use super::faults::{Fate, Fates, Faults};
+use super::faults::{FaultInjector, Faulted, Faults};
 use super::model::{Model, ModelledDevice};
 use super::streams::{self, Pull, Streams, Sunk};
 use std::cmp::Reverse;
@@ -25,7 +25,7 @@ const DATAGRAM: u32 = 65_507;
 
 /// What a responder is.
 #[derive(Clone, Debug)]
-pub struct Character {
+pub struct DeviceConfig {
     /// What it speaks.
     pub protocol: Protocol,
     /// The name that it gives.
@@ -50,10 +50,10 @@ struct Reply {
 
 /// One device, seen by one peer.
 pub struct Device {
-    character: Character,
+    config: DeviceConfig,
     clock: Clock,
     modelled: Option<ModelledDevice>,
-    fates: Option<Fates>,
+    injector: Option<FaultInjector>,
     later: BinaryHeap<Reverse<Reply>>,
     held: usize,
     order: u64,
@@ -76,13 +76,14 @@ pub enum Trust {
 
 impl Device {
     /// A device at rest, whose own clock is `clock`.
-    pub fn new(character: Character, clock: Clock) -> Device {
-        let (model, faults, seed) = (character.model, character.faults, character.seed);
+    pub fn new(config: DeviceConfig, clock: Clock) -> Device {
+        let (model, faults, seed) = (config.model, config.faults, config.seed);
         Device {
             modelled: (model != Model::default() || faults.stall.is_some())
                 .then(|| ModelledDevice::new(model, seed)),
-            fates: (faults != Faults::default()).then(|| Fates::new(faults, seed ^ 0x5eed)),
-            character,
+            injector: (faults != Faults::default())
+                .then(|| FaultInjector::new(faults, seed ^ 0x5eed)),
+            config,
             clock,
             later: BinaryHeap::new(),
             held: 0,
@@ -95,17 +96,17 @@ impl Device {
     }
 
     /// A device whose packets a modelled bus carries: what it is told is the time, and nothing else.
-    pub fn on_bus(character: Character, clock: Clock, bus: Bus) -> Device {
+    pub fn on_bus(config: DeviceConfig, clock: Clock, bus: Bus) -> Device {
         Device {
             on_bus: Some(bus),
-            ..Device::new(character, clock)
+            ..Device::new(config, clock)
         }
     }
 
     /// What it is.
     #[cfg(test)]
-    pub fn character(&self) -> &Character {
-        &self.character
+    pub fn config(&self) -> &DeviceConfig {
+        &self.config
     }
 
     /// True if it has disconnected itself and owes no more answers.
@@ -114,7 +115,7 @@ impl Device {
     }
 
     fn has_left(&self) -> bool {
-        self.fates.as_ref().is_some_and(Fates::is_gone)
+        self.injector.as_ref().is_some_and(FaultInjector::is_gone)
     }
 
     /// Takes requests, and the data of a sink, from received bytes of a byte stream; answers due at
@@ -122,7 +123,7 @@ impl Device {
     /// holds enough answers, and where the model's wire or sink is not as fast as the data comes:
     /// then it takes the rest from [`Device::full_until_ns`] on.
     pub fn take_stream(&mut self, bytes: &[u8], now_ns: u64, ready: &mut Vec<u8>) -> usize {
-        if self.character.protocol != Protocol::Wiregauge {
+        if self.config.protocol != Protocol::Wiregauge {
             if self.held + ready.len() >= HELD || self.has_left() {
                 return 0;
             }
@@ -133,8 +134,8 @@ impl Device {
         while used < bytes.len() && self.held + ready.len() < HELD && !self.has_left() {
             let rest = &bytes[used..];
             if self.streams.is_sinking() {
-                let (modelled, fates) = (self.modelled.as_mut(), self.fates.as_mut());
-                match self.streams.take(rest, now_ns, modelled, fates) {
+                let (modelled, injector) = (self.modelled.as_mut(), self.injector.as_mut());
+                match self.streams.take(rest, now_ns, modelled, injector) {
                     Sunk::Took(taken) => return used + taken,
                     Sunk::Request { header, payload } => {
                         let end = payload.end;
@@ -152,7 +153,7 @@ impl Device {
                 continue;
             }
             let (most, seen) = (
-                self.character.max_frame as usize,
+                self.config.max_frame as usize,
                 std::mem::take(&mut self.seen),
             );
             let found = wire::next_frame_after::<Request>(rest, most, seen);
@@ -190,7 +191,7 @@ impl Device {
         if self.held >= HELD || self.has_left() {
             return;
         }
-        if self.character.protocol != Protocol::Wiregauge {
+        if self.config.protocol != Protocol::Wiregauge {
             self.answer(bytes.len(), now_ns, ready, |to| to.extend_from_slice(bytes));
             return;
         }
@@ -199,8 +200,8 @@ impl Device {
             self.take_whole(&request, payload, now_ns, trust, ready);
         } else if self.streams.is_sinking() {
             // A piece of a stream has no frame in it: what looks like one is damage.
-            let (modelled, fates) = (self.modelled.as_mut(), self.fates.as_mut());
-            let _ = self.streams.take(bytes, now_ns, modelled, fates);
+            let (modelled, injector) = (self.modelled.as_mut(), self.injector.as_mut());
+            let _ = self.streams.take(bytes, now_ns, modelled, injector);
         } else if let Some((request, status)) = not_spoken(bytes)
             && (trust == Trust::Proved || bytes.len() >= wire::RESPONSE_HEADER)
         {
@@ -218,7 +219,7 @@ impl Device {
         trust: Trust,
         ready: &mut Vec<u8>,
     ) {
-        if wire::REQUEST_HEADER + payload.len() > self.character.max_frame as usize {
+        if wire::REQUEST_HEADER + payload.len() > self.config.max_frame as usize {
             self.refuse(request, Status::TooLarge, now_ns, ready);
             return;
         }
@@ -234,8 +235,8 @@ impl Device {
     /// (a fault may add a byte). Call it when what was appended before, and what
     /// [`Device::pop_due`] gave, is handed over, or its order is lost.
     pub fn pull(&mut self, now_ns: u64, room: usize, ready: &mut Vec<u8>) -> Pull {
-        let (modelled, fates) = (self.modelled.as_mut(), self.fates.as_mut());
-        self.streams.pull(now_ns, room, ready, modelled, fates)
+        let (modelled, injector) = (self.modelled.as_mut(), self.injector.as_mut());
+        self.streams.pull(now_ns, room, ready, modelled, injector)
     }
 
     /// Bytes of one transfer of the stream from the host, if there is one.
@@ -264,7 +265,7 @@ impl Device {
     fn oversized(&self, bytes: &[u8]) -> Option<Request> {
         let request = Request::decode(bytes).ok()?;
         let size = wire::REQUEST_HEADER as u64 + u64::from(request.out_payload);
-        (size > u64::from(self.character.max_frame)).then_some(request)
+        (size > u64::from(self.config.max_frame)).then_some(request)
     }
 
     fn refuse(&self, request: &Request, status: Status, now_ns: u64, ready: &mut Vec<u8>) {
@@ -313,7 +314,7 @@ impl Device {
             // The report is longer than the order; a stream is longer than everything.
             Kind::Sink | Kind::Source if trust == Trust::Unproved => Status::Unproven,
             Kind::Sink | Kind::Source => streams::judge(order.as_ref(), self.most_streamed()),
-            Kind::Exchange | Kind::Message if request.in_bytes > self.character.max_frame => {
+            Kind::Exchange | Kind::Message if request.in_bytes > self.config.max_frame => {
                 Status::TooLarge
             }
             Kind::Exchange | Kind::Message
@@ -368,7 +369,7 @@ impl Device {
 
     /// Largest transfer of a stream.
     fn most_streamed(&self) -> u64 {
-        let most = self.character.max_frame;
+        let most = self.config.max_frame;
         u64::from(match self.streams.datagrams {
             true => most.min(DATAGRAM),
             false => most,
@@ -422,7 +423,7 @@ impl Device {
 
     /// Bytes that may go out for an answer of so many, with the faults that add to it.
     fn most_sent_for(&self, in_bytes: usize) -> usize {
-        let faults = self.character.faults;
+        let faults = self.config.faults;
         let once = in_bytes + usize::from(faults.insert_byte.is_some());
         once * (1 + usize::from(faults.duplicate.is_some()))
     }
@@ -435,11 +436,14 @@ impl Device {
         ready: &mut Vec<u8>,
         compose: impl FnOnce(&mut Vec<u8>),
     ) {
-        if self.modelled.is_none() && self.fates.is_none() {
+        if self.modelled.is_none() && self.injector.is_none() {
             compose(ready);
             return;
         }
-        let fate = self.fates.as_mut().map_or(Fate::default(), Fates::next);
+        let fate = self
+            .injector
+            .as_mut()
+            .map_or(Faulted::default(), FaultInjector::next);
         // The model must know the answer's size before the answer can tell the model's times, so
         // its header is written again below.
         let mut bytes = std::mem::take(&mut self.scratch);
@@ -450,7 +454,7 @@ impl Device {
             let in_bytes = bytes.len() as u64;
             let passage = device.pass(now_ns, out_bytes as u64, in_bytes, fate.stall_ns);
             due_ns = passage.delivered_ns;
-            if self.character.protocol == Protocol::Wiregauge
+            if self.config.protocol == Protocol::Wiregauge
                 && let Ok(response) = Response::decode(&bytes)
             {
                 let header = &mut bytes[..wire::RESPONSE_HEADER];
@@ -484,12 +488,12 @@ impl Device {
         };
         // A host begins; on a tty nothing else tells that another one has gone.
         self.streams.forget();
-        let max = self.character.max_frame;
+        let max = self.config.max_frame;
         let mut reply = HelloReply {
             min_version: wire::VERSION,
             max_version: wire::VERSION,
             tick_bits: 64,
-            bus: match self.on_bus.or(self.character.model.bus) {
+            bus: match self.on_bus.or(self.config.model.bus) {
                 None => 0,
                 Some(Bus::FullSpeed) => 2,
                 Some(Bus::HighSpeed) => 3,
@@ -507,7 +511,7 @@ impl Device {
             name: [0; 32],
             token: hello.token,
         };
-        reply.set_name(&self.character.name);
+        reply.set_name(&self.config.name);
         let payload = reply.encode();
         let response = Response {
             kind: Kind::Hello,

@@ -2,7 +2,7 @@
 
 /// How often something happens.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Often {
+pub enum FaultRate {
     /// At every so manieth exchange: 1 is each.
     Every(u64),
     /// With this probability at each exchange.
@@ -13,26 +13,26 @@ pub enum Often {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Faults {
     /// The answer is not sent.
-    pub drop: Option<Often>,
+    pub drop: Option<FaultRate>,
     /// A bit of the answer is wrong.
-    pub corrupt: Option<Often>,
+    pub corrupt: Option<FaultRate>,
     /// The answer is sent twice.
-    pub duplicate: Option<Often>,
+    pub duplicate: Option<FaultRate>,
     /// The answer is held back so that later ones overtake it.
-    pub reorder: Option<Often>,
+    pub reorder: Option<FaultRate>,
     /// A byte in the middle of the answer is missing.
-    pub lose_byte: Option<Often>,
+    pub lose_byte: Option<FaultRate>,
     /// A byte is added in the middle of the answer.
-    pub insert_byte: Option<Often>,
+    pub insert_byte: Option<FaultRate>,
     /// The device does nothing for so many nanoseconds.
-    pub stall: Option<(Often, u64)>,
+    pub stall: Option<(FaultRate, u64)>,
     /// The device is gone after so many exchanges, or transfers of a stream.
     pub disconnect_after: Option<u64>,
 }
 
 /// What happens to one answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fate {
+pub struct Faulted {
     /// See [`Faults`].
     pub drop: bool,
     /// See [`Faults`].
@@ -50,17 +50,17 @@ pub struct Fate {
 }
 
 /// Draws the fate of one exchange after the other.
-pub struct Fates {
+pub struct FaultInjector {
     faults: Faults,
     exchanges: u64,
     sunk: u64,
     random: fastrand::Rng,
 }
 
-impl Fates {
-    /// Fates for a device that has seen no exchange yet.
-    pub fn new(faults: Faults, seed: u64) -> Fates {
-        Fates {
+impl FaultInjector {
+    /// FaultInjector for a device that has seen no exchange yet.
+    pub fn new(faults: Faults, seed: u64) -> FaultInjector {
+        FaultInjector {
             faults,
             exchanges: 0,
             sunk: 0,
@@ -81,10 +81,10 @@ impl Fates {
     }
 
     /// The fate of the next exchange, or of the next transfer of a stream to the host.
-    pub fn next(&mut self) -> Fate {
+    pub fn next(&mut self) -> Faulted {
         self.exchanges += 1;
         let faults = self.faults;
-        Fate {
+        Faulted {
             drop: self.strikes(faults.drop),
             corrupt: self.strikes(faults.corrupt),
             duplicate: self.strikes(faults.duplicate),
@@ -98,16 +98,16 @@ impl Fates {
         }
     }
 
-    fn strikes(&mut self, often: Option<Often>) -> bool {
+    fn strikes(&mut self, often: Option<FaultRate>) -> bool {
         match often {
             None => false,
-            Some(Often::Every(count)) => self.exchanges.is_multiple_of(count.max(1)),
-            Some(Often::Chance(chance)) => self.random.f64() < chance,
+            Some(FaultRate::Every(count)) => self.exchanges.is_multiple_of(count.max(1)),
+            Some(FaultRate::Chance(chance)) => self.random.f64() < chance,
         }
     }
 }
 
-impl Fate {
+impl Faulted {
     /// Does to the bytes of an answer what is to happen to them.
     pub fn mangle(self, answer: &mut Vec<u8>) {
         if let (true, Some(last)) = (self.corrupt, answer.last_mut()) {
@@ -130,22 +130,22 @@ mod tests {
     #[test]
     fn every_fifth_strikes_at_five_and_ten_only() {
         let faults = Faults {
-            drop: Some(Often::Every(5)),
+            drop: Some(FaultRate::Every(5)),
             ..Faults::default()
         };
-        let mut fates = Fates::new(faults, 1);
-        let struck: Vec<usize> = (1..=10).filter(|_| fates.next().drop).collect();
+        let mut injector = FaultInjector::new(faults, 1);
+        let struck: Vec<usize> = (1..=10).filter(|_| injector.next().drop).collect();
         assert_eq!(struck, [5, 10]);
     }
 
     #[test]
     fn a_chance_strikes_about_as_often_as_it_says() {
         let faults = Faults {
-            drop: Some(Often::Chance(0.1)),
+            drop: Some(FaultRate::Chance(0.1)),
             ..Faults::default()
         };
-        let mut fates = Fates::new(faults, 1);
-        let struck = (0..10_000).filter(|_| fates.next().drop).count();
+        let mut injector = FaultInjector::new(faults, 1);
+        let struck = (0..10_000).filter(|_| injector.next().drop).count();
         assert!((800..1200).contains(&struck), "{struck}");
     }
 }

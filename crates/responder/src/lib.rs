@@ -4,12 +4,12 @@
 //!
 //! ```no_run
 //! use std::sync::Arc;
-//! use wiregauge_responder::{Character, Faults, Model, Serve, ServeAddress, serve};
+//! use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, serve};
 //!
 //! # fn main() -> Result<(), wiregauge_link::LinkError> {
 //! let responder = Serve {
 //!     address: ServeAddress::parse("tcp://127.0.0.1:7700")?,
-//!     character: Character {
+//!     config: DeviceConfig {
 //!         protocol: wiregauge_record::Protocol::Wiregauge,
 //!         name: "bench".into(),
 //!         max_frame: 1 << 20,
@@ -27,23 +27,23 @@
 pub mod bus;
 mod datagram;
 mod device;
+mod event;
 mod faults;
 pub mod gadget;
 mod listen;
 mod model;
-mod news;
 mod stream;
 mod streams;
 #[cfg(test)]
 mod streams_tests;
 pub mod usb_virtual;
 
-pub use device::Character;
+pub use device::DeviceConfig;
 /// The responder without its I/O: what firmware/host holds the firmware against.
 #[doc(hidden)]
 pub use device::{Device, Trust};
-pub use faults::{Faults, Often};
+pub use event::ServeEvent;
+pub use faults::{FaultRate, Faults};
 pub use listen::{Serve, ServeAddress, serve};
 pub use model::{Model, ModelledDevice, Passage};
-pub use news::News;
 pub use streams::Pull;

@@ -1,9 +1,9 @@
 //! Where a responder can be reached: opens the address, tells where it is, and gives each peer a
 //! thread, up to a bound.
 
-use super::device::Character;
+use super::device::DeviceConfig;
+use super::event::{Reported, ServeEvent};
 use super::gadget::GadgetPlan;
-use super::news::{News, Reported};
 use super::usb_virtual::VirtualPlan;
 use super::{datagram, gadget, stream, usb_virtual};
 use rustix::fd::OwnedFd;
@@ -80,7 +80,7 @@ pub struct Serve {
     /// Where.
     pub address: ServeAddress,
     /// As what.
-    pub character: Character,
+    pub config: DeviceConfig,
     /// Peers at once, at most.
     pub max_clients: usize,
     /// Baud rate of a tty.
@@ -91,7 +91,7 @@ pub struct Serve {
 pub fn serve(
     what: &Serve,
     stop: &Arc<AtomicBool>,
-    news: &(dyn Fn(News<'_>) + Sync),
+    news: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> Result<(), LinkError> {
     let clock = Clock::start();
     match &what.address {
@@ -120,9 +120,8 @@ pub fn serve(
                 .map_err(|e| failed(rest, &e))?;
             ready(news, "udp", local);
             host::use_precise_timers();
-            let (character, most) = (&what.character, what.max_clients);
-            datagram::serve(&socket, character, most, clock, stop, news)
-                .map_err(|e| failed(rest, &e))
+            let (config, most) = (&what.config, what.max_clients);
+            datagram::serve(&socket, config, most, clock, stop, news).map_err(|e| failed(rest, &e))
         }
         ServeAddress::Serial(path) => {
             let address = format!("serial://{}", path.display());
@@ -131,18 +130,16 @@ pub fn serve(
                 ..LinkOptions::default()
             };
             let mut link = Address::parse(&address)?.open(&options, LOOK)?;
-            news(News::Ready {
+            news(ServeEvent::Ready {
                 address: &address,
                 remote: false,
             });
-            stream::serve_one(link.as_mut(), &what.character, clock, stop)
+            stream::serve_one(link.as_mut(), &what.config, clock, stop)
                 .map_err(|e| failed(&address, &e))
         }
         ServeAddress::Pty(link_path) => serve_pty(what, link_path.as_deref(), clock, stop, news),
-        ServeAddress::UsbGadget(plan) => gadget::serve(plan, &what.character, clock, stop, news),
-        ServeAddress::UsbVirtual(plan) => {
-            usb_virtual::serve(plan, &what.character, clock, stop, news)
-        }
+        ServeAddress::UsbGadget(plan) => gadget::serve(plan, &what.config, clock, stop, news),
+        ServeAddress::UsbVirtual(plan) => usb_virtual::serve(plan, &what.config, clock, stop, news),
     }
 }
 
@@ -178,12 +175,12 @@ fn failed(address: &str, error: &io::Error) -> LinkError {
     LinkError::from_io(format!("cannot serve {address}"), error)
 }
 
-fn ready(news: &(dyn Fn(News<'_>) + Sync), scheme: &str, local: SocketAddr) {
+fn ready(news: &(dyn Fn(ServeEvent<'_>) + Sync), scheme: &str, local: SocketAddr) {
     let remote = match local.ip() {
         IpAddr::V4(ip) => !ip.is_loopback(),
         IpAddr::V6(ip) => !ip.is_loopback(),
     };
-    news(News::Ready {
+    news(ServeEvent::Ready {
         address: &format!("{scheme}://{local}"),
         remote,
     });
@@ -195,7 +192,7 @@ fn accept_all(
     accept: impl Fn() -> io::Result<(OwnedFd, String)>,
     clock: Clock,
     stop: &AtomicBool,
-    news: &(dyn Fn(News<'_>) + Sync),
+    news: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> io::Result<()> {
     let clients = AtomicUsize::new(0);
     let mut reported = Reported::default();
@@ -209,26 +206,26 @@ fn accept_all(
                 // Without descriptors or memory the client stays queued, and the listener readable.
                 Err(error) => {
                     if reported.is_first(&error) {
-                        news(News::CannotAccept(&error));
+                        news(ServeEvent::CannotAccept(&error));
                     }
                     std::thread::sleep(LOOK);
                     continue;
                 }
             };
             if clients.load(Ordering::Relaxed) >= what.max_clients {
-                news(News::TurnedAway(&peer));
+                news(ServeEvent::TurnedAway(&peer));
                 continue;
             }
             clients.fetch_add(1, Ordering::Relaxed);
             let clients = &clients;
             let served = std::thread::Builder::new().spawn_scoped(scope, move || {
-                news(News::Came(&peer));
+                news(ServeEvent::Came(&peer));
                 // How a client leaves is no failure of the responder.
                 if let Ok(mut link) = accepted(fd) {
-                    let _ = stream::serve_one(&mut link, &what.character, clock, stop);
+                    let _ = stream::serve_one(&mut link, &what.config, clock, stop);
                 }
                 clients.fetch_sub(1, Ordering::Relaxed);
-                news(News::Left(&peer));
+                news(ServeEvent::Left(&peer));
             });
             if served.is_err() {
                 clients.fetch_sub(1, Ordering::Relaxed);
@@ -252,7 +249,7 @@ fn serve_unix(
     path: &Path,
     clock: Clock,
     stop: &AtomicBool,
-    news: &(dyn Fn(News<'_>) + Sync),
+    news: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> Result<(), LinkError> {
     let address = format!("unix://{}", path.display());
     // A socket file outlives a responder that was killed; one that nobody answers is removed. A
@@ -270,7 +267,7 @@ fn serve_unix(
             _ => explained,
         }
     })?;
-    news(News::Ready {
+    news(ServeEvent::Ready {
         address: &address,
         remote: false,
     });
@@ -293,7 +290,7 @@ fn serve_pty(
     link_path: Option<&Path>,
     clock: Clock,
     stop: &AtomicBool,
-    news: &(dyn Fn(News<'_>) + Sync),
+    news: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> Result<(), LinkError> {
     let mut master = PtyMaster::open().map_err(|e| failed("a pseudo-terminal", &e))?;
     let name = match link_path {
@@ -314,11 +311,11 @@ fn serve_pty(
         }
     };
     let address = format!("serial://{}", name.display());
-    news(News::Ready {
+    news(ServeEvent::Ready {
         address: &address,
         remote: false,
     });
-    let served = stream::serve_one(&mut master, &what.character, clock, stop);
+    let served = stream::serve_one(&mut master, &what.config, clock, stop);
     if let Some(link) = link_path {
         let _ = std::fs::remove_file(link);
     }

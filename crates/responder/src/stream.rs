@@ -1,7 +1,7 @@
 //! Serves one peer over a byte stream until it leaves. What it holds is bounded: a peer that does not
 //! take what is sent to it is not read from, and no data is made for it.
 
-use super::device::{Character, Device};
+use super::device::{Device, DeviceConfig};
 use super::streams::Pull;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,17 +28,12 @@ const SOURCE_LOOK_NS: u64 = 500_000;
 /// Serves one peer as a device of its own.
 pub(super) fn serve_one(
     link: &mut dyn Link,
-    character: &Character,
+    config: &DeviceConfig,
     clock: Clock,
     stop: &AtomicBool,
 ) -> io::Result<()> {
     host::use_precise_timers();
-    serve(
-        link,
-        &mut Device::new(character.clone(), clock),
-        clock,
-        stop,
-    )
+    serve(link, &mut Device::new(config.clone(), clock), clock, stop)
 }
 
 /// Serves until the peer leaves, the device disconnects itself, or the stop flag is raised.

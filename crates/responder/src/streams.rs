@@ -1,7 +1,7 @@
 //! The streams of one device: a sink that checks what comes, a source that makes data when it is
 //! due, each at the pace of the model. Virtual time; bytes in, bytes out, nothing is kept.
 
-use super::faults::{Fate, Fates};
+use super::faults::{FaultInjector, Faulted};
 use super::model::{LATE_NS, ModelledDevice};
 use std::ops::Range;
 use wiregauge_wire as wire;
@@ -168,7 +168,7 @@ impl Streams {
         bytes: &[u8],
         now_ns: u64,
         mut modelled: Option<&mut ModelledDevice>,
-        mut fates: Option<&mut Fates>,
+        mut injector: Option<&mut FaultInjector>,
     ) -> Sunk {
         let Some(sink) = &mut self.sink else {
             return Sunk::Took(0);
@@ -215,9 +215,9 @@ impl Streams {
             };
             used += taken;
             let transfers = sink.carry(taken, now_ns, modelled.as_deref_mut());
-            if let Some(fates) = &mut fates {
-                (0..transfers).for_each(|_| fates.count_sunk());
-                if fates.is_gone() {
+            if let Some(injector) = &mut injector {
+                (0..transfers).for_each(|_| injector.count_sunk());
+                if injector.is_gone() {
                     break Sunk::Took(used);
                 }
             }
@@ -240,7 +240,7 @@ impl Streams {
         room: usize,
         ready: &mut Vec<u8>,
         mut modelled: Option<&mut ModelledDevice>,
-        mut fates: Option<&mut Fates>,
+        mut injector: Option<&mut FaultInjector>,
     ) -> Pull {
         let Some(source) = &mut self.source else {
             return Pull::Idle;
@@ -251,10 +251,11 @@ impl Streams {
         }
         let mut room = room as u64;
         loop {
-            if source.next.is_none() && fates.as_ref().is_some_and(|fates| fates.is_gone()) {
+            if source.next.is_none() && injector.as_ref().is_some_and(|injector| injector.is_gone())
+            {
                 return Pull::Idle;
             }
-            let Some(next) = source.plan(now_ns, &mut modelled, &mut fates) else {
+            let Some(next) = source.plan(now_ns, &mut modelled, &mut injector) else {
                 return Pull::Idle;
             };
             if next.due_ns > now_ns {
@@ -395,7 +396,7 @@ struct Source {
 #[derive(Clone, Copy)]
 struct Next {
     bytes: u64,
-    fate: Fate,
+    fate: Faulted,
     ready_ns: u64,
     carried: u64,
     /// When it is with the host, or when more can be told.
@@ -427,7 +428,7 @@ impl Source {
         &mut self,
         now_ns: u64,
         modelled: &mut Option<&mut ModelledDevice>,
-        fates: &mut Option<&mut Fates>,
+        injector: &mut Option<&mut FaultInjector>,
     ) -> Option<Next> {
         // What was not used while the host took nothing is gone.
         let earliest_ns = now_ns.saturating_sub(LATE_NS);
@@ -438,9 +439,9 @@ impl Source {
                 if bytes == 0 {
                     return None;
                 }
-                let fate = match fates {
-                    Some(fates) if !self.again => fates.next(),
-                    _ => Fate::default(),
+                let fate = match injector {
+                    Some(injector) if !self.again => injector.next(),
+                    _ => Faulted::default(),
                 };
                 let ready_ns = match modelled {
                     None => now_ns,
@@ -498,7 +499,7 @@ impl Source {
         let at_ns = next.due_ns.min(now_ns);
         if next.fate.drop {
             // It is gone on the way.
-        } else if next.fate == Fate::default() {
+        } else if next.fate == Faulted::default() {
             let begin = ready.len();
             ready.resize(begin + bytes, 0);
             wire::fill_stream(self.position, &mut ready[begin..]);

@@ -2,7 +2,7 @@
 //! at both ends.
 
 use super::device::Trust;
-use super::{Character, Device, Faults, Model, Often, Pull};
+use super::{Device, DeviceConfig, FaultRate, Faults, Model, Pull};
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
@@ -15,7 +15,7 @@ use wiregauge_wire::{
 const MS: u64 = 1_000_000;
 
 fn device(model: Model, faults: Faults) -> Device {
-    let character = Character {
+    let config = DeviceConfig {
         protocol: Protocol::Wiregauge,
         name: "streams".into(),
         max_frame: 1 << 20,
@@ -23,7 +23,7 @@ fn device(model: Model, faults: Faults) -> Device {
         faults,
         seed: 5,
     };
-    Device::new(character, Clock::start())
+    Device::new(config, Clock::start())
 }
 
 fn on(bus: Bus) -> Model {
@@ -312,16 +312,16 @@ fn the_same_seed_gives_the_same_stream_to_the_bit_and_nanosecond() {
             bus: Some(Bus::FullSpeed),
         };
         let faults = Faults {
-            lose_byte: Some(Often::Chance(0.1)),
-            duplicate: Some(Often::Chance(0.1)),
-            stall: Some((Often::Chance(0.02), 5 * MS)),
+            lose_byte: Some(FaultRate::Chance(0.1)),
+            duplicate: Some(FaultRate::Chance(0.1)),
+            stall: Some((FaultRate::Chance(0.02), 5 * MS)),
             ..Faults::default()
         };
         let mut host = Host::new(model, faults);
         host.device = {
-            let mut character = host.device.character().clone();
-            character.seed = seed;
-            Device::new(character, Clock::start())
+            let mut config = host.device.config().clone();
+            config.seed = seed;
+            Device::new(config, Clock::start())
         };
         host.say(&start(Kind::Source, 1, 700));
         host.run(2 * MS);
@@ -372,7 +372,7 @@ fn a_source_that_computes_while_the_wire_is_busy_is_as_slow_as_the_slower_of_bot
 
 #[test]
 fn every_fault_of_a_source_is_counted_to_the_byte() {
-    let often = Some(Often::Every(5));
+    let often = Some(FaultRate::Every(5));
     let none = Faults::default;
     let (counts, _) = faulty(none(), 100);
     assert_eq!((counts.right(), counts.lost), (100_000, 0));
@@ -428,7 +428,7 @@ fn every_fault_of_a_source_is_counted_to_the_byte() {
 #[test]
 fn a_stall_holds_up_a_source_and_a_disconnect_ends_it() {
     let faults = Faults {
-        stall: Some((Often::Every(10), 50 * MS)),
+        stall: Some((FaultRate::Every(10), 50 * MS)),
         ..Faults::default()
     };
     let mut host = Host::new(on(Bus::HighSpeed), faults);

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use wiregauge_record::Protocol;
-use wiregauge_responder::{Character, Faults, Model, News, Serve, ServeAddress, serve};
+use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
 
 /// No test here takes nearly so long.
 const BOUND: Duration = Duration::from_secs(20);
@@ -91,7 +91,7 @@ impl Responder {
     fn start() -> Responder {
         let what = Serve {
             address: ServeAddress::parse("udp://:0").expect("an address"),
-            character: Character {
+            config: DeviceConfig {
                 protocol: Protocol::Echo,
                 name: "refused".into(),
                 max_frame: 1 << 20,
@@ -110,10 +110,10 @@ impl Responder {
             move || {
                 refuse_by_length();
                 serve(&what, &stop, &|news| match news {
-                    News::Ready { address, .. } => {
+                    ServeEvent::Ready { address, .. } => {
                         let _ = ready.send(address.trim_start_matches("udp://").to_string());
                     }
-                    News::ReplyLost { error, .. } => {
+                    ServeEvent::ReplyLost { error, .. } => {
                         let _ = lose.send(error.raw_os_error());
                     }
                     _ => {}

@@ -2,14 +2,14 @@
 
 use wiregauge_link::host::Clock;
 use wiregauge_record::Protocol;
-use wiregauge_responder::{Character, Device, Faults, Model, Trust};
+use wiregauge_responder::{Device, DeviceConfig, Faults, Model, Trust};
 use wiregauge_wire as wire;
 use wiregauge_wire::{Kind, Request, Response, Status};
 
 const MAX_FRAME: u32 = 2048;
 
 fn device() -> Device {
-    let character = Character {
+    let config = DeviceConfig {
         protocol: Protocol::Wiregauge,
         name: "refuses".into(),
         max_frame: MAX_FRAME,
@@ -17,7 +17,7 @@ fn device() -> Device {
         faults: Faults::default(),
         seed: 1,
     };
-    Device::new(character, Clock::start())
+    Device::new(config, Clock::start())
 }
 
 fn header(kind: Kind, sequence: u32, out_payload: u32) -> [u8; wire::REQUEST_HEADER] {
@@ -33,10 +33,11 @@ fn header(kind: Kind, sequence: u32, out_payload: u32) -> [u8; wire::REQUEST_HEA
 }
 
 /// The statuses of answers that are headers alone, by sequence number.
-fn told(answers: &[u8]) -> Vec<(u32, Status)> {
-    let told = |bytes| Response::decode(bytes).expect("a header");
-    let told = answers.chunks(wire::RESPONSE_HEADER).map(told);
-    told.map(|header| (header.sequence, header.status))
+fn printed(answers: &[u8]) -> Vec<(u32, Status)> {
+    let printed = |bytes| Response::decode(bytes).expect("a header");
+    let printed = answers.chunks(wire::RESPONSE_HEADER).map(printed);
+    printed
+        .map(|header| (header.sequence, header.status))
         .collect()
 }
 
@@ -57,7 +58,7 @@ fn a_frame_that_is_too_large_is_refused_however_the_stream_was_cut() {
             waiting.drain(..used);
         }
         let expected = [(1, Status::TooLarge), (2, Status::Ok)];
-        assert_eq!(told(&answers), expected, "in pieces of {piece} B");
+        assert_eq!(printed(&answers), expected, "in pieces of {piece} B");
     }
 }
 
@@ -81,14 +82,14 @@ fn a_datagram_of_another_version_or_kind_is_told_so() {
     ] {
         let mut answers = Vec::new();
         device().take_datagram(&bytes, 0, Trust::Proved, &mut answers);
-        assert_eq!(told(&answers), [expected]);
+        assert_eq!(printed(&answers), [expected]);
         // A stranger is never sent more than came.
         answers.clear();
         device().take_datagram(&bytes, 0, Trust::Unproved, &mut answers);
         assert!(answers.is_empty());
         let longer = [&bytes[..], &[0; 16]].concat();
         device().take_datagram(&longer, 0, Trust::Unproved, &mut answers);
-        assert_eq!(told(&answers), [expected]);
+        assert_eq!(printed(&answers), [expected]);
         // Damage is no version.
         answers.clear();
         let mut damaged = bytes;
@@ -107,7 +108,7 @@ fn a_datagram_that_is_too_large_is_told_so() {
     .concat();
     let mut answers = Vec::new();
     device().take_datagram(&datagram, 0, Trust::Unproved, &mut answers);
-    assert_eq!(told(&answers), [(9, Status::TooLarge)]);
+    assert_eq!(printed(&answers), [(9, Status::TooLarge)]);
     // Not as long as it says: dropped.
     answers.clear();
     device().take_datagram(&datagram[..500], 0, Trust::Proved, &mut answers);

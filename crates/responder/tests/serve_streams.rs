@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use wiregauge_link::limits::Bus;
 use wiregauge_link::{Address, Link};
 use wiregauge_record::{LinkOptions, Protocol};
-use wiregauge_responder::{Character, Faults, Model, News, Serve, ServeAddress, serve};
+use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
 use wiregauge_wire as wire;
 use wiregauge_wire::{
     HelloRequest, Kind, Request, Response, Status, StreamChecker, StreamOrder, StreamReport, Taken,
@@ -19,7 +19,7 @@ use wiregauge_wire::{
 };
 
 /// What a test waits for at most. A busy machine may take seconds for what takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(20);
+const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// A responder that ends with the test.
 struct Responder {
@@ -32,7 +32,7 @@ impl Responder {
     fn start(address: &str, model: Model) -> Responder {
         let what = Serve {
             address: ServeAddress::parse(address).unwrap(),
-            character: Character {
+            config: DeviceConfig {
                 protocol: Protocol::Wiregauge,
                 name: "streams".into(),
                 max_frame: 1 << 20,
@@ -44,12 +44,12 @@ impl Responder {
             baud: None,
         };
         let stop = Arc::new(AtomicBool::new(false));
-        let (tell, told) = std::sync::mpsc::channel();
+        let (tell, printed) = std::sync::mpsc::channel();
         let thread = std::thread::spawn({
             let stop = Arc::clone(&stop);
             move || {
                 serve(&what, &stop, &|news| {
-                    if let News::Ready { address, .. } = news {
+                    if let ServeEvent::Ready { address, .. } = news {
                         tell.send(address.to_string()).unwrap();
                     }
                 })
@@ -57,7 +57,7 @@ impl Responder {
             }
         });
         Responder {
-            address: told.recv_timeout(PATIENCE).unwrap(),
+            address: printed.recv_timeout(MAX_WAIT).unwrap(),
             stop,
             thread: Some(thread),
         }
@@ -70,7 +70,7 @@ impl Responder {
 
     fn host(&self) -> Host {
         let address = Address::parse(&self.address).unwrap();
-        let link = address.open(&LinkOptions::default(), PATIENCE).unwrap();
+        let link = address.open(&LinkOptions::default(), MAX_WAIT).unwrap();
         Host {
             link,
             datagram: address.kind().datagram,
@@ -172,7 +172,7 @@ impl Host {
     fn answer(&mut self, sequence: u32) -> (Response, Vec<u8>) {
         let begin = Instant::now();
         let (said, mut tries) = (self.out.clone(), 1);
-        while begin.elapsed() < PATIENCE {
+        while begin.elapsed() < MAX_WAIT {
             // A datagram may have found a full buffer.
             if self.datagram && begin.elapsed() > tries * Duration::from_millis(200) {
                 self.out.clone_from(&said);
@@ -202,7 +202,7 @@ impl Host {
         let begin = Instant::now();
         let mut position = from;
         while position < from + bytes || !self.out.is_empty() {
-            assert!(begin.elapsed() < PATIENCE, "stuck at {position}");
+            assert!(begin.elapsed() < MAX_WAIT, "stuck at {position}");
             if self.out.is_empty() {
                 self.out.resize(8192, 0);
                 wire::fill_stream(position, &mut self.out);

@@ -188,6 +188,7 @@ fn summary(point: Point, exchanges: u64) -> PointSummary {
         connect: None,
         access: None,
         transfer: None,
+        batch: None,
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_of_any_size_is_told_from_its_neighbours() {
+    fn an_echo_of_any_size_is_reported_from_its_neighbours() {
         for size in [1, 2, 3, 4, 5, 100, 1000] {
             for datagram in [false, true] {
                 let mut codec = Echo::new(70_000, size, datagram);

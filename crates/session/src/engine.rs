@@ -12,8 +12,8 @@ use wiregauge_wire as wire;
 /// The least time for which a line must be quiet before it is trusted again.
 const QUIET_NS: u64 = 20_000_000;
 
-/// A device that sends this many bytes without an intact answer, beyond those of so many answers to all that is
-/// outstanding, sends unsolicited data.
+/// A device that sends this many bytes without an intact answer (one that comes again is none), beyond those of so many
+/// answers to all that is outstanding, sends unsolicited data.
 const FLOOD: u64 = 4 << 20;
 /// See above.
 const FLOOD_ANSWERS: u64 = 16;
@@ -142,6 +142,8 @@ pub struct Engine<C> {
     never_quiet_ns: u64,
     /// Answers count as in time whenever they are read.
     reads_late: bool,
+    /// The last receive found nothing: nothing stands in the system's buffer.
+    drained: bool,
     /// Bytes received since the last intact answer, and how many of them are too many.
     unanswered_bytes: u64,
     flood_bytes: u64,
@@ -164,6 +166,7 @@ impl<C: Codec> Engine<C> {
             losing_all: false,
             never_quiet_ns: never_quiet_ns(config.timeout_ns, NEVER_QUIET),
             reads_late: false,
+            drained: true,
             unanswered_bytes: 0,
             flood_bytes: FLOOD + FLOOD_ANSWERS * (config.answer_bytes * config.staged) as u64,
             stray_bytes: 0,
@@ -210,9 +213,14 @@ impl<C: Codec> Engine<C> {
     }
 
     /// For a caller that does not wait all the time, such as a program with a pipeline: an answer that is read
-    /// late may have come in time, and counts as such.
+    /// late may have come in time, and counts as such. So nothing is lost before a receive has found nothing.
     pub fn set_reads_late(&mut self, reads_late: bool) {
         self.reads_late = reads_late;
+    }
+
+    /// Changes how many requests are handed over in one call at most.
+    pub fn set_batch(&mut self, batch: usize) {
+        self.config.batch = batch;
     }
 
     /// Makes room for messages of these sizes, and for `span` exchanges under way. Allocates.
@@ -270,6 +278,11 @@ impl<C: Codec> Engine<C> {
         self.window.start(started, now_ns);
     }
 
+    /// The system took bytes that are not the engine's.
+    pub fn sent_other(&mut self) {
+        self.blocked_since_ns = None;
+    }
+
     /// Since when the system takes nothing, and how much of a request that has begun is left.
     pub fn blocked(&self) -> Option<(u64, Option<usize>)> {
         self.blocked_since_ns
@@ -284,9 +297,10 @@ impl<C: Codec> Engine<C> {
         self.input.space()
     }
 
-    /// `count` bytes were put into the space; they came at `now_ns`.
+    /// `count` bytes were put into the space; they came at `now_ns`. Report 0 where nothing was there.
     #[inline]
     pub fn received(&mut self, now_ns: u64, count: usize) {
+        self.drained = count == 0;
         if count == 0 {
             return;
         }
@@ -296,6 +310,10 @@ impl<C: Codec> Engine<C> {
         self.heard_ns = now_ns;
         self.unparsed = true;
         if let Some(resync) = &mut self.resync {
+            if self.reads_late && now_ns >= resync.until_ns {
+                // Nobody looked meanwhile: the line may have been quiet until now.
+                resync.began_ns = now_ns;
+            }
             let quiet = self.config.timeout_ns.clamp(QUIET_NS, 10 * QUIET_NS);
             resync.until_ns = resync.until_ns.max(now_ns + quiet);
         }
@@ -319,6 +337,7 @@ impl<C: Codec> Engine<C> {
         let count = bytes.len().min(into.len());
         into[..count].copy_from_slice(&bytes[..count]);
         self.input.drop_front(count);
+        self.unanswered_bytes = self.unanswered_bytes.saturating_sub(count as u64);
         self.codec.reset();
         count
     }
@@ -341,13 +360,13 @@ impl<C: Codec> Engine<C> {
             if let Some(event) = self.parse() {
                 return Some(event);
             }
-            if self.unanswered_bytes > self.flood_bytes {
-                self.unanswered_bytes = 0;
-                return Some(Event::NeverQuiet);
-            }
+        }
+        if self.unanswered_bytes > self.flood_bytes {
+            self.unanswered_bytes = 0;
+            return Some(Event::NeverQuiet);
         }
         if let Some(oldest) = self.window.oldest_waiting()
-            && (self.losing_all || now_ns.saturating_sub(oldest.start_ns) >= self.config.timeout_ns)
+            && (self.losing_all || self.is_over(now_ns, oldest.start_ns))
         {
             return self.lose_oldest(now_ns);
         }
@@ -361,6 +380,13 @@ impl<C: Codec> Engine<C> {
     #[inline]
     fn came_late(&self, start_ns: u64) -> bool {
         !self.reads_late && self.received_ns.saturating_sub(start_ns) > self.config.timeout_ns
+    }
+
+    /// True if the timeout of an exchange that started then is over, and its answer cannot be there unread.
+    #[inline]
+    fn is_over(&self, now_ns: u64, start_ns: u64) -> bool {
+        let waited_ns = now_ns.saturating_sub(start_ns);
+        waited_ns >= self.config.timeout_ns && (self.drained || !self.reads_late)
     }
 
     /// When [`Engine::poll`] must be asked again at the latest.
@@ -454,7 +480,9 @@ impl<C: Codec> Engine<C> {
                 Some((slot, outcome))
             }
         });
-        if answer.verdict == Verdict::Intact && ended.is_some() {
+        if answer.verdict == Verdict::Intact
+            && ended.is_some_and(|(_, outcome)| outcome != Outcome::Duplicated)
+        {
             self.unanswered_bytes = 0;
         }
         let Some((slot, outcome)) = ended else {

@@ -178,7 +178,7 @@ fn a_length_that_counts_itself_is_never_less_than_itself() {
 }
 
 #[test]
-fn a_device_that_never_ends_its_message_is_told_from_a_slow_one() {
+fn a_device_that_never_ends_its_message_is_reported_from_a_slow_one() {
     let framing = Framing::Terminator {
         end: b"\n".to_vec(),
     };

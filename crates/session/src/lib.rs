@@ -3,7 +3,7 @@
 //! An [`Engine`] is given the time, requests, and what a link received; it returns the bytes to hand over, when to
 //! be asked again, and what happened. A [`Measurement`] drives it through one point of a sweep. The measuring
 //! loop, open devices and the simulator all drive the same engine: what is proved there is what is
-//! measured here. A protocol is a [`Codec`] in a file of its own.
+//! measured here. A protocol is a [`Codec`] in a file of its own. Streams have two ends of their own, in [`stream`].
 //!
 //! ```
 //! use wiregauge_session::{Config, Engine, Event, Message, Outcome};
@@ -27,6 +27,7 @@
 //! assert_eq!((ended.sequence, ended.outcome), (0, Outcome::Lost));
 //! ```
 
+mod batch_trial;
 mod buffers;
 mod codec;
 mod echo;
@@ -43,6 +44,7 @@ mod schedule;
 pub mod stream;
 mod window;
 
+pub use batch_trial::BatchTrial;
 pub use codec::{Answer, Codec, Generator, Matching, Parsed, Verdict};
 pub use echo::Echo;
 pub use engine::{Config, Ended, Engine, Event, Outcome};

@@ -1,12 +1,13 @@
 //! One point of a sweep: what to do next, and the sample of each exchange that ended. Owns the schedule, the first
 //! exchange apart, one link or one for each exchange, the proof of address, and when to give up.
 
+use crate::batch_trial::BatchTrial;
 use crate::codec::Generator;
 use crate::engine::{Config, Ended, Engine, Event, Outcome};
 use crate::hello::{Hello, HelloEnd};
 use crate::schedule::Schedule;
 use std::ops::Range;
-use wiregauge_record::{Connect, Plan, Point, Sample};
+use wiregauge_record::{BatchTrial as TrialRecord, Connect, Plan, Point, Sample};
 use wiregauge_wire as wire;
 
 /// With more than one outstanding, the others go on while a lost one waits for its timeout, for so many exchanges.
@@ -102,6 +103,10 @@ pub struct Row {
 pub struct Measurement<C> {
     engine: Engine<C>,
     schedule: Schedule,
+    /// Follows the first exchange.
+    trial: Option<BatchTrial>,
+    /// The engine's exchanges from 1 to here are those of the trial; they are no samples.
+    trial_to: u64,
     point: Point,
     connect_each: bool,
     timeout_ns: u64,
@@ -149,6 +154,8 @@ impl<C: Generator> Measurement<C> {
         Measurement {
             engine,
             schedule: Schedule::new(plan),
+            trial: None,
+            trial_to: 0,
             point,
             connect_each,
             timeout_ns: plan.timeout_ns,
@@ -170,9 +177,46 @@ impl<C: Generator> Measurement<C> {
         }
     }
 
-    /// Exchanges started so far.
+    /// Lets a trial choose how many requests are handed over in one call.
+    pub fn with_trial(mut self, trial: Option<BatchTrial>) -> Self {
+        if trial.is_some() {
+            self.trial_to = u64::MAX;
+        }
+        self.trial = trial;
+        self
+    }
+
+    /// Exchanges started so far, those of the trial included.
     pub fn started(&self) -> u64 {
         self.engine.window().started()
+    }
+
+    /// What the trial has found, if it is over.
+    pub fn trial(&self) -> Option<TrialRecord> {
+        let trial = self.trial.as_ref()?;
+        (!self.is_trying()).then(|| trial.record(self.trial_to))
+    }
+
+    #[inline]
+    fn is_trying(&self) -> bool {
+        self.trial_to == u64::MAX
+    }
+
+    /// The number within the point of an exchange of the engine; 0 for those of the trial.
+    #[inline]
+    fn sequence(&self, engines: u64) -> u64 {
+        engines.saturating_sub(self.trial_to)
+    }
+
+    /// The number within the point of the next exchange to start.
+    #[inline]
+    pub fn next_sequence(&self) -> u64 {
+        self.sequence(self.started())
+    }
+
+    #[inline]
+    fn is_of_trial(&self, engines: u64) -> bool {
+        (1..=self.trial_to).contains(&engines)
     }
 
     /// Bytes received so far that belong to no answer.
@@ -200,8 +244,11 @@ impl<C: Generator> Measurement<C> {
         if self.stragglers_since_ns.is_some() {
             return self.await_stragglers(now_ns);
         }
+        if self.is_trying() && self.schedule.first_done() {
+            self.go_on_trying();
+        }
         let waiting = self.engine.window().waiting();
-        if self.started() >= self.schedule.total() && waiting == 0 {
+        if self.next_sequence() >= self.schedule.total() && waiting == 0 {
             return self.begin_stragglers(now_ns);
         }
         if self.proof.is_some() {
@@ -237,14 +284,28 @@ impl<C: Generator> Measurement<C> {
         };
         self.engine.window().under_way() < u64::from(depth)
             && self.engine.has_room()
-            && self.engine.window().next() < self.schedule.total()
+            && self.sequence(self.engine.window().next()) < self.schedule.total()
+    }
+
+    /// What the trial does next. Requests that it has staged remain its own when it is over.
+    fn go_on_trying(&mut self) {
+        let Some(trial) = &mut self.trial else {
+            return;
+        };
+        let window = self.engine.window();
+        let ended = window.started() - u64::from(window.waiting());
+        trial.ended(ended, self.engine.heard_ns());
+        if trial.is_over() {
+            self.trial_to = window.next() - 1;
+        }
+        self.engine.set_batch(trial.batch());
     }
 
     /// Stages the requests that may start now.
     #[inline]
     fn stage(&mut self, now_ns: u64) -> Option<Next> {
         while self.has_place() {
-            let sequence = self.engine.window().next();
+            let sequence = self.sequence(self.engine.window().next());
             if !self.schedule.may_stage(sequence, now_ns) {
                 break;
             }
@@ -265,7 +326,9 @@ impl<C: Generator> Measurement<C> {
 
     fn wait(&mut self, now_ns: u64) -> Next {
         let due_ns = match self.has_place() {
-            true => self.schedule.due_ns(self.engine.window().next()),
+            true => self
+                .schedule
+                .due_ns(self.sequence(self.engine.window().next())),
             false => None,
         };
         let at_rest = self.engine.window().under_way() == 0
@@ -351,10 +414,13 @@ impl<C: Generator> Measurement<C> {
         self.send_blocked = count == 0;
         if let Some(proof) = &mut self.proof {
             proof.sent(count);
+            if count > 0 {
+                self.engine.sent_other();
+            }
             return;
         }
         self.engine.sent(now_ns, count);
-        self.schedule.started(self.started(), now_ns);
+        self.schedule.started(self.next_sequence(), now_ns);
     }
 
     /// Where received bytes go.
@@ -383,6 +449,7 @@ impl<C: Generator> Measurement<C> {
             self.fail(Failure::Link);
             return;
         }
+        self.proof = None;
         self.engine.lose_all();
         if self.engine.window().waiting() == 0 {
             self.lose_next(now_ns);
@@ -414,6 +481,7 @@ impl<C: Generator> Measurement<C> {
     pub fn poll(&mut self, now_ns: u64) -> Option<Row> {
         loop {
             match self.engine.poll(now_ns)? {
+                Event::Ended(ended) if self.is_of_trial(ended.sequence) => self.tried(&ended),
                 Event::Ended(ended) => return Some(self.row(ended)),
                 Event::Malformed(..) => {}
                 Event::NeverQuiet => self.fail(Failure::NeverQuiet),
@@ -427,15 +495,29 @@ impl<C: Generator> Measurement<C> {
         self.engine.received_at(place)
     }
 
+    /// An exchange of the trial ended.
+    fn tried(&mut self, ended: &Ended) {
+        self.account(ended);
+        if !matches!(ended.outcome, Outcome::Answered | Outcome::Reordered)
+            && self.is_trying()
+            && let Some(trial) = &mut self.trial
+        {
+            trial.cancel();
+        }
+    }
+
     #[inline]
     fn row(&mut self, ended: Ended) -> Row {
-        let sequence = ended.sequence;
+        let sequence = self.sequence(ended.sequence);
         let intended_ns = match ended.outcome {
             Outcome::Duplicated => ended.start_ns,
             _ => self.schedule.due_ns(sequence).unwrap_or(ended.start_ns),
         };
         if sequence == 0 && !self.schedule.first_done() {
             self.schedule.first_ended(ended.end_ns);
+            if let Some(trial) = &mut self.trial {
+                trial.first_ended(ended.end_ns - ended.start_ns);
+            }
         }
         self.account(&ended);
         self.exchange_ended = true;

@@ -141,3 +141,73 @@ fn bytes_between_exchanges_can_be_taken_by_a_stream() {
     );
     assert!(!engine.has_unpolled());
 }
+
+#[test]
+fn a_reply_that_is_read_late_in_two_pieces_is_not_lost() {
+    let mut engine = engine(&Framing::Fixed { bytes: 2 }, false, TIMEOUT);
+    engine.set_reads_late(true);
+    send(&mut engine, 2, 0);
+    assert_eq!(receive(&mut engine, b"a", 2 * TIMEOUT), []);
+    let events = receive(&mut engine, b"b", 2 * TIMEOUT);
+    assert_eq!(ended(&events), [(0, Outcome::Answered)]);
+}
+
+#[test]
+fn a_program_that_reads_late_loses_what_is_not_there() {
+    let mut engine = engine(&Framing::Fixed { bytes: 2 }, false, TIMEOUT);
+    engine.set_reads_late(true);
+    send(&mut engine, 2, 0);
+    assert_eq!(receive(&mut engine, b"a", TIMEOUT), []);
+    let events = receive(&mut engine, b"", TIMEOUT);
+    assert_eq!(ended(&events), [(0, Outcome::Lost)]);
+}
+
+#[test]
+fn a_line_that_nobody_read_for_long_is_not_one_that_is_never_quiet() {
+    let mut engine = engine(&Framing::Fixed { bytes: 2 }, false, TIMEOUT);
+    engine.set_reads_late(true);
+    send(&mut engine, 2, 0);
+    let lost = receive(&mut engine, b"", TIMEOUT);
+    assert_eq!(ended(&lost), [(0, Outcome::Lost)]);
+    // Half of the missing reply stood in the system's buffer for a minute.
+    assert_eq!(receive(&mut engine, b"a", 1_000 * TIMEOUT), []);
+    let late = receive(&mut engine, b"b", 1_000 * TIMEOUT);
+    assert_eq!(ended(&late), [(0, Outcome::Late)]);
+    assert!(engine.has_room());
+}
+
+#[test]
+fn bytes_that_a_stream_took_are_no_unsolicited_data() {
+    let mut engine = engine(&Framing::Raw, false, TIMEOUT);
+    let mut into = [0; 1 << 16];
+    for _ in 0..100 {
+        assert_eq!(receive(&mut engine, &[], 0), []);
+        engine.space()[..1 << 16].fill(0);
+        engine.received(0, 1 << 16);
+        assert_eq!(engine.take_received(&mut into), 1 << 16);
+    }
+    assert_eq!(events(&mut engine, 0), []);
+}
+
+/// Receives so many bytes of this value, 64 KiB at a time; returns the bytes after which they counted as too many.
+fn flood(engine: &mut Engine<Splitter>, value: u8, bytes: usize) -> Option<usize> {
+    let mut came = 0;
+    while came < bytes {
+        let piece = (bytes - came).min(1 << 16);
+        came += piece;
+        if receive(engine, &vec![value; piece], 1).contains(&Event::NeverQuiet) {
+            return Some(came);
+        }
+    }
+    None
+}
+
+#[test]
+fn malformed_bytes_without_end_are_unsolicited_data() {
+    let end = b"\n".to_vec();
+    let mut engine = engine(&Framing::Terminator { end }, false, TIMEOUT);
+    send(&mut engine, 1, 0);
+    let limit = (4 << 20) + 16 * 16 * 4;
+    assert_eq!(flood(&mut engine, b'x', limit), None);
+    assert_eq!(flood(&mut engine, b'x', 1), Some(1));
+}

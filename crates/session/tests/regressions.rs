@@ -151,6 +151,25 @@ fn a_straggler_of_an_earlier_point_neither_answers_nor_damages_an_echo_over_udp(
 }
 
 #[test]
+fn a_doubled_last_answer_is_counted_within_five_milliseconds() {
+    for (again_after, doubled) in [(4 * MS, 1), (6 * MS, 0)] {
+        let plan = plan(Connect::Once, Schedule::AsFastAsPossible, 9, SECOND);
+        let codec = Echo::new(0, 64, false);
+        let mut session = Measurement::new(&plan, point(64, 64), false, 1, codec);
+        let mut number = 0;
+        let samples = run(&mut session, &mut |bytes, now| {
+            number += 1;
+            let answer = (now + RTT, bytes.to_vec());
+            let again = (number == 10).then(|| (now + RTT + again_after, bytes.to_vec()));
+            Some(std::iter::once(answer).chain(again).collect())
+        });
+        assert_eq!(session.end(), Some(&End::Complete));
+        assert_eq!(count(&samples, Status::Ok), 10);
+        assert_eq!(count(&samples, Status::Duplicated), doubled);
+    }
+}
+
+#[test]
 fn one_send_that_takes_nothing_after_a_long_pause_is_no_failure() {
     // Three timeouts lie between two exchanges.
     let plan = plan(Connect::Once, Schedule::EveryNs(3 * SECOND), 9, SECOND);

@@ -6,6 +6,7 @@ use crate::oracle::Fault;
 use crate::program::Program;
 use crate::scenario::Scenario;
 use crate::shrink::shrink;
+use crate::stream::{self, Streaming};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Which scenario.
@@ -17,12 +18,17 @@ pub enum Case {
     Matrix(u64),
     /// The program of this seed.
     Program(u64),
+    /// The one at this place of the matrix of programs.
+    ProgramMatrix(u64),
+    /// The stream of this seed.
+    Stream(u64),
 }
 
 impl Case {
-    /// The random one of a number: three of four measure, the fourth is a program.
+    /// The random one of a number: two of four measure exchanges, one is a program, one a stream.
     pub fn random(number: u64) -> Case {
         match number % 4 {
+            1 => Case::Stream(number),
             3 => Case::Program(number),
             _ => Case::Seed(number),
         }
@@ -37,6 +43,8 @@ impl Case {
             Case::Seed(seed) => guarded(|| run(&Scenario::random(seed), false)),
             Case::Matrix(index) => guarded(|| run(&matrix(index), false)),
             Case::Program(seed) => guarded(|| Program::random(seed).run(false)),
+            Case::ProgramMatrix(index) => guarded(|| Program::of_matrix(index).run(false)),
+            Case::Stream(seed) => guarded(|| Streaming::random(seed).run(false)),
         }
     }
 
@@ -46,6 +54,8 @@ impl Case {
             Case::Seed(seed) => format!("make simulate REPEAT={seed}"),
             Case::Matrix(index) => format!("make simulate REPEAT=matrix:{index}"),
             Case::Program(seed) => format!("make simulate REPEAT=program:{seed}"),
+            Case::ProgramMatrix(index) => format!("make simulate REPEAT=program-matrix:{index}"),
+            Case::Stream(seed) => format!("make simulate REPEAT=stream:{seed}"),
         }
     }
 
@@ -55,10 +65,17 @@ impl Case {
         let fault = match self {
             Case::Seed(seed) => explain(&Scenario::random(seed)),
             Case::Matrix(index) => explain(&matrix(index)),
-            Case::Program(seed) => {
-                let program = Program::random(seed);
-                println!("{program:#?}");
-                guarded(|| program.run(true)).err()
+            Case::Program(seed) => explain_program(&Program::random(seed)),
+            Case::ProgramMatrix(index) => explain_program(&Program::of_matrix(index)),
+            Case::Stream(seed) => {
+                let fails = |streaming: &Streaming| guarded(|| streaming.run(false)).is_err();
+                let streaming = Streaming::random(seed);
+                let smallest = match fails(&streaming) {
+                    true => stream::shrink(&streaming, fails),
+                    false => streaming,
+                };
+                println!("{smallest:#?}");
+                guarded(|| smallest.run(true)).err()
             }
         }?;
         println!("fails at {} ns: {}", fault.at_ns, fault.what);
@@ -73,6 +90,11 @@ fn explain(scenario: &Scenario) -> Option<Fault> {
     let smallest = shrink(scenario, |smaller| fails(smaller).is_some());
     println!("made smaller: {smallest:#?}");
     guarded(|| run(&smallest, true)).err()
+}
+
+fn explain_program(program: &Program) -> Option<Fault> {
+    println!("{program:#?}");
+    guarded(|| program.run(true)).err()
 }
 
 fn guarded(run: impl FnOnce() -> Result<Outcome, Fault>) -> Result<Outcome, Fault> {

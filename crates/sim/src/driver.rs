@@ -5,7 +5,7 @@ use crate::oracle::{Fault, Oracle};
 use crate::scenario::{Protocols, Scenario};
 use crate::world::{Broken, Byte, Device, Tag, Woken, World, device_of};
 use wiregauge_record::Sample;
-use wiregauge_session::{Echo, End, Exchange, Generator, Lines, Measurement, Next};
+use wiregauge_session::{BatchTrial, Echo, End, Exchange, Generator, Lines, Measurement, Next};
 
 /// Calls after which a scenario counts as one that never ends.
 const MOST_CALLS: u64 = 2_000_000;
@@ -92,10 +92,15 @@ impl<'a, C: Generator> Run<'a, C> {
     fn new(scenario: &'a Scenario, index: usize, base: u64, codec: C, trace: bool) -> Self {
         let plan = scenario.plan();
         let point = scenario.point(index);
+        let trial = scenario
+            .trial
+            .and_then(|turns| BatchTrial::new(point.depth, turns));
+        let is_trying = trial.is_some();
+        let (datagram, batch) = (scenario.datagram, scenario.batch);
         Run {
             scenario,
-            measurement: Measurement::new(&plan, point, scenario.datagram, scenario.batch, codec),
-            oracle: Oracle::new(scenario, index, base),
+            measurement: Measurement::new(&plan, point, datagram, batch, codec).with_trial(trial),
+            oracle: Oracle::new(scenario, index, base, is_trying),
             base,
             size: point.out_bytes as usize,
             sent: 0,
@@ -123,6 +128,7 @@ impl<'a, C: Generator> Run<'a, C> {
             }
             let next = self.measurement.next(now);
             self.say(now, || format!("{next:?}"));
+            self.oracle.trial_ended(now, self.measurement.trial())?;
             self.oracle.next(now, &next)?;
             let until = |until_ns: u64| match self.scenario.faults.stop_at {
                 Some(at) if !stopped => until_ns.min(at),

@@ -13,7 +13,8 @@
 //! assert!(outcome.rows >= 21);
 //! ```
 //!
-//! `scenario` is what happens, `world` makes it happen, `driver` runs the engine in it, `oracle` judges.
+//! `scenario` is what happens, `world` makes it happen, `driver` runs the engine in it, `oracle` judges. `stream` is all
+//! of that for streams, `program` for programs with an open device.
 
 mod case;
 mod driver;
@@ -24,6 +25,7 @@ mod program;
 mod random;
 mod scenario;
 mod shrink;
+mod stream;
 mod world;
 
 pub use case::Case;
@@ -31,7 +33,8 @@ pub use driver::{Outcome, run, run_with};
 pub use many::{Report, many};
 pub use matrix::{MATRIX, matrix};
 pub use oracle::Fault;
-pub use program::Program;
+pub use program::{Calls, PROGRAM_MATRIX, Program};
 pub use random::Random;
 pub use scenario::{Cell, Devices, Faults, MS, Protocols, Scenario, Shape, US};
+pub use stream::{StreamByte, StreamDevice, StreamFaults, Streaming};
 pub use world::{Byte, Device, Given, Tag};

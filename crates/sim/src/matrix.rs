@@ -128,7 +128,14 @@ fn set_fault(scenario: &mut Scenario, fault: usize) {
         8 if protocol != Protocols::Lines => faults.double_answer = often,
         9 => faults.swap_answer = 2 * often,
         10 => faults.late_answer = often,
-        11 => faults.restart_at = at,
+        11 => {
+            faults.restart_at = at;
+            // UNPROVEN is not larger than the request.
+            let cell = &mut scenario.cells[0];
+            if datagram && protocol == Protocols::Exchange {
+                cell.out_bytes = 64;
+            }
+        }
         12 => faults.silent_from = at,
         13 => faults.blocked_from = at,
         14 => faults.stop_at = at,
@@ -141,6 +148,11 @@ fn set_fault(scenario: &mut Scenario, fault: usize) {
         17..20 if protocol != Protocols::Lines => faults.duplicate = often,
         _ => {
             scenario.device = Devices::Hostile;
+            // It can interfere with a proof of address, too.
+            if datagram && protocol == Protocols::Exchange {
+                scenario.faults.restart_at = Some(50 * US);
+                scenario.cells[0].out_bytes = 64;
+            }
             scenario.interval_ns = scenario.interval_ns.map(|every| every.min(MS));
         }
     }

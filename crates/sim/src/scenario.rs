@@ -29,6 +29,13 @@ pub enum Devices {
     Plain,
     /// It answers with random bytes, with frames of forged lengths and numbers, and without being asked.
     Hostile,
+    /// It sends some MiB without being asked.
+    Flooding,
+}
+
+/// Bytes that may come without an answer: 4 MiB, and sixteen answers to each request that may be outstanding.
+pub fn most_unanswered(answer_bytes: u64, depth: u64) -> u64 {
+    (4 << 20) + 16 * answer_bytes * depth
 }
 
 /// One point of the sweep.
@@ -143,6 +150,8 @@ pub struct Scenario {
     pub give_up: u32,
     /// Requests in one send.
     pub batch: usize,
+    /// A trial chooses that instead, in which each slot times so many exchanges for each request outstanding.
+    pub trial: Option<u64>,
     /// The link.
     pub shape: Shape,
     /// What goes wrong.
@@ -165,6 +174,7 @@ impl Scenario {
             timeout_ns: 50 * MS,
             give_up: 10,
             batch: 8,
+            trial: None,
             shape: Shape {
                 send_room: 1 << 16,
                 receive_room: 1 << 16,
@@ -256,12 +266,61 @@ impl Scenario {
             scenario.interval_ns = scenario.interval_ns.map(|every| every.min(3 * MS));
         }
         scenario.faults = faults(random, &scenario);
+        let is_hostile = scenario.device == Devices::Hostile;
+        if protocol == Protocols::Exchange
+            && scenario.datagram
+            && (is_hostile || random.chance(150_000))
+        {
+            // The address must be proved while exchanges are under way and datagrams get lost. UNPROVEN is not
+            // larger than the request.
+            for cell in &mut scenario.cells {
+                (cell.out_bytes, cell.in_bytes) = (64, cell.in_bytes.max(300));
+            }
+            scenario.faults.restart_at = Some(random.below(20 * scenario.shape.delay_ns + 10 * US));
+            scenario.faults.lose = random.pick(&[20_000, 300_000, 500_000]);
+            scenario.faults.idle_call = random.pick(&[0, 500_000]);
+            let breaks = if connect_each { 200_000 } else { 10_000 };
+            scenario.faults.break_link = random.pick(&[0, breaks]);
+        }
+        let once = !scenario.datagram && !connect_each && scenario.interval_ns.is_none();
+        if once && deepest * bytes < 2_000 && random.chance(300_000) {
+            scenario.trial = Some(random.pick(&[1, 2]));
+        }
         if protocol == Protocols::Lines && matches!(scenario.limit, Limit::DurationNs(_)) {
             // What comes twice is taken for the next answer, and is sent twice again: time would stand still.
             scenario.faults.duplicate = 0;
             scenario.faults.double_answer = 0;
         }
+        if random.chance(3_000) {
+            scenario.flood(random);
+        }
         scenario
+    }
+
+    /// A device that sends some MiB, over a link that lets them pass soon.
+    fn flood(&mut self, random: &mut Random) {
+        self.device = Devices::Flooding;
+        self.cells.truncate(1);
+        let cell = &mut self.cells[0];
+        cell.depth = cell.depth.min(16);
+        if self.protocol == Protocols::Exchange {
+            cell.in_bytes = random.pick(&[cell.in_bytes, 1500]);
+        }
+        self.limit = Limit::Count(random.between(1, 30));
+        self.timeout_ns = random.pick(&[200 * MS, 1000 * MS]);
+        self.interval_ns = random.pick(&[None, Some(100 * US), Some(3 * MS)]);
+        self.shape = Shape {
+            receive_room: random.pick(&[1 << 16, 1 << 20]),
+            piece_down: random.pick(&[1 << 16, 1 << 20]),
+            piece_read: random.pick(&[30_000, 1 << 16, 1 << 20]),
+            delay_ns: random.pick(&[US, US, 50 * US]),
+            jitter_ns: US,
+            ..Scenario::plain(0, self.protocol, self.cells[0]).shape
+        };
+        self.faults = Faults {
+            silent_from: random.pick(&[None, Some(0)]),
+            ..Faults::default()
+        };
     }
 
     /// The largest depth.

@@ -44,6 +44,7 @@ fn smaller(of: &Scenario) -> Vec<Scenario> {
     with(&|scenario| scenario.warmup = 0);
     with(&|scenario| scenario.interval_ns = None);
     with(&|scenario| scenario.batch = 1);
+    with(&|scenario| scenario.trial = None);
     match of.limit {
         Limit::Count(count) => {
             for fewer in [1, count / 8, count / 2, count.saturating_sub(1)] {

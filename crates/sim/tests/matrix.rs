@@ -1,6 +1,6 @@
 //! The whole matrix, and random scenarios.
 
-use wiregauge_sim::{Case, MATRIX, many};
+use wiregauge_sim::{Case, MATRIX, PROGRAM_MATRIX, many};
 
 fn all_pass(report: &wiregauge_sim::Report) {
     let failed = report.failed.iter();
@@ -24,6 +24,14 @@ fn every_scenario_of_the_matrix_is_reported_as_it_happened() {
     assert_eq!(report.cases, MATRIX);
     // The scenarios do something.
     assert!(report.rows > 10 * MATRIX, "{report:?}");
+}
+
+#[test]
+fn every_program_of_the_matrix_is_served_as_the_device_answered() {
+    let report = many(0..PROGRAM_MATRIX, Case::ProgramMatrix, |_| {});
+    all_pass(&report);
+    assert_eq!(report.cases, PROGRAM_MATRIX);
+    assert!(report.rows > 10 * PROGRAM_MATRIX, "{report:?}");
 }
 
 #[test]

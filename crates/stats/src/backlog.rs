@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extrapolation_far_beyond_the_worst_gap_is_not_told() {
+    fn an_extrapolation_far_beyond_the_worst_gap_is_not_reported() {
         // Pareto gaps whose mean does not exist: the larger the question, the larger the answer.
         let mut random = 0.5_f64;
         let mut at_ns = 0;

@@ -13,7 +13,7 @@ pub(crate) const FEWEST: usize = 8;
 /// first order is asked as well (at 900, the two batch sizes sqrt(n) and n/30 meet).
 const FEW: usize = 900;
 
-/// Stretches of a run that are held against each other.
+/// ExceedanceRuns of a run that are held against each other.
 const STRETCHES: usize = 8;
 
 /// How seldom stretches of a steady run may seem to differ.

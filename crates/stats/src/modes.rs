@@ -7,7 +7,7 @@
 //! the deepest valley that noise does not explain, at any scale k, then each part again.
 
 use crate::coarse;
-use crate::comb::{self, Cell};
+use crate::quantization::{self, Cell};
 use crate::types::Mode;
 
 /// Smallest share and number of samples that a mode may hold.
@@ -65,7 +65,7 @@ pub(crate) fn find(cells: impl Iterator<Item = Cell> + Clone, n: u64) -> Vec<Mod
 
 /// Every m-th sample, each level spread evenly over the step of the clock around it.
 fn spread(cells: impl Iterator<Item = Cell> + Clone, n: u64) -> Points {
-    let step = comb::step(cells.clone(), n);
+    let step = quantization::step(cells.clone(), n);
     let every = n.div_ceil(POINTS);
     let mut points = Points {
         y: Vec::new(),

@@ -1,10 +1,10 @@
 //! The one door: samples go in in time order, statistics come out. Exact while that fits in memory,
 //! streaming beyond.
 
-use crate::comb::Cell;
 use crate::distribution::{distribution, share_below, upper_tail};
 use crate::exact::Exact;
 use crate::modes;
+use crate::quantization::Cell;
 use crate::reading::Reading;
 use crate::streaming::Streaming;
 use crate::types::{Confidence, Distribution, Estimate, Mode, Share};

@@ -2,11 +2,11 @@
 //! 700 KiB whatever the length of the run.
 
 use crate::blocks::{AT, Blocks, THRESHOLDS};
-use crate::comb::Cell;
 use crate::dependence::Dependence;
 use crate::distribution::Samples;
 use crate::interval::rank;
 use crate::moments::Moments;
+use crate::quantization::Cell;
 use hdrhistogram::Histogram;
 
 /// Significant decimal digits of the histogram: buckets no wider than 1/1024 of their value, and

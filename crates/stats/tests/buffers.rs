@@ -108,7 +108,7 @@ impl Model {
 struct Found {
     held: f64,
     extrapolated: f64,
-    told: f64,
+    printed: f64,
     /// Median of estimate / truth, and of high / low.
     bias: f64,
     width: f64,
@@ -132,7 +132,7 @@ fn coverage<const N: usize>(model: Model, n: usize, losses: [f64; N], seeds: u64
                 estimate.high.expect("told only with a bound"),
             );
             let found = &mut found[at];
-            found.told += 1.0;
+            found.printed += 1.0;
             found.held += f64::from(u8::from((low..=high).contains(&truth)));
             found.extrapolated += f64::from(u8::from(need.extrapolated));
             ratios[at].push(estimate.value / truth);
@@ -144,10 +144,10 @@ fn coverage<const N: usize>(model: Model, n: usize, losses: [f64; N], seeds: u64
         values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
     };
     for (at, found) in found.iter_mut().enumerate() {
-        let told = f64::max(found.told, 1.0);
-        found.held /= told;
-        found.extrapolated /= told;
-        found.told /= seeds as f64;
+        let printed = f64::max(found.printed, 1.0);
+        found.held /= printed;
+        found.extrapolated /= printed;
+        found.printed /= seeds as f64;
         found.bias = median(&mut ratios[at]);
         found.width = median(&mut widths[at]);
     }
@@ -183,7 +183,7 @@ fn assert_covered(gaps: Gaps) {
     let losses = [0.01, 1e-4, 1e-5];
     let found = coverage(model, 10_000, losses, 60);
     for ((loss, beyond), found) in losses.into_iter().zip([false, true, true]).zip(found) {
-        assert_eq!(found.told, 1.0, "{model:?} at {loss}");
+        assert_eq!(found.printed, 1.0, "{model:?} at {loss}");
         assert_eq!(found.extrapolated > 0.5, beyond, "{model:?} at {loss}");
         assert!(
             found.held >= 0.9,
@@ -225,9 +225,9 @@ fn few_independent_gaps_tell_nothing_of_what_they_did_not_see() {
         gaps: Gaps::Dependent,
         load: 0.0,
     };
-    assert_eq!(coverage(model, 1000, [1e-3], 20)[0].told, 0.0);
+    assert_eq!(coverage(model, 1000, [1e-3], 20)[0].printed, 0.0);
     let [found] = coverage(model, 10_000, [1e-4], 20);
-    assert_eq!((found.told, found.extrapolated), (1.0, 1.0));
+    assert_eq!((found.printed, found.extrapolated), (1.0, 1.0));
     assert!(found.held >= 0.9, "held in {}", found.held);
 }
 
@@ -249,7 +249,7 @@ fn table_of_coverage() {
                     print!(" |");
                     continue;
                 };
-                if found.told < 0.05 {
+                if found.printed < 0.05 {
                     print!(" - |");
                     continue;
                 }

@@ -88,7 +88,7 @@ fn responses(shape: Shape, order: Order, seed: u64, n: usize) -> Responses {
 struct Found {
     runs: f64,
     /// Told something: a share, or that it is rarer than can be told.
-    told: f64,
+    printed: f64,
     /// Of those: the truth was held.
     held: f64,
     /// Of those: a share.
@@ -113,13 +113,13 @@ fn coverage<const N: usize>(
             let Ok(tail) = &tail else { continue };
             let (low, high) = match tail.exceeding(shape.exceeded_by(share), f64::INFINITY, SURE) {
                 Exceeding::Seen => continue,
-                Exceeding::Share(told) => {
+                Exceeding::Share(printed) => {
                     found.shares += 1.0;
-                    (told.low.unwrap_or(0.0), told.high.unwrap_or(1.0))
+                    (printed.low.unwrap_or(0.0), printed.high.unwrap_or(1.0))
                 }
                 Exceeding::Rarer { than } => (0.0, than),
             };
-            found.told += 1.0;
+            found.printed += 1.0;
             found.held += f64::from(u8::from((low..=high).contains(&share)));
             found.above += f64::from(u8::from(high < share));
             found.width += (high / share).ln();
@@ -141,8 +141,8 @@ fn the_interval_of_a_rare_share_holds_it() {
     for tail in TAILS {
         // Three a run, and one in three runs.
         for found in coverage(tail, 5000, [6e-4, 6e-5], 40) {
-            assert!(found.told >= 0.6 * found.runs, "{tail:?}: {found:?}");
-            assert!(found.held >= 0.85 * found.told, "{tail:?}: {found:?}");
+            assert!(found.printed >= 0.6 * found.runs, "{tail:?}: {found:?}");
+            assert!(found.held >= 0.85 * found.printed, "{tail:?}: {found:?}");
         }
     }
 }
@@ -350,13 +350,13 @@ fn table_of_coverage() {
                 let per = n as f64;
                 let shares = [10.0 / per, 1.0 / per, 0.3 / per, 0.1 / per];
                 let found = coverage((shape, order), n, shares, seeds(200));
-                let cells = found.map(|f| match f.told >= 0.05 * f.runs {
+                let cells = found.map(|f| match f.printed >= 0.05 * f.runs {
                     true => format!(
                         "{:.0} % ({:.0} % told, {:.0} % low, x {:.1})",
-                        100.0 * f.held / f.told,
-                        100.0 * f.told / f.runs,
-                        100.0 * f.above / f.told,
-                        (f.width / f.told).exp()
+                        100.0 * f.held / f.printed,
+                        100.0 * f.printed / f.runs,
+                        100.0 * f.above / f.printed,
+                        (f.width / f.printed).exp()
                     ),
                     false => "-".to_owned(),
                 });

@@ -1,7 +1,7 @@
 //! Latency against throughput: what nothing else beats in both, and the knee of that.
 
 use crate::Candidate;
-use crate::told::Told;
+use crate::observed::Observed;
 use serde::Serialize;
 
 /// One end of what can be had.
@@ -36,16 +36,16 @@ impl FrontPoint {
 
 /// Of what was measured, from the shortest latency on. Several probes of one candidate count as one,
 /// by their exchanges. The choice is always among them.
-pub(crate) fn front(told: &[Told], best: Option<Candidate>) -> Vec<FrontPoint> {
+pub(crate) fn front(observed: &[Observed], best: Option<Candidate>) -> Vec<FrontPoint> {
     let mut points = Vec::new();
     let mut seen = Vec::new();
-    for here in told {
+    for here in observed {
         if seen.contains(&here.place) {
             continue;
         }
         seen.push(here.place);
         let (mut weight, mut trt, mut rtt) = (0.0, 0.0, 0.0);
-        for other in told.iter().filter(|other| other.place == here.place) {
+        for other in observed.iter().filter(|other| other.place == here.place) {
             if let Some(observation) = other.measured.observation {
                 let exchanges = other.measured.exchanges as f64;
                 weight += exchanges;

@@ -5,17 +5,17 @@
 #![forbid(unsafe_code)]
 
 mod advice;
-mod field;
 mod front;
 mod gaussian;
+mod observed;
 mod pool;
+mod posterior;
 mod probe;
 mod reasons;
 mod record;
 mod search;
 mod space;
 mod surrogate;
-mod told;
 mod why;
 
 pub use advice::{Advice, Choice, Kept, SetAside, Verdict};

@@ -1,8 +1,8 @@
 //! Finds out why the limit is where it is.
 
-use crate::field::Field;
+use crate::observed::Observed;
+use crate::posterior::Posterior;
 use crate::space::{Grid, Place};
-use crate::told::Told;
 use crate::{Choice, Kept, Why};
 use wiregauge_model::LinkModel;
 
@@ -12,15 +12,15 @@ const BETTER: f64 = 0.01;
 /// What weighs most first.
 pub(crate) fn reasons(
     grid: &Grid,
-    field: &Field,
+    field: &Posterior,
     best: &Choice,
     model: Option<&LinkModel>,
-    told: &[Told],
+    observed: &[Observed],
 ) -> Vec<Why> {
     let Some(place) = grid.place(&best.at) else {
         return Vec::new();
     };
-    let constraint = limiting(field, best, place, told);
+    let constraint = limiting(field, best, place, observed);
     let mut why: Vec<Why> = constraint.into_iter().collect();
     let setting = best.at.setting;
     let extent = grid.extent();
@@ -57,7 +57,7 @@ pub(crate) fn reasons(
 }
 
 /// The constraint that keeps the objective where it is.
-fn limiting(field: &Field, best: &Choice, place: Place, told: &[Told]) -> Option<Why> {
+fn limiting(field: &Posterior, best: &Choice, place: Place, observed: &[Observed]) -> Option<Why> {
     let first = |kept| best.constraints.iter().position(|v| v.kept == kept);
     if let Some(constraint) = first(Kept::Violated) {
         return Some(Why::NothingKeeps { constraint });
@@ -67,7 +67,7 @@ fn limiting(field: &Field, best: &Choice, place: Place, told: &[Told]) -> Option
     }
     // What was probed and is better, but is not shown to keep them all: that which is nearest to.
     let here = field.at(place);
-    let better = told.iter().map(|t| (t.place, field.at(t.place)));
+    let better = observed.iter().map(|t| (t.place, field.at(t.place)));
     let forbidden = better.filter(|(_, b)| b.shown < 0.5 && b.mean - b.sd > here.mean + BETTER);
     let (nearest, _) = forbidden.max_by(|a, b| a.1.slack.total_cmp(&b.1.slack))?;
     let constraint = field.tightest(nearest)?;

@@ -1,11 +1,11 @@
 //! The search: which candidate is probed next, and when it is enough. What comes next is a function of
-//! what was told, so that a search can be asked, interrupted and asked again.
+//! what was observed, so that a search can be asked, interrupted and asked again.
 
 use crate::advice::{Advice, Choice, Kept, SetAside, Verdict};
-use crate::field::{Belief, Field, Trial, expected_gain, model_of};
+use crate::observed::Observed;
 use crate::pool::{EACH, pool};
+use crate::posterior::{Belief, Posterior, Trial, expected_gain, model_of};
 use crate::space::{Grid, Place};
-use crate::told::Told;
 use crate::{Bound, Effort, Measured, Probe, Purpose, Sense, Space, SpaceError, front, reasons};
 use std::collections::HashSet;
 
@@ -69,7 +69,7 @@ pub struct Search {
     bounds: Vec<Bound>,
     effort: Effort,
     design: Vec<Place>,
-    told: Vec<Told>,
+    observed: Vec<Observed>,
 }
 
 impl Search {
@@ -91,7 +91,7 @@ impl Search {
             bounds,
             effort,
             design,
-            told: Vec::new(),
+            observed: Vec::new(),
         })
     }
 
@@ -124,14 +124,14 @@ impl Search {
 
     /// Exchanges spent so far.
     pub fn spent(&self) -> u64 {
-        self.told.iter().map(|t| t.measured.exchanges).sum()
+        self.observed.iter().map(|t| t.measured.exchanges).sum()
     }
 
-    /// What is to be measured next; `None` when the search is over. The same until it is told.
+    /// What is to be measured next; `None` when the search is over. The same until it is observed.
     pub fn next(&self) -> Option<Probe> {
         if let Some(&place) = self.design.iter().find(|place| !self.is_probed(**place))
-            && self.told.len() < self.design.len() * 2
-            && (self.left() >= self.fewest() || self.told.is_empty())
+            && self.observed.len() < self.design.len() * 2
+            && (self.left() >= self.fewest() || self.observed.is_empty())
         {
             return Some(self.probe(place, self.fewest(), Purpose::Explore));
         }
@@ -139,7 +139,7 @@ impl Search {
             return self.sign_of_life();
         };
         let is_kept = self.best_kept(&field).is_some();
-        if self.left() >= self.fewest() && self.told.len() < MOST_PROBES {
+        if self.left() >= self.fewest() && self.observed.len() < MOST_PROBES {
             // Another confirmation must be worth its while.
             let enough = match is_kept {
                 true => OUTDONE / 3.0,
@@ -163,7 +163,7 @@ impl Search {
     /// Takes what a probe gave. Ignores candidates of another space.
     pub fn tell(&mut self, probe: &Probe, measured: Measured) {
         if let Some(place) = self.grid.place(&probe.at) {
-            self.told.push(Told {
+            self.observed.push(Observed {
                 place,
                 probe: *probe,
                 measured,
@@ -176,17 +176,17 @@ impl Search {
         let field = self.field();
         let (best, set_aside) = self.chosen(field.as_ref());
         let place = best.as_ref().and_then(|best| self.grid.place(&best.at));
-        let model = place.and_then(|place| model_of(&self.told, place));
+        let model = place.and_then(|place| model_of(&self.observed, place));
         let mut failed = Vec::new();
-        for told in &self.told {
-            if self.is_out(told.place) && !failed.contains(&told.probe.at) {
-                failed.push(told.probe.at);
+        for observed in &self.observed {
+            if self.is_out(observed.place) && !failed.contains(&observed.probe.at) {
+                failed.push(observed.probe.at);
             }
         }
-        let front = front::front(&self.told, best.as_ref().map(|best| best.at));
+        let front = front::front(&self.observed, best.as_ref().map(|best| best.at));
         let why = match (&best, &field) {
             (Some(best), Some(field)) => {
-                reasons::reasons(&self.grid, field, best, model.as_ref(), &self.told)
+                reasons::reasons(&self.grid, field, best, model.as_ref(), &self.observed)
             }
             _ => Vec::new(),
         };
@@ -194,7 +194,7 @@ impl Search {
             knee: front::knee(&front),
             best,
             set_aside,
-            probes: (self.told.iter())
+            probes: (self.observed.iter())
                 .map(|t| (t.probe, t.measured.clone()))
                 .collect(),
             failed,
@@ -206,15 +206,15 @@ impl Search {
         }
     }
 
-    fn field(&self) -> Option<Field<'_>> {
-        let is_vain = |t: &&Told| self.choice(t).is_some_and(|choice| !choice.keeps_all());
+    fn field(&self) -> Option<Posterior<'_>> {
+        let is_vain = |t: &&Observed| self.choice(t).is_some_and(|choice| !choice.keeps_all());
         let in_vain = self.confirmations().filter(is_vain);
         let trial = Trial {
             probe: self.effort.exchanges,
             confirmation: self.confirmation(),
             in_vain: in_vain.count(),
         };
-        Field::new(&self.grid, self.sense, &self.bounds, &self.told, trial)
+        Posterior::new(&self.grid, self.sense, &self.bounds, &self.observed, trial)
     }
 
     fn probe(&self, place: Place, exchanges: u64, purpose: Purpose) -> Probe {
@@ -226,12 +226,12 @@ impl Search {
     }
 
     fn is_probed(&self, place: Place) -> bool {
-        self.told.iter().any(|told| told.place == place)
+        self.observed.iter().any(|observed| observed.place == place)
     }
 
     /// True where the link failed, and never answered.
     fn is_out(&self, place: Place) -> bool {
-        let mut here = self.told.iter().filter(|t| t.place == place).peekable();
+        let mut here = self.observed.iter().filter(|t| t.place == place).peekable();
         here.peek().is_some() && here.all(|t| t.measured.has_failed())
     }
 
@@ -251,7 +251,7 @@ impl Search {
 
     /// While nothing has answered: another candidate, as different as can be.
     fn sign_of_life(&self) -> Option<Probe> {
-        let failed: HashSet<Place> = self.told.iter().map(|t| t.place).collect();
+        let failed: HashSet<Place> = self.observed.iter().map(|t| t.place).collect();
         if failed.len() >= DEAD {
             return None;
         }
@@ -262,7 +262,7 @@ impl Search {
     }
 
     fn probed(&self) -> Vec<Place> {
-        let mut places: Vec<Place> = self.told.iter().map(|t| t.place).collect();
+        let mut places: Vec<Place> = self.observed.iter().map(|t| t.place).collect();
         places.sort_unstable();
         places.dedup();
         places.retain(|place| !self.is_out(*place));
@@ -270,7 +270,7 @@ impl Search {
     }
 
     /// The candidate whose probe promises most; `None` if no probe promises enough.
-    fn most_promising(&self, field: &Field, enough: f64) -> Option<Place> {
+    fn most_promising(&self, field: &Posterior, enough: f64) -> Option<Place> {
         let probed = self.probed();
         let mut ranked: Vec<(Place, Belief)> = probed
             .iter()
@@ -285,8 +285,8 @@ impl Search {
         // Around those that are good, and keep the constraints or nearly.
         ranked.sort_by(|a, b| worth(&b.1).total_cmp(&worth(&a.1)));
         let around: Vec<Place> = ranked.iter().take(3).map(|(place, _)| *place).collect();
-        let mut places = pool(&self.grid, &probed, &around, self.told.len());
-        let times = |place: &Place| self.told.iter().filter(|t| t.place == *place).count();
+        let mut places = pool(&self.grid, &probed, &around, self.observed.len());
+        let times = |place: &Place| self.observed.iter().filter(|t| t.place == *place).count();
         places.retain(|place| !self.is_out(*place) && times(place) < MOST_TIMES);
         let promise = |place: Place| {
             let belief = field.at(place);
@@ -312,9 +312,9 @@ impl Search {
         Some(*place)
     }
 
-    fn refinement(&self, field: &Field, place: Place) -> Probe {
+    fn refinement(&self, field: &Posterior, place: Place) -> Probe {
         let wanted = field.exchanges_at(place, FINEST);
-        let again = self.told.iter().filter(|t| t.place == place);
+        let again = self.observed.iter().filter(|t| t.place == place);
         let had: u64 = again.map(|t| t.measured.exchanges).sum();
         let few = self.fewest();
         let longest = self.effort.exchanges.saturating_mul(LONGEST);
@@ -322,13 +322,13 @@ impl Search {
         self.probe(place, wanted.max(had).clamp(few, most), Purpose::Refine)
     }
 
-    fn confirmations(&self) -> impl Iterator<Item = &Told> {
-        let confirmed = |t: &&Told| t.probe.purpose == Purpose::Confirm;
-        self.told.iter().filter(confirmed)
+    fn confirmations(&self) -> impl Iterator<Item = &Observed> {
+        let confirmed = |t: &&Observed| t.probe.purpose == Purpose::Confirm;
+        self.observed.iter().filter(confirmed)
     }
 
     /// What the best confirmed choice that keeps all constraints is believed to be worth.
-    fn best_kept(&self, field: &Field) -> Option<f64> {
+    fn best_kept(&self, field: &Posterior) -> Option<f64> {
         (self.confirmations())
             .filter(|t| self.choice(t).is_some_and(|choice| choice.keeps_all()))
             .map(|t| field.at(t.place).mean)
@@ -336,7 +336,7 @@ impl Search {
     }
 
     /// True if something that was probed is believed to be better than what was confirmed.
-    fn is_outdone(&self, field: &Field) -> bool {
+    fn is_outdone(&self, field: &Posterior) -> bool {
         let best = self.best_kept(field).unwrap_or(f64::NEG_INFINITY);
         (self.probed().into_iter())
             .filter(|place| !self.is_confirmed(*place))
@@ -351,7 +351,7 @@ impl Search {
 
     /// The probed candidate that is to be confirmed: the best of those that will be shown to keep the
     /// constraints, or whatever comes nearest to keeping them.
-    fn pick(&self, field: &Field) -> Option<Place> {
+    fn pick(&self, field: &Posterior) -> Option<Place> {
         let beliefs: Vec<(Place, Belief)> = (self.probed().into_iter())
             .filter(|place| !self.is_confirmed(*place))
             .map(|place| (place, field.at(place)))
@@ -390,7 +390,7 @@ impl Search {
 
     /// Mean RTT of all that was measured there; infinite if nothing was.
     fn latency(&self, place: Place) -> f64 {
-        let here = self.told.iter().filter(|t| t.place == place);
+        let here = self.observed.iter().filter(|t| t.place == place);
         let answered =
             here.filter_map(|t| Some((t.measured.exchanges as f64, t.measured.observation?)));
         let (all, sum) = answered.fold((0.0, 0.0), |(all, sum), (weight, observation)| {
@@ -399,22 +399,22 @@ impl Search {
         if all > 0.0 { sum / all } else { f64::INFINITY }
     }
 
-    fn choice(&self, told: &Told) -> Option<Choice> {
-        let figures = &told.measured.constraints;
+    fn choice(&self, observed: &Observed) -> Option<Choice> {
+        let figures = &observed.measured.constraints;
         let verdict =
             |(i, &bound): (usize, &Bound)| Verdict::of(bound, figures.get(i).copied().flatten());
         Some(Choice {
-            at: told.probe.at,
-            objective: told.measured.objective?,
+            at: observed.probe.at,
+            objective: observed.measured.objective?,
             constraints: self.bounds.iter().enumerate().map(verdict).collect(),
-            exchanges: told.measured.exchanges,
-            confirmed: told.probe.purpose == Purpose::Confirm,
+            exchanges: observed.measured.exchanges,
+            confirmed: observed.probe.purpose == Purpose::Confirm,
         })
     }
 
     /// The best of what was confirmed, and the others; without any, the longest probe of what is
     /// believed to be best.
-    fn chosen(&self, field: Option<&Field>) -> (Option<Choice>, Vec<SetAside>) {
+    fn chosen(&self, field: Option<&Posterior>) -> (Option<Choice>, Vec<SetAside>) {
         let mut confirmed: Vec<Choice> = (self.confirmations())
             .filter_map(|t| self.choice(t))
             .collect();
@@ -442,7 +442,7 @@ impl Search {
             return (Some(chosen), aside);
         }
         let place = field.and_then(|field| self.pick(field));
-        let longest = (self.told.iter())
+        let longest = (self.observed.iter())
             .filter(|t| Some(t.place) == place && !t.measured.has_failed())
             .max_by_key(|t| t.measured.exchanges);
         (longest.and_then(|t| self.choice(t)), Vec::new())

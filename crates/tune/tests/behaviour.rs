@@ -94,7 +94,7 @@ fn a_link_that_answers_nowhere_is_given_up_without_advice() {
 }
 
 #[test]
-fn a_constraint_that_nothing_keeps_is_told_with_what_comes_nearest() {
+fn a_constraint_that_nothing_keeps_is_reported_with_what_comes_nearest() {
     let least = p99_at(64, 1);
     let search = throughput(vec![Bound::Below(least / 3.0)]);
     let (_, advice) = run(search, &[Figure::InRate, Figure::P99], |_| true);
@@ -190,7 +190,7 @@ fn the_figures_of_the_choice_are_of_a_fresh_run_and_not_of_the_probe_that_spoke_
 }
 
 #[test]
-fn when_the_confirmation_breaks_a_constraint_the_next_best_is_confirmed_and_that_is_told() {
+fn when_the_confirmation_breaks_a_constraint_the_next_best_is_confirmed_and_that_is_reported() {
     let (least, most) = (p99_at(64, 1), p99_at(8000, 16));
     let mut search = throughput(vec![Bound::Below((least * most).sqrt())]);
     let mut device = Numeric::new(7);

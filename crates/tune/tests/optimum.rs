@@ -3,7 +3,7 @@
 //!
 //! The optimum is that of exhaustive search by the true figures of the modelled device, at every
 //! candidate. With a constraint there are two: the best that truly keeps it, and the best that nine of
-//! ten confirmations of the same length show to keep it. Both losses are told; the second is held
+//! ten confirmations of the same length show to keep it. Both losses are observed; the second is held
 //! to 3 %, because exhaustive search must show what it chose as well.
 
 use crate::devices;
@@ -31,12 +31,12 @@ fn bus(seed: u64) -> Outcome {
 }
 
 fn search(seeds: Range<u64>, one: fn(u64) -> Outcome) -> Vec<Outcome> {
-    let told = |seed: u64| {
+    let observed = |seed: u64| {
         let o = one(seed);
         println!("{seed:4} {}", o.line());
         o
     };
-    seeds.map(told).collect()
+    seeds.map(observed).collect()
 }
 
 fn hold(outcomes: &[Outcome]) {
@@ -47,12 +47,12 @@ fn hold(outcomes: &[Outcome]) {
             assert!(o.shown_loss <= MOST_LOSS, "{}", o.line());
         }
     }
-    hold_what_is_told(outcomes);
+    hold_what_is_reported(outcomes);
 }
 
-/// A constraint is told to be kept only if the whole interval of the confirmation keeps it; so the
+/// A constraint is observed to be kept only if the whole interval of the confirmation keeps it; so the
 /// truth violates it in no more than the 2.5 % that such an interval misses on one side.
-fn hold_what_is_told(outcomes: &[Outcome]) {
+fn hold_what_is_reported(outcomes: &[Outcome]) {
     let mut told_kept = 0;
     let mut untrue = 0;
     for o in outcomes {
@@ -108,11 +108,11 @@ fn table(name: &str, outcomes: &[Outcome]) {
     row("probes", spread(&|o| Some(o.probes as f64)), 1.0, "");
     let count = |what: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|o| what(o)).count();
     println!(
-        "{name}: {} devices; {} with a constraint, of which {} told kept, {} of these untruly; {} where nothing can be shown",
+        "{name}: {} devices; {} with a constraint, of which {} observed kept, {} of these untruly; {} where nothing can be shown",
         outcomes.len(),
-        count(&|o| o.told.is_some()),
-        count(&|o| o.told == Some(Kept::Kept)),
-        count(&|o| o.told == Some(Kept::Kept) && !o.is_true),
+        count(&|o| o.observed.is_some()),
+        count(&|o| o.observed == Some(Kept::Kept)),
+        count(&|o| o.observed == Some(Kept::Kept) && !o.is_true),
         count(&|o| !o.is_showable),
     );
 }
@@ -139,6 +139,6 @@ fn table_of_losses() {
         println!("{name}: {far} further than 3 % from the optimum");
         assert!(far * 50 <= outcomes.len(), "{far} of {name}");
         assert!(outcomes.iter().all(|o| o.spent <= MOST_SPENT), "{name}");
-        hold_what_is_told(outcomes);
+        hold_what_is_reported(outcomes);
     }
 }

@@ -1,4 +1,4 @@
-"""The streams of a device (docs/protocol.md, What a stream is made of and Telling what happened)."""
+"""The streams of a device (docs/protocol.md, Stream data and Classifying received bytes)."""
 
 import struct
 import time
@@ -17,7 +17,7 @@ def words(place, length):
 
 
 class Sink:
-    """What happened to a stream, as "Telling what happened" has it."""
+    """What happened to a stream, as "Classifying received bytes" defines it."""
 
     def __init__(self, magic=0xA7):
         self.magic = magic

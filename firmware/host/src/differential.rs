@@ -5,7 +5,7 @@ use crate::{Responder, Settings, TICKS, waiting};
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
-use wiregauge_responder::{Character, Device, Faults, Model};
+use wiregauge_responder::{Device, DeviceConfig, Faults, Model};
 use wiregauge_wire as wire;
 use wiregauge_wire::{Kind, Response};
 
@@ -41,7 +41,7 @@ pub fn settings() -> Settings {
 }
 
 fn reference() -> Device {
-    let character = Character {
+    let config = DeviceConfig {
         protocol: Protocol::Wiregauge,
         name: "both".into(),
         max_frame: MAX_FRAME,
@@ -50,7 +50,7 @@ fn reference() -> Device {
         seed: 1,
     };
     // A device on a bus is told the time, so that its ticks can be foretold.
-    Device::on_bus(character, Clock::start(), Bus::FullSpeed)
+    Device::on_bus(config, Clock::start(), Bus::FullSpeed)
 }
 
 /// What the responder in Rust sends to a host that says `stream` in pieces of these sizes, which go round.

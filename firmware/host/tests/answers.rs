@@ -6,7 +6,7 @@ use wiregauge_firmware_host::recipe::hello;
 use wiregauge_firmware_host::{Address, Responder, Settings, TICKS};
 use wiregauge_link::host::Clock;
 use wiregauge_record::Protocol;
-use wiregauge_responder::{Character, Device, Faults, Model, Trust};
+use wiregauge_responder::{Device, DeviceConfig, Faults, Model, Trust};
 use wiregauge_wire as wire;
 use wiregauge_wire::{Kind, Response, StreamReport};
 
@@ -86,7 +86,7 @@ fn answers_in(mut said: &[u8]) -> Vec<Answer> {
 }
 
 fn device(max_frame: u32) -> Device {
-    let character = Character {
+    let config = DeviceConfig {
         protocol: Protocol::Wiregauge,
         name: "answers".into(),
         max_frame,
@@ -94,7 +94,7 @@ fn device(max_frame: u32) -> Device {
         faults: Faults::default(),
         seed: 1,
     };
-    Device::new(character, Clock::start())
+    Device::new(config, Clock::start())
 }
 
 fn firmware(max_frame: u32) -> Responder {

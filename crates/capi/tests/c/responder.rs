@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use wiregauge_record::Protocol;
-use wiregauge_responder::{Character, Faults, Model, News, Serve, ServeAddress, serve};
+use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
 
 /// A responder that ends with the test.
 pub struct Responder {
@@ -23,7 +23,7 @@ impl Responder {
     pub fn with(protocol: Protocol, faults: Faults) -> Responder {
         let what = Serve {
             address: ServeAddress::parse("tcp://127.0.0.1:0").unwrap(),
-            character: Character {
+            config: DeviceConfig {
                 protocol,
                 name: "walked over".into(),
                 max_frame: 1 << 20,
@@ -35,12 +35,12 @@ impl Responder {
             baud: None,
         };
         let stop = Arc::new(AtomicBool::new(false));
-        let (tell, told) = std::sync::mpsc::channel();
+        let (tell, printed) = std::sync::mpsc::channel();
         let thread = std::thread::spawn({
             let stop = Arc::clone(&stop);
             move || {
-                let news = |news: News<'_>| {
-                    if let News::Ready { address, .. } = news {
+                let news = |news: ServeEvent<'_>| {
+                    if let ServeEvent::Ready { address, .. } = news {
                         tell.send(address.to_owned()).unwrap();
                     }
                 };
@@ -48,7 +48,7 @@ impl Responder {
             }
         });
         Responder {
-            address: told.recv_timeout(Duration::from_secs(20)).unwrap(),
+            address: printed.recv_timeout(Duration::from_secs(20)).unwrap(),
             stop,
             thread: Some(thread),
         }

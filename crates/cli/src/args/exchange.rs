@@ -68,7 +68,8 @@ pub struct ExchangeArgs {
     /// depth in the result.
     #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "1")]
     pub depth: Sizes,
-    /// Maximum number of requests per system call [default: no limit; 1 over UDP and USB].
+    /// Maximum number of requests per system call [default: no limit, or fewer if a short trial before the
+    /// point is faster with fewer; 1 over UDP and USB].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub batch: Option<u32>,
     /// Number of exchanges at each point [default: 1000].

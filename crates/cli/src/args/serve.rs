@@ -63,25 +63,25 @@ pub struct ServeArgs {
 
     /// Send no answer.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
-    pub drop: Option<wiregauge_responder::Often>,
+    pub drop: Option<wiregauge_responder::FaultRate>,
     /// Flip a bit of the answer.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
-    pub corrupt: Option<wiregauge_responder::Often>,
+    pub corrupt: Option<wiregauge_responder::FaultRate>,
     /// Send the answer twice.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
-    pub duplicate: Option<wiregauge_responder::Often>,
+    pub duplicate: Option<wiregauge_responder::FaultRate>,
     /// Delay the answer by 5 ms, so that later ones overtake it.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
-    pub reorder: Option<wiregauge_responder::Often>,
+    pub reorder: Option<wiregauge_responder::FaultRate>,
     /// Drop a byte in the middle of the answer.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
-    pub lose_byte: Option<wiregauge_responder::Often>,
+    pub lose_byte: Option<wiregauge_responder::FaultRate>,
     /// Insert a byte in the middle of the answer.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
-    pub insert_byte: Option<wiregauge_responder::Often>,
+    pub insert_byte: Option<wiregauge_responder::FaultRate>,
     /// Stall for a time, such as every=1000:400ms.
     #[arg(long, value_name = "OFTEN:TIME", value_parser = values::stall, help_heading = "Faults")]
-    pub stall: Option<(wiregauge_responder::Often, u64)>,
+    pub stall: Option<(wiregauge_responder::FaultRate, u64)>,
     /// Disconnect after N exchanges.
     #[arg(long, value_name = "N", help_heading = "Faults")]
     pub disconnect_after: Option<u64>,

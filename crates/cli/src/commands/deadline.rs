@@ -15,8 +15,8 @@ use std::path::Path;
 use std::time::Duration;
 use wiregauge_record::{Point, Schedule};
 use wiregauge_report::figures::{self, Figure};
-use wiregauge_report::gather::{self, ControlLoop, Deadlines};
-use wiregauge_report::told;
+use wiregauge_report::load::{self, ControlLoop, Deadlines};
+use wiregauge_report::tables;
 use wiregauge_run::{AnyRun, Exchange, Run};
 
 /// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
@@ -52,7 +52,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     let chosen = chosen(args, &run)?;
     let mut meter = session.caller.meter(args.json);
     meter.says(format!("reading {}", run.name()));
-    let deadlines = gather::deadlines(&run, &chosen, control_loop, &mut |part| meter.update(part));
+    let deadlines = load::deadlines(&run, &chosen, control_loop, &mut |part| meter.update(part));
     meter.clear();
     drop(meter);
     let deadlines = deadlines?;
@@ -71,7 +71,11 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
         serde_json::to_writer_pretty(&mut out, &value).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
-        printed::text(&mut out, &told::of_deadlines(&run.file, &deadlines), false)?;
+        printed::text(
+            &mut out,
+            &tables::of_deadlines(&run.file, &deadlines),
+            false,
+        )?;
     }
     out.flush()?;
     if let Some((file, format)) = figure {

@@ -10,10 +10,10 @@ use std::env;
 use std::io::{self, Write};
 use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
-use wiregauge_doctor::{Change, Ended, MendError, Sight, Step, Target, Undone};
+use wiregauge_doctor::{Change, Ended, FixError, HostContext, Step, Target, Undone};
 use wiregauge_link::Address;
 use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_report::told::quoted;
+use wiregauge_report::tables::quoted;
 
 /// For tests: a directory with the `/sys`, `/proc` and `/dev` of a computer that is made up.
 const ROOT: &str = "WIREGAUGE_DOCTOR_ROOT";
@@ -28,12 +28,12 @@ pub fn run(args: &DoctorArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
         Some(name) => Some(wiregauge_run::find(&wiregauge_run::runs_home(), name)?),
         None => None,
     };
-    let mut sight = Sight::new(&root, Target::None, run);
-    sight.target = match &args.address {
-        Some(address) => target(&sight, address)?,
-        None => of_run(&sight, session),
+    let mut context = HostContext::new(&root, Target::None, run);
+    context.target = match &args.address {
+        Some(address) => target(&context, address)?,
+        None => of_run(&context, session),
     };
-    let found = wiregauge_doctor::examine(&sight, &args.only);
+    let found = wiregauge_doctor::examine(&context, &args.only);
     let changes: Vec<Change> = found.iter().flat_map(|one| one.changes.clone()).collect();
     let mut out = session.caller.words();
     if !args.json {
@@ -101,9 +101,9 @@ fn undo_place() -> anyhow::Result<PathBuf> {
     )
 }
 
-fn failed(error: MendError) -> anyhow::Error {
+fn failed(error: FixError) -> anyhow::Error {
     match error {
-        MendError::Read { .. } | MendError::Write { .. } => {
+        FixError::Read { .. } | FixError::Write { .. } => {
             StorageFailed(io::Error::other(error.to_string())).into()
         }
         _ => error.into(),
@@ -119,11 +119,11 @@ fn again(session: &Session<'_>) -> String {
 
 /// The device of the run, if it was one of this host's and is there; what is stored of the run can be told
 /// without it.
-fn of_run(sight: &Sight, session: &Session<'_>) -> Target {
-    let Some(run) = &sight.run else {
+fn of_run(context: &HostContext, session: &Session<'_>) -> Target {
+    let Some(run) = &context.run else {
         return Target::None;
     };
-    if !sight.is_of_this_host() {
+    if !context.is_of_this_host() {
         remark!(
             session,
             "note: the run was measured on another computer; only its stored conditions are checked"
@@ -131,18 +131,18 @@ fn of_run(sight: &Sight, session: &Session<'_>) -> Target {
         return Target::Here;
     }
     // It may be unplugged by now, and a loop's device has no address of a link.
-    target(sight, run.stored().address()).unwrap_or(Target::Here)
+    target(context, run.stored().address()).unwrap_or(Target::Here)
 }
 
 /// What an address stands for on this host.
-fn target(sight: &Sight, text: &str) -> anyhow::Result<Target> {
+fn target(context: &HostContext, text: &str) -> anyhow::Result<Target> {
     let address = Address::parse(text)?;
     let doing = format!("cannot find {address}");
     Ok(match address.kind().scheme {
         "serial" => {
-            // The sight knows absolute paths only.
+            // The context knows absolute paths only.
             let path = std::path::absolute(address.rest()).unwrap_or_default();
-            let Some(path) = sight.resolved(&path) else {
+            let Some(path) = context.resolved(&path) else {
                 let said = format!("{} does not exist", address.rest());
                 return Err(LinkError::new(LinkErrorKind::NotFound, doing, said)
                     .hint("is the device plugged in? its name may have changed: wiregauge devices")
@@ -152,7 +152,7 @@ fn target(sight: &Sight, text: &str) -> anyhow::Result<Target> {
         }
         "usb" => {
             let name = wiregauge_link::devices::usb_port(&address)?;
-            if !sight.exists(format!("/sys/bus/usb/devices/{name}")) {
+            if !context.exists(format!("/sys/bus/usb/devices/{name}")) {
                 let said = format!("no device is attached to port {name}");
                 return Err(LinkError::new(LinkErrorKind::NotFound, doing, said)
                     .hint("is the device plugged in? wiregauge devices lists the ports")

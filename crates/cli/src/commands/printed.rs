@@ -4,24 +4,24 @@ use crate::args::Look;
 use crate::caller::Session;
 use crate::output::style::{CAUTION, HEADING, RESET};
 use std::io::Write;
-use wiregauge_report::told::{self, Told};
+use wiregauge_report::tables::{self, Tables};
 use wiregauge_run::{Loop, RunFile, RunKind, Stream};
 
 /// Prints an exchange run to standard output.
 pub fn exchange(file: &RunFile, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
     print(file, look, session, || {
-        told::of_exchange(file, look.confidence)
+        tables::of_exchange(file, look.confidence)
     })
 }
 
 /// Prints a stream run to standard output.
 pub fn stream(file: &RunFile<Stream>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
-    print(file, look, session, || told::of_stream(file))
+    print(file, look, session, || tables::of_stream(file))
 }
 
 /// Prints a loop run to standard output.
 pub fn closed_loop(file: &RunFile<Loop>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
-    print(file, look, session, || told::of_loop(file))
+    print(file, look, session, || tables::of_loop(file))
 }
 
 /// Prints the one table of a loop run that has published figures beside its own.
@@ -31,9 +31,9 @@ pub fn loop_beside_published(
     look: Look,
     session: &Session<'_>,
 ) -> anyhow::Result<()> {
-    let tell = || Told {
-        tables: told::loop_beside_published(file).into_iter().collect(),
-        ..Told::default()
+    let tell = || Tables {
+        tables: tables::loop_beside_published(file).into_iter().collect(),
+        ..Tables::default()
     };
     print(
         file,
@@ -50,7 +50,7 @@ fn print<K: RunKind>(
     file: &RunFile<K>,
     look: Look,
     session: &Session<'_>,
-    tell: impl Fn() -> Told,
+    tell: impl Fn() -> Tables,
 ) -> anyhow::Result<()> {
     let mut out = session.caller.words();
     match look.json {
@@ -70,39 +70,39 @@ pub fn json<K: RunKind>(out: &mut impl Write, file: &RunFile<K>) -> anyhow::Resu
 }
 
 /// Prints what there is to tell of a run for people.
-pub fn text(out: &mut impl Write, told: &Told, quiet: bool) -> std::io::Result<()> {
+pub fn text(out: &mut impl Write, printed: &Tables, quiet: bool) -> std::io::Result<()> {
     if !quiet {
-        heading(out, told)?;
+        heading(out, printed)?;
     }
-    for table in &told.tables {
+    for table in &printed.tables {
         writeln!(out, "\n{HEADING}{}{RESET}", table.title)?;
         write!(out, "{}", table.text())?;
     }
     if !quiet {
-        if !told.floors.is_empty() {
-            let (title, what) = (told::FLOORS, told::FLOORS_ARE);
+        if !printed.floors.is_empty() {
+            let (title, what) = (tables::FLOORS, tables::FLOORS_ARE);
             writeln!(out, "\n{HEADING}{title}{RESET} ({what})")?;
         }
-        for line in &told.floors {
+        for line in &printed.floors {
             writeln!(out, "  {line}")?;
         }
-        for note in &told.notes {
+        for note in &printed.notes {
             writeln!(out, "\n{note}")?;
         }
     }
-    for warning in &told.warnings {
+    for warning in &printed.warnings {
         writeln!(out, "\n{CAUTION}warning:{RESET} {warning}")?;
     }
-    if let Some(error) = &told.failed {
+    if let Some(error) = &printed.failed {
         writeln!(out, "\n{CAUTION}the run failed:{RESET} {error}")?;
     }
     Ok(())
 }
 
-fn heading(out: &mut impl Write, told: &Told) -> std::io::Result<()> {
-    let mut lines = told.heading.iter();
+fn heading(out: &mut impl Write, printed: &Tables) -> std::io::Result<()> {
+    let mut lines = printed.heading.iter();
     let mut rest = lines.next().map_or("", String::as_str);
-    for part in &told.set_off {
+    for part in &printed.set_off {
         if let Some((before, after)) = rest.split_once(part.as_str()) {
             write!(out, "{before}{HEADING}{part}{RESET}")?;
             rest = after;

@@ -5,7 +5,7 @@ use crate::caller::Session;
 use crate::output::style::{CAUTION, HEADING, RESET};
 use std::io::Write;
 use wiregauge_compare::Comparison;
-use wiregauge_report::told::{Table, ToldComparison, of_comparison};
+use wiregauge_report::tables::{ComparisonTables, Table, of_comparison};
 
 /// Columns of words, which read better from the left.
 const WORDS: &[&str] = &["point", "figure", "verdict", "what"];
@@ -16,34 +16,34 @@ pub fn print(
     format: TableFormat,
     session: &Session<'_>,
 ) -> anyhow::Result<()> {
-    let told = of_comparison(comparison);
+    let printed = of_comparison(comparison);
     let mut out = session.caller.words();
     match format {
-        TableFormat::Text => text(&mut out, told)?,
-        TableFormat::Md => out.write_all(told.markdown().as_bytes())?,
+        TableFormat::Text => text(&mut out, printed)?,
+        TableFormat::Md => out.write_all(printed.markdown().as_bytes())?,
     }
     Ok(out.flush()?)
 }
 
-fn text(out: &mut impl Write, told: ToldComparison) -> std::io::Result<()> {
-    for line in &told.heading {
+fn text(out: &mut impl Write, printed: ComparisonTables) -> std::io::Result<()> {
+    for line in &printed.heading {
         writeln!(out, "{line}")?;
     }
     writeln!(out)?;
-    for (at, line) in told.words.iter().enumerate() {
+    for (at, line) in printed.words.iter().enumerate() {
         match at {
             0 => writeln!(out, "{HEADING}{line}{RESET}")?,
             _ => writeln!(out, "  {line}")?,
         }
     }
-    for table in told.changed.into_iter().chain([told.figures]) {
+    for table in printed.changed.into_iter().chain([printed.figures]) {
         writeln!(out, "\n{HEADING}{}{RESET}", table.title)?;
         write!(out, "{}", readable(table).text())?;
     }
-    if !told.notes.is_empty() {
+    if !printed.notes.is_empty() {
         writeln!(out)?;
     }
-    for note in &told.notes {
+    for note in &printed.notes {
         writeln!(out, "{CAUTION}note:{RESET} {note}")?;
     }
     Ok(())

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use wiregauge_compare::Comparison;
 use wiregauge_report::figures::{self, Figure};
-use wiregauge_report::{Subject, labels, page, told};
+use wiregauge_report::{Subject, labels, page, tables};
 use wiregauge_run::AnyRun;
 
 /// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
@@ -67,7 +67,7 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
         }
     }
     if let Some(place) = &place {
-        let comparisons: Vec<_> = compared.iter().map(told::of_comparison).collect();
+        let comparisons: Vec<_> = compared.iter().map(tables::of_comparison).collect();
         let html = page::html(&subjects, &drawn, &comparisons);
         files::write(place, html.as_bytes(), session.caller)?;
         if !piped {
@@ -109,8 +109,8 @@ fn load(runs: Vec<AnyRun>, meter: Box<dyn Meter>) -> Vec<Subject> {
     for (label, run) in labels.into_iter().zip(runs) {
         let part = rows(&run) / all;
         tell(&|meter| meter.says(format!("reading {label}")));
-        let told = told::of(&run, true);
-        let subject = Subject::load(label, run, told, &|within| {
+        let printed = tables::of(&run, true);
+        let subject = Subject::load(label, run, printed, &|within| {
             tell(&|meter| meter.update(done + part * within));
         });
         done += part;

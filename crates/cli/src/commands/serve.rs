@@ -8,7 +8,7 @@ use std::io::Write;
 use wiregauge_link::host::Load;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
-use wiregauge_responder::{Character, Faults, Model, News, Serve, ServeAddress, serve};
+use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
 
 /// Runs the command.
 pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -43,7 +43,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     };
     let what = Serve {
         address,
-        character: Character {
+        config: DeviceConfig {
             protocol: match args.protocol {
                 ServeProtocolArg::Echo => Protocol::Echo,
                 ServeProtocolArg::Wiregauge => Protocol::Wiregauge,
@@ -70,8 +70,8 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let stop = session.caller.stop()?;
     let quiet = args.quiet;
     let gadget = matches!(what.address, ServeAddress::UsbGadget(_));
-    let tell = move |news: News<'_>| match news {
-        News::Ready { address, remote } => {
+    let tell = move |news: ServeEvent<'_>| match news {
+        ServeEvent::Ready { address, remote } => {
             // To standard output and at once, so that a script can wait for it and read it.
             session.caller.serving(address);
             let mut out = session.caller.bytes();
@@ -88,27 +88,27 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
                 remark!(session, "{hint}   (stop with Ctrl-C)");
             }
         }
-        News::Came(peer) if !quiet => remark!(session, "{peer} connected"),
-        News::Left(peer) if !quiet => remark!(session, "{peer} disconnected"),
-        News::TurnedAway(peer) => {
+        ServeEvent::Came(peer) if !quiet => remark!(session, "{peer} connected"),
+        ServeEvent::Left(peer) if !quiet => remark!(session, "{peer} disconnected"),
+        ServeEvent::TurnedAway(peer) => {
             remark!(
                 session,
                 "{CAUTION}rejected:{RESET} {peer} (see --max-clients)"
             );
         }
-        News::CannotAccept(error) => {
+        ServeEvent::CannotAccept(error) => {
             remark!(
                 session,
                 "{CAUTION}cannot accept clients:{RESET} {error}; will retry (reported once)"
             );
         }
-        News::ReplyLost { peer, error } => {
+        ServeEvent::ReplyLost { peer, error } => {
             remark!(
                 session,
                 "{CAUTION}reply lost:{RESET} cannot send to {peer}: {error} (reported once)"
             );
         }
-        News::Came(_) | News::Left(_) => {}
+        ServeEvent::Came(_) | ServeEvent::Left(_) => {}
     };
     let load = args.device_load.map(Load::start);
     let served = serve(&what, &stop, &tell);

@@ -7,7 +7,7 @@ use crate::args::{Look, ShowArgs, ShowFormat};
 use crate::caller::Session;
 use anyhow::bail;
 use std::io::Write;
-use wiregauge_report::told;
+use wiregauge_report::tables;
 use wiregauge_run::AnyRun;
 
 /// Runs the command.
@@ -19,16 +19,16 @@ pub fn run(args: &ShowArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         (Some(_), true) => bail!("--json means --format json: use only one of them"),
     };
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
-    let tell = || told::of(&run, args.look.confidence);
+    let tell = || tables::of(&run, args.look.confidence);
     let text = match format {
         ShowFormat::Text | ShowFormat::Json => {
             let json = format == ShowFormat::Json;
             print(&run, Look { json, ..args.look }, session)?;
             return Ok(Outcome::Done);
         }
-        ShowFormat::Md => told::markdown(&run, &tell()),
-        ShowFormat::Latex => told::latex(&run, &tell()),
-        ShowFormat::Csv => told::csv(&run),
+        ShowFormat::Md => tables::markdown(&run, &tell()),
+        ShowFormat::Latex => tables::latex(&run, &tell()),
+        ShowFormat::Csv => tables::csv(&run),
     };
     let mut out = session.caller.bytes();
     out.write_all(text.as_bytes())?;
@@ -45,7 +45,7 @@ fn print(run: &AnyRun, look: Look, session: &Session<'_>) -> anyhow::Result<()> 
     if !look.json && !look.quiet {
         let mut out = session.caller.words();
         writeln!(out, "\nstored in {}", run.stored().dir().display())?;
-        let command = told::command(run.stored().conditions());
+        let command = tables::command(run.stored().conditions());
         writeln!(out, "measured with: {command}")?;
     }
     Ok(())

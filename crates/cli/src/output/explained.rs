@@ -4,7 +4,7 @@ use super::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_explain::{ExchangeSplit, FlowSplit, StreamExplanation};
 use wiregauge_record::{Direction, Plan, StreamPlan};
-use wiregauge_report::told::Table;
+use wiregauge_report::tables::Table;
 use wiregauge_report::units::TimeUnit;
 
 /// A time in the table's unit, or a dash.

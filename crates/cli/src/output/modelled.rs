@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use wiregauge_explain::Modelled;
 use wiregauge_model::{Figures, How, Residual, StageCost};
 use wiregauge_record::Direction;
-use wiregauge_report::told::Table;
+use wiregauge_report::tables::Table;
 use wiregauge_report::units::{RateUnit, TimeUnit};
 use wiregauge_stats::Estimate;
 

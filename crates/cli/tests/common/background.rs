@@ -87,18 +87,18 @@ impl Collected {
 impl Background {
     /// Starts it.
     pub fn start(command: &mut Command) -> Background {
-        let told = format!("{command:?}");
+        let printed = format!("{command:?}");
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .unwrap_or_else(|error| panic!("starting {told}: {error}"));
+            .unwrap_or_else(|error| panic!("starting {printed}: {error}"));
         let stdout = Collected::from(child.stdout.take().expect("asked for"));
         let stderr = Collected::from(child.stderr.take().expect("asked for"));
         Background {
             child,
-            command: told,
+            command: printed,
             stdout,
             stderr,
         }

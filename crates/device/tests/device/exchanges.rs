@@ -1,11 +1,11 @@
 //! Exchanges, batches and the pipeline with a responder that speaks the wiregauge protocol.
 
-use crate::parts::{PATIENCE, Responder, options, payload};
+use crate::parts::{MAX_WAIT, Responder, options, payload};
 use std::time::{Duration, Instant};
 use wiregauge_device::{Device, DeviceOptions, Framing, Replies, Requests, Timing};
 use wiregauge_link::LinkErrorKind;
 use wiregauge_record::{Protocol, Wait};
-use wiregauge_responder::{Faults, Model, Often};
+use wiregauge_responder::{FaultRate, Faults, Model};
 
 const LINKS: [&str; 4] = ["tcp", "udp", "unix", "pty"];
 
@@ -80,7 +80,7 @@ fn every_way_to_wait_gets_the_reply() {
             let responder = Responder::plain(link);
             let options = DeviceOptions {
                 wait,
-                ..options(None, PATIENCE)
+                ..options(None, MAX_WAIT)
             };
             let mut device = responder.device_with(&options);
             for n in 0..20 {
@@ -121,8 +121,8 @@ fn full_buffers_in_both_directions_do_not_lock_each_other() {
 #[test]
 fn replies_that_overtake_each_other_are_given_in_the_order_of_the_requests() {
     let faults = Faults {
-        reorder: Some(Often::Every(3)),
-        duplicate: Some(Often::Every(5)),
+        reorder: Some(FaultRate::Every(3)),
+        duplicate: Some(FaultRate::Every(5)),
         ..Faults::default()
     };
     let responder = Responder::faulty("udp", faults);
@@ -195,11 +195,11 @@ fn a_late_reply_answers_nothing_else() {
 fn late_replies(link: &str) {
     let stall = Duration::from_millis(250);
     let faults = Faults {
-        stall: Some((Often::Every(4), stall.as_nanos() as u64)),
+        stall: Some((FaultRate::Every(4), stall.as_nanos() as u64)),
         ..Faults::default()
     };
     let responder = Responder::faulty(link, faults);
-    let mut device = responder.device_with(&options(None, PATIENCE));
+    let mut device = responder.device_with(&options(None, MAX_WAIT));
     device.set_timeout(Duration::from_millis(100)).unwrap();
     let (mut late, mut right) = (0, 0);
     for n in 0..24 {
@@ -223,7 +223,7 @@ fn late_replies(link: &str) {
 
 #[test]
 fn damage_on_the_way_is_an_error_and_costs_no_other_exchange() {
-    let often = Some(Often::Every(4));
+    let often = Some(FaultRate::Every(4));
     let none = Faults::default;
     let faults = [
         Faults {
@@ -258,7 +258,7 @@ fn damage_on_the_way_is_an_error_and_costs_no_other_exchange() {
 
 fn damaged(link: &str, faults: Faults, which: usize) {
     let responder = Responder::faulty(link, faults);
-    let mut device = responder.device_with(&options(None, PATIENCE));
+    let mut device = responder.device_with(&options(None, MAX_WAIT));
     device.set_timeout(Duration::from_millis(600)).unwrap();
     for n in 1..=12 {
         let sent = payload(n, 200);
@@ -281,7 +281,7 @@ fn damaged(link: &str, faults: Faults, which: usize) {
 #[test]
 fn a_batch_tells_how_far_it_came() {
     let faults = Faults {
-        corrupt: Some(Often::Every(10)),
+        corrupt: Some(FaultRate::Every(10)),
         ..Faults::default()
     };
     let responder = Responder::faulty("tcp", faults);
@@ -317,7 +317,7 @@ fn a_batch_tells_how_far_it_came() {
 #[test]
 fn a_timeout_is_held_however_it_is_waited_for() {
     let drop = Faults {
-        drop: Some(Often::Every(1)),
+        drop: Some(FaultRate::Every(1)),
         ..Faults::default()
     };
     for link in LINKS {
@@ -327,13 +327,13 @@ fn a_timeout_is_held_however_it_is_waited_for() {
                 let timeout = Duration::from_millis(timeout);
                 let mut device = responder.device_with(&DeviceOptions {
                     wait,
-                    ..options(None, PATIENCE)
+                    ..options(None, MAX_WAIT)
                 });
                 device.set_timeout(timeout).unwrap();
                 let begun = Instant::now();
                 let error = device.exchange(b"anyone?", None).unwrap_err();
                 assert!(begun.elapsed() >= timeout);
-                assert!(begun.elapsed() < timeout + PATIENCE);
+                assert!(begun.elapsed() < timeout + MAX_WAIT);
                 assert_eq!(error.kind(), LinkErrorKind::Timeout);
                 assert!(error.to_string().contains("no reply within"), "{error}");
             }
@@ -351,7 +351,7 @@ fn a_waiting_call_ends_when_it_is_interrupted_and_the_device_can_be_used_on() {
         let responder = Responder::new("tcp", Protocol::Wiregauge, model, Faults::default());
         let mut device = responder.device_with(&DeviceOptions {
             wait,
-            ..options(None, PATIENCE)
+            ..options(None, MAX_WAIT)
         });
         let mut asked = 0;
         device.set_interrupt(Some(Box::new(move || {

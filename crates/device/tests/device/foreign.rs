@@ -1,7 +1,7 @@
 //! Devices that know nothing of wiregauge: an echo that nobody here wrote, a SCPI instrument in Python, and
 //! peers that answer late, too much, or nonsense.
 
-use crate::parts::{PATIENCE, Program, line, options, payload, peer, say};
+use crate::parts::{MAX_WAIT, Program, line, options, payload, peer, say};
 use std::io::Read;
 use std::time::{Duration, Instant};
 use wiregauge_device::{Device, Framing, LengthField, Replies, Requests};
@@ -37,7 +37,7 @@ while True:
 fn a_scpi_instrument_on_a_tty_is_asked_line_by_line() {
     let mut instrument = Program::start("python3", &["-c", SCPI]);
     let address = instrument.says();
-    let mut device = Device::open(&address, &options(lines(), PATIENCE)).unwrap();
+    let mut device = Device::open(&address, &options(lines(), MAX_WAIT)).unwrap();
     let name = device.exchange(b"*IDN?", None).unwrap();
     assert_eq!(name.payload, b"ACME,MODEL 17,0,1.0");
     assert_eq!(name.timing.device_rx_ticks, 0);
@@ -61,7 +61,7 @@ fn socats_echo_answers_every_framing() {
     let _socat = Program::start("socat", &[&listen, "EXEC:cat"]);
     let begun = Instant::now();
     while !path.exists() {
-        assert!(begun.elapsed() < PATIENCE, "socat does not listen");
+        assert!(begun.elapsed() < MAX_WAIT, "socat does not listen");
         std::thread::sleep(Duration::from_millis(10));
     }
     let address = format!("unix://{}", path.display());
@@ -82,7 +82,7 @@ fn socats_echo_answers_every_framing() {
         prefix(2, false, true),
         prefix(4, true, true),
     ] {
-        let mut device = Device::open(&address, &options(Some(framing.clone()), PATIENCE)).unwrap();
+        let mut device = Device::open(&address, &options(Some(framing.clone()), MAX_WAIT)).unwrap();
         for n in 0..20 {
             let sent: Vec<u8> = payload(n, 24).iter().map(|byte| byte | 0x80).collect();
             assert_eq!(
@@ -115,7 +115,7 @@ fn socats_echo_answers_every_framing() {
 #[test]
 fn the_null_link_echoes_whatever_the_framing() {
     for framing in [Framing::Raw, lines().unwrap()] {
-        let mut device = Device::open("null://", &options(Some(framing), PATIENCE)).unwrap();
+        let mut device = Device::open("null://", &options(Some(framing), MAX_WAIT)).unwrap();
         assert_eq!(device.exchange(b"hello", None).unwrap().payload, b"hello");
         for n in 0..10_u8 {
             device.submit(&[b'a' + n; 7], None).unwrap();
@@ -152,7 +152,7 @@ fn a_reply_that_comes_after_the_timeout_is_not_the_reply_to_the_next_request() {
         let error = device.exchange(&request(b'0'), Some(2)).unwrap_err();
         assert_eq!(error.kind(), LinkErrorKind::Timeout);
         for n in b'1'..b'5' {
-            device.set_timeout(PATIENCE).unwrap();
+            device.set_timeout(MAX_WAIT).unwrap();
             let reply = device.exchange(&request(n), Some(2)).unwrap();
             assert_eq!(reply.payload[0], n, "{framing:?}");
             device.set_timeout(timeout).unwrap();
@@ -174,7 +174,7 @@ fn a_device_that_ignores_a_request_is_used_on_after_a_silence() {
     let error = device.exchange(b"ignore", None).unwrap_err();
     assert_eq!(error.kind(), LinkErrorKind::Timeout);
     let begun = Instant::now();
-    device.set_timeout(PATIENCE).unwrap();
+    device.set_timeout(MAX_WAIT).unwrap();
     assert_eq!(device.exchange(b"answer", None).unwrap().payload, b"answer");
     assert!(
         begun.elapsed() >= timeout - Duration::from_millis(20),
@@ -183,11 +183,11 @@ fn a_device_that_ignores_a_request_is_used_on_after_a_silence() {
 }
 
 #[test]
-fn half_a_reply_is_told_from_none() {
+fn half_a_reply_is_reported_from_none() {
     let address = peer(|mut stream| {
         line(&mut stream);
         say(&mut stream, b"half a rep");
-        std::thread::sleep(PATIENCE);
+        std::thread::sleep(MAX_WAIT);
     });
     let mut device = Device::open(&address, &options(lines(), Duration::from_millis(150))).unwrap();
     let text = device.exchange(b"?", None).unwrap_err().to_string();
@@ -215,7 +215,7 @@ fn nonsense_is_an_error_and_not_a_reply() {
         say(&mut stream, b"\0\0\0\x02ok");
         let _ = stream.read(&mut request);
     });
-    let mut device = Device::open(&address, &options(Some(prefix), PATIENCE)).unwrap();
+    let mut device = Device::open(&address, &options(Some(prefix), MAX_WAIT)).unwrap();
     let error = device.exchange(b"a", None).unwrap_err();
     assert_eq!(error.kind(), LinkErrorKind::Protocol);
     assert!(
@@ -257,7 +257,7 @@ fn what_a_device_said_before_it_was_asked_is_no_reply() {
             say(&mut stream, &[&line[..], b"event\n"].concat());
         }
     });
-    let mut device = Device::open(&address, &options(lines(), PATIENCE)).unwrap();
+    let mut device = Device::open(&address, &options(lines(), MAX_WAIT)).unwrap();
     for n in b'0'..=b'9' {
         assert_eq!(device.exchange(&[n], None).unwrap().payload, [n]);
         std::thread::sleep(Duration::from_millis(5));
@@ -277,11 +277,11 @@ fn a_datagram_is_a_message_whatever_the_framing_adds() {
             }
         }
     });
-    let mut device = Device::open(&address, &options(lines(), PATIENCE)).unwrap();
+    let mut device = Device::open(&address, &options(lines(), MAX_WAIT)).unwrap();
     assert_eq!(device.exchange(b"*IDN?", None).unwrap().payload, b"*IDN?");
     let mut fixed = Device::open(
         &address,
-        &options(Some(Framing::Fixed { bytes: 9 }), PATIENCE),
+        &options(Some(Framing::Fixed { bytes: 9 }), MAX_WAIT),
     )
     .unwrap();
     assert_eq!(

@@ -1,12 +1,12 @@
 //! The control loop, and streams.
 
-use crate::parts::{PATIENCE, Responder, line, options, payload, peer, say};
+use crate::parts::{MAX_WAIT, Responder, line, options, payload, peer, say};
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 use wiregauge_device::{ControlPlan, Cycle, CycleStatus, Device, DeviceOptions, Framing};
 use wiregauge_link::LinkErrorKind;
 use wiregauge_record::{Protocol, Wait};
-use wiregauge_responder::{Faults, Model, Often};
+use wiregauge_responder::{FaultRate, Faults, Model};
 
 const MS: u64 = 1_000_000;
 
@@ -33,7 +33,7 @@ fn run(device: &mut Device, plan: &ControlPlan, count: usize) -> Vec<Cycle> {
 #[test]
 fn a_plan_that_no_device_can_take_is_refused_before_memory_is_laid_out() {
     let responder = Responder::plain("unix");
-    let mut device = responder.device_with(&options(None, PATIENCE));
+    let mut device = responder.device_with(&options(None, MAX_WAIT));
     let sound = ControlPlan {
         largest_request: usize::MAX,
         reply_bytes: Some(8),
@@ -64,7 +64,7 @@ fn each_command_is_made_from_the_newest_reply() {
             let responder = Responder::plain(link);
             let mut device = responder.device_with(&DeviceOptions {
                 wait,
-                ..options(None, PATIENCE)
+                ..options(None, MAX_WAIT)
             });
             for depth in [1, 2, 5] {
                 let plan = ControlPlan {
@@ -90,7 +90,7 @@ fn each_command_is_made_from_the_newest_reply() {
 #[test]
 fn the_schedule_does_not_drift_and_what_is_late_is_seen() {
     let faults = Faults {
-        stall: Some((Often::Every(50), 30 * MS)),
+        stall: Some((FaultRate::Every(50), 30 * MS)),
         ..Faults::default()
     };
     let responder = Responder::faulty("unix", faults);
@@ -116,8 +116,8 @@ fn the_schedule_does_not_drift_and_what_is_late_is_seen() {
 fn lost_cycles_are_told_and_do_not_end_the_loop() {
     for link in ["tcp", "udp"] {
         let faults = Faults {
-            drop: Some(Often::Every(10)),
-            corrupt: Some(Often::Every(15)),
+            drop: Some(FaultRate::Every(10)),
+            corrupt: Some(FaultRate::Every(15)),
             ..Faults::default()
         };
         let responder = Responder::faulty(link, faults);
@@ -138,7 +138,7 @@ fn lost_cycles_are_told_and_do_not_end_the_loop() {
 #[test]
 fn a_loop_ends_when_the_step_says_so_or_nothing_answers_any_more() {
     let faults = Faults {
-        drop: Some(Often::Chance(1.0)),
+        drop: Some(FaultRate::Chance(1.0)),
         ..Faults::default()
     };
     let responder = Responder::faulty("unix", faults);
@@ -283,7 +283,7 @@ fn a_foreign_device_streams_without_orders() {
         stream.write_all(&all).unwrap();
         let _ = stream.read(&mut all);
     });
-    let mut device = Device::open(&address, &options(Some(Framing::Raw), PATIENCE)).unwrap();
+    let mut device = Device::open(&address, &options(Some(Framing::Raw), MAX_WAIT)).unwrap();
     let from = payload(3, 100_000);
     assert_eq!(device.write_stream(&from, 3000, 1).unwrap(), 100_000);
     let mut into = vec![0; 100_000];

@@ -1,6 +1,6 @@
 //! MESSAGE as the responder answers it, asked by a host that is as small as it can be.
 
-use crate::parts::{PATIENCE, Responder};
+use crate::parts::{MAX_WAIT, Responder};
 use std::net::UdpSocket;
 use std::time::Duration;
 use wiregauge_link::limits::Bus;
@@ -43,7 +43,7 @@ fn host(responder: &Responder) -> UdpSocket {
 fn a_stranger_is_sent_no_more_bytes_than_it_sent() {
     let responder = Responder::plain("udp");
     let socket = host(&responder);
-    let ask = |frame: &[u8]| ask(&socket, frame, PATIENCE).unwrap().0;
+    let ask = |frame: &[u8]| ask(&socket, frame, MAX_WAIT).unwrap().0;
     assert_eq!(ask(&request(1, &[7; 60], 60)).status, Status::Ok);
     let larger = ask(&request(2, &[7; 60], 79));
     assert_eq!((larger.status, larger.in_payload), (Status::Unproven, 0));
@@ -59,13 +59,13 @@ fn a_damaged_message_is_not_acted_on_and_told() {
     let socket = host(&responder);
     let mut frame = request(5, &[9; 50], 60);
     *frame.last_mut().unwrap() ^= 1;
-    let (header, payload) = ask(&socket, &frame, PATIENCE).unwrap();
+    let (header, payload) = ask(&socket, &frame, MAX_WAIT).unwrap();
     assert_eq!(
         (header.status, header.flags),
         (Status::Ok, wire::flags::OUT_CORRUPTED)
     );
     assert!(payload.is_empty());
-    let (header, payload) = ask(&socket, &request(6, &[9; 50], 0), PATIENCE).unwrap();
+    let (header, payload) = ask(&socket, &request(6, &[9; 50], 0), MAX_WAIT).unwrap();
     assert_eq!(
         (header.flags, wire::message_of(&payload)),
         (0, Some(&b""[..]))
@@ -76,7 +76,7 @@ fn a_damaged_message_is_not_acted_on_and_told() {
 fn more_than_the_device_can_give_is_refused() {
     let responder = Responder::plain("udp");
     let socket = host(&responder);
-    let (header, _) = ask(&socket, &request(7, &[0; 80], (1 << 20) + 1), PATIENCE).unwrap();
+    let (header, _) = ask(&socket, &request(7, &[0; 80], (1 << 20) + 1), MAX_WAIT).unwrap();
     assert_eq!(header.status, Status::TooLarge);
 }
 

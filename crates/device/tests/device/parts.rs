@@ -11,10 +11,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use wiregauge_device::{Device, DeviceOptions, Framing};
 use wiregauge_record::Protocol;
-use wiregauge_responder::{Character, Faults, Model, News, Serve, ServeAddress, serve};
+use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
 
 /// What a test waits for at most. A busy machine may take seconds for what takes milliseconds.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// A responder that ends with the test.
 pub struct Responder {
@@ -49,7 +49,7 @@ impl Responder {
         };
         let what = Serve {
             address: ServeAddress::parse(&address).unwrap(),
-            character: Character {
+            config: DeviceConfig {
                 protocol,
                 name: "device test".into(),
                 max_frame: 1 << 20,
@@ -61,12 +61,12 @@ impl Responder {
             baud: None,
         };
         let stop = Arc::new(AtomicBool::new(false));
-        let (tell, told) = std::sync::mpsc::channel();
+        let (tell, printed) = std::sync::mpsc::channel();
         let thread = std::thread::spawn({
             let stop = Arc::clone(&stop);
             move || {
                 serve(&what, &stop, &|news| {
-                    if let News::Ready { address, .. } = news {
+                    if let ServeEvent::Ready { address, .. } = news {
                         tell.send(address.to_string()).unwrap();
                     }
                 })
@@ -74,7 +74,7 @@ impl Responder {
             }
         });
         Responder {
-            address: told.recv_timeout(PATIENCE).unwrap(),
+            address: printed.recv_timeout(MAX_WAIT).unwrap(),
             stop,
             thread: Some(thread),
             _folder: folder,
@@ -82,7 +82,7 @@ impl Responder {
     }
 
     pub fn device(&self) -> Device {
-        self.device_with(&options(None, PATIENCE))
+        self.device_with(&options(None, MAX_WAIT))
     }
 
     pub fn device_with(&self, options: &DeviceOptions) -> Device {

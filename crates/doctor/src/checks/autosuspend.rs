@@ -1,24 +1,24 @@
 //! A USB device that the kernel puts to sleep when nothing is said for a while.
 
 use super::check::Check;
-use crate::way::{Usb, usb_devices};
-use crate::{Change, Finding, Level, Sight};
+use crate::topology::{Usb, usb_devices};
+use crate::{Change, Finding, HostContext, Level};
 
 pub(super) const CHECK: Check = Check {
     name: "autosuspend",
     about: "USB autosuspend of idle devices",
-    look: |sight| {
-        let all = usb_devices(sight);
-        all.iter().filter_map(|usb| of(sight, usb)).collect()
+    look: |context| {
+        let all = usb_devices(context);
+        all.iter().filter_map(|usb| of(context, usb)).collect()
     },
 };
 
-fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
-    let called = usb.called(sight);
+fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
+    let called = usb.called(context);
     let new = |level, title: String| Finding::new(CHECK.name, level, title);
-    let control = usb.read(sight, "power/control")?;
-    let saw = |file: &str| usb.saw(sight, file);
-    let delay = usb.read(sight, "power/autosuspend_delay_ms");
+    let control = usb.read(context, "power/control")?;
+    let saw = |file: &str| usb.saw(context, file);
+    let delay = usb.read(context, "power/autosuspend_delay_ms");
     let evidence = [
         "power/control",
         "power/autosuspend_delay_ms",
@@ -43,7 +43,7 @@ fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
             let hubs = usb
                 .above()
                 .into_iter()
-                .filter(|hub| hub.read(sight, "power/control").as_deref() == Some("auto"));
+                .filter(|hub| hub.read(context, "power/control").as_deref() == Some("auto"));
             let hubs: Vec<String> = hubs.map(|hub| hub.name).collect();
             let hubs = (!hubs.is_empty()).then(|| {
                 format!(

@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use crate::pattern::{UsbBus, address, exchanges, named, outside_device_ns, series, time};
-use crate::{Finding, Level, Sight};
+use crate::{Finding, HostContext, Level};
 use wiregauge_record::PointSummary;
 use wiregauge_run::{Exchange, Run};
 
@@ -29,8 +29,8 @@ const SUSPICIOUS_THERE: f64 = 2_000.0;
 /// On USB the time must grow by so many frames: a step of one or two is the bus's own.
 const FRAMES: f64 = 4.0;
 
-fn look(sight: &Sight) -> Vec<Finding> {
-    let Some(run) = exchanges(sight) else {
+fn look(context: &HostContext) -> Vec<Finding> {
+    let Some(run) = exchanges(context) else {
         return Vec::new();
     };
     let alone = series(run)

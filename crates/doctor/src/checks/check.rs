@@ -1,6 +1,6 @@
 //! What a check is, and what several of them say.
 
-use crate::{Finding, Sight};
+use crate::{Finding, HostContext};
 use wiregauge_record::Disturbance;
 use wiregauge_run::{AnyRun, Stored};
 
@@ -12,7 +12,7 @@ pub struct Check {
     /// What it looks at, in one line.
     pub about: &'static str,
     /// Looks. Nothing comes back where it does not apply: no such device, another system.
-    pub look: fn(&Sight) -> Vec<Finding>,
+    pub look: fn(&HostContext) -> Vec<Finding>,
 }
 
 /// What the points of a run are called where it is told how many were disturbed.

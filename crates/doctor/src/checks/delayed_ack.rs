@@ -3,7 +3,7 @@
 
 use super::check::Check;
 use crate::pattern::{address, exchanges, named, setting, time};
-use crate::{Finding, Level, Sight};
+use crate::{Finding, HostContext, Level};
 use wiregauge_record::PointSummary;
 
 pub(super) const CHECK: Check = Check {
@@ -40,8 +40,8 @@ const DELAYS: [Delay; 2] = [
 /// Share of the answers that must be so late.
 const SHARE: f64 = 0.02;
 
-fn look(sight: &Sight) -> Vec<Finding> {
-    let Some(run) = exchanges(sight) else {
+fn look(context: &HostContext) -> Vec<Finding> {
+    let Some(run) = exchanges(context) else {
         return Vec::new();
     };
     let over_tcp: Vec<&PointSummary> = run

@@ -1,17 +1,17 @@
 //! FTDI's adapters hold a short answer back until a timer in the chip runs out.
 
 use super::check::Check;
-use crate::way::{Tty, ttys};
-use crate::{Change, Finding, Level, Sight};
+use crate::topology::{Tty, ttys};
+use crate::{Change, Finding, HostContext, Level};
 use std::path::PathBuf;
 
 pub(super) const CHECK: Check = Check {
     name: "ftdi-latency",
     about: "the latency timer of FTDI serial adapters, which delays short answers",
-    look: |sight| {
-        ttys(sight)
+    look: |context| {
+        ttys(context)
             .iter()
-            .filter_map(|tty| of(sight, tty))
+            .filter_map(|tty| of(context, tty))
             .collect()
     },
 };
@@ -19,14 +19,14 @@ pub(super) const CHECK: Check = Check {
 /// The least that the chip takes, in milliseconds (AN232B-04, 3.2).
 const LEAST_MS: i64 = 1;
 
-fn of(sight: &Sight, tty: &Tty) -> Option<Finding> {
+fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
     let name = &tty.name;
     let path = PathBuf::from(format!("/sys/bus/usb-serial/devices/{name}/latency_timer"));
-    if !sight.exists(&path) {
+    if !context.exists(&path) {
         return None;
     }
     let new = |level, title: String| Finding::new(CHECK.name, level, title);
-    let text = sight.read(&path);
+    let text = context.read(&path);
     let Some(ms) = text.as_ref().and_then(|text| text.parse::<i64>().ok()) else {
         let seen = text.unwrap_or_else(|| "cannot be read".into());
         return Some(

@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use crate::host::is_virtual;
-use crate::{Change, Finding, Level, Sight, alike};
+use crate::{Change, Finding, HostContext, Level, alike};
 use std::path::PathBuf;
 use wiregauge_record::Conditions;
 
@@ -36,12 +36,12 @@ const COST: &str = "a timed sleep ended 105 us late with ondemand, 67 us with pe
 const SOURCE: &str =
     "faschingbauer.me, \"Wakeup Latency, CPU Frequency (Gotcha)\"; not measured by this project";
 
-fn look(sight: &Sight) -> Vec<Finding> {
-    if let Some(run) = &sight.run {
+fn look(context: &HostContext) -> Vec<Finding> {
+    if let Some(run) = &context.run {
         let run = run.stored();
         return of_run(&run.name(), run.conditions()).into_iter().collect();
     }
-    let policies: Vec<String> = sight
+    let policies: Vec<String> = context
         .names(POLICIES)
         .into_iter()
         .filter(|name| name.starts_with("policy"))
@@ -50,15 +50,15 @@ fn look(sight: &Sight) -> Vec<Finding> {
         // In a virtual machine the frequency is none of its business.
         let unknown = Finding::new(NAME, Level::Unknown, "no frequency governor is visible")
             .seen(format!("{POLICIES} has no policies"));
-        return match is_virtual(sight) {
+        return match is_virtual(context) {
             true => Vec::new(),
             false => vec![unknown],
         };
     }
-    vec![of_policies(sight, &policies)]
+    vec![of_policies(context, &policies)]
 }
 
-fn of_policies(sight: &Sight, policies: &[String]) -> Finding {
+fn of_policies(context: &HostContext, policies: &[String]) -> Finding {
     let mut seen: Vec<(PathBuf, String)> = Vec::new();
     let (mut changes, mut worst) = (Vec::new(), Level::Good);
     let mut other = None;
@@ -66,7 +66,7 @@ fn of_policies(sight: &Sight, policies: &[String]) -> Finding {
     for policy in policies {
         let file = |name: &str| format!("{POLICIES}/{policy}/{name}");
         let path = file("scaling_governor");
-        let Some(governor) = sight.read(&path) else {
+        let Some(governor) = context.read(&path) else {
             worst = worst.max(Level::Unknown);
             seen.push((path.into(), String::new()));
             continue;
@@ -79,14 +79,14 @@ fn of_policies(sight: &Sight, policies: &[String]) -> Finding {
             worst = worst.max(Level::Unknown);
             continue;
         }
-        let driver = sight.read(file("scaling_driver")).unwrap_or_default();
+        let driver = context.read(file("scaling_driver")).unwrap_or_default();
         let is_hint = governor == "powersave" && HARDWARE.contains(&driver.as_str());
         worst = worst.max(if is_hint { Level::Note } else { Level::Hurts });
-        let span = |name| Some(sight.number(file(name)).filter(|&khz| khz > 0)? as f64);
+        let span = |name| Some(context.number(file(name)).filter(|&khz| khz > 0)? as f64);
         if let (Some(least), Some(most)) = (span("cpuinfo_min_freq"), span("cpuinfo_max_freq")) {
             slowest = Some(slowest.unwrap_or(1.0).max(most / least));
         }
-        let offered = sight.read(file("scaling_available_governors"));
+        let offered = context.read(file("scaling_available_governors"));
         let is_offered = |names: String| names.split_whitespace().any(|name| name == WANTED);
         if offered.is_none_or(is_offered) {
             changes.push(Change {

@@ -3,16 +3,17 @@
 
 use super::check::Check;
 use super::speed::bulk_mb_s;
-use crate::way::{Usb, all_usb, usb_devices};
-use crate::{Finding, Level, Sight};
+use crate::topology::{Usb, all_usb, usb_devices};
+use crate::{Finding, HostContext, Level};
 use wiregauge_limits::Bus;
 
 pub(super) const CHECK: Check = Check {
     name: "hub",
-    about: "hubs between this computer and a USB device, and devices that share their transaction translator",
-    look: |sight| {
-        let all = usb_devices(sight);
-        all.iter().filter_map(|usb| of(sight, usb)).collect()
+    about: "hubs between this computer and a USB device, and devices that share their transaction \
+            translator",
+    look: |context| {
+        let all = usb_devices(context);
+        all.iter().filter_map(|usb| of(context, usb)).collect()
     },
 };
 
@@ -20,10 +21,10 @@ pub(super) const CHECK: Check = Check {
 const FULL: f64 = 12.0;
 const HIGH: f64 = 480.0;
 
-fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
-    let called = usb.called(sight);
+fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
+    let called = usb.called(context);
     let new = |level, title: String| Finding::new(CHECK.name, level, title);
-    let speed = usb.speed(sight)?;
+    let speed = usb.speed(context)?;
     let mut hubs = usb.above();
     // The root hub is the computer's own.
     hubs.pop()?;
@@ -35,7 +36,7 @@ fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
     }
     let names: Vec<&str> = hubs.iter().rev().map(|hub| hub.name.as_str()).collect();
     let row = format!("hubs, starting at the computer: {}", names.join(", "));
-    let behind = (speed <= FULL).then(|| translator(sight, usb)).flatten();
+    let behind = (speed <= FULL).then(|| translator(context, usb)).flatten();
     let Some(hub) = behind else {
         let count = match hubs.len() {
             1 => "one hub".to_owned(),
@@ -45,18 +46,18 @@ fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
         return Some(new(Level::Good, title).all_seen([row]));
     };
     // bDeviceProtocol, USB 2.0, 11.23.1: 1 is one translator for all ports, 2 one for each port.
-    let protocol = hub.read(sight, "bDeviceProtocol");
+    let protocol = hub.read(context, "bDeviceProtocol");
     let each_port = protocol.as_deref() == Some("02");
     let sharers: Vec<String> = match each_port {
         true => Vec::new(),
-        false => all_usb(sight)
+        false => all_usb(context)
             .into_iter()
             .filter(|other| {
                 other.name != usb.name
-                    && other.speed(sight).is_some_and(|speed| speed <= FULL)
-                    && translator(sight, other).as_ref() == Some(&hub)
+                    && other.speed(context).is_some_and(|speed| speed <= FULL)
+                    && translator(context, other).as_ref() == Some(&hub)
             })
-            .map(|other| other.called(sight))
+            .map(|other| other.called(context))
             .collect(),
     };
     let title = match (each_port, sharers.len()) {
@@ -76,9 +77,9 @@ fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
     Some(
         new(Level::Note, title)
             .all_seen([row])
-            .all_seen(usb.saw(sight, "speed"))
-            .all_seen(hub.saw(sight, "speed"))
-            .all_seen(hub.saw(sight, "bDeviceProtocol"))
+            .all_seen(usb.saw(context, "speed"))
+            .all_seen(hub.saw(context, "speed"))
+            .all_seen(hub.saw(context, "bDeviceProtocol"))
             .all_seen(sharers.into_iter().map(|other| format!("also behind it: {other}")))
             .costs(
                 format!(
@@ -96,8 +97,9 @@ fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
 
 /// The nearest hub above that runs at high speed where the device does not: that hub translates. A root
 /// hub's controller does it by itself.
-fn translator(sight: &Sight, usb: &Usb) -> Option<Usb> {
+fn translator(context: &HostContext, usb: &Usb) -> Option<Usb> {
     let mut hubs = usb.above();
     hubs.pop()?;
-    hubs.into_iter().find(|hub| hub.speed(sight) == Some(HIGH))
+    hubs.into_iter()
+        .find(|hub| hub.speed(context) == Some(HIGH))
 }

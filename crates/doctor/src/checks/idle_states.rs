@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use crate::host::is_virtual;
-use crate::{Change, Finding, Level, Sight};
+use crate::{Change, Finding, HostContext, Level};
 
 /// The check.
 pub const CHECK: Check = Check {
@@ -32,28 +32,28 @@ struct State {
     switches: Vec<String>,
 }
 
-fn look(sight: &Sight) -> Vec<Finding> {
-    if !sight.is_of_this_host() {
+fn look(context: &HostContext) -> Vec<Finding> {
+    if !context.is_of_this_host() {
         return Vec::new();
     }
-    let processors: Vec<String> = sight
+    let processors: Vec<String> = context
         .names(PROCESSORS)
         .into_iter()
         .filter(|name| {
             name.strip_prefix("cpu")
                 .is_some_and(|n| n.parse::<u32>().is_ok())
         })
-        .filter(|name| sight.exists(format!("{PROCESSORS}/{name}/cpuidle")))
+        .filter(|name| context.exists(format!("{PROCESSORS}/{name}/cpuidle")))
         .collect();
     if processors.is_empty() {
         let unknown = Finding::new(NAME, Level::Unknown, "the idle states are not visible")
             .seen(format!("{PROCESSORS}/cpu*/cpuidle does not exist"));
-        return match is_virtual(sight) {
+        return match is_virtual(context) {
             true => Vec::new(),
             false => vec![unknown],
         };
     }
-    vec![match states(sight, &processors) {
+    vec![match states(context, &processors) {
         Some(states) => judged(&states, processors.len()),
         None => Finding::new(NAME, Level::Unknown, "the idle states cannot be read").seen(format!(
             "{PROCESSORS}/{}/cpuidle/state*/latency is not a number",
@@ -63,18 +63,18 @@ fn look(sight: &Sight) -> Vec<Finding> {
 }
 
 /// `None` if not one of them can be read.
-fn states(sight: &Sight, processors: &[String]) -> Option<Vec<State>> {
+fn states(context: &HostContext, processors: &[String]) -> Option<Vec<State>> {
     let mut states: Vec<State> = Vec::new();
     for processor in processors {
         let dir = format!("{PROCESSORS}/{processor}/cpuidle");
-        for state in sight.names(&dir) {
+        for state in context.names(&dir) {
             let file = |name: &str| format!("{dir}/{state}/{name}");
-            let latency = sight.number(file("latency")).filter(|&us| us >= 0);
-            let (Some(latency_us), Some(disabled)) = (latency, sight.number(file("disable")))
+            let latency = context.number(file("latency")).filter(|&us| us >= 0);
+            let (Some(latency_us), Some(disabled)) = (latency, context.number(file("disable")))
             else {
                 continue;
             };
-            let name = sight.read(file("name")).unwrap_or(state.clone());
+            let name = context.read(file("name")).unwrap_or(state.clone());
             let known = states
                 .iter()
                 .position(|known| known.name == name && known.latency_us == latency_us);

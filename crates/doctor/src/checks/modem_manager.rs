@@ -1,8 +1,8 @@
 //! ModemManager takes a USB serial port for a modem and talks to it.
 
 use super::check::Check;
-use crate::way::{Tty, ttys};
-use crate::{Finding, Level, Sight};
+use crate::topology::{Tty, ttys};
+use crate::{Finding, HostContext, Level};
 
 pub(super) const CHECK: Check = Check {
     name: "modem-manager",
@@ -12,15 +12,15 @@ pub(super) const CHECK: Check = Check {
 
 const SOURCE: &str = "ModemManager Reference Manual, Modem filter";
 
-fn look(sight: &Sight) -> Vec<Finding> {
-    let ports: Vec<Tty> = ttys(sight)
+fn look(context: &HostContext) -> Vec<Finding> {
+    let ports: Vec<Tty> = ttys(context)
         .into_iter()
         .filter(|tty| tty.name.starts_with("ttyACM"))
         .collect();
     if ports.is_empty() {
         return Vec::new();
     }
-    let Some((process, command)) = running(sight) else {
+    let Some((process, command)) = running(context) else {
         return vec![Finding::new(
             CHECK.name,
             Level::Good,
@@ -28,39 +28,39 @@ fn look(sight: &Sight) -> Vec<Finding> {
         )];
     };
     let saw = format!("process {process}: {command}");
-    ports.iter().map(|port| of(sight, port, &saw)).collect()
+    ports.iter().map(|port| of(context, port, &saw)).collect()
 }
 
 /// Its process and how it was called.
-fn running(sight: &Sight) -> Option<(String, String)> {
-    let process = sight
+fn running(context: &HostContext) -> Option<(String, String)> {
+    let process = context
         .names("/proc")
         .into_iter()
         .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
-        .find(|id| sight.read(format!("/proc/{id}/comm")).as_deref() == Some("ModemManager"))?;
-    let command = sight.read(format!("/proc/{process}/cmdline"));
+        .find(|id| context.read(format!("/proc/{id}/comm")).as_deref() == Some("ModemManager"))?;
+    let command = context.read(format!("/proc/{process}/cmdline"));
     let command = command.unwrap_or_default().replace('\0', " ");
     Some((process, command.trim().to_owned()))
 }
 
-fn of(sight: &Sight, port: &Tty, process: &str) -> Finding {
+fn of(context: &HostContext, port: &Tty, process: &str) -> Finding {
     let name = &port.name;
     let new = |level, title: String| Finding::new(CHECK.name, level, title);
-    let usb = port.usb(sight);
+    let usb = port.usb(context);
     // udev keeps what its rules said under the device's number.
     let own = format!(
         "/run/udev/data/c{}",
-        device_number(sight, &port.path("dev"))
+        device_number(context, &port.path("dev"))
     );
     let of_device = usb.as_ref().map(|usb| {
-        let number = device_number(sight, &usb.path("dev"));
+        let number = device_number(context, &usb.path("dev"));
         format!("/run/udev/data/c{number}")
     });
     let ignored = [Some(own), of_device]
         .into_iter()
         .flatten()
         .find_map(|path| {
-            let text = sight.read(&path)?;
+            let text = context.read(&path)?;
             let line = text.lines().find(|line| {
                 ["E:ID_MM_DEVICE_IGNORE=", "E:ID_MM_PORT_IGNORE="]
                     .iter()
@@ -76,7 +76,7 @@ fn of(sight: &Sight, port: &Tty, process: &str) -> Finding {
             .all_seen([process.to_owned(), rule]);
     }
     let protocol = port.path("device/bInterfaceProtocol");
-    let speaks = sight.read(&protocol);
+    let speaks = context.read(&protocol);
     let number = speaks
         .as_deref()
         .and_then(|p| u8::from_str_radix(p, 16).ok());
@@ -102,7 +102,7 @@ fn of(sight: &Sight, port: &Tty, process: &str) -> Finding {
              program did not send; the duration was not measured here",
             SOURCE,
         );
-    let of = |file: &str| usb.as_ref().and_then(|usb| usb.read(sight, file));
+    let of = |file: &str| usb.as_ref().and_then(|usb| usb.read(context, file));
     if let (Some(vendor), Some(product)) = (of("idVendor"), of("idProduct")) {
         let rule = format!(
             r#"ACTION!="remove", ATTRS{{idVendor}}=="{vendor}", ATTRS{{idProduct}}=="{product}", ENV{{ID_MM_DEVICE_IGNORE}}="1""#
@@ -117,6 +117,6 @@ fn of(sight: &Sight, port: &Tty, process: &str) -> Finding {
 }
 
 /// `166:0`, as the file `dev` of a device has it.
-fn device_number(sight: &Sight, path: &std::path::Path) -> String {
-    sight.read(path).unwrap_or_default()
+fn device_number(context: &HostContext, path: &std::path::Path) -> String {
+    context.read(path).unwrap_or_default()
 }

@@ -4,7 +4,7 @@ use super::check::{
     BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances, with_priority,
 };
 use crate::host::Ticks;
-use crate::{Finding, Level, Sight};
+use crate::{Finding, HostContext, Level};
 use std::path::PathBuf;
 use std::time::Duration;
 use wiregauge_record::Disturbance;
@@ -33,10 +33,10 @@ const PRESSURE_NOTED: f64 = 5.0;
 /// Programs that are named at most.
 const MOST_NAMED: usize = 5;
 
-fn look(sight: &Sight) -> Vec<Finding> {
-    match &sight.run {
+fn look(context: &HostContext) -> Vec<Finding> {
+    match &context.run {
         Some(run) => vec![of_run(run.stored(), &disturbances(run))],
-        None => vec![now(sight)],
+        None => vec![now(context)],
     }
 }
 
@@ -47,9 +47,11 @@ struct Program {
     ticks: u64,
 }
 
-fn now(sight: &Sight) -> Finding {
-    let own = sight.read("/proc/self/stat").and_then(|stat| number(&stat));
-    let pids: Vec<u32> = sight
+fn now(context: &HostContext) -> Finding {
+    let own = context
+        .read("/proc/self/stat")
+        .and_then(|stat| number(&stat));
+    let pids: Vec<u32> = context
         .names("/proc")
         .iter()
         .filter_map(|name| name.parse().ok())
@@ -61,7 +63,7 @@ fn now(sight: &Sight) -> Finding {
     let paths: Vec<PathBuf> = std::iter::once(PathBuf::from("/proc/stat"))
         .chain(stats)
         .collect();
-    let mut read = sight.twice(&paths, WAIT).into_iter();
+    let mut read = context.twice(&paths, WAIT).into_iter();
     let accounts = read
         .next()
         .flatten()
@@ -80,10 +82,10 @@ fn now(sight: &Sight) -> Finding {
     };
     let mut programs: Vec<Program> = read.zip(&pids).filter_map(used).collect();
     programs.sort_by_key(|program| std::cmp::Reverse(program.ticks));
-    judged(sight, passed, &programs)
+    judged(context, passed, &programs)
 }
 
-fn judged(sight: &Sight, passed: Ticks, programs: &[Program]) -> Finding {
+fn judged(context: &HostContext, passed: Ticks, programs: &[Program]) -> Finding {
     let busy = 1.0 - passed.part(passed.idle) - passed.part(passed.steal);
     // Ticks that one processor had.
     let of_one = passed.all as f64 / passed.processors as f64;
@@ -92,7 +94,7 @@ fn judged(sight: &Sight, passed: Ticks, programs: &[Program]) -> Finding {
         .iter()
         .filter(|program| share(program) >= PROCESS_NOTED)
         .collect();
-    let pressure = sight
+    let pressure = context
         .read("/proc/pressure/cpu")
         .and_then(|text| pressure(&text));
     let level = if busy >= BUSY_HURTS {
@@ -126,7 +128,7 @@ fn judged(sight: &Sight, passed: Ticks, programs: &[Program]) -> Finding {
             100.0 * share(program)
         ));
     }
-    if let Some(load) = sight.read("/proc/loadavg") {
+    if let Some(load) = context.read("/proc/loadavg") {
         let first = load.split_whitespace().next().unwrap_or_default();
         finding = finding.seen(format!("/proc/loadavg: {first} over the last minute"));
     }

@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use crate::route::interface;
-use crate::{Finding, Level, Sight, Target};
+use crate::{Finding, HostContext, Level, Target};
 use std::path::PathBuf;
 
 pub(super) const CHECK: Check = Check {
@@ -11,8 +11,8 @@ pub(super) const CHECK: Check = Check {
     look,
 };
 
-fn look(sight: &Sight) -> Vec<Finding> {
-    let Target::Network { is_tcp, .. } = &sight.target else {
+fn look(context: &HostContext) -> Vec<Finding> {
+    let Target::Network { is_tcp, .. } = &context.target else {
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -32,20 +32,20 @@ fn look(sight: &Sight) -> Vec<Finding> {
             .remedy("in your program: setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one), on both ends"),
         );
     }
-    if let Some(name) = interface(sight).filter(|_| sight.is_of_this_host()) {
-        found.extend(of(sight, &name));
+    if let Some(name) = interface(context).filter(|_| context.is_of_this_host()) {
+        found.extend(of(context, &name));
     }
     found
 }
 
-fn of(sight: &Sight, name: &str) -> Vec<Finding> {
+fn of(context: &HostContext, name: &str) -> Vec<Finding> {
     let path = |file: &str| PathBuf::from(format!("/sys/class/net/{name}/{file}"));
     let saw = |file: &str| {
-        let value = sight.read(path(file)).filter(|text| !text.is_empty())?;
+        let value = context.read(path(file)).filter(|text| !text.is_empty())?;
         Some(format!("{} = {value}", path(file).display()))
     };
     let new = |level, title: String| Finding::new(CHECK.name, level, title);
-    if sight.exists(path("wireless")) || sight.exists(path("phy80211")) {
+    if context.exists(path("wireless")) || context.exists(path("phy80211")) {
         return vec![
             new(
                 Level::Hurts,
@@ -62,8 +62,8 @@ fn of(sight: &Sight, name: &str) -> Vec<Finding> {
         ];
     }
     let mut found = Vec::new();
-    let duplex = sight.read(path("duplex"));
-    let speed = sight.number(path("speed"));
+    let duplex = context.read(path("duplex"));
+    let speed = context.number(path("speed"));
     if duplex.as_deref() == Some("half") {
         found.push(
             new(
@@ -100,7 +100,7 @@ fn of(sight: &Sight, name: &str) -> Vec<Finding> {
     let errors: Vec<String> = ["rx_crc_errors", "rx_frame_errors", "collisions"]
         .iter()
         .map(|counter| format!("statistics/{counter}"))
-        .filter(|file| sight.number(path(file)).is_some_and(|count| count > 0))
+        .filter(|file| context.number(path(file)).is_some_and(|count| count > 0))
         .filter_map(|file| saw(&file))
         .collect();
     if !errors.is_empty() {
@@ -123,7 +123,7 @@ fn of(sight: &Sight, name: &str) -> Vec<Finding> {
         found.push(new(Level::Good, text).all_seen(known.into_iter().flatten()));
     }
     // Interfaces of hardware only: bridges, tunnels and the like have no such settings.
-    if sight.exists(path("device")) {
+    if context.exists(path("device")) {
         found.push(
             new(
                 Level::Unknown,

@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use crate::pattern::{UsbBus, address, exchanges, named, setting, time};
-use crate::{Finding, Level, Sight};
+use crate::{Finding, HostContext, Level};
 use wiregauge_record::{Phase, PointSummary};
 use wiregauge_run::{Exchange, Run};
 
@@ -82,8 +82,8 @@ const WAKE_NS: f64 = 200e3;
 /// The latency timer of an adapter runs by USB frames: an answer may be one frame early or late.
 const FRAME_NS: f64 = 1e6;
 
-fn look(sight: &Sight) -> Vec<Finding> {
-    let Some(run) = exchanges(sight) else {
+fn look(context: &HostContext) -> Vec<Finding> {
+    let Some(run) = exchanges(context) else {
         return Vec::new();
     };
     let mut looked = false;

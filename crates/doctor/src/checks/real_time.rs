@@ -4,7 +4,7 @@ use super::check::{
     BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances, with_priority,
 };
 use crate::host::real_time_priority;
-use crate::{Finding, Level, Sight};
+use crate::{Finding, HostContext, Level};
 use wiregauge_record::Disturbance;
 use wiregauge_run::Stored;
 
@@ -17,11 +17,11 @@ pub const CHECK: Check = Check {
 
 const NAME: &str = "real-time";
 
-fn look(sight: &Sight) -> Vec<Finding> {
-    if let Some(run) = &sight.run {
+fn look(context: &HostContext) -> Vec<Finding> {
+    if let Some(run) = &context.run {
         return vec![of_run(run.stored(), &disturbances(run))];
     }
-    vec![match real_time_priority(sight) {
+    vec![match real_time_priority(context) {
         None => Finding::new(NAME, Level::Unknown, "the permitted priority is unknown")
             .seen("/proc/self/limits and /proc/self/status do not show it"),
         Some(0) => Finding::new(NAME, Level::Note, "real-time priority is not permitted")

@@ -1,17 +1,17 @@
 //! A USB device that runs slower than it can.
 
 use super::check::Check;
-use crate::way::{Usb, usb_devices};
-use crate::{Finding, Level, Sight};
+use crate::topology::{Usb, usb_devices};
+use crate::{Finding, HostContext, Level};
 use std::fs;
 use wiregauge_limits::Bus;
 
 pub(super) const CHECK: Check = Check {
     name: "speed",
     about: "USB devices that run below their maximum speed",
-    look: |sight| {
-        let all = usb_devices(sight);
-        all.iter().filter_map(|usb| of(sight, usb)).collect()
+    look: |context| {
+        let all = usb_devices(context);
+        all.iter().filter_map(|usb| of(context, usb)).collect()
     },
 };
 
@@ -25,12 +25,12 @@ const SUPER_PLUS: f64 = 10_000.0;
 /// there (USB 3.2, 9.6).
 const MAY_BE_SUPER: f64 = 2.1;
 
-fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
-    let called = usb.called(sight);
+fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
+    let called = usb.called(context);
     let new = |level, title: String| Finding::new(CHECK.name, level, title);
-    let speed_file = usb.read(sight, "speed")?;
-    let evidence = [usb.saw(sight, "speed"), usb.saw(sight, "version")];
-    let Some(speed) = usb.speed(sight) else {
+    let speed_file = usb.read(context, "speed")?;
+    let evidence = [usb.saw(context, "speed"), usb.saw(context, "version")];
+    let Some(speed) = usb.speed(context) else {
         return Some(
             new(Level::Unknown, format!("{called}: unknown speed"))
                 .all_seen([format!("{} = {speed_file}", usb.path("speed").display())]),
@@ -38,10 +38,10 @@ fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
     };
     let seen = |finding: Finding| finding.all_seen(evidence.clone().into_iter().flatten());
     let version = usb
-        .read(sight, "version")
+        .read(context, "version")
         .and_then(|text| text.parse::<f64>().ok());
     // sysfs has these since Linux 6.9.
-    let bos = fs::read(sight.place(usb.path("bos_descriptors"))).ok();
+    let bos = fs::read(context.place(usb.path("bos_descriptors"))).ok();
     let at_best = bos.as_deref().and_then(fastest).filter(|&can| can > speed);
     if let Some(can) = at_best {
         let finding = seen(new(
@@ -52,7 +52,7 @@ fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
             "{}: it declares {can} Mbit/s",
             usb.path("bos_descriptors").display()
         )])
-        .all_seen(port_of(sight, usb));
+        .all_seen(port_of(context, usb));
         return Some(remedy(costs(finding, speed), speed));
     }
     if speed == HIGH && bos.is_none() && version.is_some_and(|v| v >= MAY_BE_SUPER) {
@@ -65,11 +65,11 @@ fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
              device with additional descriptors; bos_descriptors shows the difference (Linux 6.9)"
                 .into(),
         ])
-        .all_seen(port_of(sight, usb));
+        .all_seen(port_of(context, usb));
         return Some(remedy(finding, speed));
     }
     let parent = usb.above().into_iter().next();
-    let parent_speed = parent.as_ref().and_then(|hub| hub.speed(sight));
+    let parent_speed = parent.as_ref().and_then(|hub| hub.speed(context));
     if let (Some(hub), Some(behind)) = (&parent, parent_speed)
         && behind <= FULL
         && version.is_some_and(|v| v >= 2.0)
@@ -83,7 +83,7 @@ fn of(sight: &Sight, usb: &Usb) -> Option<Finding> {
                 hub.name
             ),
         ))
-        .all_seen(hub.saw(sight, "speed"))
+        .all_seen(hub.saw(context, "speed"))
         .all_seen(["the kernel log shows whether the device supports more".into()])
         .remedy("sudo dmesg | grep 'not running at top speed'");
         return Some(remedy(costs(finding, speed), speed));
@@ -130,10 +130,10 @@ fn remedy(finding: Finding, speed: f64) -> Finding {
 }
 
 /// The port that it is plugged into: one with a twin on the super-speed bus could do more.
-fn port_of(sight: &Sight, usb: &Usb) -> Option<String> {
-    let port = sight.resolved(usb.path("port"))?;
+fn port_of(context: &HostContext, usb: &Usb) -> Option<String> {
+    let port = context.resolved(usb.path("port"))?;
     let name = port.file_name()?.to_string_lossy().into_owned();
-    Some(match sight.exists(port.join("peer")) {
+    Some(match context.exists(port.join("peer")) {
         true => format!("its port {name} has super-speed wires: check the cable and the plug"),
         false => format!("its port {name} has no super-speed wires"),
     })

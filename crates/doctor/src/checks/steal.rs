@@ -2,7 +2,7 @@
 
 use super::check::{Check, POINTS_DISTURBED, disturbances};
 use crate::host::{Ticks, is_virtual};
-use crate::{Finding, Level, Sight};
+use crate::{Finding, HostContext, Level};
 use std::time::Duration;
 use wiregauge_record::Disturbance;
 use wiregauge_run::Stored;
@@ -28,11 +28,11 @@ const SOURCE: &str = "bench/runs/2026-11-22-loop, docs/loop.md";
 const REMEDY: &str =
     "virsh vcpupin DOMAIN 0 2  # on the host of this virtual machine, for each of its CPUs";
 
-fn look(sight: &Sight) -> Vec<Finding> {
-    if let Some(run) = &sight.run {
+fn look(context: &HostContext) -> Vec<Finding> {
+    if let Some(run) = &context.run {
         return vec![of_run(run.stored(), &disturbances(run))];
     }
-    let read = sight.twice(&[STAT.into()], WAIT).pop().flatten();
+    let read = context.twice(&[STAT.into()], WAIT).pop().flatten();
     let accounts = read.and_then(|(before, after)| {
         let (before, after) = (Ticks::parse(&before)?, Ticks::parse(&after)?);
         Some((after, after.since(before)))
@@ -61,9 +61,10 @@ fn look(sight: &Sight) -> Vec<Finding> {
         .seen(seen)
         .costs(COST, SOURCE)
         .remedy(REMEDY)
-    } else if is_virtual(sight) {
+    } else if is_virtual(context) {
         Finding::new(NAME, Level::Note, "a virtual machine: its CPUs may be preempted at any time")
-            .seen("/proc/cpuinfo: flags has hypervisor; whether its CPUs are pinned is not visible from inside")
+            .seen("/proc/cpuinfo: flags has hypervisor; whether its CPUs are pinned is not visible from \
+            inside")
             .seen(seen)
             .costs(
                 "in addition, waking up an idle CPU involves the hypervisor: an exchange between two CPUs took \

@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use crate::host::real_time_priority;
-use crate::{Finding, Level, Sight};
+use crate::{Finding, HostContext, Level};
 
 /// The check.
 pub const CHECK: Check = Check {
@@ -23,8 +23,8 @@ const USUAL_PERIOD_US: i64 = 1_000_000;
 /// threads as a whole is gone (commit 5f6bd380c7bd, "sched/rt: Remove default bandwidth control").
 const FAIR_SERVER_SINCE: (u32, u32) = (6, 12);
 
-fn look(sight: &Sight) -> Vec<Finding> {
-    let (kernel, runtime_us) = match &sight.run {
+fn look(context: &HostContext) -> Vec<Finding> {
+    let (kernel, runtime_us) = match &context.run {
         Some(run) => {
             let host = &run.stored().conditions().host;
             if !host.policy.starts_with("SCHED_FIFO") && !host.policy.starts_with("SCHED_RR") {
@@ -38,12 +38,12 @@ fn look(sight: &Sight) -> Vec<Finding> {
         }
         None => {
             // Who may not have the priority cannot be stopped either.
-            if real_time_priority(sight).is_none_or(|priority| priority == 0) {
+            if real_time_priority(context).is_none_or(|priority| priority == 0) {
                 return Vec::new();
             }
             (
-                sight.read("/proc/sys/kernel/osrelease"),
-                sight.number(RUNTIME),
+                context.read("/proc/sys/kernel/osrelease"),
+                context.number(RUNTIME),
             )
         }
     };
@@ -56,8 +56,8 @@ fn look(sight: &Sight) -> Vec<Finding> {
         ];
     };
     vec![match version >= FAIR_SERVER_SINCE {
-        true => fair_server(sight, version),
-        false => limit(sight, runtime_us),
+        true => fair_server(context, version),
+        false => limit(context, runtime_us),
     }]
 }
 
@@ -66,11 +66,11 @@ fn version(release: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-fn fair_server(sight: &Sight, (major, minor): (u32, u32)) -> Finding {
-    let runtimes: Vec<i64> = sight
+fn fair_server(context: &HostContext, (major, minor): (u32, u32)) -> Finding {
+    let runtimes: Vec<i64> = context
         .names(FAIR_SERVER)
         .iter()
-        .filter_map(|cpu| sight.number(format!("{FAIR_SERVER}/{cpu}/runtime")))
+        .filter_map(|cpu| context.number(format!("{FAIR_SERVER}/{cpu}/runtime")))
         .collect();
     if !runtimes.is_empty() && runtimes.iter().all(|&ns| ns == 0) {
         return Finding::new(NAME, Level::Good, "a real-time thread is never throttled")
@@ -96,7 +96,7 @@ fn fair_server(sight: &Sight, (major, minor): (u32, u32)) -> Finding {
     .remedy("for f in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do echo 0 | sudo tee $f; done")
 }
 
-fn limit(sight: &Sight, runtime_us: Option<i64>) -> Finding {
+fn limit(context: &HostContext, runtime_us: Option<i64>) -> Finding {
     let Some(runtime_us) = runtime_us else {
         return Finding::new(
             NAME,
@@ -105,7 +105,7 @@ fn limit(sight: &Sight, runtime_us: Option<i64>) -> Finding {
         )
         .seen(format!("{RUNTIME}: not a number"));
     };
-    let period_us = sight
+    let period_us = context
         .number(PERIOD)
         .filter(|&us| us > 0)
         .unwrap_or(USUAL_PERIOD_US);

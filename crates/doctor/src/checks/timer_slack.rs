@@ -1,7 +1,7 @@
 //! Timer slack: how much later than asked the kernel may end a timed sleep.
 
 use super::check::Check;
-use crate::{Finding, Level, Sight};
+use crate::{Finding, HostContext, Level};
 
 /// The check.
 pub const CHECK: Check = Check {
@@ -16,12 +16,12 @@ const SLACK: &str = "/proc/self/timerslack_ns";
 /// Less than this is lost in what a wake-up takes.
 const NOTED_NS: i64 = 1_000;
 
-fn look(sight: &Sight) -> Vec<Finding> {
+fn look(context: &HostContext) -> Vec<Finding> {
     // wiregauge asks for precise timers itself, so no run suffers from it.
-    if sight.run.is_some() || !sight.exists(SLACK) {
+    if context.run.is_some() || !context.exists(SLACK) {
         return Vec::new();
     }
-    let Some(slack_ns) = sight.number(SLACK) else {
+    let Some(slack_ns) = context.number(SLACK) else {
         return vec![
             Finding::new(NAME, Level::Unknown, "the timer slack cannot be read")
                 .seen(format!("{SLACK}: not a number")),

@@ -2,16 +2,16 @@
 //! which is what delays today.
 
 use super::check::Check;
-use crate::way::{Tty, ttys};
-use crate::{Change, Finding, Level, Sight};
+use crate::topology::{Tty, ttys};
+use crate::{Change, Finding, HostContext, Level};
 
 pub(super) const CHECK: Check = Check {
     name: "tty-low-latency",
     about: "the low_latency flag of a tty, and the receive interrupt level of a UART",
-    look: |sight| {
-        ttys(sight)
+    look: |context| {
+        ttys(context)
             .iter()
-            .filter_map(|tty| of(sight, tty))
+            .filter_map(|tty| of(context, tty))
             .collect()
     },
 };
@@ -23,10 +23,10 @@ const LOW_LATENCY: u64 = 1 << 13;
 const HINT: &str = "since Linux 3.15 it no longer controls how received bytes are passed on (commit \
                     a9c3f68f3cd8, \"tty: Fix low_latency BUG\")";
 
-fn of(sight: &Sight, tty: &Tty) -> Option<Finding> {
+fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
     let name = &tty.name;
     let new = |level, title: String| Finding::new(CHECK.name, level, title);
-    let driver = tty.driver(sight);
+    let driver = tty.driver(context);
     if driver.as_deref() == Some("cdc_acm") {
         return Some(
             new(
@@ -37,7 +37,7 @@ fn of(sight: &Sight, tty: &Tty) -> Option<Finding> {
         );
     }
     // Only UARTs of the serial core tell it in a file; of others TIOCGSERIAL would.
-    let text = sight.read(tty.path("flags"))?;
+    let text = context.read(tty.path("flags"))?;
     let Some(flags) = hexadecimal(&text) else {
         return Some(
             new(Level::Unknown, format!("{name}: unknown flags"))
@@ -53,7 +53,7 @@ fn of(sight: &Sight, tty: &Tty) -> Option<Finding> {
         tty.path("flags").display()
     );
     let trigger = tty.path("rx_trig_bytes");
-    match sight.number(&trigger) {
+    match context.number(&trigger) {
         Some(level) if level > 1 => Some(
             new(
                 Level::Note,

@@ -1,7 +1,7 @@
 //! The memory that all usbfs transfers of the system may hold together.
 
 use super::check::Check;
-use crate::{Change, Finding, Level, Sight, Target};
+use crate::{Change, Finding, HostContext, Level, Target};
 use wiregauge_run::AnyRun;
 
 /// The check.
@@ -22,18 +22,21 @@ const AMPLE_MB: u64 = 256;
 /// A full-speed device carries 1.2 MB/s: it needs no more. Mbit/s, as `speed` in sysfs has it.
 const FAST_MBIT_S: i64 = 480;
 
-fn look(sight: &Sight) -> Vec<Finding> {
-    if !sight.is_of_this_host() || !sight.exists(LIMIT) || !matters(sight) {
+fn look(context: &HostContext) -> Vec<Finding> {
+    if !context.is_of_this_host() || !context.exists(LIMIT) || !matters(context) {
         return Vec::new();
     }
-    let Some(limit_mb) = sight.read(LIMIT).and_then(|text| text.parse::<u64>().ok()) else {
+    let Some(limit_mb) = context
+        .read(LIMIT)
+        .and_then(|text| text.parse::<u64>().ok())
+    else {
         return vec![
             Finding::new(NAME, Level::Unknown, "the limit of usbfs cannot be read")
                 .seen(format!("{LIMIT}: not a number")),
         ];
     };
     let seen = format!("{LIMIT} = {limit_mb}");
-    let wanted = wanted_bytes(sight).unwrap_or(0);
+    let wanted = wanted_bytes(context).unwrap_or(0);
     let wanted_mb = wanted.div_ceil(1 << 20);
     let is_short = limit_mb != 0 && (limit_mb <= DEFAULT_MB || 2 * wanted_mb > limit_mb);
     if !is_short {
@@ -78,27 +81,27 @@ fn look(sight: &Sight) -> Vec<Finding> {
 
 /// True of a device that is fast enough, or if one of these is there; drivers of the kernel do not use
 /// usbfs.
-fn matters(sight: &Sight) -> bool {
+fn matters(context: &HostContext) -> bool {
     let is_fast = |name: &str| {
         let file = |file: &str| format!("{DEVICES}/{name}/{file}");
         // Of a hub nobody transfers that much: class 9, USB 2.0, 11.23.1.
-        sight
+        context
             .read(file("bDeviceClass"))
             .is_some_and(|class| class != "09")
-            && sight
+            && context
                 .number(file("speed"))
                 .is_some_and(|speed| speed >= FAST_MBIT_S)
     };
-    match &sight.target {
+    match &context.target {
         Target::Usb { name } => is_fast(name),
-        Target::None => sight.names(DEVICES).iter().any(|name| is_fast(name)),
+        Target::None => context.names(DEVICES).iter().any(|name| is_fast(name)),
         _ => false,
     }
 }
 
 /// The most that a stored stream had submitted at once.
-fn wanted_bytes(sight: &Sight) -> Option<u64> {
-    let Some(AnyRun::Stream(run)) = &sight.run else {
+fn wanted_bytes(context: &HostContext) -> Option<u64> {
+    let Some(AnyRun::Stream(run)) = &context.run else {
         return None;
     };
     let points = run.file.plan.points.iter();

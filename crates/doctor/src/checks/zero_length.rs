@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use crate::pattern::{UsbBus, exchanges, named, series, time};
-use crate::{Finding, Level, Sight};
+use crate::{Finding, HostContext, Level};
 use wiregauge_record::PointSummary;
 
 pub(super) const CHECK: Check = Check {
@@ -19,8 +19,8 @@ const SHARE: f64 = 0.1;
 const STEP: f64 = 3.0;
 const STEP_NS: f64 = 1e6;
 
-fn look(sight: &Sight) -> Vec<Finding> {
-    let Some(run) = exchanges(sight) else {
+fn look(context: &HostContext) -> Vec<Finding> {
+    let Some(run) = exchanges(context) else {
         return Vec::new();
     };
     let mut found = Vec::new();

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use wiregauge_doctor::{CHECKS, Change, Finding, Level, Sight, Target};
+use wiregauge_doctor::{CHECKS, Change, Finding, HostContext, Level, Target};
 use wiregauge_run::AnyRun;
 
 /// The host.
@@ -93,8 +93,8 @@ impl Host {
     #[track_caller]
     pub fn look_with(&self, check: &str, target: Target, run: Option<AnyRun>) -> Vec<Finding> {
         let found = CHECKS.iter().find(|one| one.name == check);
-        let sight = Sight::new(self.root.path(), target, run);
-        let findings = (found.expect("a check of this name").look)(&sight);
+        let context = HostContext::new(self.root.path(), target, run);
+        let findings = (found.expect("a check of this name").look)(&context);
         for finding in &findings {
             assert_eq!(finding.check, check);
             hold(finding);

@@ -163,6 +163,7 @@ pub fn exchange_point(depth: u32, rtt_us: f64, device_us: Option<f64>) -> PointS
         connect: None,
         access: None,
         transfer: None,
+        batch: None,
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }

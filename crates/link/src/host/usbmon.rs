@@ -210,13 +210,13 @@ fn open(bus: u16) -> Result<(File, Ring), LinkError> {
 
 /// Why it could not be opened, and what would make it possible.
 fn refused(doing: &str, path: &str, error: &io::Error) -> LinkError {
-    let told = LinkError::from_io(doing, error);
-    match told.kind() {
-        LinkErrorKind::NotFound => told.hint("sudo modprobe usbmon"),
-        LinkErrorKind::PermissionDenied => told.hint(format!(
+    let printed = LinkError::from_io(doing, error);
+    match printed.kind() {
+        LinkErrorKind::NotFound => printed.hint("sudo modprobe usbmon"),
+        LinkErrorKind::PermissionDenied => printed.hint(format!(
             "sudo setfacl -m u:$USER:r {path}, or run as root (a reader sees all data on that bus)"
         )),
-        _ => told,
+        _ => printed,
     }
 }
 
@@ -540,9 +540,12 @@ mod tests {
     #[test]
     fn a_user_without_permission_is_told_how_to_get_it_and_what_it_means() {
         let error = io::Error::from(io::ErrorKind::PermissionDenied);
-        let told = refused("watching", "/dev/usbmon3", &error).to_string();
-        assert!(told.contains("setfacl -m u:$USER:r /dev/usbmon3"), "{told}");
-        assert!(told.contains("sees all data"), "{told}");
+        let printed = refused("watching", "/dev/usbmon3", &error).to_string();
+        assert!(
+            printed.contains("setfacl -m u:$USER:r /dev/usbmon3"),
+            "{printed}"
+        );
+        assert!(printed.contains("sees all data"), "{printed}");
     }
 
     #[test]

@@ -10,12 +10,12 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// What the watched thread tells of itself.
 #[derive(Default)]
-pub struct Pulse {
+pub struct Heartbeat {
     thread: AtomicI32,
     beats: AtomicU64,
 }
 
-impl Pulse {
+impl Heartbeat {
     /// Called by the thread itself: it is to be watched from now on.
     pub fn here(&self) {
         let thread = rustix::thread::gettid().as_raw_nonzero().get();
@@ -23,7 +23,7 @@ impl Pulse {
     }
 
     /// Called by the thread itself: it waits for nobody and may rest.
-    pub fn rests(&self) {
+    pub fn pause(&self) {
         self.thread.store(0, Ordering::Release);
     }
 
@@ -37,7 +37,7 @@ impl Pulse {
 /// Watches until `over`. A thread that has not come round for `patience` loses its real-time
 /// priority, and `halt` is raised. Returns whether that was needed.
 pub fn watch(
-    pulse: &Pulse,
+    heartbeat: &Heartbeat,
     priority: u8,
     patience: Duration,
     halt: &AtomicBool,
@@ -52,8 +52,8 @@ pub fn watch(
     let mut needed = false;
     while !over.load(Ordering::Relaxed) {
         std::thread::sleep(LOOK);
-        let thread = pulse.thread.load(Ordering::Acquire);
-        let beats = pulse.beats.load(Ordering::Relaxed);
+        let thread = heartbeat.thread.load(Ordering::Acquire);
+        let beats = heartbeat.beats.load(Ordering::Relaxed);
         if thread == 0 || beats != seen {
             (seen, since) = (beats, Instant::now());
         } else if since.elapsed() > patience {
@@ -69,18 +69,18 @@ pub fn watch(
 mod tests {
     use super::*;
 
-    fn watched(patience: Duration, work: impl FnOnce(&Pulse, &AtomicBool) + Send) -> bool {
-        let (pulse, halt, over) = (
-            Pulse::default(),
+    fn watched(patience: Duration, work: impl FnOnce(&Heartbeat, &AtomicBool) + Send) -> bool {
+        let (heartbeat, halt, over) = (
+            Heartbeat::default(),
             AtomicBool::new(false),
             AtomicBool::new(false),
         );
         std::thread::scope(|scope| {
-            let dog = scope.spawn(|| watch(&pulse, 1, patience, &halt, &over));
+            let dog = scope.spawn(|| watch(&heartbeat, 1, patience, &halt, &over));
             let worker = scope.spawn(|| {
-                pulse.here();
-                work(&pulse, &halt);
-                pulse.rests();
+                heartbeat.here();
+                work(&heartbeat, &halt);
+                heartbeat.pause();
             });
             worker.join().expect("works");
             over.store(true, Ordering::Relaxed);
@@ -90,9 +90,9 @@ mod tests {
 
     #[test]
     fn a_thread_that_comes_round_is_left_alone() {
-        let needed = watched(Duration::from_secs(5), |pulse, halt| {
+        let needed = watched(Duration::from_secs(5), |heartbeat, halt| {
             for beat in 0..50 {
-                pulse.beat(beat);
+                heartbeat.beat(beat);
                 std::thread::sleep(Duration::from_millis(5));
             }
             assert!(!halt.load(Ordering::Relaxed));

@@ -3,8 +3,8 @@
 
 use super::address::Settings;
 use super::choose::{self, Choice};
+use super::errors::{self, Identity};
 use super::sysfs::Node;
-use super::trouble::{self, Identity};
 use crate::error::{LinkError, LinkErrorKind};
 use nusb::descriptors::ConfigurationDescriptor;
 use nusb::transfer::{ControlOut, ControlType, Recipient};
@@ -45,7 +45,7 @@ impl Claim {
         let device = info
             .open()
             .wait()
-            .map_err(|error| trouble::opening(&identity, doing, &error))?;
+            .map_err(|error| errors::opening(&identity, doing, &error))?;
         let mut claim = Claim {
             interfaces: Vec::new(),
             drivers_before: Node::named(&identity.path).drivers(),
@@ -104,7 +104,7 @@ impl Claim {
             .device
             .detach_and_claim_interface(interface)
             .wait()
-            .map_err(|error| trouble::claiming(&self.identity, interface, doing, &error))?;
+            .map_err(|error| errors::claiming(&self.identity, interface, doing, &error))?;
         self.interfaces.push(claimed);
         Ok(())
     }

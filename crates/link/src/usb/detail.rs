@@ -2,9 +2,9 @@
 
 use super::address::TransferKind;
 use super::choose::{Choice, EndpointFact, class_name};
+use super::errors::Identity;
 use super::find::{Present, speed_name};
 use super::sysfs::{self, Node};
-use super::trouble::Identity;
 use crate::limits;
 use nusb::DeviceInfo;
 use wiregauge_record::{BusLimit, LinkDetail};

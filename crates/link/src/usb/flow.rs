@@ -3,7 +3,7 @@
 
 use super::pipe::{Ended, Pipe, Trouble};
 use crate::flow::{Completed, Flow};
-use crate::host::{Bell, Helper, Loan, Woken};
+use crate::host::{Handoff, Helper, WakeEvent, Woken};
 use nusb::transfer::{BulkOrInterrupt, In, Out};
 use std::cell::Cell;
 use std::io;
@@ -14,11 +14,11 @@ use std::time::Duration;
 /// Device to host.
 pub struct InFlow<'a, T: BulkOrInterrupt> {
     pipe: &'a mut Pipe<T, In>,
-    bell: Arc<Bell>,
+    bell: Arc<WakeEvent>,
     waker: Waker,
     share: Share,
     /// Where the library's thread and this one have one processor between them.
-    loan: Option<(Arc<Loan>, Waker)>,
+    loan: Option<(Arc<Handoff>, Waker)>,
     lent: Lent,
 }
 
@@ -36,7 +36,7 @@ enum Lent {
 /// Host to device.
 pub struct OutFlow<'a, T: BulkOrInterrupt> {
     pipe: &'a mut Pipe<T, Out>,
-    bell: Arc<Bell>,
+    bell: Arc<WakeEvent>,
     waker: Waker,
     share: Share,
 }
@@ -52,7 +52,7 @@ impl<'a, T: BulkOrInterrupt> InFlow<'a, T> {
             share: Share::of(helper),
             loan: helper
                 .filter(Helper::shares_callers_only_processor)
-                .map(|_| Loan::new()),
+                .map(|_| Handoff::new()),
             lent: Lent::No,
         }
     }
@@ -160,7 +160,7 @@ impl<T: BulkOrInterrupt> Flow for InFlow<'_, T> {
             return Ok(self.complete_lent(take));
         }
         loop {
-            self.bell.hush();
+            self.bell.clear();
             if let Some(ended) = self.pipe.poll(&self.waker)? {
                 return Ok(Some(self.taken(ended, take)));
             }
@@ -222,7 +222,7 @@ impl<T: BulkOrInterrupt> Flow for OutFlow<'_, T> {
         _take: &mut dyn FnMut(&[u8]),
     ) -> io::Result<Option<Completed>> {
         loop {
-            self.bell.hush();
+            self.bell.clear();
             if let Some(ended) = self.pipe.poll(&self.waker)? {
                 self.pipe.give_back(ended.buffer);
                 return Ok(Some(Completed {

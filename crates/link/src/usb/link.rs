@@ -5,14 +5,14 @@
 use super::address::UsbAddress;
 use super::claim::Claim;
 use super::detail;
+use super::errors;
 use super::flow::{InFlow, OutFlow};
 use super::pipe::Pipe;
-use super::trouble;
 use super::{choose::Choice, find, sysfs};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::flow::{FlowShape, Flows, ORDER_BYTES};
 use crate::host::{Helper, UsbPlace, Woken};
-use crate::{Link, PATIENCE, closed};
+use crate::{Link, MAX_WAIT, closed};
 use nusb::transfer::{Buffer, BulkOrInterrupt, In, Out};
 use std::io;
 use std::task::Waker;
@@ -105,7 +105,7 @@ impl<T: BulkOrInterrupt> UsbLink<T> {
             place,
             helper,
             yields,
-            patience: Some(PATIENCE),
+            patience: Some(MAX_WAIT),
             sizes: None,
             stalls_before: 0,
         })
@@ -163,7 +163,7 @@ impl<T: BulkOrInterrupt> Open<T> {
             in_bytes: packet,
         });
         let bytes = sizes.in_transfers * sizes.in_bytes + sizes.out_transfers * sizes.out_bytes;
-        trouble::check_memory(bytes as u64, sysfs::usbfs_memory_mb())?;
+        errors::check_memory(bytes as u64, sysfs::usbfs_memory_mb())?;
         self.disarm()?;
         self.out.lay_out(sizes.out_transfers, sizes.out_bytes);
         self.in_.lay_out(sizes.in_transfers, sizes.in_bytes);
@@ -335,7 +335,7 @@ impl<T: BulkOrInterrupt + 'static> Link for UsbLink<T> {
         let open = self.armed()?;
         let (bell, waker) = open.in_.bell();
         loop {
-            bell.hush();
+            bell.clear();
             if open.look(&waker)? {
                 return Ok(open.hand_over(into));
             }
@@ -357,7 +357,7 @@ impl<T: BulkOrInterrupt + 'static> Link for UsbLink<T> {
         let (bell, waker) = open.in_.bell();
         let begun = Instant::now();
         loop {
-            bell.hush();
+            bell.clear();
             if open.look(&waker)? {
                 return Ok(());
             }
@@ -402,7 +402,7 @@ impl<T: BulkOrInterrupt + 'static> Link for UsbLink<T> {
         let wanted = shape.transfer_bytes.max(ORDER_BYTES);
         let in_bytes = wanted.next_multiple_of(packet);
         let both = shape.queue as u64 * (wanted + in_bytes) as u64;
-        trouble::check_memory(both, sysfs::usbfs_memory_mb())?;
+        errors::check_memory(both, sysfs::usbfs_memory_mb())?;
         open.in_.lay_out(shape.queue, in_bytes);
         open.out.lay_out(shape.queue, wanted);
         Ok(Flows {

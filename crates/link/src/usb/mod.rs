@@ -14,12 +14,12 @@ mod address;
 mod choose;
 mod claim;
 mod detail;
+mod errors;
 mod find;
 mod flow;
 mod link;
 mod pipe;
 pub(crate) mod sysfs;
-mod trouble;
 
 pub(crate) use choose::class_name;
 pub(crate) use find::{Present, devices, speed_name};

@@ -1,8 +1,8 @@
 //! One endpoint: its transfers, their buffers, and what is done when it stalls. Buffers are laid out
 //! before and used again and again.
 
-use super::trouble::{self, Identity};
-use crate::host::Bell;
+use super::errors::{self, Identity};
+use crate::host::WakeEvent;
 use nusb::transfer::TransferError;
 use nusb::transfer::{Buffer, BulkOrInterrupt, Completion, EndpointDirection, In, Out};
 use nusb::{Endpoint, MaybeFuture};
@@ -33,7 +33,7 @@ pub struct Pipe<T: BulkOrInterrupt, D: EndpointDirection> {
     spare: bool,
     stalls: u64,
     ended: u64,
-    bell: Arc<Bell>,
+    bell: Arc<WakeEvent>,
     waker: Waker,
 }
 
@@ -54,7 +54,7 @@ pub struct Trouble;
 impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
     /// Of an endpoint.
     pub fn new(endpoint: Endpoint<T, D>, identity: Arc<Identity>) -> Self {
-        let (bell, waker) = Bell::new();
+        let (bell, waker) = WakeEvent::new();
         Pipe {
             endpoint,
             identity,
@@ -101,7 +101,7 @@ impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
     }
 
     /// By which the library's thread tells of a transfer that ended.
-    pub fn bell(&self) -> (Arc<Bell>, Waker) {
+    pub fn bell(&self) -> (Arc<WakeEvent>, Waker) {
         (Arc::clone(&self.bell), self.waker.clone())
     }
 
@@ -191,7 +191,7 @@ impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
             }
             Err(error) => {
                 self.give_back(buffer);
-                return Err(trouble::of_transfer(&self.identity, error));
+                return Err(errors::of_transfer(&self.identity, error));
             }
         };
         Ok(Ended {

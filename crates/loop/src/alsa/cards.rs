@@ -194,22 +194,22 @@ pub fn find(place: &Place, capture: bool, cards: Option<&[Card]>) -> Result<Card
         ));
     };
     let there = || {
-        let told: Vec<String> = cards.iter().map(Card::to_string).collect();
-        told.join(", ")
+        let printed: Vec<String> = cards.iter().map(Card::to_string).collect();
+        printed.join(", ")
     };
     let named = |card: &&Card| match place.card.parse::<u32>() {
         Ok(number) => card.number == number,
         Err(_) => card.id == place.card,
     };
     let Some(card) = cards.iter().find(named) else {
-        let told = missing("no such card");
+        let printed = missing("no such card");
         return Err(if cards.is_empty() {
-            told.hint(
-                "there is no card: plug one in, load its driver, or `sudo modprobe snd-aloop` for a loopback \
-                 without hardware",
+            printed.hint(
+                "there is no card: plug one in, load its driver, or `sudo modprobe snd-aloop` for a \
+            loopback without hardware",
             )
         } else {
-            told.hint(format!("use one of: {}", there()))
+            printed.hint(format!("use one of: {}", there()))
         });
     };
     let device = card.devices.iter().find(|device| device.0 == place.device);
@@ -266,7 +266,7 @@ mod tests {
         all_below(folder.path()).unwrap()
     }
 
-    fn told(address: &str, capture: bool) -> String {
+    fn printed(address: &str, capture: bool) -> String {
         let address = Address::parse(address).unwrap();
         let place = if capture {
             address.capture
@@ -303,10 +303,10 @@ mod tests {
         ] {
             let error = Address::parse(bad).unwrap_err();
             assert_eq!(error.kind(), LinkErrorKind::Usage, "{bad}");
-            let told = error.to_string();
+            let printed = error.to_string();
             assert!(
-                told.contains("alsa:hw:PCH,0") && told.contains(bad),
-                "{told}"
+                printed.contains("alsa:hw:PCH,0") && printed.contains(bad),
+                "{printed}"
             );
         }
     }
@@ -333,24 +333,24 @@ mod tests {
     }
 
     #[test]
-    fn a_card_or_device_that_is_not_there_is_told_with_those_that_are() {
-        let unknown = told("alsa:hw:Nope", true);
+    fn a_card_or_device_that_is_not_there_is_reported_with_those_that_are() {
+        let unknown = printed("alsa:hw:Nope", true);
         assert!(
             unknown.contains("hw:PCH (card 0; device 0: capture and playback; device 2"),
             "{unknown}"
         );
         assert!(unknown.contains("hw:Loopback (card 1"), "{unknown}");
-        assert!(told("alsa:hw:0,7", true).contains("no such device"));
-        assert!(told("alsa:hw:0,3", true).contains("cannot capture"));
-        assert!(told("alsa:hw:0,2", false).contains("cannot play"));
+        assert!(printed("alsa:hw:0,7", true).contains("no such device"));
+        assert!(printed("alsa:hw:0,3", true).contains("cannot capture"));
+        assert!(printed("alsa:hw:0,2", false).contains("cannot play"));
     }
 
     #[test]
     fn a_kernel_without_sound_says_what_to_load() {
         let place = Address::parse("alsa:hw:0").unwrap().capture;
         for cards in [None, Some(&[][..])] {
-            let told = find(&place, true, cards).unwrap_err().to_string();
-            assert!(told.contains("modprobe snd-aloop"), "{told}");
+            let printed = find(&place, true, cards).unwrap_err().to_string();
+            assert!(printed.contains("modprobe snd-aloop"), "{printed}");
         }
     }
 }

@@ -444,15 +444,15 @@ fn said(ends: &Ends, setup: Option<Setup>) -> Vec<(String, String)> {
         ),
     ];
     if capture.card != playback.card {
-        let told = "two cards, whose clocks drift: in a long run one side overflows or starves";
-        said.push(("clock".to_owned(), told.to_owned()));
+        let printed = "two cards, whose clocks drift: in a long run one side overflows or starves";
+        said.push(("clock".to_owned(), printed.to_owned()));
     }
     if setup.is_some() {
-        let told = match capture.batch || playback.batch {
+        let printed = match capture.batch || playback.batch {
             true => "updated by the driver in steps of up to a block (batch)",
             false => "read by the driver from the hardware",
         };
-        said.push(("position".to_owned(), told.to_owned()));
+        said.push(("position".to_owned(), printed.to_owned()));
     }
     said
 }
@@ -475,7 +475,7 @@ mod tests {
         }
     }
 
-    fn told(point: &LoopPoint) -> String {
+    fn printed(point: &LoopPoint) -> String {
         let address = Address::parse("alsa:hw:0").unwrap();
         let error = in_frames(&address, point).unwrap_err();
         assert_eq!(error.kind(), LinkErrorKind::Usage);
@@ -492,15 +492,15 @@ mod tests {
 
     #[test]
     fn sizes_that_no_sound_card_can_have_are_refused_with_the_reason() {
-        assert!(told(&point(255, 4096, 1024)).contains("not a whole number of frames of 4 B"));
-        assert!(told(&point(256, 4096, 0)).contains("preload of 0 B"));
-        assert!(told(&point(256, 4096, 8192)).contains("does not fit in a ring of 1024"));
-        assert!(told(&point(4096, 4096, 4096)).contains("too small for two blocks"));
+        assert!(printed(&point(255, 4096, 1024)).contains("not a whole number of frames of 4 B"));
+        assert!(printed(&point(256, 4096, 0)).contains("preload of 0 B"));
+        assert!(printed(&point(256, 4096, 8192)).contains("does not fit in a ring of 1024"));
+        assert!(printed(&point(4096, 4096, 4096)).contains("too small for two blocks"));
         let fast = LoopPoint {
             rate_hz: 1 << 40,
             ..point(256, 4096, 1024)
         };
-        assert!(told(&fast).contains("too many for a sound card"));
+        assert!(printed(&fast).contains("too many for a sound card"));
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub struct Setup {
 pub struct Pcm {
     file: File,
     /// What it is, for messages: `hw:0,0 for capture`.
-    told: String,
+    printed: String,
     /// Card, name and subdevice, for the conditions.
     pub device: String,
     /// Number of the card.
@@ -57,10 +57,10 @@ impl Pcm {
     pub fn open(place: &Place, capture: bool, cards: Option<&[Card]>) -> Result<Pcm, LinkError> {
         let card = find(place, capture, cards)?;
         let way = if capture { "capture" } else { "playback" };
-        let told = format!("{place} for {way}");
+        let printed = format!("{place} for {way}");
         let letter = if capture { 'c' } else { 'p' };
         let path = format!("/dev/snd/pcmC{}D{}{letter}", card.number, place.device);
-        let refused = |error: &io::Error| refused(&told, &path, card.number, error);
+        let refused = |error: &io::Error| refused(&printed, &path, card.number, error);
         // The wish for a subdevice holds as long as the control is open.
         let control = place.subdevice.map(|subdevice| {
             let control = open(&format!("/dev/snd/controlC{}", card.number))?;
@@ -73,16 +73,18 @@ impl Pcm {
         let (subdevice, name) = kernel::info(&file).map_err(|error| refused(&error))?;
         if place.subdevice.is_some_and(|wanted| wanted != subdevice) {
             let said = format!("the kernel opened subdevice {subdevice} instead");
-            return Err(
-                LinkError::new(LinkErrorKind::Busy, format!("cannot open {told}"), said)
-                    .hint("use another subdevice, or omit it to use a free one"),
-            );
+            return Err(LinkError::new(
+                LinkErrorKind::Busy,
+                format!("cannot open {printed}"),
+                said,
+            )
+            .hint("use another subdevice, or omit it to use a free one"));
         }
         Ok(Pcm {
             file,
             device: format!("{} ({name}), subdevice {subdevice}", card.id),
             card: card.number,
-            told,
+            printed,
             batch: false,
             channels: 0,
             boundary: 0,
@@ -93,7 +95,7 @@ impl Pcm {
 
     /// Sets it up exactly so, or says what it can do.
     pub fn set_up(&mut self, setup: Setup) -> Result<(), LinkError> {
-        let doing = format!("cannot set up {}", self.told);
+        let doing = format!("cannot set up {}", self.printed);
         let failed = |error: &io::Error| LinkError::from_io(&doing, error);
         let mut params = self.formats().map_err(|error| failed(&error))?;
         let wanted = 1 << kernel::FORMAT_S16_LE;
@@ -169,7 +171,7 @@ impl Pcm {
     pub fn link(&self, other: &Pcm) -> Result<(), LinkError> {
         kernel::link(&self.file, &other.file).map_err(|error| {
             LinkError::from_io(
-                format!("cannot link {} to {}", other.told, self.told),
+                format!("cannot link {} to {}", other.printed, self.printed),
                 &error,
             )
         })
@@ -241,11 +243,11 @@ impl Pcm {
 
     /// What the system said while this was `doing`.
     pub fn failed(&self, doing: &str, error: &io::Error) -> LinkError {
-        let told = LinkError::from_io(format!("{doing} {}", self.told), error);
+        let printed = LinkError::from_io(format!("{doing} {}", self.printed), error);
         match error.raw_os_error() {
-            Some(libc::ENODEV) => told.hint("the card was unplugged: plug it in again"),
-            Some(libc::ESTRPIPE) => told.hint("the computer was suspended: run it again"),
-            _ => told,
+            Some(libc::ENODEV) => printed.hint("the card was unplugged: plug it in again"),
+            Some(libc::ESTRPIPE) => printed.hint("the computer was suspended: run it again"),
+            _ => printed,
         }
     }
 }
@@ -320,9 +322,9 @@ fn open(path: &str) -> io::Result<File> {
 }
 
 /// Why a stream could not be opened, and what would make it possible.
-fn refused(told: &str, path: &str, card: u32, error: &io::Error) -> LinkError {
-    let doing = format!("cannot open {told} ({path})");
-    let told = LinkError::from_io(&doing, error);
+fn refused(printed: &str, path: &str, card: u32, error: &io::Error) -> LinkError {
+    let doing = format!("cannot open {printed} ({path})");
+    let printed = LinkError::from_io(&doing, error);
     match error.raw_os_error() {
         Some(libc::EBUSY | libc::EAGAIN) => {
             let holder = holder(card).map_or(String::new(), |who| format!(" by {who}"));
@@ -331,13 +333,13 @@ fn refused(told: &str, path: &str, card: u32, error: &io::Error) -> LinkError {
                  `systemctl --user stop pipewire.socket wireplumber pipewire`, or `pulseaudio --kill`",
             )
         }
-        Some(libc::EACCES | libc::EPERM) => told.hint(
+        Some(libc::EACCES | libc::EPERM) => printed.hint(
             "add yourself to the group audio: sudo usermod -aG audio $USER, then log in again",
         ),
-        Some(libc::ENOENT) => told.hint(
+        Some(libc::ENOENT) => printed.hint(
             "the card exists but its device file does not: in a container, pass /dev/snd into it",
         ),
-        _ => told,
+        _ => printed,
     }
 }
 
@@ -375,24 +377,24 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_a_card_cannot_have_is_told_with_those_that_it_can() {
+    fn a_number_that_a_card_cannot_have_is_reported_with_those_that_it_can() {
         let near = |below, above| Near {
             least: 64,
             most: 4096,
             below,
             above,
         };
-        let told =
+        let printed =
             |number, value, near| impossible("setting up", number, value, 2, near).to_string();
         assert_eq!(
-            told(Number::PeriodSize, 100, near(Some(96), Some(128))),
+            printed(Number::PeriodSize, 100, near(Some(96), Some(128))),
             "setting up: it supports 64 to 4096 frames per block, not 100\n  hint: use --notify 384 (96 \
-             frames) or --notify 512 (128 frames)"
+            frames) or --notify 512 (128 frames)"
         );
         assert!(
-            told(Number::Rate, 9_000, near(Some(4096), None)).ends_with("hint: use --rate 4096")
+            printed(Number::Rate, 9_000, near(Some(4096), None)).ends_with("hint: use --rate 4096")
         );
-        assert!(!told(Number::BufferSize, 1, near(None, None)).contains("try"));
+        assert!(!printed(Number::BufferSize, 1, near(None, None)).contains("try"));
     }
 
     #[test]

@@ -22,7 +22,7 @@ const THREADS: u32 = 512;
 const BLOCKS: u32 = 16;
 
 /// Without an order for so long, and two periods of the loop, the kernel ends.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// Without an answer for so long the kernel is taken for dead.
 const ANSWER: Duration = Duration::from_secs(2);
@@ -90,7 +90,7 @@ impl Persistent {
         let table = DeviceMemory::of(&passes.of_both_turns(), &stream)?;
         let state = DeviceMemory::new(STATE_BYTES, &stream)?;
         stream.finish(doing)?;
-        let patience = PATIENCE + Duration::from_nanos(2 * point.period_ns() as u64);
+        let patience = MAX_WAIT + Duration::from_nanos(2 * point.period_ns() as u64);
         let mut persistent = Persistent {
             mailbox: Shared::new()?,
             stream,

@@ -272,7 +272,7 @@ impl Process for Swap {
 
 #[test]
 fn a_stage_of_ones_own_sees_whole_blocks_and_every_channel() {
-    let (seen, told) = std::sync::mpsc::channel();
+    let (seen, printed) = std::sync::mpsc::channel();
     let mut chain = chain(&[Stage::Gain { factor: -1.0 }], 2, 50_000);
     chain.push(Box::new(Swap { seen, format: None })).unwrap();
     let input: Vec<i16> = (0..100_000).map(|n| (n % 30_000) as i16).collect();
@@ -285,7 +285,7 @@ fn a_stage_of_ones_own_sees_whole_blocks_and_every_channel() {
         rate_hz: 1_000_000,
         frames: 50_000,
     };
-    assert_eq!(told.try_iter().collect::<Vec<_>>(), [(format, 50_000)]);
+    assert_eq!(printed.try_iter().collect::<Vec<_>>(), [(format, 50_000)]);
 }
 
 fn noise(samples: usize, seed: u64) -> Vec<i16> {

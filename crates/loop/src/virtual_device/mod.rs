@@ -91,7 +91,7 @@ impl VirtualDevice {
     fn until_state(&mut self, doing: &str, is_so: impl Fn(u32) -> bool) -> Result<u32, LinkError> {
         let clock = Clock::start();
         loop {
-            self.header.host_bell.hush();
+            self.header.host_bell.clear();
             let is = self.header.state.load(Ordering::Acquire);
             if is_so(is) {
                 return Ok(is);
@@ -108,7 +108,7 @@ impl VirtualDevice {
 
     fn wish(&self, wish: u32) {
         self.header.wish.store(wish, Ordering::Release);
-        self.header.device_bell.ring();
+        self.header.device_bell.set();
     }
 
     /// Lays out and touches both rings, unless they are there from the point before.
@@ -157,12 +157,12 @@ impl LoopDevice for VirtualDevice {
         let mut settings = vec![("device".into(), self.body.what())];
         if let Some(priority) = self.asked.priority {
             let granted = self.header.granted.load(Ordering::Relaxed);
-            let told = match granted {
+            let printed = match granted {
                 0 => "normal: real-time priority was rejected".into(),
                 above if above > priority.into() => format!("SCHED_FIFO {above}"),
                 same => format!("SCHED_FIFO {same}, as the loop: a higher one was rejected"),
             };
-            settings.push(("device priority".into(), told));
+            settings.push(("device priority".into(), printed));
         }
         LinkDetail { settings }
     }
@@ -240,7 +240,7 @@ impl LoopDevice for VirtualDevice {
             } else if now_ns >= spins_ns {
                 std::hint::spin_loop();
             } else {
-                self.header.host_bell.hush();
+                self.header.host_bell.clear();
                 if self.header.positions.look().ticks(next + 2) < next + 2 {
                     let until_ns = spins_ns.min(now_ns + LOOK_NS);
                     self.header.host_bell.wait_until(clock.zero_ns() + until_ns);

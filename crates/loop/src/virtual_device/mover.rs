@@ -40,7 +40,7 @@ pub(super) fn serve<M: Deref<Target = RingMemory>>(
     mut lay_out: impl FnMut(&LoopPoint) -> io::Result<M>,
 ) {
     loop {
-        shared.device_bell.hush();
+        shared.device_bell.clear();
         let is = shared.state.load(Ordering::Relaxed);
         match shared.wish.load(Ordering::Acquire) {
             wish::PLAY if is == state::RESTING => {
@@ -71,7 +71,7 @@ fn sleep(shared: &Shared) {
 
 fn tell(shared: &Shared, state: u32) {
     shared.state.store(state, Ordering::Release);
-    shared.host_bell.ring();
+    shared.host_bell.set();
 }
 
 fn refuse(shared: &Shared, code: u32) {
@@ -110,7 +110,7 @@ fn play(shared: &Shared, rings: &RingMemory, point: &LoopPoint, copies: bool) {
             behind_since = None;
         }
         while now_ns < at_ns && is_wished(shared) {
-            shared.device_bell.hush();
+            shared.device_bell.clear();
             if is_wished(shared) {
                 shared.device_bell.wait_until(clock.zero_ns() + at_ns);
             }
@@ -151,7 +151,7 @@ impl Mover<'_> {
         let shared = self.shared;
         self.note_late(now_ns.saturating_sub(self.place.begins_ns(tick)));
         let was = shared.positions.tick();
-        shared.host_bell.ring();
+        shared.host_bell.set();
         // A host that hands over what it was not given is none to be believed; it is heard all the same,
         // because the samples of each block lie in one place whatever it says.
         self.handed = was.handed(self.handed);

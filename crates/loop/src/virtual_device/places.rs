@@ -118,7 +118,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Samples before it begins again, in other words: it stays in a processor's own cache, so that
+    /// Samples before it begins again, in other received: it stays in a processor's own cache, so that
     /// the device takes as little from the memory as a card's DMA does.
     const LENGTH: usize = 1 << 14;
 

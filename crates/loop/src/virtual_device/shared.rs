@@ -16,7 +16,7 @@
 
 use crate::device::{DeviceEnd, STALLS_KEPT};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use wiregauge_link::host::SharedBell;
+use wiregauge_link::host::SharedEvent;
 use wiregauge_record::{Aim, DeviceLate, LoopPath, LoopPoint, SAMPLE_BYTES, Stall, Xrun};
 
 /// "wgloop" and the number of this layout: to be raised with every change of it.
@@ -78,7 +78,7 @@ pub(super) struct Shared {
     copies: AtomicU32,
 
     pub(super) wish: AtomicU32,
-    pub(super) device_bell: SharedBell,
+    pub(super) device_bell: SharedEvent,
     pub(super) state: AtomicU32,
     /// With `REFUSED`: the system's number, 0 for a point that cannot be.
     pub(super) error: AtomicU32,
@@ -86,7 +86,7 @@ pub(super) struct Shared {
     pub(super) zero_ns: AtomicU64,
 
     /// What both sides write a thousand times a second has lines of its own.
-    pub(super) host_bell: OwnLine<SharedBell>,
+    pub(super) host_bell: OwnLine<SharedEvent>,
     pub(super) positions: OwnLine<Positions>,
 
     pub(super) account: OwnLine<Account>,

@@ -54,7 +54,7 @@ fn copied(
 ) -> (Vec<Xrun>, DeviceEnd) {
     let halt = AtomicBool::new(false);
     device.start(point, true).expect("starts");
-    let told = (0..blocks).map(|k| {
+    let printed = (0..blocks).map(|k| {
         let arrived = device.wait(how, &halt).expect("waits");
         let arrived = arrived.expect("nobody halts it");
         assert!(arrived.seen_ns >= arrived.due_ns);
@@ -66,14 +66,14 @@ fn copied(
         output.copy_from_slice(input);
         device.submit().expect("submits").xrun
     });
-    let told = told.collect();
-    (told, device.stop())
+    let printed = printed.collect();
+    (printed, device.stop())
 }
 
 /// What the device counted is what the host was told block by block.
-fn assert_agree(told: &[Xrun], end: &DeviceEnd) {
-    let under = told.iter().filter(|xrun| xrun.is_under()).count() as u64;
-    let over = told.iter().filter(|xrun| xrun.is_over()).count() as u64;
+fn assert_agree(printed: &[Xrun], end: &DeviceEnd) {
+    let under = printed.iter().filter(|xrun| xrun.is_under()).count() as u64;
+    let over = printed.iter().filter(|xrun| xrun.is_over()).count() as u64;
     assert_eq!((end.underruns, end.overruns), (under, over), "{end:?}");
     assert_eq!(end.stalls.len() as u64, under + over);
     assert!(end.stalls.is_sorted_by_key(|stall| stall.at_ns));
@@ -84,8 +84,8 @@ fn each_block_leaves_where_the_preload_says_however_it_is_waited_for() {
     in_both_modes(|mut device| {
         let hybrid = LoopWait::Hybrid { margin_ns: 200_000 };
         for how in [LoopWait::Sleep, LoopWait::Spin, hybrid] {
-            let (told, end) = copied(&mut device, &point(100), 180, None, how);
-            assert_agree(&told, &end);
+            let (printed, end) = copied(&mut device, &point(100), 180, None, how);
+            assert_agree(&printed, &end);
             assert_eq!(end.wrong, 0, "{end:?}");
             // When the last came in, 80 of them had been needed: each was looked at, missed, or lost.
             assert!(end.checked > 0, "{end:?}");
@@ -102,10 +102,13 @@ fn each_block_leaves_where_the_preload_says_however_it_is_waited_for() {
 #[test]
 fn a_rest_longer_than_the_preload_starves_the_output_by_the_devices_own_count() {
     in_both_modes(|mut device| {
-        let (told, end) = copied(&mut device, &point(10), 60, Some((20, 50)), LoopWait::Sleep);
-        assert_agree(&told, &end);
+        let (printed, end) = copied(&mut device, &point(10), 60, Some((20, 50)), LoopWait::Sleep);
+        assert_agree(&printed, &end);
         assert!(end.underruns >= 30, "{end:?}");
-        assert!(told[20].is_under() && end.wrong == 0, "{told:?} {end:?}");
+        assert!(
+            printed[20].is_under() && end.wrong == 0,
+            "{printed:?} {end:?}"
+        );
         // Block 20 is needed when block 30 begins to come in, and was there 40 ms later.
         let starved = |stall: &&Stall| (stall.xrun, stall.at_ns) == (Xrun::Underrun, 30_000_000);
         let stall = end.stalls.iter().find(starved).expect("block 20");
@@ -116,15 +119,15 @@ fn a_rest_longer_than_the_preload_starves_the_output_by_the_devices_own_count() 
 #[test]
 fn a_rest_longer_than_the_ring_loses_input_and_what_is_left_is_in_its_place() {
     in_both_modes(|mut device| {
-        let (told, end) = copied(
+        let (printed, end) = copied(
             &mut device,
             &point(300),
             500,
             Some((20, 600)),
             LoopWait::Sleep,
         );
-        assert_agree(&told, &end);
-        assert_eq!(told[20], Xrun::Both);
+        assert_agree(&printed, &end);
+        assert_eq!(printed[20], Xrun::Both);
         assert!(end.overruns >= 100 && end.underruns >= 200, "{end:?}");
         // Block 20 is overwritten when block 420 begins to come in.
         let lost = |stall: &&Stall| (stall.xrun, stall.at_ns) == (Xrun::Overrun, 420_000_000);
@@ -138,17 +141,17 @@ fn a_block_that_leaves_elsewhere_is_seen() {
     in_both_modes(|mut device| {
         let halt = AtomicBool::new(false);
         device.start(&point(150), true).expect("starts");
-        let mut told = Vec::new();
+        let mut printed = Vec::new();
         for k in 0..200_u64 {
             device.wait(LoopWait::Sleep, &halt).expect("waits");
             let (input, output) = device.block();
             if k != 7 {
                 output.copy_from_slice(input);
             }
-            told.push(device.submit().expect("submits").xrun);
+            printed.push(device.submit().expect("submits").xrun);
         }
         let end = device.stop();
-        let expected = u64::from(told[7] == Xrun::None);
+        let expected = u64::from(printed[7] == Xrun::None);
         assert_eq!(end.wrong, expected, "{end:?}");
     });
 }
@@ -178,8 +181,8 @@ fn points_of_every_size_follow_each_other() {
         for ring_blocks in [400, 10, 1_000, 10, 2] {
             let mut point = point(2);
             point.ring_bytes = 4_000 * ring_blocks;
-            let (told, end) = copied(&mut device, &point, 5, None, LoopWait::Sleep);
-            assert_agree(&told, &end);
+            let (printed, end) = copied(&mut device, &point, 5, None, LoopWait::Sleep);
+            assert_agree(&printed, &end);
             let rings = device.rings().expect("the device rests");
             assert_eq!(rings.input.len() as u64, 2_000 * ring_blocks);
         }
@@ -209,7 +212,7 @@ fn what_the_device_cannot_move_in_time_is_said_and_not_measured() {
 }
 
 #[test]
-fn a_device_that_writes_what_cannot_be_true_is_told_from_a_slow_host() {
+fn a_device_that_writes_what_cannot_be_true_is_reported_from_a_slow_host() {
     let start = || {
         let mut device = VirtualDevice::thread(&HostPlan::default()).expect("a thread");
         let mut slow = point(20);
@@ -253,8 +256,8 @@ fn twenty_starts_leave_neither_descriptors_nor_processes() {
     let _alone = alone();
     for _ in 0..20 {
         let mut device = VirtualDevice::process(&HostPlan::default()).expect("a process");
-        let (told, end) = copied(&mut device, &point(50), 3, None, LoopWait::Sleep);
-        assert_agree(&told, &end);
+        let (printed, end) = copied(&mut device, &point(50), 3, None, LoopWait::Sleep);
+        assert_agree(&printed, &end);
         let (memories, devices) = held();
         assert!(memories == 1 && !devices.is_empty(), "{devices:?}");
     }

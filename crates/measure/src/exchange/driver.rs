@@ -7,9 +7,9 @@ use super::samples::SampleLog;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use wiregauge_link::host::{Clock, ClockGaps, Sleeper};
-use wiregauge_link::{Link, LinkError, PATIENCE};
-use wiregauge_record::{Plan, Point, Wait};
+use wiregauge_link::host::{Clock, ClockGaps, Interrupter};
+use wiregauge_link::{Link, LinkError, MAX_WAIT};
+use wiregauge_record::{BatchTrial, Plan, Point, Wait};
 use wiregauge_session::{End, Generator, Measurement, Next};
 
 /// Tries of a spinning wait between two looks at the clock and at the stop flag.
@@ -21,7 +21,7 @@ pub struct Control<'a> {
     /// Raised when it is to stop.
     pub stop: &'a AtomicBool,
     /// By which another thread wakes it from a receive; without one, receives time out.
-    pub sleeper: Option<&'a Sleeper>,
+    pub sleeper: Option<&'a Interrupter>,
 }
 
 /// How the loop ended.
@@ -41,8 +41,10 @@ pub struct Counters {
     pub stray_bytes: u64,
     /// Gaps in the clock.
     pub gaps: ClockGaps,
-    /// Exchanges started.
+    /// Exchanges started, those of a trial included.
     pub exchanges: u64,
+    /// What the trial of batches has found.
+    pub batch: Option<BatchTrial>,
 }
 
 /// The loop and all that it touches.
@@ -105,7 +107,7 @@ impl<'a, C: Generator> Driver<'a, C> {
         let end = match self.session.end() {
             Some(End::Complete) => LoopEnd::Complete,
             Some(End::Failed(failure)) => {
-                let started = self.session.started();
+                let started = self.session.next_sequence();
                 let error = self.error.as_ref();
                 let context = (self.plan, self.point);
                 LoopEnd::Failed(errors::explain(context, failure, started, error))
@@ -116,6 +118,7 @@ impl<'a, C: Generator> Driver<'a, C> {
             stray_bytes: self.session.stray_bytes(),
             gaps: self.gaps,
             exchanges: self.session.started(),
+            batch: self.session.trial().filter(|trial| trial.exchanges > 0),
         };
         (end, counters)
     }
@@ -124,8 +127,8 @@ impl<'a, C: Generator> Driver<'a, C> {
         self.link.prepare(self.point)?;
         let timeout = Duration::from_nanos(self.plan.timeout_ns);
         // Who is woken from outside within a moment needs a timer only for a short timeout.
-        let is_woken = self.control.sleeper.is_some() && timeout >= 2 * PATIENCE;
-        let patience = (!is_woken).then(|| timeout.min(PATIENCE));
+        let is_woken = self.control.sleeper.is_some() && timeout >= 2 * MAX_WAIT;
+        let patience = (!is_woken).then(|| timeout.min(MAX_WAIT));
         self.may_block = self.link.set_patience(patience)?;
         Ok(())
     }
@@ -202,7 +205,7 @@ impl<'a, C: Generator> Driver<'a, C> {
             Wait::Block | Wait::Poll => {
                 // A moment more, so that what it waits for is past when it is over.
                 let left = until_ns.saturating_sub(self.clock.now()).saturating_add(1);
-                let at_most = Duration::from_nanos(left).min(PATIENCE);
+                let at_most = Duration::from_nanos(left).min(MAX_WAIT);
                 self.link.wait(or_writable, at_most)?;
                 self.link.receive(self.session.space())
             }

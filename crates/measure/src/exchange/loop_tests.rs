@@ -13,7 +13,7 @@ use wiregauge_record::{
     Connect, Ending, HostPlan, Limit, LinkOptions, Plan, Point, PointSummary, Protocol, Sample,
     Schedule, Status, Summariser, Wait,
 };
-use wiregauge_responder::{Character, Device, Faults, Model, Often};
+use wiregauge_responder::{Device, DeviceConfig, FaultRate, Faults, Model};
 
 /// A device behind two buffers of `room` bytes.
 struct Memory {
@@ -29,7 +29,7 @@ struct Memory {
 impl Memory {
     fn new(protocol: Protocol, faults: Faults, room: usize, seed: u64) -> Memory {
         let clock = Clock::start();
-        let character = Character {
+        let config = DeviceConfig {
             protocol,
             name: "memory".into(),
             max_frame: 1 << 20,
@@ -38,7 +38,7 @@ impl Memory {
             seed,
         };
         Memory {
-            device: Device::new(character, clock),
+            device: Device::new(config, clock),
             clock,
             room,
             to_device: Vec::new(),
@@ -135,16 +135,16 @@ fn measure(
     let PointEnd {
         ending,
         stray_bytes,
+        batch,
         resources,
         ..
     } = measure_here(&mut link, false, &plan, point, |sample| {
         summariser.push(sample);
         samples.push(*sample);
     });
-    (
-        summariser.finish(ending, stray_bytes, None, resources),
-        samples,
-    )
+    let mut summary = summariser.finish(ending, stray_bytes, None, resources);
+    summary.batch = batch;
+    (summary, samples)
 }
 
 /// One first row for each exchange, none missing, none twice.
@@ -156,6 +156,27 @@ fn assert_accounted(samples: &[Sample], exchanges: u64) {
         .collect();
     sequences.sort_unstable();
     assert_eq!(sequences, (0..exchanges).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_long_point_chooses_its_batch_by_exchanges_that_are_no_samples() {
+    let point = Point {
+        index: 0,
+        out_bytes: 64,
+        in_bytes: 64,
+        depth: 8,
+        link: 0,
+        together: false,
+    };
+    for (count, is_long) in [(1_000, false), (30_000, true)] {
+        let link = Memory::new(Protocol::Echo, Faults::default(), 4_096, 1);
+        let timeout = Duration::from_secs(20);
+        let (summary, samples) = measure(link, Protocol::Echo, point, count, timeout);
+        assert_accounted(&samples, count + 4);
+        // After a first exchange that took long, nothing is tried.
+        let was_slow = samples[0].rtt_ns > 20_000_000;
+        assert_eq!(summary.batch.is_some(), is_long && !was_slow);
+    }
 }
 
 proptest! {
@@ -190,7 +211,7 @@ proptest! {
         fault in 0_u8..4,
         every in 7_u64..30,
     ) {
-        let often = Some(Often::Every(every));
+        let often = Some(FaultRate::Every(every));
         let faults = match fault {
             0 => Faults { drop: often, ..Faults::default() },
             1 => Faults { corrupt: often, ..Faults::default() },

@@ -14,7 +14,7 @@ pub use check::check;
 pub use samples::RING_SAMPLES;
 
 use crate::hello::hello;
-use crate::runner::{self, Measurer, Signs, Watcher};
+use crate::runner::{self, Measurer, StopFlags, Watcher};
 use crate::sink::{Opened, Progress, RunError, Sink};
 use driver::Control;
 use point::{PointEnd, Shape, measure_point};
@@ -23,7 +23,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wiregauge_link::LinkError;
-use wiregauge_link::host::{self, Heeding, Sleeper};
+use wiregauge_link::host::{self, Interrupter, SignalGuard};
 use wiregauge_link::limits::{self, Bus};
 use wiregauge_link::{Address, Kind};
 use wiregauge_record::{
@@ -35,7 +35,7 @@ use wiregauge_record::{
 pub type Taker<'a> = dyn Sink<Point = Point, Row = Sample, Summary = PointSummary> + 'a;
 
 /// Words from the measuring thread, sent only between points.
-enum Word {
+enum Report {
     Opened(Box<Opened>, Option<BusLimit>, u64),
     PointEnded(Box<PointEnd>),
 }
@@ -44,8 +44,12 @@ enum Word {
 /// A failure after the link was open has first delivered every sample taken.
 pub fn run(plan: &Plan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<bool, RunError> {
     let address = check(plan)?;
-    let (halt, sleeper, _heeding) = (AtomicBool::new(false), Sleeper::default(), Heeding::begin());
-    let signs = Signs {
+    let (halt, sleeper, _heeding) = (
+        AtomicBool::new(false),
+        Interrupter::default(),
+        SignalGuard::begin(),
+    );
+    let flags = StopFlags {
         stop,
         halt: &halt,
         sleeper: Some(&sleeper),
@@ -61,7 +65,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<bool,
     runner::run(
         "measure",
         &plan.host,
-        signs,
+        flags,
         |measurer| measuring_thread(plan, &address, log, (&halt, &sleeper), measurer),
         |watcher| {
             let caller = Caller {
@@ -77,8 +81,8 @@ pub fn run(plan: &Plan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<bool,
 /// The caller's side: takes the samples of the measuring thread, summarises them.
 struct Caller<'a> {
     plan: &'a Plan,
-    sleeper: &'a Sleeper,
-    watcher: &'a Watcher<'a, Word, Point>,
+    sleeper: &'a Interrupter,
+    watcher: &'a Watcher<'a, Report, Point>,
 }
 
 impl Caller<'_> {
@@ -95,8 +99,8 @@ impl Caller<'_> {
         sink: &mut Taker<'_>,
     ) -> io::Result<()> {
         let (mut opened, limit, open_ns) = loop {
-            match self.watcher.listen() {
-                Ok(Some(Word::Opened(opened, limit, open_ns))) => break (opened, limit, open_ns),
+            match self.watcher.receive() {
+                Ok(Some(Report::Opened(opened, limit, open_ns))) => break (opened, limit, open_ns),
                 Ok(_) => {}
                 Err(runner::Gone) => return Ok(()),
             }
@@ -117,6 +121,7 @@ impl Caller<'_> {
             let opening = (point.index == 0).then_some(open_ns);
             let mut summary =
                 summariser.finish(end.ending, end.stray_bytes, opening, end.resources);
+            summary.batch = end.batch;
             summary.disturbances = end.disturbances;
             summary.limit = limit.clone().map(|limit| used(limit, &summary));
             sink.end_point(summary)?;
@@ -146,8 +151,8 @@ impl Caller<'_> {
             })
         };
         loop {
-            match self.watcher.listen() {
-                Ok(Some(Word::PointEnded(end))) => {
+            match self.watcher.receive() {
+                Ok(Some(Report::PointEnded(end))) => {
                     take(drain, sink)?;
                     return Ok(Some(*end));
                 }
@@ -186,8 +191,8 @@ fn measuring_thread(
     plan: &Plan,
     address: &Address,
     mut log: SampleLog,
-    (halt, sleeper): (&AtomicBool, &Sleeper),
-    measurer: &Measurer<Word, Point>,
+    (halt, sleeper): (&AtomicBool, &Interrupter),
+    measurer: &Measurer<Report, Point>,
 ) -> Result<(), LinkError> {
     let timeout = Duration::from_nanos(plan.timeout_ns);
     let datagram = address.kind().datagram;
@@ -223,7 +228,7 @@ fn measuring_thread(
     if plan.connect == Connect::Each {
         link.close();
     }
-    measurer.say(Word::Opened(Box::new(opened), limit, open_ns));
+    measurer.send(Report::Opened(Box::new(opened), limit, open_ns));
     let control = Control {
         stop: halt,
         sleeper: Some(sleeper),
@@ -232,9 +237,9 @@ fn measuring_thread(
         datagram,
         // On USB each send is a transfer, which the device ends with the request.
         batch: match (plan.batch, address.kind().scheme) {
-            (Some(batch), _) => batch as usize,
-            (None, "usb") => 1,
-            (None, _) => usize::MAX,
+            (Some(batch), _) => Some(batch as usize),
+            (None, "usb") => Some(1),
+            (None, _) => None,
         },
     };
     let mut base = 0;
@@ -245,7 +250,7 @@ fn measuring_thread(
         base += started + (1 << 16);
         let error = end.error.clone();
         let interrupted = end.ending == Ending::Interrupted;
-        measurer.say(Word::PointEnded(Box::new(end)));
+        measurer.send(Report::PointEnded(Box::new(end)));
         if let Some(error) = error {
             return Err(error);
         }

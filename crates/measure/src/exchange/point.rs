@@ -5,7 +5,9 @@ use super::samples::{self, SampleLog};
 use std::sync::atomic::AtomicBool;
 use wiregauge_link::host::{self, Watch};
 use wiregauge_link::{Link, LinkError};
-use wiregauge_record::{Disturbance, Ending, Plan, Point, Protocol, ResourceUse, Sample};
+use wiregauge_record::{
+    BatchTrial, Disturbance, Ending, Plan, Point, Protocol, ResourceUse, Sample,
+};
 use wiregauge_session::{Echo, Exchange, Generator, Lines, Measurement};
 
 /// What one point's loop leaves behind.
@@ -16,6 +18,8 @@ pub struct PointEnd {
     pub error: Option<LinkError>,
     /// Bytes that belong to no answer.
     pub stray_bytes: u64,
+    /// What the trial of batches has found.
+    pub batch: Option<BatchTrial>,
     /// What the measuring thread used.
     pub resources: ResourceUse,
     /// What disturbed it.
@@ -27,8 +31,8 @@ pub struct PointEnd {
 pub struct Shape {
     /// Each send is one message.
     pub datagram: bool,
-    /// Requests handed over in one call at most.
-    pub batch: usize,
+    /// Requests handed over in one call at most; `None`: all, or what a trial finds to be faster.
+    pub batch: Option<usize>,
 }
 
 /// Measures one point, whose exchange 0 has the number `base`; returns its end and how many numbers it used.
@@ -43,22 +47,27 @@ pub fn measure_point(
     let stalls_before = log.stalls();
     let halts_before = link.stalls();
     let Shape { datagram, batch } = shape;
+    let trial = match batch {
+        None if !datagram => wiregauge_session::BatchTrial::of(plan, point.depth),
+        _ => None,
+    };
+    let batch = batch.unwrap_or(usize::MAX);
     let (out, in_) = (point.out_bytes, point.in_bytes);
     let context = (plan, point);
     let (end, counters, resources, mut disturbances) = match plan.protocol {
         Protocol::Wiregauge => {
             let codec = Exchange::new(base, out, in_, datagram);
-            let session = Measurement::new(plan, point, datagram, batch, codec);
+            let session = Measurement::new(plan, point, datagram, batch, codec).with_trial(trial);
             watched(Driver::new(link, datagram, session, context, control, log))
         }
         Protocol::Echo => {
             let codec = Echo::new(base, out, datagram);
-            let session = Measurement::new(plan, point, datagram, batch, codec);
+            let session = Measurement::new(plan, point, datagram, batch, codec).with_trial(trial);
             watched(Driver::new(link, datagram, session, context, control, log))
         }
         Protocol::Lines => {
             let codec = Lines::new(base, out, in_, datagram);
-            let session = Measurement::new(plan, point, datagram, batch, codec);
+            let session = Measurement::new(plan, point, datagram, batch, codec).with_trial(trial);
             watched(Driver::new(link, datagram, session, context, control, log))
         }
     };
@@ -81,11 +90,13 @@ pub fn measure_point(
         ),
     };
     let stray_bytes = counters.stray_bytes;
+    let batch = counters.batch;
     (
         PointEnd {
             ending,
             error,
             stray_bytes,
+            batch,
             resources,
             disturbances,
         },
@@ -121,7 +132,7 @@ pub fn measure_here(
     };
     let shape = Shape {
         datagram,
-        batch: usize::MAX,
+        batch: None,
     };
     let (end, _) = measure_point(link, shape, plan, (point, 0), control, &mut log);
     let _ = drain.take_all(|sample, _| {

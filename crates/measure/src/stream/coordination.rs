@@ -1,30 +1,32 @@
-//! What the two threads of a point share: answers that came in, when the stream began, when it is over, and the
+//! What the two threads of a point share beyond [`Shared`]: answers that came in, waiting for them, the clock, and the
 //! first failure.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use wiregauge_link::host::Clock;
 use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_session::stream::{self, Answer, Heard};
-
-/// Answers kept at most; there are as many as orders, a handful.
-const ANSWERS: usize = 64;
+use wiregauge_session::stream::{Answer, Answers, Heard, Shared};
 
 /// Shared by the two threads of a point. While data flows only atomics are read.
 pub struct Coordination<'a> {
     /// The clock of both; zero before the first order.
     pub clock: Clock,
-    halt: &'a AtomicBool,
+    shared: Shared<'a>,
     begun_ns: &'a AtomicU64,
-    stream_ns: AtomicU64,
-    ending: AtomicBool,
-    done: AtomicBool,
-    failed: AtomicBool,
-    heard_ns: AtomicU64,
     failure: Mutex<Option<LinkError>>,
-    answers: Mutex<Vec<Answer>>,
+    answers: Mutex<Answers>,
     came: Condvar,
+}
+
+impl<'a> Deref for Coordination<'a> {
+    type Target = Shared<'a>;
+
+    #[inline]
+    fn deref(&self) -> &Shared<'a> {
+        &self.shared
+    }
 }
 
 impl<'a> Coordination<'a> {
@@ -32,78 +34,32 @@ impl<'a> Coordination<'a> {
     pub fn new(halt: &'a AtomicBool, begun_ns: &'a AtomicU64) -> Coordination<'a> {
         Coordination {
             clock: Clock::start(),
-            halt,
+            shared: Shared::new(halt),
             begun_ns,
-            stream_ns: AtomicU64::new(0),
-            ending: AtomicBool::new(false),
-            done: AtomicBool::new(false),
-            failed: AtomicBool::new(false),
-            heard_ns: AtomicU64::new(0),
             failure: Mutex::new(None),
-            answers: Mutex::new(Vec::with_capacity(ANSWERS)),
+            answers: Mutex::new(Answers::default()),
             came: Condvar::new(),
         }
     }
 
-    /// The stream begins now.
+    /// The stream begins now: there is no device whose answer begins it.
     pub fn begin(&self) {
-        let now = self.clock.now().max(1);
-        let first = self
-            .stream_ns
-            .compare_exchange(0, now, Ordering::AcqRel, Ordering::Acquire);
-        if first.is_ok() {
-            let begun_ns = self.clock.zero_ns() + now;
-            self.begun_ns.store(begun_ns, Ordering::Release);
+        let now = self.clock.now();
+        if self.shared.begin(now) {
+            self.note_begun(now);
         }
     }
 
-    /// When the stream began.
-    #[inline]
-    pub fn began_ns(&self) -> Option<u64> {
-        match self.stream_ns.load(Ordering::Acquire) {
-            0 => None,
-            ns => Some(ns),
-        }
-    }
-
-    /// The user wants an end.
-    #[inline]
-    pub fn is_stopped(&self) -> bool {
-        self.halt.load(Ordering::Relaxed)
-    }
-
-    /// One of the two has failed.
-    #[inline]
-    pub fn is_failed(&self) -> bool {
-        self.failed.load(Ordering::Relaxed)
-    }
-
-    /// From here on answers to END may stand in the stream.
-    pub fn end(&self) {
-        self.ending.store(true, Ordering::Release);
-    }
-
-    /// True once END is on its way.
-    #[inline]
-    pub fn is_ending(&self) -> bool {
-        self.ending.load(Ordering::Acquire)
-    }
-
-    /// Nothing more is expected.
-    pub fn finish(&self) {
-        self.done.store(true, Ordering::Release);
-    }
-
-    /// True once nothing more is expected.
-    #[inline]
-    pub fn is_done(&self) -> bool {
-        self.done.load(Ordering::Acquire)
+    fn note_begun(&self, now: u64) {
+        let begun_ns = self.clock.zero_ns() + now;
+        self.begun_ns.store(begun_ns, Ordering::Release);
     }
 
     /// Notes a failure; the first one counts.
     pub fn fail(&self, error: LinkError) {
+        let link_lost = error.kind() != LinkErrorKind::Timeout;
         locked(&self.failure).get_or_insert(error);
-        self.failed.store(true, Ordering::Release);
+        self.shared.fail(link_lost);
         self.came.notify_all();
     }
 
@@ -112,45 +68,28 @@ impl<'a> Coordination<'a> {
         locked(&self.failure).clone()
     }
 
-    /// Something was received.
-    #[inline]
-    pub fn received(&self, now_ns: u64) {
-        self.heard_ns.store(now_ns, Ordering::Relaxed);
-    }
-
-    /// When something was last received.
-    pub fn heard_ns(&self) -> u64 {
-        self.heard_ns.load(Ordering::Relaxed)
-    }
-
     /// Takes an answer; the one that begins the stream does so.
     pub fn deliver(&self, heard: Heard) {
-        if heard.begins {
-            self.begin();
+        let now = self.clock.now();
+        if self.shared.heard(&heard, now) {
+            self.note_begun(now);
         }
-        if heard.is_last {
-            self.finish();
-        }
-        let answer = heard.answer;
-        let mut answers = locked(&self.answers);
-        if answers.len() < ANSWERS {
-            answers.push(answer);
-        }
-        drop(answers);
+        locked(&self.answers).put(heard.answer);
         self.came.notify_all();
     }
 
     /// Waits for the answer to an order, at most so long; returns early when something failed.
     pub fn answer(&self, sequence: u32, at_most: Duration) -> Option<Answer> {
+        let mut answer = None;
         let answers = locked(&self.answers);
-        let (mut answers, _) = self
+        let _answers = self
             .came
             .wait_timeout_while(answers, at_most, |answers| {
-                !self.is_failed() && !answers.iter().any(|a| a.header.sequence == sequence)
+                answer = answers.take(sequence);
+                answer.is_none() && !self.is_failed()
             })
             .unwrap_or_else(PoisonError::into_inner);
-        let at = answers.iter().position(|a| a.header.sequence == sequence)?;
-        Some(answers.swap_remove(at))
+        answer
     }
 
     /// Sleeps until something failed or came, at most so long.
@@ -159,31 +98,6 @@ impl<'a> Coordination<'a> {
             let answers = locked(&self.answers);
             let _ = self.came.wait_timeout(answers, at_most);
         }
-    }
-}
-
-impl stream::Coordination for Coordination<'_> {
-    #[inline]
-    fn is_stopped(&self) -> bool {
-        self.is_stopped()
-    }
-
-    #[inline]
-    fn is_failed(&self) -> bool {
-        self.is_failed()
-    }
-
-    fn is_link_lost(&self) -> bool {
-        let failure = self.failure();
-        failure.is_some_and(|error| error.kind() != LinkErrorKind::Timeout)
-    }
-
-    fn began_ns(&self) -> Option<u64> {
-        self.began_ns()
-    }
-
-    fn heard_ns(&self) -> u64 {
-        self.heard_ns()
     }
 }
 

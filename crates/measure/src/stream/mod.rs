@@ -14,7 +14,7 @@ pub use check::check;
 
 use crate::hello::hello;
 use crate::ring::{self, Drain};
-use crate::runner::{self, Measurer, Signs, Watcher};
+use crate::runner::{self, Measurer, StopFlags, Watcher};
 use crate::sink::{Opened, Progress, RunError, Sink};
 use point::{Logs, PointEnd, Setting, stream_point};
 use std::io;
@@ -26,16 +26,14 @@ use wiregauge_link::LinkError;
 use wiregauge_link::host;
 use wiregauge_link::limits::{self, Bus};
 use wiregauge_record::{StreamPlan, StreamPoint, StreamSummariser, StreamSummary, Transfer, Way};
+use wiregauge_session::stream::ORDERS;
 
 /// Rows of one way held in memory at most: 29 MB. A longer point is emptied to the sink while it
 /// runs; half of this lasts for [`LOOK`] at five million transfers a second.
 const RING_ROWS: usize = 1 << 19;
 
-/// Numbers that the orders of one point take; more than they need.
-const ORDERS_A_POINT: u32 = 16;
-
 /// Words from the measuring thread, sent only between points.
-enum Word {
+enum Report {
     Opened(Box<Opened>),
     PointEnded(Box<PointEnd>),
 }
@@ -54,7 +52,7 @@ pub type Taker<'a> = dyn Sink<Point = StreamPoint, Row = Transfer, Summary = Str
 pub fn run(plan: &StreamPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<bool, RunError> {
     let address = check(plan)?.swap_remove(0);
     let (halt, begun_ns) = (AtomicBool::new(false), AtomicU64::new(0));
-    let signs = Signs {
+    let flags = StopFlags {
         stop,
         halt: &halt,
         sleeper: None,
@@ -79,7 +77,7 @@ pub fn run(plan: &StreamPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result
     runner::run(
         "send",
         &plan.host,
-        signs,
+        flags,
         |measurer| measuring_thread(plan, &address, logs, (&halt, &begun_ns), measurer),
         |watcher| {
             let caller = Caller {
@@ -96,14 +94,14 @@ pub fn run(plan: &StreamPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result
 struct Caller<'a> {
     plan: &'a StreamPlan,
     begun_ns: &'a AtomicU64,
-    watcher: &'a Watcher<'a, Word, StreamPoint>,
+    watcher: &'a Watcher<'a, Report, StreamPoint>,
 }
 
 impl Caller<'_> {
     fn take(&self, mut drains: Drains, sink: &mut Taker<'_>) -> io::Result<()> {
         let mut opened = loop {
-            match self.watcher.listen() {
-                Ok(Some(Word::Opened(opened))) => break opened,
+            match self.watcher.receive() {
+                Ok(Some(Report::Opened(opened))) => break opened,
                 Ok(_) => {}
                 Err(runner::Gone) => return Ok(()),
             }
@@ -167,8 +165,8 @@ impl Caller<'_> {
                 })
             };
         loop {
-            match self.watcher.listen() {
-                Ok(Some(Word::PointEnded(end))) => {
+            match self.watcher.receive() {
+                Ok(Some(Report::PointEnded(end))) => {
                     take(&mut drains.in_, &mut urbs, sink)?;
                     take(&mut drains.out, &mut urbs, sink)?;
                     return Ok(Some(*end));
@@ -202,7 +200,7 @@ fn measuring_thread(
     address: &Address,
     mut logs: Logs,
     (halt, begun_ns): (&AtomicBool, &AtomicU64),
-    measurer: &Measurer<Word, StreamPoint>,
+    measurer: &Measurer<Report, StreamPoint>,
 ) -> Result<(), LinkError> {
     let timeout = Duration::from_nanos(plan.timeout_ns);
     let datagram = address.kind().datagram;
@@ -230,7 +228,7 @@ fn measuring_thread(
         warnings: Vec::new(),
         calibration: None,
     };
-    measurer.say(Word::Opened(Box::new(opened)));
+    measurer.send(Report::Opened(Box::new(opened)));
     let setting = Setting {
         plan,
         datagram,
@@ -243,9 +241,9 @@ fn measuring_thread(
     let mut sequence = fastrand::u32(..);
     while let Some(point) = measurer.next() {
         let end = stream_point(link.as_mut(), &setting, point, sequence, &mut logs);
-        sequence = sequence.wrapping_add(ORDERS_A_POINT);
+        sequence = sequence.wrapping_add(ORDERS as u32);
         let (error, ended) = (end.error.clone(), halt.load(Ordering::Relaxed));
-        measurer.say(Word::PointEnded(Box::new(end)));
+        measurer.send(Report::PointEnded(Box::new(end)));
         if let Some(error) = error {
             return Err(error);
         }

@@ -17,7 +17,7 @@ use wiregauge_record::{
     BusLimit, ByteCounts, Disturbance, Ending, FlowFacts, ResourceUse, Responder, StreamPlan,
     StreamPoint, Transfer, Way,
 };
-use wiregauge_session::stream::{Orders, SenderConfig, StreamReceiver};
+use wiregauge_session::stream::{Orders, ReceiverConfig, SenderConfig, StreamReceiver};
 use wiregauge_wire::StreamReport;
 
 /// What is the same for every point of a run.
@@ -102,10 +102,15 @@ pub fn stream_point(
         shared: &shared,
         address: &plan.address,
         transfer_bytes: shape.transfer_bytes,
-        queue: if has(Way::In) { shape.queue } else { 1 },
         rows: has(Way::In).then(|| Rows::new(&mut logs.in_, Way::In, window)),
-        engine: StreamReceiver::new(orders.as_ref(), plan.check, setting.datagram),
-        check: plan.check,
+        engine: StreamReceiver::new(ReceiverConfig {
+            orders: orders.clone(),
+            takes_data: has(Way::In),
+            check: plan.check,
+            datagram: setting.datagram,
+            queue: if has(Way::In) { shape.queue } else { 1 },
+            timeout_ns: plan.timeout_ns,
+        }),
         timeout,
     };
     let send = Send {
@@ -119,6 +124,7 @@ pub fn stream_point(
             datagram: setting.datagram,
             timeout_ns: plan.timeout_ns,
             lasts_ns: window.to_ns,
+            sends_bytes: u64::MAX,
         },
         rows: has(Way::Out).then(|| Rows::new(&mut logs.out, Way::Out, window)),
         timeout,

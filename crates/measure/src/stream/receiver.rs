@@ -1,14 +1,14 @@
 //! The thread that receives: the data of a source, and every answer to an order.
 
 use super::coordination::Coordination;
-use super::rows::{Row, Rows};
+use super::rows::Rows;
+use super::sender::explain;
 use std::io;
 use std::time::Duration;
+use wiregauge_link::LinkError;
 use wiregauge_link::host::{Helper, thread_cpu_ns};
-use wiregauge_link::{Flow, PATIENCE};
-use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_record::TransferStatus;
-use wiregauge_session::stream::{self, StreamReceiver};
+use wiregauge_link::{Flow, MAX_WAIT};
+use wiregauge_session::stream::{self, ReceiverNext, StreamReceiver};
 
 /// What the receiver works with.
 pub struct Receive<'a, 'b> {
@@ -18,15 +18,11 @@ pub struct Receive<'a, 'b> {
     pub address: &'a str,
     /// Bytes asked for with each transfer.
     pub transfer_bytes: usize,
-    /// Transfers kept pending.
-    pub queue: usize,
     /// Where its rows go; `None` where no data is expected, only answers.
     pub rows: Option<Rows<'a>>,
     /// Tells data from answers, and counts the data.
     pub engine: StreamReceiver,
-    /// Compare every byte with the pattern.
-    pub check: bool,
-    /// Without a completed transfer for so long, the link has failed.
+    /// Where submitting may have to wait for the system: for how long at most.
     pub timeout: Duration,
 }
 
@@ -67,27 +63,19 @@ impl Receive<'_, '_> {
     #[inline]
     fn take(&mut self, bytes: &[u8]) -> usize {
         let shared = self.shared;
-        let only_data = !self.check && shared.began_ns().is_some() && !shared.is_ending();
         self.engine
-            .take(bytes, only_data, &mut |heard| shared.deliver(heard))
+            .take(bytes, shared, &mut |heard| shared.deliver(heard))
     }
 
     fn flow_in(&mut self, flow: &mut dyn Flow) -> io::Result<()> {
-        let (shared, address, timeout) = (self.shared, self.address, self.timeout);
-        let timeout_ns = timeout.as_nanos() as u64;
-        let has_rows = self.rows.is_some();
-        let submitted = vec![(0, 0); self.queue];
+        let (shared, address) = (self.shared, self.address);
         let mut queue = Queue {
             to: self,
             thread: Helper::caller(),
-            submitted,
-            next: 0,
-            oldest: 0,
-            last_ns: 0,
         };
         loop {
             let mut lent_step = Ok(Step::None);
-            let lent = flow.lend(PATIENCE, &mut |flow| {
+            let lent = flow.lend(MAX_WAIT, &mut |flow| {
                 loop {
                     lent_step = queue.step(flow, Duration::ZERO);
                     match lent_step {
@@ -98,17 +86,13 @@ impl Receive<'_, '_> {
                 }
             });
             lent_step?;
-            let at_most = if lent { Duration::ZERO } else { PATIENCE };
+            let at_most = if lent { Duration::ZERO } else { MAX_WAIT };
             match queue.step(flow, at_most)? {
                 Step::Taken => {}
                 Step::Over => break,
                 Step::None => {
-                    let now = shared.clock.now();
-                    if let (true, Some(began_ns)) = (has_rows, shared.began_ns()) {
-                        let since = now.saturating_sub(queue.last_ns.max(began_ns));
-                        if since > timeout_ns && !shared.is_ending() && !shared.is_stopped() {
-                            shared.fail(silent(address, timeout, "the device sent nothing"));
-                        }
+                    if let Some(failure) = queue.to.engine.failure(shared.clock.now(), shared) {
+                        shared.fail(explain(address, &failure));
                     }
                 }
             }
@@ -134,11 +118,6 @@ struct Queue<'q, 'a, 'b> {
     to: &'q mut Receive<'a, 'b>,
     /// The thread that receives, whoever works for it.
     thread: Helper,
-    /// When each of the pending ones was submitted, and how many pended then.
-    submitted: Vec<(u64, u32)>,
-    next: usize,
-    oldest: usize,
-    last_ns: u64,
 }
 
 impl Queue<'_, '_, '_> {
@@ -146,19 +125,21 @@ impl Queue<'_, '_, '_> {
     #[inline]
     fn step(&mut self, flow: &mut dyn Flow, at_most: Duration) -> io::Result<Step> {
         let shared = self.to.shared;
-        if shared.is_done() || shared.is_failed() {
-            return Ok(Step::Over);
+        loop {
+            match self.to.engine.next(shared) {
+                ReceiverNext::Submit => {
+                    let submit_ns = shared.clock.now();
+                    flow.submit(self.to.transfer_bytes, self.to.timeout, &mut |_| {})?;
+                    self.to.engine.submitted(submit_ns);
+                }
+                ReceiverNext::Complete => break,
+                ReceiverNext::Done => return Ok(Step::Over),
+            }
         }
-        while flow.pending() < self.to.queue {
-            let submit_ns = shared.clock.now();
-            flow.submit(self.to.transfer_bytes, self.to.timeout, &mut |_| {})?;
-            self.submitted[self.next] = (submit_ns, flow.pending() as u32);
-            self.next = (self.next + 1) % self.to.queue;
-        }
-        let (mut complete_ns, mut stream) = (0, 0);
+        let (mut complete_ns, mut data) = (0, 0);
         let completed = flow.complete(at_most, &mut |bytes| {
             complete_ns = shared.clock.now();
-            stream = self.to.take(bytes);
+            data = self.to.take(bytes);
         })?;
         let Some(completed) = completed else {
             return Ok(Step::None);
@@ -166,67 +147,23 @@ impl Queue<'_, '_, '_> {
         if complete_ns == 0 {
             complete_ns = shared.clock.now();
         }
-        let (submit_ns, pending) = self.oldest();
-        self.last_ns = complete_ns;
-        shared.received(complete_ns);
-        let (Some(rows), Some(began_ns)) = (&mut self.to.rows, shared.began_ns()) else {
-            return Ok(Step::Taken);
-        };
-        if stream == 0 && !completed.stalled {
-            return Ok(Step::Taken);
+        let engine = &mut self.to.engine;
+        let row = engine.completed(complete_ns, data, completed.stalled, shared);
+        if let (Some(rows), Some(row)) = (&mut self.to.rows, row) {
+            rows.push(row, || self.thread.cpu_ns() + flow.helper_cpu_ns());
         }
-        let row = Row {
-            submit_ns: submit_ns.saturating_sub(began_ns),
-            complete_ns: complete_ns.saturating_sub(began_ns),
-            bytes: stream as u32,
-            pending,
-            status: if completed.stalled {
-                TransferStatus::Stalled
-            } else {
-                TransferStatus::Ok
-            },
-        };
-        rows.push(row, || self.thread.cpu_ns() + flow.helper_cpu_ns());
         Ok(Step::Taken)
     }
 
-    /// A queue of transfers that last long pended for much of the measured time.
     fn give_up(&mut self, flow: &dyn Flow) {
         let shared = self.to.shared;
         let now = shared.clock.now();
-        let Some(began_ns) = shared.began_ns() else {
-            return;
-        };
-        for _ in 0..flow.pending() {
-            let (submit_ns, pending) = self.oldest();
-            let row = Row {
-                submit_ns: submit_ns.saturating_sub(began_ns),
-                complete_ns: now.saturating_sub(began_ns),
-                bytes: 0,
-                pending,
-                status: TransferStatus::Cancelled,
-            };
+        while let Some(row) = self.to.engine.given_up(now, shared) {
             if let Some(rows) = &mut self.to.rows {
                 rows.push_cancelled(row, || self.thread.cpu_ns() + flow.helper_cpu_ns());
             }
         }
     }
-
-    fn oldest(&mut self) -> (u64, u32) {
-        let oldest = self.submitted[self.oldest];
-        self.oldest = (self.oldest + 1) % self.to.queue;
-        oldest
-    }
-}
-
-/// The error of a link on which nothing moves.
-pub fn silent(address: &str, timeout: Duration, what: &str) -> LinkError {
-    LinkError::new(
-        LinkErrorKind::Timeout,
-        format!("cannot stream with {address}"),
-        format!("{what} for {timeout:?}"),
-    )
-    .hint("use a longer --timeout, or smaller transfers")
 }
 
 #[cfg(test)]

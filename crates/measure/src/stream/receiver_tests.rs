@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Waker;
 use std::thread::{self, ThreadId};
 use wiregauge_link::Completed;
-use wiregauge_link::host::Loan;
-use wiregauge_record::{Transfer, Way};
+use wiregauge_link::host::Handoff;
+use wiregauge_record::{Transfer, TransferStatus, Way};
+use wiregauge_session::stream::ReceiverConfig;
 
 /// Transfers of the stream.
 const COUNT: u64 = 2000;
@@ -22,7 +23,7 @@ const LOOKS: u64 = 3;
 /// Carries the pattern; one transfer at a time is over.
 struct Lent<'a> {
     shared: &'a Coordination<'a>,
-    loan: Option<(Arc<Loan>, Waker)>,
+    loan: Option<(Arc<Handoff>, Waker)>,
     sizes: VecDeque<usize>,
     carried: u64,
     position: u64,
@@ -114,7 +115,7 @@ fn what_another_thread_receives_is_counted_like_what_this_one_does() {
     let shared = Coordination::new(&halt, &begun);
     shared.begin();
     let (mut log, mut drain) = ring::ring::<Transfer>(2 * COUNT as usize);
-    let (loan, waker) = Loan::new();
+    let (loan, waker) = Handoff::new();
     let mut flow = Lent {
         shared: &shared,
         loan: Some((loan, waker.clone())),
@@ -134,10 +135,15 @@ fn what_another_thread_receives_is_counted_like_what_this_one_does() {
         shared: &shared,
         address: "test",
         transfer_bytes: 64,
-        queue: 4,
         rows: Some(Rows::new(&mut log, Way::In, window)),
-        engine: StreamReceiver::new(None, true, false),
-        check: true,
+        engine: StreamReceiver::new(ReceiverConfig {
+            orders: None,
+            takes_data: true,
+            check: true,
+            datagram: false,
+            queue: 4,
+            timeout_ns: 30_000_000_000,
+        }),
         timeout: Duration::from_secs(30),
     };
     let stop = AtomicBool::new(false);

@@ -2,7 +2,8 @@
 //! the measured part.
 
 use crate::ring::Log;
-use wiregauge_record::{Phase, Transfer, TransferStatus, Way};
+use wiregauge_record::{Phase, Transfer, Way};
+use wiregauge_session::stream::Row;
 
 /// When what is measured begins and ends, in nanoseconds since the stream began.
 #[derive(Clone, Copy, Debug)]
@@ -11,21 +12,6 @@ pub struct Window {
     pub from_ns: u64,
     /// What completes after is the end of the point and left out too.
     pub to_ns: u64,
-}
-
-/// A transfer that is over; times in nanoseconds since the stream began.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// When it was submitted.
-    pub submit_ns: u64,
-    /// When it was seen completed.
-    pub complete_ns: u64,
-    /// Bytes that it carried.
-    pub bytes: u32,
-    /// Transfers pending just after it was submitted.
-    pub pending: u32,
-    /// How it ended.
-    pub status: TransferStatus,
 }
 
 /// Takes the rows of one way.

@@ -1,14 +1,12 @@
 //! The thread that sends: drives the sending end of a stream over a flow.
 
 use super::coordination::Coordination;
-use super::receiver::silent;
-use super::rows::{Row, Rows};
+use super::rows::Rows;
 use std::io;
 use std::time::Duration;
 use wiregauge_link::Flow;
 use wiregauge_link::host::thread_cpu_ns;
 use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_record::TransferStatus;
 use wiregauge_session::stream::{Order, SenderConfig, SenderNext, StreamFailure, StreamSender};
 use wiregauge_wire::{Status, StreamReport, fill_stream};
 
@@ -150,21 +148,8 @@ impl Send<'_, '_> {
         let Some(completed) = completed else {
             return Ok(now);
         };
-        let Some(over) = sender.completed(now) else {
-            return Ok(now);
-        };
-        if let (Some(rows), Some(began_ns)) = (&mut self.rows, self.shared.began_ns()) {
-            let (status, bytes) = match completed.stalled {
-                true => (TransferStatus::Stalled, 0),
-                false => (TransferStatus::Ok, over.bytes),
-            };
-            let row = Row {
-                submit_ns: over.submit_ns.saturating_sub(began_ns),
-                complete_ns: now.saturating_sub(began_ns),
-                bytes,
-                pending: over.pending,
-                status,
-            };
+        let row = sender.completed(now, completed.stalled, self.shared);
+        if let (Some(rows), Some(row)) = (&mut self.rows, row) {
             rows.push(row, || thread_cpu_ns() + flow.helper_cpu_ns());
         }
         Ok(now)
@@ -178,7 +163,8 @@ fn cancel(sender: &mut StreamSender, flow: &mut dyn Flow) -> io::Result<()> {
     cancelled
 }
 
-fn explain(address: &str, failure: &StreamFailure) -> LinkError {
+/// The error of a failure.
+pub fn explain(address: &str, failure: &StreamFailure) -> LinkError {
     match failure {
         StreamFailure::NothingTaken { within_ns } => silent(
             address,
@@ -189,8 +175,23 @@ fn explain(address: &str, failure: &StreamFailure) -> LinkError {
             let what = format!("no answer to {}", order.name());
             silent(address, Duration::from_nanos(*within_ns), &what)
         }
+        StreamFailure::NothingCame { within_ns } => silent(
+            address,
+            Duration::from_nanos(*within_ns),
+            "the device sent nothing",
+        ),
         StreamFailure::Refused { order, status } => refused(address, order, *status),
     }
+}
+
+/// The error of a link on which nothing moves.
+fn silent(address: &str, timeout: Duration, what: &str) -> LinkError {
+    LinkError::new(
+        LinkErrorKind::Timeout,
+        format!("cannot stream with {address}"),
+        format!("{what} for {timeout:?}"),
+    )
+    .hint("use a longer --timeout, or smaller transfers")
 }
 
 fn refused(address: &str, order: &Order, status: Status) -> LinkError {

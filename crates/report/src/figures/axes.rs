@@ -174,7 +174,7 @@ impl Axis {
         axis
     }
 
-    /// Percentiles of `n` samples on an axis of nines; values are shares, 0 to below 1.
+    /// Percentiles of `n` samples on an axis of percentile_axis; values are shares, 0 to below 1.
     pub(crate) fn nines(name: &str, n: u64) -> Axis {
         let nines = (n.max(1) as f64).log10().clamp(1.0, 12.0);
         let mut ticks = vec![(0.0, "0 %".to_owned()), (0.5, "50 %".to_owned())];

@@ -107,13 +107,13 @@ fn labels(points: &[ComparedPoint]) -> Vec<String> {
     };
     let label = |point: &ComparedPoint| {
         let parts = point.point.parts().iter();
-        let told = parts.filter(|(name, _)| differs(name));
-        let told: Vec<String> = told
+        let tables = parts.filter(|(name, _)| differs(name));
+        let tables: Vec<String> = tables
             .map(|(name, value)| format!("{name} {value}"))
             .collect();
-        match told.is_empty() {
+        match tables.is_empty() {
             true => point.point.to_string(),
-            false => told.join(", "),
+            false => tables.join(", "),
         }
     };
     points.iter().map(label).collect()
@@ -149,13 +149,13 @@ fn panel(
     labels: &[String],
     found: &[Option<(Estimate, Verdict)>],
 ) {
-    let told = |estimate: &Estimate| [estimate.low, Some(estimate.value), estimate.high];
+    let tables = |estimate: &Estimate| [estimate.low, Some(estimate.value), estimate.high];
     let drawn = found.iter().flatten();
     let values = drawn.clone().map(|(estimate, _)| estimate.value);
     let (least, most) = bounds(values.chain([0.0])).unwrap_or((0.0, 0.0));
     // A wide interval must not press all others together: three times the spread of the values.
     let room = (most - least).max(0.005) * 1.5;
-    let ends = drawn.flat_map(|(estimate, _)| told(estimate)).flatten();
+    let ends = drawn.flat_map(|(estimate, _)| tables(estimate)).flatten();
     let held = ends.map(|end| end.clamp(least - room, most + room));
     let (low, high) = bounds(held.chain([0.0])).unwrap_or((-0.01, 0.01));
     let margin = 0.06 * (high - low).max(0.002);

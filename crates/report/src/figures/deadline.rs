@@ -5,7 +5,7 @@ use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Key};
 use super::look::{HEIGHT, Marker, Series};
-use crate::gather::{DeadlinePoint, Deadlines};
+use crate::load::{DeadlinePoint, Deadlines};
 use crate::units::time;
 use hdrhistogram::Histogram;
 
@@ -46,8 +46,8 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
     });
     let (low, high) = bounds(lows.chain(highs))?;
     let rarest = drawn.iter().map(|point| {
-        let told = point.beyond.curve.last().map_or(0.0, |(one_in, _)| *one_in);
-        told.max(point.responses.len() as f64)
+        let tables = point.beyond.curve.last().map_or(0.0, |(one_in, _)| *one_in);
+        tables.max(point.responses.len() as f64)
     });
     let rarest = 1.0 / rarest.fold(1.0, f64::max);
     let x = Axis::log_time("Response", low.max(1.0), high * 1.15);

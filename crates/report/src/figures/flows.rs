@@ -3,7 +3,7 @@
 use super::look::Series;
 use super::which::{Cell, Choice};
 use crate::Subject;
-use crate::gather::{Flow, Gathered};
+use crate::load::{Flow, Gathered};
 use wiregauge_record::{FlowSummary, Way};
 use wiregauge_run::AnyRun;
 

@@ -4,7 +4,7 @@ use super::Figure;
 use super::canvas::Canvas;
 use super::flows;
 use super::look::HEIGHT;
-use super::nines::{self, Curve};
+use super::percentile_axis::{self, Curve};
 use crate::Subject;
 
 /// More curves in a panel cannot be told apart.
@@ -32,7 +32,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
                 values: &flow.gathered.gap,
             })
             .collect();
-        nines::panel(
+        percentile_axis::panel(
             &canvas,
             place,
             flows::title(panel.way),
@@ -43,7 +43,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     }
     let caption = format!(
         "Time from one completion to the next; the device must buffer its data for that long. {}{}",
-        nines::CAPTION,
+        percentile_axis::CAPTION,
         drawn.left_out
     );
     vec![canvas.finish("gap-percentiles", "Gaps between completions", &caption)]

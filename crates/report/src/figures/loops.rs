@@ -5,7 +5,7 @@ use super::cells::{distinct, spread};
 use super::look::Series;
 use super::which::count;
 use crate::Subject;
-use crate::gather::{Gathered, LoopPoint};
+use crate::load::{Gathered, LoopPoint};
 use wiregauge_record::{Aim, LoopPath, LoopSummary};
 use wiregauge_run::AnyRun;
 

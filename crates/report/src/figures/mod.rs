@@ -17,7 +17,7 @@ mod limits;
 pub(crate) mod look;
 mod loops;
 mod matrix;
-mod nines;
+mod percentile_axis;
 mod png;
 mod rates;
 mod rtt;
@@ -45,7 +45,7 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
     let drawn = [
         series::draw(subjects),
         histogram::draw(subjects),
-        nines::draw(subjects),
+        percentile_axis::draw(subjects),
         below::draw(subjects),
         size::draw(subjects),
         throughput::draw(subjects),

@@ -2,7 +2,7 @@
 
 use super::which::{Cell, Choice};
 use crate::Subject;
-use crate::gather::{ExchangePoint, Gathered};
+use crate::load::{ExchangePoint, Gathered};
 use wiregauge_record::PointSummary;
 use wiregauge_run::AnyRun;
 

@@ -9,7 +9,7 @@ use super::look::{HEIGHT, INK, Marker, SERIES, Series};
 use super::rtt;
 use super::which::{count, roomy, time};
 use crate::Subject;
-use crate::gather::{Series as Thinned, Slice, Spot};
+use crate::load::{Series as Thinned, Slice, Spot};
 
 /// More panels would be too small.
 pub(super) const MOST_PANELS: usize = 6;

@@ -5,7 +5,7 @@ use super::Figure;
 use super::canvas::{Canvas, Key};
 use super::look::HEIGHT;
 use super::loops::{self, LoopChoice};
-use super::nines;
+use super::percentile_axis;
 use super::series::{self, Panel, Quantity};
 use crate::Subject;
 
@@ -63,10 +63,10 @@ pub(crate) fn draw_nines(subjects: &[Subject]) -> Vec<Figure> {
     let Some(choice) = chosen(subjects, MOST_CURVES) else {
         return Vec::new();
     };
-    let curves: Vec<nines::Curve<'_>> = choice
+    let curves: Vec<percentile_axis::Curve<'_>> = choice
         .curves(subjects, DELAY.axis)
         .into_iter()
-        .map(|curve| nines::Curve {
+        .map(|curve| percentile_axis::Curve {
             name: curve.name,
             series: curve.series,
             values: &curve.point.gathered.service,
@@ -77,10 +77,10 @@ pub(crate) fn draw_nines(subjects: &[Subject]) -> Vec<Figure> {
         .map(|curve| (Key::Points(curve.series), curve.name.clone()))
         .collect();
     let canvas = Canvas::new(HEIGHT, &legend);
-    nines::panel(&canvas, canvas.place(), "", DELAY.axis, DELAY.many, &curves);
+    percentile_axis::panel(&canvas, canvas.place(), "", DELAY.axis, DELAY.many, &curves);
     let caption = format!(
         "Time from the last input sample of a block to the delivery of its output. {}{}",
-        nines::CAPTION,
+        percentile_axis::CAPTION,
         choice.rule
     );
     vec![canvas.finish("service-percentiles", "Service delay percentiles", &caption)]

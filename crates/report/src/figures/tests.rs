@@ -143,7 +143,7 @@ fn several_runs_share_a_figure_and_keep_their_names() {
 }
 
 #[test]
-fn links_alone_and_together_are_told_apart() {
+fn links_alone_and_together_are_kept_apart() {
     let mut plan = plan(0);
     plan.more_links = vec!["tcp://10.0.0.6:7700".to_owned()];
     for together in [false, true] {

@@ -3,7 +3,7 @@
 
 use super::names::Name;
 use crate::Subject;
-use crate::gather::{Bad, Gathered, Series, Slice};
+use crate::load::{Bad, Gathered, Series, Slice};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -316,7 +316,7 @@ fn binned(histogram: &Histogram<u64>, bins: f64) -> (i64, Vec<i64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gather::Spot;
+    use crate::load::Spot;
 
     fn histogram(values: impl IntoIterator<Item = u64>) -> Histogram<u64> {
         let mut histogram = Histogram::new(3).unwrap();

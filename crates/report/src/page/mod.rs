@@ -3,7 +3,7 @@
 
 mod card;
 mod data;
-mod differs;
+mod differences;
 pub(crate) mod escape;
 mod live;
 mod loop_summary;
@@ -16,7 +16,7 @@ mod uplot;
 
 use crate::Subject;
 use crate::figures::Figure;
-use crate::told::ToldComparison;
+use crate::tables::ComparisonTables;
 use escape::text;
 use live::live_form;
 use std::fmt::Write;
@@ -37,7 +37,7 @@ pub const fn is_interactive() -> bool {
 
 /// The page for one run, or for several over each other. `comparisons` tell what differs between
 /// them; they stand right behind the summary.
-pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ToldComparison]) -> String {
+pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonTables]) -> String {
     let title = sections::title(subjects);
     let mut body = String::new();
     let sections: [(&str, &str, String); 5] = [

@@ -5,10 +5,10 @@ use super::escape::{id, prose, svg, text};
 use super::live::live_form;
 use super::summary::Summary;
 use super::uplot::Uplot;
-use super::{differs, summary};
+use super::{differences, summary};
 use crate::Subject;
 use crate::figures::Figure;
-use crate::told::{Table, ToldComparison};
+use crate::tables::{ComparisonTables, Table};
 use std::fmt::Write;
 use wiregauge_run::{AnyRun, State};
 
@@ -52,7 +52,7 @@ pub(super) fn headings(subjects: &[Subject]) -> String {
             _ => format!("<strong>{}</strong>: ", text(&subject.label)),
         };
         let lines: Vec<_> = subject
-            .told
+            .tables
             .heading
             .iter()
             .map(|line| text(line.trim()))
@@ -73,7 +73,7 @@ pub(super) fn summary(subjects: &[Subject]) -> String {
     }
     let several = subjects.len() > 1;
     let mut out = String::new();
-    if let Some(differences) = differs::of(subjects) {
+    if let Some(differences) = differences::of(subjects) {
         out.push_str(&side_by_side(subjects, &differences));
     }
     for subject in subjects {
@@ -145,7 +145,7 @@ fn warnings(subject: &Subject) -> String {
     let mut out = String::new();
     // A failed run is told of at the top of its summary.
     let failed = matches!(subject.run.stored().state(), State::Failed { .. });
-    if let Some(error) = subject.told.failed.as_ref().filter(|_| !failed) {
+    if let Some(error) = subject.tables.failed.as_ref().filter(|_| !failed) {
         let _ = writeln!(
             out,
             "<div class=\"notice bad\" role=\"note\"><p><strong>The run failed:</strong>{}</p></div>",
@@ -161,7 +161,7 @@ fn warnings(subject: &Subject) -> String {
             text(reason)
         );
     }
-    for warning in &subject.told.warnings {
+    for warning in &subject.tables.warnings {
         let _ = writeln!(
             out,
             "<div class=\"notice\" role=\"note\"><p><strong>Warning:</strong>{}</p></div>",
@@ -171,7 +171,7 @@ fn warnings(subject: &Subject) -> String {
     out
 }
 
-fn side_by_side(subjects: &[Subject], differences: &differs::Differences) -> String {
+fn side_by_side(subjects: &[Subject], differences: &differences::Differences) -> String {
     let mut out = String::new();
     let labels = |first: &str| {
         let runs: String = subjects
@@ -266,11 +266,11 @@ pub(super) fn figures(figures: &[Figure]) -> String {
 }
 
 /// What differs between runs, and how sure that is.
-pub(super) fn comparisons(comparisons: &[ToldComparison]) -> String {
+pub(super) fn comparisons(comparisons: &[ComparisonTables]) -> String {
     let mut out = String::new();
-    for told in comparisons {
-        let _ = writeln!(out, "<h3>{}</h3>", text(&told.heading.join("; ")));
-        if let Some((first, rest)) = told.words.split_first() {
+    for tables in comparisons {
+        let _ = writeln!(out, "<h3>{}</h3>", text(&tables.heading.join("; ")));
+        if let Some((first, rest)) = tables.words.split_first() {
             let _ = writeln!(out, "<p class=\"lead\">{}</p>", prose(first));
             let items: String = rest
                 .iter()
@@ -278,23 +278,23 @@ pub(super) fn comparisons(comparisons: &[ToldComparison]) -> String {
                 .collect();
             let _ = writeln!(out, "<ul class=\"said\">\n{items}</ul>");
         }
-        if told.figures.rows.len() <= MOST_COMPARED {
-            out.push_str(&tables(std::slice::from_ref(&told.figures)));
+        if tables.figures.rows.len() <= MOST_COMPARED {
+            out.push_str(&rendered(std::slice::from_ref(&tables.figures)));
         } else {
             let _ = writeln!(
                 out,
                 "<p>For all {} figures: <code>wiregauge compare</code>.</p>",
-                told.figures.rows.len()
+                tables.figures.rows.len()
             );
         }
-        for note in &told.notes {
+        for note in &tables.notes {
             let _ = writeln!(out, "<p><small>{}</small></p>", prose(note));
         }
     }
     out
 }
 
-fn tables(tables: &[Table]) -> String {
+fn rendered(tables: &[Table]) -> String {
     let mut out = String::new();
     for table in tables {
         let _ = writeln!(
@@ -313,8 +313,8 @@ pub(super) fn all_tables(subjects: &[Subject]) -> String {
         if subjects.len() > 1 {
             let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
         }
-        out.push_str(&tables(&subject.told.tables));
-        for note in &subject.told.notes {
+        out.push_str(&rendered(&subject.tables.tables));
+        for note in &subject.tables.notes {
             let _ = writeln!(out, "<p>{}</p>", prose(note));
         }
     }
@@ -329,7 +329,7 @@ pub(super) fn conditions(subjects: &[Subject]) -> String {
         }
         out.push_str("<div class=\"groups\">\n");
         for (group, pairs) in subject
-            .told
+            .tables
             .conditions
             .iter()
             .filter(|(_, pairs)| !pairs.is_empty())
@@ -351,10 +351,10 @@ pub(super) fn conditions(subjects: &[Subject]) -> String {
             );
         }
         out.push_str("</div>\n");
-        if !subject.told.command.is_empty() {
+        if !subject.tables.command.is_empty() {
             // A line is broken between words only, never behind a hyphen.
             let words: Vec<String> = subject
-                .told
+                .tables
                 .command
                 .split(' ')
                 .map(|word| format!("<span>{}</span>", text(word)))

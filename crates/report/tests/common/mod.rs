@@ -329,6 +329,6 @@ pub fn blocks(point: LoopPoint, n: u64, seed: u64) -> impl Iterator<Item = Block
 }
 
 /// Reads the samples of a run.
-pub fn gather(run: &AnyRun) -> wiregauge_report::gather::Gathered {
-    wiregauge_report::gather::run(run, &|_| {})
+pub fn gather(run: &AnyRun) -> wiregauge_report::load::Gathered {
+    wiregauge_report::load::run(run, &|_| {})
 }

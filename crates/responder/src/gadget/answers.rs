@@ -151,13 +151,13 @@ impl Answers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Character, Faults, Model, Often};
+    use crate::{DeviceConfig, FaultRate, Faults, Model};
     use wiregauge_link::host::Clock;
 
     const PACKET: usize = 512;
 
     fn device(faults: Faults) -> Device {
-        let character = Character {
+        let config = DeviceConfig {
             protocol: Protocol::Wiregauge,
             name: "board".into(),
             max_frame: 1 << 20,
@@ -165,7 +165,7 @@ mod tests {
             faults,
             seed: 1,
         };
-        Device::new(character, Clock::start())
+        Device::new(config, Clock::start())
     }
 
     /// What goes out for requests of these sizes, as the lengths of transfers.
@@ -282,8 +282,8 @@ mod tests {
     #[test]
     fn an_answer_with_a_fault_is_one_transfer_of_what_is_left_of_it() {
         let faults = Faults {
-            lose_byte: Some(Often::Every(1)),
-            duplicate: Some(Often::Every(1)),
+            lose_byte: Some(FaultRate::Every(1)),
+            duplicate: Some(FaultRate::Every(1)),
             ..Faults::default()
         };
         assert_eq!(transfers(faults, &[513, 48]), [512, 0, 512, 0, 47, 47]);

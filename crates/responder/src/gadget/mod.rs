@@ -29,10 +29,10 @@ pub(super) use serve::serve;
 #[cfg(not(target_os = "linux"))]
 pub(super) fn serve(
     _plan: &GadgetPlan,
-    _character: &super::Character,
+    _character: &super::DeviceConfig,
     _clock: wiregauge_link::host::Clock,
     _stop: &std::sync::atomic::AtomicBool,
-    _news: &(dyn Fn(super::News<'_>) + Sync),
+    _news: &(dyn Fn(super::ServeEvent<'_>) + Sync),
 ) -> Result<(), wiregauge_link::LinkError> {
     Err(plan::not_linux())
 }

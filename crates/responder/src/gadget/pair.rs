@@ -16,7 +16,7 @@
 //! need not hold back; one of at most a packet (another START, a HELLO) arrives whole or not at all.
 //! After END it is done the same way.
 
-use super::super::device::{Character, Device};
+use super::super::device::{Device, DeviceConfig};
 use super::answers::{Answers, PIECE};
 use super::queue::Queue;
 use std::io;
@@ -78,13 +78,13 @@ pub fn is_departure(error: &io::Error) -> bool {
 pub fn converse(
     mut queue: Queue,
     packet: usize,
-    character: &Character,
+    config: &DeviceConfig,
     clock: Clock,
     stop: &AtomicBool,
 ) -> io::Result<Ended> {
     let mut conversation = Conversation {
-        device: Device::new(character.clone(), clock),
-        answers: Answers::new(packet, character.protocol),
+        device: Device::new(config.clone(), clock),
+        answers: Answers::new(packet, config.protocol),
         kept: Vec::with_capacity(PIECE),
         packet,
         out_bytes: 0,

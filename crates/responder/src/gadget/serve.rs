@@ -6,8 +6,8 @@ use super::plan::{Function, GadgetPlan, Transfers};
 use super::queue::Queue;
 use super::setup::Setup;
 use super::{pair, sync};
-use crate::device::Character;
-use crate::news::News;
+use crate::device::DeviceConfig;
+use crate::event::ServeEvent;
 use crate::stream::serve_one;
 use std::io;
 use std::path::Path;
@@ -22,11 +22,11 @@ use wiregauge_record::LinkOptions;
 /// How often the stop flag is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
-type Tell<'a> = &'a (dyn Fn(News<'_>) + Sync);
+type Tell<'a> = &'a (dyn Fn(ServeEvent<'_>) + Sync);
 
 /// What the threads of a gadget share.
 struct Shared<'a> {
-    character: &'a Character,
+    config: &'a DeviceConfig,
     transfers: Transfers,
     clock: Clock,
     /// Raised by the user, a failure or a device that left.
@@ -71,7 +71,7 @@ impl Shared<'_> {
 /// Is a USB device until the stop flag is raised or the device leaves by itself.
 pub fn serve(
     plan: &GadgetPlan,
-    character: &Character,
+    config: &DeviceConfig,
     clock: Clock,
     stop: &AtomicBool,
     news: Tell<'_>,
@@ -89,7 +89,7 @@ pub fn serve(
     // A raised flag of the user's must end the threads; a failure of theirs is not the user's.
     let over = AtomicBool::new(false);
     let shared = Shared {
-        character,
+        config,
         transfers: plan.transfers,
         clock,
         stop: &over,
@@ -134,13 +134,13 @@ fn run(
             scope.spawn(move || serve_tty(tty, shared));
         }
         if !pairs.is_empty() {
-            news(News::Ready {
+            news(ServeEvent::Ready {
                 address: &format!("usb://{:04x}:{:04x}", plan.vendor, plan.product),
                 remote: false,
             });
         }
         for tty in &setup.ttys {
-            news(News::Ready {
+            news(ServeEvent::Ready {
                 address: &format!("serial://{}", tty.display()),
                 remote: false,
             });
@@ -164,14 +164,14 @@ fn watch(functions: &FunctionFs, setup: &Setup, shared: &Shared<'_>, news: Tell<
             Ok(Some(Event::Enabled)) => {
                 let came = format!("a host at {} ({})", setup.controller(), setup.speed());
                 if host.as_ref() != Some(&came) {
-                    news(News::Came(&came));
+                    news(ServeEvent::Came(&came));
                     host = Some(came);
                 }
                 shared.note_change();
             }
             Ok(Some(Event::Disabled)) => {
                 if let Some(left) = host.take() {
-                    news(News::Left(&left));
+                    news(ServeEvent::Left(&left));
                 }
             }
             Err(error) => shared.fail("cannot read USB endpoint 0", &error),
@@ -202,13 +202,13 @@ fn look_after(pair: &Pair, shared: &Shared<'_>) {
 }
 
 fn converse(pair: &Pair, packet: usize, shared: &Shared<'_>) -> io::Result<Ended> {
-    let (character, clock, stop) = (shared.character, shared.clock, shared.stop);
+    let (config, clock, stop) = (shared.config, shared.clock, shared.stop);
     match shared.transfers {
-        Transfers::Sync => sync::converse(pair, packet, character, clock, stop),
+        Transfers::Sync => sync::converse(pair, packet, config, clock, stop),
         Transfers::Queued(length) => {
             let (in_, out) = (pair.in_.try_clone()?, pair.out.try_clone()?);
             let queue = Queue::new(in_, out, length as usize)?;
-            pair::converse(queue, packet, character, clock, stop)
+            pair::converse(queue, packet, config, clock, stop)
         }
     }
 }
@@ -225,7 +225,7 @@ fn serve_tty(tty: &Path, shared: &Shared<'_>) {
         match opened {
             Ok(mut link) => {
                 // How a host leaves is no failure of the device.
-                let _ = serve_one(link.as_mut(), shared.character, shared.clock, shared.stop);
+                let _ = serve_one(link.as_mut(), shared.config, shared.clock, shared.stop);
             }
             Err(error) if error.kind() == LinkErrorKind::Busy => {
                 let mut failure = shared

@@ -1,7 +1,7 @@
 //! The same without queues: one transfer at a time, with read and write, so that the controller
 //! waits for the program after each. Slow on purpose, to show what it costs.
 
-use super::super::device::{Character, Device};
+use super::super::device::{Device, DeviceConfig};
 use super::answers::Answers;
 use super::functionfs::Pair;
 use super::pair::{Ended, feed, is_departure, out_bytes};
@@ -22,11 +22,11 @@ const SOURCE_LOOK_NS: u64 = 500_000;
 pub fn converse(
     pair: &Pair,
     packet: usize,
-    character: &Character,
+    config: &DeviceConfig,
     clock: Clock,
     stop: &AtomicBool,
 ) -> io::Result<Ended> {
-    match run(pair, packet, character, clock, stop) {
+    match run(pair, packet, config, clock, stop) {
         Err(error) if is_departure(&error) => Ok(Ended::HostLeft),
         other => other,
     }
@@ -35,12 +35,12 @@ pub fn converse(
 fn run(
     pair: &Pair,
     packet: usize,
-    character: &Character,
+    config: &DeviceConfig,
     clock: Clock,
     stop: &AtomicBool,
 ) -> io::Result<Ended> {
-    let mut device = Device::new(character.clone(), clock);
-    let mut answers = Answers::new(packet, character.protocol);
+    let mut device = Device::new(config.clone(), clock);
+    let mut answers = Answers::new(packet, config.protocol);
     let (mut kept, mut transfer) = (Vec::new(), Vec::new());
     let mut buffer = Vec::new();
     let mut reads = Reads {

@@ -5,7 +5,7 @@ use super::control::{Answer, Control, Effect};
 use super::descriptors::{Carries, Identity};
 use super::usbip::{self, Command, Submit};
 use crate::bus::{BusTiming, Carried, DeviceTiming, Direction, PipeId, PipeSpec, Step, Traffic};
-use crate::device::{Character, Device};
+use crate::device::{Device, DeviceConfig};
 use crate::streams::Pull;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -37,7 +37,7 @@ struct Place {
 
 struct Node {
     identity: Identity,
-    character: Character,
+    config: DeviceConfig,
     control: Control,
     endpoints: HashMap<(u8, bool), PipeId>,
     pairs: Vec<Pair>,
@@ -85,7 +85,7 @@ impl Machine {
     }
 
     /// Plugs a device in; returns its number.
-    pub fn add(&mut self, identity: Identity, character: Character, timing: DeviceTiming) -> usize {
+    pub fn add(&mut self, identity: Identity, config: DeviceConfig, timing: DeviceTiming) -> usize {
         let number = self.nodes.len();
         let mut endpoints = HashMap::new();
         let mut pairs = Vec::new();
@@ -117,7 +117,7 @@ impl Machine {
                 function: placed.function,
                 out,
                 to_host,
-                device: Device::on_bus(character.clone(), self.clock, identity.speed),
+                device: Device::on_bus(config.clone(), self.clock, identity.speed),
                 input: Vec::new(),
                 sending: VecDeque::new(),
                 sent: 0,
@@ -127,7 +127,7 @@ impl Machine {
         }
         self.nodes.push(Node {
             identity,
-            character,
+            config,
             control: Control::default(),
             endpoints,
             pairs,
@@ -186,8 +186,8 @@ impl Machine {
             Step::Idle(next) => next.map(|begin| begin + 1),
             Step::Carried(_) => None,
         };
-        let told = self.ends.peek().map(|Reverse((told, ..))| *told);
-        [packet, told, self.next_due_ns()]
+        let printed = self.ends.peek().map(|Reverse((printed, ..))| *printed);
+        [packet, printed, self.next_due_ns()]
             .into_iter()
             .flatten()
             .min()
@@ -237,8 +237,7 @@ impl Machine {
                 Effect::ClearHalt(_) => halted == Some(pair.to_host),
             };
             if reset {
-                pair.device =
-                    Device::on_bus(node.character.clone(), self.clock, node.identity.speed);
+                pair.device = Device::on_bus(node.config.clone(), self.clock, node.identity.speed);
                 pair.input.clear();
                 pair.sending.clear();
                 (pair.sent, pair.queued, pair.wake_ns) = (0, 0, None);
@@ -340,7 +339,7 @@ impl Machine {
             pair.input.drain(..used);
             let mut rest = &self.ready[..];
             while !rest.is_empty() {
-                let length = first_frame(rest, node.character.protocol);
+                let length = first_frame(rest, node.config.protocol);
                 let (frame, after) = rest.split_at(length);
                 pair.offer(frame.to_vec(), true, at_ns, &mut self.traffic);
                 rest = after;

@@ -5,7 +5,7 @@ use super::machine::Machine;
 use super::usbip::{self, Command, HEADER, Submit};
 use crate::bus::{BusTiming, DeviceTiming, Direction};
 use crate::gadget::Function;
-use crate::{Character, Faults, Model};
+use crate::{DeviceConfig, Faults, Model};
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
@@ -28,7 +28,7 @@ fn machine_with(faults: Faults, devices: usize) -> Machine {
             speed: Bus::FullSpeed,
             functions: vec![Function::Bulk, Function::Acm],
         };
-        let character = Character {
+        let config = DeviceConfig {
             protocol: Protocol::Wiregauge,
             name: "test".into(),
             max_frame: 1 << 20,
@@ -36,7 +36,7 @@ fn machine_with(faults: Faults, devices: usize) -> Machine {
             faults,
             seed: 1,
         };
-        machine.add(identity, character, DeviceTiming::default());
+        machine.add(identity, config, DeviceTiming::default());
     }
     machine
 }
@@ -169,7 +169,7 @@ fn a_transfer_taken_back_before_anything_was_carried_is_gone() {
 }
 
 #[test]
-fn a_transfer_taken_back_too_late_is_told_with_its_data_first() {
+fn a_transfer_taken_back_too_late_is_reported_with_its_data_first() {
     let mut machine = machine_with(Faults::default(), 1);
     ask_for(&mut machine, 0, 1000, 512, 0);
     request(&mut machine, 0, 1, 100, 0);

@@ -15,9 +15,9 @@ mod machine_tests;
 mod usbip;
 mod vhci;
 
-use super::device::Character;
+use super::device::DeviceConfig;
+use super::event::ServeEvent;
 use super::gadget::Function;
-use super::news::News;
 use crate::bus::{BusTiming, DeviceTiming};
 use descriptors::Identity;
 use machine::Machine;
@@ -93,10 +93,10 @@ struct Plug {
 /// Serves until the stop flag is raised or every device is gone.
 pub fn serve(
     plan: &VirtualPlan,
-    character: &Character,
+    config: &DeviceConfig,
     clock: Clock,
     stop: &AtomicBool,
-    news: &(dyn Fn(News<'_>) + Sync),
+    news: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> Result<(), LinkError> {
     let mut machine = Machine::new(plan.bus, clock);
     let mut plugs = Vec::new();
@@ -104,7 +104,7 @@ pub fn serve(
     let identity = Identity {
         vendor: plan.vendor,
         product: plan.product,
-        name: character.name.clone(),
+        name: config.name.clone(),
         serial: plan.serial.clone(),
         speed: plan.speed,
         functions: plan.functions.clone(),
@@ -131,7 +131,7 @@ pub fn serve(
             heard: Vec::new(),
             announced: false,
         });
-        machine.add(identity, character.clone(), plan.device);
+        machine.add(identity, config.clone(), plan.device);
     }
     host::use_precise_timers();
     let mut buffer = vec![0; READ];
@@ -145,7 +145,7 @@ pub fn serve(
             let gone = machine.is_gone(number) && machine.answers(number).is_empty();
             if !sent.map_err(|error| failed(&plug.serial, &error))? || gone {
                 plug.port = None;
-                news(News::Left(&plug.serial));
+                news(ServeEvent::Left(&plug.serial));
             }
         }
         let announcing = plugs.iter().any(|plug| !plug.announced);
@@ -169,7 +169,7 @@ pub fn serve(
             })?;
             plug.heard.drain(..used);
             if !heard && plug.port.take().is_some() {
-                news(News::Left(&plug.serial));
+                news(ServeEvent::Left(&plug.serial));
             }
         }
     }
@@ -279,7 +279,7 @@ fn announce(
     plan: &VirtualPlan,
     plug: &Plug,
     now_ns: u64,
-    news: &(dyn Fn(News<'_>) + Sync),
+    news: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> bool {
     let Some(port) = &plug.port else { return true };
     let Some(device) = port.device(plug.interfaces) else {
@@ -295,7 +295,7 @@ fn announce(
         return false;
     }
     let tell = |address: &str| {
-        news(News::Ready {
+        news(ServeEvent::Ready {
             address,
             remote: false,
         });

@@ -82,6 +82,7 @@ pub fn summary(point: Point, exchanges: u64) -> PointSummary {
         connect: None,
         access: None,
         transfer: None,
+        batch: None,
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }

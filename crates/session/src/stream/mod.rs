@@ -1,41 +1,55 @@
 //! A stream's two ends without I/O: the sender that orders, sends and ends it, the receiver that tells data from
 //! answers. Who drives them owns the flows, the clock and the threads.
 
+mod ask;
 mod orders;
 mod receiver;
 mod sender;
-#[cfg(test)]
-mod sender_tests;
+mod shared;
 
-pub use orders::{ORDER, Order, Orders};
-pub use receiver::{Heard, Received, StreamReceiver};
-pub use sender::{
-    BACKLOG_NS, KEEP_ALIVE_NS, REPEAT_NS, SenderConfig, SenderNext, StreamSender, Transferred,
-};
+pub use orders::{Answer, Answers, Heard, ORDER, ORDERS, Order, Orders};
+pub use receiver::{Received, ReceiverConfig, ReceiverNext, StreamReceiver};
+pub use sender::{SenderConfig, SenderNext, StreamSender};
+pub use shared::Shared;
 
-use wiregauge_wire::{Response, Status, StreamReport};
+use wiregauge_record::TransferStatus;
+use wiregauge_wire::Status;
 
-/// An answer to an order.
-#[derive(Clone, Copy, Debug)]
-pub struct Answer {
-    /// Its header.
-    pub header: Response,
-    /// What the device counted, where the order was END.
-    pub report: Option<StreamReport>,
+/// A transfer that is over; times in nanoseconds since the stream began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// When it was submitted.
+    pub submit_ns: u64,
+    /// When it was seen completed.
+    pub complete_ns: u64,
+    /// Bytes that it carried.
+    pub bytes: u32,
+    /// Transfers pending just after it was submitted.
+    pub pending: u32,
+    /// How it ended.
+    pub status: TransferStatus,
 }
 
-/// What the sender has to know of the receiver and of its caller.
-pub trait Coordination {
-    /// The user wants an end.
-    fn is_stopped(&self) -> bool;
-    /// One of the two ends has failed.
-    fn is_failed(&self) -> bool;
-    /// The failure is one of the link itself: no order reaches the device any more.
-    fn is_link_lost(&self) -> bool;
-    /// When the stream began.
-    fn began_ns(&self) -> Option<u64>;
-    /// When something was last received.
-    fn heard_ns(&self) -> u64;
+/// A transfer that is pending.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    submit_ns: u64,
+    /// Transfers pending just after it was submitted.
+    pending: u32,
+    /// Bytes of the stream to send; 0 for an order, or to receive.
+    bytes: u32,
+}
+
+impl Pending {
+    fn row(&self, began_ns: u64, now_ns: u64, bytes: u32, status: TransferStatus) -> Row {
+        Row {
+            submit_ns: self.submit_ns.saturating_sub(began_ns),
+            complete_ns: now_ns.saturating_sub(began_ns),
+            bytes,
+            pending: self.pending,
+            status,
+        }
+    }
 }
 
 /// Why a stream failed.
@@ -57,6 +71,11 @@ pub enum StreamFailure {
     },
     /// The device took no whole transfer.
     NothingTaken {
+        /// For how long.
+        within_ns: u64,
+    },
+    /// The device sent nothing.
+    NothingCame {
         /// For how long.
         within_ns: u64,
     },

@@ -1,11 +1,60 @@
-//! The orders that begin and end a stream, as bytes.
+//! The orders that begin and end a stream, as bytes, and their answers.
 
 use wiregauge_record::{Direction, Way};
 use wiregauge_wire as wire;
-use wiregauge_wire::{Kind, Request, StreamOrder, Verb};
+use wiregauge_wire::{Kind, Request, Response, StreamOrder, StreamReport, Verb};
 
 /// Bytes of an order on the wire.
 pub const ORDER: usize = wire::REQUEST_HEADER + wire::STREAM_ORDER;
+
+/// Orders of one point at most, and numbers that they take.
+pub const ORDERS: usize = 4;
+
+/// An answer to an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Its header.
+    pub header: Response,
+    /// What the device counted, where the order was END.
+    pub report: Option<StreamReport>,
+}
+
+/// An answer that was received, and what it means for the stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// The answer.
+    pub answer: Answer,
+    /// The stream begins with it.
+    pub begins: bool,
+    /// Nothing comes after it.
+    pub is_last: bool,
+    /// So many of the bytes stand behind it.
+    pub behind: usize,
+}
+
+/// The last answer that came to each order of one point.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Answers {
+    of: [Option<Answer>; ORDERS],
+}
+
+impl Answers {
+    /// Keeps an answer instead of an earlier one to the same order.
+    pub fn put(&mut self, answer: Answer) {
+        let same = |kept: &&mut Option<Answer>| {
+            kept.is_none_or(|kept| kept.header.sequence == answer.header.sequence)
+        };
+        if let Some(place) = self.of.iter_mut().find(same) {
+            *place = Some(answer);
+        }
+    }
+
+    /// Takes the answer to the order of this number.
+    pub fn take(&mut self, sequence: u32) -> Option<Answer> {
+        let is_it = |kept: &mut Answer| kept.header.sequence == sequence;
+        self.of.iter_mut().find_map(|kept| kept.take_if(is_it))
+    }
+}
 
 /// One order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +92,10 @@ impl Order {
         };
         payload.copy_from_slice(&order.encode());
         bytes
+    }
+
+    pub(super) fn is_answered_by(&self, header: &Response) -> bool {
+        header.sequence == self.sequence && header.kind == kind_of(self.way)
     }
 
     /// What it is called in messages.
@@ -90,14 +143,10 @@ impl Orders {
         }
     }
 
-    /// Number of the order whose answer is the last.
-    pub fn last_end(&self) -> Option<u32> {
-        self.ends.last().map(|order| order.sequence)
-    }
-
-    /// Number of the order whose answer lets the stream begin.
-    pub fn last_start(&self) -> u32 {
-        self.starts.last().map_or(0, |order| order.sequence)
+    /// The one that is answered so.
+    pub(super) fn answered_by(&self, header: &Response) -> Option<&Order> {
+        let mut all = self.starts.iter().chain(&self.ends);
+        all.find(|order| order.is_answered_by(header))
     }
 }
 
@@ -118,8 +167,35 @@ mod tests {
             .map(|o| o.sequence)
             .collect();
         numbers.dedup();
-        assert_eq!(numbers.len(), 4);
-        assert_eq!(orders.last_start(), orders.starts[1].sequence);
+        assert_eq!(numbers.len(), ORDERS);
+    }
+
+    #[test]
+    fn of_each_order_the_last_answer_is_kept() {
+        let answer = |sequence, bytes| Answer {
+            header: Response {
+                kind: Kind::Source,
+                sequence,
+                in_payload: 0,
+                status: wire::Status::Ok,
+                flags: 0,
+                rx_ticks: 0,
+                tx_ticks: 0,
+            },
+            report: Some(StreamReport {
+                bytes,
+                ..StreamReport::default()
+            }),
+        };
+        let mut answers = Answers::default();
+        // A source on datagrams is kept alive by its START, which is answered every time.
+        for bytes in 0..100 {
+            answers.put(answer(1, bytes));
+        }
+        answers.put(answer(3, 7));
+        assert_eq!(answers.take(3), Some(answer(3, 7)));
+        assert_eq!(answers.take(3), None);
+        assert_eq!(answers.take(1), Some(answer(1, 99)));
     }
 
     #[test]

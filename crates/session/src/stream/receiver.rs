@@ -1,6 +1,9 @@
-//! The receiving end: tells data from the answers that stand among it, counts and checks the data.
+//! The receiving end: keeps transfers pending, tells data from the answers that stand among it, counts and checks the
+//! data, and notices that nothing comes.
 
-use super::{Answer, Orders};
+use super::{Answer, Heard, Orders, Pending, Row, Shared, StreamFailure};
+use std::collections::VecDeque;
+use wiregauge_record::TransferStatus;
 use wiregauge_wire::{
     Header, Response, STREAM_FRAME, Status, StreamChecker, StreamCounts, StreamReport, Taken,
 };
@@ -8,15 +11,33 @@ use wiregauge_wire::{
 /// The largest datagram that is looked at for an answer.
 const ANSWER_BYTES: usize = 512;
 
-/// An answer that was received, and what it means for the stream.
-#[derive(Clone, Copy, Debug)]
-pub struct Heard {
-    /// The answer.
-    pub answer: Answer,
-    /// The stream begins with it.
-    pub begins: bool,
-    /// Nothing comes after it.
-    pub is_last: bool,
+/// What a receiver is made for.
+#[derive(Clone, Debug)]
+pub struct ReceiverConfig {
+    /// The orders; `None` where there is no device to order: then all that comes is data.
+    pub orders: Option<Orders>,
+    /// Data is expected; else only answers.
+    pub takes_data: bool,
+    /// Compare every byte with the pattern.
+    pub check: bool,
+    /// Each transfer is one message.
+    pub datagram: bool,
+    /// Transfers kept pending.
+    pub queue: usize,
+    /// When nothing comes for this long, the link has failed.
+    pub timeout_ns: u64,
+}
+
+/// What the driver is to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiverNext {
+    /// Submit a transfer, then report [`StreamReceiver::submitted`].
+    Submit,
+    /// Wait for the oldest pending transfer. If it ended, report [`StreamReceiver::take`] and
+    /// [`StreamReceiver::completed`]; if it did not, look at [`StreamReceiver::failure`].
+    Complete,
+    /// Nothing more is expected: [`StreamReceiver::given_up`], cancel, [`StreamReceiver::finish`].
+    Done,
 }
 
 /// What was received of a stream.
@@ -33,13 +54,9 @@ pub struct Received {
 /// The receiving end of one point.
 #[derive(Debug)]
 pub struct StreamReceiver {
+    config: ReceiverConfig,
     checker: StreamChecker,
-    check: bool,
-    datagram: bool,
-    /// Number of the order whose answer begins the stream.
-    first: u32,
-    /// Number of the order whose answer is the last thing that the device says.
-    last: Option<u32>,
+    pending: VecDeque<Pending>,
     /// Bytes of the stream that were counted, but not checked.
     unchecked: u64,
     /// An answer whose payload is not complete.
@@ -54,32 +71,96 @@ struct Frame {
 }
 
 impl StreamReceiver {
-    /// For a point with these orders, if there is a device to order.
-    pub fn new(orders: Option<&Orders>, check: bool, datagram: bool) -> StreamReceiver {
+    /// Lays out all memory.
+    pub fn new(config: ReceiverConfig) -> StreamReceiver {
         StreamReceiver {
             checker: StreamChecker::new(),
-            check,
-            datagram,
-            first: orders.map_or(0, Orders::last_start),
-            // Datagrams may overtake each other, so that some may come after the last answer.
-            last: orders.and_then(Orders::last_end).filter(|_| !datagram),
+            pending: VecDeque::with_capacity(config.queue),
             unchecked: 0,
             frame: None,
+            config,
         }
     }
 
-    /// Takes what was received; returns how much of it was data. Answers go to `heard`. `only_data`: the stream
-    /// flows, and no answer but that of a datagram can be among it.
+    /// What to do.
     #[inline]
-    pub fn take(&mut self, bytes: &[u8], only_data: bool, heard: &mut impl FnMut(Heard)) -> usize {
-        if self.datagram
+    pub fn next(&self, shared: &Shared<'_>) -> ReceiverNext {
+        if shared.is_done() || shared.is_failed() {
+            ReceiverNext::Done
+        } else if self.pending.len() < self.config.queue {
+            ReceiverNext::Submit
+        } else {
+            ReceiverNext::Complete
+        }
+    }
+
+    /// A transfer was submitted.
+    #[inline]
+    pub fn submitted(&mut self, now_ns: u64) {
+        self.pending.push_back(Pending {
+            submit_ns: now_ns,
+            pending: self.pending.len() as u32 + 1,
+            bytes: 0,
+        });
+    }
+
+    /// The oldest pending transfer ended at `now_ns`, and so many of its bytes were data; its row, if it has one.
+    #[inline]
+    pub fn completed(
+        &mut self,
+        now_ns: u64,
+        data: usize,
+        stalled: bool,
+        shared: &Shared<'_>,
+    ) -> Option<Row> {
+        let over = self.pending.pop_front()?;
+        shared.received(now_ns);
+        let began_ns = shared.began_ns().filter(|_| self.config.takes_data)?;
+        let status = match stalled {
+            true => TransferStatus::Stalled,
+            false => TransferStatus::Ok,
+        };
+        (data > 0 || stalled).then(|| over.row(began_ns, now_ns, data as u32, status))
+    }
+
+    /// The row of the oldest transfer that still pends when nothing more is expected: a queue of transfers that last
+    /// long pended for much of the measured time.
+    pub fn given_up(&mut self, now_ns: u64, shared: &Shared<'_>) -> Option<Row> {
+        let over = self.pending.pop_front()?;
+        let began_ns = shared.began_ns().filter(|_| self.config.takes_data)?;
+        Some(over.row(began_ns, now_ns, 0, TransferStatus::Cancelled))
+    }
+
+    /// Whether nothing came for too long.
+    pub fn failure(&self, now_ns: u64, shared: &Shared<'_>) -> Option<StreamFailure> {
+        let began_ns = shared.began_ns().filter(|_| self.config.takes_data)?;
+        let since_ns = shared.heard_ns().max(began_ns);
+        let within_ns = self.config.timeout_ns;
+        let too_long = now_ns.saturating_sub(since_ns) > within_ns;
+        (too_long && !shared.is_ending() && !shared.is_stopped())
+            .then_some(StreamFailure::NothingCame { within_ns })
+    }
+
+    /// Takes what was received; returns how much of it was data. Answers go to `heard`.
+    #[inline]
+    pub fn take(
+        &mut self,
+        bytes: &[u8],
+        shared: &Shared<'_>,
+        heard: &mut impl FnMut(Heard),
+    ) -> usize {
+        let ordered = self.config.orders.is_some();
+        if self.config.datagram
+            && ordered
             && bytes.len() <= ANSWER_BYTES
             && let Some((header, payload)) = whole_frame(bytes)
         {
-            heard(self.heard(header, payload));
+            self.hear(header, payload, 0, heard);
             return 0;
         }
-        if !self.check && only_data {
+        // While the stream flows no answer is among it.
+        let flows = shared.began_ns().is_some() && !shared.is_ending();
+        if !self.config.check && (flows || !ordered) {
             self.unchecked += bytes.len() as u64;
             return bytes.len();
         }
@@ -113,19 +194,30 @@ impl StreamReceiver {
             }
             let whole = |frame: &mut Frame| frame.there == frame.header.payload_len();
             if let Some(frame) = self.frame.take_if(whole) {
-                heard(self.heard(frame.header, &frame.payload[..frame.there]));
+                let payload = &frame.payload[..frame.there];
+                self.hear(frame.header, payload, bytes.len(), heard);
             }
         }
         data
     }
 
-    fn heard(&self, header: Response, payload: &[u8]) -> Heard {
-        let report = StreamReport::decode(payload);
-        Heard {
-            answer: Answer { header, report },
-            begins: header.sequence == self.first && header.status == Status::Ok,
-            is_last: Some(header.sequence) == self.last,
-        }
+    fn hear(&self, header: Response, payload: &[u8], behind: usize, heard: &mut impl FnMut(Heard)) {
+        let Some(orders) = &self.config.orders else {
+            return;
+        };
+        let Some(order) = orders.answered_by(&header) else {
+            return;
+        };
+        heard(Heard {
+            answer: Answer {
+                header,
+                report: StreamReport::decode(payload),
+            },
+            begins: orders.starts.last() == Some(order) && header.status == Status::Ok,
+            // Datagrams may overtake each other, so that some may come after the last answer.
+            is_last: orders.ends.last() == Some(order) && !self.config.datagram,
+            behind,
+        });
     }
 
     /// Ends the stream: what is still undecided fits nowhere.
@@ -134,7 +226,7 @@ impl StreamReceiver {
         let counts = self.checker.finish();
         Received {
             bytes: self.unchecked + counts.received,
-            counts: self.check.then_some(counts),
+            counts: self.config.check.then_some(counts),
             tail,
         }
     }
@@ -150,6 +242,7 @@ fn whole_frame(bytes: &[u8]) -> Option<(Response, &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicBool;
     use wiregauge_record::Direction;
     use wiregauge_wire::{Kind, RESPONSE_HEADER, fill_stream};
 
@@ -176,8 +269,19 @@ mod tests {
         bytes
     }
 
+    fn config(orders: Option<&Orders>, datagram: bool) -> ReceiverConfig {
+        ReceiverConfig {
+            check: orders.is_some(),
+            orders: orders.cloned(),
+            takes_data: true,
+            datagram,
+            queue: 1,
+            timeout_ns: 1,
+        }
+    }
+
     /// A START answered, 1000 bytes, END answered, in pieces of `piece` bytes.
-    fn received_in_pieces(piece: usize, check: bool) -> (Received, Vec<Heard>) {
+    fn received_in_pieces(piece: usize) -> (Received, Vec<Heard>) {
         let orders = Orders::new(Direction::In, 100, u32::MAX);
         let (start, end) = (orders.starts[0].sequence, orders.ends[0].sequence);
         let mut all = answer(start, None);
@@ -185,10 +289,12 @@ mod tests {
         all.resize(begin + 1000, 0);
         fill_stream(0, &mut all[begin..]);
         all.extend(answer(end, Some(1000)));
-        let mut receiver = StreamReceiver::new(Some(&orders), check, false);
+        let mut receiver = StreamReceiver::new(config(Some(&orders), false));
+        let stop = AtomicBool::new(false);
+        let shared = Shared::new(&stop);
         let mut answers: Vec<Heard> = Vec::new();
         for bytes in all.chunks(piece) {
-            receiver.take(bytes, false, &mut |heard| answers.push(heard));
+            receiver.take(bytes, &shared, &mut |heard| answers.push(heard));
         }
         (receiver.finish(), answers)
     }
@@ -196,7 +302,7 @@ mod tests {
     #[test]
     fn answers_are_found_among_data_however_it_is_cut() {
         for piece in [1, 2, 7, 31, 32, 33, 104, 1000, 2000] {
-            let (received, answers) = received_in_pieces(piece, true);
+            let (received, answers) = received_in_pieces(piece);
             let counts = received.counts.unwrap();
             assert_eq!((received.bytes, counts.right()), (1000, 1000), "{piece}");
             let meanings: Vec<_> = answers.iter().map(|a| (a.begins, a.is_last)).collect();
@@ -206,34 +312,54 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_only_counted_have_no_counts() {
-        let mut receiver = StreamReceiver::new(None, false, false);
-        let data = receiver.take(&[9; 100], true, &mut |_| panic!("no answer"));
-        let received = receiver.finish();
-        assert_eq!((data, received.bytes), (100, 100));
-        assert_eq!(received.counts, None);
+    fn without_orders_everything_is_data() {
+        for datagram in [false, true] {
+            let mut receiver = StreamReceiver::new(config(None, datagram));
+            let stop = AtomicBool::new(false);
+            let looks_like_one = answer(1, None);
+            let shared = Shared::new(&stop);
+            let data = receiver.take(&looks_like_one, &shared, &mut |_| panic!("no answer"));
+            let received = receiver.finish();
+            assert_eq!((data, received.bytes), (32, 32));
+            assert_eq!(received.counts, None);
+        }
+    }
+
+    /// What an answer means for a stream whose orders have the numbers from 5 on.
+    fn meaning(of: &[u8], direction: Direction, datagram: bool) -> Option<(bool, bool)> {
+        let orders = Orders::new(direction, 100, 5);
+        let mut receiver = StreamReceiver::new(config(Some(&orders), datagram));
+        let stop = AtomicBool::new(false);
+        let mut meaning = None;
+        let data = receiver.take(of, &Shared::new(&stop), &mut |heard| {
+            meaning = Some((heard.begins, heard.is_last));
+        });
+        assert_eq!(data, 0);
+        meaning
     }
 
     #[test]
     fn no_answer_of_a_datagram_stream_is_the_last_thing_that_comes() {
-        let orders = Orders::new(Direction::In, 100, 5);
-        let mut receiver = StreamReceiver::new(Some(&orders), true, true);
-        let mut answers: Vec<Heard> = Vec::new();
-        let end = answer(orders.ends[0].sequence, Some(0));
-        let data = receiver.take(&end, true, &mut |heard| answers.push(heard));
-        assert_eq!((data, answers.len(), answers[0].is_last), (0, 1, false));
+        let end = answer(7, Some(0));
+        assert_eq!(meaning(&end, Direction::In, true), Some((false, false)));
+        assert_eq!(meaning(&end, Direction::In, false), Some((false, true)));
     }
 
     #[test]
     fn a_refused_start_begins_nothing() {
-        let orders = Orders::new(Direction::In, 100, 5);
-        let mut receiver = StreamReceiver::new(Some(&orders), true, false);
-        let mut bytes = answer(orders.last_start(), None);
+        let mut bytes = answer(5, None);
         let mut header = Response::decode(&bytes).unwrap();
         header.status = Status::TooLarge;
         header.encode(bytes.as_mut_slice().try_into().unwrap());
-        let mut begun = Vec::new();
-        receiver.take(&bytes, false, &mut |heard| begun.push(heard.begins));
-        assert_eq!(begun, [false]);
+        assert_eq!(meaning(&bytes, Direction::In, false), Some((false, false)));
+    }
+
+    #[test]
+    fn an_answer_of_the_other_stream_does_not_begin_this_one_and_a_foreign_one_is_not_heard() {
+        let of_source = |sequence| meaning(&answer(sequence, None), Direction::Both, false);
+        // Number 5 is of the sink.
+        assert_eq!(of_source(5), None);
+        assert_eq!(of_source(6), Some((true, false)));
+        assert_eq!(of_source(4), None);
     }
 }

@@ -1,29 +1,21 @@
-//! The sending end: gives the orders of a point and repeats them, sends the data of a sink, and ends the streams.
+//! The sending end: gives the orders of a point, sends the data of a sink, and ends the streams.
 
-use super::{Answer, Coordination, Order, Orders, StreamFailure};
+use super::ask::{Ask, Asked, SHORT_NS};
+use super::{Answer, ORDER, Order, Orders, Pending, Row, Shared, StreamFailure};
 use std::collections::VecDeque;
-use wiregauge_record::Way;
+use std::ops::ControlFlow;
+use wiregauge_record::{TransferStatus, Way};
 use wiregauge_wire::{Status, StreamReport};
 
-/// How often a datagram's order is given again until it is answered (docs/protocol.md).
-pub const REPEAT_NS: u64 = 100_000_000;
-
 /// How often a source on datagrams is told that it is still wanted (docs/protocol.md).
-pub const KEEP_ALIVE_NS: u64 = 2_000_000_000;
+const KEEP_ALIVE_NS: u64 = 2_000_000_000;
 
 /// How long a wait lasts at most before the stop flag is read again.
 const LOOK_NS: u64 = 100_000_000;
 
-/// How long a stopped or failed point tries to end the device's streams.
-const SHORT_NS: u64 = 1_000_000_000;
-
-/// Times that an order is given to a device that goes on sending and does not answer. All of them may be
-/// repeated (docs/protocol.md, States).
-const TRIES: u32 = 3;
-
 /// How much longer the answer to END may take while the device still works off what buffers on the
 /// way hold: megabytes, where the system has them, and the device may be a slow one.
-pub const BACKLOG_NS: u64 = 30_000_000_000;
+const BACKLOG_NS: u64 = 30_000_000_000;
 
 /// What a sender is made for.
 #[derive(Clone, Debug)]
@@ -40,8 +32,10 @@ pub struct SenderConfig {
     pub datagram: bool,
     /// Without a completed transfer or an answer for this long, the link has failed.
     pub timeout_ns: u64,
-    /// How long the stream lasts.
+    /// How long the stream lasts at most.
     pub lasts_ns: u64,
+    /// How many bytes are sent at most.
+    pub sends_bytes: u64,
 }
 
 /// What the driver is to do next.
@@ -73,63 +67,16 @@ pub enum SenderNext {
         /// How long at most.
         at_most_ns: u64,
     },
-    /// There is no device whose answer begins the stream: it begins now.
+    /// There is no device whose answer begins the stream: report [`Shared::begin`].
     Begin,
-    /// From here on answers to END may stand in the stream to the host.
+    /// From here on answers to END may stand in the stream to the host: report [`Shared::end`].
     End,
     /// Cancel what is pending, then report [`StreamSender::cancelled`].
     Cancel,
-    /// The stream failed. Make it known to [`Coordination`], and go on: the device is still to be ended.
+    /// The stream failed. Report [`Shared::fail`], and go on: the device is still to be ended.
     Fail(StreamFailure),
-    /// Nothing is left to do.
+    /// Nothing is left to do: report [`Shared::finish`].
     Done,
-}
-
-/// A transfer with data that is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transferred {
-    /// When it was submitted.
-    pub submit_ns: u64,
-    /// Transfers pending just after that.
-    pub pending: u32,
-    /// Its size.
-    pub bytes: u32,
-}
-
-/// A transfer that is pending.
-#[derive(Clone, Copy, Debug)]
-struct Pending {
-    submit_ns: u64,
-    pending: u32,
-    /// Bytes of the stream; 0 for an order.
-    bytes: u32,
-}
-
-/// An order until it is answered.
-#[derive(Clone, Copy, Debug)]
-struct Ask {
-    began_ns: u64,
-    given_ns: u64,
-    given: u32,
-    step: Step,
-    answer: Option<Answer>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    /// Give it, or give it again.
-    Give,
-    /// It is on its way.
-    Complete,
-    /// Its answer is awaited.
-    Await,
-}
-
-/// What becomes of an order.
-enum Asked {
-    Next(SenderNext),
-    Answered(Answer),
-    Unanswered,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,8 +90,6 @@ enum Phase {
     Cancel,
     /// The END with this index is asked.
     End(usize),
-    /// A failed point is cancelled.
-    CancelFailed,
     /// The END with this index is given once to a device that failed, and not waited for.
     LeaveWith(usize),
     Done,
@@ -220,14 +165,14 @@ impl StreamSender {
 
     /// What to do at `now_ns`.
     #[inline]
-    pub fn next(&mut self, now_ns: u64, known: &impl Coordination) -> SenderNext {
+    pub fn next(&mut self, now_ns: u64, shared: &Shared<'_>) -> SenderNext {
         if self.phase == Phase::Flow {
-            if let Some(next) = self.flow(now_ns, known) {
+            if let Some(next) = self.flow(now_ns, shared) {
                 return next;
             }
             self.stop_flowing(now_ns);
         }
-        self.begin_or_end(now_ns, known)
+        self.begin_or_end(now_ns, shared)
     }
 
     /// What was to be submitted is, and was complete at `now_ns`.
@@ -241,31 +186,41 @@ impl StreamSender {
         self.position += u64::from(self.submitting);
     }
 
-    /// The oldest pending transfer is over; what it was, if it carried data. One that stalled was handed over as
+    /// The oldest pending transfer is over; its row, if it carried data. One that stalled was handed over as
     /// well: its bytes are missed at the other end.
     #[inline]
-    pub fn completed(&mut self, now_ns: u64) -> Option<Transferred> {
+    pub fn completed(&mut self, now_ns: u64, stalled: bool, shared: &Shared<'_>) -> Option<Row> {
         self.moved_ns = now_ns;
         let over = self.pending.pop_front().filter(|over| over.bytes > 0)?;
         self.handed_over += u64::from(over.bytes);
-        Some(Transferred {
-            submit_ns: over.submit_ns,
-            pending: over.pending,
-            bytes: over.bytes,
-        })
+        let (status, bytes) = match stalled {
+            true => (TransferStatus::Stalled, 0),
+            false => (TransferStatus::Ok, over.bytes),
+        };
+        Some(over.row(shared.began_ns()?, now_ns, bytes, status))
     }
 
     /// The answer that was awaited.
     pub fn answered(&mut self, answer: Answer) {
         if let Some(ask) = &mut self.ask {
-            ask.answer = Some(answer);
+            ask.answered(answer);
         }
     }
 
     /// What was pending is cancelled; `bytes` of it were handed over.
     pub fn cancelled(&mut self, bytes: u64) {
-        self.handed_over += bytes;
-        self.pending.clear();
+        let mut left = bytes;
+        for pending in self.pending.drain(..) {
+            let is_order = pending.bytes == 0;
+            let whole = if is_order {
+                ORDER as u32
+            } else {
+                pending.bytes
+            };
+            let part = left.min(u64::from(whole));
+            left -= part;
+            self.handed_over += if is_order { 0 } else { part };
+        }
     }
 
     /// The link failed: the system reported an error.
@@ -288,8 +243,8 @@ impl StreamSender {
 
     /// While data flows; `None` once it is over.
     #[inline]
-    fn flow(&mut self, now_ns: u64, known: &impl Coordination) -> Option<SenderNext> {
-        if now_ns >= self.end_ns || known.is_stopped() || known.is_failed() {
+    fn flow(&mut self, now_ns: u64, shared: &Shared<'_>) -> Option<SenderNext> {
+        if now_ns >= self.end_ns || shared.is_stopped() || shared.is_failed() {
             return None;
         }
         let config = &self.config;
@@ -301,6 +256,10 @@ impl StreamSender {
             }
         }
         if config.sends_data {
+            let left = config.sends_bytes - self.position;
+            if left == 0 {
+                return None;
+            }
             if now_ns.saturating_sub(self.moved_ns) > config.timeout_ns {
                 let within_ns = config.timeout_ns;
                 return Some(SenderNext::Fail(StreamFailure::NothingTaken { within_ns }));
@@ -309,11 +268,15 @@ impl StreamSender {
                 let at_most_ns = LOOK_NS;
                 return Some(SenderNext::Complete { at_most_ns });
             }
-            self.submitting = config.transfer_bytes as u32;
+            let bytes = left.min(config.transfer_bytes as u64);
+            self.submitting = bytes as u32;
             return Some(SenderNext::Data {
                 position: self.position,
-                bytes: config.transfer_bytes,
+                bytes: bytes as usize,
             });
+        }
+        if shared.has_enough() {
+            return None;
         }
         self.looked = !self.looked && !self.pending.is_empty();
         Some(match self.looked {
@@ -338,38 +301,35 @@ impl StreamSender {
     }
 
     #[inline(never)]
-    fn begin_or_end(&mut self, now_ns: u64, known: &impl Coordination) -> SenderNext {
+    fn begin_or_end(&mut self, now_ns: u64, shared: &Shared<'_>) -> SenderNext {
         loop {
             let next = match self.phase {
-                Phase::Start(index) => self.start(index, now_ns, known),
+                Phase::Start(index) => self.start(index, now_ns, shared),
                 Phase::Flow => {
-                    let next = self.flow(now_ns, known);
+                    let next = self.flow(now_ns, shared);
                     if next.is_none() {
                         self.stop_flowing(now_ns);
                     }
                     next
                 }
-                Phase::Drain => self.drain(now_ns, known),
+                Phase::Drain => self.drain(now_ns, shared),
                 Phase::AnnounceEnd => {
-                    self.phase = match (&self.config.orders, known.is_failed()) {
-                        (None, _) => Phase::Done,
-                        (Some(_), false) => Phase::Cancel,
-                        (Some(_), true) if known.is_link_lost() => Phase::Done,
-                        (Some(_), true) => Phase::CancelFailed,
+                    self.phase = match &self.config.orders {
+                        Some(_) if !shared.is_link_lost() => Phase::Cancel,
+                        _ => Phase::Done,
                     };
                     Some(SenderNext::End)
                 }
                 Phase::Cancel => {
-                    self.phase = Phase::End(0);
-                    Some(SenderNext::Cancel)
-                }
-                Phase::End(index) => self.end(index, now_ns, known),
-                Phase::CancelFailed => {
                     self.looked = false;
-                    self.phase = Phase::LeaveWith(0);
+                    self.phase = match shared.is_failed() {
+                        false => Phase::End(0),
+                        true => Phase::LeaveWith(0),
+                    };
                     Some(SenderNext::Cancel)
                 }
-                Phase::LeaveWith(index) => self.leave(index),
+                Phase::End(index) => self.end(index, now_ns, shared),
+                Phase::LeaveWith(index) => self.leave(index, shared),
                 Phase::Done => return SenderNext::Done,
             };
             if let Some(next) = next {
@@ -378,67 +338,71 @@ impl StreamSender {
         }
     }
 
-    fn start(
-        &mut self,
-        index: usize,
-        now_ns: u64,
-        known: &impl Coordination,
-    ) -> Option<SenderNext> {
+    fn start(&mut self, index: usize, now_ns: u64, shared: &Shared<'_>) -> Option<SenderNext> {
         let Some(orders) = &self.config.orders else {
             // The first call says so, the second finds it begun.
-            if known.began_ns().is_none() {
+            if shared.began_ns().is_none() {
                 return Some(SenderNext::Begin);
             }
-            self.begin(now_ns, known);
+            self.begin(now_ns, shared);
             return None;
         };
         let Some(&order) = orders.starts.get(index) else {
-            self.begin(now_ns, known);
+            self.begin(now_ns, shared);
             return None;
         };
-        let answer = match self.ask(&order, self.config.timeout_ns, now_ns, known) {
-            Asked::Next(next) => return Some(next),
-            Asked::Answered(answer) => Some(answer.header.status),
-            Asked::Unanswered => None,
+        let given = self.ask.is_some();
+        let answer = match given || !shared.is_stopped() && !shared.is_failed() {
+            false => None,
+            true => match self.ask(order, self.config.timeout_ns, now_ns, shared) {
+                ControlFlow::Continue(next) => return Some(next),
+                ControlFlow::Break(answer) => answer.map(|answer| answer.header.status),
+            },
         };
-        self.phase = Phase::Done;
-        if known.is_failed() || known.is_stopped() && answer.is_none() {
+        if answer == Some(Status::Ok) {
+            self.phase = Phase::Start(index + 1);
             return None;
         }
+        // What was given and not refused may have begun.
+        self.phase = match index > 0 || given && answer.is_none() {
+            true => Phase::AnnounceEnd,
+            false => Phase::Done,
+        };
+        let within_ns = self.config.timeout_ns;
         match answer {
-            Some(Status::Ok) => {
-                self.phase = Phase::Start(index + 1);
-                None
-            }
+            _ if shared.is_failed() => None,
             Some(status) => Some(SenderNext::Fail(StreamFailure::Refused { order, status })),
+            None if shared.is_stopped() => None,
             None => Some(SenderNext::Fail(StreamFailure::NoAnswer {
                 order,
-                within_ns: self.config.timeout_ns,
+                within_ns,
             })),
         }
     }
 
-    fn begin(&mut self, now_ns: u64, known: &impl Coordination) {
-        let began_ns = known.began_ns().unwrap_or(now_ns);
+    fn begin(&mut self, now_ns: u64, shared: &Shared<'_>) {
+        let began_ns = shared.began_ns().unwrap_or(now_ns);
         self.began_ns = began_ns;
-        self.moved_ns = began_ns;
-        self.end_ns = began_ns + self.config.lasts_ns;
+        self.moved_ns = now_ns;
+        self.end_ns = began_ns.saturating_add(self.config.lasts_ns);
         self.keep_alive_ns = began_ns + KEEP_ALIVE_NS;
         self.phase = Phase::Flow;
     }
 
     /// Until what is pending is over.
-    fn drain(&mut self, now_ns: u64, known: &impl Coordination) -> Option<SenderNext> {
-        if self.pending.is_empty() || known.is_failed() {
+    fn drain(&mut self, now_ns: u64, shared: &Shared<'_>) -> Option<SenderNext> {
+        if self.pending.is_empty() || shared.is_failed() {
             self.phase = Phase::AnnounceEnd;
             return None;
         }
-        let stopped = known.is_stopped();
-        let most = match stopped {
-            true => SHORT_NS.min(self.config.timeout_ns),
-            false => self.config.timeout_ns,
+        let stopped = shared.is_stopped();
+        let (since, most) = match stopped {
+            true => (self.drained_since_ns, SHORT_NS.min(self.config.timeout_ns)),
+            false => (
+                self.drained_since_ns.max(self.moved_ns),
+                self.config.timeout_ns,
+            ),
         };
-        let since = self.drained_since_ns.max(self.moved_ns);
         if now_ns.saturating_sub(since) <= most {
             let at_most_ns = LOOK_NS;
             return Some(SenderNext::Complete { at_most_ns });
@@ -448,132 +412,90 @@ impl StreamSender {
         (!stopped).then_some(SenderNext::Fail(StreamFailure::NothingTaken { within_ns }))
     }
 
-    fn end(&mut self, index: usize, now_ns: u64, known: &impl Coordination) -> Option<SenderNext> {
+    fn end(&mut self, index: usize, now_ns: u64, shared: &Shared<'_>) -> Option<SenderNext> {
         let orders = self.config.orders.as_ref();
         let Some(&order) = orders.and_then(|orders| orders.ends.get(index)) else {
             self.phase = Phase::Done;
             return None;
         };
+        if self.ask.is_none() && shared.is_failed() {
+            self.phase = Phase::LeaveWith(index);
+            return None;
+        }
         let backlog_ns = match self.handed_over > 0 && !self.config.datagram {
             true => BACKLOG_NS,
             false => 0,
         };
         let within_ns = self.config.timeout_ns + backlog_ns;
-        let answer = match self.ask(&order, within_ns, now_ns, known) {
-            Asked::Next(next) => return Some(next),
-            Asked::Answered(answer) => Some(answer),
-            Asked::Unanswered => None,
+        let answer = match self.ask(order, within_ns, now_ns, shared) {
+            ControlFlow::Continue(next) => return Some(next),
+            ControlFlow::Break(answer) => answer,
         };
         self.phase = Phase::End(index + 1);
-        if known.is_failed() {
-            self.phase = Phase::Done;
+        if let Some(answer) = answer {
+            let began_ns = shared.began_ns().unwrap_or(now_ns);
+            self.reports[order.way as usize] = answer.report;
+            self.reported_ns[order.way as usize] = now_ns.saturating_sub(began_ns);
+        } else if shared.is_failed() {
+            self.phase = Phase::LeaveWith(index + 1);
+        } else if !shared.is_stopped() {
+            self.phase = Phase::LeaveWith(index + 1);
+            return Some(SenderNext::Fail(StreamFailure::NoAnswer {
+                order,
+                within_ns,
+            }));
         }
-        match answer {
-            Some(answer) => {
-                let began_ns = known.began_ns().unwrap_or(now_ns);
-                self.reports[order.way as usize] = answer.report;
-                self.reported_ns[order.way as usize] = now_ns.saturating_sub(began_ns);
-                None
-            }
-            None if known.is_stopped() || known.is_failed() => None,
-            None => {
-                self.phase = Phase::Done;
-                Some(SenderNext::Fail(StreamFailure::NoAnswer {
-                    order,
-                    within_ns,
-                }))
-            }
-        }
-    }
-
-    /// A device that is still there shall not be left streaming. Nobody waits for its answer.
-    fn leave(&mut self, index: usize) -> Option<SenderNext> {
-        let orders = self.config.orders.as_ref();
-        let order = orders.and_then(|orders| orders.ends.get(index)).copied();
-        let Some(order) = order else {
-            self.phase = Phase::Done;
-            return None;
-        };
-        if self.looked && !self.pending.is_empty() {
-            // It does not even take this.
-            self.phase = Phase::Done;
-            return None;
-        }
-        if self.pending.is_empty() && !self.looked {
-            return Some(self.submit_order(order));
-        }
-        if !self.looked {
-            self.looked = true;
-            let at_most_ns = SHORT_NS;
-            return Some(SenderNext::Complete { at_most_ns });
-        }
-        self.looked = false;
-        self.phase = Phase::LeaveWith(index + 1);
         None
     }
 
-    /// Gives an order until it is answered or its time is over.
+    /// A device that is still there shall not be left streaming. Nobody waits for its answer.
+    fn leave(&mut self, index: usize, shared: &Shared<'_>) -> Option<SenderNext> {
+        let is_blocked = !self.pending.is_empty();
+        if shared.is_link_lost() || is_blocked && self.looked {
+            self.phase = Phase::Done;
+            return None;
+        }
+        self.looked = is_blocked;
+        if is_blocked {
+            let at_most_ns = SHORT_NS;
+            return Some(SenderNext::Complete { at_most_ns });
+        }
+        let orders = self.config.orders.as_ref();
+        let order = orders.and_then(|orders| orders.ends.get(index)).copied();
+        self.phase = match order {
+            Some(_) => Phase::LeaveWith(index + 1),
+            None => Phase::Done,
+        };
+        order.map(|order| self.submit_order(order))
+    }
+
+    /// What is next until an order is answered, or its time is over.
     fn ask(
         &mut self,
-        order: &Order,
-        at_most_ns: u64,
+        order: Order,
+        within_ns: u64,
         now_ns: u64,
-        known: &impl Coordination,
-    ) -> Asked {
-        let is_over = |ask: &Ask| is_over(ask.began_ns, at_most_ns, now_ns, known);
-        let ask = self.ask.get_or_insert(Ask {
-            began_ns: now_ns,
-            given_ns: now_ns,
-            given: 0,
-            step: Step::Give,
-            answer: None,
-        });
-        if let Some(answer) = ask.answer {
-            self.ask = None;
-            return Asked::Answered(answer);
-        }
-        if ask.given > 0 && is_over(ask) {
-            self.ask = None;
-            return Asked::Unanswered;
-        }
-        if ask.step == Step::Await {
-            // It was awaited in vain.
-            ask.step = Step::Give;
-        }
-        if ask.step == Step::Give {
-            // A device that goes on sending is heard all the time: an order that it lost must not wait for silence.
-            let missed = now_ns.saturating_sub(ask.given_ns) > at_most_ns;
-            if missed && ask.given >= TRIES {
-                self.ask = None;
-                return Asked::Unanswered;
+        shared: &Shared<'_>,
+    ) -> ControlFlow<Option<Answer>, SenderNext> {
+        let datagram = self.config.datagram;
+        let pending = !self.pending.is_empty();
+        let new = || Ask::new(within_ns, datagram, now_ns);
+        let ask = self.ask.get_or_insert_with(new);
+        let answer = match ask.next(now_ns, shared, pending) {
+            Asked::Give => return ControlFlow::Continue(self.submit_order(order)),
+            Asked::Complete { at_most_ns } => {
+                return ControlFlow::Continue(SenderNext::Complete { at_most_ns });
             }
-            let first = ask.given == 0;
-            if first || missed {
-                (ask.given, ask.given_ns) = (ask.given + 1, now_ns);
+            Asked::Await { at_most_ns } => {
+                return ControlFlow::Continue(SenderNext::Await {
+                    sequence: order.sequence,
+                    at_most_ns,
+                });
             }
-            ask.step = Step::Complete;
-            if first || missed || self.config.datagram {
-                return Asked::Next(self.submit_order(*order));
-            }
-        }
-        let at_most_ns = REPEAT_NS;
-        if !self.pending.is_empty() {
-            return Asked::Next(SenderNext::Complete { at_most_ns });
-        }
-        ask.step = Step::Await;
-        Asked::Next(SenderNext::Await {
-            sequence: order.sequence,
-            at_most_ns,
-        })
+            Asked::Answered(answer) => Some(answer),
+            Asked::Unanswered => None,
+        };
+        self.ask = None;
+        ControlFlow::Break(answer)
     }
-}
-
-/// True when an answer need not be waited for any longer: time counts from the order, or from
-/// the last sign of life of a device that still has to get there.
-fn is_over(began_ns: u64, at_most_ns: u64, now_ns: u64, known: &impl Coordination) -> bool {
-    let (since, most) = match known.is_stopped() {
-        true => (began_ns, at_most_ns.min(SHORT_NS)),
-        false => (known.heard_ns().max(began_ns), at_most_ns),
-    };
-    known.is_failed() || now_ns.saturating_sub(since) > most
 }

@@ -3,13 +3,16 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Instant;
-use wiregauge_sim::{Case, MATRIX, many};
+use wiregauge_sim::{Case, MATRIX, PROGRAM_MATRIX, many};
 
 const USAGE: &str = "usage: simulate COUNT [SEED]     random scenarios from SEED (0) on
        simulate matrix           the whole matrix
+       simulate program-matrix   the whole matrix of programs
        simulate repeat SEED      repeat the scenario of SEED, made smaller if it fails
        simulate repeat matrix:N  repeat scenario N of the matrix
-       simulate repeat program:N repeat the program of seed N";
+       simulate repeat program:N repeat the program of seed N
+       simulate repeat program-matrix:N  repeat scenario N of the matrix of programs
+       simulate repeat stream:N  repeat the stream of seed N";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -17,12 +20,15 @@ fn main() -> ExitCode {
     let number = |word: &str| word.replace('_', "").parse::<u64>().ok();
     match words[..] {
         ["matrix"] => all(0, MATRIX, Case::Matrix),
+        ["program-matrix"] => all(0, PROGRAM_MATRIX, Case::ProgramMatrix),
         ["repeat", which] => {
             let (kind, which) = which.split_once(':').unwrap_or(("", which));
             match (kind, number(which)) {
                 ("", Some(seed)) => repeat(Case::Seed(seed)),
                 ("matrix", Some(index)) => repeat(Case::Matrix(index)),
                 ("program", Some(seed)) => repeat(Case::Program(seed)),
+                ("program-matrix", Some(index)) => repeat(Case::ProgramMatrix(index)),
+                ("stream", Some(seed)) => repeat(Case::Stream(seed)),
                 _ => usage(),
             }
         }

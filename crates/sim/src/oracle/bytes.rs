@@ -61,6 +61,19 @@ pub fn exchange_request(number: u64, out_bytes: usize, in_bytes: usize) -> Vec<u
     bytes
 }
 
+/// The request of a HELLO.
+pub fn hello_request(number: u32, token: [u8; 8]) -> Vec<u8> {
+    let mut bytes = vec![0xA7, 0x10, 0, 0];
+    bytes.extend(number.to_le_bytes());
+    bytes.extend(88_u32.to_le_bytes());
+    bytes.extend(104_u32.to_le_bytes());
+    let check = crc(bytes.iter().copied());
+    bytes[2..4].copy_from_slice(&check.to_le_bytes());
+    bytes.extend(token);
+    bytes.resize(104, 0);
+    bytes
+}
+
 /// A line: the number in decimal digits, its lowest ones if there is no room for all.
 pub fn line_request(number: u64, bytes: usize) -> Vec<u8> {
     let digits = format!("{number:0>width$}", width = bytes - 1);

@@ -13,7 +13,7 @@ mod recognise;
 mod rows;
 mod truth;
 
-use crate::scenario::{Cell, Protocols, Scenario};
+use crate::scenario::{Cell, Protocols, Scenario, most_unanswered};
 use crate::world::{Byte, World};
 use exchanges::Exchanges;
 pub use fault::Fault;
@@ -21,6 +21,7 @@ use pace::Pace;
 use proof::Proof;
 use recognise::Rules;
 use truth::Truth;
+use wiregauge_record::BatchTrial;
 use wiregauge_session::{End, Failure};
 
 /// The line must be quiet before the next request.
@@ -53,13 +54,17 @@ pub struct Oracle<'a> {
     unread: bool,
     received_ns: u64,
     stray: u64,
+    /// Bytes received since the last answer, and how many are too many.
+    unanswered: u64,
+    most_unanswered: u64,
 
     // Requests.
     /// One past the last that is ready to be sent.
     staged_to: u64,
     /// Bytes made ready since all that was ready had been taken.
     ready_bytes: u64,
-    /// Bytes taken of the newest request, if not all.
+    /// The newest request, and its bytes taken, if not all.
+    newest: Vec<u8>,
     part: usize,
     /// The last send took nothing, and nothing happened since.
     send_blocked: bool,
@@ -70,6 +75,8 @@ pub struct Oracle<'a> {
     losing_all: bool,
     lost_in_a_row: u64,
     answered_once: bool,
+    /// An exchange of the trial went wrong.
+    trial_failed: bool,
 
     // The end.
     stragglers_since_ns: Option<u64>,
@@ -79,7 +86,7 @@ pub struct Oracle<'a> {
 
 impl<'a> Oracle<'a> {
     /// The oracle of one point.
-    pub fn new(scenario: &'a Scenario, index: usize, base: u64) -> Oracle<'a> {
+    pub fn new(scenario: &'a Scenario, index: usize, base: u64, is_trying: bool) -> Oracle<'a> {
         let cell = scenario.cells[index];
         let rules = Rules {
             protocol: scenario.protocol,
@@ -94,7 +101,7 @@ impl<'a> Oracle<'a> {
             cell,
             base,
             rules,
-            pace: Pace::new(scenario),
+            pace: Pace::new(scenario, is_trying),
             exchanges: Exchanges::default(),
             truth: Truth::default(),
             proof: Proof::default(),
@@ -106,8 +113,11 @@ impl<'a> Oracle<'a> {
             unread: false,
             received_ns: 0,
             stray: 0,
+            unanswered: 0,
+            most_unanswered: most_unanswered(cell.in_bytes.into(), cell.depth.into()),
             staged_to: 0,
             ready_bytes: 0,
+            newest: Vec::new(),
             part: 0,
             send_blocked: false,
             blocked_since_ns: None,
@@ -115,6 +125,7 @@ impl<'a> Oracle<'a> {
             losing_all: false,
             lost_in_a_row: 0,
             answered_once: false,
+            trial_failed: false,
             stragglers_since_ns: None,
             end: None,
             stopped: false,
@@ -159,6 +170,29 @@ impl<'a> Oracle<'a> {
                 None => End::Stopped,
             });
         }
+    }
+
+    /// What the engine says of the trial before the point, if it says that it is over.
+    pub fn trial_ended(&mut self, now_ns: u64, trial: Option<BatchTrial>) -> Result<(), Fault> {
+        let wrong = |what: String| Err(Fault::new(now_ns, what));
+        if !self.pace.is_trying() || self.end.is_some() {
+            return Ok(());
+        }
+        let Some(trial) = trial else {
+            return match self.trial_failed {
+                true => wrong("an exchange of the trial went wrong, but it goes on".into()),
+                false => Ok(()),
+            };
+        };
+        if self.pace.is_first() {
+            return wrong("the trial is over before the first exchange".into());
+        }
+        if trial.exchanges + 1 != self.staged_to {
+            let staged = self.staged_to - 1;
+            return wrong(format!("a trial of {staged} exchanges, not {trial:?}"));
+        }
+        self.pace.trial_ended(trial.exchanges);
+        Ok(())
     }
 
     /// A link was opened, or not.
@@ -206,11 +240,11 @@ impl<'a> Oracle<'a> {
     /// The system was offered bytes and took some.
     pub fn sent(&mut self, now_ns: u64, offered: &[u8], count: usize) -> Result<(), Fault> {
         self.send_blocked = count == 0;
-        if self.proof.sent(now_ns, offered, count) {
-            return match self.proof.is_reused {
-                true => Err(Fault::new(now_ns, "the number of a HELLO comes again")),
-                false => Ok(()),
-            };
+        if self.proof.is_on() {
+            if count > 0 {
+                self.blocked_since_ns = None;
+            }
+            return self.proof.sent(now_ns, offered, count);
         }
         if count == 0 {
             self.blocked_since_ns.get_or_insert(now_ns);
@@ -228,15 +262,15 @@ impl<'a> Oracle<'a> {
                     ));
                 }
                 self.start_one(now_ns);
+                self.newest = self.request(self.exchanges.started() - 1);
             }
-            let request = self.request(self.exchanges.started() - 1);
-            let left = &request[self.part..];
+            let left = &self.newest[self.part..];
             let piece = left.len().min(rest.len());
             if rest[..piece] != left[..piece] {
                 let what = format!("not the request's bytes from {}: {rest:02x?}", self.part);
                 return Err(Fault::new(now_ns, what));
             }
-            self.part = (self.part + piece) % request.len();
+            self.part = (self.part + piece) % self.newest.len();
             rest = &rest[piece..];
         }
         if self.part == 0 && self.staged_to == self.exchanges.started() {
@@ -254,10 +288,11 @@ impl<'a> Oracle<'a> {
         if self.scenario.connect_each && self.exchanges.outstanding() > 0 {
             self.first_byte_ns.get_or_insert(now_ns);
         }
-        if self.proof.received(now_ns, came) {
+        if self.proof.received(now_ns, self.scenario.timeout_ns, came) {
             return Ok(());
         }
         self.input.extend(came.iter().map(|byte| byte.value));
+        self.unanswered += came.len() as u64;
         self.unread = true;
         self.received_ns = now_ns;
         if let Some(resync) = &mut self.resync {
@@ -274,6 +309,7 @@ impl<'a> Oracle<'a> {
             self.fail(Failure::Link);
             return;
         }
+        self.proof.give_up();
         self.part = 0;
         self.ready_bytes = 0;
         self.blocked_since_ns = None;

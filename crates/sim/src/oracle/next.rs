@@ -1,15 +1,13 @@
 //! What the engine may do next. Whatever can be sent must be sent, nothing may be sent too early, and every wait ends
 //! in time.
 
+use super::proof::Need;
 use super::{Fault, Oracle, READY, SPAN, STRAGGLERS_NS};
 use crate::scenario::Protocols;
 use wiregauge_session::{End, Failure, Next};
 
 /// An idle address is proved anew after so long.
 const RENEW_NS: u64 = 30_000_000_000;
-
-/// How often a proof is tried.
-const ATTEMPTS: u64 = 3;
 
 impl Oracle<'_> {
     /// The engine says what it does next.
@@ -25,11 +23,14 @@ impl Oracle<'_> {
             return self.stragglers(now_ns, next);
         }
         let waits = self.exchanges.outstanding();
-        if self.exchanges.started() >= self.pace.total() && waits == 0 {
+        if self.pace.is_over(self.exchanges.started()) && waits == 0 {
             return self.begin_stragglers(now_ns, next);
         }
         if self.proving(now_ns) {
-            return self.next_of_proof(now_ns, next);
+            match self.proof.need(now_ns, self.scenario.timeout_ns) {
+                Need::Proved => return self.next(now_ns, next),
+                need => return self.next_of_proof(now_ns, next, need),
+            }
         }
         if self.scenario.connect_each && self.open && self.served && waits == 0 {
             self.disconnected();
@@ -83,8 +84,11 @@ impl Oracle<'_> {
             if until_ns == u64::MAX {
                 return self.begin_stragglers(now_ns, next);
             }
+            if self.renews_proof() {
+                until_ns = until_ns.min(self.proof.heard_ns + RENEW_NS);
+            }
             return match next {
-                Next::Sleep { until_ns: at } if *at <= until_ns && *at > now_ns => Ok(()),
+                Next::Sleep { until_ns: at } if *at == until_ns => Ok(()),
                 _ => wrong(&format!("nothing is to be done until {until_ns}")),
             };
         }
@@ -127,7 +131,7 @@ impl Oracle<'_> {
             && self.staged_to - oldest < span
             && self.resync.is_none()
             && self.ready_bytes < READY
-            && self.staged_to < self.pace.total()
+            && !self.pace.is_over(self.staged_to)
     }
 
     /// Makes ready what may start now; true if a link must be opened for it.
@@ -188,38 +192,48 @@ impl Oracle<'_> {
 
     // --- the proof of address ---
 
-    fn proving(&mut self, now_ns: u64) -> bool {
-        let cell = self.cell;
-        let needs_proof = self.scenario.protocol == Protocols::Exchange
+    fn renews_proof(&self) -> bool {
+        self.scenario.protocol == Protocols::Exchange
             && self.scenario.datagram
             && !self.scenario.connect_each
-            && cell.in_bytes > cell.out_bytes;
+            && self.cell.in_bytes > self.cell.out_bytes
+    }
+
+    fn proving(&mut self, now_ns: u64) -> bool {
         let idle = self.exchanges.outstanding() == 0
             && self.staged_to == self.exchanges.started()
             && now_ns >= self.proof.heard_ns + RENEW_NS;
-        if needs_proof && idle && !self.proof.is_on() {
-            self.proof.begin(now_ns);
+        if self.renews_proof() && idle && !self.proof.is_on() {
+            self.proof.begin(now_ns, self.scenario.timeout_ns);
             self.send_blocked = false;
         }
         self.proof.is_on()
     }
 
-    fn next_of_proof(&mut self, now_ns: u64, next: &Next) -> Result<(), Fault> {
-        let least = self.proof.began_ns() + ATTEMPTS * self.scenario.timeout_ns;
-        match next {
-            Next::Send => Ok(()),
-            Next::Receive { until_ns, .. } if *until_ns <= now_ns + self.scenario.timeout_ns => {
-                Ok(())
+    fn next_of_proof(&mut self, now_ns: u64, next: &Next, need: Need) -> Result<(), Fault> {
+        if need == Need::Failed {
+            self.fail(Failure::NoProof);
+        }
+        let expected = match need {
+            Need::Failed => Next::Done,
+            Need::Send if !self.send_blocked => Next::Send,
+            _ => {
+                let oldest = self.exchanges.oldest_waiting();
+                let expiry = oldest
+                    .map(|oldest| self.exchanges.of(oldest).start_ns + self.scenario.timeout_ns);
+                Next::Receive {
+                    until_ns: self.proof.until_ns().min(expiry.unwrap_or(u64::MAX)),
+                    exact: true,
+                    or_writable: need == Need::Send,
+                }
             }
-            Next::Done if now_ns >= least => {
-                self.proof.give_up();
-                self.fail(Failure::NoProof);
-                Ok(())
+        };
+        match *next == expected {
+            true => Ok(()),
+            false => {
+                let what = format!("{next:?}, not {expected:?}: the address is being proved");
+                Err(Fault::new(now_ns, what))
             }
-            _ => Err(Fault::new(
-                now_ns,
-                format!("{next:?} while the address is being proved"),
-            )),
         }
     }
 }

@@ -1,9 +1,12 @@
 //! What the received bytes amount to, found from all bytes of a link at once, without any state of a parser: the
 //! rules of docs/protocol.md and of the engine's description, in their simplest form.
 
-use super::bytes::{HEADER, Header, echo_request, header, named_by, pattern};
+use super::bytes::{HEADER, Header, header, named_by, pattern};
 use super::exchanges::Exchanges;
 use crate::scenario::{Cell, Protocols};
+
+/// A line that reaches this is cut there.
+const LONGEST_LINE: usize = 64 << 10;
 
 /// What stands at the front.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +109,8 @@ impl Rules {
         let number = named_by([bytes[0], bytes[1], bytes[2], bytes[3]]);
         let sequence = self.sequence(number, exchanges);
         let is_known = sequence.is_some() || self.is_earlier(number, exchanges);
-        let is_whole = is_known && echo_request(u64::from(number), bytes.len()) == bytes;
+        let mut rest = bytes[4..].iter().enumerate();
+        let is_whole = is_known && rest.all(|(at, byte)| *byte == pattern(number, at));
         is_whole.then_some(sequence)
     }
 
@@ -153,7 +157,10 @@ impl Rules {
         let Some(front) = bytes.get(..size) else {
             return Step::Wait;
         };
-        let is_of = |sequence: &u64| echo_request(self.base + sequence, size) == front;
+        let is_of = |sequence: &u64| {
+            let number = (self.base + sequence).to_le_bytes();
+            front.iter().zip(number).all(|(byte, of)| *byte == of)
+        };
         if let Some(sequence) = exchanges.waiting().find(is_of) {
             return found(size, sequence, Worth::Whole);
         }
@@ -202,10 +209,8 @@ impl Rules {
 
     fn line(&self, bytes: &[u8], exchanges: &Exchanges) -> Step {
         let end = bytes.iter().position(|byte| *byte == b'\n');
-        let Some(size) = end
-            .map(|at| at + 1)
-            .or(self.datagram.then_some(bytes.len()))
-        else {
+        let is_cut = self.datagram || bytes.len() >= LONGEST_LINE;
+        let Some(size) = end.map(|at| at + 1).or(is_cut.then_some(bytes.len())) else {
             return Step::Wait;
         };
         let oldest = exchanges.oldest_missing().or(exchanges.oldest_waiting());
@@ -225,9 +230,11 @@ impl Rules {
         let largest = asked.max(104);
         let begin = (0..bytes.len()).find_map(|at| Some((at, header(&bytes[at..], largest)?)));
         let Some((begin, header)) = begin else {
-            return match self.datagram {
-                true => Step::Stray(bytes.len()),
-                false => Step::Wait,
+            // The last bytes may be the beginning of a header.
+            let open = if self.datagram { 0 } else { HEADER - 1 };
+            return match bytes.len().saturating_sub(open) {
+                0 => Step::Wait,
+                stray => Step::Stray(stray),
             };
         };
         let (mut end, intact) = match end_of(&bytes[begin..], &header, largest) {
@@ -259,7 +266,7 @@ impl Rules {
 }
 
 /// Where the frame with this header ends, and whether it is intact; `None` if that is open.
-fn end_of(frame: &[u8], of: &Header, largest: usize) -> Option<(usize, bool)> {
+pub fn end_of(frame: &[u8], of: &Header, largest: usize) -> Option<(usize, bool)> {
     let end = HEADER + of.payload;
     let come = end.min(frame.len());
     let is_whole = come == end;

@@ -40,6 +40,10 @@ impl Oracle<'_> {
             self.read(&mut rows);
             self.unread = false;
             self.truth.compare(now_ns)?;
+            if self.unanswered > self.most_unanswered {
+                self.unanswered = 0;
+                self.fail(Failure::NeverQuiet);
+            }
         }
         loop {
             self.expire(now_ns, self.scenario.timeout_ns, &mut rows);
@@ -53,9 +57,11 @@ impl Oracle<'_> {
     // --- answers ---
 
     fn read(&mut self, rows: &mut Vec<Sample>) {
-        while !self.input.is_empty() {
-            match self.rules.step(&self.input, &self.exchanges) {
-                Step::Wait => return,
+        let input = std::mem::take(&mut self.input);
+        let mut at = 0;
+        while at < input.len() {
+            match self.rules.step(&input[at..], &self.exchanges) {
+                Step::Wait => break,
                 Step::Stray(count) => {
                     let reported = self.rules.reported.min(count);
                     self.rules.reported -= reported;
@@ -66,19 +72,19 @@ impl Oracle<'_> {
                         // More came than was missing: the order of answers proves nothing.
                         resync.by_loss = false;
                     }
-                    self.input.drain(..count);
+                    at += count;
                 }
                 Step::Answer(found) => {
                     self.stray += found.skipped as u64;
                     if !self.answer(&found, rows) {
                         self.stray += found.bytes as u64;
                     }
-                    self.input.drain(..found.consumed);
+                    at += found.consumed;
                 }
             }
         }
-        if self.scenario.datagram {
-            self.input.clear();
+        if !self.scenario.datagram {
+            self.input = input[at..].to_vec();
         }
     }
 
@@ -118,12 +124,14 @@ impl Oracle<'_> {
             }
             (_, _) => return false,
         };
-        let row = self.row(sequence, status, now, found);
-        rows.push(row);
+        if found.worth == Worth::Whole && status != Status::Duplicated {
+            self.unanswered = 0;
+        }
+        self.add_row(sequence, status, now, found, rows);
         match (found.worth, status) {
             (Worth::Refused(4), _) => {
                 self.count_loss();
-                if self.proof.refused(now) {
+                if self.proof.refused(now, self.scenario.timeout_ns) {
                     self.fail(Failure::Refused(Refusal::Unproven));
                 }
             }
@@ -140,6 +148,25 @@ impl Oracle<'_> {
             }
         }
         true
+    }
+
+    /// Exchanges of a trial have no row.
+    fn add_row(
+        &mut self,
+        sequence: u64,
+        status: Status,
+        end_ns: u64,
+        found: &Found,
+        rows: &mut Vec<Sample>,
+    ) {
+        let row = self.row(sequence, status, end_ns, found);
+        match self.pace.number(sequence) {
+            Some(number) => rows.push(Sample {
+                sequence: number,
+                ..row
+            }),
+            None => self.trial_failed |= !matches!(status, Status::Ok | Status::Reordered),
+        }
     }
 
     fn row(&mut self, sequence: u64, status: Status, end_ns: u64, found: &Found) -> Sample {
@@ -200,8 +227,7 @@ impl Oracle<'_> {
                 worth: Worth::Damaged,
                 ticks: (0, 0),
             };
-            let row = self.row(oldest, Status::Lost, now_ns, &nothing);
-            rows.push(row);
+            self.add_row(oldest, Status::Lost, now_ns, &nothing, rows);
             self.count_loss();
         }
         self.losing_all = false;

@@ -55,8 +55,7 @@ impl Truth {
 
     /// All that came was read.
     pub fn compare(&mut self, now_ns: u64) -> Result<(), Fault> {
-        let same = self.came == self.recognised;
-        if !self.void && !same {
+        if !self.void && self.came != self.recognised {
             let what = format!(
                 "the oracle errs: it recognised {:?}, but {:?} came",
                 self.recognised, self.came

@@ -3,7 +3,7 @@
 
 use super::device::echoed;
 use crate::oracle::Fault;
-use crate::scenario::Scenario;
+use crate::scenario::Faults;
 use crate::world::{Byte, Tag, World};
 use std::collections::VecDeque;
 use wiregauge_session::{Engine, Event, Messages, Outcome};
@@ -35,6 +35,19 @@ struct Asked {
     stand: Stand,
 }
 
+/// What an oracle knows of its program.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// An answer says which request it answers.
+    pub numbered: bool,
+    /// Answers can be known by their order.
+    pub keeps_order: bool,
+    /// Messages are datagrams.
+    pub datagram: bool,
+    /// Bytes without an answer that are not too many.
+    pub most_unanswered: u64,
+}
+
 /// The oracle of one program.
 pub struct Judge {
     numbered: bool,
@@ -52,6 +65,13 @@ pub struct Judge {
     /// Bytes taken of the newest of them, if not all.
     part: usize,
     answered_to: u64,
+    /// The last receive found nothing: what is missing is not in the system's buffer either.
+    drained: bool,
+    /// A receive may find nothing although something is there.
+    may_miss: bool,
+    /// Bytes received since the last answer, and how many are too many.
+    unanswered: u64,
+    most_unanswered: u64,
     /// The next byte of the answer that comes.
     next: Option<Tag>,
     /// Whole answers that came and were not polled.
@@ -67,24 +87,33 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// The oracle of a program. `keeps_order`: answers can be known by their order.
-    pub fn new(scenario: &Scenario, numbered: bool, keeps_order: bool) -> Judge {
-        let faults = scenario.faults;
+    /// The oracle of a program.
+    pub fn new(rules: Rules, faults: Faults, timeout_ns: u64) -> Judge {
+        let Rules {
+            numbered,
+            keeps_order,
+            datagram,
+            most_unanswered,
+        } = rules;
         Judge {
             numbered,
             needs_quiet: !numbered,
             keeps_order,
-            datagram: scenario.datagram,
+            datagram,
             is_checked: faults.cut_up + faults.cut_down == 0,
             damages: (
                 faults.flip_up + faults.cut_up > 0,
                 faults.flip_down + faults.cut_down > 0,
             ),
-            timeout_ns: scenario.timeout_ns,
+            timeout_ns,
             asked: Vec::new(),
             started: 0,
             part: 0,
             answered_to: 0,
+            drained: true,
+            may_miss: faults.idle_call > 0,
+            unanswered: 0,
+            most_unanswered,
             next: None,
             came: VecDeque::new(),
             received_ns: 0,
@@ -129,7 +158,7 @@ impl Judge {
     }
 
     /// The program gives up all that is under way.
-    pub fn abandoned(&mut self, now_ns: u64) {
+    pub fn abandoned(&mut self, now_ns: u64, engine: &Engine<Messages>) {
         let waited = self.oldest(Stand::Waits).is_some();
         for asked in &mut self.asked {
             asked.stand = match asked.stand {
@@ -148,15 +177,22 @@ impl Judge {
                 .quiet_until_ns
                 .max(now_ns + self.timeout_ns.max(QUIET_NS));
         }
+        self.note_resync(now_ns, engine);
     }
 
-    /// Bytes came.
+    /// What a receive gave: nothing, if nothing was there.
     pub fn received(&mut self, now_ns: u64, bytes: &[Byte], world: &World) {
+        self.drained = bytes.is_empty();
         if bytes.is_empty() {
             return;
         }
         self.received_ns = now_ns;
+        self.unanswered += bytes.len() as u64;
         if self.was_resyncing {
+            if now_ns >= self.quiet_until_ns {
+                // Nobody looked meanwhile: it may have been quiet.
+                self.resync_since_ns = now_ns;
+            }
             let quiet = self.timeout_ns.clamp(QUIET_NS, 10 * QUIET_NS);
             self.quiet_until_ns = self.quiet_until_ns.max(now_ns + quiet);
         }
@@ -191,47 +227,143 @@ impl Judge {
         self.oldest(Stand::Waits).is_some()
     }
 
-    /// The engine was polled until it had no more events: these.
+    /// The engine was polled, until it had no more events (`all`) or the program went on. These were the events.
     pub fn polled(
         &mut self,
         now_ns: u64,
         events: &[(Event, Vec<u8>)],
+        all: bool,
         engine: &Engine<Messages>,
+        world: &World,
     ) -> Result<(), Fault> {
         self.events += events.len() as u64;
-        let expected = if self.void {
-            Vec::new()
-        } else {
-            self.expect(now_ns)
+        let expected = match self.void {
+            true => Vec::new(),
+            false => self.expect(now_ns),
         };
         let mut seen = Vec::new();
+        let mut never_quiet = 0_u32;
         for (event, payload) in events {
-            let Event::Ended(ended) = event else {
-                let longest = 10 * self.timeout_ns.max(QUIET_NS);
-                let is_due = now_ns.saturating_sub(self.resync_since_ns) >= longest;
-                if self.was_resyncing && is_due && *event == Event::NeverQuiet {
-                    // What has come was thrown away.
-                    self.void = true;
+            match event {
+                Event::Ended(ended) => {
+                    let what = (ended.sequence, ended.outcome, ended.end_ns);
+                    seen.push(what);
+                    if matches!(
+                        ended.outcome,
+                        Outcome::Answered | Outcome::Reordered | Outcome::Late
+                    ) {
+                        self.unanswered = 0;
+                    }
+                    self.hold(now_ns, what, ended.start_ns, payload)?;
+                    self.hold_loss(now_ns, what, &seen, world)?;
                 }
-                if matches!(event, Event::Malformed(..)) && self.datagram {
-                    self.malformed();
-                }
-                if !self.void {
+                Event::NeverQuiet => never_quiet += 1,
+                Event::Malformed(..) if !self.void => {
                     return Err(Fault::new(now_ns, format!("{event:?} on a sound link")));
                 }
-                continue;
+                Event::Malformed(..) if self.datagram => self.malformed(),
+                Event::Malformed(..) => {
+                    let quiet = self.timeout_ns.clamp(QUIET_NS, 10 * QUIET_NS);
+                    self.quiet_until_ns = self.quiet_until_ns.max(now_ns + quiet);
+                }
+            }
+        }
+        if !self.void {
+            let is_right = match all {
+                true => expected.iter().map(|(what, _)| what).eq(&seen),
+                false => expected
+                    .iter()
+                    .map(|(what, _)| what)
+                    .take(seen.len())
+                    .eq(&seen),
             };
-            let what = (ended.sequence, ended.outcome, ended.end_ns);
-            seen.push(what);
-            self.hold(now_ns, what, ended.start_ns, payload)?;
+            if !is_right {
+                let what = format!("events {seen:?}, not {expected:?}");
+                return Err(Fault::new(now_ns, what));
+            }
+            let read = match (all, seen.len().checked_sub(1)) {
+                (true, _) => self.came.len(),
+                (false, Some(last)) => expected[last].1,
+                (false, None) => 0,
+            };
+            self.came.drain(..read);
         }
-        if !self.void && seen != expected {
-            return Err(Fault::new(
-                now_ns,
-                format!("events {seen:?}, not {expected:?}"),
-            ));
+        let reached = all || matches!(events.last(), Some((Event::NeverQuiet, _)));
+        if reached {
+            self.hold_never_quiet(now_ns, never_quiet, all, engine)?;
         }
-        self.quiet(now_ns, engine)
+        if all {
+            self.hold_expiry(now_ns)?;
+        }
+        self.quiet(now_ns, all, engine)
+    }
+
+    /// A device is never quiet if it sends too much without an answer, or too long where it should be quiet.
+    fn hold_never_quiet(
+        &mut self,
+        now_ns: u64,
+        times: u32,
+        all: bool,
+        engine: &Engine<Messages>,
+    ) -> Result<(), Fault> {
+        let floods = self.unanswered > self.most_unanswered;
+        if floods {
+            self.unanswered = 0;
+        }
+        let longest = 10 * self.timeout_ns.max(QUIET_NS);
+        let is_due = self.was_resyncing && now_ns.saturating_sub(self.resync_since_ns) >= longest;
+        let least = u32::from(floods) + u32::from(is_due && all && engine.is_resyncing());
+        let most = u32::from(floods) + u32::from(is_due);
+        if !(least..=most).contains(&times) {
+            let what = format!("it is never quiet {times} times, not {least} to {most}");
+            return Err(Fault::new(now_ns, what));
+        }
+        if times > u32::from(floods) {
+            // What has come was thrown away.
+            self.void = true;
+            self.resync_since_ns = now_ns;
+        }
+        Ok(())
+    }
+
+    /// Nothing is lost while its answer may stand in the system's buffer, or before its time.
+    fn hold_loss(
+        &self,
+        now_ns: u64,
+        (sequence, outcome, end_ns): (u64, Outcome, u64),
+        seen: &[(u64, Outcome, u64)],
+        world: &World,
+    ) -> Result<(), Fault> {
+        if outcome != Outcome::Lost {
+            return Ok(());
+        }
+        let wrong = |what: &str| {
+            let what = format!("exchange {sequence} is lost: {what}");
+            Err(Fault::new(now_ns, what))
+        };
+        if world.is_readable() && !self.may_miss {
+            return wrong("bytes stand in the system's buffer");
+        }
+        let waited = end_ns.saturating_sub(self.asked[sequence as usize].start_ns);
+        let lost = seen
+            .iter()
+            .filter(|(_, outcome, _)| *outcome == Outcome::Lost);
+        let is_first = lost.count() == 1;
+        match waited < self.timeout_ns && (self.numbered || is_first) {
+            true => wrong("its time is not over"),
+            false => Ok(()),
+        }
+    }
+
+    /// What is over its time is lost, once nothing is left to read.
+    fn hold_expiry(&self, now_ns: u64) -> Result<(), Fault> {
+        let is_over = |asked: &Asked| {
+            asked.stand == Stand::Waits && now_ns >= asked.start_ns + self.timeout_ns
+        };
+        match self.asked.iter().position(is_over).filter(|_| self.drained) {
+            Some(over) => Err(Fault::new(now_ns, format!("request {over} is not lost"))),
+            None => Ok(()),
+        }
     }
 
     /// A datagram that is no answer was the answer, such as it is.
@@ -248,62 +380,49 @@ impl Judge {
         }
     }
 
-    /// What must happen on a link that damages nothing.
-    fn expect(&mut self, now_ns: u64) -> Vec<(u64, Outcome, u64)> {
+    /// What must happen on a link that damages nothing; and of the answers that came, how many are used up then.
+    fn expect(&self, now_ns: u64) -> Vec<((u64, Outcome, u64), usize)> {
         let mut expected = Vec::new();
-        let mut stands: Vec<(Stand, u64)> =
-            self.asked.iter().map(|a| (a.stand, a.start_ns)).collect();
-        let oldest = |stands: &[(Stand, u64)], wanted: &[Stand]| {
-            stands.iter().position(|(stand, _)| wanted.contains(stand))
+        let mut stands: Vec<Stand> = self.asked.iter().map(|asked| asked.stand).collect();
+        let oldest = |stands: &[Stand], wanted: &[Stand]| {
+            stands.iter().position(|stand| wanted.contains(stand))
         };
-        let mut losing_all = false;
-        let mut expire =
-            |stands: &mut [(Stand, u64)], at_ns: u64, longest: u64, expected: &mut Vec<_>| {
-                while let Some(waits) = oldest(stands, &[Stand::Waits]) {
-                    if !losing_all && at_ns - stands[waits].1 < longest {
-                        return;
-                    }
-                    losing_all = !self.numbered;
-                    stands[waits].0 = Stand::Missing;
-                    expected.push((waits as u64, Outcome::Lost, at_ns));
-                }
-                losing_all = false;
-            };
-        if !self.came.is_empty() {
-            expire(
-                &mut stands,
-                self.received_ns,
-                self.timeout_ns + 1,
-                &mut expected,
-            );
-        }
-        for number in std::mem::take(&mut self.came) {
+        let mut answered_to = self.answered_to;
+        for (index, number) in self.came.iter().enumerate() {
             let place = match self.numbered {
-                true => Some(number as usize),
+                true => Some(*number as usize),
                 false => oldest(&stands, &[Stand::Missing, Stand::Abandoned])
                     .or_else(|| oldest(&stands, &[Stand::Waits])),
             };
-            let Some(place) = place else { continue };
-            let Some((stand, _)) = stands.get_mut(place) else {
+            let Some(place) = place.filter(|place| *place < stands.len()) else {
                 continue;
             };
-            let outcome = match *stand {
-                Stand::Waits if (place as u64) < self.answered_to => Outcome::Reordered,
+            let outcome = match stands[place] {
+                Stand::Waits if (place as u64) < answered_to => Outcome::Reordered,
                 Stand::Waits => Outcome::Answered,
                 Stand::Missing | Stand::Abandoned => Outcome::Late,
                 Stand::Answered | Stand::CameLate => Outcome::Duplicated,
                 Stand::Closed | Stand::Staged => continue,
             };
-            if *stand == Stand::Waits {
-                self.answered_to = self.answered_to.max(place as u64 + 1);
+            if stands[place] == Stand::Waits {
+                answered_to = answered_to.max(place as u64 + 1);
             }
-            *stand = match *stand {
+            stands[place] = match stands[place] {
                 Stand::Waits | Stand::Answered => Stand::Answered,
                 _ => Stand::CameLate,
             };
-            expected.push((place as u64, outcome, self.received_ns));
+            expected.push(((place as u64, outcome, self.received_ns), index + 1));
         }
-        expire(&mut stands, now_ns, self.timeout_ns, &mut expected);
+        let mut is_losing = false;
+        while let Some(waits) = oldest(&stands, &[Stand::Waits]).filter(|_| self.drained) {
+            let waited = now_ns.saturating_sub(self.asked[waits].start_ns);
+            if !is_losing && waited < self.timeout_ns {
+                break;
+            }
+            is_losing = !self.numbered;
+            stands[waits] = Stand::Missing;
+            expected.push(((waits as u64, Outcome::Lost, now_ns), self.came.len()));
+        }
         expected
     }
 
@@ -330,10 +449,12 @@ impl Judge {
         if is_first && start_ns != asked.start_ns {
             return wrong(&format!("it started at {}", asked.start_ns));
         }
-        let waited = end_ns - asked.start_ns;
+        if before == Stand::Waits && is_first && end_ns < asked.start_ns {
+            return wrong("it ended before it started");
+        }
         let is_right = matches!(outcome, Outcome::Answered | Outcome::Reordered);
-        if is_right && waited > self.timeout_ns {
-            return wrong("it was lost before");
+        if is_right {
+            self.answered_to = self.answered_to.max(sequence + 1);
         }
         let (up, down) = self.damages;
         match outcome {
@@ -376,7 +497,7 @@ impl Judge {
     }
 
     /// No request goes out on a line of which answers are missing, until all came or it was quiet.
-    fn quiet(&mut self, now_ns: u64, engine: &Engine<Messages>) -> Result<(), Fault> {
+    fn quiet(&mut self, now_ns: u64, all: bool, engine: &Engine<Messages>) -> Result<(), Fault> {
         let is_resyncing = engine.is_resyncing();
         let missing = self
             .oldest(Stand::Missing)
@@ -390,7 +511,8 @@ impl Judge {
                     "an answer is missing, and the line is used",
                 ));
             }
-            if is_resyncing && may_end && now_ns >= self.quiet_until_ns && self.was_resyncing {
+            let is_late = is_resyncing && may_end && now_ns >= self.quiet_until_ns;
+            if is_late && self.was_resyncing && all {
                 return Err(Fault::new(now_ns, "the line was quiet, and is not used"));
             }
         }
@@ -401,6 +523,12 @@ impl Judge {
                 }
             }
         }
+        self.note_resync(now_ns, engine);
+        Ok(())
+    }
+
+    fn note_resync(&mut self, now_ns: u64, engine: &Engine<Messages>) {
+        let is_resyncing = engine.is_resyncing();
         if !is_resyncing {
             self.quiet_until_ns = 0;
             // The device stalled in the middle of an answer for longer than the line had to be quiet.
@@ -409,7 +537,6 @@ impl Judge {
             self.resync_since_ns = now_ns;
         }
         self.was_resyncing = is_resyncing;
-        Ok(())
     }
 
     /// The program is over: every request that was sent has its outcome.

@@ -1,23 +1,38 @@
-//! Programs with an open device: requests of their own, pipelined, given up in the middle, with a timeout that changes,
-//! over MESSAGE or a foreign framing.
+//! Programs with an open device: requests of their own, one by one, in batches or pipelined, given up in the middle, with a
+//! timeout that changes, over MESSAGE or a foreign framing. They read late.
 
 mod device;
 mod judge;
+mod matrix;
+mod run;
 
-use crate::driver::Outcome;
-use crate::oracle::Fault;
+pub use matrix::PROGRAM_MATRIX;
+
 use crate::random::Random;
-use crate::scenario::{Cell, Faults, MS, Protocols, Scenario, US};
-use crate::world::{Broken, Byte, Device, Tag, Woken, World};
+use crate::scenario::{Cell, Devices, Faults, MS, Protocols, Scenario, US, most_unanswered};
+use crate::world::{Device, Flooding};
 use device::{Foreign, Messaged};
-use judge::Judge;
-use wiregauge_session::{Config, Engine, Framing, LengthField, Message, Messages, Splitter};
+use judge::Rules;
+use wiregauge_session::{Framing, LengthField, Message, Messages, Splitter};
 
 /// Bytes of a message at most.
 const LIMIT: usize = 4096;
 
-/// Turns after which a program counts as one that never ends.
-const MOST_TURNS: u64 = 300_000;
+/// Bytes of an answer at most, beside those of the program.
+const OVERHEAD: usize = 40;
+
+/// What a program calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calls {
+    /// The engine, as it likes.
+    Any,
+    /// One exchange after the other.
+    Exchange,
+    /// A batch; one that fails ends it, and the rest is another batch.
+    ExchangeMany,
+    /// Requests are submitted, and their answers taken in the order of the requests.
+    Pipeline,
+}
 
 /// What a program does.
 #[derive(Clone, Debug)]
@@ -26,6 +41,8 @@ pub struct Program {
     pub scenario: Scenario,
     /// `None`: MESSAGE.
     pub framing: Option<Framing>,
+    /// What it calls.
+    pub calls: Calls,
     /// Requests that it makes.
     pub requests: u64,
     /// Outstanding at most.
@@ -36,6 +53,8 @@ pub struct Program {
     pub abandons: u32,
     /// Times in a million that it changes the timeout.
     pub hurries: u32,
+    /// Times in a million that it does something else for a while, up to three timeouts.
+    pub naps: u32,
 }
 
 impl Program {
@@ -78,6 +97,13 @@ impl Program {
             scenario.shape.jitter_ns = 0;
         }
         let mut program = Program {
+            calls: random.pick(&[
+                Calls::Any,
+                Calls::Any,
+                Calls::Exchange,
+                Calls::ExchangeMany,
+                Calls::Pipeline,
+            ]),
             requests: match random.chance(300_000) {
                 true => random.between(1, 60),
                 false => random.between(1, 10),
@@ -86,11 +112,31 @@ impl Program {
             largest: random.pick(&[1, 20, 200, 1000]),
             abandons: random.pick(&[0, 0, 10_000]),
             hurries: random.pick(&[0, 0, 10_000]),
+            naps: random.pick(&[0, 10_000, 100_000]),
             framing,
             scenario,
         };
         program.scenario.faults = program.faults(random);
+        if random.chance(3_000) {
+            program.flood(random);
+        }
         program
+    }
+
+    /// A device that sends some MiB, over a link that lets them pass soon.
+    fn flood(&mut self, random: &mut Random) {
+        let scenario = &mut self.scenario;
+        scenario.device = Devices::Flooding;
+        scenario.timeout_ns = 500 * MS;
+        scenario.shape = Scenario::plain(0, scenario.protocol, scenario.cells[0]).shape;
+        scenario.shape.piece_read = random.pick(&[30_000, 1 << 16, 1 << 20]);
+        scenario.shape.jitter_ns = 0;
+        scenario.faults = Faults {
+            silent_from: random.pick(&[None, Some(0)]),
+            ..Faults::default()
+        };
+        (self.abandons, self.hurries) = (0, 0);
+        self.largest = random.pick(&[self.largest, 1000]);
     }
 
     fn faults(&self, random: &mut Random) -> Faults {
@@ -146,9 +192,26 @@ impl Program {
 
     fn device(&self) -> Box<dyn Device> {
         let datagram = self.scenario.datagram;
-        match &self.framing {
+        let device: Box<dyn Device> = match &self.framing {
             None => Box::new(Messaged::new(datagram)),
             Some(framing) => Box::new(Foreign::new(framing, self.size(), datagram)),
+        };
+        match self.scenario.device {
+            Devices::Flooding => {
+                let most = self.rules().most_unanswered;
+                Box::new(Flooding::new(device, most, &self.scenario))
+            }
+            _ => device,
+        }
+    }
+
+    fn rules(&self) -> Rules {
+        let answer = (self.largest + OVERHEAD) as u64;
+        Rules {
+            numbered: self.framing.is_none(),
+            keeps_order: self.keeps_order(),
+            datagram: self.scenario.datagram,
+            most_unanswered: most_unanswered(answer, self.depth),
         }
     }
 
@@ -157,190 +220,6 @@ impl Program {
         match self.framing {
             Some(Framing::Fixed { bytes }) => bytes,
             _ => self.largest,
-        }
-    }
-
-    /// Runs it.
-    ///
-    /// # Errors
-    /// What the engine did wrong.
-    pub fn run(&self, trace: bool) -> Result<Outcome, Fault> {
-        let config = Config {
-            datagram: self.scenario.datagram,
-            timeout_ns: self.scenario.timeout_ns,
-            batch: if self.scenario.datagram {
-                1
-            } else {
-                self.scenario.batch
-            },
-            span: self.depth as usize,
-            request_bytes: self.largest + 20,
-            answer_bytes: self.largest + 40,
-            staged: self.depth as usize,
-        };
-        let mut run = Run {
-            program: self,
-            world: World::new(&self.scenario, self.device(), trace),
-            engine: Engine::new(config, self.codec()),
-            judge: Judge::new(&self.scenario, self.framing.is_none(), self.keeps_order()),
-            random: Random::new(self.scenario.seed),
-            asked: 0,
-            is_blocked: false,
-            turns: 0,
-            trace,
-        };
-        run.all()?;
-        Ok(Outcome {
-            rows: run.judge.events,
-            calls: run.turns,
-            virtual_ns: run.world.now_ns(),
-        })
-    }
-}
-
-struct Run<'a> {
-    program: &'a Program,
-    world: World,
-    engine: Engine<Messages>,
-    judge: Judge,
-    random: Random,
-    asked: u64,
-    is_blocked: bool,
-    turns: u64,
-    trace: bool,
-}
-
-impl Run<'_> {
-    fn all(&mut self) -> Result<(), Fault> {
-        while self.asked < self.program.requests || self.is_busy() {
-            self.turns += 1;
-            if self.turns > MOST_TURNS {
-                return Err(Fault::new(
-                    self.world.now_ns(),
-                    "it never ends: too many turns",
-                ));
-            }
-            let may_ask = self.asked < self.program.requests
-                && self.engine.window().under_way() < self.program.depth
-                && self.engine.has_room();
-            if may_ask && (!self.is_busy() || self.random.chance(700_000)) {
-                self.ask();
-            } else if self.random.chance(self.program.abandons) {
-                let now = self.world.now_ns();
-                self.say("abandon");
-                self.engine.abandon(now);
-                self.judge.abandoned(now);
-                self.poll()?;
-            } else if self.random.chance(self.program.hurries) {
-                let timeout = self.program.scenario.timeout_ns * self.random.between(1, 3);
-                self.say("another timeout");
-                self.engine.set_timeout(timeout);
-                self.judge.set_timeout(timeout);
-                self.poll()?;
-            } else if !self.turn()? {
-                return Ok(());
-            }
-        }
-        self.judge.finish(self.world.now_ns())
-    }
-
-    fn is_busy(&self) -> bool {
-        let engine = &self.engine;
-        engine.window().under_way() > 0 || engine.is_resyncing() || engine.wants_to_send()
-    }
-
-    fn ask(&mut self) {
-        let free = matches!(
-            self.program.framing,
-            None | Some(Framing::Terminator { .. } | Framing::LengthPrefix(_))
-        );
-        let size = match free {
-            true => self.random.between(1, self.program.largest as u64) as usize,
-            false => self.program.size(),
-        };
-        // No terminator in it, and each differs from the one before.
-        let first = (self.asked % 97) as u8 + b' ';
-        let said: Vec<u8> = (0..size)
-            .map(|at| first.wrapping_add((at % 3) as u8))
-            .collect();
-        let awaited = match self.program.framing {
-            None => self.random.below(self.program.largest as u64 + 1) as usize,
-            Some(_) => size,
-        };
-        let mut bytes = 0;
-        let sequence = self.engine.stage(awaited, |codec, sequence, to| {
-            let begin = to.len();
-            codec.write(sequence, &said, awaited, to);
-            bytes = to.len() - begin;
-        });
-        self.asked += 1;
-        self.judge.staged(sequence, said, awaited, bytes);
-    }
-
-    /// Sends, or waits and receives; false if the device takes nothing any more.
-    fn turn(&mut self) -> Result<bool, Fault> {
-        let now = self.world.now_ns();
-        if self.engine.wants_to_send() && !self.is_blocked {
-            let offered = self.engine.outgoing();
-            let byte = |&value| Byte {
-                value,
-                tag: Tag::default(),
-            };
-            let tagged: Vec<Byte> = offered.iter().map(byte).collect();
-            let Ok(count) = self.world.send(&tagged) else {
-                return Ok(false);
-            };
-            self.is_blocked = count == 0;
-            self.judge.sent(now, count);
-            self.engine.sent(now, count);
-            return Ok(true);
-        }
-        let since = self.engine.blocked().map_or(now, |(since, _)| since);
-        let gives_up = since + 2 * self.program.scenario.timeout_ns;
-        let until = self.engine.wake_ns().unwrap_or(gives_up);
-        if self.engine.window().waiting() == 0 && self.is_blocked && now >= gives_up {
-            return Ok(false);
-        }
-        if self.world.wait(until, self.engine.wants_to_send()) == Woken::Never {
-            return Err(Fault::new(now, "it waits for what never comes"));
-        }
-        self.is_blocked = false;
-        let space = self.engine.space();
-        let came = match self.world.receive(space.len()) {
-            Ok(came) => came,
-            Err(Broken) => return Ok(false),
-        };
-        for (to, byte) in space.iter_mut().zip(&came) {
-            *to = byte.value;
-        }
-        let now = self.world.now_ns();
-        self.engine.received(now, came.len());
-        self.judge.received(now, &came, &self.world);
-        self.poll()?;
-        Ok(true)
-    }
-
-    fn poll(&mut self) -> Result<(), Fault> {
-        let now = self.world.now_ns();
-        let mut events = Vec::new();
-        while let Some(event) = self.engine.poll(now) {
-            let payload = match &event {
-                wiregauge_session::Event::Ended(ended) => {
-                    self.engine.received_at(ended.payload.clone()).to_vec()
-                }
-                _ => Vec::new(),
-            };
-            if self.trace {
-                self.say(&format!("{event:?}"));
-            }
-            events.push((event, payload));
-        }
-        self.judge.polled(now, &events, &self.engine)
-    }
-
-    fn say(&self, what: &str) {
-        if self.trace {
-            println!("{:>12} ns  {what}", self.world.now_ns());
         }
     }
 }

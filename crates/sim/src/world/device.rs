@@ -36,8 +36,8 @@ pub trait Device {
     }
 }
 
-/// The device of a scenario.
-pub fn device_of(scenario: &Scenario) -> Box<dyn Device> {
+/// The device of a scenario, but for one that floods the host.
+pub fn answering(scenario: &Scenario) -> Box<dyn Device> {
     let datagram = scenario.datagram;
     let plain: Box<dyn Device> = match scenario.protocol {
         Protocols::Echo => Box::new(Echo {
@@ -57,7 +57,7 @@ pub fn device_of(scenario: &Scenario) -> Box<dyn Device> {
         }),
     };
     match scenario.device {
-        Devices::Plain => plain,
+        Devices::Plain | Devices::Flooding => plain,
         Devices::Hostile => Box::new(Hostile {
             inner: plain,
             largest: scenario.largest(),
@@ -228,6 +228,21 @@ fn tagged(bytes: &[u8], answer: u32) -> Vec<Byte> {
         .collect()
 }
 
+fn hello_header(sequence: u32, now_ns: u64) -> [u8; wire::RESPONSE_HEADER] {
+    let mut header = [0; wire::RESPONSE_HEADER];
+    Response {
+        kind: Kind::Hello,
+        sequence,
+        in_payload: 72,
+        status: Status::Ok,
+        flags: 0,
+        rx_ticks: now_ns,
+        tx_ticks: now_ns,
+    }
+    .encode(&mut header);
+    header
+}
+
 fn hello_reply() -> HelloReply {
     HelloReply {
         min_version: 1,
@@ -315,20 +330,26 @@ impl Device for Hostile {
         self.inner.opened();
     }
 
+    fn restart(&mut self) {
+        self.inner.restart();
+    }
+
     fn speaks_unasked(&self) -> bool {
         true
     }
 
-    fn speak(&mut self, _now_ns: u64, random: &mut Random) -> Option<(Vec<Byte>, u64)> {
+    fn speak(&mut self, now_ns: u64, random: &mut Random) -> Option<(Vec<Byte>, u64)> {
         let size = random.between(1, self.largest.min(200)) as usize;
         let noise = |random: &mut Random| (0..size).map(|_| random.any() as u8).collect::<Vec<_>>();
-        let bytes = match random.below(4) {
+        let bytes = match random.below(5) {
             0 => noise(random),
             1 => {
                 let from = random.below(self.heard.len() as u64) as usize;
                 let to = self.heard.len().min(from + size);
                 self.heard[from..to].to_vec()
             }
+            // A reply to HELLO that the next header cuts short.
+            2 => [hello_header(0, now_ns), hello_header(1, now_ns)].concat(),
             _ => {
                 let mut header = [0; wire::RESPONSE_HEADER];
                 let near = random.below(20) as u32;

@@ -2,9 +2,11 @@
 //! Only it knows which byte is which; see [`Tag`].
 
 mod device;
+mod flood;
 mod stream;
 
-pub use device::{Device, device_of};
+pub use device::Device;
+pub use flood::{Flooding, device_of};
 
 use crate::random::Random;
 use crate::scenario::{Faults, Scenario, Shape};
@@ -13,6 +15,9 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// A device takes nothing more while it holds this many bytes that the host does not take.
 const HELD: usize = 8192;
+
+/// A device that speaks without being asked tries again after so long where the host takes nothing.
+const UNHEARD_NS: u64 = 10_000;
 
 /// Where a byte comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -273,7 +278,8 @@ impl World {
         }
     }
 
-    fn is_readable(&self) -> bool {
+    /// True if there is something to receive.
+    pub fn is_readable(&self) -> bool {
         !self.host_in.is_empty() || !self.datagrams_in.is_empty()
     }
 
@@ -372,11 +378,11 @@ impl World {
     }
 
     fn speak_unasked(&mut self) {
-        if let Some((bytes, again_ns)) = self.device.speak(self.now_ns, &mut self.random) {
-            if self.open && !self.broken && self.device_out.len() < HELD {
-                self.damaged = true;
-                self.give(bytes);
-            }
+        if !self.open || self.broken || self.device_out.len() >= HELD {
+            self.schedule(self.now_ns + UNHEARD_NS, Event::Unasked);
+        } else if let Some((bytes, again_ns)) = self.device.speak(self.now_ns, &mut self.random) {
+            self.damaged = true;
+            self.give(bytes);
             self.schedule(self.now_ns + again_ns, Event::Unasked);
         }
     }

@@ -59,8 +59,8 @@ impl Bus {
         }
     }
 
-    /// When the host is told of so many ends, and those before.
-    fn told(&self, at: Setting, count: usize) -> Vec<u64> {
+    /// When the host is observed of so many ends, and those before.
+    fn observed(&self, at: Setting, count: usize) -> Vec<u64> {
         let work = Work::Exchange {
             out: u64::from(at.out_bytes),
             answer: u64::from(at.in_bytes),
@@ -71,17 +71,17 @@ impl Bus {
 
     fn true_figures(&self, at: Setting) -> True {
         let depth = at.depth as usize;
-        let told = self.told(at, BEFORE + depth + TRUTH);
-        let (trt, rtt) = times(&told, depth, BEFORE);
-        // Several ends are told at once: whole bursts are counted, or their rate would depend on
+        let observed = self.observed(at, BEFORE + depth + TRUTH);
+        let (trt, rtt) = times(&observed, depth, BEFORE);
+        // Several ends are observed at once: whole bursts are counted, or their rate would depend on
         // which of one ends the run.
-        let begins: Vec<usize> = (BEFORE..told.len())
-            .filter(|&i| told[i] != told[i - 1])
+        let begins: Vec<usize> = (BEFORE..observed.len())
+            .filter(|&i| observed[i] != observed[i - 1])
             .collect();
         let (first, last) = (begins[0], begins[begins.len() - 1]);
         let half = |e: Estimate| e.high.map_or(0.0, |high| high / e.value - 1.0);
         True {
-            trt_ns: (told[last] - told[first]) as f64 / (last - first) as f64,
+            trt_ns: (observed[last] - observed[first]) as f64 / (last - first) as f64,
             rtt_ns: rtt.mean.value,
             trt_half: half(trt.mean),
             rtt_half: half(rtt.mean),
@@ -90,12 +90,12 @@ impl Bus {
 }
 
 /// TRT and RTT of what comes after so many others.
-fn times(told: &[u64], depth: usize, before: usize) -> (Distribution, Distribution) {
+fn times(observed: &[u64], depth: usize, before: usize) -> (Distribution, Distribution) {
     let (mut trt, mut rtt) = (Series::new(), Series::new());
-    for end in before + depth..told.len() {
-        trt.push(told[end] - told[end - 1]);
+    for end in before + depth..observed.len() {
+        trt.push(observed[end] - observed[end - 1]);
         // It was asked for when the one `depth` before it ended.
-        rtt.push(told[end] - told[end - depth]);
+        rtt.push(observed[end] - observed[end - depth]);
     }
     let some = |series: Series| series.distribution().expect("some");
     (some(trt), some(rtt))
@@ -114,8 +114,8 @@ impl Device for Bus {
     fn measure(&mut self, at: Candidate, exchanges: u64, figures: &[Figure]) -> Measured {
         let before = BEFORE + self.random.usize(0..100);
         let depth = at.setting.depth as usize;
-        let told = self.told(at.setting, before + depth + exchanges as usize);
-        let (trt, rtt) = times(&told, depth, before);
+        let observed = self.observed(at.setting, before + depth + exchanges as usize);
+        let (trt, rtt) = times(&observed, depth, before);
         let in_bytes = f64::from(at.setting.in_bytes);
         let figure = |figure: &Figure| match figure {
             Figure::InRate => scaled(trt.mean, |ns| in_bytes * 1e9 / ns),

@@ -31,7 +31,7 @@ pub struct Outcome {
     /// Exchanges spent, as a part of exhaustive search's.
     pub spent: f64,
     pub probes: usize,
-    pub told: Option<Kept>,
+    pub observed: Option<Kept>,
     /// Whether the choice truly keeps the constraint.
     pub is_true: bool,
     pub advice: Advice,
@@ -49,7 +49,7 @@ impl Outcome {
             self.shown_loss,
             self.spent,
             self.probes,
-            self.told,
+            self.observed,
             self.is_true,
             self.is_showable,
             choice.at.setting,
@@ -178,7 +178,7 @@ pub fn solve(task: &Task, device: &mut dyn Device, effort: Effort) -> Outcome {
         is_showable: shown.is_some(),
         spent: advice.spent as f64 / advice.exhaustive as f64,
         probes: advice.probes.len(),
-        told: choice.constraints.first().map(|v| v.kept),
+        observed: choice.constraints.first().map(|v| v.kept),
         is_true,
         best: best.0,
         advice,

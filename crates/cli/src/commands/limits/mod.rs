@@ -8,7 +8,7 @@ use crate::caller::Session;
 use crate::output::style::{HEADING, RESET};
 use asked::{Best, Kind};
 use std::io::Write;
-use wiregauge_report::told::Table;
+use wiregauge_report::tables::Table;
 use wiregauge_report::units::{TimeUnit, grouped, percent, time};
 
 /// Runs the command.

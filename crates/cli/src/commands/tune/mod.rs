@@ -3,9 +3,9 @@
 
 mod bench;
 mod found;
-mod hunt;
 mod json;
 mod names;
+mod search;
 mod taken;
 mod task;
 mod usage;
@@ -18,7 +18,7 @@ use crate::failure::StorageFailed;
 use crate::output::style::{BAD, RESET};
 use anyhow::{Context, bail};
 use found::{Ended, Found};
-use hunt::{Hunt, Places};
+use search::{Hunt, Places};
 use std::io::Write;
 use std::path::Path;
 use task::Task;
@@ -50,16 +50,16 @@ pub fn run(args: &TuneArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let Some(found) = hunt.run(&mut places)? else {
         return Ok(Outcome::Interrupted);
     };
-    let told = json::of(&found);
+    let printed = json::of(&found);
     if let Some(dir) = &found.best_run {
-        let text = serde_json::to_vec_pretty(&told)?;
+        let text = serde_json::to_vec_pretty(&printed)?;
         std::fs::write(dir.join(FILE), text).map_err(StorageFailed)?;
         session.caller.measured(dir, places.passing());
     }
     let mut out = session.caller.words();
     if args.json {
         // The kind is kept, so that `| head` is known as such.
-        serde_json::to_writer_pretty(&mut out, &told).map_err(std::io::Error::from)?;
+        serde_json::to_writer_pretty(&mut out, &printed).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
         words::tell(&mut out, &found, args.quiet, places.are_kept())?;

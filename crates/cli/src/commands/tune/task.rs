@@ -224,7 +224,7 @@ impl Task {
         if !matches!(self.kind, Kind::Exchanges(_)) {
             return Vec::new();
         }
-        let mut told = Vec::new();
+        let mut printed = Vec::new();
         let most_outstanding = match responder.max_outstanding {
             0 => u32::MAX,
             most => most,
@@ -240,12 +240,12 @@ impl Task {
             if list.len() < before {
                 let out = before - list.len();
                 let name = &responder.name;
-                told.push(format!(
+                printed.push(format!(
                     "the device ({name}) supports {flag} up to {most}: {out} of {before} skipped"
                 ));
             }
         }
-        told
+        printed
     }
 
     /// What tells whether a link lives: some exchanges, or a third of a second of a stream, in which

@@ -8,7 +8,7 @@ use crate::output::style::{CAUTION, HEADING, RESET, TYPE};
 use std::io::{self, Write};
 use wiregauge_model::StageCost;
 use wiregauge_record::Figure;
-use wiregauge_report::told::{Table, command_line};
+use wiregauge_report::tables::{Table, command_line};
 use wiregauge_report::units::{self, RateUnit, TimeUnit};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Choice, Kept, Sense};

@@ -2,7 +2,7 @@
 
 use super::common::{self, Random, loop_plan, plan, stream_plan, summarised_loop};
 use crate::Subject;
-use crate::told::Told;
+use crate::tables::Tables;
 use std::path::PathBuf;
 use wiregauge_record::*;
 use wiregauge_run::{AnyRun, Run, RunFile, RunKind, SCHEMA, State};
@@ -25,7 +25,7 @@ pub(super) fn stored<K: RunKind>(plan: K::Plan, points: Vec<K::Summary>) -> Run<
 
 /// A run without sample files: what is drawn of it comes from its summaries.
 pub(super) fn subject(label: &str, run: AnyRun) -> Subject {
-    Subject::load(label.to_owned(), run, Told::default(), &|_| {})
+    Subject::load(label.to_owned(), run, Tables::default(), &|_| {})
 }
 
 /// A point whose RTTs these are.

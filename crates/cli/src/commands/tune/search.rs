@@ -1,0 +1,399 @@
+//! Asks the search what to measure, measures it, and tells the search, until there is nothing more to
+//! ask, the time is up, the user has had enough, or the link is dead.
+
+use super::bench::{Bench, Tried};
+use super::found::{Confirmation, Ended, Failing, Found};
+use super::taken::Taken;
+use super::task::{self, Kind, Task};
+use crate::args::KeepArgs;
+use crate::caller::{Session, remark};
+use crate::failure::StorageFailed;
+use crate::output::progress::Meter;
+use crate::output::style::{CAUTION, RESET};
+use anyhow::{Context, bail};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use wiregauge_link::LinkError;
+use wiregauge_measure::sink::RunError;
+use wiregauge_record::{Figure, Times};
+use wiregauge_tune::{Candidate, Effort, Measured, Probe, Purpose, Search};
+
+/// How often, and how far apart, it is asked for one: a USB device that was reset is back after a
+/// second or so.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(300);
+/// The part of exhaustive search's exchanges that a search may spend.
+const SHARE: f64 = 0.2;
+
+/// Where the runs that confirm are kept.
+pub struct Places {
+    passing: Option<TempDir>,
+    store: Option<PathBuf>,
+    address: String,
+    used: u32,
+}
+
+impl Places {
+    /// As the user wants it; not stored means: in a directory that is gone afterwards.
+    pub fn new(keep: &KeepArgs, address: &str) -> anyhow::Result<Places> {
+        let passing = match keep.no_store {
+            true => Some(tempfile::tempdir().context("cannot create a directory")?),
+            false => None,
+        };
+        let store = match &passing {
+            Some(passing) => Some(passing.path().join("run")),
+            None => keep.store.clone(),
+        };
+        Ok(Places {
+            passing,
+            store,
+            address: address.to_owned(),
+            used: 0,
+        })
+    }
+
+    /// A directory for the next run.
+    fn next(&mut self) -> PathBuf {
+        self.used += 1;
+        match &self.store {
+            None => wiregauge_run::new_run_dir(&wiregauge_run::runs_home(), &self.address),
+            Some(dir) if self.used == 1 => dir.clone(),
+            Some(dir) => {
+                let mut name = dir.as_os_str().to_owned();
+                name.push(format!("-{}", self.used));
+                name.into()
+            }
+        }
+    }
+
+    /// The directory that is gone at the end of the command.
+    pub fn passing(&mut self) -> &mut Option<TempDir> {
+        &mut self.passing
+    }
+
+    /// True if the runs stay.
+    pub fn are_kept(&self) -> bool {
+        self.passing.is_none()
+    }
+}
+
+/// A search, ready to be made.
+pub struct Hunt<'a> {
+    /// What is asked for.
+    pub task: Task,
+    /// Raised when the user wants an end.
+    pub stop: &'a AtomicBool,
+    /// No probe begins after this.
+    pub budget: Option<Duration>,
+    /// No progress.
+    pub quiet: bool,
+    /// Who asked.
+    pub session: &'a Session<'a>,
+}
+
+/// A bar that a run may hold a while: it fills a part of it.
+#[derive(Clone)]
+struct Shared {
+    meter: Arc<Mutex<Box<dyn Meter>>>,
+    from: f64,
+    to: f64,
+}
+
+impl Shared {
+    fn locked(&self) -> MutexGuard<'_, Box<dyn Meter>> {
+        self.meter.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn part(&self, from: f64, to: f64) -> Shared {
+        let meter = Arc::clone(&self.meter);
+        Shared { meter, from, to }
+    }
+}
+
+impl Meter for Shared {
+    fn says(&mut self, what: String) {
+        self.locked().says(what);
+    }
+
+    fn update(&mut self, part: f64) {
+        let whole = self.from + (self.to - self.from) * part;
+        self.locked().update(whole);
+    }
+
+    /// Of a run that ends before the search does.
+    fn clear(&mut self) {}
+}
+
+/// What was measured until now.
+struct State {
+    begun: Instant,
+    taken: Vec<Option<Taken>>,
+    confirmations: Vec<Confirmation>,
+    failing: Vec<Failing>,
+    spent: u64,
+    /// A setting that was measured, to see later whether the link still lives.
+    sound: Candidate,
+}
+
+/// What comes after a try.
+enum Next {
+    GoOn,
+    End(Ended),
+}
+
+impl Hunt<'_> {
+    /// Searches; `None` if it was stopped before anything was known.
+    pub fn run(mut self, places: &mut Places) -> anyhow::Result<Option<Found>> {
+        let mut meter = Shared {
+            meter: Arc::new(Mutex::new(self.session.caller.meter(self.quiet))),
+            from: 0.0,
+            to: 1.0,
+        };
+        let searched = self.search(places, &mut meter);
+        meter.locked().clear();
+        let Some((search, state, ended)) = searched? else {
+            return Ok(None);
+        };
+        Ok(Some(Found::new(
+            self.task,
+            search.advice(),
+            state.taken,
+            state.confirmations,
+            state.failing,
+            ended,
+            state.begun.elapsed(),
+        )))
+    }
+
+    fn search(
+        &mut self,
+        places: &mut Places,
+        meter: &mut Shared,
+    ) -> anyhow::Result<Option<(Search, State, Ended)>> {
+        let begun = Instant::now();
+        meter.says("first contact".into());
+        let mildest = self.task.mildest();
+        if !self.heed_the_device(&mildest)? {
+            return Ok(None);
+        }
+        let mut search = self.new_search(self.task.confirm)?;
+        if self.task.confirm.is_none() && search.confirmation() < self.task.least_confirmation() {
+            search = self.new_search(Some(self.task.least_confirmation()))?;
+        }
+        let allowed = search.budget() as f64;
+        let mut state = State {
+            begun,
+            taken: Vec::new(),
+            confirmations: Vec::new(),
+            failing: Vec::new(),
+            spent: 0,
+            sound: mildest,
+        };
+        let ended = loop {
+            if self.stop.load(Ordering::Relaxed) {
+                break Ended::Interrupted;
+            }
+            let out_of_time = self.budget.is_some_and(|budget| begun.elapsed() > budget);
+            let probe = match out_of_time {
+                false => search.next(),
+                true => self.last_probe(&search),
+            };
+            let Some(probe) = probe else {
+                break match out_of_time {
+                    true => Ended::OutOfTime,
+                    false => Ended::Complete,
+                };
+            };
+            let part = |spent: u64| (spent as f64 / allowed).min(1.0);
+            let mut share = meter.part(
+                part(state.spent),
+                part(state.spent.saturating_add(probe.exchanges)),
+            );
+            share.says(self.printed(&probe));
+            match self.make(&probe, &mut search, &mut state, places, share)? {
+                Next::GoOn => {}
+                Next::End(ended) => break ended,
+            }
+        };
+        Ok(Some((search, state, ended)))
+    }
+
+    fn new_search(&self, confirm: Option<u64>) -> anyhow::Result<Search> {
+        let effort = Effort {
+            exchanges: self.task.effort,
+            confirm,
+            share: SHARE,
+        };
+        let space = self.task.space.clone();
+        Ok(Search::new(
+            space,
+            self.task.sense,
+            self.task.bounds(),
+            effort,
+        )?)
+    }
+
+    /// Opens the link once, and leaves out what the device said that it cannot take. False if it was
+    /// stopped.
+    fn heed_the_device(&mut self, mildest: &Candidate) -> anyhow::Result<bool> {
+        let bench = self.bench();
+        let (tried, responder) = link(bench.probe(mildest, self.task.sign_of_life(), &mut |_| {}))?;
+        match tried {
+            Tried::Done(taken) => self.check_figures(&taken)?,
+            Tried::Failed(error) => return Err(error.into()),
+            Tried::Stopped => return Ok(false),
+        }
+        for text in responder.iter().flat_map(|said| self.task.heed(said)) {
+            remark!(self.session, "{CAUTION}note:{RESET} {text}");
+        }
+        Ok(true)
+    }
+
+    /// What this link does not tell cannot be tuned for. A stream may have been too short to tell.
+    fn check_figures(&self, taken: &Taken) -> anyhow::Result<()> {
+        if matches!(self.task.kind, Kind::Stream(_)) {
+            return Ok(());
+        }
+        let asked = self.task.constraints.iter().map(|c| c.figure);
+        for figure in asked.chain([self.task.figure]) {
+            if task::of(figure, taken).is_none() {
+                bail!(
+                    "cannot tune {} for {figure}: it cannot be measured here ({})",
+                    self.task.address,
+                    why_not(figure)
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn bench(&self) -> Bench<'_> {
+        Bench {
+            task: &self.task,
+            stop: self.stop,
+        }
+    }
+
+    /// What is done, for the bar.
+    fn printed(&self, probe: &Probe) -> String {
+        let doing = match probe.purpose {
+            Purpose::Explore => "exploring",
+            Purpose::Refine => "refining",
+            Purpose::Confirm => "confirming",
+        };
+        format!("{doing}: {}", self.task.name(&probe.at))
+    }
+
+    /// When the time is up: a fresh run of the best, unless that was made.
+    fn last_probe(&self, search: &Search) -> Option<Probe> {
+        let best = search.advice().best.filter(|best| !best.confirmed)?;
+        Some(Probe {
+            at: best.at,
+            exchanges: search.confirmation(),
+            purpose: Purpose::Confirm,
+        })
+    }
+
+    fn make(
+        &self,
+        probe: &Probe,
+        search: &mut Search,
+        state: &mut State,
+        places: &mut Places,
+        mut meter: Shared,
+    ) -> anyhow::Result<Next> {
+        let tried = match probe.purpose {
+            Purpose::Confirm => {
+                let dir = places.next();
+                let meter = Box::new(meter.clone());
+                let tried =
+                    self.bench()
+                        .confirm(&probe.at, probe.exchanges, &dir, meter, self.session)?;
+                if let Tried::Done(_) = &tried {
+                    state.confirmations.push(Confirmation { at: probe.at, dir });
+                }
+                tried
+            }
+            Purpose::Explore | Purpose::Refine => {
+                let mut update = |part| meter.update(part);
+                link(self.bench().probe(&probe.at, probe.exchanges, &mut update))?.0
+            }
+        };
+        let cost = self.task.cost(&probe.at, probe.exchanges);
+        state.spent = state.spent.saturating_add(cost);
+        match tried {
+            Tried::Done(taken) => {
+                search.tell(probe, self.measured(probe, &taken));
+                state.taken.push(Some(taken));
+                state.sound = probe.at;
+                Ok(Next::GoOn)
+            }
+            Tried::Stopped => Ok(Next::End(Ended::Interrupted)),
+            Tried::Failed(error) => {
+                let constraints = self.task.constraints.len();
+                search.tell(probe, Measured::failed(cost, constraints));
+                state.taken.push(None);
+                state.failing.push(Failing {
+                    at: probe.at,
+                    error: error.to_string(),
+                });
+                self.look_for_life(&state.sound, error)
+            }
+        }
+    }
+
+    /// Whether the link bears a setting that it bore before. What it says of one that it cannot take
+    /// is of that setting; what it says of this one is of the link.
+    fn look_for_life(&self, sound: &Candidate, error: LinkError) -> anyhow::Result<Next> {
+        for _ in 0..TRIES {
+            let effort = self.task.sign_of_life();
+            let (tried, _) = link(self.bench().probe(sound, effort, &mut |_| {}))?;
+            match tried {
+                Tried::Done(_) => return Ok(Next::GoOn),
+                Tried::Stopped => return Ok(Next::End(Ended::Interrupted)),
+                Tried::Failed(_) => {}
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(Next::End(Ended::Dead(error)))
+    }
+
+    fn measured(&self, probe: &Probe, taken: &Taken) -> Measured {
+        let constraints = self.task.constraints.iter();
+        Measured {
+            exchanges: self.task.cost(&probe.at, probe.exchanges),
+            observation: task::observation(&probe.at, taken),
+            objective: task::of(self.task.figure, taken),
+            constraints: constraints.map(|c| self.task.value(c, taken)).collect(),
+        }
+    }
+}
+
+/// Why a point of exchanges has no such figure.
+fn why_not(figure: Figure) -> &'static str {
+    match figure {
+        Figure::Time(Times::Device, _) => {
+            "only devices with the wiregauge protocol and a clock report their own time"
+        }
+        Figure::Time(Times::Connect | Times::Access | Times::Transfer, _) => {
+            "it requires --connect each"
+        }
+        Figure::Time(Times::FromIntended, _) => {
+            "it requires a run with a schedule; tune starts each exchange after the previous one"
+        }
+        Figure::LimitUsed => "the physical limit of this link is unknown",
+        _ => "no exchange was answered",
+    }
+}
+
+/// A run without a place to store it fails for the link alone.
+fn link<T>(tried: Result<T, RunError>) -> anyhow::Result<T> {
+    match tried {
+        Ok(tried) => Ok(tried),
+        Err(RunError::Link(error)) => Err(error.into()),
+        Err(RunError::Sink(error)) => bail!(StorageFailed(error)),
+    }
+}

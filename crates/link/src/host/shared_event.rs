@@ -1,0 +1,102 @@
+//! A bell that may lie in memory which two processes share: by it the one wakes the other, as an
+//! interrupt would. Nothing but an atomic is touched while the other is awake.
+
+use rustix::io::Errno;
+use rustix::thread::futex::{self, Flags};
+use rustix::time::Timespec;
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const QUIET: u32 = 0;
+const RUNG: u32 = 1;
+const ASLEEP: u32 = 2;
+
+/// Whoever rings it wakes all who wait (futex(2), FUTEX_BITSET_MATCH_ANY).
+const ANY: NonZeroU32 = NonZeroU32::MAX;
+
+/// The bell. All bytes zero is a quiet one. One thread waits for it at a time.
+#[derive(Default)]
+#[repr(transparent)]
+pub struct SharedEvent {
+    state: AtomicU32,
+}
+
+impl SharedEvent {
+    /// Forgets an earlier ringing. Called before looking whether there is something to wait for: what
+    /// was done before the ringing that is forgotten is seen by that look.
+    #[inline]
+    pub fn clear(&self) {
+        // A plain store could be overtaken by the look, and a ringing between the two would be lost.
+        self.state.swap(QUIET, Ordering::AcqRel);
+    }
+
+    /// Sleeps until the bell rings, a signal comes, or CLOCK_MONOTONIC reads `at_ns`.
+    pub fn wait_until(&self, at_ns: u64) {
+        let quiet = (QUIET, ASLEEP);
+        let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
+        let asleep = self
+            .state
+            .compare_exchange(quiet.0, quiet.1, acquire, relaxed);
+        if asleep.is_err() {
+            return;
+        }
+        let at = Timespec {
+            tv_sec: (at_ns / 1_000_000_000) as i64,
+            tv_nsec: (at_ns % 1_000_000_000) as i64,
+        };
+        // Not private: the other side may be another process. That it was rung, that a signal came
+        // or the time is over: the caller looks in any case.
+        let waited = futex::wait_bitset(&self.state, Flags::empty(), ASLEEP, Some(&at), ANY);
+        debug_assert!(matches!(
+            waited,
+            Ok(()) | Err(Errno::AGAIN | Errno::INTR | Errno::TIMEDOUT)
+        ));
+        self.state.swap(QUIET, Ordering::AcqRel);
+    }
+
+    /// Wakes whoever waits, or ends the next wait at once.
+    #[inline]
+    pub fn set(&self) {
+        if self.state.swap(RUNG, Ordering::AcqRel) == ASLEEP {
+            // It fails only for a bad address.
+            let _ = futex::wake(&self.state, Flags::empty(), 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Clock;
+    use std::time::Duration;
+
+    fn in_ms(ms: u64) -> u64 {
+        Clock::start().zero_ns() + ms * 1_000_000
+    }
+
+    #[test]
+    fn a_ringing_before_the_wait_ends_it_at_once_and_is_forgotten_when_hushed() {
+        let (bell, clock) = (SharedEvent::default(), Clock::start());
+        bell.set();
+        bell.wait_until(in_ms(30_000));
+        assert!(clock.now() < 30_000_000_000);
+        bell.set();
+        bell.clear();
+        let until = in_ms(5);
+        bell.wait_until(until);
+        assert!(Clock::from(until).zero_ns() <= Clock::start().zero_ns());
+    }
+
+    #[test]
+    fn a_bell_rung_by_another_thread_wakes() {
+        let (bell, clock) = (SharedEvent::default(), Clock::start());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(20));
+                bell.set();
+            });
+            bell.wait_until(in_ms(30_000));
+        });
+        assert!(clock.now() < 30_000_000_000);
+    }
+}

@@ -1,0 +1,283 @@
+//! The responses of an exchange run, put onto the cycles of a control loop: what `wiregauge deadline`
+//! tells. Read in one pass, in two with a limit of jitter, in memory that does not grow with the run.
+
+use super::points::{histogram, record};
+use hdrhistogram::Histogram;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use wiregauge_record::{Connect, Phase, Point, Sample, Schedule};
+use wiregauge_run::{Exchange, Run, RunError};
+use wiregauge_stats::{
+    Confidence, CycleRule, Cycles, Distribution, Estimate, Exceeding, FittedTail, Missed, NoTail,
+    Responses,
+};
+
+/// A schedule of nearly the loop's period is the loop's: a rate need not be a whole number of
+/// nanoseconds.
+const SAME_PERIOD: f64 = 1e-3;
+
+/// Answers that wait for one before them. More than any engine leaves out of order.
+const MOST_WAITING: usize = 1 << 20;
+
+/// Steps of the drawn tail.
+const STEPS: u32 = 24;
+
+/// The loop that a run is held against. Times in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ControlLoop {
+    /// From one tick to the next.
+    pub period_ns: u64,
+    /// The time in which an answer must be there.
+    pub deadline_ns: u64,
+    /// How far the response may lie from its median.
+    pub jitter_ns: Option<u64>,
+    /// One in how many responses is asked about; without, the rarest that the run can tell.
+    pub beyond: Option<f64>,
+}
+
+/// How the run's exchanges became cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "how")]
+pub enum Taken {
+    /// It was measured with the loop's period: each exchange is a cycle, from its intended start.
+    AsScheduled,
+    /// It was measured as fast as possible: the responses are replayed on the loop's ticks.
+    Replayed,
+    /// It was measured with another period; replayed as well.
+    ReplayedFrom {
+        /// That period.
+        every_ns: u64,
+    },
+}
+
+/// What a run means for a control loop.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Deadlines {
+    /// The loop.
+    #[serde(flatten)]
+    pub control_loop: ControlLoop,
+    /// How exchanges became cycles.
+    pub taken: Taken,
+    /// One entry a chosen point, in the order of the sweep.
+    pub points: Vec<DeadlinePoint>,
+}
+
+/// One point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DeadlinePoint {
+    /// Which.
+    pub point: Point,
+    /// Measured exchanges without a right answer in time.
+    pub unanswered: u64,
+    /// Response times in nanoseconds, as a cycle sees them; `None` if there was no answer.
+    pub response: Option<Distribution>,
+    /// The cycles.
+    #[serde(flatten)]
+    pub cycles: Missed,
+    /// The response time that misses: the deadline, or the upper limit of jitter if that is less.
+    pub limit_ns: f64,
+    /// What lies beyond the samples.
+    pub beyond: Beyond,
+    /// Every response in nanoseconds, three significant digits.
+    #[serde(skip)]
+    pub responses: Histogram<u64>,
+}
+
+/// What the tail says beyond the samples.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Beyond {
+    /// Why nothing is said.
+    pub refused: Option<NoTail>,
+    /// The same in words, with what would help.
+    pub why: Option<String>,
+    /// The tail, where it could be fitted.
+    pub tail: Option<FittedTail>,
+    /// Tables down to one in so many responses.
+    pub one_in: Option<f64>,
+    /// How often a response takes longer than `limit_ns`.
+    pub late: Option<Exceeding>,
+    /// The response time in nanoseconds that one in `one_in` exceeds.
+    pub level: Option<Estimate>,
+    /// The tail as a curve: one in how many exceeds which response time.
+    #[serde(skip)]
+    pub curve: Vec<(f64, Estimate)>,
+}
+
+/// Reads the chosen points (by their place in `run.file.points`) and puts them onto the loop's cycles.
+/// `progress` is told the part done, 0 to 1.
+pub fn deadlines(
+    run: &Run<Exchange>,
+    chosen: &[usize],
+    control_loop: ControlLoop,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Deadlines, RunError> {
+    let taken = match run.file.plan.schedule {
+        Schedule::AsFastAsPossible => Taken::Replayed,
+        Schedule::EveryNs(every_ns) => {
+            let period = control_loop.period_ns as f64;
+            match (every_ns as f64 - period).abs() <= SAME_PERIOD * period {
+                true => Taken::AsScheduled,
+                false => Taken::ReplayedFrom { every_ns },
+            }
+        }
+    };
+    let mut points = Vec::new();
+    for (done, &at) in chosen.iter().enumerate() {
+        points.push(point(run, at, control_loop, taken)?);
+        progress((done + 1) as f64 / chosen.len() as f64);
+    }
+    points.sort_by_key(|point| point.point.index);
+    Ok(Deadlines {
+        control_loop,
+        taken,
+        points,
+    })
+}
+
+fn point(
+    run: &Run<Exchange>,
+    at: usize,
+    control_loop: ControlLoop,
+    taken: Taken,
+) -> Result<DeadlinePoint, RunError> {
+    let point = run.file.points[at].point;
+    let mut responses = Responses::new();
+    let mut drawn = histogram();
+    let mut unanswered = 0;
+    let mut rule = CycleRule {
+        period: control_loop.period_ns,
+        deadline: control_loop.deadline_ns,
+        between: None,
+        outstanding: point.depth,
+    };
+    let mut cycles = Cycles::new(rule);
+    let put = |cycles: &mut Cycles, answer: Answer| match taken {
+        Taken::AsScheduled => cycles.take(answer.response_ns, answer.is_right),
+        Taken::Replayed | Taken::ReplayedFrom { .. } => {
+            cycles.replay(answer.response_ns, answer.is_right);
+        }
+    };
+    each(run, at, taken, |answer| {
+        if answer.is_right {
+            responses.push(answer.response_ns);
+            record(&mut drawn, answer.response_ns);
+        } else {
+            unanswered += 1;
+        }
+        put(&mut cycles, answer);
+    })?;
+    let response = responses.series().distribution();
+    if let (Some(jitter), Some(response)) = (control_loop.jitter_ns, &response) {
+        let median = response.p50.value as u64;
+        rule.between = Some((median.saturating_sub(jitter), median.saturating_add(jitter)));
+        cycles = Cycles::new(rule);
+        each(run, at, taken, |answer| put(&mut cycles, answer))?;
+    }
+    let latest = rule.between.map_or(u64::MAX, |(_, latest)| latest);
+    let limit_ns = rule.deadline.min(latest) as f64;
+    Ok(DeadlinePoint {
+        point,
+        unanswered,
+        response,
+        cycles: cycles.finish(responses.together(), Confidence::NINETY_FIVE),
+        limit_ns,
+        beyond: beyond(&responses, limit_ns, control_loop.beyond),
+        responses: drawn,
+    })
+}
+
+fn beyond(responses: &Responses, limit_ns: f64, asked: Option<f64>) -> Beyond {
+    let sure = Confidence::NINETY_FIVE;
+    let fitted = responses.tail();
+    let tables = fitted.as_ref().map_err(|&why| why).and_then(|tail| {
+        let one_in = asked.unwrap_or(tail.carried);
+        tail.carries(one_in).map(|()| one_in)
+    });
+    let refused = tables.err();
+    let tail = fitted.ok();
+    let one_in = tables.ok();
+    let both = tail.as_ref().zip(one_in);
+    Beyond {
+        why: refused.map(|why| crate::tables::no_tail(&why)),
+        refused,
+        one_in,
+        late: both.map(|(tail, one_in)| tail.exceeding(limit_ns, one_in, sure)),
+        level: both.and_then(|(tail, one_in)| tail.level(one_in, sure)),
+        curve: both.map_or(Vec::new(), |(tail, one_in)| tail.curve(one_in, STEPS, sure)),
+        tail,
+    }
+}
+
+/// What came of a request, as a cycle sees it.
+#[derive(Clone, Copy)]
+struct Answer {
+    response_ns: u64,
+    is_right: bool,
+}
+
+impl Answer {
+    fn of(sample: &Sample, taken: Taken, connect: Connect) -> Answer {
+        let response_ns = match (taken, connect) {
+            (Taken::AsScheduled, _) => {
+                let end_ns = sample.start_ns.saturating_add(sample.rtt_ns);
+                end_ns.saturating_sub(sample.intended_ns)
+            }
+            (_, Connect::Once) => sample.rtt_ns,
+            // A loop that opens the link each time waits for that too.
+            (_, Connect::Each) => sample.connect_ns.saturating_add(sample.rtt_ns),
+        };
+        Answer {
+            response_ns,
+            is_right: sample.status.is_timed(),
+        }
+    }
+}
+
+/// Hands over the measured exchanges of a point in the order of their requests.
+fn each(
+    run: &Run<Exchange>,
+    at: usize,
+    taken: Taken,
+    mut take: impl FnMut(Answer),
+) -> Result<(), RunError> {
+    let connect = run.file.plan.connect;
+    let columns = [
+        "sequence",
+        "phase",
+        "status",
+        "start_ns",
+        "rtt_ns",
+        "intended_ns",
+        "connect_ns",
+    ];
+    let mut reader = run.samples_of(at, &columns)?;
+    // Rows stand in the order in which exchanges ended.
+    let mut waiting: BTreeMap<u64, Answer> = BTreeMap::new();
+    let mut next = run.file.plan.warmup.saturating_add(1);
+    while let Some(samples) = reader.next_rows() {
+        let measured =
+            |sample: &&Sample| sample.phase == Phase::Measured && sample.status.is_first_row();
+        for sample in samples?.iter().filter(measured) {
+            let answer = Answer::of(sample, taken, connect);
+            if sample.sequence != next {
+                waiting.insert(sample.sequence, answer);
+                if waiting.len() <= MOST_WAITING {
+                    continue;
+                }
+            } else {
+                take(answer);
+                next += 1;
+            }
+            while let Some((&sequence, &answer)) = waiting.first_key_value()
+                && (sequence <= next || waiting.len() > MOST_WAITING)
+            {
+                waiting.pop_first();
+                take(answer);
+                next = sequence.saturating_add(1);
+            }
+        }
+    }
+    // What an interruption cut off left gaps.
+    waiting.into_values().for_each(take);
+    Ok(())
+}

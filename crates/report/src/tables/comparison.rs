@@ -1,0 +1,254 @@
+//! A comparison in words and tables: first what differs, then each point and figure.
+
+use super::Table;
+use super::markdown::line_of;
+use crate::units::{RateUnit, grouped, percent, time};
+use std::fmt::Write;
+use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, RunNote, Unit, Verdict};
+use wiregauge_stats::Estimate;
+
+/// Differences told one by one; the table has all.
+const TOLD: usize = 12;
+
+/// What there is to say about a comparison.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ComparisonTables {
+    /// Which runs.
+    pub heading: Vec<String>,
+    /// What differs, the largest first; or that nothing was shown to.
+    pub words: Vec<String>,
+    /// What else differs and may be the cause; empty if nothing does.
+    pub changed: Option<Table>,
+    /// Every point and figure.
+    pub figures: Table,
+    /// How to read it, and what it does not know.
+    pub notes: Vec<String>,
+}
+
+impl ComparisonTables {
+    /// All of it in GitHub's Markdown, to be pasted into an issue or a pull request.
+    pub fn markdown(&self) -> String {
+        let mut out = String::from("## wiregauge compare\n\n");
+        let list = |out: &mut String, lines: &[String]| {
+            for line in lines {
+                let _ = writeln!(out, "- {}", line_of(line));
+            }
+            out.push('\n');
+        };
+        list(&mut out, &self.heading);
+        if let Some((first, rest)) = self.words.split_first() {
+            let _ = writeln!(out, "**{}**\n", line_of(first));
+            list(&mut out, rest);
+        }
+        for table in self.changed.iter().chain([&self.figures]) {
+            let _ = writeln!(out, "### {}\n\n{}", line_of(&table.title), table.markdown());
+        }
+        list(&mut out, &self.notes);
+        out
+    }
+}
+
+/// Tells of a comparison.
+pub fn of_comparison(comparison: &Comparison) -> ComparisonTables {
+    ComparisonTables {
+        heading: vec![
+            heading("before", &comparison.before),
+            heading("after", &comparison.after),
+        ],
+        words: words(comparison),
+        changed: changed(comparison),
+        figures: figures(comparison),
+        notes: notes(comparison),
+    }
+}
+
+fn heading(side: &str, runs: &[RunNote]) -> String {
+    let run = |run: &RunNote| match run.state.as_str() {
+        "complete" => format!("{} ({})", run.name, run.started),
+        state => format!("{} ({}, {state})", run.name, run.started),
+    };
+    let runs: Vec<String> = runs.iter().map(run).collect();
+    format!("{side}: {}", runs.join(", "))
+}
+
+fn words(comparison: &Comparison) -> Vec<String> {
+    let all = || {
+        let points = comparison.points.iter();
+        points.flat_map(|point| point.figures.iter().map(move |compared| (point, compared)))
+    };
+    let is_shown = |verdict| matches!(verdict, Verdict::Worse | Verdict::Better);
+    let mut shown: Vec<_> = all().filter(|(_, c)| is_shown(c.verdict)).collect();
+    let count = |verdict| all().filter(|(_, c)| c.verdict == verdict).count();
+    let (worse, better) = (count(Verdict::Worse), count(Verdict::Better));
+    let undecided = count(Verdict::CannotTell);
+    let sides = comparison.compared;
+    let mut words = Vec::new();
+    words.push(match (worse, better) {
+        (0, 0) => format!("No significant difference in {sides} figures."),
+        _ => format!("Of {sides} figures, {worse} are worse and {better} better."),
+    });
+    if undecided > 0 {
+        words.push(format!(
+            "{undecided} inconclusive: too few independent samples."
+        ));
+    }
+    let size = |compared: &Compared| compared.judged().map_or(0.0, |found| found.value.abs());
+    shown.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)));
+    words.extend(
+        shown
+            .iter()
+            .take(TOLD)
+            .map(|(point, compared)| sentence(point, compared)),
+    );
+    if shown.len() > TOLD {
+        words.push(format!("and {} more, in the table", shown.len() - TOLD));
+    }
+    words
+}
+
+fn sentence(point: &ComparedPoint, compared: &Compared) -> String {
+    let verdict = compared.verdict.words(compared.figure);
+    let Some(found) = compared.judged() else {
+        return format!("{}: {} {verdict}", point.point, compared.figure);
+    };
+    format!(
+        "{}: {} {verdict}, {} ({})",
+        point.point,
+        compared.figure,
+        change(compared.figure, found.value),
+        interval(compared.figure, found)
+    )
+}
+
+fn changed(comparison: &Comparison) -> Option<Table> {
+    if comparison.changed.is_empty() {
+        return None;
+    }
+    let mut table = Table::new(
+        "Other differences, possible causes",
+        &["what", "before", "after"],
+    );
+    for changed in &comparison.changed {
+        table.row(vec![
+            changed.what.clone(),
+            changed.before.clone(),
+            changed.after.clone(),
+        ]);
+    }
+    Some(table)
+}
+
+fn figures(comparison: &Comparison) -> Table {
+    let title = format!(
+        "After against before; the {:.0} % intervals of all {} hold jointly",
+        comparison.confidence * 100.0,
+        comparison.compared
+    );
+    let columns = [
+        "point",
+        "figure",
+        "before",
+        "after",
+        "difference",
+        "interval",
+        "verdict",
+    ];
+    let mut table = Table::new(title, &columns);
+    for point in &comparison.points {
+        for compared in &point.figures {
+            table.row(row(point, compared));
+        }
+    }
+    table
+}
+
+fn row(point: &ComparedPoint, compared: &Compared) -> Vec<String> {
+    let figure = compared.figure;
+    let value = |of: fn(&wiregauge_stats::Difference) -> Estimate| {
+        let difference = compared.difference.as_ref();
+        difference.map_or_else(|| "-".to_owned(), |d| show(figure, of(d).value))
+    };
+    let judged = compared.judged();
+    vec![
+        point.point.to_string(),
+        figure.to_string(),
+        value(|difference| difference.before),
+        value(|difference| difference.after),
+        judged.map_or_else(|| "-".to_owned(), |found| change(figure, found.value)),
+        judged.map_or_else(|| "-".to_owned(), |found| interval(figure, found)),
+        compared.verdict.words(figure).to_owned(),
+    ]
+}
+
+fn show(figure: Figure, value: f64) -> String {
+    match figure.unit() {
+        Unit::Time => time(value),
+        Unit::Exchanges => format!("{}/s", grouped(value.round() as u64)),
+        Unit::Rate => {
+            let unit = RateUnit::fitting(value);
+            format!("{} {}", unit.show(value), unit.name())
+        }
+        Unit::Bytes => format!("{} B", grouped(value.round() as u64)),
+        Unit::Share => percent(value),
+    }
+}
+
+/// A relative change in percent; of a share, in points of percent.
+fn change(figure: Figure, part: f64) -> String {
+    let unit = match figure.unit() {
+        Unit::Share => "points",
+        _ => "%",
+    };
+    format!("{} {unit}", signed(part))
+}
+
+fn signed(part: f64) -> String {
+    let value = part * 100.0;
+    let decimals = match value.abs() {
+        v if v >= 1000.0 => 0,
+        v if v >= 100.0 => 1,
+        v if v >= 1.0 || v == 0.0 => 2,
+        _ => 3,
+    };
+    format!("{value:+.decimals$}")
+}
+
+fn interval(figure: Figure, found: Estimate) -> String {
+    let bound = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), signed);
+    let unit = match figure.unit() {
+        Unit::Share => "points",
+        _ => "%",
+    };
+    format!("{} to {} {unit}", bound(found.low), bound(found.high))
+}
+
+fn notes(comparison: &Comparison) -> Vec<String> {
+    let mut notes = comparison.notes.clone();
+    for unmatched in &comparison.unmatched {
+        notes.push(format!(
+            "{} was not compared: {} did not measure it",
+            unmatched.point,
+            unmatched.missing_in.join(", ")
+        ));
+    }
+    for run in comparison.before.iter().chain(&comparison.after) {
+        if run.state != "complete" {
+            notes.push(format!("{} is {}: it is incomplete", run.name, run.state));
+        }
+    }
+    if comparison.before.len() == 1 && comparison.after.len() == 1 {
+        notes.push(
+            "One run per side: the intervals include the scatter within a run, but not between runs (boot, \
+             memory layout, temperature, other load). Measure each side several times and give all runs, \
+             separated by commas"
+                .to_owned(),
+        );
+    } else if comparison.before.len() + comparison.after.len() < 6 {
+        notes.push(
+            "Few runs: the scatter between runs is poorly known, so the intervals are wide. Use three or more \
+             runs per side, or fewer figures (--only)"
+                .to_owned(),
+        );
+    }
+    notes
+}

@@ -1,0 +1,369 @@
+//! What a run means for a control loop, in tables with units; what could not be told, and why.
+
+use super::no_tail::about;
+use super::table::Table;
+use super::{Tables, heading};
+use crate::load::{Beyond, DeadlinePoint, Deadlines, Taken};
+use crate::units::{TimeUnit, grouped, time};
+use wiregauge_record::Point;
+use wiregauge_run::RunFile;
+use wiregauge_stats::{Estimate, Exceeding};
+
+/// An hour in nanoseconds.
+const HOUR_NS: f64 = 3600e9;
+
+/// Tells of it, beside what the run was.
+pub fn of_deadlines(file: &RunFile, deadlines: &Deadlines) -> Tables {
+    let points = &deadlines.points[..];
+    let mut tables = vec![cycles(deadlines)];
+    tables.extend(beyond(deadlines));
+    Tables {
+        heading: heading::of_exchange(file),
+        set_off: vec![file.plan.address.clone()],
+        tables,
+        notes: notes(file, deadlines),
+        warnings: points.iter().flat_map(warnings).collect(),
+        ..Tables::default()
+    }
+}
+
+/// The title's part that names the loop.
+fn of_loop(deadlines: &Deadlines) -> String {
+    let asked = deadlines.control_loop;
+    let mut text = format!("cycles of {}", time(asked.period_ns as f64));
+    if asked.deadline_ns != asked.period_ns {
+        text += &format!(", deadline {}", time(asked.deadline_ns as f64));
+    }
+    if let Some(jitter) = asked.jitter_ns {
+        text += &format!(", jitter limit {}", time(jitter as f64));
+    }
+    text
+}
+
+fn several_links(points: &[DeadlinePoint]) -> bool {
+    points.iter().any(|p| p.point.link > 0 || p.point.together)
+}
+
+fn columns(points: &[DeadlinePoint], rest: &[&'static str]) -> Vec<&'static str> {
+    let link: &[&str] = if several_links(points) {
+        &["link"]
+    } else {
+        &[]
+    };
+    let sizes: &[&str] = &["OUT B", "IN B", "depth"];
+    link.iter().chain(sizes).chain(rest).copied().collect()
+}
+
+fn cells(points: &[DeadlinePoint], point: Point) -> Vec<String> {
+    let mut cells = Vec::new();
+    if several_links(points) {
+        let how = if point.together { "together" } else { "alone" };
+        cells.push(format!("{} {how}", point.link));
+    }
+    cells.extend([point.out_bytes, point.in_bytes, point.depth].map(|value| value.to_string()));
+    cells
+}
+
+fn unit(points: &[DeadlinePoint]) -> TimeUnit {
+    let medians = points
+        .iter()
+        .filter_map(|p| Some(p.response.as_ref()?.p50.value));
+    let mut medians: Vec<f64> = medians.collect();
+    medians.sort_by(f64::total_cmp);
+    TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0))
+}
+
+fn cycles(deadlines: &Deadlines) -> Table {
+    let points = &deadlines.points[..];
+    let unit = unit(points);
+    let rest = [
+        "cycles",
+        "missed",
+        "%",
+        "95 %",
+        "effective n",
+        "bursts",
+        "longest",
+        "mean",
+        "mean time between bursts",
+        "p50",
+        "p99.9",
+        "max",
+    ];
+    let title = format!("Missed {}; response in {}", of_loop(deadlines), unit.name());
+    let mut table = Table::new(title, &columns(points, &rest));
+    let period = deadlines.control_loop.period_ns as f64;
+    for point in points {
+        let mut row = cells(points, point.point);
+        let found = &point.cycles;
+        row.extend([
+            grouped(found.cycles),
+            grouped(found.missed),
+            digits(found.share.value * 100.0),
+            interval_of_share(point),
+            grouped(found.effective_cycles.round() as u64),
+            grouped(found.runs),
+            grouped(found.longest_run),
+            found
+                .mean_run
+                .map_or("-".into(), |mean| format!("{mean:.1}")),
+            match (found.runs, found.share.high) {
+                (0, Some(high)) if found.cycles > 0 => format!("> {}", span(period / high)),
+                (0, _) => "-".into(),
+                (runs, _) => span(period * found.cycles as f64 / runs as f64),
+            },
+        ]);
+        match &point.response {
+            Some(response) => {
+                let mark = if response.p999.high.is_none() {
+                    ">="
+                } else {
+                    ""
+                };
+                row.extend([
+                    unit.show(response.p50.value),
+                    format!("{mark}{}", unit.show(response.p999.value)),
+                    unit.show(response.max),
+                ]);
+            }
+            None => row.extend(["-", "-", "-"].map(String::from)),
+        }
+        table.row(row);
+    }
+    table
+}
+
+fn interval_of_share(point: &DeadlinePoint) -> String {
+    let share = point.cycles.share;
+    let (Some(low), Some(high)) = (share.low, share.high) else {
+        return "-".into();
+    };
+    match point.cycles.missed {
+        0 => format!("< {}", digits(high * 100.0)),
+        _ => format!("{} to {}", digits(low * 100.0), digits(high * 100.0)),
+    }
+}
+
+fn beyond(deadlines: &Deadlines) -> Option<Table> {
+    let points = &deadlines.points[..];
+    let tables = |point: &&DeadlinePoint| point.beyond.one_in.is_some();
+    points.iter().find(tables)?;
+    let unit = unit(points);
+    let rest = [
+        "deadline",
+        "1 in",
+        "95 %",
+        "per hour",
+        "1 in",
+        "exceeds",
+        "95 %",
+        "threshold",
+        "over",
+        "effective n",
+        "shape",
+    ];
+    let title = format!(
+        "Tail extrapolation (generalised Pareto); times in {}",
+        unit.name()
+    );
+    let mut table = Table::new(title, &columns(points, &rest));
+    for point in points.iter().filter(tables) {
+        let mut row = cells(points, point.point);
+        row.push(unit.show(point.limit_ns));
+        row.extend(rarity(
+            &point.beyond,
+            deadlines.control_loop.period_ns as f64,
+        ));
+        row.extend(tail(&point.beyond, unit));
+        table.row(row);
+    }
+    Some(table)
+}
+
+/// One in how many is late, its interval, and how many are in an hour.
+fn rarity(beyond: &Beyond, period_ns: f64) -> [String; 3] {
+    let one_in = |share: f64| about(1.0 / share);
+    let an_hour = |share: f64| digits(share * HOUR_NS / period_ns);
+    match beyond.late {
+        Some(Exceeding::Share(share)) => {
+            let high = share.high.unwrap_or(1.0);
+            [
+                one_in(share.value),
+                match share.low {
+                    Some(low) => format!("{} to {}", one_in(high), one_in(low)),
+                    None => format!("{} or more", one_in(high)),
+                },
+                an_hour(share.value),
+            ]
+        }
+        Some(Exceeding::Rarer { than }) => [
+            format!("> {}", one_in(than)),
+            "-".into(),
+            format!("< {}", an_hour(than)),
+        ],
+        Some(Exceeding::Seen) | None => ["seen", "-", "-"].map(String::from),
+    }
+}
+
+fn tail(beyond: &Beyond, unit: TimeUnit) -> Vec<String> {
+    let (Some(tail), Some(one_in)) = (&beyond.tail, beyond.one_in) else {
+        return vec!["-".into(); 7];
+    };
+    let (level, bounds) = match &beyond.level {
+        Some(Estimate { value, low, high }) => (
+            unit.show(*value),
+            match (low, high) {
+                (Some(low), Some(high)) => format!("{} to {}", unit.show(*low), unit.show(*high)),
+                (Some(low), None) => format!("{} or more", unit.show(*low)),
+                _ => "-".into(),
+            },
+        ),
+        None => ("-".into(), "-".into()),
+    };
+    vec![
+        about(one_in),
+        level,
+        bounds,
+        unit.show(tail.threshold),
+        grouped(tail.over),
+        grouped(tail.independent.round() as u64),
+        format!("{:.2}", tail.shape),
+    ]
+}
+
+fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
+    let period = time(deadlines.control_loop.period_ns as f64);
+    let address = &file.plan.address;
+    let mut notes = vec![match deadlines.taken {
+        Taken::AsScheduled => format!(
+            "Each exchange is a cycle: the run has a schedule of {period}, and response times start at the \
+             intended start."
+        ),
+        Taken::Replayed => format!(
+            "The run was measured as fast as possible; its responses are replayed on ticks of {period}, and a \
+             response still outstanding at a tick makes it a miss. An idle link may respond more slowly than a \
+             busy one: measure that with wiregauge exchange {address} --interval {}.",
+            flag(deadlines.control_loop.period_ns)
+        ),
+        Taken::ReplayedFrom { every_ns } => format!(
+            "The run has a schedule of {}, not of {period}: its response times, from their actual start, are \
+             replayed on ticks of {period}. To measure this period: wiregauge exchange {address} --interval \
+             {}.",
+            time(every_ns as f64),
+            flag(deadlines.control_loop.period_ns)
+        ),
+    }];
+    let replayed = deadlines.taken != Taken::AsScheduled;
+    if replayed && deadlines.points.iter().any(|p| p.point.depth > 1) {
+        notes.push(
+            "At depths above 1 the loop may have that many outstanding requests. Measured as fast as possible, \
+             they queue behind each other, which they may not do at the period of the loop: these figures are \
+             pessimistic."
+                .into(),
+        );
+    }
+    let none_missed = |point: &&DeadlinePoint| point.cycles.missed == 0 && point.cycles.cycles > 0;
+    if deadlines.points.iter().any(|point| none_missed(&point)) {
+        notes.push(
+            "No observed miss does not prove that there are none: `<` is the upper 95 % bound of the miss \
+             rate."
+                .into(),
+        );
+    }
+    let measured: u64 = file
+        .points
+        .iter()
+        .map(|point| point.elapsed_ns)
+        .max()
+        .unwrap_or(0);
+    notes.push(format!(
+        "All figures assume that host and link behave as in this run: a cause that occurs less than once in {} \
+         is not included.",
+        span(measured as f64)
+    ));
+    notes
+}
+
+fn warnings(point: &DeadlinePoint) -> Vec<String> {
+    let name = point.point;
+    let mut warnings = Vec::new();
+    if let Some(why) = &point.beyond.why {
+        warnings.push(format!("{name}: no extrapolation: {why}"));
+    }
+    if point.unanswered > 0 {
+        warnings.push(format!(
+            "{name}: {} exchanges without a correct answer in time are missed cycles; the tail is fitted to \
+             the correct answers only",
+            grouped(point.unanswered)
+        ));
+    }
+    warnings
+}
+
+/// Two digits that matter, without an exponent as far as that can be read.
+fn digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if value < 1e-8 {
+        return format!("{value:.1e}");
+    }
+    let decimals = (1.0 - value.log10().floor()).max(0.0) as usize;
+    let text = format!("{value:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').into(),
+        false => text,
+    }
+}
+
+/// A span of time from nanoseconds to years.
+fn span(ns: f64) -> String {
+    const UNITS: [(f64, &str); 4] = [
+        (365.25 * 24.0 * HOUR_NS, "years"),
+        (24.0 * HOUR_NS, "days"),
+        (HOUR_NS, "h"),
+        (60e9, "min"),
+    ];
+    match UNITS.iter().find(|(unit, _)| ns >= 2.0 * unit) {
+        Some((unit, name)) => format!("{} {name}", digits(ns / unit)),
+        None if ns >= 1e9 => format!("{} s", digits(ns / 1e9)),
+        None if ns >= 1e6 => format!("{} ms", digits(ns / 1e6)),
+        None => format!("{} us", digits(ns / 1e3)),
+    }
+}
+
+/// A time as a flag takes it.
+fn flag(ns: u64) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us")];
+    let whole = units.iter().find(|(unit, _)| ns.is_multiple_of(*unit));
+    whole.map_or(format!("{ns}ns"), |(unit, name)| {
+        format!("{}{name}", ns / unit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_show_the_digits_that_matter() {
+        let shown = [0.0, 0.036_2, 1.0, 12.34, 250.0, 0.000_001_23, 3.1e-12].map(digits);
+        assert_eq!(
+            shown,
+            ["0", "0.036", "1", "12", "250", "0.0000012", "3.1e-12"]
+        );
+        assert_eq!(
+            [1.0, 123_456.0, 99_999.0].map(about),
+            ["1", "120,000", "100,000"]
+        );
+        let spans = [1500.0, 2.5e6, 90e9, 300e9, 3.6e13, 1e20].map(span);
+        assert_eq!(
+            spans,
+            ["1.5 us", "2.5 ms", "90 s", "5 min", "10 h", "3169 years"]
+        );
+        assert_eq!(
+            [1_000_000, 1500, 333_333].map(flag),
+            ["1ms", "1500ns", "333333ns"]
+        );
+    }
+}

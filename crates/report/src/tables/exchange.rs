@@ -1,0 +1,508 @@
+//! An exchange run as tables with units. A figure that the samples cannot bound is marked, never
+//! shown as if it were sure.
+
+use super::table::Table;
+use crate::units::{TimeUnit, grouped, percent, time};
+use wiregauge_record::{Connect, Plan, PointSummary};
+use wiregauge_run::RunFile;
+use wiregauge_stats::{Distribution, Estimate};
+
+/// Every table of a run that has something to say.
+pub(super) fn tables(file: &RunFile, confidence: bool) -> Vec<Table> {
+    // Links that run together may end in any order.
+    let mut points = file.points.clone();
+    points.sort_by_key(|point| point.point.index);
+    let (plan, points) = (&file.plan, &points[..]);
+    let mut tables = vec![times(points), rates(points)];
+    if confidence {
+        tables.push(intervals(points));
+    }
+    tables.extend(from_intended(points));
+    tables.extend(below(plan, points));
+    tables.extend(modes(points));
+    tables.extend(phases(plan, points));
+    tables.extend(device(points));
+    tables.extend(losses(points));
+    tables.extend(interference(points));
+    tables
+}
+
+fn typical(
+    points: &[PointSummary],
+    of: impl Fn(&PointSummary) -> Option<&Distribution>,
+) -> TimeUnit {
+    let mut medians: Vec<f64> = points
+        .iter()
+        .filter_map(|p| Some(of(p)?.p50.value))
+        .collect();
+    medians.sort_by(f64::total_cmp);
+    TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0))
+}
+
+fn several_links(points: &[PointSummary]) -> bool {
+    points.iter().any(|p| p.point.link > 0 || p.point.together)
+}
+
+fn point_cells(points: &[PointSummary], point: &PointSummary) -> Vec<String> {
+    let p = point.point;
+    let mut cells = Vec::new();
+    if several_links(points) {
+        let how = if p.together { "together" } else { "alone" };
+        cells.push(format!("{} {how}", p.link));
+    }
+    cells.extend([p.out_bytes, p.in_bytes, p.depth].map(|value| value.to_string()));
+    cells
+}
+
+const POINT: [&str; 3] = ["OUT B", "IN B", "depth"];
+
+fn columns(points: &[PointSummary], rest: &[&'static str]) -> Vec<&'static str> {
+    let link: &[&str] = if several_links(points) {
+        &["link"]
+    } else {
+        &[]
+    };
+    link.iter().chain(&POINT).chain(rest).copied().collect()
+}
+
+/// A percentile; where more samples could still raise it without bound, it is only "at least".
+fn bounded(unit: TimeUnit, estimate: &Estimate) -> String {
+    let mark = if estimate.high.is_none() { ">=" } else { "" };
+    format!("{mark}{}", unit.show(estimate.value))
+}
+
+fn half_width(unit: TimeUnit, estimate: &Estimate) -> String {
+    match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) => format!("+-{}", unit.show((high - low) / 2.0)),
+        _ => "?".into(),
+    }
+}
+
+fn dashes(count: usize) -> Vec<String> {
+    vec!["-".to_string(); count]
+}
+
+fn times(points: &[PointSummary]) -> Table {
+    let unit = typical(points, |p| p.rtt.as_ref());
+    let mut table = Table::new(
+        format!("RTT in {}", unit.name()),
+        &columns(
+            points,
+            &[
+                "n", "min", "mean", "95 %", "SD", "mean+SD", "p50", "p90", "p99", "p99.9", "max3",
+                "max", "first",
+            ],
+        ),
+    );
+    for point in points {
+        let mut cells = point_cells(points, point);
+        cells.push(grouped(point.counts.answered));
+        match &point.rtt {
+            Some(rtt) => cells.extend([
+                unit.show(rtt.min),
+                unit.show(rtt.mean.value),
+                half_width(unit, &rtt.mean),
+                unit.show(rtt.sd),
+                unit.show(rtt.mean_plus_sd),
+                bounded(unit, &rtt.p50),
+                bounded(unit, &rtt.p90),
+                bounded(unit, &rtt.p99),
+                bounded(unit, &rtt.p999),
+                unit.show(rtt.max3),
+                unit.show(rtt.max),
+            ]),
+            None => cells.extend(dashes(11)),
+        }
+        cells.push(
+            point
+                .first_rtt_ns
+                .map_or("-".into(), |first| unit.show(first as f64)),
+        );
+        table.row(cells);
+    }
+    table
+}
+
+fn rates(points: &[PointSummary]) -> Table {
+    let unit = typical(points, |p| p.trt.as_ref());
+    let limit = points.iter().find_map(|p| p.limit.as_ref());
+    let title = match limit {
+        Some(limit) => format!(
+            "TRT in {}, throughput; limit: {} B/s ({})",
+            unit.name(),
+            grouped(limit.bytes_s as u64),
+            limit.source
+        ),
+        None => format!("TRT in {}, throughput", unit.name()),
+    };
+    let mut names = columns(
+        points,
+        &[
+            "achieved",
+            "R",
+            "TRT",
+            "95 %",
+            "SD",
+            "p99",
+            "exchanges/s",
+            "OUT kB/s",
+            "IN kB/s",
+        ],
+    );
+    if limit.is_some() {
+        names.push("% of limit");
+    }
+    names.push("CPU us/exchange");
+    let is_tried = points.iter().any(|p| p.batch.is_some());
+    if is_tried {
+        names.push("batch");
+    }
+    let mut table = Table::new(title, &names);
+    for point in points {
+        let mut cells = point_cells(points, point);
+        cells.push(format!("{:.2}", point.achieved_depth));
+        cells.push((point.point.depth - 1).to_string());
+        match &point.trt {
+            Some(trt) => cells.extend([
+                unit.show(trt.mean.value),
+                half_width(unit, &trt.mean),
+                unit.show(trt.sd),
+                bounded(unit, &trt.p99),
+            ]),
+            None => cells.extend(dashes(4)),
+        }
+        cells.extend([
+            format!("{:.1}", point.throughput.exchanges_s),
+            format!("{:.2}", point.throughput.out_bytes_s / 1e3),
+            format!("{:.2}", point.throughput.in_bytes_s / 1e3),
+        ]);
+        if limit.is_some() {
+            cells.push(
+                point
+                    .limit
+                    .as_ref()
+                    .map_or("-".into(), |limit| percent(limit.used)),
+            );
+        }
+        cells.push(format!("{:.2}", point.resources.cpu_ns_per_exchange / 1e3));
+        if is_tried {
+            cells.push(batch(point));
+        }
+        table.row(cells);
+    }
+    table
+}
+
+/// Requests handed over in one call at most, if a trial chose that.
+fn batch(point: &PointSummary) -> String {
+    match &point.batch {
+        Some(trial) => match trial.chosen {
+            Some(batch) => format!("{batch} (by trial)"),
+            None => "all (by trial)".into(),
+        },
+        None => "-".into(),
+    }
+}
+
+fn intervals(points: &[PointSummary]) -> Table {
+    let unit = typical(points, |p| p.rtt.as_ref());
+    let mut table = Table::new(
+        format!(
+            "95 % confidence intervals of the RTT in {} (allowing for autocorrelation)",
+            unit.name()
+        ),
+        &columns(
+            points,
+            &["mean", "p50", "p90", "p99", "p99.9", "independent samples"],
+        ),
+    );
+    let interval = |estimate: &Estimate| {
+        let bound = |bound: Option<f64>| bound.map_or("?".into(), |value| unit.show(value));
+        format!("{} .. {}", bound(estimate.low), bound(estimate.high))
+    };
+    for point in points {
+        let mut cells = point_cells(points, point);
+        match &point.rtt {
+            Some(rtt) => {
+                cells.extend([&rtt.mean, &rtt.p50, &rtt.p90, &rtt.p99, &rtt.p999].map(interval));
+                cells.push(grouped(rtt.effective_n as u64));
+            }
+            None => cells.extend(dashes(6)),
+        }
+        table.row(cells);
+    }
+    table
+}
+
+fn from_intended(points: &[PointSummary]) -> Option<Table> {
+    points.iter().find(|p| p.from_intended.is_some())?;
+    let unit = typical(points, |p| p.from_intended.as_ref());
+    let mut table = Table::new(
+        format!(
+            "Time from the intended start to the last byte, in {} (coordinated omission included)",
+            unit.name()
+        ),
+        &columns(
+            points,
+            &["mean", "95 %", "p50", "p90", "p99", "p99.9", "max3", "max"],
+        ),
+    );
+    for point in points {
+        let mut cells = point_cells(points, point);
+        match &point.from_intended {
+            Some(times) => cells.extend([
+                unit.show(times.mean.value),
+                half_width(unit, &times.mean),
+                bounded(unit, &times.p50),
+                bounded(unit, &times.p90),
+                bounded(unit, &times.p99),
+                bounded(unit, &times.p999),
+                unit.show(times.max3),
+                unit.show(times.max),
+            ]),
+            None => cells.extend(dashes(8)),
+        }
+        table.row(cells);
+    }
+    Some(table)
+}
+
+fn below(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
+    if plan.below_ns.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = plan
+        .below_ns
+        .iter()
+        .map(|&ns| format!("< {}", time(ns as f64)))
+        .collect();
+    let mut columns: Vec<&str> = columns(points, &[]);
+    for name in &names {
+        columns.extend([name.as_str(), "95 %"]);
+    }
+    let mut table = Table::new(
+        "Percentage of exchanges below a limit (lost ones count as above)",
+        &columns,
+    );
+    for point in points {
+        let mut cells = point_cells(points, point);
+        for share in &point.below {
+            cells.push(percent(share.share));
+            cells.push(format!(
+                "{:.2} .. {:.2}",
+                share.low * 100.0,
+                share.high * 100.0
+            ));
+        }
+        table.row(cells);
+    }
+    Some(table)
+}
+
+/// Peaks shown of one point; all of them are in the JSON.
+const PEAKS: usize = 3;
+
+fn modes(points: &[PointSummary]) -> Option<Table> {
+    points.iter().find(|p| p.modes.len() > 1)?;
+    let unit = typical(points, |p| p.rtt.as_ref());
+    let mut table = Table::new(
+        format!("Points with more than one RTT peak, in {}", unit.name()),
+        &columns(points, &["peaks: percentage at time (from .. to)"]),
+    );
+    for point in points.iter().filter(|p| p.modes.len() > 1) {
+        let mut cells = point_cells(points, point);
+        let mut largest = point.modes.clone();
+        largest.sort_by(|a, b| b.share.total_cmp(&a.share));
+        largest.truncate(PEAKS);
+        largest.sort_by(|a, b| a.peak.total_cmp(&b.peak));
+        let mut peaks: Vec<String> = largest
+            .iter()
+            .map(|mode| {
+                format!(
+                    "{} at {} ({} .. {})",
+                    percent(mode.share),
+                    unit.show(mode.peak),
+                    unit.show(mode.low),
+                    unit.show(mode.high)
+                )
+            })
+            .collect();
+        if point.modes.len() > PEAKS {
+            peaks.push(format!("{} smaller", point.modes.len() - PEAKS));
+        }
+        cells.push(peaks.join("; "));
+        table.row(cells);
+    }
+    Some(table)
+}
+
+fn phases(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
+    if plan.connect != Connect::Each {
+        return None;
+    }
+    let unit = typical(points, |p| p.connect.as_ref());
+    let mut table = Table::new(
+        format!(
+            "Parts of an exchange in {}: connection, access (to the first byte), transfer",
+            unit.name()
+        ),
+        &columns(
+            points,
+            &[
+                "connect p50",
+                "p99",
+                "mean",
+                "access p50",
+                "p99",
+                "mean",
+                "transfer p50",
+                "p99",
+                "mean",
+            ],
+        ),
+    );
+    for point in points {
+        let mut cells = point_cells(points, point);
+        for part in [&point.connect, &point.access, &point.transfer] {
+            match part {
+                Some(part) => cells.extend([
+                    bounded(unit, &part.p50),
+                    bounded(unit, &part.p99),
+                    unit.show(part.mean.value),
+                ]),
+                None => cells.extend(dashes(3)),
+            }
+        }
+        table.row(cells);
+    }
+    Some(table)
+}
+
+fn device(points: &[PointSummary]) -> Option<Table> {
+    points
+        .iter()
+        .find(|p| p.device.as_ref().is_some_and(|d| d.max > 0.0))?;
+    let unit = typical(points, |p| p.device.as_ref());
+    let mut table = Table::new(
+        format!(
+            "Device time (by its own clock) in {}; the rest of the RTT is host and wire",
+            unit.name()
+        ),
+        &columns(
+            points,
+            &["mean", "95 %", "SD", "p50", "p99", "max", "% of RTT"],
+        ),
+    );
+    for point in points {
+        let mut cells = point_cells(points, point);
+        match (&point.device, &point.rtt) {
+            (Some(device), Some(rtt)) => cells.extend([
+                unit.show(device.mean.value),
+                half_width(unit, &device.mean),
+                unit.show(device.sd),
+                bounded(unit, &device.p50),
+                bounded(unit, &device.p99),
+                unit.show(device.max),
+                percent(device.mean.value / rtt.mean.value),
+            ]),
+            _ => cells.extend(dashes(7)),
+        }
+        table.row(cells);
+    }
+    Some(table)
+}
+
+fn losses(points: &[PointSummary]) -> Option<Table> {
+    points.iter().find(|p| !p.counts.is_clean())?;
+    let mut table = Table::new(
+        "Failed exchanges (only points that have some)",
+        &columns(
+            points,
+            &[
+                "exchanges",
+                "answered",
+                "lost",
+                "late",
+                "duplicated",
+                "reordered",
+                "corrupted",
+                "stray bytes",
+            ],
+        ),
+    );
+    for point in points.iter().filter(|p| !p.counts.is_clean()) {
+        let counts = &point.counts;
+        let mut cells = point_cells(points, point);
+        cells.extend(
+            [
+                counts.exchanges,
+                counts.answered,
+                counts.lost,
+                counts.late,
+                counts.duplicated,
+                counts.reordered,
+                counts.corrupted,
+                counts.stray_bytes,
+            ]
+            .map(grouped),
+        );
+        table.row(cells);
+    }
+    Some(table)
+}
+
+/// What links that run at once cost each other.
+fn interference(points: &[PointSummary]) -> Option<Table> {
+    let (together, alone): (Vec<&PointSummary>, Vec<&PointSummary>) =
+        points.iter().partition(|p| p.point.together);
+    together.first()?;
+    let unit = typical(points, |p| p.rtt.as_ref());
+    let cell = |p: &PointSummary| (p.point.out_bytes, p.point.in_bytes, p.point.depth);
+    let rtt = |p: &PointSummary| p.rtt.as_ref().map(|rtt| rtt.p50.value);
+    let rate = |p: &PointSummary| p.throughput.exchanges_s;
+    let mut table = Table::new(
+        format!(
+            "Links alone and together: RTT p50 in {}, exchanges/s",
+            unit.name()
+        ),
+        &columns(
+            points,
+            &[
+                "RTT alone",
+                "together",
+                "ratio",
+                "per s alone",
+                "together",
+                "ratio",
+                "sum",
+            ],
+        ),
+    );
+    let ratio = |before: f64, now: f64| match before > 0.0 {
+        true => format!("{:.2}", now / before),
+        false => "-".into(),
+    };
+    for point in &together {
+        let own = alone
+            .iter()
+            .find(|other| cell(other) == cell(point) && other.point.link == point.point.link);
+        let same = together.iter().filter(|other| cell(other) == cell(point));
+        let sum: f64 = same.map(|other| rate(other)).sum();
+        let mut cells = point_cells(points, point);
+        match (own.and_then(|own| rtt(own)), rtt(point)) {
+            (Some(before), Some(now)) => {
+                cells.extend([unit.show(before), unit.show(now), ratio(before, now)]);
+            }
+            _ => cells.extend(dashes(3)),
+        }
+        let before = own.map_or(0.0, |own| rate(own));
+        cells.extend([
+            format!("{before:.1}"),
+            format!("{:.1}", rate(point)),
+            ratio(before, rate(point)),
+            format!("{sum:.1}"),
+        ]);
+        table.row(cells);
+    }
+    Some(table)
+}

@@ -1,0 +1,129 @@
+//! A run in words and tables: the same on a terminal, in a paper and on the page.
+
+mod closed_loop;
+mod command;
+mod comparison;
+mod conditions;
+mod csv;
+mod deadline;
+mod exchange;
+mod flow_rows;
+mod heading;
+mod html;
+mod latex;
+mod markdown;
+mod no_tail;
+mod stream;
+mod table;
+#[cfg(test)]
+mod tests;
+mod warnings;
+mod words;
+
+pub use command::quoted;
+pub use comparison::{ComparisonTables, of_comparison};
+pub use deadline::of_deadlines;
+pub(crate) use no_tail::no_tail;
+pub use table::Table;
+pub use words::{FLOORS, FLOORS_ARE, Tables};
+
+use wiregauge_record::Conditions;
+use wiregauge_run::{AnyRun, Loop, RunFile, State, Stream};
+
+/// Tells of a run; with the confidence interval of every percentile if asked to.
+pub fn of(run: &AnyRun, confidence: bool) -> Tables {
+    match run {
+        AnyRun::Exchange(run) => of_exchange(&run.file, confidence),
+        AnyRun::Stream(run) => of_stream(&run.file),
+        AnyRun::Loop(run) => of_loop(&run.file),
+    }
+}
+
+/// What is told of a run as Markdown, to be pasted into an issue.
+pub fn markdown(run: &AnyRun, tables: &Tables) -> String {
+    markdown::document(run, tables)
+}
+
+/// What is told of a run as LaTeX tables, to be taken into a paper; needs booktabs.
+pub fn latex(run: &AnyRun, tables: &Tables) -> String {
+    latex::document(run, tables)
+}
+
+/// The summaries of a run as CSV: one row a point of an exchange run, one row a point and way of a
+/// stream run; plain numbers in base units. docs/report.md lists the columns.
+pub fn csv(run: &AnyRun) -> String {
+    csv::document(run)
+}
+
+/// Tells of an exchange run.
+pub fn of_exchange(file: &RunFile, confidence: bool) -> Tables {
+    Tables {
+        heading: heading::of_exchange(file),
+        set_off: vec![file.plan.address.clone()],
+        tables: exchange::tables(file, confidence),
+        floors: heading::floors(&file.conditions),
+        notes: Vec::new(),
+        warnings: together(&file.warnings, warnings::of_exchange(file)),
+        failed: failure(&file.state),
+        conditions: conditions::of_exchange(file),
+        command: command(&file.conditions),
+    }
+}
+
+/// Tells of a stream run.
+pub fn of_stream(file: &RunFile<Stream>) -> Tables {
+    let rows = flow_rows::rows(&file.points);
+    Tables {
+        heading: heading::of_stream(file),
+        set_off: file.plan.links().map(str::to_owned).collect(),
+        tables: stream::tables(&rows),
+        floors: Vec::new(),
+        notes: stream::both_ends(file, &rows).into_iter().collect(),
+        warnings: together(&file.warnings, warnings::of_stream(file, &rows)),
+        failed: failure(&file.state),
+        conditions: conditions::of_stream(file),
+        command: command(&file.conditions),
+    }
+}
+
+/// Tells of a loop run.
+pub fn of_loop(file: &RunFile<Loop>) -> Tables {
+    Tables {
+        heading: heading::of_loop(file),
+        set_off: vec![file.plan.address.clone()],
+        tables: closed_loop::tables(&file.points),
+        floors: Vec::new(),
+        notes: closed_loop::notes(&file.points),
+        warnings: together(&file.warnings, warnings::of_loop(file)),
+        failed: failure(&file.state),
+        conditions: conditions::of_loop(file),
+        command: command(&file.conditions),
+    }
+}
+
+/// The figures of a loop run in the columns of Spectrum's application note; `None` where that has no
+/// row of the same rate and channels.
+pub fn loop_beside_published(file: &RunFile<Loop>) -> Option<Table> {
+    closed_loop::beside_published(&file.points)
+}
+
+/// The command that a run was measured with, ready for a shell.
+pub fn command(conditions: &Conditions) -> String {
+    command::quoted(&conditions.command)
+}
+
+/// The words of a command, ready for a shell.
+pub fn command_line(words: &[String]) -> String {
+    command::quoted(words)
+}
+
+fn together(of_run: &[String], of_points: Vec<String>) -> Vec<String> {
+    of_run.iter().cloned().chain(of_points).collect()
+}
+
+fn failure(state: &State) -> Option<String> {
+    match state {
+        State::Failed { error } => Some(error.clone()),
+        State::Running | State::Complete | State::Interrupted => None,
+    }
+}

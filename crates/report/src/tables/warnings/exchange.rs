@@ -1,0 +1,385 @@
+//! What keeps a figure from being trusted, and the remedy in the flags that the user is using.
+
+use crate::units::{percent, time};
+use std::fmt;
+use wiregauge_record::{Disturbance, Ending, HostPlan, PointSummary, Schedule, Wait};
+use wiregauge_run::RunFile;
+
+/// A warning about a run or some of its points.
+pub(in crate::tables) enum Warning {
+    /// Exchanges were lost.
+    Lost { points: Vec<u32>, worst: f64 },
+    /// Answers had wrong bytes.
+    Corrupted { points: Vec<u32> },
+    /// The depth asked for was not reached.
+    Shallow {
+        points: Vec<u32>,
+        asked: u32,
+        achieved: f64,
+    },
+    /// Too few samples for a percentile.
+    FewSamples {
+        points: Vec<u32>,
+        fewest: u64,
+        worth: f64,
+    },
+    /// The schedule was not kept.
+    Behind { points: Vec<u32> },
+    /// The machine took time away.
+    Steal { points: Vec<u32>, worst: f64 },
+    /// The measuring thread was preempted.
+    Preempted {
+        points: Vec<u32>,
+        waited_ns: u64,
+        pinned: bool,
+        real_time: bool,
+    },
+    /// Somebody else on the pinned processor.
+    Shared { points: Vec<u32>, worst: f64 },
+    /// The clock jumped.
+    ClockGap { points: Vec<u32>, longest_ns: u64 },
+    /// The storage was too slow.
+    Storage { points: Vec<u32> },
+    /// An endpoint stalled and was cleared.
+    Stalled { points: Vec<u32>, times: u64 },
+    /// The figures are near this host's own floor.
+    NearFloor {
+        points: Vec<u32>,
+        floor_ns: f64,
+        wait: Wait,
+    },
+    /// A load ran.
+    Load { cpu: u32, memory: u32 },
+    /// A point is not whole.
+    Cut { points: Vec<u32> },
+}
+
+/// The warnings that a run deserves.
+pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Warning> {
+    let plan = &file.plan;
+    let mut warnings = Vec::new();
+    let indices = |keep: &dyn Fn(&PointSummary) -> bool| -> Vec<u32> {
+        file.points
+            .iter()
+            .filter(|p| keep(p))
+            .map(|p| p.point.index)
+            .collect()
+    };
+    let missing = |p: &PointSummary| {
+        (p.counts.lost + p.counts.late) as f64 / p.counts.exchanges.max(1) as f64
+    };
+    let worst = |of: &dyn Fn(&PointSummary) -> f64| file.points.iter().map(of).fold(0.0, f64::max);
+    let mut add = |points: Vec<u32>, make: &dyn Fn(Vec<u32>) -> Warning| {
+        if !points.is_empty() {
+            warnings.push(make(points));
+        }
+    };
+    add(indices(&|p| missing(p) > 0.0), &|points| Warning::Lost {
+        points,
+        worst: worst(&missing),
+    });
+    add(indices(&|p| p.counts.corrupted > 0), &|points| {
+        Warning::Corrupted { points }
+    });
+    add(indices(&|p| p.ending != Ending::Complete), &|points| {
+        Warning::Cut { points }
+    });
+    let scheduled = matches!(plan.schedule, Schedule::EveryNs(_));
+    // A schedule decides by itself how many are outstanding.
+    let shallow = |p: &PointSummary| {
+        !scheduled
+            && p.counts.exchanges > 10 * u64::from(p.point.depth)
+            && p.point.depth > 1
+            && p.achieved_depth < 0.8 * f64::from(p.point.depth)
+    };
+    if let Some(first) = file.points.iter().find(|p| shallow(p)) {
+        add(indices(&shallow), &|points| Warning::Shallow {
+            points,
+            asked: first.point.depth,
+            achieved: first.achieved_depth,
+        });
+    }
+    let few = |p: &PointSummary| p.rtt.as_ref().is_some_and(|rtt| rtt.p99.high.is_none());
+    let scarcest = file
+        .points
+        .iter()
+        .filter(|p| few(p))
+        .filter_map(|p| Some((p.counts.answered, p.rtt.as_ref()?.effective_n)))
+        .min_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some((fewest, worth)) = scarcest {
+        add(indices(&few), &|points| Warning::FewSamples {
+            points,
+            fewest,
+            worth,
+        });
+    }
+    // A whole period late: less is the delay of a timer.
+    let behind = |p: &PointSummary| match (plan.schedule, &p.from_intended, &p.rtt) {
+        (Schedule::EveryNs(every), Some(intended), Some(rtt)) => {
+            intended.p99.value - rtt.p99.value > every as f64
+        }
+        _ => false,
+    };
+    add(indices(&behind), &|points| Warning::Behind { points });
+    let disturbed = file.points.iter();
+    let disturbed = disturbed.map(|p| (p.point.index, &p.disturbances[..]));
+    add_disturbances(disturbed, &plan.host, &mut add);
+    let floor = |p: &PointSummary| -> Option<f64> {
+        let floors = &file.conditions.before.as_ref()?.floors;
+        let floor = floors.last().filter(|_| floors.len() > 1)?.rtt.p50.value;
+        (p.point.depth == 1 && p.rtt.as_ref()?.p50.value < 1.5 * floor).then_some(floor)
+    };
+    if let Some(floor_ns) = file.points.iter().find_map(floor) {
+        let wait = plan.wait;
+        add(indices(&|p| floor(p).is_some()), &|points| {
+            Warning::NearFloor {
+                points,
+                floor_ns,
+                wait,
+            }
+        });
+    }
+    let load = plan.host.load;
+    if load.cpu + load.memory > 0 {
+        warnings.push(Warning::Load {
+            cpu: load.cpu,
+            memory: load.memory,
+        });
+    }
+    warnings
+}
+
+/// Adds a warning about some points, made from their indices, if there are any.
+type Add<'a> = &'a mut dyn FnMut(Vec<u32>, &dyn Fn(Vec<u32>) -> Warning);
+
+/// Warnings about what disturbed a run: for each row its index and what disturbed it.
+pub(super) fn of_disturbances<'a>(
+    rows: impl Iterator<Item = (u32, &'a [Disturbance])>,
+    host: &HostPlan,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    add_disturbances(rows, host, &mut |rows, make| {
+        if !rows.is_empty() {
+            warnings.push(make(rows));
+        }
+    });
+    warnings
+}
+
+fn add_disturbances<'a>(
+    rows: impl Iterator<Item = (u32, &'a [Disturbance])>,
+    host: &HostPlan,
+    add: Add<'_>,
+) {
+    let mut steal = (Vec::new(), 0.0_f64);
+    let mut preempted = (Vec::new(), 0);
+    let mut shared = (Vec::new(), 0.0_f64);
+    let mut gaps = (Vec::new(), 0);
+    let mut storage = Vec::new();
+    let mut stalled = (Vec::new(), 0);
+    for (index, disturbances) in rows {
+        for disturbance in disturbances {
+            match *disturbance {
+                Disturbance::Steal { share } => {
+                    steal.0.push(index);
+                    steal.1 = steal.1.max(share);
+                }
+                Disturbance::Preempted { waited_ns, .. } => {
+                    preempted.0.push(index);
+                    preempted.1 = waited_ns.max(preempted.1);
+                }
+                Disturbance::SharedProcessor { share } => {
+                    shared.0.push(index);
+                    shared.1 = shared.1.max(share);
+                }
+                Disturbance::ClockGap { longest_ns, .. } => {
+                    gaps.0.push(index);
+                    gaps.1 = longest_ns.max(gaps.1);
+                }
+                Disturbance::StorageTooSlow { .. } => storage.push(index),
+                // Only of loops, which tell it themselves.
+                Disturbance::DeviceLate(_) => {}
+                // Tables by `wiregauge explain`, which alone reads those times.
+                Disturbance::UrbEventsLost { .. } => {}
+                Disturbance::EndpointStalled { times } => {
+                    stalled.0.push(index);
+                    stalled.1 += times;
+                }
+            }
+        }
+    }
+    let (pinned, real_time) = (host.pin.is_some(), host.priority.is_some());
+    add(steal.0, &|points| Warning::Steal {
+        points,
+        worst: steal.1,
+    });
+    add(preempted.0, &|points| Warning::Preempted {
+        points,
+        waited_ns: preempted.1,
+        pinned,
+        real_time,
+    });
+    add(shared.0, &|points| Warning::Shared {
+        points,
+        worst: shared.1,
+    });
+    add(gaps.0, &|points| Warning::ClockGap {
+        points,
+        longest_ns: gaps.1,
+    });
+    add(storage, &|points| Warning::Storage { points });
+    add(stalled.0, &|points| Warning::Stalled {
+        points,
+        times: stalled.1,
+    });
+}
+
+/// `point 3`, `points 1, 2 and 7`, `12 points`; numbered from 1 as the table's rows are.
+pub(super) fn named(points: &[u32]) -> String {
+    match points {
+        [one] => format!("row {}", one + 1),
+        few if few.len() <= 4 => {
+            let names: Vec<String> = few.iter().map(|p| (p + 1).to_string()).collect();
+            format!("rows {}", names.join(", "))
+        }
+        many => format!("{} rows, from row {}", many.len(), many[0] + 1),
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::Lost { points, worst } => write!(
+                f,
+                "up to {} of the exchanges were not answered in time ({}). RTT figures are for the answered \
+                 ones; over all exchanges, percentiles above {} are undefined. Try a lower --depth or --rate, \
+                 or a longer --timeout.",
+                percent(*worst),
+                named(points),
+                percent(1.0 - worst)
+            ),
+            Warning::Corrupted { points } => write!(
+                f,
+                "answers have wrong bytes ({}): this link is not reliable. Check cable, --baud and the buffers \
+                 of the device.",
+                named(points)
+            ),
+            Warning::Shallow {
+                points,
+                asked,
+                achieved,
+            } => write!(
+                f,
+                "depth {asked} was requested, {achieved:.1} achieved ({}): the host or a full buffer delayed \
+                 requests. TRT is that of the achieved depth; try --wait spin, or smaller sizes.",
+                named(points)
+            ),
+            Warning::FewSamples {
+                points,
+                fewest,
+                worth,
+            } => write!(
+                f,
+                "p99 has no upper confidence bound ({}; marked >=): {fewest} exchanges{} are too few. Use \
+                 --count 1000 or more for p99, --count 10000 for p99.9.",
+                named(points),
+                match worth.round() {
+                    worth if worth < *fewest as f64 => format!(
+                        ", worth about {worth} independent ones because samples are autocorrelated,"
+                    ),
+                    _ => String::new(),
+                }
+            ),
+            Warning::Behind { points } => write!(
+                f,
+                "the schedule was not kept ({}): exchanges waited for earlier ones. Use the table from the \
+                 intended start; try a higher --depth or a longer --interval.",
+                named(points)
+            ),
+            Warning::Steal { points, worst } => write!(
+                f,
+                "the hypervisor stole up to {} of the time of this machine ({}). The tails are caused by this \
+                 host, not by the link: measure on a real machine.",
+                percent(*worst),
+                named(points)
+            ),
+            Warning::Preempted {
+                points,
+                waited_ns,
+                pinned,
+                real_time,
+            } => {
+                write!(
+                    f,
+                    "other programs preempted the measuring thread, for up to {} per point ({}).",
+                    time(*waited_ns as f64),
+                    named(points)
+                )?;
+                match (pinned, real_time) {
+                    (_, false) => write!(f, " Try --priority 50, or a less loaded host."),
+                    (false, true) => write!(f, " Try --pin CPU."),
+                    (true, true) => write!(f, " Look for other real-time programs on that CPU."),
+                }
+            }
+            Warning::Shared { points, worst } => write!(
+                f,
+                "other programs used {} of the CPU that the measuring thread is pinned to ({}). Use --pin with \
+                 another one.",
+                percent(*worst),
+                named(points)
+            ),
+            Warning::ClockGap { points, longest_ns } => write!(
+                f,
+                "the clock jumped by up to {} for a spinning thread ({}): an interrupt, the hypervisor or the \
+                 firmware. Tails of that length are caused by this host.",
+                time(*longest_ns as f64),
+                named(points)
+            ),
+            Warning::Stalled { points, times } => write!(
+                f,
+                "the device stalled an endpoint {times} times ({}); it was cleared each time, and outstanding \
+                 exchanges were lost. The device rejects the requests: check sizes and --protocol.",
+                named(points)
+            ),
+            Warning::Storage { points } => write!(
+                f,
+                "samples arrived faster than they could be stored, and the loop waited ({}). Use fewer \
+                 exchanges, no --keep-data, or a faster disk.",
+                named(points)
+            ),
+            Warning::NearFloor {
+                points,
+                floor_ns,
+                wait,
+            } => {
+                write!(
+                    f,
+                    "{} close to the floor of this host, {} for this kind of link: the figures show the host \
+                     more than the device.",
+                    if points.len() == 1 {
+                        format!("{} is", named(points))
+                    } else {
+                        format!("{} are", named(points))
+                    },
+                    time(*floor_ns)
+                )?;
+                if *wait == Wait::Block {
+                    write!(f, " --wait spin lowers the floor.")
+                } else {
+                    Ok(())
+                }
+            }
+            Warning::Load { cpu, memory } => write!(
+                f,
+                "measured under synthetic load: {cpu} computing and {memory} copying threads."
+            ),
+            Warning::Cut { points } => {
+                write!(
+                    f,
+                    "not measured to the end ({}); the samples taken so far are kept.",
+                    named(points)
+                )
+            }
+        }
+    }
+}

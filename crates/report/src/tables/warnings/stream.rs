@@ -1,0 +1,274 @@
+//! What keeps a stream's figures from being trusted, and the remedy in the flags that the user is
+//! using.
+
+use super::exchange::{self as warnings, named};
+use crate::tables::flow_rows::Row;
+use crate::units::{grouped, percent};
+use std::fmt;
+use wiregauge_record::{Ending, FlowSummary, Way};
+use wiregauge_run::{RunFile, Stream};
+
+/// Above this the figure is not that of the wire; below, it is how transfers fall into the window.
+const OVER_LIMIT: f64 = 1.02;
+
+/// A queue that is less full than this was kept waiting.
+const SHALLOW: f64 = 0.8;
+
+/// A warning about some rows of a stream run.
+pub(in crate::tables) enum StreamWarning {
+    /// Bytes were lost.
+    Lost {
+        rows: Vec<u32>,
+        worst: f64,
+        way: Way,
+        datagram: bool,
+    },
+    /// Bytes came twice, changed or from nowhere.
+    Damaged { rows: Vec<u32> },
+    /// The device did not tell what it took.
+    Unreported { rows: Vec<u32> },
+    /// The device could not keep pace.
+    Overruns { rows: Vec<u32>, most: u64 },
+    /// Endpoints stalled.
+    Stalled { rows: Vec<u32>, most: u64 },
+    /// The queue was not kept full.
+    Shallow {
+        rows: Vec<u32>,
+        asked: u32,
+        achieved: f64,
+    },
+    /// More than the wire carries, by the host's count.
+    OverLimit { rows: Vec<u32> },
+    /// More than the wire carries, by the device's count too.
+    NoRealBus { rows: Vec<u32> },
+    /// Too few transfers for an interval of the rate.
+    Short { rows: Vec<u32> },
+    /// A rate asked for was higher than the link's.
+    TooSlow { rows: Vec<u32> },
+    /// Nothing was compared.
+    Unchecked,
+    /// A load ran.
+    Load { cpu: u32, memory: u32 },
+    /// A point is not whole.
+    Cut { rows: Vec<u32> },
+    /// What disturbs any measurement.
+    Other(warnings::Warning),
+}
+
+/// The warnings that a run deserves.
+pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<StreamWarning> {
+    let mut found = Vec::new();
+    let those = |keep: &dyn Fn(&Row<'_>) -> bool| -> Vec<u32> {
+        let numbered = (0..).zip(rows);
+        numbered
+            .filter(|(_, row)| keep(row))
+            .map(|(at, _)| at)
+            .collect()
+    };
+    let mut add = |rows: Vec<u32>, make: &dyn Fn(Vec<u32>) -> StreamWarning| {
+        if !rows.is_empty() {
+            found.push(make(rows));
+        }
+    };
+    let unreported = |flow: &FlowSummary| {
+        flow.device.is_none() && flow.counts.sent > 0 && flow.counts.received == 0
+    };
+    let lost = |flow: &FlowSummary| match unreported(flow) {
+        true => 0.0,
+        false => flow.counts.lost as f64 / flow.counts.sent.max(1) as f64,
+    };
+    let datagram = file.plan.links().any(|link| link.starts_with("udp:"));
+    for way in [Way::In, Way::Out] {
+        let hit = |row: &Row<'_>| row.1.way == way && lost(row.1) > 0.0;
+        let of_way = rows.iter().filter(|row| row.1.way == way);
+        let worst = of_way.map(|row| lost(row.1)).fold(0.0, f64::max);
+        add(those(&hit), &|rows| StreamWarning::Lost {
+            rows,
+            worst,
+            way,
+            datagram,
+        });
+    }
+    let damaged = |row: &Row<'_>| {
+        let counts = &row.1.counts;
+        counts.duplicated + counts.corrupted + counts.stray > 0
+    };
+    add(those(&damaged), &|rows| StreamWarning::Damaged { rows });
+    add(those(&|row| unreported(row.1)), &|rows| {
+        StreamWarning::Unreported { rows }
+    });
+    let overruns = |row: &Row<'_>| row.1.device.map_or(0, |device| device.overruns);
+    add(those(&|row| overruns(row) > 0), &|hit| {
+        StreamWarning::Overruns {
+            rows: hit,
+            most: rows.iter().map(overruns).max().unwrap_or(0),
+        }
+    });
+    add(those(&|row| row.1.stalls > 0), &|hit| {
+        StreamWarning::Stalled {
+            rows: hit,
+            most: rows.iter().map(|row| row.1.stalls).max().unwrap_or(0),
+        }
+    });
+    let shallow = |row: &Row<'_>| {
+        let queue = row.0.point.queue;
+        queue > 1
+            && row.1.transfers > 10 * u64::from(queue)
+            && row.1.achieved_queue < SHALLOW * f64::from(queue)
+    };
+    if let Some((point, flow)) = rows.iter().find(|row| shallow(row)) {
+        add(those(&shallow), &|rows| StreamWarning::Shallow {
+            rows,
+            asked: point.point.queue,
+            achieved: flow.achieved_queue,
+        });
+    }
+    let over = |row: &Row<'_>| row.1.limit.as_ref().is_some_and(|l| l.used > OVER_LIMIT);
+    // What only fills buffers has not yet come to the device.
+    let unreal = |row: &Row<'_>| {
+        let clocked = row.0.flows.iter().filter_map(|flow| flow.device);
+        let clocked = clocked.filter(|device| device.elapsed_ns > 0);
+        let passed: f64 = clocked
+            .map(|d| d.bytes as f64 * 1e9 / d.elapsed_ns as f64)
+            .sum();
+        let limit = row.1.limit.as_ref();
+        limit.is_some_and(|limit| passed > OVER_LIMIT * limit.bytes_s)
+    };
+    add(those(&|row| over(row) && !unreal(row)), &|rows| {
+        StreamWarning::OverLimit { rows }
+    });
+    add(those(&|row| over(row) && unreal(row)), &|rows| {
+        StreamWarning::NoRealBus { rows }
+    });
+    let short = |row: &Row<'_>| row.1.rate.as_ref().is_none_or(|rate| rate.low.is_none());
+    add(those(&short), &|rows| StreamWarning::Short { rows });
+    let too_slow = |row: &Row<'_>| row.1.buffers.iter().any(|need| !need.sustained);
+    add(those(&too_slow), &|rows| StreamWarning::TooSlow { rows });
+    add(those(&|row| row.0.ending != Ending::Complete), &|rows| {
+        StreamWarning::Cut { rows }
+    });
+    if !file.plan.check {
+        found.push(StreamWarning::Unchecked);
+    }
+    let load = file.plan.host.load;
+    if load.cpu + load.memory > 0 {
+        found.push(StreamWarning::Load {
+            cpu: load.cpu,
+            memory: load.memory,
+        });
+    }
+    let disturbed = (0..)
+        .zip(rows)
+        .map(|(at, row)| (at, &row.0.disturbances[..]));
+    let others = warnings::of_disturbances(disturbed, &file.plan.host);
+    found.extend(others.into_iter().map(StreamWarning::Other));
+    found
+}
+
+impl fmt::Display for StreamWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StreamWarning::Lost {
+                rows,
+                worst,
+                way,
+                datagram,
+            } => {
+                let who = match way {
+                    Way::In => "sent by the device were lost",
+                    Way::Out => "sent by this host did not arrive at the device",
+                };
+                let remedy = match (datagram, way) {
+                    (true, _) => {
+                        "Datagrams have no flow control: a slower receiver loses data. Compare with tcp://, or \
+                         send more slowly."
+                    }
+                    (false, Way::In) => {
+                        "The buffer of the device overflows while this host does not read: check the gaps, try \
+                         a longer --queue or --priority, or compute the buffer with --rate."
+                    }
+                    (false, Way::Out) => {
+                        "Does the device use flow control (NAK, RTS/CTS, XOFF) when it is full? Also check \
+                         cable and --baud."
+                    }
+                };
+                let (part, rows) = (percent(*worst), named(rows));
+                write!(f, "up to {part} of the bytes {who} ({rows}). {remedy}")
+            }
+            StreamWarning::Damaged { rows } => write!(
+                f,
+                "bytes are corrupted, duplicated or were never sent ({}): this link is not reliable. Check \
+                 cable, --baud and the buffers of the device.",
+                named(rows)
+            ),
+            StreamWarning::Unreported { rows } => write!(
+                f,
+                "the device did not report what it received ({}): the number of lost bytes is unknown.",
+                named(rows)
+            ),
+            StreamWarning::Overruns { rows, most } => write!(
+                f,
+                "the device could not send or receive data in time, up to {} times ({}). Its buffer is too \
+                 small for the gaps of this host, or it is too slow.",
+                grouped(*most),
+                named(rows)
+            ),
+            StreamWarning::Stalled { rows, most } => write!(
+                f,
+                "endpoints stalled and were cleared, up to {} times ({}): the device rejected transfers. Check \
+                 its firmware.",
+                grouped(*most),
+                named(rows)
+            ),
+            StreamWarning::Shallow {
+                rows,
+                asked,
+                achieved,
+            } => write!(
+                f,
+                "a queue of {asked} was requested, {achieved:.1} achieved ({}): the host gap is large compared \
+                 with the transfer time. The rate is that of the achieved queue; try larger --transfer sizes, \
+                 --priority, or --no-check.",
+                named(rows)
+            ),
+            StreamWarning::OverLimit { rows } => write!(
+                f,
+                "the host sent more than the wire carries ({}): buffers in between were still filling. Use the \
+                 rate measured by the device, or try a longer --settle and --duration.",
+                named(rows)
+            ),
+            StreamWarning::NoRealBus { rows } => write!(
+                f,
+                "both ends report more data than such a bus can carry ({}): there is no real bus in between. \
+                 An emulated bus has no limit; these figures are those of its software.",
+                named(rows)
+            ),
+            StreamWarning::Short { rows } => write!(
+                f,
+                "too few transfers for an interval of the rate ({}). Try a longer --duration or \
+                 a smaller --transfer.",
+                named(rows)
+            ),
+            StreamWarning::TooSlow { rows } => write!(
+                f,
+                "the link is slower than a --rate ({}): no buffer is large enough for it.",
+                named(rows)
+            ),
+            StreamWarning::Unchecked => write!(
+                f,
+                "the content of received bytes was not checked (--no-check): only lost bytes are detected."
+            ),
+            StreamWarning::Load { cpu, memory } => warnings::Warning::Load {
+                cpu: *cpu,
+                memory: *memory,
+            }
+            .fmt(f),
+            StreamWarning::Cut { rows } => write!(
+                f,
+                "not measured to the end ({}); the samples taken so far are kept.",
+                named(rows)
+            ),
+            StreamWarning::Other(warning) => warning.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What there is to say about a run.
+
+use super::Table;
+
+/// What there is to say about a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tables {
+    /// What was measured, on what: one or two lines.
+    pub heading: Vec<String>,
+    /// Parts of the first line of the heading to be set off, in the order in which they stand there.
+    pub set_off: Vec<String>,
+    /// Every table that has something to say.
+    pub tables: Vec<Table>,
+    /// What the host does without the device, line by line; empty if that was not measured.
+    pub floors: Vec<String>,
+    /// What else the figures amount to, in sentences.
+    pub notes: Vec<String>,
+    /// Why some figures deserve a second look, with the remedy.
+    pub warnings: Vec<String>,
+    /// The error, if the run failed.
+    pub failed: Option<String>,
+    /// What it ran on: names and values, in groups that have a title.
+    pub conditions: Vec<(String, Vec<(String, String)>)>,
+    /// The command that repeats it, ready for a shell.
+    pub command: String,
+}
+
+/// The title of [`Tables::floors`].
+pub const FLOORS: &str = "Floor: this host without the device";
+
+/// What the figures in [`Tables::floors`] are.
+pub const FLOORS_ARE: &str = "before / after the run";
