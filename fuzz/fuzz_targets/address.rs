@@ -40,7 +40,7 @@ fuzz_target!(|bytes: &[u8]| {
         // Whatever is wrong with it, the user is told so and told what to type instead.
         Err(error) => {
             assert_eq!(error.kind(), LinkErrorKind::Usage);
-            assert!(error.to_string().contains("try: "), "{error}");
+            assert!(error.to_string().contains("hint: "), "{error}");
         }
     }
     match ServeAddress::parse(&text) {

@@ -43,8 +43,8 @@ refused() {
     grep -q "$words" /tmp/refused || fail "loop $* did not say: $words"
 }
 refused 3 "hw:Fine (card 1; device 0: capture and playback" alsa:hw:Nothing --rate 48k --notify 256
-refused 2 "8000 to 192000 samples a second" "$coarse" --rate 1M --notify 256
-refused 2 "try: --notify 64 (16 frames)" "$coarse" --rate 48k --channels 2 --notify 32
+refused 2 "8000 to 192000 samples/s" "$coarse" --rate 1M --notify 256
+refused 2 "hint: use --notify 64 (16 frames)" "$coarse" --rate 48k --channels 2 --notify 32
 wiregauge loop "$coarse" --rate 48k --notify 1k --preload 8k --duration 20s --no-calibration --no-store --quiet >/dev/null &
 sleep 0.2
 refused 3 "in use by process $!" alsa:hw:Coarse,1,0/hw:Coarse,0,0 --rate 48k --notify 1k

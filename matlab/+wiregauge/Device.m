@@ -1,22 +1,23 @@
 classdef Device < handle
-%DEVICE  An open device: exchanges of your own bytes, one by one, in batches, and in a pipeline.
-%   wiregauge.open makes it. Bytes are uint8 (a char row is taken as its bytes); answers are uint8 columns. One request or
-%   answer is a column of a matrix, because that is how MATLAB and Octave lay it out: what goes out together lies together.
+%DEVICE  An open device: exchange your own bytes, one at a time, in batches or in a pipeline.
+%   Returned by wiregauge.open. Bytes are uint8 (a char row is used as bytes); answers are uint8 columns. One request or
+%   answer is a column of a matrix, which is contiguous in MATLAB and Octave.
 %
 %   Times are of the host's monotonic clock, in nanoseconds: start_ns since the device was opened, rtt_ns from the start of
-%   sending to the last byte of the answer; device_rx_ticks and device_tx_ticks are the device's clock, 0 where it has none.
+%   sending to the last byte of the answer; device_rx_ticks and device_tx_ticks are from the device clock, 0 without
+%   one.
 %
 %   Errors: wiregauge:timeout, wiregauge:closed, wiregauge:link, wiregauge:argument and so on; docs/matlab.md lists them.
 %
 %   See also wiregauge.open.
 
     properties (SetAccess = private)
-        % The address that it was opened with.
+        % The address used to open it.
         address = '';
     end
 
     properties (SetAccess = private, Hidden = true)
-        % The number that the MEX file knows it by; 0 when closed.
+        % Its number in the MEX file; 0 when closed.
         number = uint64(0);
     end
 
@@ -29,8 +30,9 @@ classdef Device < handle
 
         function [reply, timing] = exchange(dev, request, replyBytes)
             %EXCHANGE  Send a request and wait for its answer.
-            %   reply = dev.exchange(request, replyBytes) returns replyBytes bytes, a uint8 column. Without replyBytes the answer
-            %   is as long as the request, or as long as the framing says. [reply, timing] also returns when: a struct.
+            %   reply = dev.exchange(request, replyBytes) returns replyBytes bytes, a uint8 column. Without replyBytes
+            %   the answer has the size of the request, or the size given by the framing. [reply, timing] also returns a
+            %   struct of times.
             if nargin < 3
                 replyBytes = [];
             end
@@ -42,11 +44,11 @@ classdef Device < handle
         end
 
         function [replies, timing] = exchangeMany(dev, requests, replyBytes, depth)
-            %EXCHANGEMANY  Exchange a whole batch, with several requests outstanding.
+            %EXCHANGEMANY  Exchange a batch, with several requests outstanding.
             %   replies = dev.exchangeMany(requests, replyBytes, depth) sends the columns of the uint8 matrix requests (or the elements
             %   of a cell array, if they differ in size), keeps depth of them outstanding (1 unless given), and returns a uint8
-            %   matrix: column k is the answer to request k, with zeros behind shorter ones. All answers have replyBytes bytes ([]: as
-            %   many as the longest request); where the framing tells their size, replyBytes is the most that is taken (4096).
+            %   matrix: column k is the answer to request k, padded with zeros. All answers have replyBytes bytes ([]: as
+            %   many as the longest request); if the framing gives their size, replyBytes is the maximum (4096).
             %   [replies, timing] also returns a struct of 1-by-K rows: the times, and bytes, the size of each answer.
             if nargin < 3
                 replyBytes = [];
@@ -76,14 +78,15 @@ classdef Device < handle
         end
 
         function count = outstanding(dev)
-            %OUTSTANDING  Submitted requests whose answers were not taken yet.
+            %OUTSTANDING  Number of submitted requests whose answers were not received yet.
             count = wiregauge_mex('outstanding', dev.number);
         end
 
         function data = readStream(dev, bytes, transferBytes, queue)
-            %READSTREAM  Take so many bytes of what the device sends.
+            %READSTREAM  Receive a stream from the device.
             %   data = dev.readStream(bytes, transferBytes, queue) returns a uint8 column, read in transfers of transferBytes (65536
-            %   unless given), queue (1) of them pending on USB. With the wiregauge protocol the device is told to begin and to end.
+            %   unless given), queue (1) of them pending on USB. With the wiregauge protocol the device gets a start and
+            %   an end command.
             if nargin < 3
                 transferBytes = 65536;
             end
@@ -94,7 +97,7 @@ classdef Device < handle
         end
 
         function taken = writeStream(dev, data, transferBytes, queue)
-            %WRITESTREAM  Send bytes to the device likewise; returns how many it took.
+            %WRITESTREAM  Send a stream to the device in the same way; returns the number of bytes sent.
             if nargin < 3
                 transferBytes = 65536;
             end
@@ -110,7 +113,7 @@ classdef Device < handle
         end
 
         function about = about(dev)
-            %ABOUT  What is known of the device: a struct with its name (responder), limits and clock, where it said so.
+            %ABOUT  Information on the device: a struct with its name (responder), limits and clock, if it reports them.
             about = wiregauge_mex('about', dev.number);
         end
 

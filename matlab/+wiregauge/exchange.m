@@ -1,14 +1,14 @@
 function run = exchange(address, varargin)
-%EXCHANGE  Measure request and response with a device: RTT, jitter, TRT, throughput, losses.
+%EXCHANGE  Measure request/response exchanges: RTT, jitter, throughput, losses.
 %   run = wiregauge.exchange('serial:///dev/ttyACM0', 'In', [48 100 1000], 'Depth', [1 2 4], 'Count', 10000) has the wiregauge
-%   program measure every combination of sizes and depths and returns the stored run: see wiregauge.loadRun. In MATLAB R2021a and
-%   later In=[48 100 1000] is understood as well.
+%   program measure every combination of sizes and depths and returns the stored run: see wiregauge.loadRun. In MATLAB
+%   R2021a and later also In=[48 100 1000].
 %
 %   Options are the flags of `wiregauge exchange` in CamelCase: 'Out', 'In', 'Depth', 'Count', 'Duration' ('2s'), 'Rate',
 %   'Protocol' ('echo'), 'Timeout' ('100ms'), 'Warmup', 'Connect', 'Below' ('6ms,10ms'), 'Require' ({'p99<2ms'}), 'Store'
-%   ('directory') and so on; `wiregauge help exchange` tells them all.
+%   ('directory') and so on; `wiregauge help exchange` lists them all.
 %
-%   run.missed tells which limits of 'Require' were missed; empty if none was.
+%   run.missed has the missed limits of 'Require'; empty if none.
 %
 %   Errors: wiregauge:usage, wiregauge:link, wiregauge:interrupted, wiregauge:missing (no wiregauge program), wiregauge:argument.
 %

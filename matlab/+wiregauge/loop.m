@@ -1,10 +1,10 @@
 function run = loop(device, varargin)
-%LOOP  Measure how short a continuous acquire-process-output loop can be.
+%LOOP  Measure the shortest stable latency of a continuous acquire-process-output loop.
 %   run = wiregauge.loop('virtual', 'Rate', 48000, 'Notify', [256 1024], 'Duration', '2s') has the wiregauge program measure and returns
 %   the stored run: see wiregauge.loadRun.
 %
 %   Options are the flags of `wiregauge loop` in CamelCase: 'Rate', 'Channels', 'Notify', 'Preload', 'Wait', 'Find' (true) and
-%   so on. Errors as of wiregauge.exchange.
+%   so on. Errors as for wiregauge.exchange.
 
 run = wiregauge.internal.measured('loop', device, varargin);
 end

@@ -1,15 +1,15 @@
 function handle = plotHistogram(run, varargin)
-%PLOTHISTOGRAM  How often each RTT occurred, one panel for each point of a run.
-%   wiregauge.plotHistogram(run) draws the points of wiregauge.exchange or wiregauge.loadRun below one another, on one axis of time,
-%   and returns the figure's handle. 'Points' ([1 3]) draws some of them; 'Log' (true) draws the counts on a logarithmic axis,
-%   so that the tail is seen. What is longer than the longest p99 is counted in the last bar.
+%PLOTHISTOGRAM  Histogram of the RTT, one panel for each point of a run.
+%   wiregauge.plotHistogram(run) draws the points of wiregauge.exchange or wiregauge.loadRun below one another, with a
+%   common time axis, and returns the figure handle. 'Points' ([1 3]) draws some of them; 'Log' (true) draws the counts on a logarithmic axis,
+%   so that the tail is visible. Times longer than the longest p99 are counted in the last bar.
 %
-%   Errors: wiregauge:argument if it is no run of exchanges, or has more than 12 points to draw.
+%   Errors: wiregauge:argument if it is not an exchange run, or has more than 12 points to draw.
 
 options = wiregauge.internal.pairs(varargin, struct('Points', [], 'Log', false));
 points = wiregauge.internal.exchanges(run, options.Points);
 if numel(points) > 12
-    error('wiregauge:argument', '%d points do not fit: choose some with ''Points'', [1 2 3]', numel(points));
+    error('wiregauge:argument', '%d points are too many: select some with ''Points'', [1 2 3]', numel(points));
 end
 handle = wiregauge.internal.sheet('RTT histogram', 800, 60 + 90 * numel(points));
 least = Inf;
@@ -22,7 +22,7 @@ for k = 1:numel(points)
     end
 end
 if ~isfinite(least)
-    error('wiregauge:argument', 'no exchange of these points was answered right');
+    error('wiregauge:argument', 'no exchange of these points was answered correctly');
 end
 width = max(1.05 * (most - least) / 120, 1e-3);
 edges = least + (0:120) * width;

@@ -1,9 +1,9 @@
 function handle = plotThroughput(run)
-%PLOTTHROUGHPUT  Throughput against size of the response, a line for each depth.
-%   wiregauge.plotThroughput(run) draws IN bytes a second of right exchanges against the size of a response (of the request, if
-%   only that was varied), and returns the figure's handle. A dashed line is the limit of the medium, where it is known.
+%PLOTTHROUGHPUT  Throughput against response size, one line per depth.
+%   wiregauge.plotThroughput(run) draws the IN throughput of correct exchanges against the response size (the request
+%   size, if only that was varied), and returns the figure handle. A dashed line is the limit of the medium, if known.
 %
-%   Errors: wiregauge:argument if it is no run of exchanges.
+%   Errors: wiregauge:argument if it is not an exchange run.
 
 points = wiregauge.internal.exchanges(run, []);
 handle = wiregauge.internal.sheet('Throughput against size', 800, 420);
@@ -30,10 +30,10 @@ end
 limits = ylim();
 ylim([0, 1.4 * limits(2)]); % Room for the legend.
 if strcmp(field, 'in_bytes')
-    xlabel('size of a response in bytes');
+    xlabel('response size in bytes');
     ylabel('IN in kB/s');
 else
-    xlabel('size of a request in bytes');
+    xlabel('request size in bytes');
     ylabel('OUT in kB/s');
 end
 legend(labels, 'location', 'northwest', 'fontsize', 10);

@@ -1,15 +1,15 @@
 function handle = plotTrt(run)
-%PLOTTRT  RTT and TRT against depth, beside the ideal TRT = RTT / depth.
-%   wiregauge.plotTrt(run) draws a pair of lines for each size that was measured at several depths, and returns the figure's
+%PLOTTRT  RTT and TRT against depth, with the ideal TRT = RTT / depth.
+%   wiregauge.plotTrt(run) draws two lines for each size that was measured at several depths, and returns the figure
 %   handle. TRT is the time between the starts of two exchanges: the sampling period of a control loop. The ideal is the RTT
 %   at the smallest depth, divided by the depth.
 %
-%   Errors: wiregauge:argument if it is no run of exchanges, or has one depth only.
+%   Errors: wiregauge:argument if it is not an exchange run, or has only one depth.
 
 points = wiregauge.internal.exchanges(run, []);
 sizes = unique([[points.out_bytes]', [points.in_bytes]'], 'rows');
 if numel(unique([points.depth])) < 2
-    error('wiregauge:argument', 'this run has one depth only: measure with ''Depth'', [1 2 4]');
+    error('wiregauge:argument', 'this run has only one depth: measure with ''Depth'', [1 2 4]');
 end
 handle = wiregauge.internal.sheet('RTT and TRT against depth', 800, 420);
 wiregauge.internal.panel(handle, 1, 1, 1, 1);

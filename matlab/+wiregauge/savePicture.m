@@ -1,5 +1,5 @@
 function savePicture(handle, file)
-%SAVEPICTURE  Save a figure as PNG or SVG, by the name of the file.
+%SAVEPICTURE  Save a figure as PNG or SVG, according to the file name.
 %   wiregauge.savePicture(wiregauge.plotHistogram(run), 'rtt.png') does the same in MATLAB and in Octave with each of its graphics.
 %
 %   Errors: wiregauge:argument for another kind of file.
@@ -7,7 +7,7 @@ function savePicture(handle, file)
 file = wiregauge.internal.text(file, 'the file');
 [~, ~, ending] = fileparts(file);
 if ~any(strcmpi(ending, {'.png', '.svg'}))
-    error('wiregauge:argument', 'a picture is a file .png or .svg, not "%s"', file);
+    error('wiregauge:argument', 'the file name must end in .png or .svg, not "%s"', file);
 end
 device = ['-d', lower(ending(2:end))];
 if exist('OCTAVE_VERSION', 'builtin') && strcmp(get(handle, '__graphics_toolkit__'), 'gnuplot')

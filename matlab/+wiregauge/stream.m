@@ -1,10 +1,10 @@
 function run = stream(address, varargin)
-%STREAM  Measure data that flows without waiting for answers: rate, losses, gaps.
+%STREAM  Measure one-way data streams: rate, losses, gaps.
 %   run = wiregauge.stream('tcp://127.0.0.1:7700', 'Direction', 'in,out', 'Transfer', [512 65536], 'Duration', '2s') has the wiregauge
 %   program measure every combination and returns the stored run: see wiregauge.loadRun.
 %
 %   Options are the flags of `wiregauge stream` in CamelCase: 'Direction', 'Transfer', 'Queue', 'Duration', 'Rate' and so on.
-%   Errors as of wiregauge.exchange.
+%   Errors as for wiregauge.exchange.
 
 run = wiregauge.internal.measured('stream', address, varargin);
 end

@@ -31,7 +31,7 @@ arrays_bytes arrays_vector(const char *what, const mxArray *array) {
         for (n = 0; n < result.count; n++) {
             /* mxChar has 16 bits in MATLAB and 8, of either sign, in Octave. */
             if (sizeof(mxChar) > 1 && (unsigned long)text[n] > 255) {
-                arrays_refuse(what, "bytes: these characters are none", array);
+                arrays_refuse(what, "bytes: a character above 255 is not a byte", array);
             }
             copy[n] = (uint8_t)text[n];
         }
@@ -85,7 +85,7 @@ uint64_t arrays_whole(const char *what, const mxArray *array, uint64_t least, ui
 const mxArray *arrays_field(const mxArray *fields, const char *name) {
     const mxArray *field = mxIsStruct(fields) && mxGetNumberOfElements(fields) == 1 ? mxGetField(fields, 0, name) : NULL;
     if (field == NULL) {
-        mexErrMsgIdAndTxt("wiregauge:argument", "the options must be one struct with the field %s; wiregauge.open makes it", name);
+        mexErrMsgIdAndTxt("wiregauge:argument", "the options must be one struct with the field %s; use wiregauge.open", name);
     }
     return field;
 }
@@ -103,7 +103,7 @@ size_t arrays_asked(const mxArray *array) {
 
 size_t arrays_product(size_t a, size_t b) {
     if (b != 0 && a > ((size_t)-1) / 2 / b) {
-        mexErrMsgIdAndTxt("wiregauge:argument", "%.0f times %.0f bytes are more than there can be", (double)a, (double)b);
+        mexErrMsgIdAndTxt("wiregauge:argument", "%.0f times %.0f bytes exceed the address space", (double)a, (double)b);
     }
     return a * b;
 }

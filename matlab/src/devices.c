@@ -79,7 +79,7 @@ static int32_t set_framing(wg_options *options, const mxArray *given, int *tells
                                         (int32_t)arrays_field_whole(given, "BigEndian", 0, 1),
                                         (int32_t)arrays_field_whole(given, "CountsItself", 0, 1));
     }
-    mexErrMsgIdAndTxt("wiregauge:argument", "Framing is 'wiregauge', 'raw', 'terminator', 'fixed' or 'length', not '%s'", framing);
+    mexErrMsgIdAndTxt("wiregauge:argument", "Framing must be 'wiregauge', 'raw', 'terminator', 'fixed' or 'length', not '%s'", framing);
     return WG_ERROR_ARGUMENT;
 }
 
@@ -94,7 +94,7 @@ static int32_t wait_of(const mxArray *given) {
     if (strcmp(wait, "spin") == 0) {
         return WG_WAIT_SPIN;
     }
-    mexErrMsgIdAndTxt("wiregauge:argument", "Wait is 'block', 'poll' or 'spin', not '%s'", wait);
+    mexErrMsgIdAndTxt("wiregauge:argument", "Wait must be 'block', 'poll' or 'spin', not '%s'", wait);
     return WG_WAIT_BLOCK;
 }
 
@@ -102,7 +102,7 @@ static int32_t wait_of(const mxArray *given) {
 static uint64_t timeout_of(const mxArray *timeout) {
     double seconds = mxIsDouble(timeout) && mxGetNumberOfElements(timeout) == 1 ? mxGetScalar(timeout) : -1;
     if (!(seconds > 0 && seconds <= 86400)) {
-        mexErrMsgIdAndTxt("wiregauge:argument", "Timeout is a number of seconds above 0, at most 86400");
+        mexErrMsgIdAndTxt("wiregauge:argument", "Timeout must be a number of seconds above 0, at most 86400");
     }
     return (uint64_t)(seconds * 1e9);
 }
@@ -375,7 +375,7 @@ void devices_read_stream(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
     interrupt_begin(table[place].device);
     code = wg_read_stream(table[place].device, mxGetData(data), bytes, transfer, queue, &came);
     interrupt_end();
-    snprintf(more, sizeof more, " (%.0f bytes came)", (double)came);
+    snprintf(more, sizeof more, " (%.0f bytes received)", (double)came);
     failure_check(code, more);
     plhs[0] = came < bytes ? shortened(data, came, bytes, 1) : data;
 }
@@ -394,7 +394,7 @@ void devices_write_stream(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
     interrupt_begin(table[place].device);
     code = wg_write_stream(table[place].device, data.bytes, data.count, transfer, queue, &taken);
     interrupt_end();
-    snprintf(more, sizeof more, " (%.0f bytes were taken)", (double)taken);
+    snprintf(more, sizeof more, " (%.0f bytes sent)", (double)taken);
     failure_check(code, more);
     plhs[0] = arrays_number((double)taken);
 }

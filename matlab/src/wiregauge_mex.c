@@ -73,5 +73,5 @@ void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
             return;
         }
     }
-    mexErrMsgIdAndTxt("wiregauge:argument", "there is no command '%s'", name);
+    mexErrMsgIdAndTxt("wiregauge:argument", "unknown command '%s'", name);
 }

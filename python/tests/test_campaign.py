@@ -93,8 +93,8 @@ def test_a_failure_has_the_words_of_the_command_line_and_ends_no_other(
     assert good.ok
     assert good.run.state == "complete"
     assert isinstance(nobody.error, wg.LinkError)
-    assert "connecting to tcp://127.0.0.1:1" in str(nobody.error)
-    assert "try:" in str(nobody.error)
+    assert "cannot connect to tcp://127.0.0.1:1" in str(nobody.error)
+    assert "hint:" in str(nobody.error)
     assert isinstance(small.error, wg.UsageError)
     with pytest.raises(wg.UsageError):
         _ = small.run

@@ -20,11 +20,11 @@ def governor(tmp_path, monkeypatch):
 
 def test_what_is_found_has_evidence_a_cost_and_a_remedy(governor):
     found = wg.doctor(only=["governor", "real-time"])
-    (hurts,) = found.of("hurts")
-    assert hurts["check"] == "governor"
-    assert hurts["evidence"] == [f"/{GOVERNOR} = schedutil"]
-    assert hurts["cost"]["source"]
-    assert hurts["remedy"][0] in str(found)
+    (problem,) = found.of("problem")
+    assert problem["check"] == "governor"
+    assert problem["evidence"] == [f"/{GOVERNOR} = schedutil"]
+    assert problem["cost"]["source"]
+    assert problem["remedy"][0] in str(found)
     assert "real-time" in str(found)
     assert found.changes == []
 

@@ -44,7 +44,7 @@ def test_what_is_not_shown_is_told(slow):
 
 
 def test_a_wrong_aim_is_an_error(slow):
-    with pytest.raises(wg.UsageError, match="is no figure"):
+    with pytest.raises(wg.UsageError, match="unknown figure"):
         wg.tune(slow, minimise="speed")
     with pytest.raises(wg.UsageError, match="maximise"):
         wg.tune(slow)

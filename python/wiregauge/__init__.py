@@ -1,4 +1,4 @@
-"""Measure what passes between this computer and a device; fio for the wire.
+"""Measure the link between a computer and a device.
 
 Every command of the program is a function here, of the same name and with the same flags::
 
@@ -6,7 +6,7 @@ Every command of the program is a function here, of the same name and with the s
     run = wg.exchange("serial:///dev/ttyACM0", in_sizes=[48, 1000], depth=[1, 2, 4])
     run.table()
 
-What a function measures is a `Run`. What goes wrong is an `Error`.
+A measurement returns a `Run`. Errors raise an `Error`.
 """
 
 from __future__ import annotations

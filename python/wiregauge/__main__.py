@@ -1,4 +1,4 @@
-"""The program `wiregauge`, as the package brings it: the same code as the binary."""
+"""The program `wiregauge`, as installed by this package: the same code as the binary."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._call import PROGRAM
 
 
 def main() -> int:
-    """Run the command line of this process; give its exit code."""
+    """Run the command line of this process; return its exit code."""
     # Ctrl-C is the program's own business, as it is the binary's: Python would only raise after it.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)

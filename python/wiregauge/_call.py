@@ -28,7 +28,7 @@ def command(
     *,
     progress: bool = False,
 ) -> tuple[_native.Called, list[Run]]:
-    """Run a command and give what it left behind; raise what went wrong.
+    """Run a command and return its results; raise its error.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def command(
     extra
         Further flags.
     progress
-        Show how far it is.
+        Show the progress.
     """
     typed = [name, *(v.flags(table, values) if table and values is not None else ()), *extra]
     # What begins with a hyphen would be taken for a flag.
@@ -73,17 +73,17 @@ def runs_of(called: _native.Called) -> list[Run]:
 
 
 def said(called: _native.Called) -> str:
-    """Give what a command said."""
+    """Return what a command said."""
     return called.said.decode()
 
 
 def answer(called: _native.Called) -> Any:
-    """Give what a command said as JSON."""
+    """Return what a command said as JSON."""
     return json.loads(called.said)
 
 
 def place(run: Run | v.Path) -> str:
-    """Give the word for a run that a command understands."""
+    """Return the word for a run that a command understands."""
     from .run import Run
 
     if isinstance(run, Run):

@@ -1,4 +1,4 @@
-"""A run as pandas and xarray have it."""
+"""A run as pandas and xarray objects."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def samples(rows: npt.NDArray[np.void], kind: str) -> pd.DataFrame:
 
 
 def unit(column: str) -> str | None:
-    """Give the unit that the name of a column ends in."""
+    """Return the unit that the name of a column ends in."""
     return next((unit for ending, unit in _UNITS.items() if f"_{column}".endswith(ending)), None)
 
 
 def dataset(run: Run, with_samples: bool) -> xr.Dataset:
-    """Put the summaries over what was swept."""
+    """Arrange the summaries over the swept parameters."""
     xarray = need("xarray", "to_xarray")
     frame = run.table()
     dimensions = list(_DIMENSIONS[run.kind])
@@ -106,7 +106,7 @@ def _add_samples(run: Run, made: xr.Dataset, frame: pd.DataFrame, dimensions: li
 
 
 def timed(rows: npt.NDArray[np.void], kind: str) -> npt.NDArray[np.bool_]:
-    """Tell which rows are measured and have a time of a right answer, a whole transfer, a block."""
+    """Return which rows are measured and have a time: correct answers, complete transfers, blocks."""
     measured: npt.NDArray[np.bool_] = rows["phase"] == Phase.MEASURED
     if kind == "exchange":
         measured &= (rows["status"] == Status.OK) | (rows["status"] == Status.REORDERED)
@@ -116,7 +116,7 @@ def timed(rows: npt.NDArray[np.void], kind: str) -> npt.NDArray[np.bool_]:
 
 
 def durations(rows: npt.NDArray[np.void], kind: str) -> npt.NDArray[np.float64]:
-    """Give the RTT of exchanges, the transfer time of transfers, the service delay of blocks, in s.
+    """Return the RTT of exchanges, the transfer time of transfers, the service delay of blocks, in s.
 
     Parameters
     ----------

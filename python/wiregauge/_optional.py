@@ -1,4 +1,4 @@
-"""Packages that one can do without: what needs one of them says which, and how to get it."""
+"""Optional packages: an error names the missing one and how to install it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def need(package: str, what: str) -> Any:
     package
         Its name, or that of a module in it.
     what
-        What is made with it, for the message.
+        What needs it, for the message.
 
     Raises
     ------
     ImportError
-        It is not installed; the message says what to type.
+        It is not installed; the message has the command.
     """
     try:
         return importlib.import_module(package)
@@ -29,7 +29,7 @@ def need(package: str, what: str) -> Any:
         name = package.split(".")[0]
         extra = EXTRAS.get(name, "all")
         raise ImportError(
-            f"{what} needs {name}: pip install {name}, or with all that belongs to it "
+            f"{what} needs {name}: pip install {name}, or with all optional packages: "
             f"pip install 'wiregauge[{extra}]'",
             name=name,
         ) from error

@@ -1,4 +1,4 @@
-"""How far a command is: a bar of tqdm's in notebooks and terminals, else a plain line on a terminal."""
+"""Progress of a command: a tqdm bar in notebooks and terminals, else a plain line on a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PARTS = 1000
 
 
 class Meter:
-    """Shows how far a command is, from the first word of it to the end of the ``with`` block."""
+    """Shows the progress of a command until the end of the ``with`` block."""
 
     def __init__(self, shown: bool) -> None:
         self._shown = shown
@@ -32,7 +32,7 @@ class Meter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Take away what is shown."""
+        """Remove the display."""
         if self._bar is not None:
             self._bar.close()
         if self._line:
@@ -56,7 +56,7 @@ class Meter:
 
 
 def _tqdm() -> Any:
-    """Make a bar, where somebody would see it."""
+    """Make a bar if the output is visible."""
     if not (sys.stderr.isatty() or _in_notebook()):
         return None
     try:

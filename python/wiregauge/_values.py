@@ -1,7 +1,7 @@
 """From Python's values to the words of the command line, which checks them and knows the defaults.
 
-Only what the words cannot carry is refused here: values of a wrong type or shape, by the name of the
-argument. What a value means, and whether it makes sense, one place decides: the program.
+Only values of a wrong type or shape are rejected here, by the name of the argument. The meaning and
+validity of a value are checked in one place: the program.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _several(name: str, value: object, one: Callable[[str, object, str], str], w
         return one(name, value.item(), wanted)  # type: ignore[attr-defined]
     texts = [one(f"{name}[{at}]", item, wanted) for at, item in enumerate(value)]
     if not texts:
-        raise ValueError(f"{name} must have a value at least")
+        raise ValueError(f"{name} must have at least one value")
     return ",".join(texts)
 
 
@@ -135,12 +135,12 @@ def number(name: str, value: object) -> list[str]:
 
 def rates(name: str, value: object) -> list[str]:
     """Rates a second, or one of them, or as ``62.5M,125M``."""
-    return [_several(name, value, _number, "a number a second, several, or a str such as '62.5M'")]
+    return [_several(name, value, _number, "a number per second, several, or a str such as '62.5M'")]
 
 
 def byte_rates(name: str, value: object) -> list[str]:
     """Bytes a second, or as ``24MB/s``."""
-    wanted = "a number of bytes a second, several, or a str such as '24MB/s'"
+    wanted = "a number of bytes per second, several, or a str such as '24MB/s'"
     return [_several(name, value, _byte_rate, wanted)]
 
 
@@ -155,14 +155,14 @@ def texts(name: str, value: object) -> list[str]:
 
 
 def ways(name: str, value: object) -> list[str]:
-    """Ways to a GPU as texts, or one of them; True for all."""
+    """GPU paths as texts, or one of them; True for all."""
     if isinstance(value, bool):
         return ["all"] if value else []
     return texts(name, value)
 
 
 def repeated(name: str, value: object) -> list[str]:
-    """Texts that each want the flag once more."""
+    """Texts, each with its own flag."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, (bytes, Mapping)) or not isinstance(value, Iterable):
@@ -240,7 +240,7 @@ def flags(table: Mapping[str, Convert], values: Mapping[str, object]) -> list[st
 
 
 def flag_of(name: str) -> str:
-    """Give the flag of the program that an argument stands for."""
+    """Return the flag of the program that an argument stands for."""
     name = {"in_sizes": "in", "out_sizes": "out"}.get(name, name)
     return "--" + name.replace("_", "-")
 

@@ -1,4 +1,4 @@
-"""The commands that say what hurts and what there can be: `doctor`, `limits`."""
+"""The commands `doctor` and `limits`."""
 
 from __future__ import annotations
 
@@ -38,18 +38,19 @@ LIMITS: dict[str, v.Convert] = {
 
 
 class Diagnosis:
-    """What was found by `doctor`, and what it changed.
+    """Findings of `doctor`, and what it changed.
 
     Attributes
     ----------
     findings : list of dict
-        The worst first, each with ``check``, ``level`` (``hurts``, ``note``, ``unknown``, ``good``),
+        The worst first, each with ``check``, ``level`` (``problem``, ``note``, ``unknown``, ``good``),
         ``title``, ``evidence``, ``cost`` (``text`` and ``source``, or None), ``remedy`` (commands) and
         ``changes`` (what ``fix`` writes).
     changes : list of dict
-        With ``fix`` or ``undo``: each setting with ``path``, ``before``, ``wanted`` and ``how`` it ended.
+        With ``fix`` or ``undo``: each setting with ``path``, ``before``, ``wanted`` and the outcome
+        ``how``.
     missed : tuple of str
-        Settings that could not be changed or put back.
+        Settings that could not be changed or restored.
     """
 
     findings: list[dict[str, Any]]
@@ -61,18 +62,18 @@ class Diagnosis:
         self.changes = data.get("changes", data.get("undone", {}).get("steps", []))
         self.missed = tuple(missed)
 
-    def of(self, level: Literal["hurts", "note", "unknown", "good"]) -> list[dict[str, Any]]:
-        """Give the findings of a level.
+    def of(self, level: Literal["problem", "note", "unknown", "good"]) -> list[dict[str, Any]]:
+        """Return the findings of a level.
 
         Parameters
         ----------
         level
-            How much they matter.
+            Their severity.
         """
         return [found for found in self.findings if found["level"] == level]
 
     def __str__(self) -> str:
-        """Tell what was found, and what mends it."""
+        """Return the findings and how to fix them."""
         lines = []
         for found in self.findings:
             if found["level"] != "good":
@@ -88,20 +89,20 @@ class Diagnosis:
         return "\n".join([*lines, *(f"missed   {one}" for one in self.missed)])
 
     def __repr__(self) -> str:
-        """Tell what was found, and what mends it."""
+        """Return the findings and how to fix them."""
         return str(self)
 
     def _repr_html_(self) -> str:
         columns = ["level", "check", "title"]
         rows = [[found[column] for column in columns] for found in self.findings]
-        return page(table("What was found", columns, rows))
+        return page(table("Findings", columns, rows))
 
 
 class Limits(Sequence[dict[str, Any]]):
-    """What media carry at best: a dict for each combination, as the program's ``--json`` has it.
+    """Upper limits of media: a dict for each combination, as printed with ``--json``.
 
     Each has ``bytes_s``, ``messages_s``, ``message_ns``, ``efficiency``, ``exchange_ns``, ``formula``,
-    ``source``, ``notes`` and what was asked about. ``str()`` of it is the table.
+    ``source``, ``notes`` and its parameters. ``str()`` returns the table.
     """
 
     def __init__(self, data: list[dict[str, Any]], text: str) -> None:
@@ -109,7 +110,7 @@ class Limits(Sequence[dict[str, Any]]):
         self._text = text
 
     def __len__(self) -> int:
-        """Count them."""
+        """Return their number."""
         return len(self._all)
 
     @overload
@@ -117,15 +118,15 @@ class Limits(Sequence[dict[str, Any]]):
     @overload
     def __getitem__(self, at: slice) -> list[dict[str, Any]]: ...
     def __getitem__(self, at: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
-        """Give one, or some."""
+        """Return one, or some."""
         return self._all[at]
 
     def __str__(self) -> str:
-        """Tell it in a table."""
+        """Return the table."""
         return self._text
 
     def __repr__(self) -> str:
-        """Tell it in a table."""
+        """Return the table."""
         return self._text
 
     def _repr_html_(self) -> str:
@@ -140,34 +141,34 @@ def doctor(
     fix: bool = False,
     undo: bool = False,
 ) -> Diagnosis:
-    """Find what slows this host and the way to a device, and what mends it.
+    """Find and fix what slows down this host and its connection to a device.
 
     Parameters
     ----------
     address
-        The device on the way to which is looked; whatever hangs on this host, if not given.
+        Check the connection to this device [default: all attached devices].
     run
-        Judge by a stored run: a run, its directory, its name or the beginning of it, or ``last``.
+        Check a stored run: a run, its directory, its name or the beginning of it, or ``last``.
     only
-        Do these checks only, such as ``["governor", "steal"]``; docs/doctor.md has their names.
+        Run only these checks, such as ``["governor", "steal"]``; docs/doctor.md lists them.
     fix
-        Change the settings that can be changed safely, and note what they were. Most need root.
+        Change the settings that are safe to change, and save the old values. Most need root.
     undo
-        Put back what `fix` changed.
+        Restore what `fix` changed.
 
     Returns
     -------
     Diagnosis
-        What was found, the worst first; what could not be changed is in ``missed``.
+        The findings, the worst first; settings that could not be changed are in ``missed``.
 
     Raises
     ------
     UsageError
-        There is no such run or check, or `undo` was given together with something else.
+        No such run or check, or `undo` was combined with another argument.
     LinkError
         There is no such device.
     StorageError
-        What was there before could not be noted, so nothing was changed.
+        The old values could not be saved, so nothing was changed.
     """
     words = [] if address is None else v.text("address", address)
     values = {**locals(), "run": None if run is None else _call.place(run)}
@@ -194,41 +195,42 @@ def limits(
     vlan: bool = False,
     no_timestamps: bool = False,
 ) -> Limits:
-    """Tell what a medium can carry at best, with the formula and where it is written.
+    """Compute the maximum throughput of a medium, with the formula and its source.
 
     Parameters
     ----------
     medium
         ``usb``, ``uart``, ``tcp`` or ``udp``; an overview of all, if not given.
     out_sizes, in_sizes
-        Bytes of a request and of its answer, for the least time of an exchange (one size each).
+        Request and response size in bytes, for the shortest exchange time (one size each).
     speed
         USB: speed of the bus; all, if not given.
     type
-        USB: kind of transfer; all, if not given.
+        USB: transfer type; all, if not given.
     packet
-        USB: bytes of data in each packet, or several such sizes; the most, if not given.
+        USB: data bytes per packet, or several sizes; the maximum, if not given.
     packets
-        USB: packets an interval of an interrupt or isochronous endpoint; the most, if not given.
+        USB: packets per interval of an interrupt or isochronous endpoint; the maximum, if not given.
     interval
-        USB: interval in seconds that such an endpoint asks for; the shortest, if not given.
+        USB: polling interval of an interrupt or isochronous endpoint in seconds; the shortest, if not
+        given.
     baud
         UART: baud rate, or several.
     framing
         UART: data bits, parity and stop bits, such as ``"8E1"``; ``"8N1"``, if not given.
     rate
-        Ethernet: bits a second, or several, or as ``"10M,1G"``.
+        Ethernet: bit/s, or several, or as ``"10M,1G"``.
     mtu
-        Ethernet: largest IP packet of a frame in bytes; 1500, if not given.
+        Ethernet: MTU in bytes; 1500, if not given.
     payload
-        Ethernet: messages of so many bytes, each on its own, or several such sizes; a flow in full
-        frames, if not given.
+        Ethernet: message sizes in bytes, each message sent separately; a stream of full frames, if not
+        given.
     ipv6
-        Ethernet: IPv6 rather than IPv4.
+        Ethernet: IPv6 instead of IPv4.
     vlan
-        Ethernet: frames have a VLAN's tag.
+        Ethernet: frames have a VLAN tag.
     no_timestamps
-        TCP without the timestamps that Linux has by default.
+        TCP without timestamps (Linux uses them by default).
 
     Returns
     -------
@@ -238,7 +240,7 @@ def limits(
     Raises
     ------
     UsageError
-        The medium does not allow it; the text says what it allows.
+        The medium does not allow it; the text lists what it allows.
     """
     values = dict(locals())
     words = [] if medium is None else [medium]

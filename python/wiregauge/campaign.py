@@ -1,7 +1,7 @@
-"""Many plans, each run in a process of its own, by whatever executor the caller has.
+"""Many plans, each run in its own process, by any executor.
 
 An executor is anything with `submit` as in `concurrent.futures`: a pool of processes or threads,
-Dask's client, MPI's pool. It decides who runs what and when; nothing here schedules.
+Dask's client, MPI's pool. It decides what runs where and when.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ KINDS = ("exchange", "stream", "loop")
 
 
 class Future(Protocol):
-    """What an executor gives back for a call."""
+    """What an executor returns for a call."""
 
     def result(self) -> Any: ...
     def cancel(self) -> object: ...
@@ -45,25 +45,25 @@ class Future(Protocol):
 
 
 class Executor(Protocol):
-    """What runs calls somewhere."""
+    """Runs calls somewhere."""
 
     def submit(self, fn: Callable[..., Any], /, *arguments: Any) -> Any: ...
 
 
 class Plan:
-    """What is to be measured: plain data, that can be pickled and sent to another machine.
+    """A planned measurement: plain data that can be pickled and sent to another machine.
 
     Parameters
     ----------
     kind : {"exchange", "stream", "loop"}
         The function of this package, and the command, that measures it.
     *addresses : str
-        The device, as it is named where the plan runs; several are measured alone and together.
+        The device, as addressed where the plan runs; several are measured alone and together.
     resources : mapping of str to float, optional
-        What the plan takes of a worker while it runs, such as ``{"board:f4-07": 1}``. Passed on to
+        Resources of a worker that the plan needs, such as ``{"board:f4-07": 1}``. Passed on to
         executors whose `submit` has `resources` (Dask's client), ignored by others.
     name : str, optional
-        The stored run's name; else it is named after its start and its link.
+        Name of the stored run [default: its start time and link].
     **options
         As those of `wiregauge.exchange`, `stream` and `loop`: ``in_sizes=[48, 1000], depth=[1, 4],
         count=1000``.
@@ -94,10 +94,10 @@ class Plan:
         self.words()
 
     def words(self) -> list[str]:
-        """Give the command that measures it, without the program's name."""
+        """Return the command that measures it, without the program's name."""
         table = getattr(measure, self.kind.upper(), None) if self.kind in KINDS else None
         if table is None:
-            raise UsageError(f"a plan is of the kind {', '.join(KINDS)}, not {self.kind!r}")
+            raise UsageError(f"the kind of a plan must be one of {', '.join(KINDS)}, not {self.kind!r}")
         unknown = [name for name in self.options if name not in table]
         if unknown:
             raise TypeError(f"a plan of the kind {self.kind} has no {', '.join(unknown)}")
@@ -133,7 +133,7 @@ class Plan:
 
 @dataclass
 class Result:
-    """What became of one plan."""
+    """The result of one plan."""
 
     #: The plan.
     plan: Plan
@@ -151,7 +151,7 @@ class Result:
 
     @property
     def run(self) -> Run:
-        """The run; raises what went wrong where there is none."""
+        """The run; raises the error if there is none."""
         if self._run is None:
             raise self.error or RuntimeError("it has not run")
         return self._run
@@ -163,9 +163,9 @@ class Result:
 
 
 class Campaign:
-    """Plans that were handed to an executor. Iterating gives a `Result` each, as they end.
+    """Plans submitted to an executor. Iterate to get a `Result` for each, as they finish.
 
-    Results that ended before are kept: it may be iterated again.
+    Finished results are kept: it may be iterated again.
     """
 
     def __init__(self, plans: list[Plan], executor: Executor, store: Path, ship: bool | None) -> None:
@@ -192,7 +192,7 @@ class Campaign:
         return len(self._plans)
 
     def __iter__(self) -> Iterator[Result]:
-        """Give each result as its plan ends."""
+        """Yield each result as its plan finishes."""
         yield from list(self._results)
         while len(self._results) < len(self._plans):
             result = self._take(*self._ended.get())
@@ -210,7 +210,7 @@ class Campaign:
         return [result.run for result in self.results()]
 
     def cancel(self) -> None:
-        """Take back the plans that have not begun; they end with an error."""
+        """Cancel plans that have not started; they end with an error."""
         for future in self._futures:
             future.cancel()
 
@@ -240,7 +240,7 @@ class Campaign:
         return result
 
     def _settle(self, plan: Plan, came: Path) -> Run:
-        """Put a run where runs are stored, under a name of its own."""
+        """Store a run under its own name."""
         wanted = plan.name or came.name
         for attempt in range(1, 10_000):
             place = self._store / (wanted if attempt == 1 else f"{wanted}-{attempt}")
@@ -251,7 +251,7 @@ class Campaign:
                 continue
             os.rename(came, place)
             return Run(place)
-        raise FileExistsError(f"{self._store / wanted} is there, with every number behind it")
+        raise FileExistsError(f"{self._store / wanted} exists, and so do all numbered names")
 
 
 def campaign(
@@ -261,7 +261,7 @@ def campaign(
     store: str | Path | None = None,
     ship: bool | None = None,
 ) -> Campaign:
-    """Run plans wherever an executor runs them, each in a process of its own.
+    """Run plans with an executor, each in its own process.
 
     Parameters
     ----------
@@ -272,16 +272,16 @@ def campaign(
         ``Client``, ``MPIPoolExecutor()``. Workers need wiregauge installed. Without one, the plans
         run here, one after the other.
     store : path, optional
-        Where the runs are kept; else among the stored runs.
+        Directory for the runs [default: with the other stored runs].
     ship : bool, optional
-        True: workers send their runs back as bytes. Else they do where they cannot see the caller's
-        disk.
+        True: workers send their runs back as bytes. By default they do so if they cannot access the
+        caller's disk.
 
     Returns
     -------
     Campaign
-        Iterate it for a `Result` each, in the order in which they end; `runs()` waits for all. A
-        plan that fails does not end the others: its `Result` has the error.
+        Iterate it to get a `Result` for each plan, in order of completion; `runs()` waits for all. A
+        failed plan does not stop the others: its `Result` has the error.
 
     Examples
     --------
@@ -303,8 +303,8 @@ def campaign(
 
 
 def of_exit(code: int, text: str) -> Error | None:
-    """Make an exception of how a process ended; None where it did what it should."""
-    text = text.removeprefix("error: ") or "it said nothing"
+    """Create an exception from the exit of a process; None if it succeeded."""
+    text = text.removeprefix("error: ") or "it printed nothing"
     if code in (0, 1):
         return None
     if code == 2:
@@ -314,12 +314,12 @@ def of_exit(code: int, text: str) -> Error | None:
     if code == 130:
         return Error("it was interrupted")
     if code < 0:
-        return Error(f"its process was ended by {signal.Signals(-code).name}")
+        return Error(f"its process was killed by {signal.Signals(-code).name}")
     return Error(f"exit code {code}: {text}")
 
 
 def runs_directory() -> Path:
-    """Give the place of the stored runs, as docs/run-format.md has it."""
+    """Return the directory of the stored runs, as in docs/run-format.md."""
     if os.environ.get("WIREGAUGE_RUNS"):
         return Path(os.environ["WIREGAUGE_RUNS"])
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
@@ -327,7 +327,7 @@ def runs_directory() -> Path:
 
 
 def _understood(executor: Executor) -> Callable[[Plan], dict[str, Any]]:
-    """Find what an executor's `submit` takes beside a call, as a function of the plan."""
+    """Return extra arguments for an executor's `submit`, as a function of the plan."""
     try:
         named = inspect.signature(executor.submit).parameters
     except (TypeError, ValueError):
@@ -355,7 +355,7 @@ def _understood(executor: Executor) -> Callable[[Plan], dict[str, Any]]:
 
 
 def work(command: list[str], token: str | None) -> dict[str, Any]:
-    """Run one plan in a process of its own; called by the executor, wherever that is.
+    """Run one plan in its own process; called by the executor on its worker.
 
     Returns plain data: `code` and `text` of the process, `worker`, `seconds`, and the run: `at`
     where caller and worker share a disk, else `packed`.
@@ -400,7 +400,7 @@ def work(command: list[str], token: str | None) -> dict[str, Any]:
 
 
 def who() -> dict[str, Any]:
-    """Say which worker this is, as its executor knows it."""
+    """Return the name of this worker, as its executor knows it."""
     found: dict[str, Any] = {"host": socket.gethostname(), "pid": os.getpid()}
     distributed = sys.modules.get("distributed")
     if distributed is not None:
@@ -418,5 +418,5 @@ def who() -> dict[str, Any]:
 
 
 def told(worker: Mapping[str, Any]) -> str:
-    """Put a worker into one line, for the conditions of its run."""
+    """Describe a worker in one line, for the conditions of its run."""
     return ", ".join(f"{key} {value}" for key, value in worker.items())

@@ -1,4 +1,4 @@
-"""What differs between runs, and how sure that is."""
+"""Comparison of runs, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["Comparison"]
 
 
 class Comparison:
-    """Two sides of runs, compared; made by `compare`.
+    """A comparison of two sides of runs; returned by `compare`.
 
     Attributes
     ----------
     data : dict
-        As the program prints it with ``--json``: `points`, each with its `figures`, their `difference`
+        As printed with ``--json``: `points`, each with its `figures`, their `difference`
         and `verdict`.
     met : tuple of str
-        The conditions (``fail_if``) that are so, each with its place.
+        The conditions (``fail_if``) that are met, each with its point.
     """
 
     data: dict[str, Any]
@@ -39,28 +39,28 @@ class Comparison:
 
     @property
     def undecided(self) -> list[str]:
-        """The conditions that the samples could not decide, each with its place."""
+        """The inconclusive conditions, each with its point."""
         judged = self.data["fail_if"]
         return [f"{one['condition']}: {place}" for one in judged for place in one["undecided"]]
 
     @property
     def changed(self) -> list[dict[str, Any]]:
-        """What else differs between the sides, and may be the cause."""
+        """Other differences between the sides, which may be the cause."""
         changed: list[dict[str, Any]] = self.data["changed"]
         return changed
 
     @property
     def notes(self) -> list[str]:
-        """What should be known of it."""
+        """Notes on the comparison."""
         return list(self.data["notes"])
 
     def table(self) -> pd.DataFrame:
-        """Give one row a point and figure.
+        """Return one row per point and figure.
 
         Returns
         -------
         pandas.DataFrame
-            What was asked of the point, `figure`, `before` and `after` (ns, bytes, a second, or a
+            The parameters of the point, `figure`, `before` and `after` (ns, bytes, a second, or a
             share), `difference` with its bounds `low` and `high`, and `verdict`. The difference is
             relative (0.05 is 5 % more); of shares (lost, corrupted, below) it is absolute.
 
@@ -112,15 +112,15 @@ class Comparison:
         return _call.said(_call.command("compare", self._sides)[0])
 
     def markdown(self) -> str:
-        """Give it as Markdown, for a pull request."""
+        """Return it as Markdown, for a pull request."""
         return _call.said(_call.command("compare", self._sides, extra=["--format=md"])[0])
 
     def __str__(self) -> str:
-        """Tell it in words and tables."""
+        """Return words and tables."""
         return self._text
 
     def __repr__(self) -> str:
-        """Tell it in words and tables."""
+        """Return words and tables."""
         return self._text
 
     def _repr_html_(self) -> str:

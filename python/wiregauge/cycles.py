@@ -1,4 +1,4 @@
-"""What a run means for a control loop."""
+"""Missed deadlines of a control loop, from a run."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ __all__ = ["Deadline"]
 
 
 class Deadline:
-    """A run, held against a control loop; made by `deadline`.
+    """A run evaluated for a control loop; returned by `deadline`.
 
     Attributes
     ----------
     data : dict
-        As the program prints it with ``--json``; docs/deadline.md has the keys. `points` has an entry for
+        As printed with ``--json``; docs/deadline.md lists the keys. `points` has an entry for
         each point.
     missed : tuple of str
-        The limits (``require``) that were not kept, or not shown to be, each with its point.
+        The limits (``require``) that were missed or not proven, each with its point.
     """
 
     data: dict[str, Any]
@@ -41,21 +41,21 @@ class Deadline:
 
     @property
     def refused(self) -> list[str]:
-        """Why nothing is told beyond the measured count, for each point of which nothing is."""
+        """Why there is no tail extrapolation, for each such point."""
         whys = (point["beyond"]["why"] for point in self.data["points"])
         return [why for why in whys if why]
 
     def table(self) -> pd.DataFrame:
-        """Give one row a point.
+        """Return one row per point.
 
         Returns
         -------
         pandas.DataFrame
-            What was asked of the point; `cycles`, `missed`, the `share` of these with its bounds
+            The parameters of the point; `cycles`, `missed`, the `share` of these with its bounds
             `share_low` and `share_high` (0 to 1), `effective_cycles`, `runs`, `longest_run` and
-            `mean_run` (cycles); `late`, `late_low`, `late_high`, the share of responses that the tail
-            puts beyond the deadline, and `one_in`, how rare that may be to be told; NaN where there is
-            none.
+            `mean_run` (cycles); `late`, `late_low`, `late_high`, the share of responses beyond the
+            deadline by the fitted tail, and `one_in`, how far the tail is supported; NaN without a
+            tail.
 
         Raises
         ------
@@ -71,11 +71,11 @@ class Deadline:
         return _call.said(_call.command("deadline", [self._place], extra=self._flags)[0])
 
     def __str__(self) -> str:
-        """Tell it in words and tables."""
+        """Return words and tables."""
         return self._text
 
     def __repr__(self) -> str:
-        """Tell it in words and tables."""
+        """Return words and tables."""
         return self._text
 
     def _repr_html_(self) -> str:

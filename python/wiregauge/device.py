@@ -23,7 +23,7 @@ from .framing import Fixed, Framing, LengthPrefix, Terminator
 __all__ = ["CYCLE", "NEVER", "TIMING", "CycleStatus", "Device", "Gain", "open"]
 
 Buffer = bytes | bytearray | memoryview | npt.NDArray[Any]
-"""What can be sent: whatever has its bytes in one piece."""
+"""Data to send: any object with a contiguous buffer."""
 
 Step = Callable[[bytes | None], Buffer | None]
 """From the newest measurement to the next command."""
@@ -31,8 +31,8 @@ Step = Callable[[bytes | None], Buffer | None]
 TIMING = np.dtype(
     [("start_ns", "u8"), ("rtt_ns", "u8"), ("device_rx_ticks", "u8"), ("device_tx_ticks", "u8")]
 )
-"""One row for each exchange of a batch. Times are nanoseconds since the device was opened; ticks
-are the device's own clock, 0 where it has none."""
+"""One row for each exchange of a batch. Times are nanoseconds since the device was opened; ticks are
+those of the device clock, 0 without one."""
 
 CYCLE = np.dtype(
     {
@@ -46,18 +46,18 @@ CYCLE = np.dtype(
     }
 )  # fmt: skip
 """One row for each cycle of a control loop. Times are nanoseconds since the first one. `made_from`
-is the cycle whose reply the command was made from, `NEVER` before there was one."""
+is the cycle whose reply the command was computed from, `NEVER` before the first reply."""
 
 NEVER = 2**64 - 1
-"""`made_from` of a cycle whose command was made before any reply had come."""
+"""`made_from` of a cycle whose command was computed before the first reply."""
 
 
 UNTOLD = 4096
-"""The longest reply that `exchange_many` takes where neither caller nor framing tells its length."""
+"""The longest reply that `exchange_many` accepts if neither caller nor framing gives its length."""
 
 
 class CycleStatus(IntEnum):
-    """How a cycle of a control loop ended."""
+    """Outcome of a cycle of a control loop."""
 
     OK = 0
     OVERRUN = 1
@@ -71,9 +71,9 @@ class Gain:
     Parameters
     ----------
     factor : float
-        What each number of the measurement is multiplied by.
+        Factor for each number of the measurement.
     offset : float
-        What is added then.
+        Added to the product.
     low, high : float
         The limits of the result.
     dtype : str
@@ -103,14 +103,14 @@ def open(  # noqa: A001  as `wg.open`
     address : str
         Such as ``usb://1d6b:0104``, ``serial:///dev/ttyACM0``, ``tcp://10.0.0.5:7700``.
     framing : Raw, Fixed, Terminator or LengthPrefix, optional
-        How messages are told apart. Without it the device must speak the wiregauge protocol; it is
-        asked who it is.
+        Framing of the messages. Without it the device must support the wiregauge protocol and is
+        identified with HELLO.
     timeout : float or str
-        After so long without a whole reply an exchange has failed; seconds, or ``"2ms"``.
+        An exchange without a complete reply after this time fails; seconds, or ``"2ms"``.
     wait : {"block", "poll", "spin"}
-        How to wait for a reply: asleep in the read, asleep in poll, or awake (costs a core).
+        How to wait for a reply: sleep in the read, sleep in poll, or spin (uses one CPU core).
     baud : int, optional
-        Of a serial line; else it stays as it is.
+        Baud rate of a serial line [default: unchanged].
     quick_ack : bool
         TCP: acknowledge at once.
 
@@ -122,7 +122,7 @@ def open(  # noqa: A001  as `wg.open`
     Raises
     ------
     LinkError
-        The device is not there, is busy, or does not answer.
+        The device does not exist, is busy, or does not respond.
     """
     device = Device(
         address,
@@ -137,7 +137,7 @@ def open(  # noqa: A001  as `wg.open`
 
 
 class Device(_native.RawDevice):
-    """An open device. Made by `open`; serves one call at a time, in the process that opened it."""
+    """An open device, returned by `open`; allows one call at a time, in the process that opened it."""
 
     #: `TIMING` rows of the last `exchange_many`, of the requests that were answered.
     _framing: Framing | None = None
@@ -154,37 +154,35 @@ class Device(_native.RawDevice):
         reply_bytes: int | None = None,
         out: npt.NDArray[Any] | None = None,
     ) -> npt.NDArray[Any]:
-        """Exchange a whole batch in one call, without Python between two of them.
+        """Exchange a batch in one call, without Python between the exchanges.
 
         Parameters
         ----------
         requests : array (n, ...), list of bytes, or a buffer
-            Each row of an array is one request, of whatever dtype; or each item of a list; or, with
-            `request_bytes`, each so many bytes of a buffer. Arrays must be in C order.
+            Each row of an array is one request, of any dtype; or each item of a list; or, with
+            `request_bytes`, each part of a buffer with this size. Arrays must be in C order.
         depth : int
-            Requests outstanding at once.
+            Number of outstanding requests.
         request_bytes : int, optional
             Bytes of one request, if `requests` is one buffer.
         reply_bytes : int, optional
-            The reply asked for (wiregauge protocol) or to be waited for (`Raw`); with framings that
-            tell by themselves the largest reply that is taken. Without it a row of `out`, else as
-            many as the longest request.
+            Size of the reply to request (wiregauge protocol) or to wait for (`Raw`); with other
+            framings the largest accepted reply [default: a row of `out`, else the longest request].
         out : array (n, ...), optional
-            Where the replies go: one row each, in C order.
+            Buffer for the replies: one row each, in C order.
 
         Returns
         -------
         array (n, reply_bytes) of uint8
-            One row for each reply, zeros behind a shorter one; or `out`. `last_lengths` has the
-            bytes of each, `last_timings` when it happened.
+            One row for each reply, padded with zeros; or `out`. `last_lengths` has the size of each,
+            `last_timings` its times.
 
         Raises
         ------
         LinkError
-            An exchange failed. Its attribute `done` says how many were answered before, `replies`
-            has them.
+            An exchange failed. `done` is the number of replies before it, `replies` has them.
         ValueError, TypeError
-            The arrays cannot be used as they are.
+            The arrays are not suitable.
         """
         joined, ends, widest = _rows(requests, request_bytes)
         count = len(ends)
@@ -216,11 +214,11 @@ class Device(_native.RawDevice):
 
     @property
     def _tells_length(self) -> bool:
-        """True if a reply's length is known only when it has come."""
+        """True if the size of a reply is unknown until it arrives."""
         return isinstance(self._framing, (Terminator, LengthPrefix))
 
     def _row(self, widest: int) -> int:
-        """Give the bytes of a row, where the caller does not."""
+        """Return the size of a row if the caller gives none."""
         if isinstance(self._framing, Fixed):
             return self._framing.bytes
         # Memory that no reply comes to is never touched.
@@ -234,17 +232,17 @@ class Device(_native.RawDevice):
         Parameters
         ----------
         source : iterable of bytes or arrays
-            Asked for the next request when there is room for it.
+            Provides the next request when there is room for it.
         depth : int
-            Requests outstanding at once; while the caller works on a reply it is one less.
+            Number of outstanding requests; one fewer while the caller processes a reply.
         reply_bytes : int, optional
             As in `exchange`.
 
         Yields
         ------
         bytes
-            The replies, in the order of the requests. A caller that stops early waits for those
-            outstanding.
+            The replies, in the order of the requests. A caller that stops early waits for the
+            outstanding ones.
 
         Raises
         ------
@@ -252,9 +250,9 @@ class Device(_native.RawDevice):
             An exchange failed.
         """
         if depth < 1:
-            raise ValueError(f"depth is at least 1, not {depth}")
+            raise ValueError(f"depth must be at least 1, not {depth}")
         if self._outstanding():
-            raise RuntimeError(f"another pipeline of {self.address} is not at its end")
+            raise RuntimeError(f"another pipeline of {self.address} is still running")
         return self._pipeline(source, depth, reply_bytes)
 
     def _pipeline(self, source: Iterable[Buffer], depth: int, reply_bytes: int | None) -> Iterator[bytes]:
@@ -270,7 +268,7 @@ class Device(_native.RawDevice):
             self._drain()
 
     def _drain(self) -> None:
-        """Take what is outstanding, so that it is not for the next caller."""
+        """Receive outstanding replies, so that the next caller does not get them."""
         while not self.closed and self._outstanding():
             try:
                 self._next_reply()
@@ -290,24 +288,24 @@ class Device(_native.RawDevice):
         priority: int | None = None,
         pin: int | None = None,
     ) -> npt.NDArray[np.void]:
-        """Run a loop at a fixed rate, each cycle with the command that `step` made of a reply.
+        """Run a control loop at a fixed rate: `step` computes each command from a reply.
 
         Parameters
         ----------
         step : callable, Gain or None
-            Called with the newest reply (bytes; None before there is one), returns the command
+            Called with the newest reply (bytes; None before the first), returns the command
             (bytes or an array); None sends the last one again, StopIteration ends the loop. A
             `Gain` needs no Python; None always sends `request`.
         period : float or str
-            Seconds between the starts of two cycles, or ``"2ms"``; 0: as fast as replies come.
+            Seconds between the starts of two cycles, or ``"2ms"``; 0: as fast as replies arrive.
         depth : int
-            Requests outstanding at once. With 1 a command is made from the reply to the cycle
-            before, with d from that to the cycle d before: the repetition time shrinks, the dead
-            time grows.
+            Number of outstanding requests. With depth 1 a command is computed from the reply of the
+            previous cycle, with depth d from d cycles before: a shorter repetition time, but a longer
+            dead time.
         cycles : int, optional
             How many.
         duration : float or str, optional
-            How long, where there is a period.
+            Duration, if there is a period.
         request : bytes or array
             The command before `step` has returned one, and the size that a `Gain` fills.
         reply_bytes : int, optional
@@ -315,26 +313,26 @@ class Device(_native.RawDevice):
         priority : int, optional
             SCHED_FIFO priority of the loop, 1 to 99; needs CAP_SYS_NICE.
         pin : int, optional
-            The processor that the loop is kept on.
+            Pin the loop to this CPU.
 
         Returns
         -------
         array (cycles,) of CYCLE
-            When each cycle was due, began, had its reply, and how long `step` took.
+            Intended start, actual start, RTT and duration of `step` for each cycle.
 
         Raises
         ------
         LinkError
-            The link failed. Its attribute `cycles` has those before.
+            The link failed. `cycles` has the cycles before.
         Exception
-            Whatever `step` raises; likewise.
+            Any exception of `step`, with the same attribute.
         """
         period_ns = _nanoseconds("period", period, least=0)
         if (cycles is None) == (duration is None):
-            raise ValueError("say either `cycles` or `duration`")
+            raise ValueError("use either `cycles` or `duration`")
         if cycles is None:
             if period_ns == 0:
-                raise ValueError("`duration` needs a `period`; without one say `cycles`")
+                raise ValueError("`duration` needs a `period`; without one use `cycles`")
             cycles = -(-_nanoseconds("duration", duration or 0) // period_ns)
         if cycles < 0:
             raise ValueError(f"cycles cannot be {cycles}")
@@ -355,21 +353,21 @@ class Device(_native.RawDevice):
         transfer: int = 16384,
         queue: int = 4,
     ) -> int:
-        """Fill a buffer with what the device sends.
+        """Receive a stream into a buffer.
 
         Parameters
         ----------
         into : bytearray or array in C order
-            Its size is how much is read.
+            Its size is the number of bytes to read.
         transfer : int
-            Bytes handed to the system at once.
+            Bytes per transfer.
         queue : int
             Transfers pending at once (USB).
 
         Returns
         -------
         int
-            Bytes that came.
+            Bytes received.
         """
         return self._read_stream(into, transfer, queue)
 
@@ -379,7 +377,7 @@ class Device(_native.RawDevice):
         Returns
         -------
         int
-            Bytes that were taken.
+            Bytes sent.
         """
         return self._write_stream(source, transfer, queue)
 
@@ -390,14 +388,14 @@ class Device(_native.RawDevice):
 
     @property
     def about(self) -> dict[str, Any]:
-        """Address, what the device said of itself, settings of the link, largest payloads (B)."""
+        """Address, information from the device, settings of the link, largest payloads (B)."""
         told = dict(self._about())
         told["responder"] = json.loads(told["responder"])
         told["link"] = dict(told["link"])
         return told
 
     def __enter__(self) -> Device:
-        """Leave it open until the end of the block."""
+        """Keep it open until the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -405,7 +403,7 @@ class Device(_native.RawDevice):
         self.close()
 
     def __repr__(self) -> str:
-        """Name it."""
+        """Return a short description."""
         return f"<wiregauge.Device {self.address}{', closed' if self.closed else ''}>"
 
     def __reduce__(self) -> NoReturn:
@@ -420,7 +418,7 @@ _UNITS_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9,
 
 
 def _nanoseconds(name: str, value: v.Time, least: int = 1) -> int:
-    """Read a time as the program does: seconds, a timedelta, or a number with its unit."""
+    """Parse a time as the program does: seconds, a timedelta, or a number with a unit."""
     text = v.time(name, value)[0]
     found = re.fullmatch(r"([0-9.]+)(\D+)", text)
     try:
@@ -428,7 +426,7 @@ def _nanoseconds(name: str, value: v.Time, least: int = 1) -> int:
     except (KeyError, ValueError):
         ns = math.nan
     if math.isnan(ns):
-        raise ValueError(f"{name}: {text!r} is no time (such as 300ms, 1.5s, 40us or 2min)")
+        raise ValueError(f"{name}: {text!r} is not a duration: use a number and a unit, such as 300ms, 1.5s, 40us or 2min")
     # A year and more is a slip of the keyboard.
     if not least <= ns <= 3.2e16:
         raise ValueError(f"{name}: {text!r} is out of range ({least} ns to a year)")
@@ -442,14 +440,14 @@ def _rows(
     if isinstance(requests, (list, tuple)):
         if request_bytes is not None:
             raise ValueError(
-                "`request_bytes` is for one buffer; a list tells the size of each request itself"
+                "`request_bytes` is for one buffer; a list has the size of each request"
             )
         pieces = [memoryview(one).cast("B") if not isinstance(one, bytes) else one for one in requests]
         lengths = [len(piece) for piece in pieces]
         ends = np.cumsum(lengths, dtype=np.uintp)
         return b"".join(pieces), ends, max(lengths, default=0)
     if isinstance(requests, Sequence) and not isinstance(requests, (bytes, bytearray, memoryview)):
-        raise TypeError(f"requests are an array, a list or a buffer, not {type(requests).__name__}")
+        raise TypeError(f"requests must be an array, a list or a buffer, not {type(requests).__name__}")
     if request_bytes is not None:
         size = requests.nbytes if isinstance(requests, (np.ndarray, memoryview)) else len(requests)
         if request_bytes < 1 or size % request_bytes:
@@ -457,13 +455,13 @@ def _rows(
         return requests, _equal(size // request_bytes, request_bytes), request_bytes
     if not isinstance(requests, np.ndarray):
         raise TypeError(
-            f"requests are an array with one row each, a list, or one buffer with `request_bytes`; "
+            f"requests must be an array with one row each, a list, or one buffer with `request_bytes`; "
             f"not a {type(requests).__name__} alone"
         )
     if requests.ndim < 2:
         raise ValueError(
-            f"an array of requests has one row for each; this one has the shape {requests.shape}. "
-            "reshape(-1, N), or say `request_bytes`"
+            f"an array of requests must have one row for each; this one has the shape {requests.shape}. "
+            "Use reshape(-1, N), or `request_bytes`"
         )
     _in_order(requests, "requests")
     row = requests.itemsize * math.prod(requests.shape[1:])
@@ -477,7 +475,7 @@ def _equal(count: int, size: int) -> npt.NDArray[np.uintp]:
 def _checked(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
     if not isinstance(out, np.ndarray) or out.ndim < 2 or len(out) != count:
         shape = getattr(out, "shape", type(out).__name__)
-        raise ValueError(f"`out` is an array with a row for each of the {count} requests, not {shape}")
+        raise ValueError(f"`out` must be an array with a row for each of the {count} requests, not {shape}")
     if not out.flags.writeable:
         raise ValueError("`out` is read-only")
     _in_order(out, "`out`")
@@ -489,5 +487,5 @@ def _in_order(array: npt.NDArray[Any], what: str) -> None:
         raise TypeError(f"{what} cannot hold Python objects (dtype {array.dtype})")
     if not array.flags.c_contiguous:
         raise ValueError(
-            f"{what} must be in C order, in one piece; numpy.ascontiguousarray makes a copy that is"
+            f"{what} must be contiguous in C order; numpy.ascontiguousarray makes such a copy"
         )

@@ -1,12 +1,12 @@
-"""What can go wrong, in the words that the `wiregauge` program has for it.
+"""Exceptions, with the error texts of the `wiregauge` program.
 
 ======================  ==========================================  ==========
 exception               when                                        exit code
 ======================  ==========================================  ==========
-`UsageError`            what was asked for cannot be done           2
+`UsageError`            the arguments are not valid           2
 `LinkError`             the device or the host failed               3
 `StorageError`          a file could not be written                 3
-`Interrupted`           Ctrl-C; what was measured is kept           130
+`Interrupted`           Ctrl-C; samples are kept           130
 ======================  ==========================================  ==========
 """
 
@@ -24,45 +24,45 @@ __all__ = ["Error", "Interrupted", "LinkError", "StorageError", "UsageError"]
 
 
 class Error(Exception):
-    """Whatever wiregauge says no to.
+    """Base class of all errors of wiregauge.
 
     Attributes
     ----------
     run : Run or None
-        What was measured before the failure, if anything was.
+        What was measured before the error, if anything.
     """
 
     run: Run | None = None
 
 
 class UsageError(Error, ValueError):
-    """What was asked for cannot be done as it was said.
+    """The arguments are not valid.
 
     Attributes
     ----------
     argument : str or None
-        The argument whose value is wrong, if it is one.
+        The argument with the wrong value, if known.
     """
 
     argument: str | None = None
 
 
 class LinkError(Error, OSError):
-    """The device or the host failed: what was being done to which device, and what to try.
+    """The device or the host failed: what failed on which device, the reason, and a hint.
 
     Attributes
     ----------
     kind : str
-        ``permission``, ``unreachable``, ``not-found``, ``busy``, ``silent``, ``rubbish`` (it answers,
-        but not in the protocol), ``vanished``, ``closed`` (it is open in another process) or ``io``.
+        ``permission``, ``unreachable``, ``not-found``, ``busy``, ``silent``, ``rubbish`` (it responds,
+        but not with the protocol), ``vanished``, ``closed`` (it is open in another process) or ``io``.
     done : int
-        Of a call of a `Device`: the exchanges, cycles or bytes that were done before.
+        For a call of a `Device`: the exchanges, cycles or bytes done before the error.
     replies : numpy.ndarray or None
-        Of `Device.exchange_many`: the replies that came before.
+        For `Device.exchange_many`: the replies before the error.
     cycles : numpy.ndarray or None
-        Of `Device.control`: the cycles before.
+        For `Device.control`: the cycles before the error.
     os_code : int or None
-        The system's error number, if it came from there.
+        Error number of the operating system, if any.
     """
 
     kind: str = "io"
@@ -72,40 +72,40 @@ class LinkError(Error, OSError):
     os_code: int | None = None
 
     def __str__(self) -> str:
-        """Give the words, without the number in front that OSError puts there."""
+        """Return the text, without the number that OSError adds."""
         return str(self.args[0]) if self.args else ""
 
 
 class StorageError(Error, OSError):
-    """A file could not be written; what was stored before is there.
+    """A file could not be written; data stored earlier is intact.
 
     Attributes
     ----------
     os_code : int or None
-        The system's error number, if it came from there.
+        Error number of the operating system, if any.
     """
 
     os_code: int | None = None
 
     def __str__(self) -> str:
-        """Give the words, without the number in front that OSError puts there."""
+        """Return the text, without the number that OSError adds."""
         return str(self.args[0]) if self.args else ""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C was pressed while something was measured.
+    """Ctrl-C was pressed during a measurement.
 
     Attributes
     ----------
     run : Run or None
-        What was measured until then; None if that was nothing.
+        What was measured before; None if nothing.
     """
 
     run: Run | None = None
 
 
 def of_failure(failure: tuple[str, str, int | None, str | None], run: Run | None = None) -> Error:
-    """Make an exception of what the native half says of a failure."""
+    """Create an exception from an error of the native module."""
     kind, text, os_code, flag = failure
     error: Error
     if kind == "usage":
@@ -125,6 +125,6 @@ def of_failure(failure: tuple[str, str, int | None, str | None], run: Run | None
 
 
 def argument_of(flag: str) -> str:
-    """Give the argument that stands for a flag of the program."""
+    """Return the argument for a flag of the program."""
     name = flag.removeprefix("--").strip("<>.").replace("-", "_")
     return {"in": "in_sizes", "out": "out_sizes"}.get(name, name)

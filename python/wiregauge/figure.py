@@ -1,4 +1,4 @@
-"""Figures as the report has them: SVG, for a notebook to show and a paper to take."""
+"""The figures of the report as SVG, for notebooks and papers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Figure:
     title : str
         What it shows.
     caption : str
-        How to read it, and what was left out of the drawing.
+        How to read it, and what is not shown.
     svg : str
         A whole SVG document.
     """
@@ -42,7 +42,7 @@ class Figure:
         return self._native.svg
 
     def png(self, scale: float = 3.0) -> bytes:
-        """Give it as pixels, white behind.
+        """Return it as PNG, on a white background.
 
         Parameters
         ----------
@@ -57,12 +57,12 @@ class Figure:
         return self._native.png(scale)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write it to a file, whose name ends in ``.svg`` or ``.png``.
+        """Write it to a file (``.svg`` or ``.png``).
 
         Raises
         ------
         ValueError
-            The name ends otherwise.
+            The name has another ending.
         OSError
             The file cannot be written.
         """
@@ -77,7 +77,7 @@ class Figure:
         return path
 
     def __repr__(self) -> str:
-        """Name it."""
+        """Return a short description."""
         return f"<wiregauge.Figure {self.name}: {self.title}>"
 
     def _repr_svg_(self) -> str:
@@ -85,25 +85,25 @@ class Figure:
 
 
 class Figures(Mapping[str, Figure]):
-    """Figures by their names, in the order in which a reader wants them."""
+    """Figures by name, the most important first."""
 
     def __init__(self, natives: list[_native.Figure]) -> None:
         self._all = {native.name: Figure(native) for native in natives}
 
     def __getitem__(self, name: str) -> Figure:
-        """Give one."""
+        """Return one."""
         try:
             return self._all[name]
         except KeyError:
             there = ", ".join(self._all) or "none"
-            raise KeyError(f"there is no figure {name!r} of these runs; there are: {there}") from None
+            raise KeyError(f"these runs have no figure {name!r}; they have: {there}") from None
 
     def __iter__(self) -> Iterator[str]:
-        """Give their names."""
+        """Return their names."""
         return iter(self._all)
 
     def __len__(self) -> int:
-        """Count them."""
+        """Return their number."""
         return len(self._all)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""How messages are told apart on a link whose device knows nothing of wiregauge."""
+"""Message framing for devices without the wiregauge protocol."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Parts = tuple[str, bytes, int, bool, bool]
 
 @dataclass(frozen=True)
 class Raw:
-    """Nothing is added: a reply has as many bytes as the caller says, else as the request."""
+    """No framing: the caller gives the size of a reply [default: as the request]."""
 
     def _parts(self) -> Parts:
         return ("raw", b"", 0, False, False)
@@ -20,7 +20,7 @@ class Raw:
 
 @dataclass(frozen=True)
 class Fixed:
-    """Every reply is so many bytes long.
+    """Every reply has a fixed size.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Terminator:
-    r"""Each message ends with these bytes, which are added to requests and taken off replies.
+    r"""Each message ends with these bytes, which are added to requests and removed from replies.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Terminator:
 
 @dataclass(frozen=True)
 class LengthPrefix:
-    """Each message begins with its length, which is added to requests and taken off replies.
+    """Each message begins with its length, which is added to requests and removed from replies.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class LengthPrefix:
     big_endian : bool
         The most significant byte first.
     counts_itself : bool
-        The number counts its own bytes as well.
+        The length includes the field itself.
     """
 
     bytes: int

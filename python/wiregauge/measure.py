@@ -1,9 +1,8 @@
 """The commands that measure: `exchange`, `stream`, `loop`.
 
 Their arguments are the flags of the program with underscores for hyphens; ``--in`` and ``--out`` are
-`in_sizes` and `out_sizes`, because ``in`` is a word of Python's. What is not given has the default that
-``wiregauge help exchange`` names. Numbers are in SI units and bytes; a str is read as the program reads
-it: ``"2ms"``, ``"48,100,1k..64k"``.
+`in_sizes` and `out_sizes`, because ``in`` is a keyword of Python. Defaults are those of ``wiregauge
+help exchange``. Numbers are in SI units and bytes; a str is parsed as by the program: ``"2ms"``, ``"48,100,1k..64k"``.
 """
 
 from __future__ import annotations
@@ -119,7 +118,7 @@ def exchange(
     no_store: bool = False,
     progress: bool = True,
 ) -> Run:
-    """Measure request and response with a device: RTT, jitter, TRT, throughput, losses.
+    """Measure request/response exchanges: RTT, jitter, throughput, losses.
 
     Each size of a request is combined with each size of a response and each depth; every combination
     is a point of the run. The interpreter's lock is released while it measures.
@@ -128,63 +127,63 @@ def exchange(
     ----------
     *addresses
         The device, such as ``tcp://10.0.0.5:7700`` or ``serial:///dev/ttyACM0``. Several are measured
-        one after another, and then all at once.
+        one at a time, then all at once.
     protocol
-        Protocol of the device: wiregauge's frames, an echo, or lines of text.
+        Wire protocol: wiregauge, echo, or lines of text.
     out_sizes, in_sizes
         Sizes of a request and of a response, in bytes.
     depth
-        Requests kept outstanding.
+        Number of outstanding requests.
     batch
-        Requests handed to the system in one call at most; if not given, all that may start, or fewer
-        where a short trial before the point finds that to be faster.
+        Maximum number of requests per system call; if not given, no limit, or fewer if a short trial
+        before the point is faster with fewer.
     count
-        Exchanges at each point.
+        Number of exchanges at each point.
     duration
-        Measure each point so long (s) instead of counting.
+        Duration of each point (s), instead of a number of exchanges.
     warmup
-        Exchanges run and stored, but left out of the statistics, at each point.
+        Number of exchanges at each point that are stored but excluded from the statistics.
     interval
-        Start one exchange every so often (s); late ones are also charged from their intended start.
+        Start an exchange at this interval (s); the delay of late starts is also reported.
     rate
-        The same as exchanges a second.
+        The same, as exchanges per second.
     timeout
-        After this long (s) without an answer an exchange is lost.
+        An exchange without an answer after this time (s) is lost.
     give_up
-        Losses in a row, for each one outstanding, after which the link has failed.
+        Stop after this many consecutive losses per outstanding request.
     connect
         Open the link once, or for each exchange.
     below
-        Report the share of exchanges below each of these times (s).
+        Report the percentage of exchanges below each of these times (s).
     require
         Limits that must hold at every point, such as ``"p99<2ms"``; those that do not are in
         ``run.missed``.
     wait
-        How the measuring thread waits: asleep in the read, asleep in poll, or never asleep.
+        How the measuring thread waits: sleep in the read, sleep in poll, or spin.
     priority
         Real-time priority of the measuring thread, 1 to 99.
     pin
-        Keep the measuring thread on this processor.
+        Pin the measuring thread to this CPU.
     lock_memory
-        Lock all memory of this process, which stays so afterwards.
+        Lock all memory of this process; it stays locked afterwards.
     host_load
-        Threads that load this host meanwhile, such as ``{"cpu": 2, "memory": 1}``.
+        Synthetic load while measuring, such as ``{"cpu": 2, "memory": 1}``.
     no_calibration
-        Do not measure this host's own floor before and after.
+        Do not measure the floor of this host before and after the run.
     baud
-        Baud rate of a serial line; as it is set, if not given.
+        Baud rate of a serial line; unchanged, if not given.
     quick_ack
         TCP: acknowledge at once.
     keep_data
-        Keep the bytes of every answer with its sample; see `Run.answers`.
+        Store the bytes of every answer with its sample; see `Run.answers`.
     csv
-        Also write one CSV row an exchange to this file.
+        Also write a CSV file with one row per exchange.
     store
-        Store the run in this directory; among the stored runs, if not given.
+        Store the run in this directory; with the other stored runs, if not given.
     no_store
-        Do not store the run: its files go with the `Run`.
+        Do not store the run: its files are deleted with the `Run` object.
     progress
-        Show how far it is.
+        Show the progress.
 
     Returns
     -------
@@ -193,13 +192,13 @@ def exchange(
     Raises
     ------
     UsageError
-        A value makes no sense.
+        A value is not valid.
     LinkError
-        The link failed. ``error.run`` is what was measured until then, or None.
+        The link failed. ``error.run`` is the run so far, or None.
     StorageError
         The run could not be written.
     Interrupted
-        Ctrl-C was pressed. ``error.run`` is what was measured until then, or None.
+        Ctrl-C was pressed. ``error.run`` is the run so far, or None.
     """
     return _measure("exchange", v.addresses(addresses), EXCHANGE, locals(), progress)
 
@@ -227,7 +226,7 @@ def stream(
     no_store: bool = False,
     progress: bool = True,
 ) -> Run:
-    """Measure data that flows without waiting for answers: rates, losses, gaps, buffers.
+    """Measure one-way data streams: rates, losses, gaps, buffer sizes.
 
     Each direction is combined with each size of a transfer and each queue; every combination is a
     point of the run. The interpreter's lock is released while it measures.
@@ -235,49 +234,49 @@ def stream(
     Parameters
     ----------
     *addresses
-        The device, such as ``tcp://10.0.0.5:7700`` or ``usb://1d6b:0104``. Several are measured one
-        after another, and then all at once.
+        The device, such as ``tcp://10.0.0.5:7700`` or ``usb://1d6b:0104``. Several are measured one at
+        a time, then all at once.
     direction
         ``in`` (device to host), ``out``, ``both`` at once, or several of them.
     transfer
-        Bytes of one transfer: a write, a read, a URB, a datagram.
+        Bytes per transfer: one write, read, URB or datagram.
     queue
-        Transfers submitted at once, where the link has a queue (USB).
+        Number of transfers submitted at once, for links with a queue (USB).
     duration
-        Measure each point so long (s).
+        Duration of each point (s).
     settle
-        Start-up before it (s), left out of every figure.
+        Start-up time before each point (s), excluded from all figures.
     timeout
-        After this long (s) without a completed transfer the link has failed.
+        Fail if no transfer completes for this time (s).
     no_check
-        Do not compare what arrives with what it should be; count bytes only.
+        Do not check the content of received data; only count bytes.
     rate
         Compute the buffer that the device needs at these constant rates (bytes/s).
     loss
-        Probability of a loss that those buffers are also computed for.
+        Loss probability for which these buffers are also computed.
     require
         Limits that must hold at every point, such as ``"in.rate>1MB/s"``; those that do not are in
         ``run.missed``.
     priority
         Real-time priority of the measuring threads, 1 to 99.
     pin
-        Keep the measuring threads on this processor.
+        Pin the measuring threads to this CPU.
     lock_memory
-        Lock all memory of this process, which stays so afterwards.
+        Lock all memory of this process; it stays locked afterwards.
     host_load
-        Threads that load this host meanwhile, such as ``{"cpu": 2, "memory": 1}``.
+        Synthetic load while measuring, such as ``{"cpu": 2, "memory": 1}``.
     baud
-        Baud rate of a serial line; as it is set, if not given.
+        Baud rate of a serial line; unchanged, if not given.
     usbmon
-        USB on Linux: note when the kernel took and gave back each transfer.
+        USB on Linux: record when the kernel submitted and completed each transfer.
     csv
-        Also write one CSV row a transfer to this file.
+        Also write a CSV file with one row per transfer.
     store
-        Store the run in this directory; among the stored runs, if not given.
+        Store the run in this directory; with the other stored runs, if not given.
     no_store
-        Do not store the run: its files go with the `Run`.
+        Do not store the run: its files are deleted with the `Run` object.
     progress
-        Show how far it is.
+        Show the progress.
 
     Returns
     -------
@@ -286,13 +285,13 @@ def stream(
     Raises
     ------
     UsageError
-        A value makes no sense.
+        A value is not valid.
     LinkError
-        The link failed. ``error.run`` is what was measured until then, or None.
+        The link failed. ``error.run`` is the run so far, or None.
     StorageError
         The run could not be written.
     Interrupted
-        Ctrl-C was pressed. ``error.run`` is what was measured until then, or None.
+        Ctrl-C was pressed. ``error.run`` is the run so far, or None.
     """
     return _measure("stream", v.addresses(addresses), STREAM, locals(), progress)
 
@@ -323,7 +322,7 @@ def loop(
     no_store: bool = False,
     progress: bool = True,
 ) -> Run:
-    """Loop a digitizer to a generator: the shortest latency that neither loses nor starves.
+    """Measure a closed loop from a digitizer to a generator: the shortest stable latency.
 
     Each rate is combined with each number of channels and each block; every combination is a point of
     the run. The interpreter's lock is released while it measures.
@@ -333,50 +332,50 @@ def loop(
     device
         The digitizer and generator: ``virtual``, or a sound card such as ``alsa:hw:0``.
     rate
-        Samples a second of each channel.
+        Sample rate of each channel in samples/s.
     channels
-        Channels, interleaved, 16 bits each.
+        Number of channels, interleaved, 16 bits each.
     notify
-        Bytes of one block: the unit in which the device hands over.
+        Block size in bytes: the device hands over whole blocks.
     ring
-        Bytes of each ring.
+        Size of each ring buffer in bytes.
     preload
-        Do not search: run with this many bytes of preload, and count what stalls.
+        Do not search: run with a preload of this many bytes and count stalls.
     process
-        What is done to the samples, in this order, such as ``["copy", "fir:64"]``.
+        Processing stages, in this order, such as ``["copy", "fir:64"]``.
     gpu
-        Process the blocks on a CUDA device, in these ways, such as ``["cpu", "pinned", "streams:4"]``;
-        True for all ways to a GPU.
+        Process the blocks on a CUDA device, over these paths, such as ``["cpu", "pinned",
+        "streams:4"]``; True for all GPU paths.
     gpu_device
-        With `gpu`: which one, as its driver numbers them.
+        With `gpu`: number of the GPU, as its driver counts.
     wait
         How to wait for a block: ``sleep``, ``spin``, or ``hybrid:50us``.
     duration
-        Measure each point so long (s).
+        Duration of each point (s).
     settle
-        Start-up before it (s), left out of every figure.
+        Start-up time before each point (s), excluded from all figures.
     find
-        Then test the preload that was found, and longer ones until one holds.
+        Then test the preload found, and longer ones until one holds.
     hold
-        With `find`, which it implies: how long (s) a preload must hold.
+        How long (s) a preload must hold; implies `find`.
     no_calibration
-        Measure neither this host's floor nor its memory nor the stages by themselves.
+        Do not measure the floor of this host, its memory bandwidth and the single stages.
     priority
         Real-time priority of the loop, 1 to 99.
     pin
-        Keep the loop on this processor.
+        Pin the loop to this CPU.
     lock_memory
-        Lock all memory of this process, which stays so afterwards.
+        Lock all memory of this process; it stays locked afterwards.
     host_load
-        Threads that load this host meanwhile, such as ``{"cpu": 2, "memory": 1}``.
+        Synthetic load while measuring, such as ``{"cpu": 2, "memory": 1}``.
     csv
-        Also write one CSV row a block to this file.
+        Also write a CSV file with one row per block.
     store
-        Store the run in this directory; among the stored runs, if not given.
+        Store the run in this directory; with the other stored runs, if not given.
     no_store
-        Do not store the run: its files go with the `Run`.
+        Do not store the run: its files are deleted with the `Run` object.
     progress
-        Show how far it is.
+        Show the progress.
 
     Returns
     -------
@@ -385,13 +384,13 @@ def loop(
     Raises
     ------
     UsageError
-        A value makes no sense.
+        A value is not valid.
     LinkError
-        The device failed. ``error.run`` is what was measured until then, or None.
+        The device failed. ``error.run`` is the run so far, or None.
     StorageError
         The run could not be written.
     Interrupted
-        Ctrl-C was pressed. ``error.run`` is what was measured until then, or None.
+        Ctrl-C was pressed. ``error.run`` is the run so far, or None.
     """
     return _measure("loop", v.text("device", device), LOOP, locals(), progress)
 
@@ -403,7 +402,7 @@ def _measure(
     values: Mapping[str, object],
     progress: bool,
 ) -> Run:
-    """Run a command that measures; give its run."""
+    """Run a measuring command; return its run."""
     _, runs = _call.command(name, words, table, values, ["--quiet"], progress=progress)
     if not runs:
         raise RuntimeError(f"{name} ended without a run and without an error")

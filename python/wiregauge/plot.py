@@ -1,6 +1,6 @@
-"""Plots of a run with matplotlib: each gives its Axes, so that they can be restyled and combined.
+"""Plots of a run with matplotlib: each returns its Axes, so that they can be restyled and combined.
 
-The figures of the report are made without it: ``run.figures``.
+The figures of the report do not need it: ``run.figures``.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ __all__ = ["Plot"]
 _WHAT = {"exchange": "RTT", "stream": "transfer time", "loop": "service delay"}
 _BEGIN = {"exchange": "start_ns", "stream": "submit_ns", "loop": "due_ns"}
 _MOST = 20
-"""More points than that in one plot are not told apart."""
+"""More points than this are not distinguishable in one plot."""
 
 
 class Plot:
-    """What can be plotted of a run; ``run.plot``.
+    """The plots of a run; ``run.plot``.
 
-    Every method takes `ax`, the Axes to draw on (a new figure's, if not given), and gives it back.
+    Every method takes `ax`, the Axes to draw on (those of a new figure, if not given), and returns it.
     Those that draw samples take `points`: positions in ``run.points``, all if not given, at most 20.
     """
 
@@ -40,14 +40,14 @@ class Plot:
     def histogram(
         self, points: int | Iterable[int] | None = None, *, bins: int = 100, ax: Axes | None = None
     ) -> Axes:
-        """Plot how often each time occurs: RTT, transfer time, or service delay of a loop.
+        """Plot a histogram of RTT, transfer time, or service delay of a loop.
 
         Parameters
         ----------
         points
             Positions in ``run.points``.
         bins
-            How many bars, of the same width in the logarithm of time.
+            Number of bars, of equal width on the logarithmic time axis.
         ax
             Where to draw.
 
@@ -71,7 +71,7 @@ class Plot:
     def rtt_histogram(
         self, points: int | Iterable[int] | None = None, *, bins: int = 100, ax: Axes | None = None
     ) -> Axes:
-        """Plot how often each RTT occurs; see `histogram`.
+        """Plot a histogram of the RTT; see `histogram`.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class Plot:
         return self.histogram(points, bins=bins, ax=ax)
 
     def percentiles(self, points: int | Iterable[int] | None = None, *, ax: Axes | None = None) -> Axes:
-        """Plot the share of times that are longer: the tail, in nines.
+        """Plot the tail: the fraction of times that are longer.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class Plot:
         Returns
         -------
         matplotlib.axes.Axes
-            Time in us over the share that takes longer, both logarithmic.
+            Fraction of longer times over the time in us, both logarithmic.
         """
         ax = self._axes(ax)
         drawn = list(self._times(points))
@@ -106,11 +106,11 @@ class Plot:
             kept = np.unique(np.concatenate([kept, ordered.size - 1 - kept]))
             kept = kept[(kept >= 0) & (kept < ordered.size)]
             ax.step(ordered[kept], longer[kept], where="post", label=label)
-        ax.set(xscale="log", yscale="log", xlabel=f"{self._what} in us", ylabel="share that takes longer")
+        ax.set(xscale="log", yscale="log", xlabel=f"{self._what} in us", ylabel="fraction of longer times")
         return self._finish(ax, len(drawn))
 
     def timeline(self, points: int | Iterable[int] | None = None, *, ax: Axes | None = None) -> Axes:
-        """Plot every time over when it began.
+        """Plot every time over its start time.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Plot:
         return self._finish(ax, len(places))
 
     def throughput(self, *, ax: Axes | None = None) -> Axes:
-        """Plot bytes a second over the size, a line for each depth, or each way and queue.
+        """Plot throughput over size, one line per depth, or per direction and queue.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class Plot:
         Returns
         -------
         matplotlib.axes.Axes
-            Bytes of an exchange (both ways) or of a transfer over MB/s.
+            MB/s over the bytes of an exchange (both directions) or of a transfer.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class Plot:
         """
         run = self._run
         if run.kind == "loop":
-            raise ValueError("throughput is of exchanges and streams; this run is a loop")
+            raise ValueError("throughput needs a run of exchanges or streams; this run is a loop")
         ax = self._axes(ax)
         lines: dict[str, list[tuple[float, float]]] = {}
         for point in run.points:
@@ -179,7 +179,7 @@ class Plot:
         return self._finish(ax, len(lines))
 
     def trt(self, *, ax: Axes | None = None) -> Axes:
-        """Plot the mean TRT over the depth, a line for each pair of sizes.
+        """Plot the mean TRT over the depth, one line per pair of sizes.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class Plot:
         return self._finish(ax, len(lines))
 
     def loop_curve(self, *, ax: Axes | None = None) -> Axes:
-        """Plot the stalls a minute over the latency of a loop.
+        """Plot the stalls per minute over the latency of a loop.
 
         Parameters
         ----------
@@ -221,12 +221,12 @@ class Plot:
         Returns
         -------
         matplotlib.axes.Axes
-            Latency in us over stalls a minute, with the upper bound of 95 % dashed.
+            Stalls per minute over the latency in us, with the upper 95 % bound dashed.
 
         Raises
         ------
         ValueError
-            The run is no loop.
+            The run is not a loop.
         """
         self._only("loop", "loop_curve")
         ax = self._axes(ax)
@@ -240,7 +240,7 @@ class Plot:
             (line,) = ax.step(latency, stalls, where="post", label=self._label(place))
             ax.step(latency, high, where="post", linestyle="--", color=line.get_color())
             drawn += 1
-        ax.set(xlabel="latency in us", ylabel="stalls a minute")
+        ax.set(xlabel="latency in us", ylabel="stalls per minute")
         ax.set_yscale("symlog", linthresh=1)
         return self._finish(ax, drawn)
 
@@ -254,7 +254,7 @@ class Plot:
 
     def _only(self, kind: str, name: str) -> None:
         if self._run.kind != kind:
-            raise ValueError(f"{name} is of runs of kind {kind}; this one is of kind {self._run.kind}")
+            raise ValueError(f"{name} needs a run of kind {kind}; this one is of kind {self._run.kind}")
 
     def _axes(self, ax: Axes | None) -> Axes:
         if ax is not None:
@@ -273,7 +273,7 @@ class Plot:
         there = range(len(self._run.points))
         if points is None:
             if len(there) > _MOST:
-                raise ValueError(f"points must name at most {_MOST} of the {len(there)} points of this run")
+                raise ValueError(f"points must select at most {_MOST} of the {len(there)} points of this run")
             return list(there)
         if isinstance(points, Iterable):
             return [there[point] for point in points]

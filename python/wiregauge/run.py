@@ -1,4 +1,4 @@
-"""A stored run: its plan, its points, its samples, and what can be made of them."""
+"""A stored run: its plan, points, samples, tables and figures."""
 
 from __future__ import annotations
 
@@ -97,25 +97,25 @@ class Run:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """What was to be measured, to the last default; docs/run-format.md has the keys."""
+        """The complete plan, including defaults; docs/run-format.md lists the keys."""
         plan: dict[str, Any] = self._file["plan"]
         return plan
 
     @property
     def conditions(self) -> dict[str, Any]:
-        """What it ran on: host, kernel, link, device, versions, command, the host's own floor."""
+        """Conditions: host, kernel, link, device, versions, command, floor of the host."""
         conditions: dict[str, Any] = self._file["conditions"]
         return conditions
 
     @property
     def points(self) -> list[dict[str, Any]]:
-        """One summary for each finished point, as run.json has it: ``_ns``, bytes, a second."""
+        """One summary for each finished point, as in run.json: ``_ns``, bytes, per second."""
         points: list[dict[str, Any]] = self._file["points"]
         return points
 
     @property
     def warnings(self) -> list[str]:
-        """Why some figures deserve a second look, with the remedy."""
+        """Warnings, with the remedy."""
         return list(self._told.warnings)
 
     @property
@@ -125,12 +125,12 @@ class Run:
 
     @cached_property
     def samples(self) -> npt.NDArray[np.void]:
-        """Every row of every point: a structured array, one record a row.
+        """All rows of all points: a structured array, one record per row.
 
         Returns
         -------
         numpy.ndarray
-            Of shape (rows,), read-only; its memory is the one that Rust filled. The fields are those
+            Of shape (rows,), read-only; its memory was filled by Rust, without a copy. The fields are those
             of docs/run-format.md, times in ns, sizes in bytes, and `point` in front.
 
         Raises
@@ -151,7 +151,7 @@ class Run:
         Returns
         -------
         numpy.ndarray
-            As `samples`; where those were read already, a view of them.
+            As `samples`; a view of them if they were read before.
 
         Raises
         ------
@@ -170,7 +170,7 @@ class Run:
         return samples.array(_native.samples(self.path, place), self.kind)
 
     def answers(self, point: int) -> list[bytes]:
-        """Bytes of the answers of one point, which ``keep_data`` keeps.
+        """Bytes of the answers of one point, stored with ``keep_data``.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class Run:
         IndexError
             There is no such point.
         UsageError
-            The run did not keep them.
+            The run did not store them.
         """
         place = range(len(self.points))[point]
         try:
@@ -196,13 +196,13 @@ class Run:
             raise UsageError(str(error)) from None
 
     def table(self) -> pd.DataFrame:
-        """Give the summaries: one row a point, of streams one a point and way.
+        """Return the summaries: one row per point, for streams per point and direction.
 
         Returns
         -------
         pandas.DataFrame
             Numbers in base units, with the unit in the name of the column: ``rtt_p99_ns``,
-            ``in_bytes_s``; bounds of confidence as ``rtt_p99_low_ns``. docs/report.md has them all.
+            ``in_bytes_s``; confidence bounds as ``rtt_p99_low_ns``. docs/report.md lists them.
 
         Raises
         ------
@@ -212,7 +212,7 @@ class Run:
         return _frames.table(self._told.csv)
 
     def frame(self, point: int | None = None) -> pd.DataFrame:
-        """Give the samples: one row an exchange, a transfer or a block.
+        """Return the samples: one row per exchange, transfer or block.
 
         Parameters
         ----------
@@ -237,20 +237,20 @@ class Run:
         return _frames.samples(rows, self.kind)
 
     def to_xarray(self, *, samples: bool = False) -> xr.Dataset:
-        """Give the summaries over what was swept.
+        """Return the summaries over the swept parameters.
 
         Parameters
         ----------
         samples
-            The times of every sample too, along `sequence` (ns, NaN where there is none).
+            Also the times of every sample, along `sequence` (ns, NaN if missing).
 
         Returns
         -------
         xarray.Dataset
             The columns of `table` over its dimensions: `out_bytes`, `in_bytes`, `depth`; of streams
             `direction`, `way`, `transfer_bytes`, `queue`; of loops `rate_hz`, `channels`,
-            `notify_bytes`, `aim`; of several links `link` and `together`. Where a cell was measured
-            several times, `repeat`. Units are in the attributes.
+            `notify_bytes`, `aim`; of several links `link` and `together`. `repeat` if a cell was
+            measured several times. Units are in the attributes.
 
         Raises
         ------
@@ -270,22 +270,22 @@ class Run:
         return Figures(_native.figures([self.path]))
 
     def figure(self, name: str) -> Figure:
-        """Give a figure of the report, for a notebook to show.
+        """Return a figure of the report, for a notebook.
 
         Parameters
         ----------
         name
-            Such as ``rtt-histogram``; ``list(run.figures)`` has those that there are.
+            Such as ``rtt-histogram``; ``list(run.figures)`` lists them.
 
         Raises
         ------
         KeyError
-            There is no such figure of this run.
+            This run has no such figure.
         """
         return self.figures[name]
 
     def report(self, output: str | os.PathLike[str] | None = None) -> Path:
-        """Make a page of it; see `wiregauge.report`.
+        """Make an HTML report; see `wiregauge.report`.
 
         Parameters
         ----------
@@ -301,12 +301,12 @@ class Run:
         return stored.report(self, output=output, progress=False)[0]
 
     def compare(self, other: Run | str | os.PathLike[str], **options: Any) -> Comparison:
-        """Tell what differs in another run, and how sure that is; see `wiregauge.compare`.
+        """Compare with another run; see `wiregauge.compare`.
 
         Parameters
         ----------
         other
-            The run that came after this one.
+            The run after this one.
         **options
             As of `wiregauge.compare`.
         """
@@ -315,13 +315,13 @@ class Run:
         return stored.compare(self, other, **options)
 
     def explain(self, **options: Any) -> Explanation:
-        """Tell where its time went, and what else to expect; see `wiregauge.explain`."""
+        """Explain where the time goes and what limits it; see `wiregauge.explain`."""
         from . import stored
 
         return stored.explain(self, **options)
 
     def deadline(self, **options: Any) -> Deadline:
-        """Tell how often a control loop would miss its deadline; see `wiregauge.deadline`.
+        """Report how often a control loop would miss its deadline; see `wiregauge.deadline`.
 
         Parameters
         ----------
@@ -347,12 +347,12 @@ class Run:
         return hash(self.path.resolve())
 
     def __repr__(self) -> str:
-        """Name it."""
+        """Return a short description."""
         points = f"{len(self.points)} point" + ("s" if len(self.points) != 1 else "")
         return f"<wiregauge.Run {self.kind} {self.address}, {self.state}, {points}: {self.path}>"
 
     def __str__(self) -> str:
-        """Tell it in tables, as the program does."""
+        """Return its tables, as the program prints them."""
         return self.show()
 
     def _repr_html_(self) -> str:
@@ -382,7 +382,7 @@ def load(run: str | os.PathLike[str]) -> Run:
     Raises
     ------
     UsageError
-        There is no such run, or several could be meant, or it cannot be read.
+        No such run, or the name is ambiguous, or it cannot be read.
     """
     if not isinstance(run, str) and not hasattr(run, "__fspath__"):
         raise TypeError(f"run must be a path or a name, not {type(run).__name__}")

@@ -1,4 +1,4 @@
-"""The rows of a run as numpy has them: one record a row, looked at where Rust laid them out.
+"""The rows of a run as numpy records, without a copy of the memory filled by Rust.
 
 The fields are the columns of docs/run-format.md, and `point` in front: the position of the row's point
 in the plan. Times are integer nanoseconds, sizes bytes. `phase`, `status`, `way` and `xrun` are numbers
@@ -20,7 +20,7 @@ __all__ = ["Phase", "Status", "TransferStatus", "Way", "Xrun", "dtype", "names"]
 
 
 class Phase(IntEnum):
-    """Which part of its point a row belongs to; only measured ones are in the statistics."""
+    """The phase of a row; only measured rows are in the statistics."""
 
     FIRST = 0
     WARM_UP = 1
@@ -28,7 +28,7 @@ class Phase(IntEnum):
 
 
 class Status(IntEnum):
-    """How an exchange ended."""
+    """Outcome of an exchange."""
 
     OK = 0
     LOST = 1
@@ -39,7 +39,7 @@ class Status(IntEnum):
 
 
 class TransferStatus(IntEnum):
-    """How a transfer of a stream ended."""
+    """Outcome of a transfer of a stream."""
 
     OK = 0
     STALLED = 1
@@ -48,14 +48,14 @@ class TransferStatus(IntEnum):
 
 
 class Way(IntEnum):
-    """Which way a transfer went, as the host sees it."""
+    """Direction of a transfer, seen from the host."""
 
     IN = 0
     OUT = 1
 
 
 class Xrun(IntEnum):
-    """What went wrong with a block of a loop."""
+    """Errors of a block of a loop."""
 
     NONE = 0
     OVERRUN = 1
@@ -67,7 +67,7 @@ _NAMED = {"phase": "phase", "way": "way", "xrun": "xrun", "status": "status"}
 
 
 def names(kind: str, field: str) -> list[str] | None:
-    """Give the names behind the numbers of a field, in their order.
+    """Return the names for the numbers of a field, in order.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def names(kind: str, field: str) -> list[str] | None:
 
 @cache
 def dtype(kind: str) -> np.dtype[np.void]:
-    """Give the record of a kind of run.
+    """Return the record type of a kind of run.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def dtype(kind: str) -> np.dtype[np.void]:
     Returns
     -------
     numpy.dtype
-        A structured type; its fields are in the order of docs/run-format.md, behind `point`.
+        A structured type; its fields are in the order of docs/run-format.md, after `point`.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def dtype(kind: str) -> np.dtype[np.void]:
 
 
 def array(rows: _native.Rows, kind: str) -> npt.NDArray[np.void]:
-    """Look at rows as records, without a copy; the array keeps them alive."""
+    """View rows as records, without a copy; the array keeps them alive."""
     if not len(rows):
         return np.empty(0, dtype(kind))
     made: npt.NDArray[np.void] = np.frombuffer(rows, dtype=dtype(kind))  # type: ignore[call-overload]

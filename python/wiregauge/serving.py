@@ -1,4 +1,4 @@
-"""The other end of the wire: `serve`, in a thread beside Python."""
+"""The other end of a link: `serve`, in its own thread."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ SERVE: dict[str, v.Convert] = {
 
 
 class Responder:
-    """A responder that serves until it is told to end; made by `serve`.
+    """A responder that runs until it is stopped; returned by `serve`.
 
-    In a ``with`` statement it gives its address, and ends with the block. It also ends when nothing
-    refers to it any more.
+    A ``with`` statement returns its address and stops it at the end of the block. It also stops when it
+    is garbage-collected.
 
     Attributes
     ----------
     address : str
-        Where it answers, ready to be measured.
+        Its address, to be measured.
     """
 
     address: str
@@ -66,28 +66,28 @@ class Responder:
 
     @property
     def is_serving(self) -> bool:
-        """True until it has ended."""
+        """True until it has stopped."""
         return self._native.is_serving
 
     @property
     def remarks(self) -> str:
-        """Who came and left, a line each, and what else there is to note."""
+        """Connections and notes, one line each."""
         return self._native.remarks
 
     def stop(self) -> None:
-        """End it, and wait until it has; more than once is no error.
+        """Stop it and wait until it has stopped; may be called more than once.
 
         Raises
         ------
         LinkError
-            It had failed meanwhile.
+            It failed while running.
         """
         self._native.end()
         if self._native.failure is not None:
             raise of_failure(self._native.failure)
 
     def __enter__(self) -> str:
-        """Give its address."""
+        """Return its address."""
         return self.address
 
     def __exit__(
@@ -100,7 +100,7 @@ class Responder:
         self._native.end()
 
     def __repr__(self) -> str:
-        """Name it."""
+        """Return a short description."""
         state = "serving" if self.is_serving else "ended"
         return f"<wiregauge.Responder {self.address}, {state}>"
 
@@ -139,9 +139,9 @@ def serve(
     hub: bool = False,
     devices: int | None = None,
 ) -> Responder:
-    """Be the device: answer on TCP, UDP, a Unix socket, a tty, a pseudo-terminal or a USB port.
+    """Run a responder, the other end of a link: TCP, UDP, Unix socket, serial port, pseudo-terminal, USB.
 
-    It answers in threads of its own, without the interpreter's lock, until it is stopped::
+    It runs in its own threads, without the interpreter's lock, until it is stopped::
 
         with wg.serve("tcp://127.0.0.1:0") as address:
             run = wg.exchange(address)
@@ -149,56 +149,56 @@ def serve(
     Parameters
     ----------
     address
-        Where: ``tcp://HOST:PORT`` (port 0 takes any free one), ``udp://HOST:PORT``, ``unix://PATH``,
+        Address to serve: ``tcp://HOST:PORT`` (port 0 selects a free port), ``udp://HOST:PORT``, ``unix://PATH``,
         ``serial://PATH``, ``pty:``, ``usb-gadget`` or ``usb-virtual``.
     protocol
-        What to speak.
+        Wire protocol.
     max_clients
-        Clients at once, at most.
+        Maximum number of simultaneous clients.
     max_size
-        Largest request or response, in bytes.
+        Maximum size of a request or response in bytes.
     name
-        The name that it gives.
+        Name of the device.
     baud
         Baud rate of a tty.
     service_time
-        Time (s) that the device computes for each exchange.
+        Service time: time (s) to process each exchange.
     jitter
-        Added to it at random, evenly from 0 to this (s).
+        Random addition to the service time, uniform from 0 to this (s).
     bus
-        Carry everything over a modelled USB bus.
+        Model the timing of a USB bus.
     drop, corrupt, duplicate, reorder, lose_byte, insert_byte
-        Send no answer, one with a wrong bit, one twice, one later than others, one with a byte too
-        few or too many; each as a probability, or as ``"every=100"``.
+        Faults: send no answer, flip a bit, send it twice, delay it, drop a byte, insert a byte; each as
+        a probability, or as ``"every=100"``.
     stall
-        Do nothing for a while: how often and how long (s), such as ``("every=1000", 0.4)``.
+        Stall for a time: how often and how long (s), such as ``("every=1000", 0.4)``.
     disconnect_after
-        Be gone after so many exchanges.
+        Disconnect after this many exchanges.
     seed
-        Seed of all that is random.
+        Random seed.
     device_load
-        Threads that load the device, such as ``{"cpu": 2}``.
+        Synthetic load on the device, such as ``{"cpu": 2}``.
     function, udc, usb_id, serial, speed, transfers
-        Of ``usb-gadget`` and ``usb-virtual``: see ``wiregauge help serve``.
+        For ``usb-gadget`` and ``usb-virtual``: see ``wiregauge help serve``.
     profile, device_time, packet_time, nak_retry, hub, devices
-        Of ``usb-virtual``: see ``wiregauge help serve``. Times in s.
+        For ``usb-virtual``: see ``wiregauge help serve``. Times in s.
 
     Returns
     -------
     Responder
-        It answers already.
+        It is running.
 
     Raises
     ------
     UsageError
-        A value makes no sense.
+        A value is not valid.
     LinkError
-        The system refuses the address.
+        The address cannot be served.
     """
     words = ["serve", *v.flags(SERVE, locals()), "--", *v.text("address", address)]
     native = _native.Responder(words, PROGRAM)
     if native.failure is not None:
         raise of_failure(native.failure)
     if native.address is None:
-        raise RuntimeError("the responder ended before it served, and without an error")
+        raise RuntimeError("the responder stopped before it served, without an error")
     return Responder(native, native.address)

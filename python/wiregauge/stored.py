@@ -1,4 +1,4 @@
-"""The commands for what is stored, and for what there is.
+"""The commands for stored runs and attached devices.
 
 `runs`, `show`, `explain`, `deadline`, `report`, `compare`, `export`, `devices`, `demo`.
 """
@@ -72,9 +72,9 @@ class Listing:
     dir : pathlib.Path
         The directory.
     started : str
-        When the run started, RFC 3339 in UTC; empty where it cannot be read.
+        Start time of the run, RFC 3339 in UTC; empty if unreadable.
     kind : str
-        ``exchange``, ``stream``, ``loop``; empty where it cannot be read.
+        ``exchange``, ``stream``, ``loop``; empty if unreadable.
     address : str
         The (first) device.
     state : str
@@ -109,17 +109,17 @@ class Listing:
 
 
 class Runs(Sequence[Listing]):
-    """The stored runs, the newest last."""
+    """The stored runs, newest last."""
 
     def __init__(self, listings: Iterable[Listing]) -> None:
         self._all = list(listings)
 
     def __len__(self) -> int:
-        """Count them."""
+        """Return their number."""
         return len(self._all)
 
     def __iter__(self) -> Iterator[Listing]:
-        """Give one after the other."""
+        """Return one after the other."""
         return iter(self._all)
 
     @overload
@@ -127,7 +127,7 @@ class Runs(Sequence[Listing]):
     @overload
     def __getitem__(self, at: slice) -> Runs: ...
     def __getitem__(self, at: int | slice) -> Listing | Runs:
-        """Give one, or some."""
+        """Return one, or some."""
         return Runs(self._all[at]) if isinstance(at, slice) else self._all[at]
 
     def __repr__(self) -> str:
@@ -142,12 +142,12 @@ class Runs(Sequence[Listing]):
 
 
 class Explanation:
-    """Where the time of a run went, which side limits, and what to try.
+    """Where the time of a run goes, what limits it, and what to try.
 
     Attributes
     ----------
     data : dict
-        As the program prints it with ``--json``; docs/explain.md has the keys.
+        As printed with ``--json``; docs/explain.md lists the keys.
     """
 
     data: dict[str, Any]
@@ -157,11 +157,11 @@ class Explanation:
         self._text = text
 
     def __str__(self) -> str:
-        """Tell it in words."""
+        """Return the text."""
         return self._text
 
     def __repr__(self) -> str:
-        """Tell it in words."""
+        """Return the text."""
         return self._text
 
     def _repr_html_(self) -> str:
@@ -169,33 +169,33 @@ class Explanation:
 
     @property
     def models(self) -> list[dict[str, Any]]:
-        """The link in a few numbers, for each way of each link; its ``model`` may be None."""
+        """The link models, one for each direction of each link; ``model`` may be None."""
         models: list[dict[str, Any]] = self.data["models"]
         return models
 
     @property
     def predictions(self) -> list[dict[str, Any]]:
-        """What was predicted, in the order of the models and then of the settings; times in nanoseconds."""
+        """The predictions, in the order of models and settings; times in nanoseconds."""
         return [one for model in self.models for one in model["predictions"]]
 
 
 class Devices(dict[str, Any]):
-    """What could be measured: ``usb``, ``serial`` and ``network``, as the program's ``--json`` has it."""
+    """Devices: ``usb``, ``serial`` and ``network``, as printed with ``--json``."""
 
     @property
     def addresses(self) -> list[str]:
-        """Every address that was found."""
+        """All addresses found."""
         found = (device["address"] for part in ("usb", "serial", "network") for device in self[part])
         return [address for address in found if address]
 
 
 def runs() -> Runs:
-    """List the stored runs.
+    """List stored runs.
 
     Returns
     -------
     Runs
-        A sequence of `Listing`, the newest last.
+        A sequence of `Listing`, newest last.
 
     Raises
     ------
@@ -226,14 +226,14 @@ def show(
     format: Literal["text", "md", "latex", "csv", "json"] | None = None,  # noqa: A002
     confidence: bool = False,
 ) -> str:
-    """Show a stored run as tables, for a terminal, an issue, a paper or a program.
+    """Show a stored run as tables: text, Markdown, LaTeX, CSV, JSON.
 
     Parameters
     ----------
     run
         A run, its directory, its name or the beginning of it, or ``last``.
     format
-        For whom; for a terminal, if not given.
+        Output format; text, if not given.
     confidence
         With the confidence interval of every percentile.
 
@@ -256,7 +256,7 @@ def explain(
     predict: v.Settings | None = None,
     confidence: v.Often | None = None,
 ) -> Explanation:
-    """Tell where the time of a stored run went, which side limits, what to try, and what else to expect.
+    """Explain where the time of a run goes and what limits it; predict other settings.
 
     Parameters
     ----------
@@ -264,21 +264,21 @@ def explain(
         A run, its directory, its name or the beginning of it, or ``last``.
     predict
         Settings that were not measured, such as ``{"in": 3000, "depth": 3}`` of an exchange run or
-        ``"transfer=8k,queue=2"`` of a stream; what never changed in the run may be left out. The answers are
-        ``explanation.predictions``.
+        ``"transfer=8k,queue=2"`` of a stream; a parameter that was constant may be left out. The
+        results are in ``explanation.predictions``.
     confidence
-        How often the error band of a prediction holds, 0 to 1, or as ``"90%"``; the largest of 95, 90 and
-        80 % that the run's settings carry, if not given.
+        Confidence level of the prediction interval, 0 to 1, or as ``"90%"``; the largest of 95, 90 and
+        80 % that the run supports, if not given.
 
     Returns
     -------
     Explanation
-        ``str()`` of it are the words, ``data`` the figures.
+        ``str()`` returns the text, ``data`` has the figures.
 
     Raises
     ------
     UsageError
-        There is no such run, or it is a loop, whose tables tell; or it cannot carry a prediction.
+        No such run, or it is a loop run, or it does not support a prediction.
     """
     place = _call.place(run)
     given = {"predict": predict, "confidence": confidence}
@@ -300,39 +300,40 @@ def deadline(
     depth: v.Sizes | None = None,
     figure: v.Path | None = None,
 ) -> Deadline:
-    """Tell how often a control loop of some period would miss its deadline.
+    """Report how often a control loop would miss its deadline.
 
     Parameters
     ----------
     run
         A run of exchanges, its directory, its name or the beginning of it, or ``last``.
     period
-        The loop's period, in seconds or as ``"1ms"``; the run's own interval or rate, if not given.
+        Period of the loop, in seconds or as ``"1ms"``; interval or rate of the run, if not given.
     deadline
-        The time in which an answer must be there; the period, if not given.
+        Time by which an answer must arrive; the period, if not given.
     jitter
-        A cycle misses too if its answer comes further than this from the median response.
+        Also count a miss if the response time differs from the median by more than this.
     beyond
-        Tell what happens once in so many responses; as rare as the run can tell, if not given.
+        Extrapolate to the response time exceeded once in this many responses; as far as the run
+        supports, if not given.
     require
-        What must be shown to be kept at every point, such as ``"missed<0.1%"``; what is not, is in
+        Limits that must be proven to hold at every point, such as ``"missed<0.1%"``; others are in
         ``missed`` of the result.
     point
-        Only these points, counted from 0 in the order of the run.
+        Only these points of the run, counted from 0.
     in_sizes, out_sizes, depth
-        Only points with these sizes of response or request in bytes, or depths.
+        Only points with these response or request sizes in bytes, or depths.
     figure
-        Draw it into this file, as SVG or PNG by its ending.
+        Write a figure to this file (.svg or .png).
 
     Returns
     -------
     Deadline
-        ``str()`` of it are the words, ``data`` the figures, ``table()`` a row a point.
+        ``str()`` returns the text, ``data`` has the figures, ``table()`` one row per point.
 
     Raises
     ------
     UsageError
-        There is no such run or point, it is no run of exchanges, or it has no period and none is given.
+        No such run or point, it is not an exchange run, or no period is given and the run has none.
     StorageError
         The figure could not be written.
     """
@@ -350,21 +351,21 @@ def report(
     format: v.Texts | None = None,  # noqa: A002
     progress: bool = True,
 ) -> list[Path]:
-    """Make one page of a stored run or of several, or its figures as files.
+    """Make an HTML report of one or more runs, or write their figures to files.
 
     Parameters
     ----------
     *runs
         Runs, their directories or names, or ``last``.
     output
-        Write the page to this file; ``report.html`` in the run's own directory (of several runs: in the
-        present one), if neither this nor `figures` is given.
+        Write the page to this file; ``report.html`` in the directory of the run (for several runs: in
+        the current directory), if neither this nor `figures` is given.
     figures
-        Write every figure into this directory.
+        Write every figure to this directory.
     format
-        The formats of these files: ``svg``, ``png``, or both.
+        Format of these files: ``svg``, ``png``, or both.
     progress
-        Show how far it is.
+        Show the progress.
 
     Returns
     -------
@@ -374,13 +375,13 @@ def report(
     Raises
     ------
     UsageError
-        There is no such run, or nothing to draw, or a file is there that is no page of ours.
+        No such run, or nothing to draw, or an existing file is not a wiregauge report.
     StorageError
         A file could not be written.
     """
     places = [_call.place(run) for run in runs]
     if output is not None and str(output) == "-":
-        raise ValueError("output must be a file; there is no standard output to write the page to")
+        raise ValueError("output must be a file; standard output is not supported here")
     values = dict(locals())
     called, _ = _call.command("report", places, REPORT, values, ["--quiet"], progress=progress)
     return [Path(file) for file in called.files]
@@ -394,18 +395,18 @@ def compare(
     only: v.Texts | None = None,
     figures: v.Path | None = None,
 ) -> Comparison:
-    """Tell what differs between stored runs, and how sure that is.
+    """Compare stored runs, with confidence intervals.
 
     Parameters
     ----------
     before, after
         A run or several: runs, their directories or names, or ``last``.
     fail_if
-        Conditions such as ``"p99 > 5% worse"``; those that are so are in ``comparison.met``.
+        Conditions such as ``"p99 > 5% worse"``; those that are met are in ``comparison.met``.
     only
-        Compare these figures only, such as ``["p50", "p99"]``.
+        Compare only these figures, such as ``["p50", "p99"]``.
     figures
-        Write a figure of it into this directory, as SVG and PNG.
+        Write a figure of the comparison to this directory, as SVG and PNG.
 
     Returns
     -------
@@ -414,7 +415,7 @@ def compare(
     Raises
     ------
     UsageError
-        The runs cannot be compared, or a condition cannot be judged.
+        The runs or conditions cannot be compared.
     """
     sides = [_side("before", before), _side("after", after)]
     called, _ = _call.command("compare", sides, COMPARE, locals(), ["--json"])
@@ -424,7 +425,7 @@ def compare(
 def _side(name: str, runs: object) -> str:
     if isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
         if not runs:
-            raise ValueError(f"{name} must have a run at least")
+            raise ValueError(f"{name} must have at least one run")
         return ",".join(_call.place(run) for run in runs)
     return _call.place(runs)  # type: ignore[arg-type]
 
@@ -437,20 +438,20 @@ def export(
     json: v.Path | None = None,
     data: bool = False,
 ) -> list[Path]:
-    """Write a stored run as CSV, Parquet or JSON.
+    """Export a stored run as CSV, Parquet or JSON.
 
     Parameters
     ----------
     run
         A run, its directory, its name or the beginning of it, or ``last``.
     csv
-        One row an exchange, a transfer or a block, to this file.
+        Write one row per exchange, transfer or block to this file.
     parquet
         All samples in one Parquet file.
     json
         Plan, conditions and summaries.
     data
-        With `csv`: the bytes of each answer too, in hexadecimal, if the run kept them.
+        With `csv`: also the bytes of each answer, in hexadecimal, if the run stored them.
 
     Returns
     -------
@@ -460,23 +461,22 @@ def export(
     Raises
     ------
     UsageError
-        There is no such run, or a file cannot be written, or none was asked for.
+        No such run, or a file cannot be written, or no file is given.
     """
     for name, value in (("csv", csv), ("parquet", parquet), ("json", json)):
         if value is not None and str(value) == "-":
-            raise ValueError(f"{name} must be a file; run.samples and run.points are in memory already")
+            raise ValueError(f"{name} must be a file; run.samples and run.points are already in memory")
     called, _ = _call.command("export", [_call.place(run)], EXPORT, locals())
     return [Path(file) for file in called.files]
 
 
 def devices(*, probe: bool = False) -> Devices:
-    """List the USB devices, serial ports and network responders that could be measured.
+    """List USB devices, serial ports and network responders.
 
     Parameters
     ----------
     probe
-        Ask each device that could be a responder for its name. Opening a serial port resets some
-        boards.
+        Send a HELLO to each device and return its name. Opening a serial port resets some boards.
 
     Returns
     -------
@@ -488,18 +488,18 @@ def devices(*, probe: bool = False) -> Devices:
 
 
 def demo(*, store: v.Path | None = None, progress: bool = True) -> list[Run]:
-    """Measure a modelled device and a TCP responder, with no hardware, in half a minute.
+    """30-second demo, no hardware needed: measure a modelled device and a TCP responder.
 
     Parameters
     ----------
     store
         Store the runs in this directory; among the stored runs, if not given.
     progress
-        Show how far it is.
+        Show the progress.
 
     Returns
     -------
     list of Run
-        The two runs. What the program prints beside them is for a terminal: ``wiregauge demo``.
+        The two runs. The program prints more on a terminal: ``wiregauge demo``.
     """
     return _call.command("demo", [], DEMO, locals(), progress=progress)[1]

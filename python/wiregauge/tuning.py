@@ -1,4 +1,4 @@
-"""The command that finds the best setting and proves it: `tune`."""
+"""The command that finds the best setting and confirms it: `tune`."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Estimate:
     Attributes
     ----------
     value : float
-        In nanoseconds, bytes/s, a second, or a part of 1, as its figure is.
+        In nanoseconds, bytes/s, per second, or a fraction, as for its figure.
     low, high : float or None
-        None where the samples cannot bound it.
+        None if the samples give no bound.
     """
 
     value: float
@@ -60,16 +60,16 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the run that confirms a setting shows a constraint.
+    """Whether the confirming run proves a constraint.
 
     Attributes
     ----------
     text : str
         The constraint as it was given.
     found : Estimate or None
-        What was found; None if it could not be had.
+        The measured value; None if not available.
     verdict : str
-        ``kept``, ``violated``, or ``not-shown``: the interval holds the limit.
+        ``kept``, ``violated``, or ``not-shown`` (not proven: the limit is in the interval).
     """
 
     text: str
@@ -78,7 +78,7 @@ class Verdict:
 
 
 class Setting(dict[str, Any]):
-    """What to set, under the names of the flags.
+    """The setting, with the names of the flags.
 
     Of exchanges ``out_bytes``, ``in_bytes``, ``depth``, ``wait``, ``connect``; of a stream ``direction``,
     ``transfer_bytes``, ``queue``. The point of a front has ``latency_ns``, ``bytes_s`` and
@@ -87,22 +87,22 @@ class Setting(dict[str, Any]):
 
 
 class Tuned:
-    """What a search found; made by `tune`.
+    """The result of a search; returned by `tune`.
 
     Attributes
     ----------
     best : Setting or None
-        The setting; where nothing keeps the constraints, the nearest. None if nothing answered.
+        The best setting; if none meets the constraints, the closest one. None if nothing responded.
     objective : Estimate or None
-        What was to be largest or smallest, there.
+        The maximised or minimised figure at this setting.
     verdicts : tuple of Verdict
-        Of each constraint, there.
+        One for each constraint.
     missed : tuple of str
-        What was asked for and is not shown; empty if all is well.
+        Constraints that are not proven; empty if all are.
     front : tuple of Setting
-        Settings that no other measured one beats in latency and throughput, from the shortest latency.
+        Settings for which no other is better in both latency and throughput (Pareto front), by latency.
     knee : Setting or None
-        Of these, the one with the most throughput for its latency.
+        The one with the largest ratio of throughput to latency.
     why : tuple of str
         Why the limit is where it is.
     run : Run or None
@@ -115,7 +115,7 @@ class Tuned:
     command : str
         The command that measures the setting.
     data : dict
-        As the program prints it with ``--json``; docs/tune.md has the keys.
+        As printed with ``--json``; docs/tune.md lists the keys.
     """
 
     def __init__(self, data: Mapping[str, Any], run: Run | None) -> None:
@@ -136,10 +136,10 @@ class Tuned:
         self.command = " ".join(use["command"])
 
     def __str__(self) -> str:
-        """Tell it in a few lines."""
+        """Return a short text."""
         if self.best is None or self.objective is None:
             return "; ".join(self.missed)
-        what = "nearest to what was asked for" if self.missed else "best"
+        what = "no setting meets all constraints; the closest one" if self.missed else "best"
         setting = ", ".join(f"{name} {value}" for name, value in self.best.items())
         figure, value = self.data["objective"]["figure"], self.objective.value
         lines = [f"{what}: {setting}: {figure} {value:.6g}"]
@@ -148,7 +148,7 @@ class Tuned:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        """Tell it in a few lines."""
+        """Return a short text."""
         return str(self)
 
     def _repr_html_(self) -> str:
@@ -160,7 +160,7 @@ def _estimate(found: Mapping[str, Any] | None) -> Estimate | None:
 
 
 def _setting(best: Mapping[str, Any]) -> Setting:
-    """Keep what is to be set, of a choice."""
+    """Return only the setting of a choice."""
     measured = ("objective", "constraints", "exchanges", "milliseconds", "confirmed")
     return Setting({name: value for name, value in best.items() if name not in measured})
 
@@ -196,9 +196,9 @@ def tune(
     no_store: bool = False,
     progress: bool = True,
 ) -> Tuned:
-    """Find the setting that serves an aim best, and prove it by a fresh run.
+    """Find the best settings and confirm them with a new run.
 
-    Exchanges are tuned, or a stream if `direction`, `transfer`, `queue` or `duration` is given. Figures
+    Tunes exchanges, or a stream if `direction`, `transfer`, `queue` or `duration` is given. Figures
     are such as ``rtt.p99``, ``trt``, ``in-throughput``; docs/tune.md lists them.
 
     Parameters
@@ -206,70 +206,69 @@ def tune(
     address
         The device, such as ``usb://1d6b:0104`` or ``serial:///dev/ttyACM0``.
     maximise
-        Look for the setting where this figure is largest. Either this or `minimise`.
+        Maximise this figure. Either this or `minimise`.
     minimise
-        Look for the setting where this figure is smallest.
+        Minimise this figure.
     subject_to
-        What must hold there, such as ``["p99 < 10ms", "lost = 0"]``.
+        Constraints, such as ``["p99 < 10ms", "lost = 0"]``.
     out_sizes, in_sizes
         Sizes of a request and of a response to choose from, in bytes; ``"48..8000"`` for all.
     depth
-        Requests kept outstanding, to choose from.
+        Numbers of outstanding requests to choose from.
     wait
         Ways to wait for an answer, to choose from: ``block``, ``poll``, ``spin``.
     connect
         How often the link is opened, to choose from: ``once``, ``each``.
     protocol
-        What the ends say to each other: wiregauge's frames, or an echo.
+        Wire protocol: wiregauge or echo.
     count
-        Exchanges at a setting, were every setting measured; the search makes do with a part of them.
+        Exchanges that an exhaustive search would measure at each setting; the search needs fewer.
     direction
-        Of a stream: which way.
+        For a stream: direction.
     transfer
-        Of a stream: bytes of one transfer, to choose from.
+        For a stream: bytes per transfer, to choose from.
     queue
-        Of a stream: transfers submitted at once, to choose from.
+        For a stream: transfers submitted at once, to choose from.
     duration
-        Of a stream: how long (s) a setting would be measured, were every setting measured.
+        For a stream: time (s) that an exhaustive search would measure each setting.
     confirm
-        How long the run is that confirms the setting found: exchanges, or the time of a stream as text
-        (``"5s"``).
+        Length of the confirming run: exchanges, or the duration of a stream as text (``"5s"``).
     budget
-        Stop searching after this long (s); what was found until then is confirmed.
+        Stop the search after this time (s) and confirm the best setting so far.
     timeout
-        After this long (s) without an answer an exchange is lost.
+        An exchange without an answer after this time (s) is lost.
     priority
         Real-time priority of the measuring thread, 1 to 99.
     pin
-        Keep the measuring thread on this processor.
+        Pin the measuring thread to this CPU.
     lock_memory
-        Lock all memory of this process, which stays so afterwards.
+        Lock all memory of this process; it stays locked afterwards.
     host_load
-        Threads that load this host meanwhile, such as ``{"cpu": 2, "memory": 1}``.
+        Synthetic load while measuring, such as ``{"cpu": 2, "memory": 1}``.
     no_calibration
-        Do not measure this host's own floor before and after the run that confirms.
+        Do not measure the floor of this host before and after the confirming run.
     baud
-        Baud rate of a serial line; as it is set, if not given.
+        Baud rate of a serial line; unchanged, if not given.
     figure
-        Draw latency against throughput of what was measured into this file, .svg or .png.
+        Write a figure of latency against throughput to this file (.svg or .png).
     store
-        Store the run that confirms in this directory; among the stored runs, if not given.
+        Store the confirming run in this directory; with the other stored runs, if not given.
     no_store
-        Do not store that run: its files go with it.
+        Do not store the confirming run: its files are deleted with the `Run` object.
     progress
-        Show how far it is.
+        Show the progress.
 
     Returns
     -------
     Tuned
-        ``tuned.missed`` tells what of `subject_to` is not shown.
+        ``tuned.missed`` has the constraints that are not proven.
 
     Raises
     ------
     UsageError
-        A value makes no sense.
+        A value is not valid.
     LinkError
-        The link failed for good. ``error.run`` is a run that confirmed a setting before, or None.
+        The link failed. ``error.run`` is an earlier confirming run, or None.
     StorageError
         The run, or the figure, could not be written.
     Interrupted

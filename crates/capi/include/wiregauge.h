@@ -1,22 +1,24 @@
-/* The C ABI of wiregauge: talk to a device over any link, read stored runs.
+/* The C ABI of wiregauge: exchange data with a device over any link, read stored runs.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Made from crates/capi/src by `BLESS=1 cargo test -p wiregauge-capi --test tests header`. Do not edit.
  *
- * Every function that can fail returns a code: WG_OK or one of WG_ERROR_..., whose text wg_last_error has. Sizes are
- * size_t bytes, times uint64_t nanoseconds. An argument that is not said to be optional must not be NULL.
+ * Every function that can fail returns a code: WG_OK or one of WG_ERROR_...; wg_last_error returns the
+ * error text. Sizes are size_t bytes, times uint64_t nanoseconds. Arguments not documented as optional
+ * must not be NULL.
  *
- * Handles (wg_device, wg_options, wg_run) are numbers in the shape of pointers. Nothing lies behind them: do not
- * dereference them. A handle that was closed, or that never was one, is noticed and answered with WG_ERROR_HANDLE.
- * They belong to the process that made them: after fork() the child must open its own.
+ * Handles (wg_device, wg_options, wg_run) are opaque numbers of pointer type: do not dereference them.
+ * A closed or invalid handle is detected (WG_ERROR_HANDLE). Handles belong to the process that created
+ * them: after fork() the child must open its own.
  *
- * Threads: any thread may use any handle, one at a time. A second call with the same handle is answered with
- * WG_ERROR_IN_USE at once; it does not wait. wg_interrupt alone may be called at any time, from signal handlers too.
+ * Threads: any thread may use any handle, one at a time. A concurrent call with the same handle fails
+ * at once with WG_ERROR_IN_USE. Only wg_interrupt may be called at any time, also from signal handlers.
  *
- * Other pointers are trusted: each must lead to as many bytes as its size says, until the function returns. Nothing is
- * kept of them afterwards, but for the `user` pointer of wg_control, which is handed to `step` meanwhile.
+ * Other pointers are not checked: each must point to as many bytes as its size, until the function
+ * returns. No pointer is used afterwards; `user` of wg_control is passed to `step` during the call.
  *
- * No Rust panic leaves a function: it becomes WG_ERROR_BUG. docs/c.md shows how to build and what to expect. */
+ * A Rust panic does not cross the C ABI: it returns WG_ERROR_BUG. docs/c.md shows how to build and what
+ * to expect. */
 
 
 #ifndef WIREGAUGE_H
@@ -25,10 +27,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As many bytes as are sent: where a function asks how long a reply is to be. */
+/* For a reply size: as many bytes as sent. */
 #define WG_AS_SENT ((size_t)-1)
 
-/* What the `step` of wg_control returns to end the loop. */
+/* Return value of the `step` of wg_control to end the loop. */
 #define WG_END ((size_t)-1)
 
 
@@ -39,7 +41,7 @@
 #define WG_ABI_VERSION 0
 
 /**
- * Done.
+ * Success.
  */
 #define WG_OK 0
 
@@ -49,57 +51,57 @@
 #define WG_ERROR_USAGE 1
 
 /**
- * The system refuses what was asked for the lack of a permission.
+ * Permission denied by the system.
  */
 #define WG_ERROR_PERMISSION 2
 
 /**
- * Nothing answers at the address.
+ * The address is unreachable: connection refused, or no route to it.
  */
 #define WG_ERROR_UNREACHABLE 3
 
 /**
- * There is no such device.
+ * No such device.
  */
 #define WG_ERROR_NOT_FOUND 4
 
 /**
- * Somebody else uses the device.
+ * Another program uses the device.
  */
 #define WG_ERROR_BUSY 5
 
 /**
- * The device is silent: no whole reply within the timeout.
+ * No complete reply within the timeout.
  */
 #define WG_ERROR_SILENT 6
 
 /**
- * The device answers, but not in the protocol.
+ * The device responds, but not with the expected protocol.
  */
 #define WG_ERROR_RUBBISH 7
 
 /**
- * The device went away.
+ * The device disconnected.
  */
 #define WG_ERROR_VANISHED 8
 
 /**
- * Anything else that the system said.
+ * Another error reported by the system.
  */
 #define WG_ERROR_IO 9
 
 /**
- * wg_interrupt ended the call.
+ * The call was interrupted by wg_interrupt.
  */
 #define WG_ERROR_INTERRUPTED 10
 
 /**
- * A NULL pointer, a size or a number that makes no sense: a mistake in the calling program.
+ * A NULL pointer, or an invalid size or number: an error in the calling program.
  */
 #define WG_ERROR_ARGUMENT 20
 
 /**
- * The handle was closed before, or never was one.
+ * The handle is closed or invalid.
  */
 #define WG_ERROR_HANDLE 21
 
@@ -109,37 +111,37 @@
 #define WG_ERROR_IN_USE 22
 
 /**
- * The handle belongs to the process that this one was forked from.
+ * The handle belongs to the parent process, from before fork().
  */
 #define WG_ERROR_FORKED 23
 
 /**
- * The room given is too small; what fits was written.
+ * The buffer is too small; the part that fits was written.
  */
 #define WG_ERROR_ROOM 24
 
 /**
- * Too many handles are open at once (1024 of a kind).
+ * Too many open handles (1024 per kind).
  */
 #define WG_ERROR_TOO_MANY 25
 
 /**
- * A stored run cannot be found or read.
+ * A stored run was not found or cannot be read.
  */
 #define WG_ERROR_RUN 26
 
 /**
- * A failure of a kind that has no number yet.
+ * An error of a kind without a number in this ABI.
  */
 #define WG_ERROR_OTHER 98
 
 /**
- * A bug in wiregauge (a panic, caught). The handle can only be closed; please report the text.
+ * A bug in wiregauge (a caught panic). The handle can only be closed; please report the text.
  */
 #define WG_ERROR_BUG 99
 
 /**
- * Sleep in the read itself: one system call, but a wake-up in every RTT.
+ * Sleep in the read: one system call, but the RTT includes a wake-up.
  */
 #define WG_WAIT_BLOCK 0
 
@@ -149,17 +151,17 @@
 #define WG_WAIT_POLL 1
 
 /**
- * Never sleep: read again and again. Costs one core.
+ * Never sleep: read in a loop. Uses one CPU core.
  */
 #define WG_WAIT_SPIN 2
 
 /**
- * Its reply came.
+ * The reply arrived.
  */
 #define WG_CYCLE_OK 0
 
 /**
- * Its reply came, but it began later than the next one should have.
+ * The reply arrived, but the cycle began after the start time of the next one.
  */
 #define WG_CYCLE_OVERRUN 1
 
@@ -169,22 +171,22 @@
 #define WG_CYCLE_LOST 2
 
 /**
- * Text: the address that it was opened with.
+ * Text: the address used to open it.
  */
 #define WG_ABOUT_ADDRESS 1
 
 /**
- * Text: the name that it gives itself; empty without the wiregauge protocol.
+ * Text: the name that it reports; empty without the wiregauge protocol.
  */
 #define WG_ABOUT_RESPONDER 2
 
 /**
- * Text: the bus that it says it is on, such as "high-speed"; empty where it does not say.
+ * Text: the bus that it reports, such as "high-speed"; empty if it reports none.
  */
 #define WG_ABOUT_BUS 3
 
 /**
- * Text: settings of the link, a line "name: value" each.
+ * Text: settings of the link, one line "name: value" each.
  */
 #define WG_ABOUT_SETTINGS 4
 
@@ -199,17 +201,17 @@
 #define WG_ABOUT_LARGEST_REPLY 6
 
 /**
- * Number: ticks a second of its clock; 0 without one.
+ * Number: clock ticks per second; 0 without a clock.
  */
 #define WG_ABOUT_TICK_HZ 7
 
 /**
- * Number: width of its tick counter in bits; 0 without one.
+ * Number: width of the tick counter in bits; 0 without a clock.
  */
 #define WG_ABOUT_TICK_BITS 8
 
 /**
- * Number: what it can do, as the bits of HELLO (docs/protocol.md); 0 without the wiregauge protocol.
+ * Number: its abilities, as in HELLO (docs/protocol.md); 0 without the wiregauge protocol.
  */
 #define WG_ABOUT_ABILITIES 9
 
@@ -219,8 +221,8 @@
 typedef struct wg_device wg_device;
 
 /**
- * How a device is to be opened: the wiregauge protocol, a timeout of one second, asleep in the read, unless set
- * otherwise. May be used for any number of wg_open; a device that is open does not notice changes.
+ * Options to open a device. Defaults: the wiregauge protocol, a timeout of one second, sleep in the read.
+ * May be used for any number of wg_open calls; changes do not affect open devices.
  */
 typedef struct wg_options wg_options;
 
@@ -230,7 +232,7 @@ typedef struct wg_options wg_options;
 typedef struct wg_run wg_run;
 
 /**
- * When one exchange happened. Times are nanoseconds of the host's monotonic clock since the device was opened.
+ * Times of one exchange. Times are nanoseconds of the host's monotonic clock since the device was opened.
  */
 typedef struct wg_timing {
     /**
@@ -246,25 +248,26 @@ typedef struct wg_timing {
      */
     uint64_t device_rx_ticks;
     /**
-     * Device clock when the reply was handed over, in ticks.
+     * Device clock when the reply was sent, in ticks.
      */
     uint64_t device_tx_ticks;
 } wg_timing;
 
 /**
- * What a control loop is to be. Set all of it to zero and `struct_bytes` to sizeof(wg_control_plan) first.
+ * Parameters of a control loop. Set all fields to zero and `struct_bytes` to sizeof(wg_control_plan)
+ * first.
  */
 typedef struct wg_control_plan {
     /**
-     * sizeof(wg_control_plan): how a later library knows which fields this program has.
+     * sizeof(wg_control_plan), so that later library versions know which fields this program has.
      */
     size_t struct_bytes;
     /**
-     * Time between the starts of two cycles; 0: as fast as replies come.
+     * Time between the starts of two cycles; 0: as fast as replies arrive.
      */
     uint64_t period_ns;
     /**
-     * Room for a request's payload, in bytes: at most WG_ABOUT_LARGEST_REQUEST.
+     * Buffer size for the payload of a request, in bytes: at most WG_ABOUT_LARGEST_REQUEST.
      */
     size_t largest_request;
     /**
@@ -272,24 +275,24 @@ typedef struct wg_control_plan {
      */
     size_t reply_bytes;
     /**
-     * Requests outstanding at once, 1 to 4096. With 1, a cycle's command is made from the reply to the cycle before;
-     * with d, from that to the cycle d before: the repetition time shrinks, the dead time grows.
+     * Outstanding requests, 1 to 4096. With depth 1, a command is computed from the reply of the previous
+     * cycle; with depth d, from d cycles before: a shorter repetition time, but a longer dead time.
      */
     uint32_t depth;
     /**
-     * SCHED_FIFO priority of the loop, 1 to 99; 0: as it is.
+     * SCHED_FIFO priority of the loop, 1 to 99; 0: unchanged.
      */
     uint32_t priority;
     /**
-     * Not 0: keep the loop on the processor `cpu`.
+     * Not 0: pin the loop to the CPU `cpu`.
      */
     uint32_t pin;
     /**
-     * The processor, from 0.
+     * CPU number, from 0.
      */
     uint32_t cpu;
     /**
-     * Lost cycles in a row that end the loop, with WG_ERROR_SILENT; 0: none do.
+     * Consecutive lost cycles that end the loop with WG_ERROR_SILENT; 0: never.
      */
     uint32_t give_up;
     /**
@@ -299,9 +302,10 @@ typedef struct wg_control_plan {
 } wg_control_plan;
 
 /**
- * Turns the newest measurement into the next command. `cycle` counts from 0; `reply` is the newest reply, NULL before
- * there is one; the request is written to `request`, which has `room` bytes. Returns how many bytes it wrote, or WG_END
- * to end the loop. It must return: no longjmp, no C++ exception, no mexErrMsgTxt out of it. It must not use the device.
+ * Computes the next command from the newest measurement. `cycle` counts from 0; `reply` is the newest
+ * reply, NULL before the first one; write the request to `request`, which has `room` bytes. Return the
+ * number of bytes written, or WG_END to end the loop. Do not leave it by longjmp, a C++ exception or
+ * mexErrMsgTxt, and do not use the device in it.
  */
 typedef size_t (*wg_step)(void *user,
                           uint64_t cycle,
@@ -311,23 +315,23 @@ typedef size_t (*wg_step)(void *user,
                           size_t room);
 
 /**
- * One cycle as it was. Times are nanoseconds since the first cycle.
+ * Result of one cycle. Times are nanoseconds since the first cycle.
  */
 typedef struct wg_cycle {
     /**
-     * When it should have begun; equal to `start_ns` without a period.
+     * Intended start; equal to `start_ns` without a period.
      */
     uint64_t intended_ns;
     /**
-     * When its request was handed over.
+     * Actual start: when the request was sent.
      */
     uint64_t start_ns;
     /**
-     * Time to the last byte of its reply; how long was waited if there was none.
+     * Time to the last byte of the reply; without a reply, the time waited.
      */
     uint64_t rtt_ns;
     /**
-     * Time that `step` took.
+     * Duration of `step`.
      */
     uint64_t step_ns;
     /**
@@ -335,15 +339,15 @@ typedef struct wg_cycle {
      */
     uint64_t device_rx_ticks;
     /**
-     * Device clock when the reply was handed over, in ticks.
+     * Device clock when the reply was sent, in ticks.
      */
     uint64_t device_tx_ticks;
     /**
-     * The cycle whose reply its command was made from; UINT64_MAX before there was one.
+     * The cycle whose reply the command was computed from; UINT64_MAX before the first reply.
      */
     uint64_t made_from;
     /**
-     * How it ended: one of WG_CYCLE_...
+     * Outcome: one of WG_CYCLE_...
      */
     uint8_t status;
 } wg_cycle;
@@ -353,40 +357,40 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * The version of the library, such as "0.1.0". Never freed.
+ * The version of the library, such as "0.1.0". Do not free it.
  */
 const char *wg_version(void);
 
 /**
- * The ABI of the library that is loaded. A program that loads it by hand (dlopen, LabVIEW) compares it with
- * WG_ABI_VERSION.
+ * The ABI version of the loaded library. A program that loads it at run time (dlopen, LabVIEW) should
+ * compare it with WG_ABI_VERSION.
  */
 uint32_t wg_abi_version(void);
 
 /**
- * The name of a code, such as "WG_ERROR_SILENT"; "unknown" for a number that is none. Never freed.
+ * The name of a code, such as "WG_ERROR_SILENT"; "unknown" for other numbers. Do not free it.
  */
 const char *wg_error_name(int32_t code);
 
 /**
- * What the last call that failed in this thread has to say: what was being done, to which device, what the system
- * said, and on a line of its own what to try. Empty before the first failure; a call that succeeds does not change it.
- * Valid until the next failure in the same thread. Where calls wander between threads (LabVIEW), use wg_device_error.
+ * The error text of the last failed call in this thread: what failed, on which device, the reason, and a
+ * hint on its own line. Empty before the first error; successful calls do not change it. Valid until the
+ * next error in the same thread. If calls move between threads (LabVIEW), use wg_device_error.
  */
 const char *wg_last_error(void);
 
 /**
- * Makes options, to be freed with wg_options_free.
+ * Creates options; free them with wg_options_free.
  */
 int32_t wg_options_new(struct wg_options **options);
 
 /**
- * Frees options. NULL is left alone.
+ * Frees options. NULL is ignored.
  */
 int32_t wg_options_free(struct wg_options *options);
 
 /**
- * After so long without a whole reply a call has failed. At least 10 us, at most a day.
+ * A call fails after this time without a complete reply. 10 us to one day.
  */
 int32_t wg_options_timeout(struct wg_options *options, uint64_t timeout_ns);
 
@@ -396,30 +400,31 @@ int32_t wg_options_timeout(struct wg_options *options, uint64_t timeout_ns);
 int32_t wg_options_wait(struct wg_options *options, int32_t wait);
 
 /**
- * The device speaks the wiregauge protocol: it is asked who it is when it is opened. The default.
+ * Use the wiregauge protocol: the device is identified when it is opened (HELLO). The default.
  */
 int32_t wg_options_wiregauge(struct wg_options *options);
 
 /**
- * Nothing is added to what is sent, and a reply is as long as its caller says.
+ * No framing: requests are sent unchanged, and the caller gives the size of each reply.
  */
 int32_t wg_options_raw(struct wg_options *options);
 
 /**
- * Every reply is so many bytes long; at least 1.
+ * Every reply has this fixed size in bytes, at least 1.
  */
 int32_t wg_options_fixed(struct wg_options *options, size_t reply_bytes);
 
 /**
- * Each message ends with these 1 to 8 bytes. They are added to requests and taken off replies. SCPI: "\n", 1.
+ * Each message ends with these 1 to 8 bytes. They are added to requests and removed from replies. SCPI:
+ * "\n", 1.
  */
 int32_t wg_options_terminator(struct wg_options *options,
                               const void *end,
                               size_t end_bytes);
 
 /**
- * Each message begins with its length, in a field of 1, 2 or 4 bytes. `big_endian`: not 0 for the most significant
- * byte first. `counts_itself`: not 0 where the number counts the field as well.
+ * Each message begins with its length, in a field of 1, 2 or 4 bytes. `big_endian`: not 0 for the most
+ * significant byte first. `counts_itself`: not 0 if the length includes the field itself.
  */
 int32_t wg_options_length_prefix(struct wg_options *options,
                                  int32_t field_bytes,
@@ -427,27 +432,26 @@ int32_t wg_options_length_prefix(struct wg_options *options,
                                  int32_t counts_itself);
 
 /**
- * Baud rate of a serial line; 0 leaves it as it is set. Of no effect on other links.
+ * Baud rate of a serial line; 0 keeps the present one. No effect on other links.
  */
 int32_t wg_options_baud(struct wg_options *options, uint32_t baud);
 
 /**
- * TCP: not 0 acknowledges segments at once (costs a system call a read). Of no effect on other links.
+ * TCP: not 0 to acknowledge segments at once (one system call per read). No effect on other links.
  */
-int32_t wg_options_quick_ack(struct wg_options *options,
-                             int32_t quick_ack);
+int32_t wg_options_quick_ack(struct wg_options *options, int32_t quick_ack);
 
 /**
- * Opens the device at an address such as "tcp://10.0.0.5:7700" or "serial:///dev/ttyACM0", and with the wiregauge
- * protocol asks it who it is. `options` may be NULL for the defaults. On failure `*device` is NULL.
+ * Opens the device at an address such as "tcp://10.0.0.5:7700" or "serial:///dev/ttyACM0", and with the
+ * wiregauge protocol identifies it. `options` may be NULL for the defaults. On failure `*device` is NULL.
  */
 int32_t wg_open(const char *address,
                 const struct wg_options *options,
                 struct wg_device **device);
 
 /**
- * Closes a device; replies that are outstanding are let go. NULL is left alone. Another thread must not be in a call
- * with it: that is answered with WG_ERROR_IN_USE, and the device stays open.
+ * Closes a device; outstanding replies are abandoned. NULL is ignored. If another thread is in a call with
+ * it, this fails with WG_ERROR_IN_USE and the device stays open.
  */
 int32_t wg_close(struct wg_device *device);
 
@@ -457,16 +461,17 @@ int32_t wg_close(struct wg_device *device);
 int32_t wg_set_timeout(struct wg_device *device, uint64_t timeout_ns);
 
 /**
- * Ends the call that waits with this device, or else the next call with it, with WG_ERROR_INTERRUPTED. A call that
- * waits notices within 100 ms. Outstanding replies are let go; the device can be used on. May be called from any
- * thread and from a signal handler, and so leaves no text for wg_last_error.
+ * Interrupts the call that is waiting on this device, or else the next call, with WG_ERROR_INTERRUPTED. A
+ * waiting call returns within 100 ms. Outstanding replies are abandoned; the device remains usable. May be
+ * called from any thread and from a signal handler, so it sets no text for wg_last_error.
  */
 int32_t wg_interrupt(struct wg_device *device);
 
 /**
- * What the last call that failed with this device has to say, whichever thread made it; see wg_last_error. The text
- * and its NUL are copied into `text`, which has `room` bytes; `length` (optional) is told its length without the NUL.
- * With `room` 0 only the length is told. What does not fit is cut off: WG_ERROR_ROOM.
+ * The error text of the last failed call with this device, from any thread; see wg_last_error. The text
+ * and its NUL are copied to `text`, which has `room` bytes; `length` (optional) receives its length
+ * without the NUL. With `room` 0 only the length is returned. A text that does not fit is truncated:
+ * WG_ERROR_ROOM.
  */
 int32_t wg_device_error(struct wg_device *device,
                         char *text,
@@ -476,12 +481,12 @@ int32_t wg_device_error(struct wg_device *device,
 /**
  * One exchange: sends the request and waits for its reply.
  *
- * `asked` is the size of the reply: the payload asked for (wiregauge protocol), or how much to wait for
- * (wg_options_raw). WG_AS_SENT: as many as were sent. Where the framing tells by itself, it is not looked at.
+ * `asked` is the size of the reply: the requested payload (wiregauge protocol), or the number of bytes to
+ * wait for (wg_options_raw). WG_AS_SENT: as many as sent. Ignored if the framing gives the size.
  *
- * The reply's payload is copied to `reply`, which has `room` bytes and may be the request's own buffer; `reply_bytes`
- * (optional) is told how many came, `timing` (optional) when. A reply that is larger than `room` is cut off there, with
- * WG_ERROR_ROOM.
+ * The reply's payload is copied to `reply`, which has `room` bytes and may be the request's own buffer;
+ * `reply_bytes` (optional) receives its size, `timing` (optional) its times. A reply larger than `room` is
+ * truncated: WG_ERROR_ROOM.
  */
 int32_t wg_exchange(struct wg_device *device,
                     const void *request,
@@ -493,8 +498,8 @@ int32_t wg_exchange(struct wg_device *device,
                     struct wg_timing *timing);
 
 /**
- * Sends a request without waiting for its reply, which wg_next_reply takes: replies come in the order of the requests.
- * It may have to wait until the system takes the bytes. `asked` as for wg_exchange.
+ * Sends a request without waiting for its reply; receive it with wg_next_reply, in the order of the
+ * requests. May block until the system accepts the bytes. `asked` as for wg_exchange.
  */
 int32_t wg_submit(struct wg_device *device,
                   const void *request,
@@ -502,7 +507,7 @@ int32_t wg_submit(struct wg_device *device,
                   size_t asked);
 
 /**
- * Waits for the reply to the oldest submitted request. Its results are those of wg_exchange.
+ * Waits for the reply to the oldest submitted request. Results as for wg_exchange.
  */
 int32_t wg_next_reply(struct wg_device *device,
                       void *reply,
@@ -511,18 +516,19 @@ int32_t wg_next_reply(struct wg_device *device,
                       struct wg_timing *timing);
 
 /**
- * How many submitted requests there are whose replies were not taken yet.
+ * Number of submitted requests whose replies were not received yet.
  */
 int32_t wg_outstanding(struct wg_device *device, size_t *outstanding);
 
 /**
  * Exchanges `count` requests of the same size, `depth` of them outstanding at once.
  *
- * `requests` is a matrix of `count` rows of `request_bytes`. `replies` becomes one of `count` rows of `row_bytes`: row n
- * is the reply to request n. A row is as long as a reply that is asked for (wiregauge protocol) or waited for
- * (wg_options_raw); with other framings it is the longest that is taken. `lengths` (optional, `count` of them) is told how many
- * bytes came in each row, `timings` (optional, `count` of them) when. The buffers must not overlap. `answered`
- * (optional) is told how many were answered: all, or on failure those before the one that failed, whose rows are right.
+ * `requests` is a matrix of `count` rows of `request_bytes`. `replies` becomes one of `count` rows of
+ * `row_bytes`: row n is the reply to request n. The row size is the requested size of a reply (wiregauge
+ * protocol, wg_options_raw); with other framings it is the maximum. `lengths` (optional, `count` items)
+ * receives the size of each reply, `timings` (optional, `count` items) its times. The buffers must not
+ * overlap. `answered` (optional) receives the number of replies: all, or on error those before the failed
+ * one, whose rows are valid.
  */
 int32_t wg_exchange_many(struct wg_device *device,
                          const void *requests,
@@ -536,8 +542,8 @@ int32_t wg_exchange_many(struct wg_device *device,
                          size_t *answered);
 
 /**
- * The same for requests of different sizes: they stand one behind the other in `requests`, and `ends[n]`, of which there
- * are `count`, is where request n ends; the first begins at 0.
+ * The same for requests of different sizes: they are concatenated in `requests`, and `ends[n]` (`count`
+ * items) is the end of request n; the first begins at 0.
  */
 int32_t wg_exchange_packed(struct wg_device *device,
                            const void *requests,
@@ -551,9 +557,10 @@ int32_t wg_exchange_packed(struct wg_device *device,
                            size_t *answered);
 
 /**
- * Runs a control loop at a fixed rate: each cycle's request is what `step` made of the newest reply. `user` is handed
- * to it. Every cycle leaves a row in `cycles`, which has room for `room` of them: then the loop ends, if `step` did not
- * end it before. `ran` (optional) is told how many there were, on failure as well.
+ * Runs a control loop at a fixed rate: in each cycle `step` computes the request from the newest reply.
+ * `user` is passed to it. Every cycle writes a row to `cycles`, which has room for `room` rows; the loop
+ * ends when it is full, or earlier by `step`. `ran` (optional) receives the number of cycles, also on
+ * error.
  */
 int32_t wg_control(struct wg_device *device,
                    const struct wg_control_plan *plan,
@@ -564,9 +571,10 @@ int32_t wg_control(struct wg_device *device,
                    size_t *ran);
 
 /**
- * Fills `into` with what the device sends, in transfers of `transfer_bytes`, `queue` of them pending (more than 1: USB
- * only). With the wiregauge protocol the device is told to begin and to end, and what it sends is its own; otherwise
- * bytes are taken as they come. `came` (optional) is told how many came, on failure as well.
+ * Receives a stream into `into`, in transfers of `transfer_bytes`, `queue` of them pending (more than 1:
+ * USB only). With the wiregauge protocol the device gets a start and an end command and sends its own
+ * data; otherwise bytes are read as they arrive. `came` (optional) receives the number of bytes, also on
+ * error.
  */
 int32_t wg_read_stream(struct wg_device *device,
                        void *into,
@@ -576,7 +584,8 @@ int32_t wg_read_stream(struct wg_device *device,
                        size_t *came);
 
 /**
- * Sends all of `from` likewise. `taken` (optional) is told how many bytes were taken, on failure as well.
+ * Sends all of `from` in the same way. `taken` (optional) receives the number of bytes sent, also on
+ * error.
  */
 int32_t wg_write_stream(struct wg_device *device,
                         const void *from,
@@ -586,8 +595,8 @@ int32_t wg_write_stream(struct wg_device *device,
                         size_t *taken);
 
 /**
- * A text about an open device: `what` is one of WG_ABOUT_... that are texts. `text`, `room` and `length` are as for
- * wg_device_error.
+ * A text about an open device: `what` is a WG_ABOUT_... of type text. `text`, `room` and `length` are as
+ * for wg_device_error.
  */
 int32_t wg_about_text(struct wg_device *device,
                       int32_t what,
@@ -596,33 +605,30 @@ int32_t wg_about_text(struct wg_device *device,
                       size_t *length);
 
 /**
- * A number about an open device: `what` is one of WG_ABOUT_... that are numbers.
+ * A number about an open device: `what` is a WG_ABOUT_... of type number.
  */
 int32_t wg_about_number(struct wg_device *device, int32_t what, uint64_t *number);
 
 /**
- * Opens a stored run: its directory, the beginning of its name among the stored runs, or "last" for the newest. A run
- * that is still being written gives the points that were finished when it was opened. On failure `*run` is NULL.
+ * Opens a stored run: its directory, the beginning of its name among the stored runs, or "last" for the
+ * newest. For a run in progress, only the points finished so far are available. On failure `*run` is NULL.
  */
 int32_t wg_run_open(const char *name,
                     struct wg_run **run);
 
 /**
- * Closes a run. NULL is left alone.
+ * Closes a run. NULL is ignored.
  */
 int32_t wg_run_close(struct wg_run *run);
 
 /**
- * The whole of a run but its samples, as the JSON text that docs/run-format.md describes: kind, plan, conditions,
- * summaries of the points, warnings. `text`, `room` and `length` are as for wg_device_error.
+ * A run without its samples, as JSON (docs/run-format.md): kind, plan, conditions, summaries of the
+ * points, warnings. `text`, `room` and `length` are as for wg_device_error.
  */
-int32_t wg_run_json(struct wg_run *run,
-                    char *text,
-                    size_t room,
-                    size_t *length);
+int32_t wg_run_json(struct wg_run *run, char *text, size_t room, size_t *length);
 
 /**
- * How many finished points it has. The functions below count them from 0.
+ * Number of finished points. The functions below count them from 0.
  */
 int32_t wg_run_points(struct wg_run *run, size_t *points);
 
@@ -636,14 +642,14 @@ int32_t wg_run_point_json(struct wg_run *run,
                           size_t *length);
 
 /**
- * How many rows the samples of a point have.
+ * Number of sample rows of a point.
  */
 int32_t wg_run_rows(struct wg_run *run, size_t point, size_t *rows);
 
 /**
- * One column of the samples of a point, such as "rtt_ns": docs/run-format.md names them. Columns of words ("status",
- * "phase", "way", "xrun") are their positions, from 0, in the lists given there. `values` has room for `room` numbers
- * (wg_run_rows of them are needed); `rows` (optional) is told how many were written.
+ * One column of the samples of a point, such as "rtt_ns": docs/run-format.md names them. Columns of names
+ * ("status", "phase", "way", "xrun") contain indices from 0 into the lists given there. `values` has room
+ * for `room` numbers (as many as wg_run_rows returns); `rows` (optional) receives the number written.
  */
 int32_t wg_run_column(struct wg_run *run,
                       size_t point,

@@ -7,27 +7,27 @@ use crate::text::put_text;
 use std::ffi::c_char;
 use wiregauge_record::Responder;
 
-/// Text: the address that it was opened with.
+/// Text: the address used to open it.
 pub const WG_ABOUT_ADDRESS: i32 = 1;
-/// Text: the name that it gives itself; empty without the wiregauge protocol.
+/// Text: the name that it reports; empty without the wiregauge protocol.
 pub const WG_ABOUT_RESPONDER: i32 = 2;
-/// Text: the bus that it says it is on, such as "high-speed"; empty where it does not say.
+/// Text: the bus that it reports, such as "high-speed"; empty if it reports none.
 pub const WG_ABOUT_BUS: i32 = 3;
-/// Text: settings of the link, a line "name: value" each.
+/// Text: settings of the link, one line "name: value" each.
 pub const WG_ABOUT_SETTINGS: i32 = 4;
 /// Number: the largest payload of a request, in bytes.
 pub const WG_ABOUT_LARGEST_REQUEST: i32 = 5;
 /// Number: the largest payload of a reply, in bytes.
 pub const WG_ABOUT_LARGEST_REPLY: i32 = 6;
-/// Number: ticks a second of its clock; 0 without one.
+/// Number: clock ticks per second; 0 without a clock.
 pub const WG_ABOUT_TICK_HZ: i32 = 7;
-/// Number: width of its tick counter in bits; 0 without one.
+/// Number: width of the tick counter in bits; 0 without a clock.
 pub const WG_ABOUT_TICK_BITS: i32 = 8;
-/// Number: what it can do, as the bits of HELLO (docs/protocol.md); 0 without the wiregauge protocol.
+/// Number: its abilities, as in HELLO (docs/protocol.md); 0 without the wiregauge protocol.
 pub const WG_ABOUT_ABILITIES: i32 = 9;
 
-/// A text about an open device: `what` is one of WG_ABOUT_... that are texts. `text`, `room` and `length` are as for
-/// wg_device_error.
+/// A text about an open device: `what` is a WG_ABOUT_... of type text. `text`, `room` and `length` are as
+/// for wg_device_error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_about_text(
     device: *mut wg_device,
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn wg_about_text(
     })
 }
 
-/// A number about an open device: `what` is one of WG_ABOUT_... that are numbers.
+/// A number about an open device: `what` is a WG_ABOUT_... of type number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_about_number(
     device: *mut wg_device,
@@ -82,7 +82,5 @@ pub unsafe extern "C" fn wg_about_number(
 }
 
 fn no_such(kind: &str, what: i32) -> Failure {
-    Failure::argument(format!(
-        "there is no {kind} about a device with the number {what}; see WG_ABOUT_..."
-    ))
+    Failure::argument(format!("unknown {kind} number {what}; see WG_ABOUT_..."))
 }

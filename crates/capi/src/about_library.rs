@@ -6,19 +6,19 @@ use std::ffi::{CStr, c_char};
 /// compiled again, not when functions are added.
 pub const WG_ABI_VERSION: u32 = 0;
 
-/// The version of the library, such as "0.1.0". Never freed.
+/// The version of the library, such as "0.1.0". Do not free it.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_version() -> *const c_char {
     const TEXT: &CStr =
         match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
             Ok(text) => text,
-            Err(_) => panic!("a version has no NUL in it"),
+            Err(_) => panic!("the version contains a NUL"),
         };
     TEXT.as_ptr()
 }
 
-/// The ABI of the library that is loaded. A program that loads it by hand (dlopen, LabVIEW) compares it with
-/// WG_ABI_VERSION.
+/// The ABI version of the loaded library. A program that loads it at run time (dlopen, LabVIEW) should
+/// compare it with WG_ABI_VERSION.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_abi_version() -> u32 {
     WG_ABI_VERSION

@@ -19,11 +19,12 @@ const _: () = {
 
 /// Exchanges `count` requests of the same size, `depth` of them outstanding at once.
 ///
-/// `requests` is a matrix of `count` rows of `request_bytes`. `replies` becomes one of `count` rows of `row_bytes`: row n
-/// is the reply to request n. A row is as long as a reply that is asked for (wiregauge protocol) or waited for
-/// (wg_options_raw); with other framings it is the longest that is taken. `lengths` (optional, `count` of them) is told how many
-/// bytes came in each row, `timings` (optional, `count` of them) when. The buffers must not overlap. `answered`
-/// (optional) is told how many were answered: all, or on failure those before the one that failed, whose rows are right.
+/// `requests` is a matrix of `count` rows of `request_bytes`. `replies` becomes one of `count` rows of
+/// `row_bytes`: row n is the reply to request n. The row size is the requested size of a reply (wiregauge
+/// protocol, wg_options_raw); with other framings it is the maximum. `lengths` (optional, `count` items)
+/// receives the size of each reply, `timings` (optional, `count` items) its times. The buffers must not
+/// overlap. `answered` (optional) receives the number of replies: all, or on error those before the failed
+/// one, whose rows are valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_exchange_many(
     device: *mut wg_device,
@@ -62,8 +63,8 @@ pub unsafe extern "C" fn wg_exchange_many(
     })
 }
 
-/// The same for requests of different sizes: they stand one behind the other in `requests`, and `ends[n]`, of which there
-/// are `count`, is where request n ends; the first begins at 0.
+/// The same for requests of different sizes: they are concatenated in `requests`, and `ends[n]` (`count`
+/// items) is the end of request n; the first begins at 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_exchange_packed(
     device: *mut wg_device,
@@ -190,7 +191,7 @@ fn room_for(rows: &mut Vec<usize>, count: usize) -> Result<(), Failure> {
 fn product(count: usize, bytes: usize) -> Result<usize, Failure> {
     count.checked_mul(bytes).ok_or_else(|| {
         Failure::argument(format!(
-            "{count} rows of {bytes} bytes: no memory is that large"
+            "{count} rows of {bytes} bytes exceed the address space"
         ))
     })
 }

@@ -3,45 +3,45 @@
 use std::ffi::{CStr, c_char};
 use wiregauge_link::LinkErrorKind;
 
-/// Done.
+/// Success.
 pub const WG_OK: i32 = 0;
 /// The address, an option or a size cannot be used as given.
 pub const WG_ERROR_USAGE: i32 = 1;
-/// The system refuses what was asked for the lack of a permission.
+/// Permission denied by the system.
 pub const WG_ERROR_PERMISSION: i32 = 2;
-/// Nothing answers at the address.
+/// The address is unreachable: connection refused, or no route to it.
 pub const WG_ERROR_UNREACHABLE: i32 = 3;
-/// There is no such device.
+/// No such device.
 pub const WG_ERROR_NOT_FOUND: i32 = 4;
-/// Somebody else uses the device.
+/// Another program uses the device.
 pub const WG_ERROR_BUSY: i32 = 5;
-/// The device is silent: no whole reply within the timeout.
+/// No complete reply within the timeout.
 pub const WG_ERROR_SILENT: i32 = 6;
-/// The device answers, but not in the protocol.
+/// The device responds, but not with the expected protocol.
 pub const WG_ERROR_RUBBISH: i32 = 7;
-/// The device went away.
+/// The device disconnected.
 pub const WG_ERROR_VANISHED: i32 = 8;
-/// Anything else that the system said.
+/// Another error reported by the system.
 pub const WG_ERROR_IO: i32 = 9;
-/// wg_interrupt ended the call.
+/// The call was interrupted by wg_interrupt.
 pub const WG_ERROR_INTERRUPTED: i32 = 10;
-/// A NULL pointer, a size or a number that makes no sense: a mistake in the calling program.
+/// A NULL pointer, or an invalid size or number: an error in the calling program.
 pub const WG_ERROR_ARGUMENT: i32 = 20;
-/// The handle was closed before, or never was one.
+/// The handle is closed or invalid.
 pub const WG_ERROR_HANDLE: i32 = 21;
 /// Another thread (or the `step` of wg_control) is in a call with this handle.
 pub const WG_ERROR_IN_USE: i32 = 22;
-/// The handle belongs to the process that this one was forked from.
+/// The handle belongs to the parent process, from before fork().
 pub const WG_ERROR_FORKED: i32 = 23;
-/// The room given is too small; what fits was written.
+/// The buffer is too small; the part that fits was written.
 pub const WG_ERROR_ROOM: i32 = 24;
-/// Too many handles are open at once (1024 of a kind).
+/// Too many open handles (1024 per kind).
 pub const WG_ERROR_TOO_MANY: i32 = 25;
-/// A stored run cannot be found or read.
+/// A stored run was not found or cannot be read.
 pub const WG_ERROR_RUN: i32 = 26;
-/// A failure of a kind that has no number yet.
+/// An error of a kind without a number in this ABI.
 pub const WG_ERROR_OTHER: i32 = 98;
-/// A bug in wiregauge (a panic, caught). The handle can only be closed; please report the text.
+/// A bug in wiregauge (a caught panic). The handle can only be closed; please report the text.
 pub const WG_ERROR_BUG: i32 = 99;
 
 /// Every code with its name.
@@ -68,7 +68,7 @@ pub(crate) const NAMES: &[(i32, &CStr)] = &[
     (WG_ERROR_BUG, c"WG_ERROR_BUG"),
 ];
 
-/// The name of a code, such as "WG_ERROR_SILENT"; "unknown" for a number that is none. Never freed.
+/// The name of a code, such as "WG_ERROR_SILENT"; "unknown" for other numbers. Do not free it.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_error_name(code: i32) -> *const c_char {
     let named = NAMES.iter().find(|(number, _)| *number == code);

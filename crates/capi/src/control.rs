@@ -10,58 +10,59 @@ use std::mem::offset_of;
 use std::ptr;
 use wiregauge_device::{About, ControlPlan, Cycle, CycleStatus};
 
-/// What a control loop is to be. Set all of it to zero and `struct_bytes` to sizeof(wg_control_plan) first.
+/// Parameters of a control loop. Set all fields to zero and `struct_bytes` to sizeof(wg_control_plan)
+/// first.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct wg_control_plan {
-    /// sizeof(wg_control_plan): how a later library knows which fields this program has.
+    /// sizeof(wg_control_plan), so that later library versions know which fields this program has.
     pub struct_bytes: usize,
-    /// Time between the starts of two cycles; 0: as fast as replies come.
+    /// Time between the starts of two cycles; 0: as fast as replies arrive.
     pub period_ns: u64,
-    /// Room for a request's payload, in bytes: at most WG_ABOUT_LARGEST_REQUEST.
+    /// Buffer size for the payload of a request, in bytes: at most WG_ABOUT_LARGEST_REQUEST.
     pub largest_request: usize,
     /// Size of a reply, as `asked` of wg_exchange: usually WG_AS_SENT.
     pub reply_bytes: usize,
-    /// Requests outstanding at once, 1 to 4096. With 1, a cycle's command is made from the reply to the cycle before;
-    /// with d, from that to the cycle d before: the repetition time shrinks, the dead time grows.
+    /// Outstanding requests, 1 to 4096. With depth 1, a command is computed from the reply of the previous
+    /// cycle; with depth d, from d cycles before: a shorter repetition time, but a longer dead time.
     pub depth: u32,
-    /// SCHED_FIFO priority of the loop, 1 to 99; 0: as it is.
+    /// SCHED_FIFO priority of the loop, 1 to 99; 0: unchanged.
     pub priority: u32,
-    /// Not 0: keep the loop on the processor `cpu`.
+    /// Not 0: pin the loop to the CPU `cpu`.
     pub pin: u32,
-    /// The processor, from 0.
+    /// CPU number, from 0.
     pub cpu: u32,
-    /// Lost cycles in a row that end the loop, with WG_ERROR_SILENT; 0: none do.
+    /// Consecutive lost cycles that end the loop with WG_ERROR_SILENT; 0: never.
     pub give_up: u32,
     /// Must be 0.
     pub reserved: u32,
 }
 
-/// One cycle as it was. Times are nanoseconds since the first cycle.
+/// Result of one cycle. Times are nanoseconds since the first cycle.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct wg_cycle {
-    /// When it should have begun; equal to `start_ns` without a period.
+    /// Intended start; equal to `start_ns` without a period.
     pub intended_ns: u64,
-    /// When its request was handed over.
+    /// Actual start: when the request was sent.
     pub start_ns: u64,
-    /// Time to the last byte of its reply; how long was waited if there was none.
+    /// Time to the last byte of the reply; without a reply, the time waited.
     pub rtt_ns: u64,
-    /// Time that `step` took.
+    /// Duration of `step`.
     pub step_ns: u64,
     /// Device clock when the request had arrived, in ticks.
     pub device_rx_ticks: u64,
-    /// Device clock when the reply was handed over, in ticks.
+    /// Device clock when the reply was sent, in ticks.
     pub device_tx_ticks: u64,
-    /// The cycle whose reply its command was made from; UINT64_MAX before there was one.
+    /// The cycle whose reply the command was computed from; UINT64_MAX before the first reply.
     pub made_from: u64,
-    /// How it ended: one of WG_CYCLE_...
+    /// Outcome: one of WG_CYCLE_...
     pub status: u8,
 }
 
-/// Its reply came.
+/// The reply arrived.
 pub const WG_CYCLE_OK: u8 = 0;
-/// Its reply came, but it began later than the next one should have.
+/// The reply arrived, but the cycle began after the start time of the next one.
 pub const WG_CYCLE_OVERRUN: u8 = 1;
 /// No reply within the timeout.
 pub const WG_CYCLE_LOST: u8 = 2;
@@ -83,9 +84,10 @@ const _: () = {
     assert!(WG_CYCLE_LOST == CycleStatus::Lost as u8);
 };
 
-/// Turns the newest measurement into the next command. `cycle` counts from 0; `reply` is the newest reply, NULL before
-/// there is one; the request is written to `request`, which has `room` bytes. Returns how many bytes it wrote, or WG_END
-/// to end the loop. It must return: no longjmp, no C++ exception, no mexErrMsgTxt out of it. It must not use the device.
+/// Computes the next command from the newest measurement. `cycle` counts from 0; `reply` is the newest
+/// reply, NULL before the first one; write the request to `request`, which has `room` bytes. Return the
+/// number of bytes written, or WG_END to end the loop. Do not leave it by longjmp, a C++ exception or
+/// mexErrMsgTxt, and do not use the device in it.
 pub type wg_step = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -97,9 +99,10 @@ pub type wg_step = Option<
     ) -> usize,
 >;
 
-/// Runs a control loop at a fixed rate: each cycle's request is what `step` made of the newest reply. `user` is handed
-/// to it. Every cycle leaves a row in `cycles`, which has room for `room` of them: then the loop ends, if `step` did not
-/// end it before. `ran` (optional) is told how many there were, on failure as well.
+/// Runs a control loop at a fixed rate: in each cycle `step` computes the request from the newest reply.
+/// `user` is passed to it. Every cycle writes a row to `cycles`, which has room for `room` rows; the loop
+/// ends when it is full, or earlier by `step`. `ran` (optional) receives the number of cycles, also on
+/// error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_control(
     device: *mut wg_device,
@@ -144,7 +147,7 @@ pub unsafe extern "C" fn wg_control(
         }
         if let Some(made) = too_long {
             return Err(Failure::argument(format!(
-                "`step` says that it wrote {made} bytes, and had room for {}",
+                "`step` returned {made} bytes, but its buffer has {}",
                 plan.largest_request
             )));
         }
@@ -160,7 +163,7 @@ fn fits(plan: &ControlPlan, about: &About) -> Result<(), Failure> {
         Err(Failure::new(
             WG_ERROR_USAGE,
             format!(
-                "controlling {}: {what} is {is}, and can be {most} at most",
+                "cannot control {}: {what} is {is}, the maximum is {most}",
                 about.address
             ),
         ))
@@ -201,7 +204,7 @@ unsafe fn read_plan(plan: *const wg_control_plan) -> Result<ControlPlan, Failure
     let (plan, all) = unsafe { (plan.read(), bytes(plan.cast(), bytes_there, "plan")?) };
     if plan.reserved != 0 || all[OURS..].iter().any(|&byte| byte != 0) {
         return Err(Failure::argument(
-            "`plan` asks for something that this version of the library does not know",
+            "`plan` uses a field that this version of the library does not support",
         ));
     }
     let priority = match plan.priority {
@@ -209,7 +212,7 @@ unsafe fn read_plan(plan: *const wg_control_plan) -> Result<ControlPlan, Failure
         1..=99 => Some(plan.priority as u8),
         other => {
             return Err(Failure::argument(format!(
-                "a priority of {other}: 1 to 99, or 0 for none"
+                "priority {other} is not valid: use 1 to 99, or 0 for none"
             )));
         }
     };
@@ -228,7 +231,7 @@ unsafe fn read_plan(plan: *const wg_control_plan) -> Result<ControlPlan, Failure
 /// `cycles` leads to so many rows that may be written.
 unsafe fn fresh_rows<'a>(cycles: *mut wg_cycle, room: usize) -> Result<&'a mut [Cycle], Failure> {
     if room == 0 {
-        return Err(Failure::argument("`cycles` has room for none"));
+        return Err(Failure::argument("`cycles` has room for 0 cycles"));
     }
     let blank = wg_cycle {
         intended_ns: 0,

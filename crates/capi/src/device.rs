@@ -15,7 +15,7 @@ pub struct wg_device {
     _nothing: [u8; 0],
 }
 
-/// When one exchange happened. Times are nanoseconds of the host's monotonic clock since the device was opened.
+/// Times of one exchange. Times are nanoseconds of the host's monotonic clock since the device was opened.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct wg_timing {
@@ -25,7 +25,7 @@ pub struct wg_timing {
     pub rtt_ns: u64,
     /// Device clock when the request had arrived, in ticks; 0 where the device has no clock.
     pub device_rx_ticks: u64,
-    /// Device clock when the reply was handed over, in ticks.
+    /// Device clock when the reply was sent, in ticks.
     pub device_tx_ticks: u64,
 }
 
@@ -48,8 +48,8 @@ static DEVICES: Table<Held> = Table::new(1, "device");
 /// comes too late does not hit the next device there.
 static INTERRUPTED: [AtomicUsize; SLOTS] = [const { AtomicUsize::new(0) }; SLOTS];
 
-/// Opens the device at an address such as "tcp://10.0.0.5:7700" or "serial:///dev/ttyACM0", and with the wiregauge
-/// protocol asks it who it is. `options` may be NULL for the defaults. On failure `*device` is NULL.
+/// Opens the device at an address such as "tcp://10.0.0.5:7700" or "serial:///dev/ttyACM0", and with the
+/// wiregauge protocol identifies it. `options` may be NULL for the defaults. On failure `*device` is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_open(
     address: *const c_char,
@@ -84,8 +84,8 @@ pub unsafe extern "C" fn wg_open(
     })
 }
 
-/// Closes a device; replies that are outstanding are let go. NULL is left alone. Another thread must not be in a call
-/// with it: that is answered with WG_ERROR_IN_USE, and the device stays open.
+/// Closes a device; outstanding replies are abandoned. NULL is ignored. If another thread is in a call with
+/// it, this fails with WG_ERROR_IN_USE and the device stays open.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_close(device: *mut wg_device) -> i32 {
     fenced(|| {
@@ -104,9 +104,9 @@ pub extern "C" fn wg_set_timeout(device: *mut wg_device, timeout_ns: u64) -> i32
     })
 }
 
-/// Ends the call that waits with this device, or else the next call with it, with WG_ERROR_INTERRUPTED. A call that
-/// waits notices within 100 ms. Outstanding replies are let go; the device can be used on. May be called from any
-/// thread and from a signal handler, and so leaves no text for wg_last_error.
+/// Interrupts the call that is waiting on this device, or else the next call, with WG_ERROR_INTERRUPTED. A
+/// waiting call returns within 100 ms. Outstanding replies are abandoned; the device remains usable. May be
+/// called from any thread and from a signal handler, so it sets no text for wg_last_error.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_interrupt(device: *mut wg_device) -> i32 {
     let Some(slot) = DEVICES.slot_of(device.addr()) else {
@@ -116,9 +116,10 @@ pub extern "C" fn wg_interrupt(device: *mut wg_device) -> i32 {
     WG_OK
 }
 
-/// What the last call that failed with this device has to say, whichever thread made it; see wg_last_error. The text
-/// and its NUL are copied into `text`, which has `room` bytes; `length` (optional) is told its length without the NUL.
-/// With `room` 0 only the length is told. What does not fit is cut off: WG_ERROR_ROOM.
+/// The error text of the last failed call with this device, from any thread; see wg_last_error. The text
+/// and its NUL are copied to `text`, which has `room` bytes; `length` (optional) receives its length
+/// without the NUL. With `room` 0 only the length is returned. A text that does not fit is truncated:
+/// WG_ERROR_ROOM.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_device_error(
     device: *mut wg_device,
@@ -155,14 +156,14 @@ impl Held {
         if self.broken {
             return Err(Failure::new(
                 WG_ERROR_BUG,
-                "an earlier call with this device panicked\n  try: close it and open it again",
+                "an earlier call with this device panicked\n  hint: close it and open it again",
             ));
         }
         if take_interrupt(self.handle) {
             return Err(Failure::new(
                 WG_ERROR_INTERRUPTED,
                 format!(
-                    "using {}: interrupted before it began",
+                    "cannot use {}: interrupted before the call began",
                     self.device.about().address
                 ),
             ));

@@ -9,12 +9,12 @@ use wiregauge_device::{Reply, Timing};
 
 /// One exchange: sends the request and waits for its reply.
 ///
-/// `asked` is the size of the reply: the payload asked for (wiregauge protocol), or how much to wait for
-/// (wg_options_raw). WG_AS_SENT: as many as were sent. Where the framing tells by itself, it is not looked at.
+/// `asked` is the size of the reply: the requested payload (wiregauge protocol), or the number of bytes to
+/// wait for (wg_options_raw). WG_AS_SENT: as many as sent. Ignored if the framing gives the size.
 ///
-/// The reply's payload is copied to `reply`, which has `room` bytes and may be the request's own buffer; `reply_bytes`
-/// (optional) is told how many came, `timing` (optional) when. A reply that is larger than `room` is cut off there, with
-/// WG_ERROR_ROOM.
+/// The reply's payload is copied to `reply`, which has `room` bytes and may be the request's own buffer;
+/// `reply_bytes` (optional) receives its size, `timing` (optional) its times. A reply larger than `room` is
+/// truncated: WG_ERROR_ROOM.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_exchange(
     device: *mut wg_device,
@@ -37,8 +37,8 @@ pub unsafe extern "C" fn wg_exchange(
     })
 }
 
-/// Sends a request without waiting for its reply, which wg_next_reply takes: replies come in the order of the requests.
-/// It may have to wait until the system takes the bytes. `asked` as for wg_exchange.
+/// Sends a request without waiting for its reply; receive it with wg_next_reply, in the order of the
+/// requests. May block until the system accepts the bytes. `asked` as for wg_exchange.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_submit(
     device: *mut wg_device,
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn wg_submit(
     })
 }
 
-/// Waits for the reply to the oldest submitted request. Its results are those of wg_exchange.
+/// Waits for the reply to the oldest submitted request. Results as for wg_exchange.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_next_reply(
     device: *mut wg_device,
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn wg_next_reply(
     })
 }
 
-/// How many submitted requests there are whose replies were not taken yet.
+/// Number of submitted requests whose replies were not received yet.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_outstanding(device: *mut wg_device, outstanding: *mut usize) -> i32 {
     device::with(device, |held| {
@@ -143,7 +143,7 @@ impl Taken {
         Err(Failure::new(
             WG_ERROR_ROOM,
             format!(
-                "the reply has {came} bytes, there was room for {}",
+                "the reply has {came} bytes, but the buffer has {}",
                 self.room
             ),
         ))

@@ -42,7 +42,7 @@ impl Failure {
         Failure::new(
             WG_ERROR_BUG,
             format!(
-                "wiregauge {} panicked: {said}\n  try: report this as a bug",
+                "wiregauge {} panicked: {said}\n  hint: report this as a bug",
                 env!("CARGO_PKG_VERSION")
             ),
         )
@@ -84,9 +84,9 @@ pub(crate) fn caught<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, 
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| Err(Failure::of_panic(&*panic)))
 }
 
-/// What the last call that failed in this thread has to say: what was being done, to which device, what the system
-/// said, and on a line of its own what to try. Empty before the first failure; a call that succeeds does not change it.
-/// Valid until the next failure in the same thread. Where calls wander between threads (LabVIEW), use wg_device_error.
+/// The error text of the last failed call in this thread: what failed, on which device, the reason, and a
+/// hint on its own line. Empty before the first error; successful calls do not change it. Valid until the
+/// next error in the same thread. If calls move between threads (LabVIEW), use wg_device_error.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_last_error() -> *const c_char {
     LAST.try_with(|last| last.borrow().as_ptr())

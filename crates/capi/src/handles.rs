@@ -91,7 +91,7 @@ impl<T: Send> Table<T> {
         Err(Failure::new(
             WG_ERROR_TOO_MANY,
             format!(
-                "{SLOTS} {} handles are open\n  try: close those that are not used any more",
+                "{SLOTS} {} handles are open, the maximum\n  hint: close handles that are no longer used",
                 self.name
             ),
         ))
@@ -110,20 +110,15 @@ impl<T: Send> Table<T> {
         if handle == 0 {
             return Err(Failure::argument(format!("the {name} is NULL")));
         }
-        let foreign = || {
-            Failure::new(
-                WG_ERROR_HANDLE,
-                format!("this {name} was closed, or never was one"),
-            )
-        };
+        let foreign = || Failure::new(WG_ERROR_HANDLE, format!("this {name} is closed or invalid"));
         let slot = &self.slots[self.slot_of(handle).ok_or_else(foreign)?];
         let generation = handle & GENERATION;
         if slot.born.load(Ordering::Relaxed) != host::generation() {
             return Err(Failure::new(
                 WG_ERROR_FORKED,
                 format!(
-                    "this {name} belongs to the process that this one was forked from\n  \
-                     try: open one in the child"
+                    "this {name} belongs to the parent process, from before fork()\n  hint: open a new one in \
+                     the child process"
                 ),
             ));
         }
@@ -143,8 +138,8 @@ impl<T: Send> Table<T> {
             Err(state) if state == generation | CLAIMED => Err(Failure::new(
                 WG_ERROR_IN_USE,
                 format!(
-                    "another call with this {name} has not returned yet\n  \
-                     try: one thread at a time, or a {name} for each"
+                    "another thread is using this {name}\n  hint: use a {name} from one thread at a time, or \
+                     open one for each thread"
                 ),
             )),
             Err(_) => Err(foreign()),

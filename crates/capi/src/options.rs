@@ -11,20 +11,20 @@ use wiregauge_record::Wait;
 
 pub(crate) static OPTIONS: Table<DeviceOptions> = Table::new(2, "options handle");
 
-/// How a device is to be opened: the wiregauge protocol, a timeout of one second, asleep in the read, unless set
-/// otherwise. May be used for any number of wg_open; a device that is open does not notice changes.
+/// Options to open a device. Defaults: the wiregauge protocol, a timeout of one second, sleep in the read.
+/// May be used for any number of wg_open calls; changes do not affect open devices.
 pub struct wg_options {
     _nothing: [u8; 0],
 }
 
-/// Sleep in the read itself: one system call, but a wake-up in every RTT.
+/// Sleep in the read: one system call, but the RTT includes a wake-up.
 pub const WG_WAIT_BLOCK: i32 = 0;
 /// Sleep in poll, then read.
 pub const WG_WAIT_POLL: i32 = 1;
-/// Never sleep: read again and again. Costs one core.
+/// Never sleep: read in a loop. Uses one CPU core.
 pub const WG_WAIT_SPIN: i32 = 2;
 
-/// Makes options, to be freed with wg_options_free.
+/// Creates options; free them with wg_options_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_options_new(options: *mut *mut wg_options) -> i32 {
     fenced(|| {
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn wg_options_new(options: *mut *mut wg_options) -> i32 {
     })
 }
 
-/// Frees options. NULL is left alone.
+/// Frees options. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_options_free(options: *mut wg_options) -> i32 {
     fenced(|| {
@@ -48,7 +48,7 @@ pub extern "C" fn wg_options_free(options: *mut wg_options) -> i32 {
     })
 }
 
-/// After so long without a whole reply a call has failed. At least 10 us, at most a day.
+/// A call fails after this time without a complete reply. 10 us to one day.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_options_timeout(options: *mut wg_options, timeout_ns: u64) -> i32 {
     set(options, |options| {
@@ -67,7 +67,7 @@ pub extern "C" fn wg_options_wait(options: *mut wg_options, wait: i32) -> i32 {
             WG_WAIT_SPIN => Wait::Spin,
             _ => {
                 return Err(Failure::argument(format!(
-                    "there is no way to wait with the number {wait}; see WG_WAIT_..."
+                    "unknown way to wait {wait}; see WG_WAIT_..."
                 )));
             }
         };
@@ -75,25 +75,25 @@ pub extern "C" fn wg_options_wait(options: *mut wg_options, wait: i32) -> i32 {
     })
 }
 
-/// The device speaks the wiregauge protocol: it is asked who it is when it is opened. The default.
+/// Use the wiregauge protocol: the device is identified when it is opened (HELLO). The default.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_options_wiregauge(options: *mut wg_options) -> i32 {
     frame(options, None)
 }
 
-/// Nothing is added to what is sent, and a reply is as long as its caller says.
+/// No framing: requests are sent unchanged, and the caller gives the size of each reply.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_options_raw(options: *mut wg_options) -> i32 {
     frame(options, Some(Framing::Raw))
 }
 
-/// Every reply is so many bytes long; at least 1.
+/// Every reply has this fixed size in bytes, at least 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_options_fixed(options: *mut wg_options, reply_bytes: usize) -> i32 {
     set(options, |options| {
         if reply_bytes == 0 {
             return Err(Failure::argument(
-                "a reply of fixed size has at least 1 byte",
+                "a reply of fixed size needs at least 1 byte",
             ));
         }
         options.framing = Some(Framing::Fixed { bytes: reply_bytes });
@@ -101,7 +101,8 @@ pub extern "C" fn wg_options_fixed(options: *mut wg_options, reply_bytes: usize)
     })
 }
 
-/// Each message ends with these 1 to 8 bytes. They are added to requests and taken off replies. SCPI: "\n", 1.
+/// Each message ends with these 1 to 8 bytes. They are added to requests and removed from replies. SCPI:
+/// "\n", 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_options_terminator(
     options: *mut wg_options,
@@ -113,7 +114,7 @@ pub unsafe extern "C" fn wg_options_terminator(
         let end = unsafe { bytes(end, end_bytes, "end") }?;
         if !(1..=8).contains(&end.len()) {
             return Err(Failure::argument(format!(
-                "a terminator of {} bytes: 1 to 8 can be used",
+                "a terminator of {} bytes is not valid: use 1 to 8",
                 end.len()
             )));
         }
@@ -122,8 +123,8 @@ pub unsafe extern "C" fn wg_options_terminator(
     })
 }
 
-/// Each message begins with its length, in a field of 1, 2 or 4 bytes. `big_endian`: not 0 for the most significant
-/// byte first. `counts_itself`: not 0 where the number counts the field as well.
+/// Each message begins with its length, in a field of 1, 2 or 4 bytes. `big_endian`: not 0 for the most
+/// significant byte first. `counts_itself`: not 0 if the length includes the field itself.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_options_length_prefix(
     options: *mut wg_options,
@@ -138,7 +139,7 @@ pub extern "C" fn wg_options_length_prefix(
             4 => 4,
             _ => {
                 return Err(Failure::argument(format!(
-                    "a length field of {field_bytes} bytes: 1, 2 or 4 can be used"
+                    "a length field of {field_bytes} bytes is not valid: use 1, 2 or 4"
                 )));
             }
         };
@@ -151,7 +152,7 @@ pub extern "C" fn wg_options_length_prefix(
     })
 }
 
-/// Baud rate of a serial line; 0 leaves it as it is set. Of no effect on other links.
+/// Baud rate of a serial line; 0 keeps the present one. No effect on other links.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_options_baud(options: *mut wg_options, baud: u32) -> i32 {
     set(options, |options| {
@@ -160,7 +161,7 @@ pub extern "C" fn wg_options_baud(options: *mut wg_options, baud: u32) -> i32 {
     })
 }
 
-/// TCP: not 0 acknowledges segments at once (costs a system call a read). Of no effect on other links.
+/// TCP: not 0 to acknowledge segments at once (one system call per read). No effect on other links.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_options_quick_ack(options: *mut wg_options, quick_ack: i32) -> i32 {
     set(options, |options| {
@@ -175,7 +176,7 @@ pub(crate) fn of_timeout(timeout_ns: u64) -> Result<Duration, Failure> {
     const DAY: u64 = 86_400 * 1_000_000_000;
     if !(LEAST..=DAY).contains(&timeout_ns) {
         return Err(Failure::argument(format!(
-            "a timeout of {timeout_ns} ns: at least 10 us, at most a day"
+            "a timeout of {timeout_ns} ns is not valid: use 10 us to one day"
         )));
     }
     Ok(Duration::from_nanos(timeout_ns))

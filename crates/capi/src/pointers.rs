@@ -188,7 +188,7 @@ fn fits<T>(pointer: *const T, count: usize, name: &str) -> Result<(), Failure> {
     match bytes.and_then(|bytes| pointer.addr().checked_add(bytes)) {
         Some(_) => Ok(()),
         None => Err(Failure::argument(format!(
-            "`{name}` would be {count} items long: no memory is that large"
+            "`{name}` of {count} items exceeds the address space"
         ))),
     }
 }

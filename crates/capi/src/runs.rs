@@ -15,8 +15,8 @@ pub struct wg_run {
     _nothing: [u8; 0],
 }
 
-/// Opens a stored run: its directory, the beginning of its name among the stored runs, or "last" for the newest. A run
-/// that is still being written gives the points that were finished when it was opened. On failure `*run` is NULL.
+/// Opens a stored run: its directory, the beginning of its name among the stored runs, or "last" for the
+/// newest. For a run in progress, only the points finished so far are available. On failure `*run` is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_run_open(name: *const c_char, run: *mut *mut wg_run) -> i32 {
     fenced(|| {
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn wg_run_open(name: *const c_char, run: *mut *mut wg_run)
     })
 }
 
-/// Closes a run. NULL is left alone.
+/// Closes a run. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_run_close(run: *mut wg_run) -> i32 {
     fenced(|| {
@@ -44,8 +44,8 @@ pub extern "C" fn wg_run_close(run: *mut wg_run) -> i32 {
     })
 }
 
-/// The whole of a run but its samples, as the JSON text that docs/run-format.md describes: kind, plan, conditions,
-/// summaries of the points, warnings. `text`, `room` and `length` are as for wg_device_error.
+/// A run without its samples, as JSON (docs/run-format.md): kind, plan, conditions, summaries of the
+/// points, warnings. `text`, `room` and `length` are as for wg_device_error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_run_json(
     run: *mut wg_run,
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn wg_run_json(
     })
 }
 
-/// How many finished points it has. The functions below count them from 0.
+/// Number of finished points. The functions below count them from 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_run_points(run: *mut wg_run, points: *mut usize) -> i32 {
     with(run, |stored| {
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn wg_run_point_json(
     })
 }
 
-/// How many rows the samples of a point have.
+/// Number of sample rows of a point.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_run_rows(run: *mut wg_run, point: usize, rows: *mut usize) -> i32 {
     with(run, |stored| {
@@ -96,18 +96,15 @@ pub unsafe extern "C" fn wg_run_rows(run: *mut wg_run, point: usize, rows: *mut 
         let rows = unsafe { Place::needed(rows, "rows") }?;
         let there = stored.rows_of(point)?;
         rows.put(usize::try_from(there).map_err(|_| {
-            Failure::new(
-                WG_ERROR_ROOM,
-                format!("{there} rows are more than memory can hold"),
-            )
+            Failure::new(WG_ERROR_ROOM, format!("{there} rows do not fit in memory"))
         })?);
         Ok(())
     })
 }
 
-/// One column of the samples of a point, such as "rtt_ns": docs/run-format.md names them. Columns of words ("status",
-/// "phase", "way", "xrun") are their positions, from 0, in the lists given there. `values` has room for `room` numbers
-/// (wg_run_rows of them are needed); `rows` (optional) is told how many were written.
+/// One column of the samples of a point, such as "rtt_ns": docs/run-format.md names them. Columns of names
+/// ("status", "phase", "way", "xrun") contain indices from 0 into the lists given there. `values` has room
+/// for `room` numbers (as many as wg_run_rows returns); `rows` (optional) receives the number written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_run_column(
     run: *mut wg_run,
@@ -140,7 +137,7 @@ pub unsafe extern "C" fn wg_run_column(
             0 => Ok(()),
             more => Err(Failure::new(
                 WG_ERROR_ROOM,
-                format!("`values` has room for {room} rows, {more} more are there"),
+                format!("`values` has room for {room} rows, but {more} more exist"),
             )),
         }
     })

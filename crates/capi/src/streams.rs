@@ -5,9 +5,10 @@ use crate::pointers::{Place, bytes, bytes_mut};
 use std::ffi::c_void;
 use wiregauge_link::LinkError;
 
-/// Fills `into` with what the device sends, in transfers of `transfer_bytes`, `queue` of them pending (more than 1: USB
-/// only). With the wiregauge protocol the device is told to begin and to end, and what it sends is its own; otherwise
-/// bytes are taken as they come. `came` (optional) is told how many came, on failure as well.
+/// Receives a stream into `into`, in transfers of `transfer_bytes`, `queue` of them pending (more than 1:
+/// USB only). With the wiregauge protocol the device gets a start and an end command and sends its own
+/// data; otherwise bytes are read as they arrive. `came` (optional) receives the number of bytes, also on
+/// error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_read_stream(
     device: *mut wg_device,
@@ -28,7 +29,8 @@ pub unsafe extern "C" fn wg_read_stream(
     })
 }
 
-/// Sends all of `from` likewise. `taken` (optional) is told how many bytes were taken, on failure as well.
+/// Sends all of `from` in the same way. `taken` (optional) receives the number of bytes sent, also on
+/// error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_write_stream(
     device: *mut wg_device,

@@ -27,7 +27,7 @@ pub(crate) unsafe fn put_text(
     if into.is_empty() {
         return match length.is_there() {
             true => Ok(()),
-            false => Err(Failure::argument("neither `text` nor `length` has room")),
+            false => Err(Failure::argument("`text` and `length` are both NULL")),
         };
     }
     let most = text.len().min(into.len() - 1);
@@ -43,7 +43,7 @@ pub(crate) unsafe fn put_text(
     Err(Failure::new(
         WG_ERROR_ROOM,
         format!(
-            "the text needs room for {} bytes, {room} were given",
+            "the text needs {} bytes, but the buffer has {room}",
             text.len() + 1
         ),
     ))

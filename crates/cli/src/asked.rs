@@ -49,8 +49,8 @@ pub fn parse(text: &str) -> Result<Asked, String> {
     for part in text.split(',') {
         let wrong = || {
             format!(
-                "`{part}` is no part of a setting (out=, in=, depth= of exchanges; transfer=, queue=, \
-                 direction= of streams; such as in=3000,depth=3)"
+                "unknown setting `{part}`: use out=, in=, depth= for exchanges, transfer=, queue=, direction= \
+                 for streams, such as in=3000,depth=3"
             )
         };
         let (name, value) = part.split_once('=').ok_or_else(wrong)?;
@@ -58,7 +58,7 @@ pub fn parse(text: &str) -> Result<Asked, String> {
             let way = [Way::In, Way::Out]
                 .into_iter()
                 .find(|way| way.name() == value);
-            let way = way.ok_or_else(|| format!("`{value}` is no direction (in or out)"))?;
+            let way = way.ok_or_else(|| format!("unknown direction `{value}`: use in or out"))?;
             if asked.way.replace(way).is_some() {
                 return Err("direction= is given twice".into());
             }
@@ -73,9 +73,7 @@ pub fn parse(text: &str) -> Result<Asked, String> {
         }
         let number = values::size(value)?;
         if number == 0 && matches!(key, Key::Depth | Key::Queue) {
-            return Err(format!(
-                "{name}=0 leaves nothing outstanding; 1 is the least"
-            ));
+            return Err(format!("{name}=0 is not valid: the minimum is 1"));
         }
         asked.parts.push((key, number));
     }
@@ -84,7 +82,9 @@ pub fn parse(text: &str) -> Result<Asked, String> {
 
 /// `90%`, `0.9`.
 pub fn share(text: &str) -> Result<f64, String> {
-    let wrong = || format!("`{text}` is no share (such as 90% or 0.9, between 0 and 1)");
+    let wrong = || {
+        format!("`{text}` is not a valid share: use a number between 0 and 1, such as 90% or 0.9")
+    };
     let share = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map_err(|_| wrong())? / 100.0,
         None => text.parse().map_err(|_| wrong())?,
@@ -123,7 +123,7 @@ impl Asked {
         }
         if !is_stream && self.way.is_some() {
             anyhow::bail!(
-                "cannot predict {}: an exchange goes both ways; it has out=, in= and depth=",
+                "cannot predict {}: an exchange has no direction; use out=, in= and depth=",
                 self.text
             );
         }
@@ -141,7 +141,7 @@ impl Asked {
             Some(number) => Ok(number),
             None if from == to => Ok(from),
             None => Err(anyhow::anyhow!(
-                "cannot predict {}: the run has several ({from} to {to}), so {}= is wanted",
+                "cannot predict {}: the run has several values ({from} to {to}), so {}= is required",
                 self.text,
                 key.name()
             )),

@@ -51,8 +51,8 @@ pub struct Constraints(pub Vec<Constraint>);
 pub fn of_exchanges(text: &str) -> Result<Constraint, String> {
     let wrong = |why: &str| {
         format!(
-            "`{text}` is no limit: {why} (FIGURE<VALUE; figures are {OF_EXCHANGES}; such as \
-             p99<2ms, lost<0.1% or in-throughput>1MB/s)"
+            "`{text}` is not a valid limit: {why} (FIGURE<VALUE; figures are {OF_EXCHANGES}; such as p99<2ms, \
+             lost<0.1% or in-throughput>1MB/s)"
         )
     };
     let limit = parse(text).map_err(|why| wrong(&why))?;
@@ -61,7 +61,7 @@ pub fn of_exchanges(text: &str) -> Result<Constraint, String> {
     }
     // A slip of the keyboard: nobody wants an answer to take long.
     if limit.figure.unit() == Unit::Time && limit.is_lower() {
-        return Err(wrong("a time is limited from above"));
+        return Err(wrong("a time needs an upper limit (< or <=)"));
     }
     Ok(limit)
 }
@@ -70,14 +70,14 @@ pub fn of_exchanges(text: &str) -> Result<Constraint, String> {
 pub fn of_streams(text: &str) -> Result<Constraint, String> {
     let wrong = |why: &str| {
         format!(
-            "`{text}` is no limit: {why} ([in.|out.]FIGURE and <, <=, >, >= or = VALUE; figures are \
+            "`{text}` is not a valid limit: {why} ([in.|out.]FIGURE and <, <=, >, >= or = VALUE; figures are \
              {OF_STREAMS}; such as in.rate>1MB/s, lost=0, gap.max<5ms)"
         )
     };
     let limit = parse(text).map_err(|why| wrong(&why))?;
     match limit.figure.is_of_streams() {
         true => Ok(limit),
-        false => Err(wrong("that is no figure of streams")),
+        false => Err(wrong("streams have no such figure")),
     }
 }
 
@@ -85,8 +85,8 @@ pub fn of_streams(text: &str) -> Result<Constraint, String> {
 pub fn several(text: &str) -> Result<Constraints, String> {
     let wrong = |part: &str, why: &str| {
         format!(
-            "`{part}` is no constraint: {why} (FIGURE and <, <=, >, >= or = VALUE, such as \
-             p99<10ms, lost=0 or in-throughput>1MB/s; docs/tune.md lists the figures)"
+            "`{part}` is not a valid constraint: {why} (FIGURE and <, <=, >, >= or = VALUE, such as p99<10ms, \
+             lost=0 or in-throughput>1MB/s; docs/tune.md lists the figures)"
         )
     };
     let one = |part: &str| {
@@ -94,11 +94,11 @@ pub fn several(text: &str) -> Result<Constraints, String> {
         if found.relation == Relation::Equal && found.value != 0.0 {
             return Err(wrong(
                 part.trim(),
-                "what is measured never equals a value to the last digit: <= or >=",
+                "a measured value never equals a limit exactly: use <= or >=",
             ));
         }
         if found.figure.unit() == Unit::Time && found.is_lower() {
-            return Err(wrong(part.trim(), "a time is limited from above"));
+            return Err(wrong(part.trim(), "a time needs an upper limit (< or <=)"));
         }
         Ok(found)
     };
@@ -109,30 +109,26 @@ pub fn several(text: &str) -> Result<Constraints, String> {
 /// A figure by its name, with what to say of a wrong one.
 pub fn figure(text: &str) -> Result<Figure, String> {
     Figure::parse(text.trim()).ok_or_else(|| {
-        format!(
-            "`{text}` is no figure: of exchanges there are {OF_EXCHANGES}; of streams {OF_STREAMS}"
-        )
+        format!("unknown figure `{text}`: exchanges have {OF_EXCHANGES}; streams have {OF_STREAMS}")
     })
 }
 
 fn parse(text: &str) -> Result<Constraint, String> {
-    let at = text
-        .find(['<', '>', '='])
-        .ok_or("there is no <, > or = in it")?;
+    let at = text.find(['<', '>', '=']).ok_or("<, > or = is missing")?;
     let (sign, relation) = RELATIONS
         .into_iter()
         .find(|(sign, _)| text[at..].starts_with(sign))
-        .ok_or("there is no <, > or = in it")?;
+        .ok_or("<, > or = is missing")?;
     let (name, value) = (text[..at].trim(), text[at + sign.len()..].trim());
     let (way, name) = match name.split_once('.') {
         Some(("in", rest)) => (Some(Way::In), rest),
         Some(("out", rest)) => (Some(Way::Out), rest),
         _ => (None, name),
     };
-    let figure = Figure::parse(name).ok_or("there is no such figure")?;
+    let figure = Figure::parse(name).ok_or("unknown figure")?;
     let (figure, value) = valued(figure, value)?;
     if way.is_some() && !figure.is_of_streams() {
-        return Err("only streams have ways".into());
+        return Err("only streams have directions".into());
     }
     Ok(Constraint {
         text: text.trim().to_owned(),
@@ -157,7 +153,7 @@ fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
     Ok(match figure {
         Figure::Time(..) => (figure, values::duration(text)?.as_nanos() as f64),
         Figure::Rate(_) => (figure, values::byte_rate(text)?.0 as f64),
-        Figure::LimitUsed => (figure, percent().ok_or("it is given in %")?),
+        Figure::LimitUsed => (figure, percent().ok_or("its value must be in %")?),
         Figure::Exchanges => {
             let number = text.strip_suffix("/s").and_then(|number| {
                 match number.trim_end().strip_suffix(['k', 'K']) {
@@ -165,15 +161,18 @@ fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
                     None => positive(number),
                 }
             });
-            (figure, number.ok_or("it is given a second, such as 500/s")?)
+            (
+                figure,
+                number.ok_or("its value must be a rate, such as 500/s")?,
+            )
         }
-        Figure::AchievedDepth => (figure, positive(text).ok_or("it is given as a number")?),
+        Figure::AchievedDepth => (figure, positive(text).ok_or("its value must be a number")?),
         Figure::Share(trouble) => match (percent(), whole()) {
             (Some(part), _) => (figure, part),
             (None, Some(number)) => (Figure::Count(trouble), number),
-            (None, None) => return Err("it is given in % or as a whole number".into()),
+            (None, None) => return Err("its value must be in % or a whole number".into()),
         },
-        Figure::Count(_) => (figure, whole().ok_or("it is given as a whole number")?),
+        Figure::Count(_) => (figure, whole().ok_or("its value must be a whole number")?),
     })
 }
 

@@ -33,24 +33,27 @@ pub enum Kept {
 pub fn parse(text: &str) -> Result<DeadlineLimit, String> {
     let wrong = |why: &str| {
         format!(
-            "`{text}` is no limit: {why} (missed<SHARE or longest<CYCLES; such as missed<0.1%, \
+            "`{text}` is not a valid limit: {why} (missed<SHARE or longest<CYCLES; such as missed<0.1%, \
              missed<1e-6 or longest<3)"
         )
     };
     let (name, value) = text
         .split_once('<')
-        .ok_or_else(|| wrong("there is no `<` in it"))?;
+        .ok_or_else(|| wrong("`<` is missing"))?;
     let value = value.trim();
     let figure = match name.trim() {
         "missed" => {
-            let share = share(value).ok_or_else(|| wrong("its share is not between 0 and 1"))?;
+            let share = share(value).ok_or_else(|| wrong("the share must be between 0 and 1"))?;
             Figure::Missed(share)
         }
         "longest" => {
             let cycles = value.parse().ok().filter(|&cycles: &u64| cycles > 0);
-            Figure::Longest(cycles.ok_or_else(|| wrong("its number of cycles is none"))?)
+            Figure::Longest(
+                cycles
+                    .ok_or_else(|| wrong("the number of cycles must be a positive whole number"))?,
+            )
         }
-        _ => return Err(wrong("there is no such figure")),
+        _ => return Err(wrong("unknown figure")),
     };
     Ok(DeadlineLimit {
         text: text.to_owned(),
@@ -76,7 +79,11 @@ pub fn one_in(text: &str) -> Result<f64, String> {
     let number = digits.parse::<f64>().ok().map(|number| number * unit);
     number
         .filter(|number| (2.0..=1e15).contains(number))
-        .ok_or_else(|| format!("`{text}` is no number of responses (such as 1e6, 500k or 5M)"))
+        .ok_or_else(|| {
+            format!(
+                "`{text}` is not a valid number of responses: use a number such as 1e6, 500k or 5M"
+            )
+        })
 }
 
 impl DeadlineLimit {

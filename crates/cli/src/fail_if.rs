@@ -72,7 +72,7 @@ pub fn figure(text: &str) -> Result<String, String> {
     let text = text.trim();
     let wrong = || {
         format!(
-            "`{text}` is no figure that is compared ({}, below(2ms), buffer(24MB/s))",
+            "unknown figure `{text}`: use one of {}, below(2ms), buffer(24MB/s)",
             NAMES.join(", ")
         )
     };
@@ -100,8 +100,8 @@ pub fn figure(text: &str) -> Result<String, String> {
 pub fn parse(text: &str) -> Result<FailIf, String> {
     let wrong = |why: &str| {
         format!(
-            "`{text}` is no condition: {why} ([POINT:] FIGURE > PERCENT% worse|better|different|\
-             more|less; such as 'p99 > 5% worse' or 'in=48,depth=4: lost > 0.1% more')"
+            "`{text}` is not a valid condition: {why} ([POINT:] FIGURE > PERCENT% \
+             worse|better|different|more|less; such as 'p99 > 5% worse' or 'in=48,depth=4: lost > 0.1% more')"
         )
     };
     let (points, rest) = match text.split_once(':') {
@@ -110,17 +110,17 @@ pub fn parse(text: &str) -> Result<FailIf, String> {
     };
     let (name, rest) = rest
         .split_once('>')
-        .ok_or_else(|| wrong("there is no `>` in it"))?;
+        .ok_or_else(|| wrong("`>` is missing"))?;
     let figure = figure(name).map_err(|why| wrong(&why))?;
     let (percent, way) = rest
         .split_once('%')
-        .ok_or_else(|| wrong("there is no `%` in it"))?;
+        .ok_or_else(|| wrong("`%` is missing"))?;
     let percent: f64 = percent
         .trim()
         .parse()
-        .map_err(|_| wrong(&format!("`{}` is no number", percent.trim())))?;
+        .map_err(|_| wrong(&format!("`{}` is not a number", percent.trim())))?;
     if !(0.0..=1e6).contains(&percent) {
-        return Err(wrong("the bound is not from 0 to 1000000 %"));
+        return Err(wrong("the limit must be 0 to 1000000 %"));
     }
     let way = match way.trim() {
         "worse" => Way::Worse,
@@ -129,9 +129,7 @@ pub fn parse(text: &str) -> Result<FailIf, String> {
         "more" => Way::More,
         "less" => Way::Less,
         "" => {
-            return Err(wrong(
-                "it does not say worse, better, different, more or less",
-            ));
+            return Err(wrong("worse, better, different, more or less is missing"));
         }
         other => {
             return Err(wrong(&format!(
@@ -152,7 +150,7 @@ fn filter(text: &str) -> Result<Vec<(String, String)>, String> {
     let part = |part: &str| {
         let (name, value) = part
             .split_once('=')
-            .ok_or_else(|| format!("`{}` does not name a point", part.trim()))?;
+            .ok_or_else(|| format!("`{}` is not a point", part.trim()))?;
         let (name, value) = (name.trim(), value.trim());
         if !KEYS.contains(&name) {
             return Err(format!("`{name}` is not one of {}", KEYS.join(", ")));
@@ -207,14 +205,11 @@ impl FailIf {
                 .iter()
                 .map(|p| p.point.to_string())
                 .collect();
-            return format!(
-                "it names none of the points that were compared ({})",
-                points.join("; ")
-            );
+            return format!("no compared point matches; they are {}", points.join("; "));
         };
         let figures: Vec<String> = point.figures.iter().map(|c| c.figure.to_string()).collect();
         format!(
-            "{} is not compared in these runs of kind {}, but {}",
+            "runs of kind {1} have no {0}; they have {2}",
             self.figure,
             comparison.kind,
             figures.join(", ")
@@ -226,7 +221,7 @@ impl FailIf {
         let Some(found) = compared.judged() else {
             judged
                 .undecided
-                .push(format!("{name}: not known on both sides"));
+                .push(format!("{name}: unknown on one side or both"));
             return;
         };
         // As a change for the worse, the better or either, so that more of it is more to object to.
@@ -282,9 +277,9 @@ mod tests {
     #[test]
     fn what_is_no_condition_says_why() {
         for (text, why) in [
-            ("p99 < 5% worse", "there is no `>` in it"),
+            ("p99 < 5% worse", "`>` is missing"),
             ("p98 > 5% worse", "`p98` is no figure"),
-            ("p99 > 5 worse", "there is no `%` in it"),
+            ("p99 > 5 worse", "`%` is missing"),
             ("p99 > five% worse", "`five` is no number"),
             ("p99 > -5% worse", "the bound is not from"),
             ("p99 > nan% worse", "the bound is not from"),
@@ -293,7 +288,7 @@ mod tests {
             ("size=48: p99 > 5% worse", "`size` is not one of"),
             ("48: p99 > 5% worse", "`48` does not name a point"),
             ("below(2) > 5% worse", "`2` is no time"),
-            ("", "there is no `>` in it"),
+            ("", "`>` is missing"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");

@@ -39,7 +39,7 @@ fn stage(text: &str) -> Result<Stage, String> {
     };
     let stage = match (name, value) {
         ("copy", None) => Stage::Copy,
-        ("copy", Some(_)) => return Err(format!("`{text}`: a copy takes no value")),
+        ("copy", Some(_)) => return Err(format!("`{text}` is not valid: copy takes no value")),
         ("gain", None) => Stage::Gain { factor: HALF },
         ("gain", _) => Stage::Gain {
             factor: number(text, value, "a factor, such as gain:0.5")?,
@@ -48,24 +48,24 @@ fn stage(text: &str) -> Result<Stage, String> {
             taps: number(
                 text,
                 value,
-                &format!("its taps, 1 to {TAPS_MOST}, such as fir:64"),
+                &format!("a number of taps, 1 to {TAPS_MOST}, such as fir:64"),
             )?,
         },
         ("biquad", _) => Stage::Biquad {
             corner: number(
                 text,
                 value,
-                "its corner as a part of the sample rate, below 0.5, such as biquad:0.1",
+                "a corner frequency as a fraction of the sample rate, below 0.5, such as biquad:0.1",
             )?,
         },
         ("threshold", _) => Stage::Threshold {
             level: number(
                 text,
                 value,
-                "its level as a part of full scale, -1 to 1, such as threshold:0.2",
+                "a level as a fraction of full scale, -1 to 1, such as threshold:0.2",
             )?,
         },
-        _ => return Err(format!("`{text}` is no stage; there are {STAGES}")),
+        _ => return Err(format!("unknown stage `{text}`: use {STAGES}")),
     };
     match out_of_bounds(&stage) {
         Some(said) => Err(said),
@@ -104,7 +104,7 @@ pub fn sample_rates(text: &str) -> Result<SampleRates, String> {
 
 fn sample_rate(text: &str) -> Result<u64, String> {
     let wrong = |why: &str| {
-        format!("`{text}` is no rate{why} (samples a second, such as 48k, 62.5M or 1G)")
+        format!("`{text}` is not a valid sample rate{why}: use a number such as 48k, 62.5M or 1G")
     };
     let (digits, unit) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (&text[..text.len() - 1], 1e3),
@@ -118,11 +118,11 @@ fn sample_rate(text: &str) -> Result<u64, String> {
     }
     let rate = digits.parse::<f64>().map_err(|_| wrong(""))? * unit;
     if !(1.0..=1e12).contains(&rate) {
-        return Err(wrong(": 1 to 1000G"));
+        return Err(wrong(" (1 to 1000G)"));
     }
     let whole = rate.round();
     if (rate - whole).abs() > 1e-6 {
-        return Err(wrong(": a whole number of samples a second"));
+        return Err(wrong(" (it must be a whole number)"));
     }
     Ok(whole as u64)
 }
@@ -136,7 +136,7 @@ pub fn loop_wait(text: &str) -> Result<LoopWait, String> {
             margin_ns: values::duration(margin)?.as_nanos() as u64,
         }),
         _ => Err(format!(
-            "`{text}` is no way to wait (sleep, spin or hybrid:TIME, such as hybrid:50us)"
+            "unknown way to wait `{text}`: use sleep, spin or hybrid:TIME, such as hybrid:50us"
         )),
     }
 }

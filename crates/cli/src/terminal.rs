@@ -47,7 +47,7 @@ impl Caller for Terminal {
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
                 .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-                .context("installing the handler for Ctrl-C")?;
+                .context("cannot install the handler for Ctrl-C")?;
         }
         Ok(Arc::clone(self.stop.get_or_init(|| stop)))
     }

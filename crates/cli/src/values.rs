@@ -22,7 +22,7 @@ const MOST: usize = 10_000;
 
 /// `64`, `4k`, `1M`; k is 1024.
 pub fn size(text: &str) -> Result<u32, String> {
-    let wrong = || format!("`{text}` is no size in bytes (such as 64, 4k or 1M)");
+    let wrong = || format!("`{text}` is not a valid size: use bytes, such as 64, 4k or 1M");
     let (digits, unit) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (&text[..text.len() - 1], 1 << 10),
         Some(b'M') => (&text[..text.len() - 1], 1 << 20),
@@ -84,7 +84,7 @@ fn list(text: &str, between: impl Fn(u32, u32) -> Vec<u32>) -> Result<Sizes, Str
         let (from, to) = (size(from)?, size(to)?);
         if from > to || from == 0 || step == Some(0) {
             return Err(format!(
-                "`{part}` counts to nowhere (such as 500..8000:500 or 64..4k)"
+                "`{part}` is not a valid range: use FROM..TO or FROM..TO:STEP, such as 500..8000:500 or 64..4k"
             ));
         }
         match step {
@@ -112,13 +112,17 @@ pub fn effort(text: &str) -> Result<Effort, String> {
     let found = count(text).map(|Count(count)| Effort::Count(count));
     let found = found.or_else(|_| duration(text).map(Effort::Time));
     found.map_err(|_| {
-        format!("`{text}` is neither a number of exchanges nor a time (such as 10k or 5s)")
+        format!("`{text}` is neither a number of exchanges nor a duration, such as 10k or 5s")
     })
 }
 
 /// `1000`, `10k`, `100M`; k is 1000.
 pub fn count(text: &str) -> Result<Count, String> {
-    let wrong = || format!("`{text}` is no number of exchanges (such as 1000, 10k or 100M)");
+    let wrong = || {
+        format!(
+            "`{text}` is not a valid number of exchanges: use a number such as 1000, 10k or 100M"
+        )
+    };
     let (digits, unit) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (&text[..text.len() - 1], 1_000),
         Some(b'M') => (&text[..text.len() - 1], 1_000_000),
@@ -134,7 +138,11 @@ pub fn count(text: &str) -> Result<Count, String> {
 
 /// `300ms`, `1.5s`, `40us`.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is no time (such as 300ms, 1.5s, 40us or 2min)");
+    let wrong = || {
+        format!(
+            "`{text}` is not a duration: use a number and a unit, such as 300ms, 1.5s, 40us or 2min"
+        )
+    };
     let split = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .ok_or_else(wrong)?;
@@ -151,14 +159,15 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     let ns = number * unit_ns;
     // A year and more is a slip of the keyboard, and would not fit 64 bits of nanoseconds for long.
     if !(1.0..=3.2e16).contains(&ns) {
-        return Err(format!("`{text}` is out of range (1 ns to a year)"));
+        return Err(format!("`{text}` is out of range: 1 ns to 1 year"));
     }
     Ok(Duration::from_nanos(ns.round() as u64))
 }
 
 /// Exchanges a second.
 pub fn rate(text: &str) -> Result<Every, String> {
-    let wrong = || format!("`{text}` is no rate (such as 1000 or 2.5k, a second)");
+    let wrong =
+        || format!("`{text}` is not a valid rate: use a number per second, such as 1000 or 2.5k");
     let (digits, unit) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1e3),
         None => (text, 1.0),
@@ -178,7 +187,8 @@ pub struct ByteRate(pub u64);
 
 /// `24MB/s`, `500kB/s`, `8Mbit/s`; powers of ten.
 pub fn byte_rate(text: &str) -> Result<ByteRate, String> {
-    let wrong = || format!("`{text}` is no rate (such as 24MB/s, 500kB/s or 8Mbit/s)");
+    let wrong =
+        || format!("`{text}` is not a valid rate: use a unit, such as 24MB/s, 500kB/s or 8Mbit/s");
     let split = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .ok_or_else(wrong)?;
@@ -202,7 +212,8 @@ pub fn byte_rate(text: &str) -> Result<ByteRate, String> {
 
 /// Bits a second: `10M`, `2.5G`, `100Mbit/s`; powers of ten.
 pub fn bit_rate(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no rate in bits a second (such as 10M, 100M or 2.5G)");
+    let wrong =
+        || format!("`{text}` is not a valid bit rate: use bit/s, such as 10M, 100M or 2.5G");
     let number = text.strip_suffix("bit/s").unwrap_or(text);
     let (digits, unit) = match number.as_bytes().last() {
         Some(b'k' | b'K') => (&number[..number.len() - 1], 1e3),
@@ -219,7 +230,7 @@ pub fn bit_rate(text: &str) -> Result<u64, String> {
 
 /// `1e-6`, `0.1%`.
 pub fn loss(text: &str) -> Result<f64, String> {
-    let wrong = || format!("`{text}` is no probability of a loss (such as 1e-6 or 0.1%)");
+    let wrong = || format!("`{text}` is not a valid probability: use 1e-6 or 0.1%, for example");
     let loss: f64 = match text.strip_suffix('%') {
         Some(percent) => percent.parse::<f64>().map_err(|_| wrong())? / 100.0,
         None => text.parse().map_err(|_| wrong())?,
@@ -233,7 +244,7 @@ pub fn loss(text: &str) -> Result<f64, String> {
 
 /// `cpu=4,memory=4`.
 pub fn host_load(text: &str) -> Result<HostLoad, String> {
-    let wrong = || format!("`{text}` is no load (such as cpu=4,memory=4)");
+    let wrong = || format!("`{text}` is not a valid load: use a list such as cpu=4,memory=4");
     let mut load = HostLoad::default();
     for part in text.split(',') {
         let (name, number) = part.split_once('=').ok_or_else(wrong)?;
@@ -253,7 +264,12 @@ pub fn host_load(text: &str) -> Result<HostLoad, String> {
 
 /// `0.01`, `1%`, `every=100`.
 pub fn often(text: &str) -> Result<FaultRate, String> {
-    let wrong = || format!("`{text}` does not say how often (such as 0.01, 1% or every=100)");
+    let wrong = || {
+        format!(
+            "`{text}` is not a valid frequency: use a probability (0.01, 1%) or every=N, such as \
+            every=100"
+        )
+    };
     if let Some(number) = text.strip_prefix("every=") {
         let number: u64 = number.parse().map_err(|_| wrong())?;
         return if number == 0 {
@@ -275,9 +291,9 @@ pub fn often(text: &str) -> Result<FaultRate, String> {
 
 /// `every=1000:400ms`.
 pub fn stall(text: &str) -> Result<(FaultRate, u64), String> {
-    let (when, long) = text
-        .split_once(':')
-        .ok_or_else(|| format!("`{text}` is no stall (such as every=1000:400ms)"))?;
+    let (when, long) = text.split_once(':').ok_or_else(|| {
+        format!("`{text}` is not a valid stall: use OFTEN:TIME, such as every=1000:400ms")
+    })?;
     Ok((often(when)?, duration(long)?.as_nanos() as u64))
 }
 

@@ -19,7 +19,11 @@ fn refused(desk: &Desk, address: &str, flags: &str, code: i32, says: &str) {
         .assert()
         .code(code)
         .stdout("")
-        .stderr(contains(address).and(contains(says)).and(contains("try: ")));
+        .stderr(
+            contains(address)
+                .and(contains(says))
+                .and(contains("hint: ")),
+        );
     assert_eq!(desk.stored(), Vec::<String>::new(), "an empty run is left");
 }
 
@@ -50,7 +54,7 @@ fn an_unknown_scheme_is_answered_with_the_known_ones() {
         "carrier-pigeon://roof",
         "",
         2,
-        "no link kind `carrier-pigeon`",
+        "unknown scheme `carrier-pigeon`",
     );
     desk.wiregauge("exchange carrier-pigeon://roof")
         .assert()
@@ -58,7 +62,7 @@ fn an_unknown_scheme_is_answered_with_the_known_ones() {
     desk.wiregauge("serve carrier-pigeon://roof")
         .assert()
         .code(2)
-        .stderr(contains("carrier-pigeon").and(contains("try: ")));
+        .stderr(contains("carrier-pigeon").and(contains("hint: ")));
 }
 
 #[test]
@@ -72,12 +76,12 @@ fn an_address_that_lacks_something_is_answered_with_what_it_lacks() {
         "tcp://127.0.0.1:99999",
         "",
         2,
-        "no port (0 to 65535)",
+        "not a valid port (0 to 65535)",
     );
     refused(&desk, "tcp://::1:7", "", 2, "brackets");
     refused(&desk, "unix://", "", 2, "no path");
     refused(&desk, "serial://", "", 2, "no path");
-    refused(&desk, "null://something", "", 2, "nothing follows");
+    refused(&desk, "null://something", "", 2, "takes no address");
     let long = format!("unix:///{}", "x".repeat(120));
     refused(&desk, &long, "", 2, "at most 107 bytes");
 }
@@ -100,7 +104,7 @@ fn a_refused_connection_is_asked_whether_the_responder_runs() {
     desk.wiregauge(&udp)
         .assert()
         .code(3)
-        .stderr(contains("refused").and(contains("try: ")));
+        .stderr(contains("refused").and(contains("hint: ")));
     let each = format!("tcp://127.0.0.1:{port}");
     refused(&desk, &each, "--connect each", 3, "wiregauge serve");
 }
@@ -128,7 +132,7 @@ fn a_tty_that_is_not_there_is_asked_whether_it_is_plugged_in() {
     desk.wiregauge("serve serial:///dev/ttyNOPE7")
         .assert()
         .code(3)
-        .stderr(contains("/dev/ttyNOPE7").and(contains("try: ")));
+        .stderr(contains("/dev/ttyNOPE7").and(contains("hint: ")));
 }
 
 #[test]
@@ -136,8 +140,8 @@ fn a_file_is_no_tty() {
     let desk = Desk::new();
     std::fs::write(desk.path("file"), "not a tty").expect("a file");
     let address = format!("serial://{}", desk.text("file"));
-    refused(&desk, &address, "", 2, "is no tty");
-    refused(&desk, "serial:///dev/null", "", 2, "is no tty");
+    refused(&desk, &address, "", 2, "is not a tty");
+    refused(&desk, "serial:///dev/null", "", 2, "is not a tty");
     let text = std::fs::read_to_string(desk.path("file")).expect("the file");
     assert_eq!(text, "not a tty");
 }
@@ -179,7 +183,7 @@ fn a_silent_echo_is_given_up_with_its_losses_shown() {
     let tty = EchoTty::new(true);
     let (run, ended) = desk.try_measure(&tty.address(), "--protocol echo --timeout 50ms");
     assert_eq!(ended.code, Some(3), "{ended}");
-    assert!(ended.stderr.contains(&tty.address()) && ended.stderr.contains("try: "));
+    assert!(ended.stderr.contains(&tty.address()) && ended.stderr.contains("hint: "));
     run.accounts_for_every_exchange();
     assert!(run.rows.len() >= 3 && run.rows.iter().all(|row| row.status == "lost"));
 }
@@ -195,7 +199,7 @@ fn a_device_that_takes_nothing_more_is_given_up() {
     let flags = "--protocol echo --out 1M --depth 8 --count 50 --timeout 100ms --give-up 1";
     let (run, ended) = desk.try_measure(&address, flags);
     assert_eq!(ended.code, Some(3), "{ended}");
-    assert!(ended.stderr.contains(&address) && ended.stderr.contains("try: "));
+    assert!(ended.stderr.contains(&address) && ended.stderr.contains("hint: "));
     run.accounts_for_every_exchange();
 }
 
@@ -228,7 +232,7 @@ fn an_echo_that_talks_without_end_does_not_hold_the_program_up() {
         .assert()
         .code(3)
         .stderr(contains(&address).and(contains("unsolicited data")))
-        .stderr(contains("try: "));
+        .stderr(contains("hint: "));
 }
 
 #[test]
@@ -267,10 +271,10 @@ fn sizes_that_no_exchange_can_have_are_refused_before_anything_is_opened() {
     for (flags, says) in [
         ("--out 0", "0"),
         ("--protocol echo --out 0", "0"),
-        ("--out 15", "--out from 16"),
-        ("--in 31", "--in from 32"),
+        ("--out 15", "--out 16"),
+        ("--in 31", "--in 32"),
         ("--in 17M", "smaller sizes"),
-        ("--depth 0", "--depth from 1"),
+        ("--depth 0", "--depth 1"),
         (
             "--protocol echo --out 100 --in 200",
             "cannot answer 100 B with 200 B",
@@ -281,7 +285,7 @@ fn sizes_that_no_exchange_can_have_are_refused_before_anything_is_opened() {
         desk.wiregauge(&command)
             .assert()
             .code(2)
-            .stderr(contains(says).and(contains("try: ")));
+            .stderr(contains(says).and(contains("hint: ")));
     }
     let udp = format!("udp://127.0.0.1:{}", free_port());
     refused(&desk, &udp, "--in 70000", 2, "65507");
@@ -306,7 +310,7 @@ fn lists_times_and_loads_that_cannot_be_read_are_shown_how_they_are_written() {
     for (flags, says) in [
         ("--in 48,,100", "such as 64, 4k or 1M"),
         ("--in 500..100", "such as 500..8000:500"),
-        ("--in 1..100:0", "counts to nowhere"),
+        ("--in 1..100:0", "is not a valid range"),
         ("--in 1..4000000:1", "more than 10000 values"),
         ("--in -5", "-5"),
         ("--in 5G", "such as 64"),
@@ -338,8 +342,8 @@ fn lists_times_and_loads_that_cannot_be_read_are_shown_how_they_are_written() {
             .stderr(contains(says));
     }
     for (flags, says) in [
-        ("--drop every=0", "such as 0.01"),
-        ("--drop 101%", "such as 0.01"),
+        ("--drop every=0", "0.01, 1%"),
+        ("--drop 101%", "0.01, 1%"),
         ("--stall 400ms", "such as every=1000:400ms"),
         ("--max-clients 0", "--max-clients"),
         ("--bus token-ring", "full-speed"),

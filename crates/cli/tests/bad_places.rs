@@ -147,7 +147,7 @@ fn an_address_in_use_is_told_for_every_kind_of_server() {
             .assert()
             .code(3)
             .stdout("")
-            .stderr(contains(&first.address).and(contains("try: ")));
+            .stderr(contains(&first.address).and(contains("hint: ")));
         // The first one is none the worse for it.
         desk.measure(&first.address, "--count 3").is_clean();
     }
@@ -189,7 +189,7 @@ fn what_cannot_be_served_is_answered_with_what_can() {
     desk.wiregauge("serve tcp://192.0.2.1:0")
         .assert()
         .code(3)
-        .stderr(contains("192.0.2.1").and(contains("try: ")));
+        .stderr(contains("192.0.2.1").and(contains("hint: ")));
 }
 
 /// Runs the program with files of at most so many kilobytes, as a disk that is nearly full.
@@ -262,7 +262,7 @@ fn a_processor_that_does_not_exist_is_answered_with_those_that_do() {
         desk.wiregauge(&format!("exchange null:// --count 5 --pin {cpu}"))
             .assert()
             .code(2)
-            .stderr(contains(cpu).and(contains("try: --pin with one of")));
+            .stderr(contains(cpu).and(contains("hint: use --pin with one of")));
     }
 }
 
@@ -304,7 +304,7 @@ fn a_priority_that_is_refused_names_the_permission() {
     let ended = as_nobody(&desk, "exchange null:// --count 5 --priority 50 --no-store");
     assert_eq!(ended.code, Some(3), "{ended}");
     assert!(ended.stderr.contains("CAP_SYS_NICE"), "{ended}");
-    assert!(ended.stderr.contains("try: "), "{ended}");
+    assert!(ended.stderr.contains("hint: "), "{ended}");
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn a_device_that_takes_longer_is_found_to_be_slower() {
     made(&desk, "after", "tcp://device:2", [1000, 48], 900);
     let worse = compared(&desk, "before after", &["p50 > 5% worse"]);
     let slower = contains("slower")
-        .and(contains("What else differs"))
+        .and(contains("Other differences"))
         .and(contains("address"));
     worse
         .code(1)
@@ -110,7 +110,7 @@ fn the_same_run_twice_shows_no_difference() {
     let equal = compared(&desk, "run run", &conditions);
     equal
         .code(0)
-        .stdout(contains("No difference shown in 18 figures"));
+        .stdout(contains("No significant difference in 18 figures"));
     let json = desk.json("compare run run --json");
     assert_eq!(json["compared"], 18);
     assert_eq!(json["changed"], serde_json::json!([]));
@@ -143,7 +143,7 @@ fn a_run_that_loses_exchanges_is_not_faster_for_it() {
     }
     assert_eq!(figure(&json, 0, "lost")["verdict"], "worse");
     let notes = json["notes"].to_string();
-    assert!(notes.contains("got no right answer in time"), "{notes}");
+    assert!(notes.contains("got no correct answer in time"), "{notes}");
     compared(&desk, "sound lossy", &["lost > 5% more"]).code(1);
     compared(&desk, "sound lossy", &["lost > 5% worse"]).code(1);
     compared(&desk, "sound lossy", &["lost > 90% more", "lost > 1% less"]).code(0);
@@ -189,7 +189,7 @@ fn streams_are_compared_way_by_way() {
     .code(0);
     compared(&desk, "one two", &["p99 > 5% worse"])
         .code(2)
-        .stderr(contains("p99 is not compared in these runs of kind stream"));
+        .stderr(contains("runs of kind stream have no p99"));
     exchanged(&desk, "exchanges", &server.address, "--count 20");
     let kinds = desk.wiregauge("compare one exchanges").assert();
     kinds
@@ -205,18 +205,18 @@ fn points_that_one_side_lacks_are_named_and_not_decided() {
     exchanged(&desk, "short", &server.address, "--depth 1 --count 200");
     exchanged(&desk, "other", &server.address, "--depth 8 --count 200");
     let found = compared(&desk, "long short", &["p50 > 1000% worse"]);
-    let named = contains("depth=2 was not compared: it was not measured in short");
+    let named = contains("depth=2 was not compared: short did not measure it");
     found
         .code(0)
         .stdout(named)
-        .stderr(contains("not decided").and(contains("depth=2")));
+        .stderr(contains("inconclusive").and(contains("depth=2")));
     let apart = desk.wiregauge("compare long other").assert();
     apart
         .code(2)
         .stderr(contains("no point was measured on both sides"));
     compared(&desk, "long short", &["depth=2: p50 > 5% worse"])
         .code(2)
-        .stderr(contains("names none of the points"));
+        .stderr(contains("no compared point matches"));
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn markdown_has_the_same_table() {
     exchanged(&desk, "run", &server.address, "--count 200");
     let text = desk.output("compare run run --format md --only p50,lost");
     assert!(
-        text.contains("verdict |") && text.contains("no difference shown |"),
+        text.contains("verdict |") && text.contains("no significant difference |"),
         "{text}"
     );
     let rows = text.lines().filter(|line| line.contains("out=16")).count();
@@ -239,8 +239,8 @@ fn bad_input_says_what_is_wrong() {
     let server = desk.serve("tcp://:0");
     exchanged(&desk, "run", &server.address, "--count 9");
     for (condition, why) in [
-        ("p99 < 5% worse", "there is no `>` in it"),
-        ("p98 > 5% worse", "`p98` is no figure"),
+        ("p99 < 5% worse", "`>` is missing"),
+        ("p98 > 5% worse", "unknown figure `p98`"),
         ("p99 > 5% slower", "`slower` is not worse"),
         ("size=1: p99 > 5% worse", "`size` is not one of"),
     ] {
@@ -253,7 +253,7 @@ fn bad_input_says_what_is_wrong() {
         .code(2)
         .stderr(contains("cannot find a run `nothing`"));
     let figure = desk.wiregauge("compare run run --only p98").assert();
-    figure.code(2).stderr(contains("`p98` is no figure"));
+    figure.code(2).stderr(contains("unknown figure `p98`"));
     let foreign = desk.wiregauge("compare run run --only gap.p50").assert();
     foreign.code(2).stderr(contains("of kind `exchange`"));
     // Nine samples tell nothing, and say so.

@@ -60,7 +60,7 @@ fn a_stall_is_counted_in_every_cycle_that_it_holds_up() {
         "Missed cycles of 90.000 ms",
         "replayed",
         "--interval 90ms",
-        "nothing is told beyond",
+        "no extrapolation",
     ] {
         assert!(text.contains(word), "{word}: {text}");
     }
@@ -116,7 +116,7 @@ fn a_limit_that_is_not_shown_to_be_kept_is_missed() {
     desk.wiregauge(&format!("{asked} missed<1e-6"))
         .assert()
         .code(1)
-        .stderr(contains("missed<1e-6").and(contains("too short to tell")));
+        .stderr(contains("missed<1e-6").and(contains("the run is too short")));
     let printed = desk
         .wiregauge(&format!("{asked} missed<1e-6 --json"))
         .assert()
@@ -186,9 +186,12 @@ fn what_makes_no_sense_is_said() {
     desk.output("exchange null:// --count 50 --no-calibration");
     for (flags, words) in [
         ("", "--period 1ms"),
-        ("--period 1", "is no time"),
+        ("--period 1", "is not a duration"),
         ("--period 1ms --deadline 2ms", "--depth 2"),
-        ("--period 1ms --beyond often", "is no number of responses"),
+        (
+            "--period 1ms --beyond often",
+            "is not a valid number of responses",
+        ),
         ("--period 1ms --require p99<2ms", "missed<SHARE"),
         ("--period 1ms --point 9", "no such point"),
     ] {

@@ -118,7 +118,7 @@ fn this_host_is_looked_at_and_every_objection_has_evidence_a_cost_and_a_remedy()
     let findings = found["findings"].as_array().unwrap();
     assert!(!findings.is_empty());
     for one in findings {
-        if ["note", "hurts"].contains(&one["level"].as_str().unwrap()) {
+        if ["note", "problem"].contains(&one["level"].as_str().unwrap()) {
             assert!(!one["evidence"].as_array().unwrap().is_empty(), "{one}");
             assert!(!one["remedy"].as_array().unwrap().is_empty(), "{one}");
             for part in ["text", "source"] {
@@ -136,22 +136,22 @@ fn the_worst_comes_first_with_evidence_cost_source_and_a_command() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0],
-        "hurts  governor: the frequency governor is schedutil, not performance"
+        "problem governor: the frequency governor is schedutil, not performance"
     );
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let seen = "seen /sys/devices/system/cpu/cpufreq/policy*/scaling_governor = schedutil costs ";
+    let seen = "seen /sys/devices/system/cpu/cpufreq/policy*/scaling_governor = schedutil cost ";
     assert!(words.contains(seen), "{text}");
     for part in [
-        "costs  ",
+        "cost  ",
         "[faschingbauer.me",
-        "mend   echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
-        "?      real-time: ",
-        "2 settings can be changed now, and put back with --undo:",
+        "fix    echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
+        "?       real-time: ",
+        "2 settings can be changed now, and restored with --undo:",
         "  sudo wiregauge doctor --only real-time,governor --fix\n",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let command = |line: &&&str| line.trim_start().starts_with("mend") || line.contains("sudo");
+    let command = |line: &&&str| line.trim_start().starts_with("fix") || line.contains("sudo");
     for line in lines.iter().filter(|line| !command(line)) {
         assert!(line.chars().count() <= 80, "{line}");
     }
@@ -161,7 +161,7 @@ fn the_worst_comes_first_with_evidence_cost_source_and_a_command() {
 fn where_nothing_applies_that_is_said() {
     let host = Host::new();
     let text = host.output("--only ftdi-latency");
-    assert!(text.contains("nothing to look at"), "{text}");
+    assert!(text.contains("nothing to check"), "{text}");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn undo_leaves_what_somebody_else_changed() {
     host.file(GOVERNOR, "ondemand\n");
     let text = host.output("--undo");
     assert!(
-        text.contains("ondemand, changed by somebody else meanwhile; left so"),
+        text.contains("ondemand, changed by another program in the meantime; kept"),
         "{text}"
     );
     assert_eq!(host.text(GOVERNOR), "ondemand\n");
@@ -273,14 +273,14 @@ fn a_usb_device_is_named_by_its_port_and_a_tty_by_its_path() {
             .success();
     }
     for (address, said) in [
-        ("usb://1-2", "nothing hangs on port 1-2"),
-        ("serial:///dev/ttyACM1", "there is no /dev/ttyACM1"),
+        ("usb://1-2", "no device is attached to port 1-2"),
+        ("serial:///dev/ttyACM1", "/dev/ttyACM1 does not exist"),
         ("tcp://no.such.host.invalid:7", "no.such.host.invalid"),
     ] {
         host.doctor(address)
             .assert()
             .code(3)
-            .stderr(contains(said).and(contains("try: ")));
+            .stderr(contains(said).and(contains("hint: ")));
     }
     host.doctor("/dev/ttyACM0")
         .assert()

@@ -23,7 +23,7 @@ fn the_time_that_a_device_computes_is_its_own_part_of_the_rtt() {
     let kind = deep["verdict"]["kind"].as_str().expect("a verdict");
     assert!(["device", "device-busy"].contains(&kind), "{deep}");
     let text = desk.output("explain last");
-    for word in ["Where the RTT goes", "What limits", "the device limits"] {
+    for word in ["Where the RTT goes", "Bottleneck", "the device limits"] {
         assert!(text.contains(word), "{word}: {text}");
     }
 }
@@ -68,8 +68,8 @@ fn a_stream_over_a_socket_is_split_into_system_calls_and_what_is_between_them() 
     let models = explained["models"].as_array().expect("models");
     assert_eq!(models.len(), 1, "{models:?}");
     assert_eq!(models[0]["model"]["settings"], 3);
-    assert!(text.contains("The link in a few numbers, in"), "{text}");
-    assert!(text.contains("a transfer alone"), "{text}");
+    assert!(text.contains("Link model, in"), "{text}");
+    assert!(text.contains("time per transfer, alone"), "{text}");
 }
 
 #[test]
@@ -103,11 +103,11 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
     );
     let text = desk.output("explain last --predict in=2k,depth=3 --predict in=64k,depth=2");
     for word in [
-        "The link in a few numbers",
-        "an exchange alone",
-        "off % if left out",
+        "Link model",
+        "time per exchange, alone",
+        "leave-one-out error %",
         "Predicted, means in",
-        "no band: beyond what was measured (IN 64 to 4096 B)",
+        "no prediction interval: outside the measured range (IN 64 to 4096 B)",
     ] {
         assert!(text.contains(word), "{word}: {text}");
     }
@@ -115,11 +115,11 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
     desk.wiregauge("explain last --predict in=2k,depth=3 --confidence 99%")
         .assert()
         .code(2)
-        .stderr(contains("at most").and(contains("not for 99 %")));
+        .stderr(contains("at most").and(contains("not 99 %")));
     desk.wiregauge("explain last --predict depth=3")
         .assert()
         .code(2)
-        .stderr(contains("64 to 4096").and(contains("in= is wanted")));
+        .stderr(contains("64 to 4096").and(contains("in= is required")));
     desk.wiregauge("explain last --predict transfer=4k,queue=2")
         .assert()
         .code(2)
@@ -134,7 +134,10 @@ fn a_run_of_one_point_says_why_it_has_no_model_and_refuses_to_predict() {
     let desk = Desk::new();
     desk.output("exchange null:// --count 40 --no-calibration");
     let text = desk.output("explain last");
-    assert!(text.contains("no model: 1 different"), "{text}");
+    assert!(
+        text.contains("no model: a model requires 3 different"),
+        "{text}"
+    );
     desk.wiregauge("explain last --predict in=4k")
         .assert()
         .code(2)
@@ -146,8 +149,8 @@ fn a_setting_that_cannot_be_read_is_told_before_any_run_is_looked_for() {
     let desk = Desk::new();
     for (flags, printed) in [
         ("--predict size=4k", "out=, in=, depth="),
-        ("--predict depth=0", "1 is the least"),
-        ("--predict in=4k --confidence 100%", "no share"),
+        ("--predict depth=0", "the minimum is 1"),
+        ("--predict in=4k --confidence 100%", "is not a valid share"),
         ("--confidence 90%", "--predict"),
     ] {
         desk.wiregauge(&format!("explain nothing {flags}"))
@@ -166,7 +169,7 @@ fn usbmon_on_a_link_that_is_not_usb_is_a_warning_and_the_run_goes_on() {
     let stored = desk.json("show last --json");
     assert!(stored["points"][0]["flows"][0]["transfers"].as_u64() > Some(0));
     let settings = stored["conditions"]["link"]["settings"].to_string();
-    assert!(settings.contains("usb:// links only"), "{settings}");
+    assert!(settings.contains("require a usb:// link"), "{settings}");
 }
 
 #[test]

@@ -145,8 +145,8 @@ fn markdown_has_all_that_an_issue_needs() {
         "## wiregauge exchange: tcp://",
         "### RTT in ",
         "### Warnings",
-        "had no answer in time",
-        "### This host without the device",
+        "were not answered in time",
+        "### Floor: this host without the device",
         "| kernel ",
         "| clock source ",
         "| Nagle ",
@@ -172,7 +172,7 @@ fn json_is_json_under_both_its_names_and_under_no_other() {
         desk.wiregauge(&format!("show last --json --format {format}"))
             .assert()
             .code(2)
-            .stderr(contains("--json is short for --format json"));
+            .stderr(contains("--json means --format json"));
     }
     desk.wiregauge("show last --format yaml")
         .assert()

@@ -17,7 +17,7 @@ fn a_computer_that_cannot_be_this_device_says_why_and_what_to_try() {
         .assert()
         .failure()
         .stdout("")
-        .stderr(contains("becoming a USB device: ").and(contains("try: ")));
+        .stderr(contains("cannot become a USB device: ").and(contains("hint: ")));
     let code = ended.get_output().status.code();
     assert!(matches!(code, Some(2 | 3)), "{code:?}");
 }

@@ -57,7 +57,7 @@ fn ctrl_c_keeps_the_point_in_progress() {
         assert_eq!(ended.code, Some(130), "{ended}");
         // What was measured is printed, and what it is not.
         assert!(ended.stdout.contains("RTT in "), "{ended}");
-        assert!(ended.stdout.contains("not measured to its end"), "{ended}");
+        assert!(ended.stdout.contains("not measured to the end"), "{ended}");
         let listing = only_listing(&desk);
         assert_eq!(listing["state"], "interrupted");
         assert_eq!(listing["points"], 2);

@@ -85,7 +85,7 @@ fn an_exchange_takes_at_least_its_time_on_the_wire() {
     desk.wiregauge("limits usb --speed full --type interrupt --out 8 --in 8")
         .assert()
         .code(2)
-        .stderr(contains("told for bulk transfers"));
+        .stderr(contains("require bulk transfers"));
 }
 
 #[test]
@@ -118,11 +118,11 @@ fn what_a_speed_forbids_is_refused_with_what_it_allows() {
         ("uart --framing 8N3", "such as 8N1"),
         (
             "uart --rate 10M",
-            "--rate is for `wiregauge limits tcp` and `udp`",
+            "--rate requires `wiregauge limits tcp` and `udp`",
         ),
-        ("--packet 64", "--packet is for `wiregauge limits usb`"),
+        ("--packet 64", "--packet requires `wiregauge limits usb`"),
         ("udp --payload 65508", "1 to 65507 B"),
-        ("tcp --payload 0", "1 B is the least"),
+        ("tcp --payload 0", "the minimum is 1 B"),
         ("udp --out 65508 --in 1", "1 to 65507 B"),
         ("tcp --mtu 67", "68 to 65535"),
         ("tcp --rate ten", "such as 10M"),

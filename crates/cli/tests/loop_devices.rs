@@ -159,7 +159,7 @@ fn a_device_that_is_killed_is_a_failed_link_and_its_samples_are_kept() {
     kill_process(device, Signal::KILL).expect("there");
     let ended = run.ended();
     assert_eq!(ended.code, Some(3), "{ended}");
-    for said in ["virtual device", "signal 9", "try: "] {
+    for said in ["virtual device", "signal 9", "hint: "] {
         assert!(ended.stderr.contains(said), "{ended}");
     }
     assert_gone(device);
@@ -198,10 +198,9 @@ fn a_device_outlives_neither_a_loop_that_is_killed_nor_one_that_ends() {
 #[test]
 fn the_device_of_a_loop_cannot_be_started_by_hand_and_is_no_command() {
     let desk = Desk::new();
-    desk.wiregauge("virtual-device")
-        .assert()
-        .code(2)
-        .stderr(contains("no shared memory").and(contains("try: wiregauge loop virtual:process")));
+    desk.wiregauge("virtual-device").assert().code(2).stderr(
+        contains("not the shared memory").and(contains("hint: use wiregauge loop virtual:process")),
+    );
     for listing in ["help", "completions bash"] {
         desk.wiregauge(listing)
             .assert()

@@ -78,7 +78,7 @@ fn the_latency_is_the_preload_and_every_block_played_was_looked_at() {
     desk.wiregauge("show last")
         .assert()
         .success()
-        .stdout(contains("Verified (sequence)").and(contains("none wrong")));
+        .stdout(contains("Verified (sequence)").and(contains("no errors")));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_preload_of_one_block_starves_the_output_at_every_block_and_says_when() {
     desk.wiregauge(&format!("loop virtual {flags}"))
         .assert()
         .success()
-        .stdout(contains("Preloads that were tested").and(contains("did not hold at")));
+        .stdout(contains("Tested preloads").and(contains("did not hold at")));
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn find_tests_the_preload_of_the_curve_and_longer_ones_until_one_holds() {
     desk.wiregauge("show last")
         .assert()
         .success()
-        .stdout(contains("Preloads that were tested"));
+        .stdout(contains("Tested preloads"));
 }
 
 #[test]
@@ -253,9 +253,9 @@ fn the_table_of_the_note_is_printed_alone_and_has_its_rows() {
         said.contains("this host: needed") && said.contains("Spectrum: Linux, CPU"),
         "{said}"
     );
-    assert!(!said.contains("Stalls that this run"), "{said}");
+    assert!(!said.contains("Stalls in this run"), "{said}");
     let shown = desk.output("show last");
-    assert!(shown.contains("Stalls that this run"), "{shown}");
+    assert!(shown.contains("Stalls in this run"), "{shown}");
 }
 
 #[test]
@@ -300,57 +300,53 @@ fn what_cannot_be_looped_is_refused_with_what_to_try() {
         (
             "virtual --notify 64k --ring 32k",
             "does not fit in a ring",
-            "try: --ring 262144",
+            "hint: use --ring 262144",
         ),
         (
             "virtual --notify 64k --ring 64k",
-            "holds a single block",
-            "try: --ring 131072",
+            "holds only one block",
+            "hint: use --ring 131072",
         ),
         (
             "virtual --notify 1k --ring 2500",
             "whole number of blocks",
-            "try: --ring 3072",
+            "hint: use --ring 3072",
         ),
         (
             "virtual --channels 3 --notify 64k",
-            "no whole number of frames",
-            "try: --notify 65538",
+            "not a whole number of frames",
+            "hint: use --notify 65538",
         ),
         (
             "virtual --channels 0",
             "0 channels",
-            "try: --channels 1 to 64",
+            "hint: use --channels 1 to 64",
         ),
         (
             "virtual --channels 65",
             "65 channels",
-            "try: --channels 1 to 64",
+            "hint: use --channels 1 to 64",
         ),
-        (
-            "virtual --notify 0",
-            "carries nothing",
-            "try: --notify from 2",
-        ),
+        ("virtual --notify 0", "is not valid", "hint: use --notify 2"),
         (
             "virtual --notify 1k --preload 1500",
             "whole number of blocks",
-            "try: --preload 2048",
+            "hint: use --preload 2048",
         ),
         (
             "virtual --notify 4k --preload 1k",
             "less than one block",
-            "try: --preload 4096",
+            "hint: use --preload 4096",
         ),
         (
             "virtual --rate 1000G --notify 4k --ring 1M",
             "one thread of this host copies",
-            "try: --rate",
+            "hint: use --rate",
         ),
-        ("virtual --process reverb", "no stage", "fir:TAPS"),
+        ("virtual --process reverb", "unknown stage", "fir:TAPS"),
         ("virtual --process fir:0", "fir:0", "65536"),
         ("virtual --process copy:2", "takes no value", "--process"),
-        ("virtual --wait nap", "no way to wait", "hybrid:50us"),
+        ("virtual --wait nap", "unknown way to wait", "hybrid:50us"),
         ("virtual --rate fast", "fast", "--rate"),
         (
             "virtual --find --preload 8k",
@@ -361,11 +357,19 @@ fn what_cannot_be_looped_is_refused_with_what_to_try() {
         (
             "virtual --channels 3000000000",
             "a device has 1 to 64",
-            "try: --channels",
+            "hint: use --channels",
         ),
-        ("virtual --rate 0", "is no rate", "62.5M"),
-        ("warp:drive", "opening warp:drive", "try: one of: virtual"),
-        ("virtual:7", "no such digitizer", "try: one of: virtual"),
+        ("virtual --rate 0", "is not a valid sample rate", "62.5M"),
+        (
+            "warp:drive",
+            "cannot open warp:drive",
+            "hint: use one of: virtual",
+        ),
+        (
+            "virtual:7",
+            "no such digitizer",
+            "hint: use one of: virtual",
+        ),
     ] {
         refused(&desk, arguments, says, hint);
     }
@@ -406,5 +410,5 @@ fn a_priority_that_is_refused_names_the_permission() {
     );
     assert_eq!(ended.code, Some(3), "{ended}");
     assert!(ended.stderr.contains("CAP_SYS_NICE"), "{ended}");
-    assert!(ended.stderr.contains("try: "), "{ended}");
+    assert!(ended.stderr.contains("hint: "), "{ended}");
 }

@@ -34,7 +34,7 @@ fn a_measurement_prints_tables_with_units_and_says_where_it_is_stored() {
         "max3",
         "kB/s",
         "exchanges/s",
-        "This host without the device",
+        "Floor: this host without the device",
         "tcp echo on this host",
         "stored in ",
     ] {

@@ -146,7 +146,7 @@ fn samples_that_are_gone_are_missed_aloud() {
     desk.wiregauge("report ./run -o page.html")
         .assert()
         .success()
-        .stderr(contains("no samples to draw of row 2:").and(contains("row 1").not()));
+        .stderr(contains("cannot draw the samples of row 2:").and(contains("row 1").not()));
     page(&desk.path("page.html"));
 }
 

@@ -75,7 +75,7 @@ fn a_client_too_many_is_turned_away_until_another_leaves() {
     server
         .process
         .until_said("whom it turned away", |_, stderr| {
-            let printed = stderr.contains("turned away") && stderr.contains("--max-clients");
+            let printed = stderr.contains("rejected:") && stderr.contains("--max-clients");
             printed.then_some(())
         });
     drop(clients);

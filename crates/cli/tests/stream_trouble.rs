@@ -53,7 +53,7 @@ fn what_cannot_be_streamed_is_refused_before_anything_is_opened() {
     ] {
         refused(&desk, &format!("stream {flags}"), 2, &[part]);
     }
-    refused(&desk, "stream tcp://127.0.0.1:1", 3, &["connecting to"]);
+    refused(&desk, "stream tcp://127.0.0.1:1", 3, &["cannot connect to"]);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn an_echo_is_told_that_it_cannot_stream() {
         &desk,
         &format!("stream {} --timeout 300ms", server.address),
         3,
-        &["this is an echo server"],
+        &["it is an echo server"],
     );
 }
 
@@ -161,7 +161,7 @@ fn a_device_that_falls_silent_has_failed_after_the_timeout() {
     let (run, ended) = desk.try_stream(&address, flags);
     assert_eq!(ended.code, Some(3), "{ended}");
     assert!(
-        ended.stderr.contains("it sent nothing for 500ms"),
+        ended.stderr.contains("the device sent nothing for 500ms"),
         "{ended}"
     );
     let flow = &run.file.points[0].flows[0];
@@ -201,7 +201,7 @@ fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
     let flags = "--direction in --timeout 10s --duration 500ms --settle 1ns";
     let bytes = 20_000_000;
     for (ticks, words) in [
-        (100_000, "no real bus is in between"),
+        (100_000, "there is no real bus in between"),
         (1 << 40, "still filling"),
     ] {
         let address = source(bytes, ticks);
@@ -273,7 +273,7 @@ fn a_device_that_lost_the_order_to_end_is_told_again_and_given_up_in_the_end() {
 fn a_point_in_which_nothing_moves_has_failed() {
     let desk = Desk::new();
     let flags = "--direction in --transfer 500 --timeout 10s --duration 200ms --settle 300ms";
-    let printed = "nothing came for 500ms; the device says that it sent 0 B";
+    let printed = "received nothing for 500ms; the device reports 0 B sent";
     refused(
         &desk,
         &format!("stream {} {flags}", source(0, 0)),
@@ -281,7 +281,7 @@ fn a_point_in_which_nothing_moves_has_failed() {
         &[printed],
     );
     let (run, ended) = desk.try_stream(&source(500, 0), flags);
-    let printed = "(500 B outside them); the device says that it sent 500 B";
+    let printed = "(500 B outside); the device reports 500 B sent";
     assert_eq!(ended.code, Some(3), "{ended}");
     assert!(ended.stderr.contains(printed), "{printed}: {ended}");
     let point = &run.file.points[0];
@@ -312,7 +312,9 @@ fn a_device_that_takes_nothing_more_has_failed_after_the_timeout() {
     let (run, ended) = desk.try_stream(&address, flags);
     assert_eq!(ended.code, Some(3), "{ended}");
     assert!(
-        ended.stderr.contains("it took no whole transfer"),
+        ended
+            .stderr
+            .contains("the device accepted no complete transfer"),
         "{ended}"
     );
     let flow = &run.file.points[0].flows[0];
@@ -360,7 +362,7 @@ fn ctrl_c_keeps_what_was_measured_and_ends_the_devices_stream() {
         run.signal(Signal::INT);
         let ended = run.ended();
         assert_eq!(ended.code, Some(130), "{address} {direction}: {ended}");
-        assert!(ended.stdout.contains("not measured to its end"), "{ended}");
+        assert!(ended.stdout.contains("not measured to the end"), "{ended}");
         let shown = desk.json("show last --json");
         assert_eq!(shown["state"], "interrupted");
         let flow = &shown["points"][0]["flows"][0];

@@ -20,6 +20,7 @@ mod links;
 mod loop_devices;
 mod loops;
 mod output;
+mod plain_words;
 mod protocol_page;
 mod report;
 mod rude_peers;

@@ -83,8 +83,8 @@ fn a_tty_in_use_is_refused_and_its_user_goes_on_undisturbed() {
     desk.wiregauge(&format!("{exchange} --count 1"))
         .assert()
         .code(3)
-        .stderr(contains(&server.address).and(contains("another program uses it")))
-        .stderr(contains("try: "));
+        .stderr(contains(&server.address).and(contains("in use by another program")))
+        .stderr(contains("hint: "));
     let ended = user.ended();
     assert_eq!(ended.code, Some(0), "{ended}");
 }

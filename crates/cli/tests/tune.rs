@@ -125,7 +125,7 @@ fn what_no_setting_keeps_is_reported_with_the_nearest_and_exit_code_1() {
     let ended = Background::start(&mut desk.command(&words)).ended();
     assert_eq!(ended.code, Some(1), "{ended}");
     assert!(
-        ended.stdout.contains("nearest to what was asked for"),
+        ended.stdout.contains("no setting meets all constraints"),
         "{ended}"
     );
     assert!(ended.stdout.contains("VIOLATED"), "{ended}");
@@ -142,7 +142,7 @@ fn a_run_too_short_to_show_a_tail_does_not_claim_it() {
     let verdict = &printed["best"]["constraints"][0];
     assert_eq!(verdict["verdict"], "not-shown", "{printed:#}");
     assert!(verdict["found"]["high"].is_null());
-    assert!(ended.stderr.contains("not shown"), "{ended}");
+    assert!(ended.stderr.contains("not proven"), "{ended}");
     // Left to itself the run is long enough.
     let flags = "--minimise trt --depth 1,2 --count 200 --subject-to p99.9<20s";
     let (printed, _) = tune(&desk, &server.address, flags);
@@ -163,8 +163,8 @@ fn the_run_that_confirms_is_stored_whole_and_its_command_repeats_it() {
     let said = desk.output(&words);
     for part in [
         "best: OUT 16 B",
-        "Confirmed by a fresh run of 150 exchanges",
-        "To use it",
+        "Confirmed by a new run of 150 exchanges",
+        "How to use it",
     ] {
         assert!(said.contains(part), "{part} is missing: {said}");
     }
@@ -261,7 +261,7 @@ fn sizes_that_the_device_cannot_take_are_left_out_and_told() {
     let flags = "--maximise in-throughput --in 64..4k --depth 1 --count 10";
     let (printed, ended) = tune(&desk, &server.address, flags);
     assert_eq!(ended.code, Some(0), "{ended}");
-    assert!(ended.stderr.contains("takes --in up to 512"), "{ended}");
+    assert!(ended.stderr.contains("supports --in up to 512"), "{ended}");
     assert!(
         printed["best"]["in_bytes"].as_u64() <= Some(512),
         "{printed:#}"
@@ -317,7 +317,7 @@ fn a_dead_link_is_exit_code_3_and_what_was_found_is_reported() {
     let ended = run.ended();
     assert_eq!(ended.code, Some(3), "{ended}");
     assert!(
-        ended.stdout.contains("the best that was found until then"),
+        ended.stdout.contains("the best setting found so far"),
         "{ended}"
     );
     assert!(ended.stdout.contains("Not confirmed"), "{ended}");
@@ -352,7 +352,7 @@ fn ctrl_c_tells_what_was_found_until_then() {
         let ended = run.ended();
         assert_eq!(ended.code, Some(130), "{ended}");
         let printed = match flags {
-            "" => "the best that was found until then",
+            "" => "the best setting found so far",
             _ => "\"ended\": \"interrupted\"",
         };
         assert!(ended.stdout.contains(printed), "{ended}");
@@ -393,14 +393,17 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
     let cases = [
         ("", "--maximise"),
         ("--maximise trt --minimise trt", "cannot be used with"),
-        ("--maximise speed", "is no figure"),
-        ("--minimise trt --subject-to p99<10", "is no time"),
-        ("--minimise trt --subject-to p99>10ms", "limited from above"),
+        ("--maximise speed", "unknown figure"),
+        ("--minimise trt --subject-to p99<10", "is not a duration"),
+        (
+            "--minimise trt --subject-to p99>10ms",
+            "needs an upper limit",
+        ),
         (
             "--minimise trt --subject-to lost<2ms",
-            "in % or as a whole number",
+            "in % or a whole number",
         ),
-        ("--minimise trt --subject-to p98<2ms", "no such figure"),
+        ("--minimise trt --subject-to p98<2ms", "unknown figure"),
         ("--minimise trt --subject-to trt=2ms", "<= or >="),
         (
             "--minimise trt --subject-to gap.p99<2ms",
@@ -413,20 +416,26 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
             "--minimise gap.p99 --transfer 64 --in 48",
             "cannot be used with",
         ),
-        ("--minimise trt --in 9..5", "counts to nowhere"),
-        ("--minimise trt --in 8..16", "no room for the headers"),
-        ("--minimise trt --depth 0", "depth of 0"),
+        ("--minimise trt --in 9..5", "is not a valid range"),
+        ("--minimise trt --in 8..16", "too small for the headers"),
+        ("--minimise trt --depth 0", "depth 0"),
         (
             "--minimise trt --depth 2,4 --connect each",
             "requires --depth 1",
         ),
-        ("--minimise trt --confirm 5s", "number of them"),
-        ("--minimise trt --confirm 0", "confirms nothing"),
-        ("--maximise rate --transfer 64 --confirm 100", "is a time"),
-        ("--minimise trt --figure front.jpg", "neither .svg nor .png"),
+        ("--minimise trt --confirm 5s", "number of exchanges"),
+        ("--minimise trt --confirm 0", "is not valid"),
+        (
+            "--maximise rate --transfer 64 --confirm 100",
+            "must be a time",
+        ),
+        (
+            "--minimise trt --figure front.jpg",
+            "must end in .svg or .png",
+        ),
         (
             "--minimise trt --figure /no/where.svg",
-            "writing the figure",
+            "cannot write the figure",
         ),
         ("--minimise trt --wait long", "block"),
     ];
@@ -446,7 +455,7 @@ fn what_a_link_does_not_tell_is_no_aim() {
     let address = &server.address;
     for (flags, says) in [
         ("--minimise access.p50", "--connect each"),
-        ("--maximise limit-used", "limit of this link is not known"),
+        ("--maximise limit-used", "limit of this link is unknown"),
         (
             "--minimise trt --subject-to from-intended.p99<1s",
             "schedule",
@@ -455,12 +464,12 @@ fn what_a_link_does_not_tell_is_no_aim() {
         desk.wiregauge(&format!("tune {address} {flags}"))
             .assert()
             .code(2)
-            .stderr(contains(says).and(contains("tuning tcp://")));
+            .stderr(contains(says).and(contains("cannot tune tcp://")));
     }
     desk.wiregauge("tune tcp://127.0.0.1:1 --minimise trt")
         .assert()
         .code(3)
-        .stderr(contains("connecting to"));
+        .stderr(contains("cannot connect to"));
 }
 
 #[test]

@@ -15,7 +15,11 @@ fn refused(address: &str, code: i32, says: &str) {
         .assert()
         .code(code)
         .stdout("")
-        .stderr(contains(address).and(contains(says)).and(contains("try: ")));
+        .stderr(
+            contains(address)
+                .and(contains(says))
+                .and(contains("hint: ")),
+        );
     assert_eq!(desk.stored(), Vec::<String>::new(), "an empty run is left");
 }
 
@@ -49,7 +53,7 @@ fn devices_are_listed_without_asking_anyone() {
     let desk = Desk::new();
     let listed = desk.wiregauge("devices").assert().success();
     let listed = String::from_utf8_lossy(&listed.get_output().stdout).into_owned();
-    for part in ["USB\n", "Serial\n", "Network\n", "nobody was asked"] {
+    for part in ["USB\n", "Serial\n", "Network\n", "no device was opened"] {
         assert!(listed.contains(part), "{part}: {listed}");
     }
     assert!(!listed.contains("yes: "), "somebody was asked: {listed}");

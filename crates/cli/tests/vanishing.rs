@@ -51,7 +51,7 @@ fn what_was_measured_before_a_device_disconnects_is_kept() {
             let (run, ended) = desk.try_measure(&server.address, &flags);
             assert_eq!(ended.code, Some(3), "{kind}: {ended}");
             assert!(ended.stderr.contains(&server.address), "{kind}: {ended}");
-            assert!(ended.stderr.contains("try: "), "{kind}: {ended}");
+            assert!(ended.stderr.contains("hint: "), "{kind}: {ended}");
             // The first of them is kept apart. A link that breaks may take with it what was on its
             // way, which at depth 1 is nothing, but on a pty the last answer.
             let answered = run.counts().answered;
@@ -95,7 +95,7 @@ fn a_responder_that_is_killed_in_mid_run_ends_the_run_with_what_it_has() {
         server.process.signal(Signal::KILL);
         let ended = run.ended();
         assert_eq!(ended.code, Some(3), "{kind}: {ended}");
-        assert!(ended.stderr.contains("try: "), "{kind}: {ended}");
+        assert!(ended.stderr.contains("hint: "), "{kind}: {ended}");
         let csv = desk.path("rows.csv");
         let export = format!("export last --csv {}", csv.display());
         desk.wiregauge(&export).assert().success();

@@ -33,7 +33,7 @@ pub(crate) fn of_exchange(before: &[&Run<Exchange>], after: &[&Run<Exchange>]) -
         let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
         fact("protocol", word(&plan.protocol));
         fact("connection", word(&plan.connect));
-        fact("length of a point", word(&plan.limit));
+        fact("duration of a point", word(&plan.limit));
         fact("schedule", word(&plan.schedule));
         fact("timeout", format!("{} ms", plan.timeout_ns as f64 / 1e6));
         fact("wait", word(&plan.wait));
@@ -57,15 +57,15 @@ pub(crate) fn of_stream(before: &[&Run<Stream>], after: &[&Run<Stream>]) -> Vec<
         let mut facts = of_links(plan.links());
         let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
         fact(
-            "length of a point",
+            "duration of a point",
             format!("{} s", plan.duration_ns as f64 / 1e9),
         );
         fact(
-            "start-up left out",
+            "start-up excluded",
             format!("{} ms", plan.settle_ns as f64 / 1e6),
         );
-        fact("every byte checked", crate::key::yes(plan.check));
-        fact("loss probability of buffers", plan.loss.to_string());
+        fact("content checked", crate::key::yes(plan.check));
+        fact("loss probability for buffers", plan.loss.to_string());
         facts.extend(of_plan(&plan.host, &plan.link));
         facts.extend(of_conditions(&run.file.conditions));
         facts
@@ -88,17 +88,20 @@ fn of_links<'a>(links: impl Iterator<Item = &'a str>) -> Facts {
 }
 
 fn of_plan(host: &HostPlan, link: &LinkOptions) -> Facts {
-    let load = format!("{} computing, {} copying", host.load.cpu, host.load.memory);
+    let load = format!(
+        "{} compute, {} copy threads",
+        host.load.cpu, host.load.memory
+    );
     vec![
         ("priority".to_owned(), optional(&host.priority)),
-        ("pinned to processor".to_owned(), optional(&host.pin)),
-        ("load made while measuring".to_owned(), load),
+        ("pinned to CPU".to_owned(), optional(&host.pin)),
+        ("synthetic load".to_owned(), load),
         ("baud rate".to_owned(), optional(&link.baud)),
         (
             "TCP quick acknowledgement".to_owned(),
             crate::key::yes(link.quick_ack),
         ),
-        ("URBs watched".to_owned(), crate::key::yes(link.usbmon)),
+        ("URBs recorded".to_owned(), crate::key::yes(link.usbmon)),
     ]
 }
 
@@ -110,12 +113,12 @@ fn of_conditions(conditions: &Conditions) -> Facts {
     fact("host", host.name.clone());
     fact("kernel", host.kernel.clone());
     fact("processor", host.cpu.clone());
-    fact("processors online", host.processors.to_string());
+    fact("CPUs online", host.processors.to_string());
     fact("clock source", host.clock_source.clone());
     fact("frequency governor", optional(&host.governor));
     fact("hypervisor", crate::key::yes(host.hypervisor));
     fact("scheduling", host.policy.clone());
-    fact("processors allowed", word(&host.affinity));
+    fact("CPUs allowed", word(&host.affinity));
     fact("memory locked", crate::key::yes(host.memory_locked));
     fact("real-time runtime", optional(&host.rt_runtime_us));
     let links = std::iter::once((&conditions.link, &conditions.responder)).chain(
@@ -133,10 +136,7 @@ fn of_conditions(conditions: &Conditions) -> Facts {
         facts.extend(of_link(link, &of));
         let Some(responder) = responder else { continue };
         facts.push((format!("device{of}"), responder.name.clone()));
-        facts.push((
-            format!("bus that the device is on{of}"),
-            optional(&responder.bus),
-        ));
+        facts.push((format!("bus of the device{of}"), optional(&responder.bus)));
         facts.push((
             format!("clock of the device{of}"),
             format!("{} Hz", responder.tick_hz),
@@ -227,7 +227,7 @@ fn measured(before: &[Conditions], after: &[Conditions]) -> Vec<Changed> {
         && (a / b - 1.0).abs() >= FLOOR
     {
         changed.push(Changed {
-            what: "what this host takes without the device (p50)".to_owned(),
+            what: "floor of this host without the device (p50)".to_owned(),
             before: format!("{:.1} us", b / 1e3),
             after: format!("{:.1} us", a / 1e3),
         });

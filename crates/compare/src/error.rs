@@ -23,8 +23,8 @@ pub enum CompareError {
     },
     /// No point was measured on both sides.
     #[error(
-        "cannot compare {before} with {after}: no point was measured on both sides with the same \
-         sizes, depth and link (or direction, transfer and queue). `wiregauge show` tells what was"
+        "cannot compare {before} with {after}: no point was measured on both sides with the same sizes, depth \
+         and link (or direction, transfer and queue). `wiregauge show` lists the points of a run"
     )]
     NoPointInCommon {
         /// Names of the runs.
@@ -33,22 +33,21 @@ pub enum CompareError {
         after: String,
     },
     /// None of the figures that were asked for.
-    #[error("none of the figures asked for is known of a run of kind `{kind}`")]
+    #[error("runs of kind `{kind}` have none of the requested figures")]
     NoFigure {
         /// The kind.
         kind: &'static str,
     },
     /// A kind whose figures this version does not compare.
     #[error(
-        "runs of kind `{kind}` are not compared by this version; `wiregauge report` lays them over \
-         each other"
+        "this version cannot compare runs of kind `{kind}`; `wiregauge report` draws them in the same figures"
     )]
     Kind {
         /// The kind.
         kind: &'static str,
     },
     /// No run at all.
-    #[error("there is no run to compare")]
+    #[error("no run to compare")]
     NothingToCompare,
     /// A run cannot be read.
     #[error(transparent)]

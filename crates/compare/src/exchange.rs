@@ -182,8 +182,7 @@ impl Gathered {
         let samples = self.times.len();
         let notes = (self.lost > 0).then(|| {
             format!(
-                "{} of {samples} exchanges got no right answer in time; each counts with the \
-                 timeout, {} ms",
+                "{} of {samples} exchanges got no correct answer in time; each counts as the timeout, {} ms",
                 self.lost,
                 self.timeout_ns as f64 / 1e6
             )

@@ -192,7 +192,7 @@ impl Disturbed {
     fn printed(&self, side: &str) -> Option<String> {
         (self.points > 0).then(|| {
             format!(
-                "{side}: {} of {} points were disturbed ({}); a difference may come from that",
+                "{side}: {} of {} points were disturbed ({}), which may cause a difference",
                 self.points,
                 self.of,
                 self.by.join(", ")

@@ -136,8 +136,8 @@ impl Verdict {
     /// In the words of a table.
     pub fn words(self, figure: Figure) -> &'static str {
         match (self, figure) {
-            (Verdict::NoDifferenceShown, _) => "no difference shown",
-            (Verdict::CannotTell, _) => "cannot tell (too few independent samples)",
+            (Verdict::NoDifferenceShown, _) => "no significant difference",
+            (Verdict::CannotTell, _) => "inconclusive (too few independent samples)",
             (Verdict::Worse, Figure::Lost) => "loses more",
             (Verdict::Better, Figure::Lost) => "loses less",
             (Verdict::Worse, Figure::Corrupted | Figure::Below(_)) => "worse",

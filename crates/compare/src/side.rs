@@ -31,14 +31,14 @@ pub(crate) struct Read {
 /// What disturbed a point, in a few words.
 pub(crate) fn by(disturbances: &[Disturbance]) -> Vec<&'static str> {
     let name = |disturbance: &Disturbance| match disturbance {
-        Disturbance::Steal { .. } => "time taken by the hypervisor",
-        Disturbance::Preempted { .. } => "the processor was taken away",
-        Disturbance::SharedProcessor { .. } => "others on the same processor",
-        Disturbance::ClockGap { .. } => "the clock jumped",
-        Disturbance::EndpointStalled { .. } => "an endpoint stalled",
-        Disturbance::UrbEventsLost { .. } => "URB events were lost",
-        Disturbance::StorageTooSlow { .. } => "storage was too slow",
-        Disturbance::DeviceLate(_) => "the device itself was late",
+        Disturbance::Steal { .. } => "CPU time stolen by the hypervisor",
+        Disturbance::Preempted { .. } => "preempted",
+        Disturbance::SharedProcessor { .. } => "other programs on the same CPU",
+        Disturbance::ClockGap { .. } => "clock jumps",
+        Disturbance::EndpointStalled { .. } => "endpoint stalls",
+        Disturbance::UrbEventsLost { .. } => "lost URB events",
+        Disturbance::StorageTooSlow { .. } => "slow storage",
+        Disturbance::DeviceLate(_) => "late device",
     };
     disturbances.iter().map(name).collect()
 }

@@ -74,8 +74,8 @@ fn check(
     let last = requests.ends.last().copied().unwrap_or(0);
     if !ascending || last > requests.bytes.len() {
         return refuse(
-            "the ends of the requests are not ascending or lie beyond their bytes".into(),
-            "ascending ends, the last one at most the number of bytes",
+            "the request ends are not ascending or exceed the number of bytes".into(),
+            "pass ascending ends, the last one at most the number of bytes",
         );
     }
     let wanted = total.checked_mul(replies.row_bytes);
@@ -85,16 +85,16 @@ fn check(
                 "{total} requests need {total} rows of {} B for their replies",
                 replies.row_bytes
             ),
-            "as many rows and lengths as requests",
+            "pass as many rows and lengths as requests",
         );
     }
     if !replies.timings.is_empty() && replies.timings.len() < total {
         return refuse(
             format!(
-                "{total} requests have {total} times, but there is room for {}",
+                "{total} requests need {total} times, but there is room for {}",
                 replies.timings.len()
             ),
-            "as many times as requests, or none",
+            "pass as many times as requests, or none",
         );
     }
     if let Messages::Foreign(splitter) = driver.engine.codec()
@@ -103,10 +103,10 @@ fn check(
     {
         return refuse(
             format!(
-                "replies of {bytes} B do not fit rows of {} B",
+                "replies of {bytes} B do not fit in rows of {} B",
                 replies.row_bytes
             ),
-            "longer rows",
+            "use longer rows",
         );
     }
     let mut longest = 0;
@@ -129,7 +129,7 @@ impl Device {
         depth: u32,
     ) -> Result<(), (usize, LinkError)> {
         let driver = self
-            .at_rest("a batch of exchanges with")
+            .at_rest("cannot exchange a batch with")
             .map_err(|error| (0, error))?;
         let longest = check(driver, &requests, &replies, depth).map_err(|error| (0, error))?;
         let total = requests.ends.len();

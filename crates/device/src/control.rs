@@ -261,10 +261,10 @@ impl Schedule<'_> {
         let Some(request) = request.get(..length) else {
             return Err(driver.usage(
                 format!(
-                    "the step wrote {length} B into a request of {} B",
+                    "the step returned {length} B for a request of {} B",
                     request.len()
                 ),
-                "a larger `largest_request`",
+                "use a larger `largest_request`",
             ));
         };
         let awaited = self.plan.reply_bytes.unwrap_or(length);
@@ -300,16 +300,18 @@ impl Device {
         let driver = self.at_rest("controlling").map_err(early)?;
         driver.check_depth(plan.depth).map_err(early)?;
         if plan.depth as usize > SPAN {
-            let problem = format!("{} requests cannot be outstanding", plan.depth);
-            return Err(early(driver.usage(problem, "a depth up to 4096")));
+            let problem = format!("{} outstanding requests are not possible", plan.depth);
+            return Err(early(driver.usage(problem, "use a depth of 1 to 4096")));
         }
         // Memory is laid out for no more than the device can take and give.
         let (largest_out, largest_in) = (driver.limits.request, driver.limits.reply);
         let largest = plan.largest_request.min(largest_out);
         let awaited = match plan.reply_bytes {
             Some(bytes) if bytes > largest_in => {
-                let problem = format!("a reply of {bytes} B: it sends {largest_in} B at most");
-                return Err(early(driver.usage(problem, "a smaller `reply_bytes`")));
+                let problem = format!(
+                    "a reply of {bytes} B is too large: the device sends at most {largest_in} B"
+                );
+                return Err(early(driver.usage(problem, "use a smaller `reply_bytes`")));
             }
             Some(bytes) => bytes,
             None => largest.min(largest_in),

@@ -155,7 +155,7 @@ impl Driver {
             is_usb,
             address,
             datagram,
-            doing: "opening",
+            doing: "cannot open",
             wait,
             timeout,
             timeout_ns: as_ns(timeout),
@@ -263,8 +263,8 @@ impl Driver {
         self.proved_ns = self.now_ns;
         reply.map_err(|error| match error.kind() {
             LinkErrorKind::Timeout | LinkErrorKind::Protocol => error.hint(
-                "does the device run wiregauge firmware? open any other device with a framing; \
-                 for a serial line: check the baud rate",
+                "does the device run wiregauge firmware? open other devices with a framing; serial line: check \
+                 the baud rate",
             ),
             _ => error,
         })

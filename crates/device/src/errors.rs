@@ -45,7 +45,7 @@ pub fn timeout(
     let problem = match received.len() {
         0 => format!("no reply within {timeout:?}"),
         count => format!(
-            "no whole reply within {timeout:?}: {count} bytes came, beginning {}",
+            "incomplete reply within {timeout:?}: received {count} bytes, beginning {}",
             shown(received)
         ),
     };
@@ -53,9 +53,9 @@ pub fn timeout(
         Messages::Foreign(splitter) if !received.is_empty() => match splitter.framing() {
             Framing::Terminator { .. } => "does the device send this terminator?",
             Framing::LengthPrefix(_) => "does the device send this length field?",
-            _ => "is the size of the reply right?",
+            _ => "is the reply size correct?",
         },
-        _ => "is the device's program still running? try a longer timeout",
+        _ => "is the device's program still running? use a longer timeout",
     };
     LinkError::new(
         LinkErrorKind::Timeout,
@@ -75,7 +75,7 @@ pub fn send_timeout(
     let problem = match rest {
         None => format!("send timed out after {timeout:?}"),
         Some(rest) => {
-            format!("send timed out after {timeout:?} with {rest} bytes of a request left")
+            format!("send timed out after {timeout:?} with {rest} bytes of a request unsent")
         }
     };
     LinkError::new(
@@ -95,24 +95,24 @@ pub fn failed(doing: &str, address: &str, outcome: Outcome) -> LinkError {
             problem,
         )
     };
-    let cable = "for a serial line: a lower baud rate, flow control, a better cable";
+    let cable = "serial line: use a lower baud rate, flow control or a better cable";
     match outcome {
         Outcome::RequestDamaged => {
-            error("the request arrived damaged, and the device did not act on it").hint(cable)
+            error("the device discarded the request: its checksum was wrong").hint(cable)
         }
         Outcome::Refused(Status::Unproven) => {
-            error("the device no longer knows this host's address, and did not act on the request")
+            error("the device discarded the request: it no longer knows this host's address")
                 .hint("repeat the call: it sends HELLO first")
         }
-        Outcome::Refused(Status::TooLarge) => error("the device refuses it as too large")
-            .hint("a smaller request, or a smaller reply"),
+        Outcome::Refused(Status::TooLarge) => error("the device rejected the request: too large")
+            .hint("use a smaller request or reply"),
         Outcome::Refused(Status::Version) => {
-            error("the device does not speak this version of the protocol")
-                .hint("use the same version of wiregauge at both ends")
+            error("the device does not support this version of the protocol")
+                .hint("use the same version of wiregauge on both ends")
         }
-        Outcome::Refused(_) => error("the device takes no messages")
-            .hint("use the same version of wiregauge at both ends"),
-        _ => error("the reply arrived damaged: its check is wrong").hint(cable),
+        Outcome::Refused(_) => error("the device does not support messages")
+            .hint("use the same version of wiregauge on both ends"),
+        _ => error("the reply is corrupted: its checksum is wrong").hint(cable),
     }
 }
 
@@ -121,9 +121,9 @@ pub fn too_long(doing: &str, address: &str, n: usize, length: usize, row: usize)
     LinkError::new(
         LinkErrorKind::Protocol,
         format!("{doing} {address}"),
-        format!("the reply to request {n} has {length} B, a row {row} B"),
+        format!("the reply to request {n} has {length} B, but a row has {row} B"),
     )
-    .hint("longer rows")
+    .hint("use longer rows")
 }
 
 /// What was received is no message of the framing.
@@ -133,7 +133,7 @@ pub fn malformed(doing: &str, address: &str, malformed: Malformed, received: &[u
         format!("{doing} {address}"),
         format!("{malformed}; it begins {}", shown(received)),
     )
-    .hint("does the device speak this framing? for a serial line: check the baud rate")
+    .hint("does the device use this framing? serial line: check the baud rate")
 }
 
 /// The device keeps sending unsolicited data.
@@ -141,9 +141,9 @@ pub fn never_quiet(doing: &str, address: &str) -> LinkError {
     LinkError::new(
         LinkErrorKind::Protocol,
         format!("{doing} {address}"),
-        "the device keeps sending unsolicited data without a pause, so no reply can be recognised",
+        "the device keeps sending unsolicited data, so replies cannot be recognised",
     )
-    .hint("does it send by itself? then read its stream, or open it again")
+    .hint("does it send by itself? read its stream, or open it again")
 }
 
 /// The caller interrupted the call.
@@ -160,7 +160,7 @@ pub fn closed(doing: &str, address: &str) -> LinkError {
     LinkError::new(
         LinkErrorKind::Closed,
         format!("{doing} {address}"),
-        "the device was closed",
+        "the device is closed",
     )
     .hint("open it again")
 }
@@ -170,9 +170,9 @@ pub fn forked(doing: &str, address: &str) -> LinkError {
     LinkError::new(
         LinkErrorKind::Closed,
         format!("{doing} {address}"),
-        "the device was opened before this process was forked, and belongs to the parent",
+        "the device was opened before fork() and belongs to the parent process",
     )
-    .hint("open it in the process that uses it (in Python: start method `spawn`, or open it in the worker)")
+    .hint("open it in the process that uses it (Python: start method `spawn`, or open it in the worker)")
 }
 
 /// The arguments of a call cannot be used.

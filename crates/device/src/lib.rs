@@ -141,7 +141,7 @@ impl Device {
         let kind = address.kind();
         let usage = |problem: String, hint: &str| {
             Err(errors::usage(
-                "opening",
+                "cannot open",
                 &address.to_string(),
                 problem,
                 hint,
@@ -152,13 +152,13 @@ impl Device {
         }
         let codec = match &options.framing {
             None if kind.scheme == "null" => {
-                let problem = "null is an echo and does not speak the wiregauge protocol";
-                return usage(problem.into(), "a framing, for example raw");
+                let problem = "null:// only echoes and does not support the wiregauge protocol";
+                return usage(problem.into(), "use a framing, for example raw");
             }
             None => Messages::Wiregauge(Message::new(kind.datagram)),
             Some(framing) => match Splitter::new(framing, kind.datagram, kind.max_bytes as usize) {
                 Ok(splitter) => Messages::Foreign(splitter),
-                Err(problem) => return usage(problem, "another framing"),
+                Err(problem) => return usage(problem, "use another framing"),
             },
         };
         let born = host::count_forks();
@@ -181,7 +181,7 @@ impl Device {
         let name = address.to_string();
         let named = (name.clone(), kind.datagram);
         let mut driver = Driver::new(link, named, codec, options.wait, options.timeout)
-            .map_err(|error| errors::link_failed("opening", &name, &error))?;
+            .map_err(|error| errors::link_failed("cannot open", &name, &error))?;
         driver.interrupt = is_interrupted;
         let most = kind.max_bytes as usize;
         let responder = match driver.engine.codec().is_numbered() {
@@ -247,7 +247,7 @@ impl Device {
 
     /// After this long without a whole reply an exchange has failed, from the next call on.
     pub fn set_timeout(&mut self, timeout: Duration) -> Result<(), LinkError> {
-        let driver = self.driver("setting the timeout of")?;
+        let driver = self.driver("cannot set the timeout of")?;
         if timeout < SHORTEST_TIMEOUT {
             return Err(driver.usage(too_short(timeout), TIMEOUT_HINT));
         }
@@ -291,8 +291,8 @@ impl Device {
         let driver = self.driver(doing)?;
         if outstanding > 0 {
             return Err(driver.usage(
-                format!("{outstanding} submitted requests are outstanding"),
-                "take their replies first",
+                format!("{outstanding} submitted requests are still outstanding"),
+                "receive their replies first",
             ));
         }
         driver.begin(doing)?;
@@ -309,7 +309,7 @@ impl Device {
         request: &[u8],
         reply_bytes: Option<usize>,
     ) -> Result<Reply<'_>, LinkError> {
-        let driver = self.at_rest("exchanging with")?;
+        let driver = self.at_rest("cannot exchange with")?;
         let awaited = reply_bytes.unwrap_or(request.len());
         driver.check(request, awaited)?;
         driver.prepare(request.len(), awaited, 1)?;
@@ -331,10 +331,10 @@ impl Device {
     }
 }
 
-const TIMEOUT_HINT: &str = "a timeout of 10 us or more";
+const TIMEOUT_HINT: &str = "use a timeout of 10 us or more";
 
 fn too_short(timeout: Duration) -> String {
-    format!("a timeout of {timeout:?} is too short for any reply")
+    format!("a timeout of {timeout:?} is too short")
 }
 
 /// Keeps the one reply that is awaited.

@@ -43,7 +43,7 @@ impl Device {
     /// wait until the system takes the bytes, and receives replies meanwhile. If it fails once it has begun,
     /// all that was outstanding is abandoned.
     pub fn submit(&mut self, request: &[u8], reply_bytes: Option<usize>) -> Result<(), LinkError> {
-        let doing = "submitting a request to";
+        let doing = "cannot submit a request to";
         let outstanding = self.outstanding();
         let driver = match outstanding {
             0 => self.at_rest(doing)?,
@@ -57,7 +57,7 @@ impl Device {
         if outstanding >= MOST {
             return Err(driver.usage(
                 format!("{outstanding} requests are outstanding"),
-                "take replies before the next request",
+                "receive replies before the next request",
             ));
         }
         driver.check_depth(outstanding as u32 + 1)?;
@@ -98,11 +98,11 @@ impl Device {
     /// Waits for the reply to the oldest submitted request. If it failed alone, the others are still awaited; where
     /// the framing is a foreign one, or the link itself failed, they are abandoned.
     pub fn next_reply(&mut self) -> Result<Reply<'_>, LinkError> {
-        let doing = "waiting for a reply from";
+        let doing = "cannot receive a reply from";
         let outstanding = self.outstanding();
         let driver = self.driver(doing)?;
         if outstanding == 0 {
-            return Err(driver.usage("no request is outstanding", "submit one first"));
+            return Err(driver.usage("no request is outstanding", "submit a request first"));
         }
         let oldest = self.store.oldest();
         let Some(outcome) = self.store.entry(oldest).outcome else {
@@ -121,7 +121,7 @@ impl Device {
 
     /// Waits for the reply to `head`, the oldest, which has not come.
     fn await_reply(&mut self, head: u64) -> Result<Reply<'_>, LinkError> {
-        let doing = "waiting for a reply from";
+        let doing = "cannot receive a reply from";
         let ended = match self.wait_for(doing, head) {
             Ok(ended) => ended,
             Err(error) => {

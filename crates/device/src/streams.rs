@@ -265,13 +265,16 @@ impl Stream<'_> {
             StreamFailure::Refused { status, .. } => {
                 return match status {
                     Status::TooLarge => {
-                        refused("its transfers are not that large", "smaller transfers")
+                        refused("its transfers are not that large", "use smaller transfers")
                     }
                     Status::Unproven => refused(
                         "the device no longer knows this host's address",
                         "open it again",
                     ),
-                    _ => refused("the device offers no such stream", "other firmware"),
+                    _ => refused(
+                        "the device does not support this stream",
+                        "use other firmware",
+                    ),
                 };
             }
             StreamFailure::NoAnswer { order, within_ns } => {
@@ -280,12 +283,12 @@ impl Stream<'_> {
             }
             StreamFailure::NothingTaken { within_ns }
             | StreamFailure::NothingCame { within_ns } => {
-                format!("nothing moved for {:?}", Duration::from_nanos(*within_ns))
+                format!("no data for {:?}", Duration::from_nanos(*within_ns))
             }
         };
         let doing = format!("{} {}", self.doing, self.address);
         LinkError::new(LinkErrorKind::Timeout, doing, problem)
-            .hint("does the device stream? a longer timeout")
+            .hint("does the device stream? use a longer timeout")
     }
 }
 
@@ -299,16 +302,16 @@ impl Driver {
         let refuse = |problem: String, hint: &str| Err(self.usage(problem, hint));
         if transfer_bytes == 0 || queue == 0 {
             return refuse(
-                "without bytes or transfers nothing moves".into(),
-                "both from 1",
+                "the transfer size and the number of transfers must not be 0".into(),
+                "use 1 or more for both",
             );
         }
         if transfer_bytes > most {
             return refuse(
                 format!(
-                    "a transfer of {transfer_bytes} B is more than the link carries ({most} B)"
+                    "a transfer of {transfer_bytes} B exceeds the maximum of the link ({most} B)"
                 ),
-                "smaller transfers",
+                "use smaller transfers",
             );
         }
         Ok(FlowShape {
@@ -416,13 +419,16 @@ impl Device {
         let driver = self.driver(doing)?;
         if outstanding > 0 {
             return Err(driver.usage(
-                format!("{outstanding} submitted requests are outstanding"),
-                "take their replies first",
+                format!("{outstanding} submitted requests are still outstanding"),
+                "receive their replies first",
             ));
         }
         let shape = driver.shape(transfer_bytes, queue, most)?;
         if abilities.is_some_and(|able| able & ability == 0) {
-            return Err(driver.usage("the device offers no such stream", "other firmware"));
+            return Err(driver.usage(
+                "the device does not support this stream",
+                "use other firmware",
+            ));
         }
         driver.begin_keeping_input(doing)?;
         let order = abilities.map(|_| {
@@ -443,7 +449,7 @@ impl Device {
     ) -> Result<usize, (usize, LinkError)> {
         let parts = (transfer_bytes, queue);
         let (driver, shape, order) = self
-            .streaming("reading a stream from", parts, abilities::SOURCE)
+            .streaming("cannot read a stream from", parts, abilities::SOURCE)
             .map_err(|error| (0, error))?;
         let mut to = Destination {
             into,
@@ -472,7 +478,7 @@ impl Device {
     ) -> Result<usize, (usize, LinkError)> {
         let parts = (transfer_bytes, queue);
         let (driver, shape, order) = self
-            .streaming("writing a stream to", parts, abilities::SINK)
+            .streaming("cannot write a stream to", parts, abilities::SINK)
             .map_err(|error| (0, error))?;
         let mut taken = 0;
         let written = driver.stream(shape, order, Work::Write(from, &mut taken));

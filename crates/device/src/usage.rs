@@ -16,11 +16,11 @@ impl Driver {
             return Ok(());
         };
         if let Err(problem) = splitter.check_request(request) {
-            return Err(self.usage(problem, "another request, or another framing"));
+            return Err(self.usage(problem, "use another request or framing"));
         }
         if awaited == 0 && !self.datagram && *splitter.framing() == Framing::Raw {
             return Err(self.usage(
-                "without a framing, a reply of 0 bytes cannot be waited for",
+                "a reply of 0 bytes requires a framing",
                 "pass the size of the reply, or open the device with a framing",
             ));
         }
@@ -31,15 +31,15 @@ impl Driver {
     #[inline]
     pub fn check_depth(&self, depth: u32) -> Result<(), LinkError> {
         if depth == 0 {
-            return Err(self.usage("a depth of 0 exchanges nothing", "a depth of 1 or more"));
+            return Err(self.usage("depth 0 is not valid", "use a depth of 1 or more"));
         }
         if depth > self.limits.outstanding {
             return Err(self.usage(
                 format!(
-                    "{depth} outstanding requests are more than the device takes ({})",
+                    "depth {depth} exceeds the maximum of the device ({})",
                     self.limits.outstanding
                 ),
-                "a smaller depth",
+                "use a smaller depth",
             ));
         }
         Ok(())
@@ -50,24 +50,24 @@ impl Driver {
         let limits = &self.limits;
         if !limits.takes_messages {
             self.usage(
-                "its firmware answers measurements, but takes no messages of a program",
-                "newer firmware (ability MESSAGE), or open it with a framing if it speaks one",
+                "its firmware supports measurements, but not messages",
+                "use newer firmware (with MESSAGE), or open it with a framing",
             )
         } else if request > limits.request {
             self.usage(
                 format!(
-                    "a request of {request} B is more than the device takes ({} B)",
+                    "a request of {request} B exceeds the maximum of the device ({} B)",
                     limits.request
                 ),
-                "a smaller request, or several",
+                "use a smaller request, or several",
             )
         } else {
             self.usage(
                 format!(
-                    "a reply of {awaited} B is more than the device gives ({} B)",
+                    "a reply of {awaited} B exceeds the maximum of the device ({} B)",
                     limits.reply
                 ),
-                "a smaller reply, or several",
+                "use a smaller reply, or several",
             )
         }
     }

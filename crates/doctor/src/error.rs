@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum FixError {
     /// It cannot be read.
-    #[error("reading the undo file {}: {error}; nothing was changed. If it is not needed, remove it", path.display())]
+    #[error("cannot read the undo file {}: {error}; nothing was changed. If it is not needed, remove it", path.display())]
     Read {
         /// Where it is.
         path: PathBuf,
@@ -27,7 +27,7 @@ pub enum FixError {
         owner: u32,
     },
     /// It cannot be written.
-    #[error("writing the undo file {}: {error}; XDG_STATE_HOME names another place for it", path.display())]
+    #[error("cannot write the undo file {}: {error}; XDG_STATE_HOME sets another directory for it", path.display())]
     Write {
         /// Where it should be.
         path: PathBuf,

@@ -14,6 +14,7 @@ pub enum Level {
     /// Costs something in some uses.
     Note,
     /// Costs much.
+    #[serde(rename = "problem")]
     Hurts,
 }
 

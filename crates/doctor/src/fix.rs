@@ -151,7 +151,7 @@ fn place(root: &Path, path: &Path) -> io::Result<PathBuf> {
     let place = fs::canonicalize(root.join(path.strip_prefix("/").unwrap_or(path)))?;
     match SETTINGS.iter().any(|dir| place.starts_with(root.join(dir))) {
         true => Ok(place),
-        false => Err(io::Error::other("it is no setting of the kernel's")),
+        false => Err(io::Error::other("it is not a kernel setting")),
     }
 }
 
@@ -171,7 +171,7 @@ fn write(place: &Path, before: &str, value: &str) -> io::Result<()> {
         put(place, before)?;
     }
     Err(io::Error::other(format!(
-        "the kernel made {after:?} of {value:?}"
+        "the kernel changed {value:?} to {after:?}"
     )))
 }
 

@@ -90,7 +90,7 @@ impl UndoFile {
         let content: Content = serde_json::from_str(&text).map_err(|error| failed(error.into()))?;
         if content.schema != SCHEMA {
             let said = format!(
-                "it has the form {}, of another version of wiregauge",
+                "it has format {}, from another version of wiregauge",
                 content.schema
             );
             return Err(failed(io::Error::other(said)));

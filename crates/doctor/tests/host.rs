@@ -345,7 +345,7 @@ fn programs_that_use_the_processors_are_named() {
     assert_eq!(found.level, Level::Hurts);
     assert!(found.title.contains("75 %"), "{found:#?}");
     assert!(
-        saw(&found, "a) (b (process 17): 100 % of a processor"),
+        saw(&found, "a) (b (process 17): 100 % of a CPU"),
         "{found:#?}"
     );
     assert!(!saw(&found, "sleepy") && !saw(&found, "own") && !saw(&found, "gone"));

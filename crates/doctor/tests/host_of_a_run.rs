@@ -127,7 +127,7 @@ fn a_run_without_priority_is_a_note_and_hurts_where_the_processor_was_taken_from
     assert!(
         saw(
             &found,
-            "taken away 80 times, for 6.0 ms altogether, in 2 of its points"
+            "preempted 80 times, for 6.0 ms in total, in 2 of its points"
         ),
         "{found:#?}"
     );

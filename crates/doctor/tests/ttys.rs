@@ -115,7 +115,11 @@ fn low_latency_is_said_to_do_nothing_for_a_cdc_port() {
     host.usb_tty(&node, "ttyACM0", "cdc_acm");
     let found = host.only("tty-low-latency", tty("ttyACM0"));
     assert_eq!(found.level, Level::Good);
-    assert!(found.title.contains("no use"), "{}", found.title);
+    assert!(
+        found.title.contains("does not use low_latency"),
+        "{}",
+        found.title
+    );
 }
 
 /// An Arduino with a running ModemManager.

@@ -238,28 +238,27 @@ fn verdict(
 impl fmt::Display for ExchangeVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ExchangeVerdict::Nothing => write!(f, "nothing was answered here"),
+            ExchangeVerdict::Nothing => write!(f, "no exchange was answered at this point"),
             ExchangeVerdict::Schedule { under_way } => write!(
                 f,
-                "the schedule sets the pace; an exchange is under way for {} of its period",
+                "the schedule limits: an exchange is outstanding for {} of its period",
                 percent(*under_way)
             ),
             ExchangeVerdict::Bus { used, source } => {
                 write!(
                     f,
-                    "the bus limits: {} of it in use ({source})",
+                    "the bus limits: {} of it is used ({source})",
                     percent(*used)
                 )
             }
             ExchangeVerdict::Device { share } => write!(
                 f,
-                "the device limits: {} of the RTT is its own time, requests that wait inside it \
-                 included",
+                "the device limits: {} of the RTT is device time, including requests queued in the device",
                 percent(*share)
             ),
             ExchangeVerdict::DeviceBusy { needs_ns, trt_ns } => write!(
                 f,
-                "the device limits: it needs at least {} of the {} from start to start itself",
+                "the device limits: it needs at least {} of the {} between two starts",
                 time(*needs_ns),
                 time(*trt_ns)
             ),
@@ -272,30 +271,30 @@ impl fmt::Display for ExchangeVerdict {
                     1 => write!(f, "host, wire and device wait for each other in turn")?,
                     _ => write!(
                         f,
-                        "{here} at a time leave all of host, wire and device waiting"
+                        "at depth {here}, host, wire and device all wait for part of the time"
                     )?,
                 }
                 write!(
                     f,
-                    ": --depth {depth} of this run has {} as many exchanges a second",
+                    ": --depth {depth} of this run has {} as many exchanges per second",
                     times(*faster)
                 )
             }
             ExchangeVerdict::PerhapsMore { try_depth } => write!(
                 f,
-                "nothing in this run tells whether more at a time would be faster. Try --depth {try_depth}"
+                "this run cannot show whether a higher depth is faster. Try --depth {try_depth}"
             ),
             ExchangeVerdict::OneAtATime { device, try_depth } => match device {
                 Some(share) => write!(
                     f,
-                    "the device is idle for {} of the RTT while host and wire take their turn. Try \
-                     --depth {try_depth}",
+                    "the device is idle for {} of the RTT while host and wire are busy. Try --depth \
+                     {try_depth}",
                     percent(1.0 - share)
                 ),
                 None => write!(
                     f,
-                    "the device has no clock, so its part is not known. Try --depth {try_depth}: what \
-                     it gains was waiting"
+                    "the device has no clock, so its part is unknown. Try --depth {try_depth}: what it gains \
+                     was waiting time"
                 ),
             },
             ExchangeVerdict::HostBehind { achieved, depth } => write!(
@@ -305,8 +304,7 @@ impl fmt::Display for ExchangeVerdict {
             ),
             ExchangeVerdict::SlowestStage { trt_ns } => write!(
                 f,
-                "more at a time would not help: the slowest of device, bus and host needs {} for each \
-                 exchange",
+                "a higher depth does not help: the slowest of device, bus and host needs {} per exchange",
                 time(*trt_ns)
             ),
         }

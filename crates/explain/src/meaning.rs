@@ -22,21 +22,21 @@ pub(crate) struct Noun {
 }
 
 pub(crate) const EXCHANGE: Noun = Noun {
-    one: "an exchange",
+    one: "exchange",
     depth: "depth",
     flag: Some("--depth 1,2,4,8"),
     try_more: "Try --in 64,512,4k --depth 1,4",
 };
 
 pub(crate) const TRANSFER: Noun = Noun {
-    one: "a transfer",
+    one: "transfer",
     depth: "queue",
     flag: Some("--queue 1,2,4,8"),
     try_more: "Try --transfer 512,4k,64k --queue 1,4",
 };
 
 pub(crate) const SYSTEM_CALL: Noun = Noun {
-    one: "a transfer",
+    one: "transfer",
     depth: "queue",
     flag: None,
     try_more: "Try --transfer 512,4k,64k",
@@ -60,7 +60,7 @@ pub(crate) fn of(figures: &Figures, noun: Noun) -> Vec<String> {
         .collect();
     if !most.is_empty() {
         said.push(format!(
-            "however large and deep, at most {}",
+            "maximum throughput at any size and depth: {}",
             most.join(" or ")
         ));
     }
@@ -74,14 +74,13 @@ pub(crate) fn of(figures: &Figures, noun: Noun) -> Vec<String> {
             })
             .collect();
         said.push(format!(
-            "the size counts in {steps}: {} each, beside what its bytes cost",
+            "the time grows in steps of {steps}: {} each, in addition to the cost per byte",
             each.join(", ")
         ));
     }
     if figures.together {
         said.push(
-            "the sizes OUT and IN always changed together, so a byte's cost is the same for both by \
-             assumption"
+            "the OUT and IN sizes always changed together, so the cost per byte is assumed equal for both"
                 .into(),
         );
     }
@@ -97,18 +96,18 @@ fn half(base: &StageCost, figures: &Figures) -> Option<String> {
         .find_map(|(cost, way)| Some((cost.as_ref()?.value, way)))?;
     let fixed = base.fixed_ns.value;
     if cost <= 0.0 {
-        return Some(format!("larger sizes {way} cost nothing more"));
+        return Some(format!("larger sizes {way} cost no extra time"));
     }
     let bytes = fixed / cost;
     let measured = f64::from(figures.to.in_bytes.max(figures.to.out_bytes));
     if bytes > measured {
         return Some(
-            "the fixed cost is more than half of the time at every size that was measured: larger \
-             sizes carry more for little more time"
+            "the fixed cost is more than half of the time at every measured size: larger sizes carry more data \
+             for little extra time"
                 .into(),
         );
     }
-    (bytes >= 1.0).then(|| format!("at {bytes:.0} B {way} half of the time is the fixed cost"))
+    (bytes >= 1.0).then(|| format!("at {bytes:.0} B {way}, half of the time is fixed cost"))
 }
 
 fn depths(figures: &Figures, noun: Noun) -> String {
@@ -116,51 +115,48 @@ fn depths(figures: &Figures, noun: Noun) -> String {
     if figures.from.depth == deepest {
         return match noun.flag {
             Some(flag) => format!(
-                "only {} {deepest} was measured, so what the slowest stage needs is not known. Try {flag}",
+                "only {} {deepest} was measured, so the time of the slowest stage is unknown. Try {flag}",
                 noun.depth
             ),
-            None => "no queue on this kind of link: larger transfers are all that helps".into(),
+            None => "this kind of link has no queue: only larger transfers help".into(),
         };
     }
     if figures.slowest.is_none() {
         return format!(
-            "no {} up to {deepest} kept the slowest stage busy: more at a time still gains",
+            "no {} up to {deepest} keeps the slowest stage busy: more still helps",
             noun.depth
         );
     }
     let Some((small, large)) = figures.saturation.first().zip(figures.saturation.last()) else {
         return format!(
-            "the slowest stage was busy at every {} that was measured, so what {} takes alone is \
-             not known",
+            "the slowest stage was busy at every measured {}, so the time of one {} alone is unknown",
             noun.depth, noun.one
         );
     };
     let (one, other) = (small.depth.value, large.depth.value);
     if one.max(other) < ALIKE {
         return format!(
-            "more than one at a time gains nothing: the slowest stage takes nearly all of the time of \
-             {}",
+            "more than one at a time gives no gain: the slowest stage takes nearly all of the time of one {}",
             noun.one
         );
     }
     let from = |saturation: &Saturation| {
         let depth = saturation.depth.value.ceil();
         if depth > f64::from(deepest) {
-            format!("about {depth:.0}, which is beyond what was measured,")
+            format!("about {depth:.0} (outside the measured range)")
         } else {
             format!("{depth:.0}")
         }
     };
     if one.max(other) / one.min(other) < ALIKE {
         return format!(
-            "from {} {} on nothing is gained: the slowest stage is busy all the time",
+            "no gain beyond {} {}: the slowest stage is busy all the time",
             noun.depth,
             from(if one > other { small } else { large })
         );
     }
     format!(
-        "from {} {} on at the smallest sizes, {} at the largest, nothing is gained: the slowest stage \
-         is busy all the time",
+        "no gain beyond {} {} at the smallest sizes, {} at the largest: the slowest stage is busy all the time",
         noun.depth,
         from(small),
         from(large)
@@ -182,7 +178,7 @@ fn with_larger_sizes(figures: &Figures, noun: Noun) -> Option<String> {
         .collect();
     (one_depth && !most.is_empty()).then(|| {
         format!(
-            "with {} {}, larger sizes come to {} at most",
+            "at {} {}, larger sizes reach at most {}",
             noun.depth,
             figures.to.depth,
             most.join(" or ")
@@ -206,8 +202,8 @@ fn overlap(figures: &Figures) -> Option<String> {
         })
         .collect();
     Some(format!(
-        "two stages work at once: one needs {} whatever the size, the other carries the bytes, and \
-         takes longer above about {}",
+        "two stages work in parallel: one needs {} at any size, the other carries the bytes and takes longer \
+         above about {}",
         time(fixed),
         limits.join(" or ")
     ))
@@ -224,7 +220,11 @@ pub(crate) fn in_short(figures: &Figures, noun: Noun) -> Option<String> {
             1 => "alone".into(),
             deep => format!("with {} {deep}", noun.depth),
         };
-        parts.push(format!("{} {how} takes {}", noun.one, of_cost(base, " + ")));
+        parts.push(format!(
+            "one {} {how} takes {}",
+            noun.one,
+            of_cost(base, " + ")
+        ));
     }
     if let Some(slowest) = &figures.slowest {
         let and = if figures.overlap {
@@ -245,7 +245,7 @@ fn of_cost(cost: &StageCost, and: &str) -> String {
         .iter()
         .filter_map(|(cost, way)| {
             let cost = cost.as_ref().filter(|cost| cost.value > 0.0)?;
-            Some(format!("{:.2} ns a byte {way}", cost.value))
+            Some(format!("{:.2} ns per byte {way}", cost.value))
         })
         .collect();
     if !bytes.is_empty() {
@@ -277,15 +277,15 @@ fn quality(figures: &Figures, noun: Noun) -> String {
     let (most, typical) = (percent(figures.worst), percent(typical_off(figures)));
     if !describes(figures) {
         return format!(
-            "these figures do not describe the link: they are off by {typical} at half of the points, and \
-             by {most} at {at}. Something changes with size or {} that they do not have",
+            "the model does not fit this link: its error is {typical} at half of the points, and {most} at \
+             {at}. It lacks an effect that depends on size or {}",
             noun.depth
         );
     }
     if figures.worst > FITS {
         return format!(
-            "off by {typical} at half of the points, but by {most} at {at}: a disturbance there (measure \
-             again), or something that changes with size or {}",
+            "error {typical} at half of the points, but {most} at {at}: a disturbance there (measure again), \
+             or an effect that depends on size or {}",
             noun.depth
         );
     }
@@ -298,14 +298,9 @@ fn quality(figures: &Figures, noun: Noun) -> String {
     let typical = without
         .get(without.len() / 2)
         .filter(|_| without.len() == figures.residuals.len())
-        .map(|&typical| {
-            format!(
-                "; by {} where a point is told by the others (median)",
-                percent(typical)
-            )
-        });
+        .map(|&typical| format!("; leave-one-out error {} (median)", percent(typical)));
     format!(
-        "off by {} at most, at {at}{}",
+        "maximum error {}, at {at}{}",
         percent(figures.worst),
         typical.unwrap_or_default()
     )

@@ -94,7 +94,7 @@ impl Modelled {
             .map_or_else(Vec::new, |figures| meaning::of(figures, noun));
         if group.left_out > 0 {
             words.push(format!(
-                "left out: {} of {} points, where exchanges were not answered",
+                "excluded: {} of {} points, where exchanges were lost",
                 group.left_out,
                 group.left_out + group.points.len()
             ));
@@ -179,8 +179,8 @@ pub fn models_of_exchange(plan: &Plan, points: &[PointSummary]) -> Vec<Modelled>
             let points = Vec::new();
             Modelled {
                 why_not: Some(
-                    "a schedule set the pace (--interval, --rate), so the run does not tell what the \
-                     link could do"
+                    "a schedule limited the rate (--interval, --rate), so the run does not show what the link \
+                     can do"
                         .into(),
                 ),
                 words: Vec::new(),

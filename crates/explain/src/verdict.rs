@@ -142,7 +142,7 @@ fn beside(f: &mut fmt::Formatter<'_>, limit: &Option<(f64, f64)>) -> fmt::Result
     match limit {
         Some((limit, used)) if *used > REAL => write!(
             f,
-            "; that is beyond the physical limit of {}, so no real bus of that speed is in between",
+            "; this exceeds the physical limit of {}, so there is no real bus of that speed in between",
             rate(*limit)
         ),
         Some((limit, used)) => write!(
@@ -158,13 +158,13 @@ fn beside(f: &mut fmt::Formatter<'_>, limit: &Option<(f64, f64)>) -> fmt::Result
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Verdict::Nothing => write!(f, "nothing was measured here"),
+            Verdict::Nothing => write!(f, "nothing was measured at this point"),
             Verdict::Processor { busy, checked } => {
                 let also = if *checked { " or --no-check" } else { "" };
                 write!(
                     f,
-                    "the host's processor limits: the measuring thread computes {} of the time. \
-                     Try larger --transfer{also}",
+                    "the CPU of the host limits: the measuring thread is busy {} of the time. Try larger \
+                     --transfer{also}",
                     percent(*busy)
                 )
             }
@@ -192,8 +192,8 @@ impl fmt::Display for Verdict {
                 host_gap_ns,
             } => write!(
                 f,
-                "the host limits: {achieved:.1} of {queue} transfers were pending on average, and a \
-                 place stayed empty for {}. Try larger --transfer, --priority, --pin",
+                "the host limits: {achieved:.1} of {queue} transfers were pending on average, and a free slot \
+                 stayed empty for {}. Try larger --transfer, --priority, --pin",
                 time(*host_gap_ns)
             ),
             Verdict::HostCollects {
@@ -202,8 +202,8 @@ impl fmt::Display for Verdict {
                 stack_ns,
             } => write!(
                 f,
-                "the host limits: {in_flight:.1} of {queue} URBs were in flight on average; the others \
-                 were over and waited {} to be collected. Try larger --transfer, --priority, --pin",
+                "the host limits: {in_flight:.1} of {queue} URBs were in flight on average; the others were \
+                 complete and waited {} to be reaped. Try larger --transfer, --priority, --pin",
                 time(*stack_ns)
             ),
             Verdict::TurnAround {
@@ -211,8 +211,8 @@ impl fmt::Display for Verdict {
                 queued,
             } => write!(
                 f,
-                "each transfer waits for the one before: {} a transfer, against {} with --queue {} \
-                 of this run, {}",
+                "each transfer waits for the previous one: {} per transfer, against {} with --queue {} in this \
+                 run, {}",
                 time(*transfer_ns),
                 time(queued.transfer_ns),
                 queued.queue,
@@ -220,8 +220,8 @@ impl fmt::Display for Verdict {
             ),
             Verdict::OneAtATime { share, try_queue } => write!(
                 f,
-                "device and bus take {} of the time, one transfer after the other; whether part of \
-                 it can overlap, --queue 1,{try_queue} shows",
+                "device and bus take {} of the time, one transfer after the other; --queue 1,{try_queue} shows \
+                 whether they can overlap",
                 percent(*share)
             ),
             Verdict::Bus {
@@ -231,7 +231,7 @@ impl fmt::Display for Verdict {
                 source,
             } => write!(
                 f,
-                "the bus limits: {}, with {} of its {} in use ({source})",
+                "the bus limits: {}, {} of its {} is used ({source})",
                 rate(*bytes_s),
                 percent(*used),
                 rate(*limit_bytes_s)
@@ -243,7 +243,7 @@ impl fmt::Display for Verdict {
             } => {
                 write!(
                     f,
-                    "the device or the bus limits: {} = {} a transfer",
+                    "the device or the bus limits: {} = {} per transfer",
                     rate(*bytes_s),
                     time(*transfer_ns)
                 )?;
@@ -262,8 +262,7 @@ impl fmt::Display for Verdict {
             } => {
                 write!(
                     f,
-                    "the link or the other end limits: {}; {} of the time is spent inside the \
-                     system calls",
+                    "the link or the other end limits: {}; {} of the time is spent in system calls",
                     rate(*bytes_s),
                     percent(*share)
                 )?;

@@ -87,7 +87,7 @@ fn several_at_a_time_that_a_deeper_point_outdoes_are_not_said_to_be_enough() {
         exchange_point(8, 4_000.0, Some(300.0)),
     ]);
     assert!(
-        all[0].words.contains("2 at a time leave") && all[0].words.contains("--depth 8"),
+        all[0].words.contains("at depth 2") && all[0].words.contains("--depth 8"),
         "{}",
         all[0].words
     );

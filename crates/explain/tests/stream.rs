@@ -174,7 +174,10 @@ fn a_device_that_takes_no_more_is_told_beside_the_physical_limit() {
         }],
     )[0];
     let words = &split.words;
-    assert!(words.contains("10.2 MB/s = 50.0 us a transfer"), "{words}");
+    assert!(
+        words.contains("10.2 MB/s = 50.0 us per transfer"),
+        "{words}"
+    );
     assert!(
         words.contains("the physical limit is 53.2 MB/s, of which 19 %"),
         "{words}"

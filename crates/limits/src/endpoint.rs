@@ -103,7 +103,7 @@ impl Endpoint {
                 bytes: self.packet_bytes,
                 most,
                 why: match speed {
-                    Speed::Low | Speed::Full => "more are for high speed and above",
+                    Speed::Low | Speed::Full => "more require high speed or above",
                     Speed::High => "2 from 513 B, 3 from 683 B: USB 2.0, table 9-14",
                     _ => "more than 1 with packets of 1024 B only: USB 3.2, 9.6.6",
                 },

@@ -280,10 +280,10 @@ impl Ethernet {
         let mut notes = vec![headers];
         match self.transport {
             Transport::Tcp { .. } => notes.push(
-                "Acknowledgements take time of the other direction, which is not counted.".to_owned(),
+                "Acknowledgements use the other direction, which is not counted.".to_owned(),
             ),
             Transport::Udp if packets.whole > 0 => notes.push(format!(
-                "A message of {message} B travels in {} fragments; if one is lost, so is the message.",
+                "A message of {message} B is sent as {} fragments; if one is lost, the message is lost.",
                 packets.whole + 1
             )),
             Transport::Udp => {}

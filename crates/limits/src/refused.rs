@@ -40,7 +40,7 @@ pub enum Refused {
     },
     /// More packets an interval than an endpoint may have.
     #[error(
-        "{asked} packets of {bytes} B an interval are not allowed at {} speed, {}: {} ({why})",
+        "{asked} packets of {bytes} B per interval are not allowed at {} speed, {}: {} ({why})",
         speed.name(),
         transfer.name(),
         if *most == 1 { "1".to_owned() } else { format!("1 to {most}") }
@@ -61,8 +61,8 @@ pub enum Refused {
     },
     /// Only periodic endpoints have one.
     #[error(
-        "{} transfers have no interval and no packets an interval: they take what the others leave \
-         (USB 2.0, 5.5.4 and 5.8.4)",
+        "{} transfers have no interval and no packets per interval: they use the remaining bandwidth (USB 2.0, \
+         5.5.4 and 5.8.4)",
         transfer.name()
     )]
     NotPeriodic {
@@ -88,18 +88,18 @@ pub enum Refused {
     },
     /// No framing of a serial line.
     #[error(
-        "`{text}` is no framing: data bits 5 to 9, parity N, E, O, M or S, stop bits 1, 1.5 or 2, such \
-         as 8N1 or 7E2"
+        "`{text}` is not a valid framing: use data bits 5 to 9, parity N, E, O, M or S, stop bits 1, 1.5 or 2, \
+         such as 8N1 or 7E2"
     )]
     Framing {
         /// What was given.
         text: String,
     },
     /// No baud rate.
-    #[error("a line at 0 baud carries nothing")]
+    #[error("0 baud is not valid")]
     Baud,
     /// No rate of Ethernet.
-    #[error("a network at 0 bit/s carries nothing")]
+    #[error("0 bit/s is not valid")]
     Rate,
     /// An MTU that the Internet protocol does not work with.
     #[error("an MTU of {asked} B is not allowed over {}: {least} to 65535 ({section})", if *is_ipv6 { "IPv6" } else { "IPv4" })]
@@ -114,7 +114,7 @@ pub enum Refused {
         section: &'static str,
     },
     /// A message of nothing.
-    #[error("a message of 0 B carries nothing; 1 B is the least")]
+    #[error("a message of 0 B is not valid: the minimum is 1 B")]
     Empty,
     /// More than one datagram carries.
     #[error("a {transport} message of {asked} B is not allowed: 1 to {most} B ({section})")]

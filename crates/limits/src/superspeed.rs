@@ -16,7 +16,7 @@ pub(crate) fn limit(endpoint: &Endpoint) -> Limit {
     let rate = grouped(symbols);
     let payload = u64::from(endpoint.packet_bytes);
     let mut notes = vec![
-        "An upper bound: link commands, skips, acknowledgements and the host controller take more."
+        "An upper bound: link commands, skips, acknowledgements and the host controller take additional time."
             .to_owned(),
     ];
     let gigabits = endpoint.speed.bits_s() / 1_000_000_000;
@@ -56,13 +56,13 @@ pub(crate) fn limit(endpoint: &Endpoint) -> Limit {
             let every = endpoint.served_ns() as f64;
             let bytes_s = f64::from(endpoint.packets) * payload as f64 * 1e9 / every;
             notes.push(format!(
-                "Periodic endpoints together may have {} % of the time (USB 3.2, 4.4.7 and 4.4.8).",
+                "Periodic endpoints together may use {} % of the time (USB 3.2, 4.4.7 and 4.4.8).",
                 periodic_percent(endpoint.speed)
             ));
             if endpoint.transfer == Transfer::Isochronous && endpoint.speed != Speed::Super5 {
                 notes.push(
-                    "As many packets as that part holds; what an endpoint may ask for, its companion \
-                     descriptors bound further (USB 3.2, 9.6.7 and 9.6.8)."
+                    "As many packets as fit in that share; the companion descriptors of an endpoint limit it \
+                     further (USB 3.2, 9.6.7 and 9.6.8)."
                         .to_owned(),
                 );
             }

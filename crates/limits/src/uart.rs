@@ -152,8 +152,8 @@ impl Uart {
         let baud = f64::from(self.baud);
         let bytes_s = baud / bits;
         let mut notes = vec![
-            "Both directions at once, each on a line of its own; handshake lines and gaps between \
-             bytes come on top."
+            "Both directions at once, each on its own wire; handshakes and gaps between bytes take additional \
+             time."
                 .to_owned(),
         ];
         if self.framing.data_bits < 8 {

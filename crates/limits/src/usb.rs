@@ -76,15 +76,15 @@ impl Endpoint {
         let (speed, transfer) = (self.speed, self.transfer);
         let mut notes = vec![match transfer {
             Transfer::Control => format!(
-                "Of each {}, {} % are kept free for control transfers (USB 2.0, 5.5.4); they get all of \
-                 it only if nothing else wants it. Each transfer is taken to have one data packet; \
+                "Of each {}, {} % are kept free for control transfers (USB 2.0, 5.5.4); they can use all of \
+                 the bus only if there is no other traffic. Each transfer is assumed to have one data packet; \
                  longer ones carry more.",
                 speed.frame_name(),
                 100 - periodic_percent(speed)
             ),
             _ => format!(
-                "Bulk gets what is left (USB 2.0, 5.8.4): periodic transfers may take {} % of a {}, \
-                 control transfers go first.",
+                "Bulk uses the remaining bandwidth (USB 2.0, 5.8.4): periodic transfers may take {} % of a {}, \
+                 and control transfers go first.",
                 periodic_percent(speed),
                 speed.frame_name()
             ),
@@ -123,8 +123,8 @@ impl Endpoint {
         let a_second = f64::from(self.packets) * 1e9 / served as f64;
         let bytes_s = a_second * f64::from(self.packet_bytes);
         let mut notes = vec![format!(
-            "The bus carries {} B/s from all such endpoints together if nothing else wants it: {} = {} \
-             in a {} (USB 2.0 table {}). They may have {} % of a {} (USB 2.0, {}), at most {} of them.",
+            "The bus carries {} B/s from all such endpoints together if there is no other traffic: {} = {} in \
+             a {} (USB 2.0 table {}). They may use {} % of a {} (USB 2.0, {}), at most {} of them.",
             grouped(frame.bytes_s as f64),
             self.quotient(),
             frame.transfers,
@@ -141,7 +141,7 @@ impl Endpoint {
         )];
         if served != self.interval_ns {
             notes.push(format!(
-                "Asked every {}, served every {}: host controllers work in powers of two (USB 2.0, 5.7.4).",
+                "Requested interval {}, actual interval {}: host controllers use powers of two (USB 2.0, 5.7.4).",
                 time(self.interval_ns as f64),
                 time(served as f64)
             ));
@@ -196,14 +196,15 @@ impl Endpoint {
         };
         if !is_endpoint_size {
             notes.push(format!(
-                "A packet of {} B ends its transfer: there are only {sizes} ({section}).",
+                "A packet of {} B is a short packet, which ends its transfer: this speed has only {sizes} \
+                 ({section}).",
                 self.packet_bytes
             ));
         }
         if (self.speed, self.transfer) == (Speed::Low, Transfer::Control) {
             notes.push(
-                "The head of table 5-1 gives an overhead of 63 B, of which two transfers would fit; its \
-                 rows count three, which leaves 48."
+                "The head of table 5-1 gives an overhead of 63 B, with which two transfers would fit; its rows \
+                 count three, for which 48 B remain."
                     .to_owned(),
             );
         }
@@ -214,8 +215,8 @@ impl Endpoint {
         let stuffed = 6 * self.speed.frame_bytes() / stuffed_sixths;
         if stuffed < frame.transfers {
             notes.push(format!(
-                "Without bit stuffing, which lengthens data of nothing but ones by a sixth (USB 2.0, \
-                 7.1.9): {stuffed} instead of {} would fit a {}.",
+                "Without bit stuffing, which lengthens data of all ones by one sixth (USB 2.0, 7.1.9): \
+                 {stuffed} instead of {} would fit a {}.",
                 frame.transfers,
                 self.speed.frame_name()
             ));

@@ -111,9 +111,9 @@ fn ethernet() -> String {
         "10 Mbit/s: B/s",
         "100 Mbit/s: B/s",
         "1 Gbit/s: B/s",
-        "of raw",
+        "% of line rate",
         "messages/s at 100 Mbit/s",
-        "one takes at 100 Mbit/s, us",
+        "us per message at 100 Mbit/s",
     ];
     let tcp = Transport::Tcp { timestamps: true };
     let plain = Transport::Tcp { timestamps: false };

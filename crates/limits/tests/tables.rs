@@ -78,7 +78,7 @@ fn a_low_speed_endpoint_that_asks_every_10_ms_is_served_every_8() {
         limit
             .notes
             .iter()
-            .any(|note| note.contains("served every 8 ms"))
+            .any(|note| note.contains("actual interval 8 ms"))
     );
 }
 
@@ -123,7 +123,7 @@ fn what_no_descriptor_may_ask_for_is_refused_with_what_it_may() {
     let asked = refused(Endpoint { packets: 2, ..full });
     assert!(
         asked.contains(
-            "2 packets of 64 B an interval are not allowed at full speed, interrupt: 1 (more"
+            "2 packets of 64 B per interval are not allowed at full speed, interrupt: 1 (more"
         ),
         "{asked}"
     );

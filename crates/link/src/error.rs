@@ -102,7 +102,7 @@ impl fmt::Display for LinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.doing, self.said)?;
         match &self.hint {
-            Some(hint) => write!(f, "\n  try: {hint}"),
+            Some(hint) => write!(f, "\n  hint: {hint}"),
             None => Ok(()),
         }
     }

@@ -60,7 +60,7 @@ impl Address {
         let usage = |said: String| {
             LinkError::new(
                 LinkErrorKind::Usage,
-                format!("reading the address `{text}`"),
+                format!("cannot parse the address `{text}`"),
                 said,
             )
         };
@@ -73,15 +73,15 @@ impl Address {
         };
         let Some((scheme, rest)) = text.split_once("://") else {
             let hint = if text.starts_with("/dev/") {
-                format!("a serial line is written serial://{text}")
+                format!("for a serial line use serial://{text}")
             } else {
-                format!("addresses look like: {}", examples())
+                format!("valid addresses: {}", examples())
             };
             return Err(usage("it has no scheme".into()).hint(hint));
         };
         let Some(kind) = KINDS.iter().find(|kind| kind.scheme == scheme) else {
-            return Err(usage(format!("there is no link kind `{scheme}`"))
-                .hint(format!("addresses look like: {}", examples())));
+            return Err(usage(format!("unknown scheme `{scheme}`"))
+                .hint(format!("valid addresses: {}", examples())));
         };
         (kind.check)(rest)
             .map_err(|said| usage(said).hint(format!("for example {}", kind.example)))?;

@@ -10,7 +10,7 @@ const CAPACITY: usize = 4 << 20;
 /// The kind.
 pub static KIND: Kind = Kind {
     scheme: "null",
-    about: "no device: measures wiregauge's own overhead (echo and stream)",
+    about: "no device: measures the overhead of wiregauge itself (echo and stream)",
     example: "null://",
     datagram: false,
     max_bytes: CAPACITY as u32,
@@ -18,7 +18,7 @@ pub static KIND: Kind = Kind {
         if rest.is_empty() {
             Ok(())
         } else {
-            Err("nothing follows null://".into())
+            Err("null:// takes no address".into())
         }
     },
     open: |_, _, _, _| Ok(Box::new(Null::new())),

@@ -55,31 +55,33 @@ fn open(
 }
 
 fn explain(address: &Address, path: &Path, error: TtyError, baud: Option<u32>) -> LinkError {
-    let doing = format!("opening {address}");
+    let doing = format!("cannot open {address}");
     match error {
         TtyError::NotATty => LinkError::new(
             LinkErrorKind::Usage,
             doing,
-            format!("{} is no tty", path.display()),
+            format!("{} is not a tty", path.display()),
         )
-        .hint("serial lines are called /dev/ttyACM0, /dev/ttyUSB0, /dev/ttyS0 or /dev/pts/N"),
+        .hint(
+            "serial ports have names such as /dev/ttyACM0, /dev/ttyUSB0, /dev/ttyS0 or /dev/pts/N",
+        ),
         TtyError::Busy(sign) => LinkError::new(
             LinkErrorKind::Busy,
             doing,
-            format!("another program uses it: it holds {sign}"),
+            format!("already in use by another program, which holds {sign}"),
         )
         .hint(format!(
-            "find it with: fuser -v {}; ModemManager is a frequent one",
+            "find it with: fuser -v {}; ModemManager is a common cause",
             path.display()
         )),
         TtyError::Baud(error) => {
             let baud = baud.unwrap_or_default();
             LinkError::new(
                 LinkErrorKind::Usage,
-                format!("setting {address} to {baud} baud"),
+                format!("cannot set {address} to {baud} baud"),
                 error.to_string(),
             )
-            .hint("give a --baud that the driver knows, or none to leave the line as it is set")
+            .hint("use a --baud that the driver supports, or omit it to keep the present rate")
         }
         TtyError::Io(error) => {
             let error = LinkError::from_io(doing, &error);
@@ -88,7 +90,7 @@ fn explain(address: &Address, path: &Path, error: TtyError, baud: Option<u32>) -
                     error.hint("is the device plugged in? its name may have changed: ls -l /dev/serial/by-id")
                 }
                 LinkErrorKind::PermissionDenied => error
-                    .hint("join the group that owns the tty: sudo usermod -aG dialout $USER, then log in again"),
+                    .hint("add yourself to the group of the tty: sudo usermod -aG dialout $USER, then log in again"),
                 _ => error,
             }
         }
@@ -210,9 +212,9 @@ impl Link for Serial {
                 settings.push(("framing".into(), line.framing.to_string()));
             }
             let low_latency = match tty.low_latency() {
-                LowLatency::Unknown => "not known to the driver",
+                LowLatency::Unknown => "not supported by the driver",
                 LowLatency::WasOn | LowLatency::SwitchedOn => "on",
-                LowLatency::Refused => "refused by the system",
+                LowLatency::Refused => "rejected by the system",
             };
             settings.push(("low_latency".into(), low_latency.into()));
         }

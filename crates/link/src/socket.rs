@@ -262,9 +262,9 @@ pub fn check_host_port(rest: &str) -> Result<(), String> {
         return Err("it has no host before the port".into());
     }
     if host.contains(':') && !(host.starts_with('[') && host.ends_with(']')) {
-        return Err("an IPv6 host is written in brackets".into());
+        return Err("put an IPv6 address in brackets".into());
     }
     port.parse::<u16>()
         .map(drop)
-        .map_err(|_| format!("`{port}` is no port (0 to 65535)"))
+        .map_err(|_| format!("`{port}` is not a valid port (0 to 65535)"))
 }

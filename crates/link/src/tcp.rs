@@ -83,12 +83,15 @@ fn open(
     timeout: Duration,
     is_interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Box<dyn Link>, LinkError> {
-    let doing = format!("connecting to {address}");
+    let doing = format!("cannot connect to {address}");
     let peers = address.rest().to_socket_addrs().map_err(|error| {
         LinkError::new(LinkErrorKind::Unreachable, &doing, error.to_string())
-            .hint("check the host name, or give the address in numbers")
+            .hint("check the host name, or use a numeric address")
     })?;
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let mut last = io::Error::new(
+        io::ErrorKind::NotFound,
+        "the name does not resolve to an address",
+    );
     let quick_ack = options.quick_ack;
     for peer in peers {
         let tcp = Tcp {
@@ -115,7 +118,7 @@ fn explain(address: &Address, doing: &str, error: &io::Error, timeout: Duration)
             "is the responder running? on the device: wiregauge serve {address}"
         )),
         LinkErrorKind::Timeout => link_error.hint(
-            "is the device on and in this network, and no firewall between? or a longer --timeout",
+            "is the device on, in this network and not behind a firewall? else use a longer --timeout",
         ),
         _ => link_error,
     }

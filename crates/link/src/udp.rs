@@ -76,14 +76,14 @@ fn open(
     _timeout: Duration,
     is_interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Box<dyn Link>, LinkError> {
-    let doing = format!("opening {address}");
+    let doing = format!("cannot open {address}");
     let peer = address
         .rest()
         .to_socket_addrs()
         .and_then(|mut peers| peers.next().ok_or(io::ErrorKind::NotFound.into()))
         .map_err(|error| {
             LinkError::new(LinkErrorKind::Unreachable, &doing, error.to_string())
-                .hint("check the host name, or give the address in numbers")
+                .hint("check the host name, or use a numeric address")
         })?;
     let link = SocketLink::open(Udp { peer, _echo: None }, is_interrupted);
     let link = link.map_err(|error| LinkError::from_io(&doing, &error))?;

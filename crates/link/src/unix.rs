@@ -61,7 +61,7 @@ fn check(rest: &str) -> Result<(), String> {
     match rest.len() {
         0 => Err("it has no path".into()),
         // sun_path holds 108 bytes with its closing NUL (unix(7)).
-        108.. => Err("the path of a socket has at most 107 bytes".into()),
+        108.. => Err("a socket path has at most 107 bytes".into()),
         _ => Ok(()),
     }
 }
@@ -72,7 +72,7 @@ fn open(
     timeout: Duration,
     is_interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Box<dyn Link>, LinkError> {
-    let doing = format!("connecting to {address}");
+    let doing = format!("cannot connect to {address}");
     let path = PathBuf::from(address.rest());
     let error = match SocketLink::open(Unix { path, timeout }, is_interrupted) {
         Ok(link) => return Ok(Box::new(link)),
@@ -85,7 +85,7 @@ fn open(
             "is the responder running? start one: wiregauge serve {address}"
         )),
         LinkErrorKind::Timeout => {
-            link_error.hint("is its program busy or stopped? or a longer --timeout")
+            link_error.hint("is its program busy or stopped? else use a longer --timeout")
         }
         _ => link_error,
     })

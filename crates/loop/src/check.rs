@@ -18,14 +18,14 @@ const STREAMS_MOST: u32 = 16;
 
 /// Why a GPU has no biquad, and what to try.
 pub(super) const NO_BIQUAD: (&str, &str) = (
-    "a biquad is not for a GPU: each of its samples waits for the one before",
-    "fir:TAPS in its place, or without --gpu",
+    "biquad cannot run on a GPU: each sample depends on the previous one",
+    "use fir:TAPS instead, or omit --gpu",
 );
 
 /// Why most ways to a GPU are not for every device, and what to try.
 pub(super) const NOT_LENT: (&str, &str) = (
-    "the rings of this device are its own driver's memory, which CUDA's driver cannot be told of",
-    "--gpu=pageable, which copies out of any memory",
+    "the rings of this device are memory of its own driver, which cannot be registered with CUDA",
+    "use --gpu=pageable, which copies from any memory",
 );
 
 /// Refuses what cannot be looped on this host, before anything is opened.
@@ -42,7 +42,7 @@ pub fn check(plan: &LoopPlan) -> Result<(), LinkError> {
 
 /// What went wrong with which point, and what to try.
 fn refuse(plan: &LoopPlan, said: String, hint: impl Into<String>) -> LinkError {
-    let doing = format!("planning a loop with {}", plan.address);
+    let doing = format!("cannot plan a loop with {}", plan.address);
     LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint)
 }
 
@@ -52,23 +52,23 @@ fn check_shape(plan: &LoopPlan) -> Result<(), LinkError> {
     if plan.points.is_empty() {
         return refuse(
             "there is no point to measure".into(),
-            "at least one --rate and one --notify",
+            "use at least one --rate and one --notify",
         );
     }
     if plan.duration_ns == 0 {
         return refuse(
-            "nothing can be measured in no time".into(),
-            "a longer --duration",
+            "a duration of 0 is not valid".into(),
+            "use a longer --duration",
         );
     }
     if plan.find && plan.hold_ns == 0 {
         return refuse(
-            "a preload that holds for no time has not been tested".into(),
-            "a longer --hold",
+            "a hold time of 0 tests nothing".into(),
+            "use a longer --hold",
         );
     }
     if let Some(said) = plan.process.iter().find_map(out_of_bounds) {
-        return refuse(said, "--process with a value within these bounds");
+        return refuse(said, "use --process with a value in this range");
     }
     for point in &plan.points {
         check_point(plan, point)?;
@@ -82,8 +82,8 @@ fn check_path(plan: &LoopPlan, path: LoopPath) -> Result<(), LinkError> {
     let is_biquad = |stage: &Stage| matches!(stage, Stage::Biquad { .. });
     let (said, hint) = match path {
         LoopPath::Streams(streams) if !(1..=STREAMS_MOST).contains(&streams) => (
-            format!("a block goes to a GPU in 1 to {STREAMS_MOST} streams"),
-            format!("--gpu=streams:1 to streams:{STREAMS_MOST}"),
+            format!("a block uses 1 to {STREAMS_MOST} streams of a GPU"),
+            format!("use --gpu=streams:1 to streams:{STREAMS_MOST}"),
         ),
         _ if path.is_gpu() && plan.process.iter().any(is_biquad) => {
             (NO_BIQUAD.0.into(), NO_BIQUAD.1.into())
@@ -107,79 +107,75 @@ fn check_point(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
     let block = u64::from(notify_bytes);
     let (said, hint) = if point.rate_hz == 0 {
         (
-            "at 0 samples a second no block ever comes in".to_string(),
-            "--rate from 1".to_string(),
+            "0 samples/s is not valid".to_string(),
+            "use --rate 1 or more".to_string(),
         )
     } else if channels == 0 || channels > CHANNELS_MOST {
         (
             format!("{channels} channels: a device has 1 to {CHANNELS_MOST}"),
-            format!("--channels 1 to {CHANNELS_MOST}"),
+            format!("use --channels 1 to {CHANNELS_MOST}"),
         )
     } else if notify_bytes == 0 {
         (
-            "a block of 0 B carries nothing".into(),
-            format!("--notify from {}", point.frame_bytes()),
+            "a block of 0 B is not valid".into(),
+            format!("use --notify {} or more", point.frame_bytes()),
         )
     } else if !notify_bytes.is_multiple_of(point.frame_bytes()) {
         let frame = point.frame_bytes();
         (
             format!(
-                "a block of {notify_bytes} B is no whole number of frames: {channels} channels of \
+                "a block of {notify_bytes} B is not a whole number of frames: {channels} channels of \
                  {SAMPLE_BYTES} B are {frame} B"
             ),
             format!(
-                "--notify {}",
+                "use --notify {}",
                 notify_bytes.div_ceil(frame).saturating_mul(frame)
             ),
         )
     } else if block > ring_bytes {
         (
             format!("a block of {notify_bytes} B does not fit in a ring of {ring_bytes} B"),
-            format!("--ring {} or more, or a smaller --notify", 4 * block),
+            format!("use --ring {} or more, or a smaller --notify", 4 * block),
         )
     } else if !ring_bytes.is_multiple_of(block) {
         (
+            format!("a ring of {ring_bytes} B is not a whole number of blocks of {notify_bytes} B"),
             format!(
-                "a ring of {ring_bytes} B is no whole number of blocks of {notify_bytes} B: one of \
-                 them would lie across its end"
-            ),
-            format!(
-                "--ring {}",
+                "use --ring {}",
                 ring_bytes.div_ceil(block).saturating_mul(block)
             ),
         )
     } else if ring_bytes < 2 * block {
         (
             format!(
-                "a ring of {ring_bytes} B holds a single block: the device would overwrite it \
-                 while it is processed"
+                "a ring of {ring_bytes} B holds only one block: the device would overwrite it during \
+                 processing"
             ),
-            format!("--ring {} or more", 2 * block),
+            format!("use --ring {} or more", 2 * block),
         )
     } else if preload_bytes < block {
         (
             format!(
-                "a preload of {preload_bytes} B is less than one block of {notify_bytes} B: the \
-                 output would run dry before the first block has come in"
+                "a preload of {preload_bytes} B is less than one block of {notify_bytes} B: the output would \
+                 starve before the first block arrives"
             ),
-            format!("--preload {block} or more, or a smaller --notify"),
+            format!("use --preload {block} or more, or a smaller --notify"),
         )
     } else if preload_bytes > ring_bytes {
         (
             format!("a preload of {preload_bytes} B does not fit in a ring of {ring_bytes} B"),
             format!(
-                "--ring {} or more, or a smaller preload",
+                "use --ring {} or more, or a smaller preload",
                 preload_bytes.div_ceil(block).saturating_mul(block)
             ),
         )
     } else if !preload_bytes.is_multiple_of(block) {
         (
             format!(
-                "a preload of {preload_bytes} B is no whole number of blocks of {notify_bytes} B: a \
-                 block would lie across the end of the output ring"
+                "a preload of {preload_bytes} B is not a whole number of blocks of {notify_bytes} B"
             ),
             format!(
-                "--preload {}",
+                "use --preload {}",
                 preload_bytes.div_ceil(block).saturating_mul(block)
             ),
         )
@@ -201,10 +197,10 @@ fn check_room(plan: &LoopPlan, available_bytes: u64) -> Result<(), LinkError> {
     }
     let (needed, free) = (needed as f64 / 1e6, available_bytes as f64 / 1e6);
     let said = format!(
-        "{point}: two rings of {} B are {needed:.0} MB, but {free:.0} MB of memory are free",
+        "{point}: two rings of {} B need {needed:.0} MB, but only {free:.0} MB of memory are free",
         point.ring_bytes
     );
-    Err(refuse(plan, said, "a smaller --ring"))
+    Err(refuse(plan, said, "use a smaller --ring"))
 }
 
 /// Refuses rates at which this host cannot even copy the samples once.
@@ -218,16 +214,15 @@ fn check_speed(plan: &LoopPlan, memory_bytes_s: f64) -> Result<(), LinkError> {
     }
     let most = memory_bytes_s / f64::from(point.frame_bytes()) / 1e6;
     let said = format!(
-        "{point}: {:.0} MB/s come in and go out again, but one thread of this host copies \
-         {:.0} MB/s. The loop must read each byte from the one ring and write it to the other; the \
-         device moves it twice more",
+        "{point}: the loop carries {:.0} MB/s, but one thread of this host copies only {:.0} MB/s. The loop \
+         must copy each byte from one ring to the other, and the device copies it twice more",
         point.bytes_s() / 1e6,
         memory_bytes_s / 1e6
     );
     let hint = if point.channels > 1 {
-        format!("--rate well below {most:.0}M, or fewer --channels")
+        format!("use --rate well below {most:.0}M, or fewer --channels")
     } else {
-        format!("--rate well below {most:.0}M")
+        format!("use --rate well below {most:.0}M")
     };
     Err(refuse(plan, said, hint))
 }
@@ -268,7 +263,10 @@ mod tests {
         let error = check(&plan).expect_err("a plan that cannot be run");
         assert_eq!(error.kind(), LinkErrorKind::Usage);
         let text = error.to_string();
-        assert!(text.contains("virtual:") && text.contains("try:"), "{text}");
+        assert!(
+            text.contains("virtual:") && text.contains("hint:"),
+            "{text}"
+        );
         text
     }
 
@@ -297,11 +295,11 @@ mod tests {
         assert!(refused_point(|p| p.rate_hz = 0).contains("--rate"));
         assert!(refused_point(|p| p.channels = 0).contains("1 to 64"));
         assert!(refused_point(|p| p.channels = 65).contains("1 to 64"));
-        assert!(refused_point(|p| p.notify_bytes = 0).contains("--notify from 4"));
+        assert!(refused_point(|p| p.notify_bytes = 0).contains("--notify 4"));
         assert!(refused_point(|p| p.notify_bytes = 4_098).contains("--notify 4100"));
         assert!(refused_point(|p| p.notify_bytes = 2 << 20).contains("does not fit in a ring"));
         assert!(refused_point(|p| p.ring_bytes = 9_000).contains("--ring 12288"));
-        assert!(refused_point(|p| p.ring_bytes = 4_096).contains("single block"));
+        assert!(refused_point(|p| p.ring_bytes = 4_096).contains("only one block"));
         assert!(refused_point(|p| p.preload_bytes = 4_092).contains("less than one block"));
         assert!(refused_point(|p| p.preload_bytes = 2 << 20).contains("--ring 2097152"));
         assert!(refused_point(|p| p.preload_bytes = 4_100).contains("--preload 8192"));
@@ -337,6 +335,6 @@ mod tests {
         // 4 MB/s of a memory that copies 5 or 3.
         check_speed(&plan(), 5e6).unwrap();
         let text = check_speed(&plan(), 3e6).unwrap_err().to_string();
-        assert!(text.contains("copies 3 MB/s"), "{text}");
+        assert!(text.contains("copies only 3 MB/s"), "{text}");
     }
 }

@@ -36,7 +36,7 @@ const KINDS: &[Kind] = &[
     #[cfg(all(target_os = "linux", target_endian = "little"))]
     Kind {
         scheme: "alsa",
-        form: "alsa:hw:CARD[,DEVICE[,SUBDEVICE]]",
+        form: "use alsa:hw:CARD[,DEVICE[,SUBDEVICE]]",
         // They are the buffers of the kernel's driver.
         lends: false,
         open: |rest, _host| Some(super::Alsa::open(rest).map(|card| Box::new(card) as _)),
@@ -61,9 +61,9 @@ pub(super) fn open(address: &str, host: &HostPlan) -> Opened {
     let opened = kind.and_then(|kind| (kind.open)(rest, host));
     opened.unwrap_or_else(|| {
         let forms: Vec<&str> = KINDS.iter().map(|kind| kind.form).collect();
-        let doing = format!("opening {address} for a loop");
-        let said = "there is no such digitizer and generator";
+        let doing = format!("cannot open {address} for a loop");
+        let said = "no such digitizer and generator";
         Err(LinkError::new(LinkErrorKind::Usage, doing, said)
-            .hint(format!("one of: {}", forms.join(", "))))
+            .hint(format!("use one of: {}", forms.join(", "))))
     })
 }

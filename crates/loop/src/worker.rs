@@ -66,13 +66,13 @@ impl Workers {
 
 /// Where the program was built without CUDA's interface.
 fn not_built_in() -> LinkError {
-    let said = "this wiregauge was built without its Cargo feature `gpu`";
+    let said = "this wiregauge was built without the Cargo feature `gpu`";
     LinkError::new(
         wiregauge_link::LinkErrorKind::NotFound,
-        "opening a GPU for a loop",
+        "cannot open a GPU for a loop",
         said,
     )
-    .hint("a build with it, which is the default; or without --gpu")
+    .hint("build with this feature (the default), or omit --gpu")
 }
 
 /// The processing of one point.

@@ -41,7 +41,7 @@ pub fn hello(
 }
 
 fn doing(address: &str) -> String {
-    format!("sending HELLO to {address}")
+    format!("cannot send HELLO to {address}")
 }
 
 enum HelloResult {
@@ -109,7 +109,7 @@ fn accept(reply: &HelloReply, address: &str) -> Result<Responder, LinkError> {
                 wire::VERSION
             ),
         )
-        .hint("use the same version of wiregauge at both ends"));
+        .hint("use the same version of wiregauge on both ends"));
     }
     Ok(Responder {
         name: reply.name_str().to_string(),
@@ -141,16 +141,15 @@ fn no_reply(address: &str, seen: &[u8], seen_count: u64, timeout: Duration) -> L
             format!("no HELLO reply after {ATTEMPTS} attempts of {timeout:?}"),
         )
         .hint(
-            "for an echo server: --protocol echo; if the device starts slowly: a longer --timeout; \
-             for a serial line: check --baud",
+            "echo server: use --protocol echo; slow start: use a longer --timeout; serial line: check --baud",
         ),
         // The magic byte of a request comes back only from an echo.
         Some(&Request::MAGIC) => LinkError::new(
             LinkErrorKind::Protocol,
             doing(address),
-            "the request came back: this is an echo server",
+            "the device returned the request: it is an echo server",
         )
-        .hint("--protocol echo"),
+        .hint("use --protocol echo"),
         Some(_) => {
             let shown: Vec<String> = seen.iter().map(|byte| format!("{byte:02x}")).collect();
             LinkError::new(
@@ -162,7 +161,7 @@ fn no_reply(address: &str, seen: &[u8], seen_count: u64, timeout: Duration) -> L
                     shown.join(" ")
                 ),
             )
-            .hint("for an echo server: --protocol echo; for a serial line: check --baud")
+            .hint("echo server: use --protocol echo; serial line: check --baud")
         }
     }
 }

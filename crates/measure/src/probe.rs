@@ -41,7 +41,7 @@ pub fn probe(survey: &mut Survey) {
         for port in serial.iter_mut() {
             if port.is_console {
                 port.answer = Answer::None {
-                    why: "not asked, it is this system's console".into(),
+                    why: "not probed, it is the console of this system".into(),
                 };
                 continue;
             }
@@ -84,8 +84,8 @@ fn ask(text: &str, timeout: Duration) -> Answer {
         Err(error) => Answer::None {
             why: match error.kind() {
                 LinkErrorKind::Timeout => "silent",
-                LinkErrorKind::Protocol => "answers, but not in the wiregauge protocol",
-                LinkErrorKind::PermissionDenied => "no permission",
+                LinkErrorKind::Protocol => "responds, but not with the wiregauge protocol",
+                LinkErrorKind::PermissionDenied => "permission denied",
                 LinkErrorKind::Busy => "in use",
                 LinkErrorKind::Usage => "cannot be opened",
                 _ => "failed",

@@ -112,7 +112,7 @@ pub fn run<W: Send, P: Send>(
                 }
                 measured
             })
-            .map_err(|error| LinkError::from_io("starting the measuring thread", &error))?;
+            .map_err(|error| LinkError::from_io("cannot start the measuring thread", &error))?;
         if let Some(cpu) = plan.pin {
             host::keep_off(cpu);
         }

@@ -35,9 +35,7 @@ pub const MIN_SETTINGS: usize = 3;
 #[non_exhaustive]
 pub enum NotFitted {
     /// Too few settings.
-    #[error(
-        "{settings} different sizes and depths were measured, and a model wants {MIN_SETTINGS}"
-    )]
+    #[error("a model requires {MIN_SETTINGS} different sizes and depths (measured: {settings})")]
     TooFew {
         /// How many there are.
         settings: usize,

@@ -97,7 +97,7 @@ pub enum Beyond {
 pub enum CannotPredict {
     /// Too few settings for any band.
     #[error(
-        "{settings} different sizes and depths were measured, and an error band wants {MIN_FOR_BAND}"
+        "a prediction interval requires {MIN_FOR_BAND} different sizes and depths (measured: {settings})"
     )]
     TooFew {
         /// How many there are.
@@ -105,7 +105,7 @@ pub enum CannotPredict {
     },
     /// More is asked for than the points carry.
     #[error(
-        "{settings} measured sizes and depths carry a band for at most {} of the settings, not for {}",
+        "{settings} measured sizes and depths support a confidence of at most {}, not {}",
         percent(*.most),
         percent(*.share)
     )]
@@ -118,13 +118,13 @@ pub enum CannotPredict {
         most: f64,
     },
     /// It is no share.
-    #[error("a band holds for a share between 0 and 1, not {share}")]
+    #[error("the confidence must be between 0 and 1, not {share}")]
     NoShare {
         /// What was asked for.
         share: f64,
     },
     /// The points say nothing of this figure.
-    #[error("the measured points do not tell it")]
+    #[error("the measured points do not determine it")]
     NotTold,
 }
 
@@ -136,17 +136,15 @@ fn percent(share: f64) -> String {
 impl fmt::Display for How {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            How::EachLeftOut { settings } => write!(
-                f,
-                "from how far each of {settings} points is off where the others tell it"
-            ),
+            How::EachLeftOut { settings } => {
+                write!(f, "from the leave-one-out errors of {settings} points")
+            }
             How::GroupsLeftOut { settings, groups } => write!(
                 f,
-                "from how far each of {settings} points is off where those of the {} other groups \
-                 tell it",
+                "from the leave-one-group-out errors of {settings} points ({} other groups)",
                 groups - 1
             ),
-            How::Beyond { beyond } => write!(f, "no band: {}", beyond.say("depth")),
+            How::Beyond { beyond } => write!(f, "no prediction interval: {}", beyond.say("depth")),
         }
     }
 }
@@ -159,14 +157,14 @@ impl Beyond {
             Beyond::In { from, to } => ("IN", from, to, " B"),
             Beyond::Depth { from, to } => (depth, from, to, ""),
             Beyond::Together => {
-                return "beyond what was measured (the sizes OUT and IN always changed together)"
+                return "outside the measured range (the sizes OUT and IN always changed together)"
                     .into();
             }
         };
         if from == to {
-            format!("beyond what was measured ({what} {from}{unit} only)")
+            format!("outside the measured range ({what} {from}{unit} only)")
         } else {
-            format!("beyond what was measured ({what} {from} to {to}{unit})")
+            format!("outside the measured range ({what} {from} to {to}{unit})")
         }
     }
 }

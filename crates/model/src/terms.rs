@@ -70,10 +70,10 @@ impl fmt::Display for Steps {
             Steps::Packets64 => "whole packets of 64 B",
             Steps::Packets512 => "whole packets of 512 B",
             Steps::Packets64Ended => {
-                "whole packets of 64 B, with one of no bytes behind each multiple of 64"
+                "whole packets of 64 B, with a zero-length packet after each multiple of 64"
             }
             Steps::Packets512Ended => {
-                "whole packets of 512 B, with one of no bytes behind each multiple of 512"
+                "whole packets of 512 B, with a zero-length packet after each multiple of 512"
             }
             Steps::Frames1216 => "whole frames of 19 packets of 64 B",
             Steps::Segments1460 => "whole segments of 1460 B",

@@ -112,7 +112,7 @@ impl Bytes {
         let aligned = self.view.buf.cast::<T>().is_aligned();
         if !aligned || !self.len().is_multiple_of(size_of::<T>()) {
             return Err(PyValueError::new_err(format!(
-                "{} bytes are no rows of {} bytes",
+                "{} bytes are not a whole number of rows of {} bytes",
                 self.len(),
                 size_of::<T>()
             )));

@@ -83,7 +83,7 @@ pub fn call(
             Ok(result) => break result,
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(PyRuntimeError::new_err(
-                    "the thread that ran the command panicked; its words are on standard error",
+                    "the thread that ran the command panicked; see standard error",
                 ));
             }
             Err(RecvTimeoutError::Timeout) => {}

@@ -245,7 +245,7 @@ impl RawDevice {
     ) -> PyResult<usize> {
         let mut guard = self.lock()?;
         let Open { device, .. } = opened(&mut guard);
-        let from = Bytes::of(from, "what is sent")?;
+        let from = Bytes::of(from, "the data")?;
         let bytes = from.as_slice();
         py.detach(|| device.write_stream(bytes, transfer_bytes, queue))
             .map_err(|(taken, error)| self.failed_after(py, taken, error))
@@ -346,11 +346,11 @@ impl RawDevice {
             Ok(open) if open.is_some() => Ok(open),
             Ok(_) => Err(PyValueError::new_err(format!("{address} is closed"))),
             Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(format!(
-                "{address} is in use: by another thread, or by the call whose step this is; \
-                 a device serves one call at a time"
+                "{address} is in use by another thread, or by the call that runs this step; a device allows \
+                 one call at a time"
             ))),
             Err(TryLockError::Poisoned(_)) => Err(PyRuntimeError::new_err(format!(
-                "{address} was left in an unknown state by a call that failed; open it again"
+                "{address} is in an unknown state after a failed call; open it again"
             ))),
         }
     }
@@ -383,7 +383,7 @@ fn put(payload: &[u8], into: &mut Bytes) -> PyResult<usize> {
     let room = into.len();
     let Some(place) = into.as_mut_slice().get_mut(..payload.len()) else {
         return Err(PyValueError::new_err(format!(
-            "the reply has {} bytes, `into` has room for {room}",
+            "the reply has {} bytes, but `into` has {room}",
             payload.len()
         )));
     };
@@ -405,9 +405,7 @@ fn framing_of(
             counts_itself,
         }),
         other => {
-            return Err(PyTypeError::new_err(format!(
-                "there is no framing {other:?}"
-            )));
+            return Err(PyTypeError::new_err(format!("unknown framing {other:?}")));
         }
     })
 }

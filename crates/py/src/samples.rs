@@ -177,7 +177,7 @@ pub fn answers(py: Python<'_>, dir: PathBuf, point: usize) -> PyResult<Vec<Bound
             AnyRun::Exchange(run) if run.file.plan.keep_data => run,
             _ => {
                 return Err(format!(
-                    "cannot give the answers of {}: the run did not keep them. Measure again with \
+                    "cannot return the answers of {}: the run did not store them. Measure again with \
                  keep_data=True",
                     dir.display()
                 ));
@@ -209,7 +209,7 @@ pub fn layout(kind: &str) -> PyResult<(usize, Vec<Field>)> {
         )),
         Stream::NAME => Ok(ordered::<Stream>(size_of::<StreamRow>(), StreamRow::FIELDS)),
         Loop::NAME => Ok(ordered::<Loop>(size_of::<LoopRow>(), LoopRow::FIELDS)),
-        _ => Err(PyValueError::new_err(format!("there is no kind `{kind}`"))),
+        _ => Err(PyValueError::new_err(format!("unknown kind `{kind}`"))),
     }
 }
 
@@ -234,9 +234,7 @@ pub fn names(what: &str) -> PyResult<Vec<&'static str>> {
             .map(|direction| direction.name())
             .collect(),
         _ => {
-            return Err(PyValueError::new_err(format!(
-                "there are no names of `{what}`"
-            )));
+            return Err(PyValueError::new_err(format!("unknown names `{what}`")));
         }
     })
 }

@@ -76,11 +76,7 @@ impl fmt::Display for NoSuchPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<String> = LoopPath::GPU.iter().map(ToString::to_string).collect();
         let names = names.join(", ").replace("gpu-", "");
-        write!(
-            f,
-            "`{}`: no such way to a GPU; there are {names}, and cpu",
-            self.0
-        )
+        write!(f, "unknown GPU path `{}`: use {names} or cpu", self.0)
     }
 }
 
@@ -145,7 +141,7 @@ mod tests {
     fn what_is_no_way_names_those_that_are() {
         for text in ["", "gpu", "gpu-cpu", "warp", "streams:many", "pinned:2"] {
             let error = text.parse::<LoopPath>().expect_err(text).to_string();
-            assert!(error.contains("persistent, and cpu"), "{error}");
+            assert!(error.contains("persistent or cpu"), "{error}");
         }
     }
 

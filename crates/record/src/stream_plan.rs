@@ -88,7 +88,7 @@ pub struct StreamPoint {
 impl fmt::Display for StreamPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (way, bytes, queue) = (self.direction.name(), self.transfer_bytes, self.queue);
-        write!(f, "{way}, {bytes} B a transfer, queue {queue}")
+        write!(f, "{way}, transfers of {bytes} B, queue {queue}")
     }
 }
 

@@ -185,7 +185,7 @@ fn a_smooth_tail_is_continued_and_reported_in_words_and_drawn() {
         tables
             .notes
             .iter()
-            .any(|note| note.contains("No miss seen does not mean none"))
+            .any(|note| note.contains("No observed miss does not prove"))
     );
     // P(> 1 ms) is exp(-16), one in nine million: rarer than 20,000 responses carry.
     assert!(
@@ -221,7 +221,7 @@ fn a_tail_of_levels_is_not_continued_and_the_reason_is_reported() {
     assert_eq!(tables.tables.len(), 1);
     let words = tables.warnings.join("\n");
     assert!(
-        words.contains("nothing is told beyond") && words.contains("lie apart"),
+        words.contains("no extrapolation") && words.contains("are separate from"),
         "{words}"
     );
     let figure = figures::of_deadlines(&found).expect("a figure");

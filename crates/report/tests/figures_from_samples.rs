@@ -101,7 +101,7 @@ fn a_hundred_points_and_several_runs_of_them_stay_small() {
     let one = subject("one", &run);
     for figure in drawn(std::slice::from_ref(&one), &OF_EXCHANGES[..1]) {
         assert!(
-            figure.caption.contains("Of 32 points"),
+            figure.caption.contains("of 32 points"),
             "{}",
             figure.caption
         );
@@ -268,7 +268,7 @@ fn loops_are_drawn_small_and_the_same_every_time_whatever_their_names() {
         for figure in once {
             assert!(!figure.svg.contains("<script"), "{}", figure.name);
             // Of eight cells under several preloads each.
-            assert!(figure.caption.contains("are drawn"), "{}", figure.caption);
+            assert!(figure.caption.contains("are shown"), "{}", figure.caption);
         }
     }
 }

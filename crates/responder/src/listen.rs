@@ -66,8 +66,8 @@ impl ServeAddress {
             "serial" => Ok(ServeAddress::Serial(rest.into())),
             scheme => Err(LinkError::new(
                 LinkErrorKind::Usage,
-                format!("serving {address}"),
-                format!("nothing can be served on `{scheme}`"),
+                format!("cannot serve {address}"),
+                format!("cannot serve on `{scheme}`"),
             )
             .hint(hint)),
         }
@@ -148,7 +148,7 @@ fn bind<T>(
     scheme: &str,
     bind: impl Fn(SocketAddr) -> io::Result<T>,
 ) -> Result<T, LinkError> {
-    let doing = format!("serving {scheme}://{rest}");
+    let doing = format!("cannot serve {scheme}://{rest}");
     let address = rest
         .to_socket_addrs()
         .and_then(|mut all| all.next().ok_or(io::ErrorKind::NotFound.into()))
@@ -157,14 +157,14 @@ fn bind<T>(
         let explained = LinkError::from_io(&doing, &error);
         match explained.kind() {
             LinkErrorKind::Busy => explained.hint(format!(
-                "another program has this port; find it with: ss -lnp | grep {}; or port 0 for any free one",
+                "another program uses this port; find it with: ss -lnp | grep {}; or use port 0 for a free one",
                 address.port()
             )),
             LinkErrorKind::PermissionDenied => {
-                explained.hint("ports below 1024 need CAP_NET_BIND_SERVICE: take a higher one")
+                explained.hint("ports below 1024 need CAP_NET_BIND_SERVICE: use a higher one")
             }
             LinkErrorKind::Unreachable => {
-                explained.hint("that address is not this host's: ip addr shows those that are")
+                explained.hint("this address does not belong to this host: ip addr lists its addresses")
             }
             _ => explained,
         }
@@ -172,7 +172,7 @@ fn bind<T>(
 }
 
 fn failed(address: &str, error: &io::Error) -> LinkError {
-    LinkError::from_io(format!("serving {address}"), error)
+    LinkError::from_io(format!("cannot serve {address}"), error)
 }
 
 fn ready(news: &(dyn Fn(ServeEvent<'_>) + Sync), scheme: &str, local: SocketAddr) {
@@ -263,7 +263,7 @@ fn serve_unix(
     let listener = UnixListener::bind(path).map_err(|error| {
         let explained = failed(&address, &error);
         match explained.kind() {
-            LinkErrorKind::Busy => explained.hint("another responder serves there: another path"),
+            LinkErrorKind::Busy => explained.hint("another responder uses it: use another path"),
             _ => explained,
         }
     })?;
@@ -305,7 +305,7 @@ fn serve_pty(
                     &format!("a pseudo-terminal named {}", link.display()),
                     &error,
                 )
-                .hint("another name, or remove what stands there")
+                .hint("use another name, or remove the existing file")
             })?;
             link.to_path_buf()
         }

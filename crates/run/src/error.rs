@@ -32,8 +32,7 @@ pub enum RunError {
     },
     /// A new run would mix with what is there.
     #[error(
-        "cannot start a run in {path}: the directory is not empty. Name a new directory, or move \
-         this one away"
+        "cannot start a run in {path}: the directory is not empty. Use a new directory, or move this one"
     )]
     NotEmpty {
         /// The directory.
@@ -41,8 +40,7 @@ pub enum RunError {
     },
     /// There is no `run.json`.
     #[error(
-        "cannot open {path} as a run: it has no run.json. `wiregauge runs` lists the runs that \
-         there are"
+        "cannot open {path} as a run: it has no run.json. `wiregauge runs` lists the stored runs"
     )]
     NotARun {
         /// The directory.
@@ -61,8 +59,8 @@ pub enum RunError {
     },
     /// A later version of wiregauge wrote the run.
     #[error(
-        "cannot read {path}: it has run format {found}, and this wiregauge knows formats up to \
-         {known}. Read it with the version of wiregauge that wrote it, or a later one"
+        "cannot read {path}: it has run format {found}, but this wiregauge supports formats up to {known}. \
+         Read it with the version of wiregauge that wrote it, or a later one"
     )]
     NewerSchema {
         /// The file.
@@ -74,8 +72,8 @@ pub enum RunError {
     },
     /// The run measured something that this version knows nothing of.
     #[error(
-        "cannot read {path}: it holds a run of kind `{kind}`, and this wiregauge knows only {}. Read \
-         it with the version of wiregauge that wrote it",
+        "cannot read {path}: it holds a run of kind `{kind}`, but this wiregauge supports only {}. Read it \
+         with the version of wiregauge that wrote it",
         quoted(known)
     )]
     UnknownKind {
@@ -88,8 +86,8 @@ pub enum RunError {
     },
     /// The run is of another kind than the caller can use.
     #[error(
-        "cannot use {path} here: it holds a run of kind `{kind}`, and one of kind `{wanted}` is \
-         needed. `wiregauge runs` shows the kind of each"
+        "cannot use {path} here: it holds a run of kind `{kind}`, but kind `{wanted}` is required. `wiregauge \
+         runs` lists the kinds"
     )]
     OtherKind {
         /// The file.
@@ -101,8 +99,8 @@ pub enum RunError {
     },
     /// A sample file is missing, cut short, foreign or holds impossible values.
     #[error(
-        "cannot read samples from {path}: {problem}. The summary of this point in run.json is not \
-         affected; copy the file again from where it came, or measure the point again"
+        "cannot read samples from {path}: {problem}. The summary of this point in run.json is not affected; \
+         copy the file again from its source, or measure the point again"
     )]
     BadSamples {
         /// The file.
@@ -125,8 +123,8 @@ pub enum RunError {
     },
     /// The bytes of the answers were not kept.
     #[error(
-        "cannot export the data of {path}: the run did not keep the bytes of its answers. Measure \
-         again with --keep-data, or export without data"
+        "cannot export the data of {path}: the run did not store the bytes of its answers. Measure again with \
+         --keep-data, or export without data"
     )]
     NoData {
         /// The run directory.
@@ -134,7 +132,7 @@ pub enum RunError {
     },
     /// Several runs begin with this name.
     #[error(
-        "cannot tell which run `{name}` is: in {home}, it could be {}. Type more of the name",
+        "ambiguous run name `{name}`: in {home}, it matches {}. Type more of the name",
         candidates.join(", ")
     )]
     Ambiguous {
@@ -147,8 +145,8 @@ pub enum RunError {
     },
     /// No run has this name.
     #[error(
-        "cannot find a run `{name}`: it is neither a directory nor a run in {home}. `wiregauge \
-         runs` lists them; WIREGAUGE_RUNS names another place to look in"
+        "cannot find a run `{name}`: it is neither a directory nor a run in {home}. `wiregauge runs` lists the \
+         stored runs; WIREGAUGE_RUNS sets another directory"
     )]
     NotFound {
         /// What was asked for.
@@ -227,17 +225,17 @@ fn advice(kind: io::ErrorKind) -> &'static str {
     use io::ErrorKind::*;
     match kind {
         StorageFull | QuotaExceeded => {
-            "Free some space or write to another disk (WIREGAUGE_RUNS says where runs go); what was \
-             stored before is intact"
+            "Free some space or write to another disk (WIREGAUGE_RUNS sets the directory); data stored earlier \
+             is intact"
         }
         PermissionDenied => {
-            "Check the permissions of the path or write elsewhere (WIREGAUGE_RUNS says where runs go)"
+            "Check the permissions of the path or write elsewhere (WIREGAUGE_RUNS sets the directory)"
         }
-        ReadOnlyFilesystem => "Write to another disk (WIREGAUGE_RUNS says where runs go)",
+        ReadOnlyFilesystem => "Write to another disk (WIREGAUGE_RUNS sets the directory)",
         NotFound => "Check the spelling of the path",
-        NotADirectory => "A part of the path is a file; name another directory",
+        NotADirectory => "A part of the path is a file; use another directory",
         FileTooLarge => "Raise the file size limit (`ulimit -f`), or measure fewer exchanges",
         BrokenPipe => "The program that was reading the output has ended",
-        _ => "Check that the disk is connected and sound, or use another one",
+        _ => "Check that the disk is connected and healthy, or use another one",
     }
 }

@@ -92,7 +92,7 @@ impl Layout {
         let expected = SchemaDescriptor::new(self.schema::<K>()?);
         if found.num_columns() != expected.num_columns() {
             return Ok(Some(format!(
-                "it has {} columns where {} were expected",
+                "it has {} columns, expected {}",
                 found.num_columns(),
                 expected.num_columns()
             )));
@@ -104,7 +104,7 @@ impl Layout {
                 && found.max_rep_level() == 0;
             if !same {
                 return Ok(Some(format!(
-                    "column `{}` stands where a required column `{}` of type {} was expected",
+                    "found column `{}`, expected the required column `{}` of type {}",
                     found.path(),
                     expected.path(),
                     expected.physical_type()

@@ -42,7 +42,7 @@ impl<K: RunKind> Run<K> {
             place.ok_or_else(|| RunError::Misuse {
                 doing: "read samples",
                 path: self.dir.clone(),
-                problem: format!("there is no column `{name}`"),
+                problem: format!("no column `{name}`"),
             })
         });
         self.open_samples(point, places.collect::<Result<_, _>>()?)

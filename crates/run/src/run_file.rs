@@ -131,7 +131,7 @@ impl Text {
             });
         }
         if header.schema == 0 {
-            return Err(bad("there is no run format 0".to_owned()));
+            return Err(bad("run format 0 does not exist".to_owned()));
         }
         Ok(Text { path, text, header })
     }

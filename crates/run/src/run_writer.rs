@@ -113,7 +113,7 @@ impl<K: RunKind> RunWriter<K> {
             return Err(RunError::Misuse {
                 doing: "begin a point",
                 path: self.dir.clone(),
-                problem: format!("point {} is finished already", K::index(&point)),
+                problem: format!("point {} is already finished", K::index(&point)),
             });
         }
         let plan = &self.file.plan;
@@ -142,7 +142,7 @@ impl<K: RunKind> RunWriter<K> {
                 doing: "end a point",
                 path: self.dir.clone(),
                 problem: format!(
-                    "the samples are of point {} and the summary is of point {}",
+                    "the samples belong to point {}, but the summary to point {}",
                     K::index(&begun),
                     K::index(&ended)
                 ),

@@ -64,7 +64,12 @@ impl<K: RunKind> SampleReader<K> {
         }
         let file = contained(|| SerializedFileReader::new(file))
             .map_err(&bad)?
-            .map_err(|error| bad(format!("it is not a whole Parquet file ({})", text(&error))))?;
+            .map_err(|error| {
+                bad(format!(
+                    "it is not a complete Parquet file ({})",
+                    text(&error)
+                ))
+            })?;
         let metadata = file.metadata().file_metadata();
         let value = |key: &str| {
             let pairs = metadata.key_value_metadata()?;
@@ -86,7 +91,7 @@ impl<K: RunKind> SampleReader<K> {
         }
         let stored = value("wiregauge.point").and_then(|text| serde_json::from_str(text).ok());
         if stored != Some(point) {
-            return Err(bad("it holds another point than run.json says".to_owned()));
+            return Err(bad("its point differs from run.json".to_owned()));
         }
         let mismatch = layout
             .mismatch::<K>(metadata.schema_descr())
@@ -95,7 +100,7 @@ impl<K: RunKind> SampleReader<K> {
             return Err(bad(problem));
         }
         let rows = u64::try_from(metadata.num_rows())
-            .map_err(|_| bad("it claims a negative number of rows".to_owned()))?;
+            .map_err(|_| bad("it declares a negative number of rows".to_owned()))?;
         Ok(SampleReader {
             path: path.to_owned(),
             file,
@@ -157,7 +162,7 @@ impl<K: RunKind> SampleReader<K> {
         while self.rows_left_in_group == 0 {
             if self.next_row_group == self.file.num_row_groups() {
                 if self.rows_left != 0 {
-                    return Err(format!("{} of its rows are missing", self.rows_left));
+                    return Err(format!("{} rows are missing", self.rows_left));
                 }
                 return Ok(false);
             }
@@ -189,7 +194,7 @@ impl<K: RunKind> SampleReader<K> {
         self.rows_left = self
             .rows_left
             .checked_sub(rows as u64)
-            .ok_or_else(|| "it has more rows than it says".to_owned())?;
+            .ok_or_else(|| "it has more rows than declared".to_owned())?;
         Ok(true)
     }
 
@@ -200,7 +205,7 @@ impl<K: RunKind> SampleReader<K> {
             .map_err(|e| text(&e))?;
         let rows = group.metadata().num_rows();
         self.rows_left_in_group = u64::try_from(rows)
-            .map_err(|_| format!("row group {} claims {rows} rows", self.next_row_group))?;
+            .map_err(|_| format!("row group {} declares {rows} rows", self.next_row_group))?;
         // The Parquet crate takes these three for granted and panics.
         let sound = group.metadata().columns().iter().all(|column| {
             column.data_page_offset() >= 0
@@ -211,7 +216,7 @@ impl<K: RunKind> SampleReader<K> {
         });
         if !sound {
             return Err(format!(
-                "row group {} claims an impossible place",
+                "row group {} has an invalid offset",
                 self.next_row_group
             ));
         }
@@ -288,12 +293,12 @@ impl Scratch {
                         }
                         None => {
                             let name = String::from_utf8_lossy(&name.data()[..name.len().min(40)]);
-                            return Err(format!("`{}` means nothing", name.escape_debug()));
+                            return Err(format!("`{}` is not a valid value", name.escape_debug()));
                         }
                     }
                 }
             }
-            _ => return Err("it has another type than the schema says".to_owned()),
+            _ => return Err("its type differs from the schema".to_owned()),
         }
         Ok(())
     }
@@ -305,7 +310,7 @@ fn read_bytes(
     values: &mut Vec<ByteArray>,
 ) -> Result<(), String> {
     let ColumnReader::ByteArrayColumnReader(reader) = reader else {
-        return Err("it has another type than the schema says".to_owned());
+        return Err("its type differs from the schema".to_owned());
     };
     values.clear();
     complete(reader.read_records(rows, None, None, values), rows)
@@ -320,7 +325,7 @@ fn contained<T>(work: impl FnOnce() -> T) -> Result<T, String> {
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
         format!(
             "it is damaged ({})",
-            text.unwrap_or("the Parquet reader gave up")
+            text.unwrap_or("the Parquet reader failed")
         )
     })
 }
@@ -330,7 +335,7 @@ fn complete(read: Result<(usize, usize, usize), ParquetError>, rows: usize) -> R
     match read {
         Ok((_, values, _)) if values == rows => Ok(()),
         Ok((_, values, _)) => Err(format!(
-            "it ends {} rows too early",
+            "{} rows are missing at the end",
             rows.saturating_sub(values)
         )),
         Err(error) => Err(text(&error)),

@@ -156,7 +156,7 @@ fn a_truncated_sample_file_is_named_wherever_it_is_cut() {
         fs::write(&path, &whole[..length]).unwrap();
         let error = read_all(&dir).unwrap_err();
         assert!(matches!(error, RunError::BadSamples { .. }), "{error}");
-        assert_says(error, "not a whole Parquet file");
+        assert_says(error, "not a complete Parquet file");
     }
 }
 
@@ -165,7 +165,7 @@ fn samples_of_another_point_are_refused() {
     let other = |path: &Path| {
         fs::copy(path.with_file_name("point-0001.parquet"), path).unwrap();
     };
-    assert_says(read_changed(other), "another point");
+    assert_says(read_changed(other), "its point differs");
 }
 
 /// A file like ours, but with these values in the status column, these rows in a column, or
@@ -258,7 +258,10 @@ fn a_forged_file_is_read_as_far_as_it_makes_sense() {
         }
         .write(path)
     });
-    assert_says(error, "column `status`, row group 0: `fine` means nothing");
+    assert_says(
+        error,
+        "column `status`, row group 0: `fine` is not a valid value",
+    );
     let error = read_changed(|path| {
         Forged {
             schema: "2",
@@ -285,7 +288,7 @@ fn a_forged_file_is_read_as_far_as_it_makes_sense() {
         }
         .write(path)
     });
-    assert_says(error, "it has 12 columns where 13 were expected");
+    assert_says(error, "it has 12 columns, expected 13");
 }
 
 #[test]
@@ -299,10 +302,7 @@ fn a_plan_that_claims_data_that_was_not_kept_is_caught() {
         text.replace("\"keep_data\": false", "\"keep_data\": true"),
     )
     .unwrap();
-    assert_says(
-        read_all(&dir).unwrap_err(),
-        "13 columns where 14 were expected",
-    );
+    assert_says(read_all(&dir).unwrap_err(), "13 columns, expected 14");
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn a_column_is_what_the_rows_have() {
 fn what_is_no_column_and_no_point_is_said() {
     let (_home, run) = stored();
     let error = column(&run, "colour").unwrap_err().to_string();
-    assert!(error.contains("there is no column `colour`"), "{error}");
+    assert!(error.contains("no column `colour`"), "{error}");
     let stored = run.stored();
     assert!(matches!(
         stored.rows_of(2),

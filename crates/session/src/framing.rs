@@ -101,16 +101,16 @@ impl fmt::Display for Malformed {
         match self {
             Malformed::TooLong { announced, limit } => write!(
                 f,
-                "a message announces {announced} bytes, which is more than the {limit} that are taken"
+                "a message declares {announced} bytes, more than the maximum of {limit}"
             ),
             Malformed::TooShort { announced } => write!(
                 f,
-                "a message announces {announced} bytes, which is less than its length field has"
+                "a message declares {announced} bytes, fewer than its length field has"
             ),
-            Malformed::NoEnd { limit } => write!(f, "{limit} bytes came without a terminator"),
+            Malformed::NoEnd { limit } => write!(f, "received {limit} bytes without a terminator"),
             Malformed::OtherSize { bytes, expected } => write!(
                 f,
-                "a datagram of {bytes} bytes came where the framing says {expected}"
+                "received a datagram of {bytes} bytes, but the framing requires {expected}"
             ),
         }
     }
@@ -159,19 +159,19 @@ impl Framing {
     pub fn check(&self, limit: usize) -> Result<(), String> {
         match self {
             Framing::Raw => Ok(()),
-            Framing::Fixed { bytes: 0 } => Err("replies of 0 bytes tell nothing".into()),
+            Framing::Fixed { bytes: 0 } => Err("replies of 0 bytes are not valid".into()),
             Framing::Fixed { bytes } if *bytes > limit => Err(format!(
-                "replies of {bytes} bytes are more than the {limit} that are taken"
+                "replies of {bytes} bytes exceed the maximum of {limit}"
             )),
             Framing::Fixed { .. } => Ok(()),
             Framing::Terminator { end } if (1..=LONGEST_END).contains(&end.len()) => Ok(()),
             Framing::Terminator { end } => Err(format!(
-                "a terminator has 1 to {LONGEST_END} bytes, this one {}",
+                "a terminator has 1 to {LONGEST_END} bytes, not {}",
                 end.len()
             )),
             Framing::LengthPrefix(field) if [1, 2, 4].contains(&field.bytes) => Ok(()),
             Framing::LengthPrefix(field) => Err(format!(
-                "a length field has 1, 2 or 4 bytes, this one {}",
+                "a length field has 1, 2 or 4 bytes, not {}",
                 field.bytes
             )),
         }
@@ -216,23 +216,23 @@ impl Splitter {
         if size > self.limit {
             let (limit, has) = (self.limit, payload.len());
             return Err(format!(
-                "a request of {has} B is more than the link carries ({limit} B)"
+                "a request of {has} B exceeds the maximum of the link ({limit} B)"
             ));
         }
         match (&self.framing, &self.end) {
             (Framing::LengthPrefix(field), _) if field.counts(payload.len()) > field.most() => {
                 Err(format!(
-                    "a request of {} B is more than a length field of {} B can tell",
+                    "a request of {} B does not fit in a length field of {} B",
                     payload.len(),
                     field.bytes
                 ))
             }
             (_, Some(end)) if end.find(payload).is_some() => Err(
-                "the request holds the terminator, which the framing adds by itself: the device \
-                 would take it for more than one message"
+                "the request contains the terminator, which the framing adds: the device would see more than \
+                 one message"
                     .into(),
             ),
-            _ if size == 0 => Err("an empty request would not reach the device".into()),
+            _ if size == 0 => Err("the request is empty".into()),
             _ => Ok(()),
         }
     }

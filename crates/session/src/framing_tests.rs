@@ -195,7 +195,7 @@ fn requests_that_the_device_would_misunderstand_are_refused() {
     let scpi = Framing::Terminator {
         end: b"\n".to_vec(),
     };
-    assert!(refused(&scpi, b"*IDN?\n").contains("adds by itself"));
+    assert!(refused(&scpi, b"*IDN?\n").contains("which the framing adds"));
     assert!(refused(&field(1, true, false), &[0; 256]).contains("length field of 1 B"));
     assert!(
         splitter(&field(1, true, false))
@@ -203,7 +203,7 @@ fn requests_that_the_device_would_misunderstand_are_refused() {
             .is_ok()
     );
     assert!(refused(&field(1, true, true), &[0; 255]).contains("length field"));
-    assert!(refused(&Framing::Raw, &[0; LIMIT + 1]).contains("more than the link carries"));
+    assert!(refused(&Framing::Raw, &[0; LIMIT + 1]).contains("exceeds the maximum of the link"));
     assert!(refused(&Framing::Raw, b"").contains("empty"));
     assert!(splitter(&scpi).check_request(b"").is_ok());
 }

@@ -38,16 +38,16 @@ pub struct Candidate {
 #[non_exhaustive]
 pub enum SpaceError {
     /// Nothing to choose from on one axis.
-    #[error("there is no {0} to choose from: name at least one")]
+    #[error("no {0} to choose from: give at least one")]
     Empty(&'static str),
     /// None outstanding is no exchange.
-    #[error("a depth of 0 exchanges nothing: name depths from 1 on")]
+    #[error("depth 0 is not valid: use depths of 1 or more")]
     NoDepth,
     /// Only combinations that cannot be.
-    #[error("a link that is opened for each exchange has one outstanding: add depth 1")]
+    #[error("--connect each requires --depth 1: add depth 1")]
     NoCandidate,
     /// The effort allows no exchange.
-    #[error("no exchange is allowed: name a count of at least 1 and a share above 0")]
+    #[error("no exchange is allowed: use a count of at least 1 and a share above 0")]
     NoEffort,
 }
 

@@ -48,35 +48,36 @@ impl fmt::Display for Why {
         match self {
             Why::NothingKeeps { constraint } => write!(
                 f,
-                "no setting was found that keeps constraint {}; this one comes nearest",
+                "no setting meets constraint {}; this one is closest",
                 constraint + 1
             ),
             Why::Undecided { constraint } => write!(
                 f,
-                "constraint {} lies within the uncertainty of the confirmation: a longer one could decide",
+                "constraint {} is within the uncertainty of the confirming run: use a longer one (--confirm)",
                 constraint + 1
             ),
             Why::ConstraintBinds { constraint } => write!(
                 f,
-                "constraint {} forbids what would be better",
+                "constraint {} excludes better settings",
                 constraint + 1
             ),
             Why::Saturated { depth } => write!(
                 f,
-                "the slowest stage is busy all the time from depth {depth:.1} on: more outstanding only wait longer"
+                "the slowest stage is busy all the time from depth {depth:.1}: more outstanding requests only \
+                 wait longer"
             ),
             Why::LatencyBound { saturates_at } => write!(
                 f,
-                "the slowest stage waits between requests: it would be busy all the time from depth {saturates_at:.1} on"
+                "the slowest stage waits between requests: it saturates at depth {saturates_at:.1}"
             ),
             Why::LargestDepth => f.write_str("the largest depth allowed is best"),
             Why::LargestSize => f.write_str(
-                "the largest size allowed is best: more bytes share the fixed cost of an exchange",
+                "the largest size allowed is best: the fixed cost of an exchange is spread over more bytes",
             ),
             Why::SmallestSize => {
                 f.write_str("the smallest size allowed is best: each byte costs time")
             }
-            Why::InnerOptimum => f.write_str("no larger or smaller size that was probed is better"),
+            Why::InnerOptimum => f.write_str("no other size that was probed is better"),
         }
     }
 }

@@ -27,12 +27,12 @@ pub enum HeaderError {
 impl fmt::Display for HeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short => write!(f, "fewer bytes than a header has"),
-            Self::Magic => write!(f, "no header begins with this byte"),
-            Self::Check => write!(f, "the header's check is wrong"),
+            Self::Short => write!(f, "shorter than a header"),
+            Self::Magic => write!(f, "the first byte does not begin a header"),
+            Self::Check => write!(f, "the header checksum is wrong"),
             Self::Version(number) => write!(
                 f,
-                "protocol version {number}; this end speaks {}",
+                "protocol version {number}; this end supports {}",
                 crate::VERSION
             ),
             Self::Kind(number) => write!(f, "unknown kind of frame {number}"),

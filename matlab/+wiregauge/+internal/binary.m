@@ -12,7 +12,7 @@ end
 path = getenv('WIREGAUGE');
 if ~isempty(path)
     if ~isfile(path)
-        error('wiregauge:missing', 'the environment variable WIREGAUGE names %s, which is no file', path);
+        error('wiregauge:missing', 'the environment variable WIREGAUGE is %s, which is not a file', path);
     end
     return
 end
@@ -25,6 +25,6 @@ for k = 1:numel(places)
         return
     end
 end
-error('wiregauge:missing', ['the wiregauge program is not on the PATH, nor beside the package (%s). Install it, or name it: ' ...
+error('wiregauge:missing', ['the wiregauge program is not on the PATH, nor next to the package (%s). Install it, or set its path: ' ...
     'setenv(''WIREGAUGE'', ''/path/to/wiregauge'')'], beside);
 end

@@ -11,6 +11,6 @@ switch kind
     case 'loop'
         names = {'sequence', 'phase', 'xrun', 'due_ns', 'begun_ns', 'done_ns'};
     otherwise
-        error('wiregauge:run', 'this package reads runs of exchanges, streams and loops, not "%s"', kind);
+        error('wiregauge:run', 'this package reads exchange, stream and loop runs, not "%s"', kind);
 end
 end

@@ -5,15 +5,15 @@ function points = exchanges(run, chosen)
 %   Errors: wiregauge:argument if run is none of exchanges, or has no such points.
 
 if ~isstruct(run) || ~all(isfield(run, {'kind', 'points'}))
-    error('wiregauge:argument', 'this draws what wiregauge.exchange and wiregauge.loadRun return, not a %s', class(run));
+    error('wiregauge:argument', 'this needs a run of wiregauge.exchange or wiregauge.loadRun, not a %s', class(run));
 end
 if ~strcmp(run.kind, 'exchange')
-    error('wiregauge:argument', 'this draws runs of exchanges, not of a %s', run.kind);
+    error('wiregauge:argument', 'this needs an exchange run, not a %s run', run.kind);
 end
 points = run.points;
 if ~isempty(chosen)
     if ~isnumeric(chosen) || any(chosen < 1 | chosen > numel(points) | chosen ~= fix(chosen))
-        error('wiregauge:argument', 'Points are numbers from 1 to %d', numel(points));
+        error('wiregauge:argument', 'Points must be numbers from 1 to %d', numel(points));
     end
     points = points(chosen);
 end

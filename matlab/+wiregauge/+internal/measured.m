@@ -21,7 +21,7 @@ end
 switch status
     case {0, 1}
         if isempty(found)
-            error('wiregauge:usage', 'the run was not stored, so there is nothing to load (NoStore, Json and Quiet are of no use here)');
+            error('wiregauge:usage', 'the run was not stored, so it cannot be loaded (NoStore, Json and Quiet are of no use here)');
         end
     case 2
         error('wiregauge:usage', '%s', said);

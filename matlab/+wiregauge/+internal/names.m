@@ -7,8 +7,8 @@ function names(given)
 
 for k = 1:2:numel(given)
     if ~(ischar(given{k}) || isa(given{k}, 'string')) || isempty(regexp(char(given{k}), '^[A-Za-z][A-Za-z0-9_]*$', 'once'))
-        error('wiregauge:argument', ['options are pairs: ''In'', [48 1000]. Where the name of number %d should be, there is a %s. ' ...
-            '(In=[48 1000] is understood by MATLAB R2021a and later only, not by Octave.)'], (k + 1) / 2, class(given{k}));
+        error('wiregauge:argument', ['options must be pairs: ''In'', [48 1000]. The name of option %d is a %s. ' ...
+            '(In=[48 1000] works only in MATLAB R2021a and later, not in Octave.)'], (k + 1) / 2, class(given{k}));
     end
     if k == numel(given)
         error('wiregauge:argument', 'the option "%s" has no value', char(given{k}));

@@ -23,7 +23,7 @@ if ~isempty(found)
     try
         connection = tcpclient(parts{1}, str2double(parts{2}), 'Timeout', options.Timeout);
     catch problem
-        error('wiregauge:link', 'opening %s: %s', address, problem.message);
+        error('wiregauge:link', 'cannot open %s: %s', address, problem.message);
     end
     return
 end
@@ -35,6 +35,6 @@ try
     connection = serialport(parts{1}, options.Baud);
     connection.Timeout = options.Timeout; % Octave takes it after opening only.
 catch problem
-    error('wiregauge:link', 'opening %s: %s', address, problem.message);
+    error('wiregauge:link', 'cannot open %s: %s', address, problem.message);
 end
 end

@@ -14,7 +14,7 @@ if ~(isscalar(outBytes) && outBytes >= 16 && outBytes <= 2^24 && outBytes == fix
     error('wiregauge:argument', 'a request frame has 16 to 16777216 bytes, not %s', num2str(outBytes));
 end
 if ~(isscalar(inBytes) && inBytes >= 0 && inBytes <= 2^32 - 1 && inBytes == fix(inBytes))
-    error('wiregauge:argument', 'the size of a response is a whole number below 2^32, not %s', num2str(inBytes));
+    error('wiregauge:argument', 'the size of a response must be a whole number below 2^32, not %s', num2str(inBytes));
 end
 sequence = double(sequence(:)');
 count = numel(sequence);

@@ -8,13 +8,13 @@ function about = hello(connection)
 write(connection, wiregauge.pure.encode(0, 104, 104, 0)', 'uint8');
 answer = uint8(read(connection, 104, 'uint8'));
 if numel(answer) < 104
-    error('wiregauge:timeout', 'HELLO was not answered: %d of 104 bytes came. Does the device speak the wiregauge protocol?', ...
+    error('wiregauge:timeout', 'no HELLO reply: received %d of 104 bytes. Does the device use the wiregauge protocol?', ...
         numel(answer));
 end
 answer = answer(:);
 header = wiregauge.pure.decode(answer);
 if ~header.valid || header.kind ~= 0 || header.inPayload ~= 72
-    error('wiregauge:protocol', 'what answered HELLO is no answer to it; an echo? Use ''Protocol'', ''echo''');
+    error('wiregauge:protocol', 'the reply to HELLO is not valid. For an echo server use ''Protocol'', ''echo''');
 end
 payload = double(answer(33:end));
 about.maxOut = (256 .^ (0:3)) * payload(9:12);

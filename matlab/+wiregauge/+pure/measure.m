@@ -16,12 +16,12 @@ function result = measure(connection, varargin)
 options = wiregauge.internal.pairs(varargin, struct('Out', 16, 'In', 48, 'Count', 1000, 'Queue', 0, 'Protocol', 'wiregauge'));
 echo = strcmp(options.Protocol, 'echo');
 if ~echo && ~strcmp(options.Protocol, 'wiregauge')
-    error('wiregauge:argument', 'Protocol is ''wiregauge'' or ''echo''');
+    error('wiregauge:argument', 'Protocol must be ''wiregauge'' or ''echo''');
 end
 if echo
     options.In = options.Out;
 elseif options.In < 32
-    error('wiregauge:argument', 'a response of the wiregauge protocol has 32 bytes at least, not %g', options.In);
+    error('wiregauge:argument', 'a response of the wiregauge protocol has at least 32 bytes, not %g', options.In);
 end
 whole('Out', options.Out, 1);
 whole('In', options.In, 1);
@@ -78,7 +78,7 @@ end
 
 function complete(answer, bytes, k)
 if numel(answer) < bytes
-    error('wiregauge:timeout', 'exchange %d: %d of %d bytes came before the timeout', k, numel(answer), bytes);
+    error('wiregauge:timeout', 'exchange %d: timeout after %d of %d bytes', k, numel(answer), bytes);
 end
 end
 
@@ -98,6 +98,6 @@ end
 
 function whole(name, value, least)
 if ~(isnumeric(value) && isscalar(value) && value >= least && value == fix(value) && isfinite(value))
-    error('wiregauge:argument', '%s is one whole number from %d on', name, least);
+    error('wiregauge:argument', '%s must be one whole number, at least %d', name, least);
 end
 end

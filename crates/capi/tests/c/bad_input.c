@@ -108,7 +108,7 @@ static void addresses_that_are_none(wg_options *options)
     IS(WG_ERROR_ARGUMENT, wg_open("tcp://\xff:1", NULL, &device));
     IS(WG_ERROR_USAGE, wg_open("", NULL, &device));
     IS(WG_ERROR_USAGE, wg_open("carrier-pigeon://roof", NULL, &device));
-    HOLDS(strstr(wg_last_error(), "carrier-pigeon") != NULL && strstr(wg_last_error(), "try: ") != NULL);
+    HOLDS(strstr(wg_last_error(), "carrier-pigeon") != NULL && strstr(wg_last_error(), "hint: ") != NULL);
     IS(WG_ERROR_UNREACHABLE, wg_open("tcp://127.0.0.1:1", options, &device));
     IS(WG_ERROR_NOT_FOUND, wg_open("serial:///dev/no-such-tty", options, &device));
     IS(WG_ERROR_HANDLE, wg_open("tcp://127.0.0.1:1", (wg_options *)(void *)bytes, &device));

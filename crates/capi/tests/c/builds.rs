@@ -146,7 +146,7 @@ fn an_example_that_fails_says_what_to_try() {
     assert_eq!(done.status.code(), Some(3), "{said}");
     assert!(said.contains("WG_ERROR_UNREACHABLE"), "{said}");
     assert!(
-        said.contains("tcp://127.0.0.1:1") && said.contains("try: "),
+        said.contains("tcp://127.0.0.1:1") && said.contains("hint: "),
         "{said}"
     );
 }

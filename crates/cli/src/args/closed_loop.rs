@@ -14,26 +14,26 @@ Examples:
   # no hardware: how short can the loop of a 125 MS/s digitizer be on this computer?
   wiregauge loop virtual --rate 125M --notify 64k
 
-  # the same, and then the preload that it found, held for a minute
+  # the same, then test the preload found for one minute
   wiregauge loop virtual --rate 125M --channels 1 --notify 64k --hold 60s
 
-  # rates, blocks and processing, beside the published figures
+  # several rates, block sizes and stages, next to published figures
   wiregauge loop virtual --rate 62.5M,125M,250M,500M --notify 4k..256k --process copy,fir:64
 
-  # on a GPU, in every way to it, beside the processor
+  # on a GPU over several paths, and on the CPU
   wiregauge loop virtual --rate 125M --notify 64k..1M --gpu=cpu,pinned,graph,mapped,persistent
 
-  # with real-time priority, asleep until 50 us before each block
+  # with real-time priority, sleep until 50 us before each block
   sudo wiregauge loop virtual --rate 125M --notify 64k --priority 50 --wait hybrid:50us
 
-  # a device in a process of its own that moves the samples over shared memory, as a driver's daemon does
+  # a virtual device in its own process with shared memory, like a driver daemon
   wiregauge loop virtual:process --rate 10M --notify 64k
 
-  # a sound card whose output is wired to its input, in blocks of 64 frames of two channels
+  # a sound card with its output wired to its input, in blocks of 64 stereo frames
   wiregauge loop alsa:hw:0 --rate 48k --channels 2 --notify 256 --find
 
-Sizes: 64k is 65,536 bytes; lists as 16k,64k or 4k..256k (doubling). Rates are samples a second of
-each channel, of 16 bits.";
+Sizes: 64k is 65,536 bytes; lists as 16k,64k or 4k..256k (doubling). Rates are samples/s
+of each channel, 16 bits each.";
 
 /// `wiregauge loop`.
 #[derive(Debug, Args)]
@@ -43,47 +43,48 @@ pub struct LoopArgs {
     #[arg(value_name = "DEVICE")]
     pub device: String,
 
-    /// Samples a second of each channel, such as 48k or 62.5M.
+    /// Sample rate of each channel in samples/s, such as 48k or 62.5M.
     #[arg(long, value_name = "LIST", value_parser = stage_list::sample_rates, default_value = "125M")]
     pub rate: SampleRates,
-    /// Channels, interleaved, 16 bits each.
+    /// Number of channels, interleaved, 16 bits each.
     #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "1")]
     pub channels: Sizes,
-    /// Bytes of one block: the unit in which the device hands over.
+    /// Block size in bytes: the device hands over whole blocks.
     #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "64k")]
     pub notify: Sizes,
-    /// Bytes of each ring [default: what comes in within a quarter of a second; virtual: 1 MiB to 256 MiB].
+    /// Size of each ring buffer in bytes [default: a quarter of a second of data; virtual: 1 MiB to 256
+    /// MiB].
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     pub ring: Option<u32>,
-    /// Do not search: run with this many bytes of preload, and count what stalls.
+    /// Do not search: run with a preload of this many bytes and count stalls.
     #[arg(long, value_name = "BYTES", value_parser = values::size, conflicts_with_all = ["find", "hold"])]
     pub preload: Option<u32>,
-    /// What is done to the samples, in this order: copy, gain:0.5, fir:64, biquad:0.1, threshold:0.2.
+    /// Processing stages, in this order: copy, gain:0.5, fir:64, biquad:0.1, threshold:0.2.
     #[arg(long, value_name = "STAGES", value_parser = stage_list::stages, default_value = "copy")]
     pub process: StageList,
-    /// Process the blocks on a GPU (CUDA), in these ways: pageable, pinned, streams:4, graph, mapped,
-    /// persistent; cpu to compare. Without a list all ways to the GPU.
+    /// Process the blocks on a GPU (CUDA), over these paths: pageable, pinned, streams:4, graph, mapped,
+    /// persistent; cpu for comparison. Without a list: all GPU paths.
     #[arg(long, value_name = "LIST", value_parser = stage_list::paths, num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub gpu: Option<PathList>,
-    /// With --gpu: which one, as its driver numbers them.
+    /// With --gpu: number of the GPU, as its driver counts.
     #[arg(long, value_name = "N", requires = "gpu", default_value_t = 0)]
     pub gpu_device: u32,
-    /// How to wait for a block: sleep, spin, or hybrid:50us (asleep, but for the last 50 us).
+    /// How to wait for a block: sleep, spin, or hybrid:50us (sleep, then spin for the last 50 us).
     #[arg(long, value_name = "HOW", value_parser = stage_list::loop_wait, default_value = "sleep")]
     pub wait: LoopWait,
-    /// Measure each point so long.
+    /// Duration of each point.
     #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "10s")]
     pub duration: Duration,
-    /// Start-up before it, left out of every figure.
+    /// Start-up time before each point, excluded from all figures.
     #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "200ms")]
     pub settle: Duration,
-    /// Then test the preload that was found, and longer ones until one holds.
+    /// Then test the preload found, and longer ones until one holds.
     #[arg(long)]
     pub find: bool,
-    /// With --find (which it implies): how long a preload must hold [default: --duration].
+    /// How long a preload must hold; implies --find [default: --duration].
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub hold: Option<Duration>,
-    /// Measure neither this host's floor nor its memory nor the stages by themselves.
+    /// Do not measure the floor of this host, its memory bandwidth and the single stages.
     #[arg(long)]
     pub no_calibration: bool,
 
@@ -91,10 +92,10 @@ pub struct LoopArgs {
     #[allow(missing_docs)]
     pub host: HostArgs,
 
-    /// Also write one CSV row a block to this file.
+    /// Also write a CSV file with one row per block.
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     pub csv: Option<PathBuf>,
-    /// Print only the table in the columns of Spectrum's application note.
+    /// Print only the table with the columns of Spectrum's application note.
     #[arg(long, help_heading = "Result")]
     pub table: bool,
     #[command(flatten)]

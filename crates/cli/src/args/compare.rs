@@ -11,31 +11,30 @@ Examples:
   wiregauge compare before after --fail-if 'in=48,depth=4: throughput > 3% worse'
   wiregauge compare mon,tue,wed thu,fri,sat --only p50,p99 --format md --figures .
 
-All intervals of a comparison hold together with 95 %: two runs of the same thing seldom differ,
-however many points they have. What one run cannot know, and what several tell: docs/compare.md.
+All confidence intervals of a comparison hold jointly with 95 %: two runs of the same thing rarely
+differ, however many points they have. Why several runs per side are better: docs/compare.md.
 
---fail-if '[POINT:] FIGURE > PERCENT% worse' is met (exit code 1) where the estimate is beyond the
-bound and the difference is shown; what could not be decided is printed and meets nothing. FIGURE is
-mean, p50, p90, p99, p99.9, trt, throughput, lost or below(2ms) of exchanges; rate, gap.p99,
-transfer.p99, lost, corrupted or buffer(24MB/s) of streams. Instead of worse: better, different, more,
-less. Of lost, corrupted and below, PERCENT counts points of percent. POINT is such as in=48,depth=4.";
+--fail-if '[POINT:] FIGURE > PERCENT% worse' is met (exit code 1) if the estimate exceeds the limit
+and the difference is significant; an inconclusive one is printed and does not fail. FIGURE is mean,
+p50, p90, p99, p99.9, trt, throughput, lost or below(2ms) for exchanges; rate, gap.p99,
+transfer.p99, lost, corrupted or buffer(24MB/s) for streams. Instead of worse: better, different,
+more, less. For lost, corrupted and below, PERCENT means percentage points. POINT: in=48,depth=4.";
 
 /// What `wiregauge compare` was asked for.
 #[derive(Clone, Debug, Args)]
 pub struct CompareArgs {
-    /// A directory, a name (or its beginning) of a stored run, or `last`; several with commas
-    /// between.
+    /// The runs before: directory, name or the beginning of it, or `last`; separate several with commas.
     pub before: String,
-    /// The same, of the runs that are compared with those.
+    /// The runs after, written the same way.
     pub after: String,
-    /// Exit with 1 if this is so, at any point: 'p99 > 5% worse', 'in=48: lost > 0.1% more'.
+    /// Exit with code 1 if this condition is met at any point: 'p99 > 5% worse', 'in=48: lost > 0.1% more'.
     #[arg(long, value_name = "CONDITION", value_parser = fail_if::parse)]
     pub fail_if: Vec<FailIf>,
-    /// Compare these figures only. The fewer, the smaller a difference can be shown: choose before
-    /// you look.
+    /// Compare only these figures. Fewer figures detect smaller differences: choose them before you look at
+    /// the results.
     #[arg(long, value_name = "FIGURE", value_delimiter = ',', value_parser = fail_if::figure)]
     pub only: Vec<String>,
-    /// How to print the tables.
+    /// Format of the tables.
     #[arg(
         long,
         value_name = "FORMAT",
@@ -43,10 +42,10 @@ pub struct CompareArgs {
         conflicts_with = "json"
     )]
     pub format: TableFormat,
-    /// Write a figure of it into this directory, as SVG and PNG; made if it is not there.
+    /// Write a figure of the comparison to this directory, as SVG and PNG; created if missing.
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
-    /// Print JSON for machines.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -54,7 +53,7 @@ pub struct CompareArgs {
 /// How tables are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TableFormat {
-    /// Aligned, for a terminal.
+    /// Aligned text for a terminal.
     Text,
     /// Markdown.
     #[value(alias = "markdown")]

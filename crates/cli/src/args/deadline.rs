@@ -15,51 +15,51 @@ Examples:
   wiregauge deadline last --period 1ms --require 'missed<0.1%' --require 'longest<3'
   wiregauge deadline last --period 1ms --beyond 1e6
 
-A cycle asks at its tick and misses if the right answer is not there in time. A run that was
+Each cycle sends a request at its tick and misses if the right answer does not arrive in time. A run
 measured as fast as possible is replayed on the ticks: a stall of 30 ms is 30 missed cycles of 1 ms,
-not one. What is printed beyond the measured count, how, and when it is refused: docs/deadline.md.
+not one. How rarer events are extrapolated, and when not: docs/deadline.md.
 
---require: missed<SHARE (0.1% or 1e-6) counts the upper bound of the 95 % interval, so that a limit
-is missed too where the run is too short to show that it is kept; longest<CYCLES the longest run of
-consecutive misses that was seen.";
+--require: missed<SHARE (0.1% or 1e-6) tests the upper bound of the 95 % interval, so a run that is
+too short to prove the limit misses it; longest<CYCLES tests the longest observed burst of
+consecutive misses.";
 
 /// What `wiregauge deadline` was asked for.
 #[derive(Clone, Debug, Args)]
 pub struct DeadlineArgs {
-    /// A directory, a name (or its beginning) of a stored run, or `last`.
+    /// A stored run: its directory, its name or the beginning of it, or `last`.
     pub run: String,
-    /// The loop's period [default: the run's own --interval or --rate].
+    /// Period of the loop [default: the --interval or --rate of the run].
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub period: Option<Duration>,
-    /// The time in which an answer must be there [default: the period].
+    /// Time by which an answer must arrive [default: the period].
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub deadline: Option<Duration>,
-    /// A cycle misses too if its answer comes further than this from the median response.
+    /// Also count a miss if the response time differs from the median by more than this.
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub jitter: Option<Duration>,
-    /// Tell what happens once in so many responses (such as 1e6), or why the run cannot [default:
-    /// as rare as the run can tell].
+    /// Extrapolate to the response time exceeded once in NUMBER responses, such as 1e6 [default: as far as
+    /// the run supports].
     #[arg(long, value_name = "NUMBER", value_parser = deadline_limit::one_in)]
     pub beyond: Option<f64>,
-    /// Exit with 1 if this is not shown to be kept, at any point: 'missed<0.1%', 'longest<3'.
+    /// Exit with code 1 unless this limit is proven to hold at every point: 'missed<0.1%', 'longest<3'.
     #[arg(long, value_name = "LIMIT", value_parser = deadline_limit::parse)]
     pub require: Vec<DeadlineLimit>,
-    /// Only these points, counted from 0 in the order of the run.
+    /// Only these points of the run, counted from 0.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub point: Vec<u32>,
-    /// Only points with these sizes of the response.
+    /// Only points with these response sizes.
     #[arg(long = "in", value_name = "BYTES", value_parser = values::sizes)]
     pub in_sizes: Option<values::Sizes>,
-    /// Only points with these sizes of the request.
+    /// Only points with these request sizes.
     #[arg(long = "out", value_name = "BYTES", value_parser = values::sizes)]
     pub out_sizes: Option<values::Sizes>,
     /// Only points with these depths.
     #[arg(long, value_name = "LIST", value_parser = values::sizes)]
     pub depth: Option<values::Sizes>,
-    /// Draw it into this file, as SVG or PNG by its ending.
+    /// Write a figure to this file (.svg or .png).
     #[arg(long, value_name = "FILE")]
     pub figure: Option<PathBuf>,
-    /// Print JSON for machines.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -10,16 +10,16 @@ use std::time::Duration;
 /// Below the flags in its help.
 pub const EXAMPLES: &str = "\
 Examples:
-  # a device that speaks the wiregauge protocol: answers of 48 to 8000 B, one, two and four in flight
+  # a device that supports the wiregauge protocol: responses of 48 to 8000 B, depths 1, 2 and 4
   wiregauge exchange tcp://10.0.0.5:7700 --in 48,100,200,500..8000:500 --out 16 --count 10000 --depth 1,2,4
 
-  # any UDP echo server, one exchange every 300 ms, one CSV row an exchange
+  # any UDP echo server, one exchange every 300 ms, one CSV row per exchange
   wiregauge exchange udp://10.0.0.5:7 --protocol echo --out 1,10,20,50,100,200,500 --count 50 --interval 300ms --csv echo.csv
 
-  # a new connection for each exchange: connection, access and transfer time apart
+  # a new connection for each exchange: connection, access and transfer time separately
   wiregauge exchange tcp://10.0.0.5:7 --protocol echo --connect each --out 100
 
-  # a board on USB-CDC: how many exchanges are over within 6 ms and 10 ms?
+  # a board on USB-CDC: how many exchanges finish within 6 ms and 10 ms?
   wiregauge exchange serial:///dev/ttyACM0 --in 100,2000 --depth 1,2,4 --below 6ms,10ms
 
   # in a script: exit code 1 if a limit is missed
@@ -50,57 +50,57 @@ pub enum WaitArg {
 /// `wiregauge exchange`.
 #[derive(Debug, Args)]
 pub struct ExchangeArgs {
-    /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, null://
-    /// Several devices are measured one after another, and then all at once.
+    /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, usb://VID:PID, null://.
+    /// Several devices are measured one at a time, then all at once.
     #[arg(required = true, value_name = "ADDRESS")]
     pub addresses: Vec<String>,
 
-    /// Protocol of the device [default: wiregauge; echo for null://].
+    /// Wire protocol of the device [default: wiregauge; echo for null://].
     #[arg(long, value_enum)]
     pub protocol: Option<ProtocolArg>,
-    /// Sizes of a request in bytes [default: 16; with echo 64].
+    /// Request sizes in bytes [default: 16; with echo 64].
     #[arg(long, value_name = "LIST", value_parser = values::sizes)]
     pub out: Option<Sizes>,
-    /// Sizes of a response in bytes [default: 48; an echo's are those of --out; lines of any size].
+    /// Response sizes in bytes [default: 48; with echo as --out; lines have any size].
     #[arg(long = "in", value_name = "LIST", value_parser = values::sizes)]
     pub in_: Option<Sizes>,
-    /// Requests kept outstanding; the literature's queue length R is one less. Check the achieved
+    /// Number of outstanding requests (queue length R in the literature is one less). Check the achieved
     /// depth in the result.
     #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "1")]
     pub depth: Sizes,
-    /// Requests handed to the system in one call at most [default: all that may start, or fewer where a short trial
-    /// before the point finds that to be faster; 1 over UDP and USB].
+    /// Maximum number of requests per system call [default: no limit, or fewer if a short trial before the
+    /// point is faster with fewer; 1 over UDP and USB].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub batch: Option<u32>,
-    /// Exchanges at each point [default: 1000].
+    /// Number of exchanges at each point [default: 1000].
     #[arg(long, value_name = "N", value_parser = values::count, conflicts_with = "duration")]
     pub count: Option<Count>,
-    /// Measure each point so long instead of counting.
+    /// Duration of each point, instead of a number of exchanges.
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub duration: Option<Duration>,
-    /// Exchanges run and stored, but left out of the statistics, at each point; the first one is
-    /// always kept apart.
+    /// Number of exchanges at each point that are stored but excluded from the statistics; the first one is
+    /// always reported separately.
     #[arg(long, value_name = "N", value_parser = values::count, default_value = "0")]
     pub warmup: Count,
-    /// Start one exchange every so often; late ones are also charged from their intended start.
+    /// Start an exchange every TIME; the delay of late starts is also reported (coordinated omission).
     #[arg(long, value_name = "TIME", value_parser = values::duration, conflicts_with = "rate")]
     pub interval: Option<Duration>,
-    /// The same as exchanges a second.
+    /// The same, as exchanges per second.
     #[arg(long, value_name = "N", value_parser = values::rate)]
     pub rate: Option<Every>,
-    /// After this long without an answer an exchange is lost.
+    /// An exchange without an answer after TIME is lost.
     #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "1s")]
     pub timeout: Duration,
-    /// Losses in a row (for each one outstanding) after which the link has failed.
+    /// Stop after N consecutive losses per outstanding request.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub give_up: u32,
     /// Open the link once, or for each exchange.
     #[arg(long, value_enum, default_value = "once")]
     pub connect: ConnectArg,
-    /// Report the share of exchanges below each of these times.
+    /// Report the percentage of exchanges below each of these times.
     #[arg(long, value_name = "TIMES", value_parser = values::duration, value_delimiter = ',')]
     pub below: Vec<Duration>,
-    /// Exit with code 1 unless this holds at every point, such as p99<2ms, lost<0.1%, trt<3ms.
+    /// Exit with code 1 unless this limit holds at every point, such as p99<2ms, lost<0.1%, trt<3ms.
     #[arg(long, value_name = "LIMIT", value_parser = constraint::of_exchanges)]
     pub require: Vec<Constraint>,
 
@@ -110,21 +110,21 @@ pub struct ExchangeArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub host: HostArgs,
-    /// Do not measure this host's own floor before and after.
+    /// Do not measure the floor of this host before and after the run.
     #[arg(long, help_heading = "Host")]
     pub no_calibration: bool,
 
-    /// Baud rate of a serial line [default: as it is set].
+    /// Baud rate of a serial line [default: unchanged].
     #[arg(long, help_heading = "Link")]
     pub baud: Option<u32>,
-    /// TCP: acknowledge at once (costs a system call a read).
+    /// TCP: acknowledge at once (costs one system call per read).
     #[arg(long, help_heading = "Link")]
     pub quick_ack: bool,
 
-    /// Also write one CSV row an exchange to this file.
+    /// Also write a CSV file with one row per exchange.
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     pub csv: Option<PathBuf>,
-    /// Keep the bytes of every answer with its sample (and in the CSV file).
+    /// Store the bytes of every answer with its sample (and in the CSV file).
     #[arg(long, help_heading = "Result")]
     pub keep_data: bool,
     #[command(flatten)]

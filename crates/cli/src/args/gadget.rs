@@ -31,24 +31,24 @@ fn functions(text: &str) -> Result<Functions, String> {
     next_help_heading = "USB gadget (--function, --usb-id, --serial, --speed: USB virtual too)"
 )]
 pub struct GadgetArgs {
-    /// Its functions: bulk or interrupt (a vendor interface with an endpoint each way), acm (a
+    /// USB functions: bulk or interrupt (a vendor interface with one endpoint in each direction), acm (a
     /// serial port); bulk=N for several [default: bulk,acm].
     #[arg(long, value_name = "LIST", value_parser = functions, help_heading = SHARED)]
     pub function: Option<Functions>,
-    /// The device controller [default: the first that is free].
+    /// USB device controller [default: the first free one].
     #[arg(long, value_name = "NAME")]
     pub udc: Option<String>,
-    /// Vendor's and product's number [default: 1d6b:0104].
+    /// Vendor and product ID [default: 1d6b:0104].
     #[arg(long, value_name = "VID:PID", value_parser = parse_usb_id, help_heading = SHARED)]
     pub usb_id: Option<(u16, u16)>,
     /// Serial number [default: this computer's name; of a virtual device: virtual].
     #[arg(long, value_name = "TEXT", help_heading = SHARED)]
     pub serial: Option<String>,
-    /// The highest speed offered [default: the controller's; of a virtual device: full].
+    /// Maximum speed [default: that of the controller; of a virtual device: full].
     #[arg(long, value_enum, help_heading = SHARED)]
     pub speed: Option<SpeedArg>,
-    /// How transfers are handed to the kernel: queued=N at once in each direction, or sync, one
-    /// after the other, to show what that costs [default: queued=16].
+    /// How transfers are submitted to the kernel: queued=N (N at once in each direction) or sync (one at a
+    /// time, to measure its cost) [default: queued=16].
     #[arg(long, value_name = "HOW", value_parser = Transfers::parse)]
     pub transfers: Option<Transfers>,
 }

@@ -8,7 +8,7 @@ use wiregauge_limits::{Framing, Speed, Transfer};
 /// Below the flags in its help.
 pub const EXAMPLES: &str = "\
 Examples:
-  wiregauge limits                                         # every medium at its best
+  wiregauge limits                                         # all media
   wiregauge limits usb --speed full --type bulk
   wiregauge limits usb --speed full --type bulk --packet 8..64 --out 16 --in 100
   wiregauge limits usb --speed high --type interrupt --packet 64 --interval 1ms
@@ -16,7 +16,7 @@ Examples:
   wiregauge limits tcp --rate 10M --payload 48,1k,64k
   wiregauge limits udp --rate 100M,1G --ipv6 --vlan --payload 64
 
-The best that is possible: nothing else on the medium, no time lost by host or device.
+Upper limits: no other traffic on the medium, no delay in host or device.
 Formulas and sources: docs/limits.md.";
 
 /// The medium.
@@ -92,32 +92,32 @@ impl From<TransferArg> for Transfer {
 /// `wiregauge limits`.
 #[derive(Debug, Args)]
 pub struct LimitsArgs {
-    /// The medium [default: an overview of all].
+    /// The medium [default: an overview of all media].
     #[arg(value_enum)]
     pub medium: Option<MediumArg>,
-    /// Request in bytes, for the least time of an exchange (with --in).
+    /// Request size in bytes, for the shortest exchange time (with --in).
     #[arg(long = "out", value_name = "BYTES", value_parser = values::size, requires = "in_size")]
     pub out_size: Option<u32>,
-    /// Answer in bytes.
+    /// Response size in bytes.
     #[arg(long = "in", value_name = "BYTES", value_parser = values::size, requires = "out_size")]
     pub in_size: Option<u32>,
-    /// Print JSON for machines.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 
-    /// Speed of the bus [default: all].
+    /// Bus speed [default: all].
     #[arg(long, value_enum, ignore_case = true, help_heading = "USB")]
     pub speed: Option<SpeedArg>,
-    /// Kind of transfer [default: all].
+    /// Transfer type [default: all].
     #[arg(long = "type", value_name = "TYPE", value_enum, help_heading = "USB")]
     pub transfer: Option<TransferArg>,
-    /// Data in each packet, a list in bytes [default: the most].
+    /// Data bytes per packet, a list [default: the maximum].
     #[arg(long, value_name = "BYTES", value_parser = values::sizes, help_heading = "USB")]
     pub packet: Option<Sizes>,
-    /// Packets an interval of an interrupt or isochronous endpoint [default: the most].
+    /// Packets per interval of an interrupt or isochronous endpoint [default: the maximum].
     #[arg(long, value_name = "N", help_heading = "USB")]
     pub packets: Option<u32>,
-    /// Interval that such an endpoint asks for [default: the shortest].
+    /// Polling interval of an interrupt or isochronous endpoint [default: the shortest].
     #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "USB")]
     pub interval: Option<Duration>,
 
@@ -133,22 +133,22 @@ pub struct LimitsArgs {
     #[arg(long, value_name = "FRAMING", help_heading = "UART")]
     pub framing: Option<Framing>,
 
-    /// Bits a second, a list such as 10M,1G [default: 10M,100M,1G].
+    /// Bit rates, a list such as 10M,1G [default: 10M,100M,1G].
     #[arg(long, value_name = "RATE", value_parser = values::bit_rate, value_delimiter = ',', help_heading = "Ethernet")]
     pub rate: Vec<u64>,
-    /// Largest IP packet of a frame [default: 1500].
+    /// MTU: largest IP packet in bytes [default: 1500].
     #[arg(long, value_name = "BYTES", value_parser = values::size, help_heading = "Ethernet")]
     pub mtu: Option<u32>,
-    /// Messages of so many bytes, each on its own, a list [default: a flow in full frames].
+    /// Message sizes in bytes, a list; each message is sent separately [default: a stream of full frames].
     #[arg(long, value_name = "BYTES", value_parser = values::sizes, help_heading = "Ethernet")]
     pub payload: Option<Sizes>,
-    /// IPv6 rather than IPv4.
+    /// Use IPv6 instead of IPv4.
     #[arg(long, help_heading = "Ethernet")]
     pub ipv6: bool,
-    /// Frames have a VLAN's tag.
+    /// Frames have a VLAN tag.
     #[arg(long, help_heading = "Ethernet")]
     pub vlan: bool,
-    /// TCP without the timestamps that Linux has by default.
+    /// TCP without timestamps (Linux uses them by default).
     #[arg(long, help_heading = "Ethernet")]
     pub no_timestamps: bool,
 }

@@ -9,6 +9,7 @@ mod doctor;
 mod exchange;
 mod explain;
 mod gadget;
+mod groups;
 mod limits;
 mod report;
 mod serve;
@@ -38,19 +39,21 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 const OVERVIEW: &str = "\
-Measures what passes between this computer and a device: how long an exchange takes, how steady it
-is, how much data a second, and which package size and queue depth are best.
+Measures the link between a computer and a device: round-trip time, jitter, throughput and
+losses, and how they depend on message size and queue depth.
 
-IN and OUT are seen from the host, as in USB. Sizes are whole frames in bytes, header included.
+IN and OUT are seen from the host, as in USB. Sizes are in bytes and include the header.
 
-Exit codes: 0 done, 1 a limit of --require was missed or a --fail-if met, 2 usage, 3 the link (or the
-storage) failed, 130 interrupted. A failed or interrupted run keeps every sample that it took.";
+Exit codes: 0 success, 1 a --require limit was missed or a --fail-if condition was met, 2 usage
+error, 3 the link or the storage failed, 130 interrupted. A failed or interrupted run keeps all of
+its samples.";
 
-/// fio for the wire between your computer and your device.
+/// Measure the link between a computer and a device, as fio measures disks.
 #[derive(Debug, Parser)]
-#[command(name = "wiregauge", version, long_about = OVERVIEW, max_term_width = 100)]
+#[command(name = "wiregauge", version, long_about = OVERVIEW, max_term_width = 100,
+          help_template = groups::template())]
 pub struct Arguments {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -58,61 +61,60 @@ pub struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Measure request and response with a device: RTT, jitter, TRT, throughput, losses.
+    /// Measure request/response exchanges: RTT, jitter, throughput, losses.
     #[command(after_help = exchange::EXAMPLES)]
     Exchange(Box<ExchangeArgs>),
-    /// Measure data that flows without waiting for answers: rates, losses, gaps, buffers.
+    /// Measure one-way data streams: rates, losses, gaps, buffer sizes.
     #[command(after_help = stream::EXAMPLES)]
     Stream(Box<StreamArgs>),
-    /// Loop a digitizer to a generator: the shortest latency that neither loses nor starves.
+    /// Measure the shortest stable latency of a loop from digitizer to generator.
     #[cfg(feature = "loop")]
     #[command(after_help = closed_loop::EXAMPLES)]
     Loop(Box<LoopArgs>),
-    /// Find the setting that serves an aim best, and prove it by a fresh run.
+    /// Find the best settings and confirm them with a new run.
     #[command(after_help = tune::EXAMPLES)]
     Tune(Box<TuneArgs>),
-    /// Be the device: answer on TCP, UDP, a Unix socket, a tty, a pseudo-terminal or a USB port.
+    /// Run a responder, the other end of a link.
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),
-    /// Show a stored run as tables, for a terminal, an issue, a paper or a program.
+    /// Show a stored run as tables: text, Markdown, LaTeX, CSV, JSON.
     #[command(after_help = show::EXAMPLES)]
     Show(ShowArgs),
-    /// Tell where the time of a stored run went, which side limits, what to try, and what to expect of
-    /// other settings.
+    /// Explain what limits a run, and predict other settings.
     #[command(after_help = explain::EXAMPLES)]
     Explain(ExplainArgs),
-    /// Tell how often a control loop of some period would miss its deadline.
+    /// Report how often a control loop would miss its deadline.
     #[command(after_help = deadline::EXAMPLES)]
     Deadline(DeadlineArgs),
-    /// Make one page of a stored run or of several, or its figures as files.
+    /// Make an HTML report of one or more runs, or write their figures to files.
     #[command(after_help = report::EXAMPLES)]
     Report(ReportArgs),
-    /// Tell what differs between stored runs, and how sure that is.
+    /// Compare stored runs, with confidence intervals.
     #[command(after_help = compare::EXAMPLES)]
     Compare(CompareArgs),
-    /// Find what slows this host and the way to a device, and what mends it.
+    /// Find and fix what slows down this host and its connection to a device.
     #[command(after_help = doctor::EXAMPLES)]
     Doctor(DoctorArgs),
-    /// Tell what a medium can carry at best.
+    /// Compute the maximum throughput of USB, serial lines, TCP and UDP.
     #[command(after_help = limits::EXAMPLES)]
     Limits(LimitsArgs),
-    /// List the stored runs.
+    /// List stored runs.
     #[command(
         after_help = "Examples:\n  wiregauge runs\n  WIREGAUGE_RUNS=./runs wiregauge runs --json"
     )]
     Runs(RunsArgs),
-    /// Write a stored run as CSV, Parquet or JSON.
+    /// Export a stored run as CSV, Parquet or JSON.
     #[command(
         after_help = "Examples:\n  wiregauge export last --csv echo.csv\n  wiregauge export last --parquet all.parquet\n  wiregauge export last --json -"
     )]
     Export(ExportArgs),
-    /// List the USB devices, serial ports and network responders that could be measured.
+    /// List USB devices, serial ports and network responders.
     #[command(after_help = devices::EXAMPLES)]
     Devices(DevicesArgs),
-    /// Show the point of it all in half a minute, with no hardware.
+    /// 30-second demo, no hardware needed.
     #[command(after_help = "Example:\n  wiregauge demo")]
     Demo(DemoArgs),
-    /// Print a completion script for a shell.
+    /// Print a shell completion script.
     #[command(
         after_help = "Example:\n  wiregauge completions bash > ~/.local/share/bash-completion/completions/wiregauge"
     )]
@@ -120,12 +122,12 @@ pub enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Write the man pages into a directory.
+    /// Write the man pages to a directory.
     #[command(
         after_help = "Example:\n  wiregauge man ~/.local/share/man/man1 && man wiregauge-exchange"
     )]
     Man {
-        /// The directory; made if it is not there.
+        /// The directory; created if missing.
         directory: PathBuf,
     },
 }
@@ -133,7 +135,7 @@ pub enum Command {
 /// `wiregauge runs`.
 #[derive(Debug, Args)]
 pub struct RunsArgs {
-    /// Print JSON for machines.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -142,18 +144,18 @@ pub struct RunsArgs {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("format").required(true).multiple(true).args(["csv", "parquet", "json"]))]
 pub struct ExportArgs {
-    /// A directory, a name (or its beginning) of a stored run, or `last`.
+    /// A stored run: its directory, its name or the beginning of it, or `last`.
     pub run: String,
-    /// One row an exchange; `-` (or nothing) for standard output.
+    /// One row per exchange; `-` (or no value) for standard output.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub csv: Option<PathBuf>,
     /// All samples in one Parquet file.
     #[arg(long, value_name = "FILE")]
     pub parquet: Option<PathBuf>,
-    /// Plan, conditions and summaries; `-` (or nothing) for standard output.
+    /// Plan, conditions and summaries; `-` (or no value) for standard output.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<PathBuf>,
-    /// With --csv: the bytes of each answer too, in hexadecimal, if the run kept them.
+    /// With --csv: also the bytes of each answer, in hexadecimal, if the run kept them.
     #[arg(long)]
     pub data: bool,
 }
@@ -161,7 +163,7 @@ pub struct ExportArgs {
 /// `wiregauge demo`.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// Store the runs in this directory [default: among the stored runs].
+    /// Store the runs in this directory [default: with the other stored runs].
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
 }

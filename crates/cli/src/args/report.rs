@@ -5,30 +5,29 @@ use std::path::PathBuf;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  wiregauge report last                            # a page beside the samples of the run
+  wiregauge report last                            # writes report.html to the directory of the run
   wiregauge report last -o report.html
-  wiregauge report before after -o both.html       # laid over each other
+  wiregauge report before after -o both.html       # both runs in the same figures
   wiregauge report last --figures figures --format svg
   wiregauge report last -o - > report.html
 
-The page is one file that needs no network. What it shows: docs/report.md. A file that is there
-already is replaced only if it is such a page, or empty.";
+The page is one file and works offline. Its contents: docs/report.md. An existing file is
+overwritten only if it is a wiregauge report or empty.";
 
 /// What `wiregauge report` was asked for.
 #[derive(Clone, Debug, Args)]
 pub struct ReportArgs {
-    /// Directories, names (or their beginnings) of stored runs, or `last`.
+    /// Stored runs: directories, names or the beginnings of them, or `last`.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Write the page to this file; `-` for standard output [default: report.html in the run's own
-    /// directory, of several runs in the present one; none with --figures].
+    /// Write the page to this file; `-` for standard output [default: report.html in the directory of the
+    /// run, or in the current directory for several runs; none with --figures].
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write every figure into this directory; made if it is not there, files of the same names are
-    /// replaced.
+    /// Write every figure to this directory; created if missing, existing files are overwritten.
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
-    /// The formats of these files [default: svg,png].
+    /// Format of the figure files [default: svg,png].
     #[arg(
         long,
         value_name = "FORMAT",
@@ -36,7 +35,7 @@ pub struct ReportArgs {
         requires = "figures"
     )]
     pub format: Vec<FigureFormat>,
-    /// Print warnings and errors only: no progress, no names of files.
+    /// Print only warnings and errors: no progress, no file names.
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -44,8 +43,8 @@ pub struct ReportArgs {
 /// What a figure is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FigureFormat {
-    /// For papers and pages: lines and text, sharp at any size.
+    /// Vector graphics.
     Svg,
-    /// For slides: pixels, white behind.
+    /// Pixels on a white background.
     Png,
 }

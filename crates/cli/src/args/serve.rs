@@ -11,13 +11,13 @@ use std::time::Duration;
 pub const EXAMPLES: &str = "\
 Examples:
   wiregauge serve tcp://127.0.0.1:7700
-  wiregauge serve udp://0.0.0.0:7700                  # from other hosts too
+  wiregauge serve udp://0.0.0.0:7700                  # reachable from other hosts
   wiregauge serve pty:/tmp/board --bus full-speed --service-time 700us
   wiregauge serve tcp://:0 --drop 1% --stall every=1000:400ms --seed 7
-  sudo wiregauge serve usb-gadget --function bulk,acm # this Linux becomes a USB device
-  sudo wiregauge serve usb-virtual --speed full       # a USB device without hardware, on this Linux
+  sudo wiregauge serve usb-gadget --function bulk,acm # this computer becomes a USB device
+  sudo wiregauge serve usb-virtual --speed full       # a virtual USB device on this computer
 
-Without a host the address is this host's loopback; port 0 takes any free one. OFTEN is a
+Without a host the responder listens on loopback; port 0 selects a free port. OFTEN is a
 probability (0.01 or 1%) or every=N.";
 
 /// `--bus`.
@@ -32,66 +32,66 @@ pub enum BusArg {
 /// `wiregauge serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Where: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH,
+    /// Address to serve: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH,
     /// usb-gadget, usb-virtual
     pub address: String,
-    /// What to speak.
+    /// Wire protocol.
     #[arg(long, value_enum, default_value = "wiregauge")]
     pub protocol: ServeProtocolArg,
-    /// Clients at once, at most.
+    /// Maximum number of simultaneous clients.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub max_clients: u32,
-    /// Largest request or response in bytes, at most 16M.
+    /// Maximum size of a request or response in bytes, up to 16M.
     #[arg(long, value_name = "BYTES", value_parser = values::size, default_value = "1M")]
     pub max_size: u32,
-    /// The name that it gives [default: from the model].
+    /// Name of the device, sent in its HELLO reply [default: from the model].
     #[arg(long)]
     pub name: Option<String>,
     /// Baud rate of a tty.
     #[arg(long)]
     pub baud: Option<u32>,
 
-    /// Time that the device computes for each exchange.
+    /// Service time: time to process each exchange.
     #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Model")]
     pub service_time: Option<Duration>,
-    /// Added to it at random, evenly from 0 to this.
+    /// Random addition to the service time, uniform from 0 to TIME.
     #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Model")]
     pub jitter: Option<Duration>,
-    /// Carry everything over a modelled USB bus.
+    /// Model the timing of a USB bus.
     #[arg(long, value_enum, help_heading = "Model")]
     pub bus: Option<BusArg>,
 
     /// Send no answer.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
     pub drop: Option<wiregauge_responder::FaultRate>,
-    /// Send an answer with a wrong bit.
+    /// Flip a bit of the answer.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
     pub corrupt: Option<wiregauge_responder::FaultRate>,
     /// Send the answer twice.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
     pub duplicate: Option<wiregauge_responder::FaultRate>,
-    /// Hold the answer back by 5 ms, so that later ones overtake it.
+    /// Delay the answer by 5 ms, so that later ones overtake it.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
     pub reorder: Option<wiregauge_responder::FaultRate>,
-    /// Lose a byte in the middle of the answer.
+    /// Drop a byte in the middle of the answer.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
     pub lose_byte: Option<wiregauge_responder::FaultRate>,
     /// Insert a byte in the middle of the answer.
     #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
     pub insert_byte: Option<wiregauge_responder::FaultRate>,
-    /// Do nothing for a while, such as every=1000:400ms.
+    /// Stall for a time, such as every=1000:400ms.
     #[arg(long, value_name = "OFTEN:TIME", value_parser = values::stall, help_heading = "Faults")]
     pub stall: Option<(wiregauge_responder::FaultRate, u64)>,
-    /// Be gone after so many exchanges.
+    /// Disconnect after N exchanges.
     #[arg(long, value_name = "N", help_heading = "Faults")]
     pub disconnect_after: Option<u64>,
-    /// Seed of all that is random.
+    /// Random seed.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Load the device while it serves: threads that compute, threads that copy memory.
+    /// Synthetic load while serving: number of compute threads and of memory-copy threads.
     #[arg(long, value_name = "cpu=N,memory=N", value_parser = values::host_load)]
     pub device_load: Option<wiregauge_record::HostLoad>,
-    /// Do not tell of clients that come and leave.
+    /// Do not log connections.
     #[arg(long, short)]
     pub quiet: bool,
 

@@ -7,20 +7,20 @@ use std::path::PathBuf;
 /// `--protocol`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ProtocolArg {
-    /// Any echo server: bytes come back as they were sent.
+    /// Any echo server.
     Echo,
-    /// wiregauge's own frames: sizes that differ, device time, integrity.
+    /// The wiregauge protocol: independent sizes, device time, checksums.
     Wiregauge,
-    /// A line of text is answered by a line of text, as by SCPI instruments.
+    /// One line of text for each request and response, as SCPI instruments do.
     Lines,
 }
 
 /// `--protocol` of a responder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ServeProtocolArg {
-    /// Send back what arrives; answers `--protocol lines` too.
+    /// Echo all data; also works with `--protocol lines`.
     Echo,
-    /// wiregauge's own frames.
+    /// The wiregauge protocol.
     Wiregauge,
 }
 
@@ -30,13 +30,13 @@ pub struct HostArgs {
     /// Real-time priority (SCHED_FIFO) of the measuring thread, 1 to 99; needs CAP_SYS_NICE.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=99), help_heading = "Host")]
     pub priority: Option<u8>,
-    /// Keep the measuring thread on this processor, and the rest of wiregauge off it.
+    /// Pin the measuring thread to this CPU, and keep all other wiregauge threads off it.
     #[arg(long, value_name = "CPU", help_heading = "Host")]
     pub pin: Option<u32>,
-    /// Lock all memory; needs CAP_IPC_LOCK.
+    /// Lock memory, which prevents page faults; needs CAP_IPC_LOCK.
     #[arg(long, help_heading = "Host")]
     pub lock_memory: bool,
-    /// Load this host while measuring: threads that compute, threads that copy memory.
+    /// Synthetic load while measuring: number of compute threads and of memory-copy threads.
     #[arg(long, value_name = "cpu=N,memory=N", value_parser = values::host_load, help_heading = "Host")]
     pub host_load: Option<wiregauge_record::HostLoad>,
 }
@@ -44,7 +44,7 @@ pub struct HostArgs {
 /// Where the run is kept.
 #[derive(Clone, Debug, Default, Args)]
 pub struct KeepArgs {
-    /// Store the run in this directory [default: a new one among the stored runs].
+    /// Store the run in this directory [default: a new one with the other stored runs].
     #[arg(
         long,
         value_name = "DIR",
@@ -60,10 +60,10 @@ pub struct KeepArgs {
 /// How results are printed.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct Look {
-    /// Print JSON for machines.
+    /// Print JSON.
     #[arg(long, help_heading = "Result")]
     pub json: bool,
-    /// Print the tables only: no progress, no notes.
+    /// Print only the tables: no progress, no notes.
     #[arg(long, short, help_heading = "Result")]
     pub quiet: bool,
     /// Print the confidence interval of every percentile.

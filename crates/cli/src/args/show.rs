@@ -8,16 +8,15 @@ Examples:
   wiregauge show last
   wiregauge show last --format md > issue.md       # tables, warnings, conditions, command
   wiregauge show last --format latex > tables.tex  # needs \\usepackage{booktabs}
-  wiregauge show last --format csv > points.csv    # one row a point; docs/report.md has the columns
+  wiregauge show last --format csv > points.csv    # one row per point; columns: docs/report.md
   wiregauge show 2026-11-21T14 --json | jq .points[0].rtt";
 
 /// What `wiregauge show` was asked for.
 #[derive(Debug, Args)]
 pub struct ShowArgs {
-    /// A directory, a name (or its beginning) of a stored run, or `last`.
+    /// A stored run: its directory, its name or the beginning of it, or `last`.
     pub run: String,
-    /// For whom: text for a terminal, md for an issue, latex for a paper, csv and json for programs
-    /// [default: text].
+    /// Output format [default: text].
     #[arg(long, value_name = "FORMAT", help_heading = "Result")]
     pub format: Option<ShowFormat>,
     #[command(flatten)]
@@ -28,16 +27,16 @@ pub struct ShowArgs {
 /// What a run is shown as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ShowFormat {
-    /// Aligned tables.
+    /// Aligned tables for a terminal.
     Text,
     /// Markdown.
     #[value(alias = "markdown")]
     Md,
-    /// Tables for booktabs.
+    /// LaTeX tables with booktabs.
     #[value(alias = "tex")]
     Latex,
-    /// One row a point, or a point and way.
+    /// One row per point, or per point and direction.
     Csv,
-    /// All of run.json; short: --json.
+    /// The complete run.json; same as --json.
     Json,
 }

@@ -11,7 +11,7 @@ use wiregauge_record::Direction;
 /// Below the flags in its help.
 pub const EXAMPLES: &str = "\
 Examples:
-  # how much gets through, each way and both at once?
+  # what is the throughput in each direction, and in both at once?
   wiregauge stream tcp://10.0.0.5:7700 --direction in,out,both
 
   # a board on USB-CDC: what do small writes cost?
@@ -20,10 +20,10 @@ Examples:
   # a USB device: where does the time go?
   wiregauge stream usb://1d6b:0104 --transfer 64,512,4k,64k --queue 1,4 --usbmon && wiregauge explain last
 
-  # how much buffer must the device have, so that at 500 kB/s nothing is lost?
+  # how much buffer does the device need to lose nothing at 500 kB/s?
   wiregauge stream tcp://10.0.0.5:7700 --direction in --transfer 4k --duration 10s --rate 500kB/s
 
-  # two devices: each alone, then both at once, and what they cost each other
+  # two devices: each alone, then both at once
   wiregauge stream tcp://10.0.0.5:7700 tcp://10.0.0.6:7700 --direction in
 
   # in a script: exit code 1 if a limit is missed
@@ -56,41 +56,42 @@ impl From<DirectionArg> for Direction {
 /// `wiregauge stream`.
 #[derive(Debug, Args)]
 pub struct StreamArgs {
-    /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, null://
-    /// Several devices are measured one after another, and then all at once.
+    /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, usb://VID:PID, null://.
+    /// Several devices are measured one at a time, then all at once.
     #[arg(required = true, value_name = "ADDRESS")]
     pub addresses: Vec<String>,
 
-    /// Which way the data flows.
+    /// Direction of the data.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "in,out")]
     pub direction: Vec<DirectionArg>,
-    /// Bytes of one transfer: a write, a read, a URB, a datagram.
+    /// Bytes per transfer: one write, read, URB or datagram.
     #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "4k")]
     pub transfer: Sizes,
-    /// Transfers submitted at once, where the link has a queue (USB) [default: 1; usb 4]. Check the
+    /// Number of transfers submitted at once, for links with a queue (USB) [default: 1; usb 4]. Check the
     /// achieved queue in the result.
     #[arg(long, value_name = "LIST", value_parser = values::sizes)]
     pub queue: Option<Sizes>,
-    /// Measure each point so long.
+    /// Duration of each point.
     #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "2s")]
     pub duration: Duration,
-    /// Start-up before it, left out of every figure: buffers fill faster than the wire flows.
+    /// Start-up time before each point, excluded from all figures: buffers fill faster than the wire
+    /// drains.
     #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "200ms")]
     pub settle: Duration,
-    /// After this long without a completed transfer the link has failed.
+    /// Fail if no transfer completes for TIME.
     #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "1s")]
     pub timeout: Duration,
-    /// Do not compare what the host receives with what it should be; count bytes only.
+    /// Do not check the content of received data; only count bytes.
     #[arg(long)]
     pub no_check: bool,
     /// Compute the buffer that the device needs at these constant rates, such as 24MB/s or 8Mbit/s.
     #[arg(long, value_name = "RATES", value_parser = values::byte_rate, value_delimiter = ',')]
     pub rate: Vec<values::ByteRate>,
-    /// Loss probability that those buffers are also computed for.
+    /// Loss probability for which these buffers are also computed.
     #[arg(long, value_name = "P", value_parser = values::loss, default_value = "1e-6")]
     pub loss: f64,
-    /// Exit with code 1 unless this holds at every point, such as rate>1MB/s, lost=0, gap.max<5ms;
-    /// in. or out. in front of it restricts it to one way.
+    /// Exit with code 1 unless this limit holds at every point, such as rate>1MB/s, lost=0, gap.max<5ms;
+    /// the prefix in. or out. restricts it to one direction.
     #[arg(long, value_name = "LIMIT", value_parser = constraint::of_streams)]
     pub require: Vec<Constraint>,
 
@@ -98,15 +99,15 @@ pub struct StreamArgs {
     #[allow(missing_docs)]
     pub host: HostArgs,
 
-    /// Baud rate of a serial line [default: as it is set].
+    /// Baud rate of a serial line [default: unchanged].
     #[arg(long, help_heading = "Link")]
     pub baud: Option<u32>,
-    /// USB on Linux: note when the kernel took and gave back each transfer, for `wiregauge explain`.
+    /// USB on Linux: record when the kernel submitted and completed each transfer, for `wiregauge explain`.
     /// Needs the usbmon module and read permission on /dev/usbmonN.
     #[arg(long, help_heading = "Link")]
     pub usbmon: bool,
 
-    /// Also write one CSV row a transfer to this file.
+    /// Also write a CSV file with one row per transfer.
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     pub csv: Option<PathBuf>,
     #[command(flatten)]

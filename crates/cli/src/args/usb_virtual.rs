@@ -12,9 +12,9 @@ use wiregauge_responder::usb_virtual::VirtualPlan;
 /// `--nak-retry`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum NakRetryArg {
-    /// A device that was not ready is asked again in the next frame or microframe.
+    /// Retry in the next frame or microframe.
     Frame,
-    /// It is asked again at once.
+    /// Retry at once.
     AtOnce,
 }
 
@@ -22,22 +22,22 @@ pub enum NakRetryArg {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "USB virtual")]
 pub struct VirtualArgs {
-    /// A device of the literature; what else is given here overrides it. See docs/models.md.
+    /// A device from the literature (docs/models.md); the other flags override its values.
     #[arg(long, value_name = "NAME", value_parser = profile, conflicts_with_all = ["speed", "hub"])]
     pub profile: Option<&'static Profile>,
-    /// Time from the end of a transfer until the device begins with the next one.
+    /// Time between two transfers in the device.
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub device_time: Option<Duration>,
-    /// Time that the device takes to load or unload each packet.
+    /// Time that the device needs to load or unload each packet.
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub packet_time: Option<Duration>,
-    /// When a device that was not ready is asked again [default: at-once].
+    /// When the host retries after a NAK [default: at-once].
     #[arg(long, value_enum)]
     pub nak_retry: Option<NakRetryArg>,
-    /// Full speed behind a high-speed hub and its host controller.
+    /// Full speed behind a high-speed hub.
     #[arg(long)]
     pub hub: bool,
-    /// So many devices that share one bus.
+    /// Number of devices sharing the bus.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub devices: Option<u32>,
 }
@@ -48,7 +48,10 @@ fn profile(name: &str) -> Result<&'static Profile, String> {
         .find(|profile| profile.name == name)
         .ok_or_else(|| {
             let names: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
-            format!("`{name}` is none of: {}", names.join(", "))
+            format!(
+                "unknown profile `{name}`: choose one of {}",
+                names.join(", ")
+            )
         })
 }
 
@@ -87,7 +90,7 @@ impl VirtualArgs {
             (Some(SpeedArg::High), None) => Bus::HighSpeed,
             (Some(SpeedArg::Super), None) => {
                 anyhow::bail!(
-                    "the model of the bus knows full and high speed (--speed full, --speed high)"
+                    "usb-virtual supports only full and high speed (--speed full, --speed high)"
                 )
             }
         };
@@ -98,7 +101,7 @@ impl VirtualArgs {
         if self.hub {
             if speed != Bus::FullSpeed {
                 anyhow::bail!(
-                    "--hub is for --speed full: a high-speed hub repeats high speed as it is"
+                    "--hub requires --speed full: a high-speed hub only repeats high-speed traffic"
                 );
             }
             bus = bus.behind_hub();

@@ -25,7 +25,7 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
             .any(|compared| compared.figure.to_string() == *name)
         {
             bail!(
-                "cannot compare {name}: it is no figure of these runs of kind {}",
+                "cannot compare {name}: runs of kind {} have no such figure",
                 comparison.kind
             );
         }
@@ -57,7 +57,7 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
             remark!(session, "{BAD}met:{RESET} {text}: {place}");
         }
         for place in &judged.undecided {
-            remark!(session, "{CAUTION}not decided:{RESET} {text}: {place}");
+            remark!(session, "{CAUTION}inconclusive:{RESET} {text}: {place}");
         }
     }
     Ok(match is_met {
@@ -81,7 +81,7 @@ fn side(text: &str) -> anyhow::Result<Vec<AnyRun>> {
             .iter()
             .any(|other| other.stored().dir().canonicalize().ok() == dir.as_ref().ok().cloned())
         {
-            bail!("cannot take {name} twice for the same side: it is one run, not two");
+            bail!("cannot use {name} twice on the same side: it is one run, not two");
         }
         runs.push(run);
     }

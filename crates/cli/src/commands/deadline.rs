@@ -38,14 +38,13 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     let run = match wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)? {
         AnyRun::Exchange(run) => run,
         AnyRun::Loop(run) => bail!(
-            "{} is a loop: how often it would have stalled, for every latency, stands in its own tables \
-             and figures (wiregauge show {0}; docs/loop.md)",
+            "{} is a loop run: its own tables and figures show how often it would have stalled at each latency \
+             (wiregauge show {0}; docs/loop.md)",
             run.name()
         ),
         AnyRun::Stream(run) => bail!(
-            "{} is a stream, which waits for no answers and so has no deadlines: what it needs so that \
-             nothing is lost is a buffer (wiregauge stream --rate; docs/stream.md). Measure a control \
-             loop with wiregauge exchange",
+            "{} is a stream run, which has no answers and so no deadlines; it needs a buffer instead \
+             (wiregauge stream --rate; docs/stream.md). Measure a control loop with wiregauge exchange",
             run.name()
         ),
     };
@@ -82,7 +81,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     if let Some((file, format)) = figure {
         match figures::of_deadlines(&deadlines) {
             Some(drawn) => draw(&drawn, file, format, session)?,
-            None => bail!("no exchange was answered, so there is nothing to draw"),
+            None => bail!("no exchange was answered: there is nothing to draw"),
         }
     }
     for text in &missed {
@@ -101,21 +100,24 @@ fn control_loop(args: &DeadlineArgs, run: &Run<Exchange>) -> anyhow::Result<Cont
         (Some(period), _) => ns(period),
         (None, Schedule::EveryNs(every_ns)) => every_ns,
         (None, Schedule::AsFastAsPossible) => bail!(
-            "{} was measured as fast as possible, so it has no period of its own: give the loop's \
-             (such as --period 1ms)",
+            "{} was measured as fast as possible, so it has no period: give the period of the loop, such as \
+             --period 1ms",
             run.name()
         ),
     };
     if period_ns == 0 {
-        bail!("{} has a schedule of no length: give --period", run.name());
+        bail!(
+            "{} has a schedule with a period of 0: give --period",
+            run.name()
+        );
     }
     let deadline_ns = args.deadline.map_or(period_ns, ns);
     let deepest = run.file.points.iter().map(|point| point.point.depth).max();
     if deadline_ns > period_ns && deepest == Some(1) {
         bail!(
-            "a deadline of {:?} with a period of {:?} needs more than one request under way: a loop \
-             that waits for each answer cannot ask at the next tick before it has come. Give a \
-             --deadline of at most the period, or measure with --depth 2 or more",
+            "a deadline of {:?} with a period of {:?} needs more than one outstanding request: a loop that \
+             waits for each answer cannot send at the next tick before it arrives. Use a --deadline no longer \
+             than the period, or measure with --depth 2 or more",
             Duration::from_nanos(deadline_ns),
             Duration::from_nanos(period_ns)
         );
@@ -133,7 +135,7 @@ fn chosen(args: &DeadlineArgs, run: &Run<Exchange>) -> anyhow::Result<Vec<usize>
     let points = &run.file.points;
     if points.is_empty() {
         bail!(
-            "{}: no point was finished, so there is nothing to tell",
+            "{}: no point was finished: there is nothing to report",
             run.name()
         );
     }
@@ -161,7 +163,7 @@ fn chosen(args: &DeadlineArgs, run: &Run<Exchange>) -> anyhow::Result<Vec<usize>
             false => String::new(),
         };
         bail!(
-            "{} has no such point. There are {}{more}",
+            "{} has no such point; it has {}{more}",
             run.name(),
             there.join("; ")
         );
@@ -179,7 +181,7 @@ fn missed(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<String> {
                 Kept::Yes => {}
                 Kept::No => missed.push(format!("{}: {name}", limit.text)),
                 Kept::NotShown => missed.push(format!(
-                    "{}: {name}: not shown; the run is too short to tell",
+                    "{}: {name}: not proven; the run is too short",
                     limit.text
                 )),
             }
@@ -194,7 +196,7 @@ fn format(file: &Path) -> anyhow::Result<Format> {
         Some("svg") => Ok(Format::Svg),
         Some("png") => Ok(Format::Png),
         _ => bail!(
-            "cannot tell what to draw into {}: its name must end in .svg or .png",
+            "cannot write a figure to {}: the name must end in .svg or .png",
             file.display()
         ),
     }

@@ -27,7 +27,9 @@ struct Responder {
 impl Responder {
     fn start(session: &Session<'_>, arguments: &[&str]) -> anyhow::Result<Responder> {
         let program = session.caller.program();
-        let (binary, words) = program.split_first().context("finding this program")?;
+        let (binary, words) = program
+            .split_first()
+            .context("cannot find the program's own path")?;
         let mut process = Command::new(binary)
             .args(words)
             .arg("serve")
@@ -35,11 +37,11 @@ impl Responder {
             .arg("--quiet")
             .stdout(Stdio::piped())
             .spawn()
-            .context("starting a responder")?;
+            .context("cannot start a responder")?;
         let output = process
             .stdout
             .take()
-            .context("reading from the responder")?;
+            .context("cannot read from the responder")?;
         let mut responder = Responder {
             process,
             address: String::new(),
@@ -47,7 +49,7 @@ impl Responder {
         let mut line = String::new();
         BufReader::new(output)
             .read_line(&mut line)
-            .context("reading from the responder")?;
+            .context("cannot read from the responder")?;
         match line.trim().strip_prefix("serving ") {
             Some(address) => responder.address = address.to_string(),
             None => bail!("the responder did not start: serve {}", arguments.join(" ")),
@@ -76,7 +78,7 @@ pub fn run(
     let say = |text: &str| say(session, text);
     let type_this = |command: &str| type_this(session, command);
 
-    say("1. A modelled microcontroller on full-speed USB, 700 us of work for each request")?;
+    say("1. A modelled microcontroller on full-speed USB, service time 700 us")?;
     let device = ["pty:", "--bus", "full-speed", "--service-time", "700us"];
     type_this(&format!("wiregauge serve {}", device.join(" ")))?;
     let responder = Responder::start(session, &device)?;
@@ -101,10 +103,10 @@ pub fn run(
 
     tell!(
         session,
-        "\nBoth runs are stored in {} with every sample.",
+        "\nBoth runs are stored in {}, with all samples.",
         home.display()
     );
-    say("Next, for a device of your own")?;
+    say("Next: measure your own device")?;
     for line in [
         "wiregauge exchange serial:///dev/ttyACM0 --protocol echo --out 64 --depth 1,2,4",
         "wiregauge exchange tcp://DEVICE:7 --protocol echo --out 1..1k --connect each",
@@ -190,9 +192,9 @@ fn lesson(session: &Session<'_>, run: &Run) -> std::io::Result<()> {
     };
     tell!(
         session,
-        "\n{HEADING}What it shows:{RESET} with 48 B answers, keeping 2 requests outstanding repeats {:.1} times\n\
-         as often, 4 of them {:.1} times. With 8000 B answers the bus is the limit: {:.0} % of it at\n\
-         depth 1, {:.0} % at depth 4.",
+        "\n{HEADING}Result:{RESET} with responses of 48 B, depth 2 gives {:.1} times as many exchanges per \
+         second,\ndepth 4 {:.1} times. With responses of 8000 B the bus is the limit: {:.0} % of it is used \
+         at\ndepth 1, {:.0} % at depth 4.",
         one.0 / two.0,
         one.0 / four.0,
         large_one.1 * 100.0,

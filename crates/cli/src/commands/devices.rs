@@ -27,7 +27,7 @@ pub fn run(args: &DevicesArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     if !args.probe {
         writeln!(
             out,
-            "nobody was asked; --probe opens each device and asks it for its name"
+            "no device was opened; --probe opens each device and sends it a HELLO"
         )?;
     }
     Ok(Outcome::Done)
@@ -39,7 +39,7 @@ fn usb(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
         return writeln!(out, " {problem}");
     }
     if found.usb.is_empty() {
-        return writeln!(out, " no device, besides the hubs of this computer");
+        return writeln!(out, " no device except the hubs of this computer");
     }
     let mut table = table(&[
         "address",
@@ -48,7 +48,7 @@ fn usb(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
         "speed",
         "driver",
         "path",
-        "by way of hubs",
+        "through hubs",
         "controller",
         "responder",
     ]);
@@ -82,7 +82,7 @@ fn usb(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
     if found.usb.iter().any(|device| device.address.is_none()) {
         writeln!(
             out,
-            " in brackets: no bulk or interrupt pair that is made to be talked to"
+            " in brackets: no usable pair of bulk or interrupt endpoints"
         )?;
     }
     Ok(())
@@ -139,7 +139,7 @@ fn network(out: &mut dyn Write, found: &Survey, probed: bool) -> std::io::Result
 
 fn responder(answer: &Answer) -> String {
     match answer {
-        Answer::NotAsked => "not asked".into(),
+        Answer::NotAsked => "not probed".into(),
         Answer::SaysSo => "yes, by its name".into(),
         Answer::Responder { name } => format!("yes: {name}"),
         Answer::None { why } => format!("no: {why}"),

@@ -96,7 +96,8 @@ fn missed(session: &Session<'_>, steps: &[Step], is_missed: fn(&Step) -> bool) -
 
 fn undo_place() -> anyhow::Result<PathBuf> {
     wiregauge_doctor::undo_place().context(
-        "finding a place for the undo file: neither XDG_STATE_HOME nor HOME is set to an absolute path",
+        "cannot choose a directory for the undo file: neither XDG_STATE_HOME nor HOME is set to an absolute \
+         path",
     )
 }
 
@@ -125,7 +126,7 @@ fn of_run(context: &HostContext, session: &Session<'_>) -> Target {
     if !context.is_of_this_host() {
         remark!(
             session,
-            "note: the run was measured on another computer; only what it kept is judged"
+            "note: the run was measured on another computer; only its stored conditions are checked"
         );
         return Target::Here;
     }
@@ -136,13 +137,13 @@ fn of_run(context: &HostContext, session: &Session<'_>) -> Target {
 /// What an address stands for on this host.
 fn target(context: &HostContext, text: &str) -> anyhow::Result<Target> {
     let address = Address::parse(text)?;
-    let doing = format!("looking for {address}");
+    let doing = format!("cannot find {address}");
     Ok(match address.kind().scheme {
         "serial" => {
             // The context knows absolute paths only.
             let path = std::path::absolute(address.rest()).unwrap_or_default();
             let Some(path) = context.resolved(&path) else {
-                let said = format!("there is no {}", address.rest());
+                let said = format!("{} does not exist", address.rest());
                 return Err(LinkError::new(LinkErrorKind::NotFound, doing, said)
                     .hint("is the device plugged in? its name may have changed: wiregauge devices")
                     .into());
@@ -152,9 +153,9 @@ fn target(context: &HostContext, text: &str) -> anyhow::Result<Target> {
         "usb" => {
             let name = wiregauge_link::devices::usb_port(&address)?;
             if !context.exists(format!("/sys/bus/usb/devices/{name}")) {
-                let said = format!("nothing hangs on port {name}");
+                let said = format!("no device is attached to port {name}");
                 return Err(LinkError::new(LinkErrorKind::NotFound, doing, said)
-                    .hint("is the device plugged in? wiregauge devices names the ports")
+                    .hint("is the device plugged in? wiregauge devices lists the ports")
                     .into());
             }
             Target::Usb { name }
@@ -163,10 +164,10 @@ fn target(context: &HostContext, text: &str) -> anyhow::Result<Target> {
             let found = address.rest().to_socket_addrs();
             let mut found = found.map_err(|error| {
                 LinkError::new(LinkErrorKind::Unreachable, &doing, error.to_string())
-                    .hint("is the name right? an address in numbers needs no name server")
+                    .hint("is the name right? a numeric address needs no name server")
             })?;
             let Some(peer) = found.next() else {
-                bail!("{doing}: the name has no address");
+                bail!("{doing}: the name does not resolve to an address");
             };
             Target::Network {
                 peer: peer.ip(),

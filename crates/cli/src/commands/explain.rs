@@ -42,7 +42,7 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
             (value, explanation.models, links)
         }
         AnyRun::Loop(run) => bail!(
-            "{} is a loop: what it needs and what limits it stands in its tables (wiregauge show {0})",
+            "{} is a loop run: its tables show the latency needed and what limits it (wiregauge show {0})",
             run.name()
         ),
     };

@@ -66,7 +66,7 @@ where
         };
         // Not stored means: in a directory that is gone afterwards.
         let mut passing = match keep.no_store {
-            true => Some(tempfile::tempdir().context("making a directory")?),
+            true => Some(tempfile::tempdir().context("cannot create a directory")?),
             false => None,
         };
         let dir: PathBuf = match (&passing, &keep.store) {

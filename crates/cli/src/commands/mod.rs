@@ -69,6 +69,6 @@ pub fn run(arguments: Arguments, session: &Session<'_>) -> anyhow::Result<Outcom
 fn man(directory: &Path) -> anyhow::Result<Outcome> {
     std::fs::create_dir_all(directory)
         .and_then(|()| clap_mangen::generate_to(Arguments::command(), directory))
-        .with_context(|| format!("writing man pages to {}", directory.display()))?;
+        .with_context(|| format!("cannot write the man pages to {}", directory.display()))?;
     Ok(Outcome::Done)
 }

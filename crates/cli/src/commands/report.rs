@@ -54,7 +54,7 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     if let Some(dir) = &args.figures {
         if drawn.is_empty() {
             let why = format!(
-                "there is nothing to draw of these runs, so no figure was written to {}",
+                "these runs have nothing to draw: no figure was written to {}",
                 dir.display()
             );
             if place.is_none() {
@@ -147,7 +147,7 @@ fn complain(subjects: &[Subject], session: &Session<'_>) {
             };
             remark!(
                 session,
-                "{CAUTION}warning:{RESET} {}: no samples to draw of row {}{more}: {why}",
+                "{CAUTION}warning:{RESET} {}: cannot draw the samples of row {}{more}: {why}",
                 run.name(),
                 at + 1
             );
@@ -155,7 +155,7 @@ fn complain(subjects: &[Subject], session: &Session<'_>) {
         if run.points() == 0 {
             remark!(
                 session,
-                "{CAUTION}warning:{RESET} {}: no point was finished, so there is nothing to draw",
+                "{CAUTION}warning:{RESET} {}: no point was finished: there is nothing to draw",
                 run.name()
             );
         }

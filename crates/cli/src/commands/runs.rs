@@ -47,7 +47,7 @@ pub fn run(args: &RunsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     }
     writeln!(
         out,
-        "{HEADING}Runs in {}{RESET}, the newest last",
+        "{HEADING}Runs in {}{RESET}, newest last",
         home.display()
     )?;
     for line in table.to_string().lines() {

@@ -26,14 +26,14 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     match (&mut address, gadget.given(), usb_virtual.given()) {
         (ServeAddress::UsbVirtual(_), ..) if args.bus.is_some() => {
             anyhow::bail!(
-                "usb-virtual has a bus of its own: --speed or --profile in place of --bus"
+                "usb-virtual always models a bus: use --speed or --profile instead of --bus"
             )
         }
         (ServeAddress::UsbVirtual(plan), ..) => **plan = usb_virtual.plan(gadget)?,
-        (_, _, Some(flag)) => anyhow::bail!("{flag} is for `wiregauge serve usb-virtual`"),
+        (_, _, Some(flag)) => anyhow::bail!("{flag} requires `wiregauge serve usb-virtual`"),
         (ServeAddress::UsbGadget(plan), ..) => **plan = gadget.plan(),
         (_, Some(flag), _) => {
-            anyhow::bail!("{flag} is for `wiregauge serve usb-gadget` and `usb-virtual`")
+            anyhow::bail!("{flag} requires `wiregauge serve usb-gadget` or `usb-virtual`")
         }
         _ => {}
     }
@@ -79,28 +79,27 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
             if remote {
                 remark!(
                     session,
-                    "{CAUTION}note:{RESET} other hosts can reach this responder; \
-                     127.0.0.1 in place of the host keeps it to this one"
+                    "{CAUTION}note:{RESET} other hosts can reach this responder; use 127.0.0.1 as the host to \
+                     allow only local clients"
                 );
             }
             if !quiet {
                 let hint = how_to_measure(address, gadget);
-                remark!(session, "{hint}   (Ctrl-C ends)");
+                remark!(session, "{hint}   (stop with Ctrl-C)");
             }
         }
-        ServeEvent::Came(peer) if !quiet => remark!(session, "{peer} came"),
-        ServeEvent::Left(peer) if !quiet => remark!(session, "{peer} left"),
+        ServeEvent::Came(peer) if !quiet => remark!(session, "{peer} connected"),
+        ServeEvent::Left(peer) if !quiet => remark!(session, "{peer} disconnected"),
         ServeEvent::TurnedAway(peer) => {
             remark!(
                 session,
-                "{CAUTION}turned away:{RESET} {peer} (see --max-clients)"
+                "{CAUTION}rejected:{RESET} {peer} (see --max-clients)"
             );
         }
         ServeEvent::CannotAccept(error) => {
             remark!(
                 session,
-                "{CAUTION}cannot accept clients:{RESET} {error}; trying again until it works \
-                 (reported once)"
+                "{CAUTION}cannot accept clients:{RESET} {error}; will retry (reported once)"
             );
         }
         ServeEvent::ReplyLost { peer, error } => {
@@ -121,8 +120,8 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
 fn how_to_measure(address: &str, gadget: bool) -> String {
     if gadget && address.starts_with("serial:") {
         // What the host calls its end is the host's business.
-        return "measure it from the host with: wiregauge exchange serial:///dev/ttyACM0 \
-                (or the number that it got there)"
+        return "measure it from the host with: wiregauge exchange serial:///dev/ttyACM0 (the number may \
+                differ)"
             .into();
     }
     let from = if gadget { " from the host" } else { "" };

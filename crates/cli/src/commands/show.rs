@@ -16,7 +16,7 @@ pub fn run(args: &ShowArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         (None, false) => ShowFormat::Text,
         (None | Some(ShowFormat::Json), true) => ShowFormat::Json,
         (Some(format), false) => format,
-        (Some(_), true) => bail!("--json is short for --format json; leave one of them out"),
+        (Some(_), true) => bail!("--json means --format json: use only one of them"),
     };
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
     let tell = || tables::of(&run, args.look.confidence);

@@ -37,7 +37,7 @@ pub fn stream(
     let flows = &explained.flows;
     let links = !plan.more_links.is_empty();
     print(out, parts(flows, links))?;
-    writeln!(out, "\n{HEADING}What limits{RESET}")?;
+    writeln!(out, "\n{HEADING}Bottleneck{RESET}")?;
     for flow in flows {
         writeln!(out, "  {}: {}", name(flow, links), flow.words)?;
     }
@@ -61,10 +61,10 @@ fn parts(flows: &[FlowSplit], links: bool) -> Table {
     if watched {
         columns.extend(["stack", "%"]);
     }
-    columns.extend([rest, "%", "a transfer", "MB/s", "limits"]);
+    columns.extend([rest, "%", "per transfer", "MB/s", "limits"]);
     let mut table = Table::new(
         format!(
-            "Where the time of a transfer goes, means in {}, and % of it",
+            "Where the time of a transfer goes: means in {}, and % of the total",
             unit.name()
         ),
         &columns,
@@ -140,23 +140,23 @@ fn notes(out: &mut impl Write, explained: &StreamExplanation) -> io::Result<()> 
     if on_usb.clone().any(|flow| flow.stack_ns.is_none()) {
         writeln!(
             out,
-            "\n{CAUTION}note:{RESET} without usbmon the USB stack's part is within \
-             \"device+bus\". To tell it apart: sudo modprobe usbmon, then stream --usbmon as root or \
-             with read permission on /dev/usbmonN (docs/explain.md)"
+            "\n{CAUTION}note:{RESET} without usbmon, \"device+bus\" includes the time of the USB stack. To \
+             separate them: sudo modprobe usbmon, then stream --usbmon as root or with read permission on \
+             /dev/usbmonN (docs/explain.md)"
         )?;
     }
     if watched > 0 && watched < transfers {
         write!(
             out,
-            "\n{CAUTION}note:{RESET} usbmon saw the URBs of {watched} of {transfers} transfers; stack \
-             and device+bus are the means of those"
+            "\n{CAUTION}note:{RESET} usbmon recorded the URBs of {watched} of {transfers} transfers; stack and \
+             device+bus are means over those"
         )?;
         let (full, set) = (
             explained.urb_events_overflowed,
             explained.urb_events_at_clock_set,
         );
         if full > 0 {
-            write!(out, "; {full} events found no room in its ring")?;
+            write!(out, "; {full} events were lost because its ring was full")?;
         }
         if set > 0 {
             write!(out, "; {set} were dropped because the clock was set")?;
@@ -166,8 +166,8 @@ fn notes(out: &mut impl Write, explained: &StreamExplanation) -> io::Result<()> 
     if flows.iter().any(|flow| flow.queued && flow.point.queue > 1) {
         writeln!(
             out,
-            "\nWith a queue, device+bus includes the wait behind the transfers before; what each one \
-             costs is the column \"a transfer\"."
+            "\nWith a queue, device+bus includes the wait behind earlier transfers; the cost of one transfer \
+             is in the column \"per transfer\"."
         )?;
     }
     Ok(())
@@ -177,9 +177,8 @@ fn notes(out: &mut impl Write, explained: &StreamExplanation) -> io::Result<()> 
 pub fn interrupt_note(out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
-        "\n{CAUTION}note:{RESET} an interrupt endpoint is polled once every bInterval of its \
-         descriptor, however fast host and device are: the wait for the next poll is within \
-         device+bus. A smaller bInterval, or a bulk endpoint, takes it away (docs/explain.md)"
+        "\n{CAUTION}note:{RESET} an interrupt endpoint is polled only once per bInterval: device+bus includes \
+         the wait for the next poll. A smaller bInterval or a bulk endpoint avoids it (docs/explain.md)"
     )
 }
 
@@ -206,7 +205,10 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
         "TRT",
     ]);
     let mut table = Table::new(
-        format!("Where the RTT goes, means in {}, and % of it", unit.name()),
+        format!(
+            "Where the RTT goes: means in {}, and % of the total",
+            unit.name()
+        ),
         &columns,
     );
     for split in splits {
@@ -231,7 +233,7 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
         table.row(cells);
     }
     print(out, table)?;
-    writeln!(out, "\n{HEADING}What limits{RESET}")?;
+    writeln!(out, "\n{HEADING}Bottleneck{RESET}")?;
     for split in splits {
         let (point, words) = (split.point, &split.words);
         writeln!(
@@ -243,13 +245,13 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
     match splits.iter().find_map(|split| split.floor.as_ref()) {
         Some(floor) => writeln!(
             out,
-            "\nhost: what an exchange costs on this host without the device ({floor}, p50 before the \
-             run). wire+wait: the rest; bytes on the wire, drivers, waiting behind other exchanges."
+            "\nhost: time of an exchange on this host without the device ({floor}, p50 before the run). \
+             wire+wait: the rest: bytes on the wire, drivers, waiting behind other exchanges."
         ),
         None => writeln!(
             out,
-            "\n{CAUTION}note:{RESET} this run was not calibrated (--no-calibration), so the host's \
-             part is within wire+wait"
+            "\n{CAUTION}note:{RESET} this run has no calibration (--no-calibration), so wire+wait includes the \
+             time of the host"
         ),
     }
 }

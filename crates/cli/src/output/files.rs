@@ -27,12 +27,12 @@ pub fn check(path: &Path) -> anyhow::Result<()> {
     let name = path.display();
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => bail!(
-            "writing the page to {name}: it is a directory; name a file in it, such as {}",
+            "cannot write the page to {name}: it is a directory; use a file in it, such as {}",
             path.join("report.html").display()
         ),
         Ok(found) if found.is_file() && !is_ours(path, &found)? => bail!(
-            "{name} is there already and is no page of wiregauge: it is not overwritten. Remove it, \
-             or give another name with -o FILE"
+            "{name} exists and is not a wiregauge report: it is not overwritten. Remove it, or use another \
+             name with -o FILE"
         ),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -97,7 +97,7 @@ fn parent(path: &Path) -> PathBuf {
 }
 
 fn cannot(path: &Path, error: &io::Error) -> StorageFailed {
-    StorageFailed(named("writing the page to", path, error))
+    StorageFailed(named("cannot write the page to", path, error))
 }
 
 /// An error that says what was done to which file.

@@ -7,21 +7,21 @@ use textwrap::Options;
 use wiregauge_doctor::{Change, Ended, Finding, Level, Step, Undone, alike};
 
 const WIDTH: usize = 80;
-/// As wide as `hurts  `.
-const INDENT: &str = "       ";
+/// As wide as `problem `.
+const INDENT: &str = "        ";
 
 /// All of them, the worst first as they come; the good ones in one line.
 pub fn findings(out: &mut impl Write, findings: &[Finding]) -> io::Result<()> {
     if findings.is_empty() {
         return writeln!(
             out,
-            "nothing to look at: this host, or the way to the device, has no such thing"
+            "nothing to check: this host and the connection to the device have nothing of this kind"
         );
     }
     for one in findings {
         match one.level {
-            Level::Hurts => finding(out, one, format!("{BAD}hurts{RESET}  "))?,
-            Level::Note => finding(out, one, format!("{CAUTION}note{RESET}   "))?,
+            Level::Hurts => finding(out, one, format!("{BAD}problem{RESET} "))?,
+            Level::Note => finding(out, one, format!("{CAUTION}note{RESET}    "))?,
             Level::Unknown | Level::Good => {}
         }
     }
@@ -31,7 +31,7 @@ pub fn findings(out: &mut impl Write, findings: &[Finding]) -> io::Result<()> {
             false => format!("{}: {} ({})", one.check, one.title, one.evidence.join("; ")),
         };
         let text = wrapped(&text, INDENT);
-        writeln!(out, "{HEADING}?{RESET}      {}", text.trim_start())?;
+        writeln!(out, "{HEADING}?{RESET}       {}", text.trim_start())?;
     }
     let good: Vec<&str> = findings
         .iter()
@@ -57,11 +57,11 @@ fn finding(out: &mut impl Write, finding: &Finding, level: String) -> io::Result
         labelled(out, if at == 0 { "seen" } else { "" }, seen)?;
     }
     if let Some(cost) = &finding.cost {
-        labelled(out, "costs", &cost.text)?;
+        labelled(out, "cost", &cost.text)?;
         labelled(out, "", &format!("[{}]", cost.source))?;
     }
     for (at, remedy) in finding.remedy.iter().enumerate() {
-        let label = if at == 0 { "mend" } else { "" };
+        let label = if at == 0 { "fix" } else { "" };
         writeln!(out, "{INDENT}{label:6} {TYPE}{remedy}{RESET}")?;
     }
     writeln!(out)
@@ -88,7 +88,7 @@ pub fn fixable(out: &mut impl Write, changes: &[Change], again: &str) -> io::Res
     let settings = settings(changes.len());
     writeln!(
         out,
-        "{settings} can be changed now, and put back with --undo:"
+        "{settings} can be changed now, and restored with --undo:"
     )?;
     writeln!(out, "  {TYPE}{again} --fix{RESET}")
 }
@@ -108,7 +108,7 @@ pub fn fixed(out: &mut impl Write, all: &[Step], again: &str) -> io::Result<()> 
         0 => Ok(()),
         count => writeln!(
             out,
-            "{} changed; wiregauge doctor --undo takes it back",
+            "{} changed; to restore: wiregauge doctor --undo",
             settings(count)
         ),
     }
@@ -119,15 +119,15 @@ pub fn undone(out: &mut impl Write, undone: &Undone, file: &Path, again: &str) -
     match undone {
         Undone::Nothing => writeln!(
             out,
-            "nothing to undo: there is no {}\nwhat --fix changed as root is undone as root",
+            "nothing to undo: {} does not exist\nchanges made by --fix as root must be undone as root",
             file.display()
         ),
         Undone::ByRestart => writeln!(
             out,
-            "nothing to undo: the computer was started anew since, which put the settings back"
+            "nothing to undo: the computer was restarted since, which restored the settings"
         ),
         Undone::Steps { steps: all } => {
-            writeln!(out, "{HEADING}Put back{RESET}")?;
+            writeln!(out, "{HEADING}Restored{RESET}")?;
             steps(out, all, again)
         }
     }
@@ -161,7 +161,7 @@ fn steps(out: &mut impl Write, all: &[Step], again: &str) -> io::Result<()> {
         }
     }
     if all.iter().any(Step::failed) {
-        writeln!(out, "what was refused, as root: {TYPE}{again}{RESET}")?;
+        writeln!(out, "run as root to apply the rest: {TYPE}{again}{RESET}")?;
     }
     Ok(())
 }
@@ -181,11 +181,11 @@ fn one(path: &str, step: &Step) -> String {
     let before = before.as_deref().unwrap_or("?");
     match ended {
         Ended::Written => format!("{path}: {before} -> {wanted}"),
-        Ended::WasSo => format!("{path}: {before} already"),
+        Ended::WasSo => format!("{path}: already {before}"),
         Ended::LeftAlone => {
-            format!("{path}: {before}, changed by somebody else meanwhile; left so")
+            format!("{path}: {before}, changed by another program in the meantime; kept")
         }
-        Ended::Gone => format!("{path}: is not there any more"),
+        Ended::Gone => format!("{path}: no longer exists"),
         Ended::Refused { why } => format!("{path}: {before}, not {wanted}: {why}"),
     }
 }

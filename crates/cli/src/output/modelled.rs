@@ -23,7 +23,7 @@ pub fn print(out: &mut impl Write, models: &[Modelled], links: bool) -> io::Resu
             continue;
         };
         let stream = modelled.way.is_some();
-        writeln!(out, "\n{HEADING}The link in a few numbers{name}{RESET}")?;
+        writeln!(out, "\n{HEADING}Link model{name}{RESET}")?;
         write!(out, "{}", numbers(&figures, stream).text())?;
         for words in &modelled.words {
             writeln!(out, "  - {words}")?;
@@ -44,7 +44,7 @@ pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::
         let rates = || all.iter().flat_map(|p| [p.out_bytes_s, p.in_bytes_s]);
         let rate = RateUnit::fitting(rates().fold(0.0, f64::max));
         let (mut columns, time, one) = match stream {
-            true => (vec!["transfer B", "queue"], "a transfer", "its time"),
+            true => (vec!["transfer B", "queue"], "per transfer", "time"),
             false => (vec!["OUT B", "IN B", "depth"], "TRT", "RTT"),
         };
         columns.extend([time, "low", "high", one, "low", "high"]);
@@ -105,12 +105,16 @@ pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::
             match how {
                 How::Beyond { beyond } => {
                     let depth = if stream { "queue" } else { "depth" };
-                    writeln!(out, "  {CAUTION}no band:{RESET} {}", beyond.say(depth))?;
+                    writeln!(
+                        out,
+                        "  {CAUTION}no prediction interval:{RESET} {}",
+                        beyond.say(depth)
+                    )?;
                 }
                 _ => writeln!(
                     out,
-                    "  band: so often it contains what is then measured, at settings of the same range \
-                     and under the same conditions; {how}"
+                    "  interval: probability that it contains the measured value, for settings in the same \
+                     range and under the same conditions; {how}"
                 )?,
             }
         }
@@ -123,7 +127,7 @@ fn name(modelled: &Modelled, links: bool) -> String {
     if let Some(way) = modelled.way {
         name.push_str(&format!(", {}", way.name()));
         if modelled.direction == Some(Direction::Both) {
-            name.push_str(" (both ways at once)");
+            name.push_str(" (both directions at once)");
         }
     }
     if links {
@@ -140,7 +144,11 @@ fn name(modelled: &Modelled, links: bool) -> String {
 /// One row a figure, each with its unit, because they have little in common.
 fn numbers(figures: &Figures, stream: bool) -> Table {
     let mut table = Table::new("", &["figure", "value", "95 % from", "to", "unit"]);
-    let one = if stream { "a transfer" } else { "an exchange" };
+    let one = if stream {
+        "per transfer"
+    } else {
+        "per exchange"
+    };
     let depth = if stream { "queue" } else { "depth" };
     if let Some(base) = &figures.base {
         let how = match figures.base_depth {
@@ -148,18 +156,18 @@ fn numbers(figures: &Figures, stream: bool) -> Table {
             deep => format!("with {depth} {deep}"),
         };
         let names = Names {
-            fixed: &format!("{one} {how}"),
-            byte: "and a byte",
+            fixed: &format!("time {one}, {how}"),
+            byte: "plus time per byte",
             together: figures.together,
         };
         stage(&mut table, base, &names);
     }
     if let Some(slowest) = &figures.slowest {
         let names = Names {
-            fixed: &format!("{one} in the slowest stage"),
+            fixed: &format!("slowest stage: time {one}"),
             byte: match figures.overlap {
-                true => "or, if longer, a byte",
-                false => "and a byte",
+                true => "slowest stage: or, if longer, time per byte",
+                false => "slowest stage: plus time per byte",
             },
             together: figures.together,
         };
@@ -170,7 +178,7 @@ fn numbers(figures: &Figures, stream: bool) -> Table {
             let unit = RateUnit::fitting(most.value);
             row(
                 &mut table,
-                format!("largest rate {way}"),
+                format!("maximum throughput {way}"),
                 most,
                 unit.name(),
                 |v| unit.show(v),
@@ -184,7 +192,7 @@ fn numbers(figures: &Figures, stream: bool) -> Table {
         };
         row(
             &mut table,
-            format!("saturated from {depth}, at {sizes}"),
+            format!("saturation {depth} with {sizes}"),
             &saturation.depth,
             "",
             |v| format!("{v:.1}"),
@@ -205,7 +213,7 @@ fn stage(table: &mut Table, cost: &StageCost, names: &Names<'_>) {
     let fixed = names.fixed.into();
     row(table, fixed, &cost.fixed_ns, unit.name(), |v| unit.show(v));
     let bytes = match names.together {
-        true => vec![(&cost.in_ns_a_byte, "either way")],
+        true => vec![(&cost.in_ns_a_byte, "in either direction")],
         false => vec![(&cost.out_ns_a_byte, "OUT"), (&cost.in_ns_a_byte, "IN")],
     };
     for (a_byte, way) in bytes {
@@ -241,15 +249,17 @@ fn residuals(figures: &Figures, stream: bool) -> (String, Table) {
     let title = if n > RESIDUALS {
         all.sort_by(|a, b| b.off.abs().total_cmp(&a.off.abs()));
         all.truncate(RESIDUALS);
-        format!("Where it is furthest off, in {name} ({RESIDUALS} of {n} points; --json has all)")
+        format!(
+            "Largest errors of the model, in {name} ({RESIDUALS} of {n} points; all with --json)"
+        )
     } else {
-        format!("How far it is off, in {name}")
+        format!("Errors of the model, in {name}")
     };
     let mut columns = match stream {
-        true => vec!["transfer B", "queue", "a transfer"],
+        true => vec!["transfer B", "queue", "per transfer"],
         false => vec!["OUT B", "IN B", "depth", "TRT"],
     };
-    columns.extend(["model", "off %", "off % if left out"]);
+    columns.extend(["model", "error %", "leave-one-out error %"]);
     let mut table = Table::new("", &columns);
     for residual in all {
         let at = residual.point.at;

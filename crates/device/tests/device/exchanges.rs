@@ -175,7 +175,7 @@ fn while_requests_are_outstanding_nothing_else_is_begun() {
     let error = device.exchange(b"two", None).unwrap_err();
     assert_eq!(error.kind(), LinkErrorKind::Usage);
     assert!(
-        error.to_string().contains("take their replies first"),
+        error.to_string().contains("receive their replies first"),
         "{error}"
     );
     assert_eq!(device.next_reply().unwrap().payload, b"one");
@@ -382,9 +382,12 @@ fn what_cannot_be_done_is_refused_before_anything_is_sent() {
         error.to_string()
     };
     assert!(
-        usage(&mut device, &vec![0; most_out + 1], None).contains("more than the device takes")
+        usage(&mut device, &vec![0; most_out + 1], None)
+            .contains("exceeds the maximum of the device")
     );
-    assert!(usage(&mut device, b"", Some(most_in + 1)).contains("more than the device gives"));
+    assert!(
+        usage(&mut device, b"", Some(most_in + 1)).contains("exceeds the maximum of the device")
+    );
     let largest = vec![9; most_out];
     assert_eq!(
         device
@@ -430,7 +433,7 @@ fn a_batch_whose_parts_do_not_fit_together_is_refused() {
     };
     assert!(!refuse(&[4, 8], 8, 2, 2, 1));
     assert!(!refuse(&[], 0, 0, 0, 1));
-    assert!(refuse(&[4, 8], 8, 2, 2, 0), "a depth of 0");
+    assert!(refuse(&[4, 8], 8, 2, 2, 0), "depth 0");
     assert!(refuse(&[8, 4], 8, 2, 2, 1), "descending");
     assert!(refuse(&[4, 9], 8, 2, 2, 1), "beyond the bytes");
     assert!(refuse(&[4, 8], 7, 2, 2, 1), "too few rows");

@@ -47,7 +47,10 @@ fn a_scpi_instrument_on_a_tty_is_asked_line_by_line() {
         assert_eq!(reply.payload, format!("{n}{n}{n}").as_bytes());
     }
     let error = device.exchange(b"*IDN?\n", None).unwrap_err();
-    assert!(error.to_string().contains("adds by itself"), "{error}");
+    assert!(
+        error.to_string().contains("which the framing adds"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -189,7 +192,7 @@ fn half_a_reply_is_reported_from_none() {
     let mut device = Device::open(&address, &options(lines(), Duration::from_millis(150))).unwrap();
     let text = device.exchange(b"?", None).unwrap_err().to_string();
     for part in [
-        "10 bytes came, beginning 68 61 6c 66",
+        "received 10 bytes, beginning 68 61 6c 66",
         "terminator",
         &address,
     ] {
@@ -216,7 +219,7 @@ fn nonsense_is_an_error_and_not_a_reply() {
     let error = device.exchange(b"a", None).unwrap_err();
     assert_eq!(error.kind(), LinkErrorKind::Protocol);
     assert!(
-        error.to_string().contains("announces 4294967295 bytes"),
+        error.to_string().contains("declares 4294967295 bytes"),
         "{error}"
     );
     assert_eq!(device.exchange(b"b", None).unwrap().payload, b"ok");
@@ -240,7 +243,10 @@ fn a_device_that_never_stops_talking_is_an_error() {
         .collect();
     assert!((1..5).contains(&errors.len()), "{}", errors.len());
     let error = device.exchange(b"?", None).unwrap_err();
-    assert!(error.to_string().contains("without a pause"), "{error}");
+    assert!(
+        error.to_string().contains("keeps sending unsolicited data"),
+        "{error}"
+    );
 }
 
 #[test]

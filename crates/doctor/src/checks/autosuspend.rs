@@ -6,7 +6,7 @@ use crate::{Change, Finding, HostContext, Level};
 
 pub(super) const CHECK: Check = Check {
     name: "autosuspend",
-    about: "USB devices that sleep when nothing is said",
+    about: "USB autosuspend of idle devices",
     look: |context| {
         let all = usb_devices(context);
         all.iter().filter_map(|usb| of(context, usb)).collect()
@@ -26,18 +26,19 @@ fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
     ];
     let delay_ms = delay.and_then(|text| text.parse::<i64>().ok());
     match (control.as_str(), delay_ms) {
-        ("on", _) => {
-            Some(new(Level::Good, format!("{called} is kept awake")).all_seen(saw("power/control")))
-        }
+        ("on", _) => Some(
+            new(Level::Good, format!("{called}: autosuspend is off"))
+                .all_seen(saw("power/control")),
+        ),
         // Documentation/driver-api/usb/power-management.rst: a negative delay prevents autosuspend.
         ("auto", Some(..0)) => Some(
-            new(Level::Good, format!("{called} is never put to sleep"))
+            new(Level::Good, format!("{called} is never suspended"))
                 .all_seen(evidence.into_iter().filter_map(saw)),
         ),
         ("auto", delay) => {
             let after = match delay {
                 Some(ms) => format!("after {ms} ms without traffic"),
-                None => "when nothing is said".into(),
+                None => "when idle".into(),
             };
             let hubs = usb
                 .above()
@@ -46,18 +47,18 @@ fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
             let hubs: Vec<String> = hubs.map(|hub| hub.name).collect();
             let hubs = (!hubs.is_empty()).then(|| {
                 format!(
-                    "hubs above it that may sleep as well, and wake with it: {}",
+                    "hubs above it that may be suspended too: {}",
                     hubs.join(", ")
                 )
             });
             Some(
-                new(Level::Note, format!("{called} may be put to sleep {after}"))
+                new(Level::Note, format!("{called} may be suspended {after}"))
                     .all_seen(evidence.into_iter().filter_map(saw))
                     .all_seen(hubs)
                     .costs(
-                        "at least 50 ms before the first exchange after a pause: 40 ms of resume \
-                         signalling and 10 ms to recover. Depends on the driver: one that uses usbfs keeps the \
-                         device awake while it is open, cdc_acm does not",
+                        "at least 50 ms before the first exchange after a pause: 40 ms of resume signalling \
+                         and 10 ms recovery. Depends on the driver: programs that use usbfs keep the device \
+                         active while it is open, cdc_acm does not",
                         "Linux, include/linux/usb.h (USB_RESUME_TIMEOUT), drivers/usb/core/devio.c \
                          (usbdev_open), drivers/usb/class/cdc-acm.c (acm_port_activate); USB 2.0, 7.1.7.7",
                     )
@@ -71,7 +72,7 @@ fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
         (other, _) => Some(
             new(
                 Level::Unknown,
-                format!("{called}: whether it may sleep is not known"),
+                format!("{called}: unknown whether it may be suspended"),
             )
             .all_seen([format!("{} = {other}", usb.path("power/control").display())]),
         ),

@@ -8,7 +8,7 @@ use wiregauge_run::{Exchange, Run};
 
 pub(super) const CHECK: Check = Check {
     name: "byte-wise",
-    about: "in a run of several sizes: a cost a byte far over the wire's, as of reading byte by byte",
+    about: "in a run of several sizes: a cost per byte far above that of the wire, as from reading byte by byte",
     look,
 };
 
@@ -49,7 +49,7 @@ fn look(context: &HostContext) -> Vec<Finding> {
             Finding::new(
                 CHECK.name,
                 Level::Good,
-                "the time does not grow with the bytes as from reading them one by one",
+                "the time per byte shows no reading byte by byte",
             )
             .seen(format!(
                 "{}: exchanges of several sizes at depth 1",
@@ -81,7 +81,9 @@ fn lines(points: &[&PointSummary]) -> Vec<Line> {
         .copied()
         .filter(|p| p.point.out_bytes == p.point.in_bytes)
         .collect();
-    lines.extend(line("both ways", 2.0, &both, |p| p.point.out_bytes));
+    lines.extend(line("in both directions", 2.0, &both, |p| {
+        p.point.out_bytes
+    }));
     // Of each way, the points that have most in common on the other.
     type Bytes = fn(&PointSummary) -> u32;
     let ways: [(&'static str, Bytes, Bytes); 2] = [
@@ -156,25 +158,25 @@ fn of(run: &Run<Exchange>, points: &[&PointSummary], line: &Line) -> Option<Find
     let a_frame = bus.filter(|bus| (0.7..=1.4).contains(&(slope / bus.frame_ns as f64)));
     let title = match a_frame {
         Some(bus) => format!(
-            "each byte takes a USB frame of {}: somebody writes them one by one",
+            "each byte takes a USB frame of {}: a program writes them one by one",
             time(bus.frame_ns as f64)
         ),
         None => format!(
-            "each byte takes {} of its own: somebody reads or writes them one by one",
+            "each byte takes {}: a program reads or writes them one by one",
             time(slope)
         ),
     };
     let wire = match (wire, limit) {
         (Some(wire), Some(limit)) => {
-            format!("the wire asks for {} a byte ({})", time(wire), limit.source)
+            format!("the wire needs {} per byte ({})", time(wire), limit.source)
         }
-        _ => "what the wire asks for is not known".into(),
+        _ => "the time per byte on the wire is unknown".into(),
     };
     Some(
         Finding::new(CHECK.name, Level::Hurts, title)
             .seen(format!(
-                "{}: {} {:.0} B takes {}, {:.0} B takes {}: {} a byte over {} sizes, and at least {} \
-                 between three in four of them",
+                "{}: {} {:.0} B takes {}, {:.0} B takes {}: {} per byte over {} sizes, and at least {} between \
+                 three quarters of them",
                 named(run),
                 line.what,
                 first.0,
@@ -187,13 +189,13 @@ fn of(run: &Run<Exchange>, points: &[&PointSummary], line: &Line) -> Option<Find
             ))
             .seen(wire)
             .seen(
-                "a device that computes on each byte, a wire slower than it says, or a network in between \
-                 would look the same",
+                "other possible causes: a device that processes each byte, a wire slower than stated, or a \
+                 network in between",
             )
             .costs(
                 format!(
-                    "{} of {} for {:.0} B in this run. Reading byte by byte from Python took 4.8 to 18 times as \
-                     long as a block of 64 B; a board that gets its bytes in single writes got 53 kB/s from \
+                    "{} of {} for {:.0} B in this run. Reading byte by byte from Python took 4.8 to 18 times \
+                     as long as a block of 64 B; a board that received single-byte writes got 53 kB/s from \
                      Linux and 4 kB/s from Windows",
                     time(slope * last.0),
                     time(last.1),
@@ -202,8 +204,9 @@ fn of(run: &Run<Exchange>, points: &[&PointSummary], line: &Line) -> Option<Find
                 "this run; bench/runs/2026-11-22-languages (pyserial, read(1) n times); P. Stoffregen's USB \
                  benchmark as reported by Hackaday, 2013",
             )
-            .remedy("read what is there in one call, with a buffer as large as a message; write a message in one call")
-            .remedy("on a microcontroller: hand over a whole message (Serial.write(buffer, length)), then flush once"),
+            .remedy("read all available data in one call, with a buffer as large as a message; write a message \
+                     in one call")
+            .remedy("on a microcontroller: write a whole message (Serial.write(buffer, length)), then flush once"),
     )
 }
 

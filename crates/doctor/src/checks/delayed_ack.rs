@@ -26,13 +26,13 @@ const DELAYS: [Delay; 2] = [
         from_ns: 39e6,
         to_ns: 49.5e6,
         ms: 40,
-        whose: "Linux's shortest (include/net/tcp.h, TCP_DELACK_MIN)",
+        whose: "the shortest of Linux (include/net/tcp.h, TCP_DELACK_MIN)",
     },
     Delay {
         from_ns: 198e6,
         to_ns: 215e6,
         ms: 200,
-        whose: "Linux's longest (include/net/tcp.h, TCP_DELACK_MAX), and that of many other stacks; RFC 1122, \
+        whose: "the longest of Linux (include/net/tcp.h, TCP_DELACK_MAX), and that of many other stacks; RFC 1122, \
                 4.2.3.2 allows up to 500 ms",
     },
 ];
@@ -67,35 +67,38 @@ fn look(context: &HostContext) -> Vec<Finding> {
             Finding::new(
                 CHECK.name,
                 Level::Hurts,
-                format!("answers come {} ms late over TCP, as from a delayed acknowledgement", delay.ms),
+                format!("answers over TCP arrive {} ms late, as with a delayed acknowledgement", delay.ms),
             )
             .all_seen(late)
             .all_seen(quick.then(|| {
-                "the run acknowledged at once (--quick-ack), so the delay is not this end's".into()
+                "the run acknowledged at once (--quick-ack), so this end does not cause the delay".into()
             }))
             .seen(format!(
-                "a device that needs just that time would look the same; --quick-ack {} tell",
-                if quick { "left out would" } else { "would" }
+                "other possible cause: a device that needs exactly this time; measure {} --quick-ack to find out",
+                if quick { "without" } else { "with" }
             ))
             .costs(
                 format!(
-                    "{} ms for each answer that is sent in two small writes: the second is held back (Nagle) \
-                     until this end acknowledges the first, which it delays by {}",
+                    "{} ms for each answer that is sent in two small writes: Nagle's algorithm delays the \
+                     second until this end acknowledges the first, after a delay of {}",
                     delay.ms, delay.whose
                 ),
                 "this run; RFC 896; RFC 1122, 4.2.3.2",
             )
             .remedy("on the device: set TCP_NODELAY (lwIP: tcp_nagle_disable), or send each answer in one write")
-            .remedy(format!("wiregauge exchange {to} --quick-ack  # whether it goes away")),
+            .remedy(format!("wiregauge exchange {to} --quick-ack  # check whether the delay disappears")),
         ];
     }
     vec![
         Finding::new(
             CHECK.name,
             Level::Good,
-            "no answers wait for a delayed acknowledgement",
+            "no answer waits for a delayed acknowledgement",
         )
-        .seen(format!("{}: no RTTs gather at 40 or 200 ms", named(run))),
+        .seen(format!(
+            "{}: no cluster of RTTs at 40 or 200 ms",
+            named(run)
+        )),
     ]
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 pub(super) const CHECK: Check = Check {
     name: "ftdi-latency",
-    about: "the timer of FTDI's serial adapters that holds short answers back",
+    about: "the latency timer of FTDI serial adapters, which delays short answers",
     look: |context| {
         ttys(context)
             .iter()
@@ -32,7 +32,7 @@ fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
         return Some(
             new(
                 Level::Unknown,
-                format!("{name}: what its latency timer is set to is not known"),
+                format!("{name}: the latency timer setting is unknown"),
             )
             .all_seen([format!("{} = {seen}", path.display())]),
         );
@@ -42,7 +42,7 @@ fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
         return Some(
             new(
                 Level::Good,
-                format!("{name}: FTDI latency timer {ms} ms, the least"),
+                format!("{name}: FTDI latency timer {ms} ms, the minimum"),
             )
             .all_seen([saw]),
         );
@@ -52,18 +52,18 @@ fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
     Some(
         new(
             Level::Hurts,
-            format!("{name}: the FTDI chip holds short answers back for up to {ms} ms"),
+            format!("{name}: the FTDI chip delays short answers by up to {ms} ms"),
         )
         .all_seen([
             saw,
-            "while wiregauge has the port open, the driver's low_latency flag makes it 1 ms; other \
-             programs get what stands there"
+            "while wiregauge has the port open, the low_latency flag of the driver sets it to 1 ms; other \
+             programs get the value above"
                 .into(),
         ])
         .costs(
             format!(
-                "up to {ms} ms for each answer, or end of one, that fills no packet of 62 bytes; \
-                 1 ms with the timer at its least"
+                "up to {ms} ms for each answer, or its last part, that does not fill a packet of 62 bytes; 1 \
+                 ms with the timer at its minimum"
             ),
             "FTDI AN232B-04, Small Amounts of Data and End of Buffer Conditions; low_latency: \
              drivers/usb/serial/ftdi_sio.c, write_latency_timer",
@@ -74,7 +74,7 @@ fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
             to: "1".into(),
         }])
         .remedy(format!(
-            "echo '{rule}' | sudo tee /etc/udev/rules.d/99-ftdi-latency.rules  # stays after a restart"
+            "echo '{rule}' | sudo tee /etc/udev/rules.d/99-ftdi-latency.rules  # permanent"
         )),
     )
 }

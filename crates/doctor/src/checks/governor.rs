@@ -9,7 +9,7 @@ use wiregauge_record::Conditions;
 /// The check.
 pub const CHECK: Check = Check {
     name: NAME,
-    about: "whether the processors clock down between two exchanges",
+    about: "CPU frequency scaling between exchanges",
     look,
 };
 
@@ -48,7 +48,7 @@ fn look(context: &HostContext) -> Vec<Finding> {
         .collect();
     if policies.is_empty() {
         // In a virtual machine the frequency is none of its business.
-        let unknown = Finding::new(NAME, Level::Unknown, "no frequency governor can be seen")
+        let unknown = Finding::new(NAME, Level::Unknown, "no frequency governor is visible")
             .seen(format!("{POLICIES} has no policies"));
         return match is_virtual(context) {
             true => Vec::new(),
@@ -98,8 +98,8 @@ fn of_policies(context: &HostContext, policies: &[String]) -> Finding {
         other.get_or_insert(governor);
     }
     let title = match (&other, worst) {
-        (None, Level::Good) => "the processors run at full speed".into(),
-        (None, _) => "the frequency governor cannot be told".into(),
+        (None, Level::Good) => "the CPUs run at full speed".into(),
+        (None, _) => "the frequency governor is unknown".into(),
         (Some(governor), _) => format!("the frequency governor is {governor}, not {WANTED}"),
     };
     let mut finding = Finding::new(NAME, worst, title);
@@ -108,7 +108,7 @@ fn of_policies(context: &HostContext, policies: &[String]) -> Finding {
         return finding;
     }
     let slowest = slowest.map_or(String::new(), |times| {
-        format!("; at its lowest frequency this processor takes {times:.1} times as long for the same work")
+        format!("; at its lowest frequency this CPU is {times:.1} times slower")
     });
     let finding = finding.costs(format!("{COST}{slowest}"), SOURCE);
     match changes.is_empty() {
@@ -144,7 +144,7 @@ fn of_run(name: &str, conditions: &Conditions) -> Option<Finding> {
         _ => Level::Hurts,
     };
     Some(match governor.as_str() {
-        WANTED => Finding::new(NAME, Level::Good, "the processors ran at full speed").seen(seen),
+        WANTED => Finding::new(NAME, Level::Good, "the CPUs ran at full speed").seen(seen),
         _ => Finding::new(
             NAME,
             level,

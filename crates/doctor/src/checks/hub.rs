@@ -9,7 +9,8 @@ use wiregauge_limits::Bus;
 
 pub(super) const CHECK: Check = Check {
     name: "hub",
-    about: "hubs on the way to a USB device, and who shares their translator",
+    about: "hubs between this computer and a USB device, and devices that share their transaction \
+            translator",
     look: |context| {
         let all = usb_devices(context);
         all.iter().filter_map(|usb| of(context, usb)).collect()
@@ -30,18 +31,18 @@ fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
     if hubs.is_empty() {
         return Some(new(
             Level::Good,
-            format!("{called} is plugged into the computer, with no hub between"),
+            format!("{called} is plugged directly into the computer"),
         ));
     }
     let names: Vec<&str> = hubs.iter().rev().map(|hub| hub.name.as_str()).collect();
-    let row = format!("hubs from the computer on: {}", names.join(", "));
+    let row = format!("hubs, starting at the computer: {}", names.join(", "));
     let behind = (speed <= FULL).then(|| translator(context, usb)).flatten();
     let Some(hub) = behind else {
         let count = match hubs.len() {
-            1 => "a hub".to_owned(),
+            1 => "one hub".to_owned(),
             n => format!("{n} hubs in a row"),
         };
-        let title = format!("{called} hangs on {count}, no transaction translator among them");
+        let title = format!("{called} is behind {count} without a transaction translator");
         return Some(new(Level::Good, title).all_seen([row]));
     };
     // bDeviceProtocol, USB 2.0, 11.23.1: 1 is one translator for all ports, 2 one for each port.
@@ -61,15 +62,15 @@ fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
     };
     let title = match (each_port, sharers.len()) {
         (true, _) => format!(
-            "{called} goes through the translator of its own port on hub {}",
+            "{called} has its own transaction translator in hub {}",
             hub.name
         ),
         (false, 0) => format!(
-            "{called} goes through the translator of hub {}, alone",
+            "{called} is alone on the transaction translator of hub {}",
             hub.name
         ),
         (false, n) => format!(
-            "{called} shares the one translator of hub {} with {n} more",
+            "{called} shares the only transaction translator of hub {} with {n} more",
             hub.name
         ),
     };
@@ -83,14 +84,14 @@ fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
             .costs(
                 format!(
                     "each transaction is carried as a start and a completion in microframes of 125 us, and all \
-                     devices on one translator share 12 Mbit/s, at best {} MB/s of bulk data. Alone on it, a \
+                     devices on one translator share 12 Mbit/s, at most {} MB/s of bulk data. Alone on it, a \
                      full-speed device answered no later than without one: 8.13 ms through EHCI, where a \
                      translator carries it, 9.47 ms through UHCI",
                     bulk_mb_s(Bus::FullSpeed)
                 ),
                 "USB 2.0, 11.14 and table 5-9; J. Augustyn and A. Tutaj, table 2 (48 B, R = 0)",
             )
-            .remedy("plug it into a port of the computer, or into a hub of its own (lsusb -t shows the tree)"),
+            .remedy("plug it into a port of the computer, or into its own hub (lsusb -t shows the tree)"),
     )
 }
 

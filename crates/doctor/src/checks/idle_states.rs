@@ -7,7 +7,7 @@ use crate::{Change, Finding, HostContext, Level};
 /// The check.
 pub const CHECK: Check = Check {
     name: NAME,
-    about: "how long a sleeping processor takes to wake up",
+    about: "wake-up time of idle CPUs",
     look,
 };
 
@@ -46,8 +46,8 @@ fn look(context: &HostContext) -> Vec<Finding> {
         .filter(|name| context.exists(format!("{PROCESSORS}/{name}/cpuidle")))
         .collect();
     if processors.is_empty() {
-        let unknown = Finding::new(NAME, Level::Unknown, "the idle states cannot be seen")
-            .seen(format!("{PROCESSORS}/cpu*/cpuidle is not there"));
+        let unknown = Finding::new(NAME, Level::Unknown, "the idle states are not visible")
+            .seen(format!("{PROCESSORS}/cpu*/cpuidle does not exist"));
         return match is_virtual(context) {
             true => Vec::new(),
             false => vec![unknown],
@@ -56,7 +56,7 @@ fn look(context: &HostContext) -> Vec<Finding> {
     vec![match states(context, &processors) {
         Some(states) => judged(&states, processors.len()),
         None => Finding::new(NAME, Level::Unknown, "the idle states cannot be read").seen(format!(
-            "{PROCESSORS}/{}/cpuidle/state*/latency is no number",
+            "{PROCESSORS}/{}/cpuidle/state*/latency is not a number",
             processors[0]
         )),
     }]
@@ -101,7 +101,7 @@ fn judged(states: &[State], processors: usize) -> Finding {
             name, latency_us, ..
         } = state;
         let on = state.switches.len();
-        format!("{name}: exit latency {latency_us} us, used on {on} of {processors} processors")
+        format!("{name}: exit latency {latency_us} us, used on {on} of {processors} CPUs")
     });
     let deep: Vec<&State> = enabled()
         .filter(|state| state.latency_us > NOTED_US)
@@ -110,7 +110,7 @@ fn judged(states: &[State], processors: usize) -> Finding {
         let mut good = Finding::new(
             NAME,
             Level::Good,
-            format!("every processor wakes within {NOTED_US} us"),
+            format!("every CPU wakes up within {NOTED_US} us"),
         );
         good.evidence = seen.collect();
         return good;
@@ -120,7 +120,7 @@ fn judged(states: &[State], processors: usize) -> Finding {
         true => Level::Hurts,
         false => Level::Note,
     };
-    let title = format!("a processor that sleeps takes up to {latency} us to wake up");
+    let title = format!("an idle CPU takes up to {latency} us to wake up");
     let changes: Vec<Change> = deep
         .iter()
         .flat_map(|state| &state.switches)
@@ -133,10 +133,10 @@ fn judged(states: &[State], processors: usize) -> Finding {
     let mut finding = Finding::new(NAME, level, title)
         .costs(
             format!(
-                "up to {latency} us in each wait that sleeps (--wait block); switched off, the states cost \
-                 power and heat, and the others less turbo"
+                "up to {latency} us in each wait that sleeps (--wait block); disabling the idle states costs \
+                 power and heat, and reduces turbo on the other CPUs"
             ),
-            "the idle driver's own figure, state*/latency (Linux, Documentation/admin-guide/pm/cpuidle.rst)",
+            "the value given by the idle driver, state*/latency (Linux, Documentation/admin-guide/pm/cpuidle.rst)",
         )
         .remedy(HOLD);
     finding.evidence = seen.collect();

@@ -6,7 +6,7 @@ use crate::{Finding, HostContext, Level};
 
 pub(super) const CHECK: Check = Check {
     name: "modem-manager",
-    about: "ModemManager, which opens USB serial ports and asks them whether they are modems",
+    about: "ModemManager, which opens USB serial ports and probes them for modems",
     look,
 };
 
@@ -72,11 +72,8 @@ fn of(context: &HostContext, port: &Tty, process: &str) -> Finding {
             Some(format!("{path}: {line}"))
         });
     if let Some(rule) = ignored {
-        return new(
-            Level::Good,
-            format!("{name}: ModemManager is told to leave it alone"),
-        )
-        .all_seen([process.to_owned(), rule]);
+        return new(Level::Good, format!("{name}: ModemManager ignores it"))
+            .all_seen([process.to_owned(), rule]);
     }
     let protocol = port.path("device/bInterfaceProtocol");
     let speaks = context.read(&protocol);
@@ -93,7 +90,7 @@ fn of(context: &HostContext, port: &Tty, process: &str) -> Finding {
         ),
         false => (
             Level::Note,
-            format!("{name}: ModemManager may open it; its newer versions leave such a port alone"),
+            format!("{name}: ModemManager may open it; newer versions ignore such ports"),
         ),
     };
     let mut finding = new(level, title)
@@ -101,8 +98,8 @@ fn of(context: &HostContext, port: &Tty, process: &str) -> Finding {
         .all_seen(speaks.map(|text| format!("{} = {text}", protocol.display())))
         .all_seen(["udev has no ID_MM_DEVICE_IGNORE for it".into()])
         .costs(
-            "when the device is plugged in its port is busy for a while and it receives bytes that your \
-             program did not send; how long was not measured here",
+            "after the device is plugged in, its port is busy for some time and it receives bytes that your \
+             program did not send; the duration was not measured here",
             SOURCE,
         );
     let of = |file: &str| usb.as_ref().and_then(|usb| usb.read(context, file));

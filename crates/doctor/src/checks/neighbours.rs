@@ -13,7 +13,7 @@ use wiregauge_run::Stored;
 /// The check.
 pub const CHECK: Check = Check {
     name: NAME,
-    about: "what other programs take of the processors",
+    about: "CPU use by other programs",
     look,
 };
 
@@ -69,12 +69,8 @@ fn now(context: &HostContext) -> Finding {
         .flatten()
         .and_then(|(before, after)| Some(Ticks::parse(&after)?.since(Ticks::parse(&before)?)));
     let Some(passed) = accounts.filter(|passed| passed.all > 0) else {
-        return Finding::new(
-            NAME,
-            Level::Unknown,
-            "what others use of the processors cannot be told",
-        )
-        .seen("/proc/stat cannot be read, or stood still");
+        return Finding::new(NAME, Level::Unknown, "CPU use by other programs is unknown")
+            .seen("/proc/stat cannot be read, or does not change");
     };
     let used = |(stat, pid): (Option<(String, String)>, &u32)| {
         let (before, after) = stat?;
@@ -113,20 +109,20 @@ fn judged(context: &HostContext, passed: Ticks, programs: &[Program]) -> Finding
     };
     let percent = 100.0 * busy;
     let title = match level {
-        Level::Good => "other programs leave the processors alone".into(),
+        Level::Good => "other programs use little CPU time".into(),
         _ if !loud.is_empty() || busy >= BUSY_NOTED => {
-            format!("other programs use {percent:.0} % of the processors")
+            format!("other programs use {percent:.0} % of the CPU time")
         }
-        _ => "programs wait for a processor".into(),
+        _ => "programs wait for a CPU".into(),
     };
     let mut finding = Finding::new(NAME, level, title).seen(format!(
-        "/proc/stat: {percent:.0} % of {} processors in use over {} ms",
+        "/proc/stat: {percent:.0} % of {} CPUs in use over {} ms",
         passed.processors,
         WAIT.as_millis()
     ));
     for program in loud.iter().take(MOST_NAMED) {
         finding = finding.seen(format!(
-            "{} (process {}): {:.0} % of a processor",
+            "{} (process {}): {:.0} % of a CPU",
             program.name,
             program.pid,
             100.0 * share(program)
@@ -138,7 +134,7 @@ fn judged(context: &HostContext, passed: Ticks, programs: &[Program]) -> Finding
     }
     if let Some(percent) = pressure {
         finding = finding.seen(format!(
-            "/proc/pressure/cpu: somebody waited for a processor in {percent:.0} % of the last 10 s"
+            "/proc/pressure/cpu: a program waited for a CPU in {percent:.0} % of the last 10 s"
         ));
     }
     if level == Level::Good {
@@ -150,7 +146,7 @@ fn judged(context: &HostContext, passed: Ticks, programs: &[Program]) -> Finding
         true => finding,
         false => finding.remedy(format!("sudo renice -n 19 -p {}", pids.join(" "))),
     };
-    finding.remedy("wiregauge exchange ADDRESS --priority 50  # goes before them")
+    finding.remedy("wiregauge exchange ADDRESS --priority 50  # preempts them")
 }
 
 fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
@@ -168,38 +164,29 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
         .count();
     let shared = shares().count();
     let seen = format!(
-        "{}: load {load:.2} over the minute before, on {} processors",
+        "{}: load {load:.2} over the minute before, on {} CPUs",
         run.name(),
         host.processors
     );
     let is_loaded = load >= BUSY_NOTED * f64::from(host.processors.max(1));
     // What took the processor away is the matter of real-time priority.
     let (level, title) = match (shared > 0, preempted > 0, is_loaded) {
-        (true, _, _) => (
-            Level::Hurts,
-            "other programs ran on the processor of the run",
-        ),
-        (false, true, _) => (
-            Level::Note,
-            "other programs wanted the processors while the run went on",
-        ),
-        (false, false, true) => (
-            Level::Note,
-            "other programs used the processors before the run began",
-        ),
-        (false, false, false) => (Level::Good, "other programs left the run alone"),
+        (true, _, _) => (Level::Hurts, "other programs ran on the CPU of the run"),
+        (false, true, _) => (Level::Note, "other programs used the CPUs during the run"),
+        (false, false, true) => (Level::Note, "other programs used the CPUs before the run"),
+        (false, false, false) => (Level::Good, "other programs did not disturb the run"),
     };
     let mut finding = Finding::new(NAME, level, title).seen(seen);
     if shared > 0 {
         let most = shares().fold(0.0, f64::max);
         finding = finding.seen(format!(
-            "up to {:.0} % of the processor that the run was pinned to, in {shared} {POINTS_DISTURBED}",
+            "up to {:.0} % of the CPU that the run was pinned to, in {shared} {POINTS_DISTURBED}",
             100.0 * most
         ));
     }
     if preempted > 0 {
         finding = finding.seen(format!(
-            "the processor was taken from the run in {preempted} {POINTS_DISTURBED}"
+            "the run was preempted in {preempted} {POINTS_DISTURBED}"
         ));
     }
     if level == Level::Good {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 pub(super) const CHECK: Check = Check {
     name: "network",
-    about: "the network interface that leads to the device: speed, duplex, radio, errors",
+    about: "the network interface to the device: speed, duplex, wireless, errors",
     look,
 };
 
@@ -21,9 +21,9 @@ fn look(context: &HostContext) -> Vec<Finding> {
             Finding::new(
                 CHECK.name,
                 Level::Unknown,
-                "whether your own program switches Nagle's algorithm off cannot be seen from here",
+                "unknown whether your own program disables Nagle's algorithm",
             )
-            .seen("set TCP_NODELAY in it, at both ends; wiregauge does so on every TCP link that it opens")
+            .seen("set TCP_NODELAY on both ends; wiregauge does so on every TCP link")
             .costs(
                 "a second small write waits until the first is acknowledged, which Linux delays by 40 to \
                  200 ms",
@@ -49,12 +49,12 @@ fn of(context: &HostContext, name: &str) -> Vec<Finding> {
         return vec![
             new(
                 Level::Hurts,
-                format!("{name} leads to the device, and it is a radio"),
+                format!("{name}, the interface to the device, is wireless"),
             )
-            .all_seen([format!("{} is there", path("wireless").display())])
+            .all_seen([format!("{} exists", path("wireless").display())])
             .costs(
-                "a station in power save hears of what is sent to it with a beacon only, usually every \
-                 102.4 ms; and the medium is shared and resends. How long was not measured here",
+                "a station in power-save mode receives data only after a beacon, usually every 102.4 ms; also, \
+                 the medium is shared and retransmits. The duration was not measured here",
                 "IEEE 802.11-2020, 11.2.3",
             )
             .remedy(format!("sudo iw dev {name} set power_save off"))
@@ -68,17 +68,17 @@ fn of(context: &HostContext, name: &str) -> Vec<Finding> {
         found.push(
             new(
                 Level::Hurts,
-                format!("{name} leads to the device in half duplex"),
+                format!("{name}, the interface to the device, is half duplex"),
             )
             .all_seen(saw("duplex"))
             .all_seen(saw("speed"))
             .costs(
-                "the two ends cannot send at once; after each collision both wait a random time, up to 1023 \
-                 times 512 bit times: 52 ms at 10 Mbit/s, 5.2 ms at 100",
+                "the two ends cannot send at the same time; after each collision both wait a random time, up \
+                 to 1023 times 512 bit times: 52 ms at 10 Mbit/s, 5.2 ms at 100",
                 "IEEE 802.3, 4.2.3.2.5",
             )
             .remedy(format!(
-                "let both ends negotiate: sudo ethtool -s {name} autoneg on; or connect by a switch"
+                "enable autonegotiation on both ends: sudo ethtool -s {name} autoneg on; or use a switch"
             )),
         );
     }
@@ -86,15 +86,15 @@ fn of(context: &HostContext, name: &str) -> Vec<Finding> {
         found.push(
             new(
                 Level::Note,
-                format!("{name} leads to the device at {slow} Mbit/s"),
+                format!("{name}, the interface to the device, runs at {slow} Mbit/s"),
             )
             .all_seen(saw("speed"))
             .costs(
-                "a full frame of 1538 bytes with all that is around it takes 1.23 ms at 10 Mbit/s, 0.12 ms at \
-                 100 and 0.012 ms at 1000",
+                "a full frame, 1538 bytes with all overhead, takes 1.23 ms at 10 Mbit/s, 0.12 ms at 100 and \
+                 0.012 ms at 1000",
                 "IEEE 802.3, 3.1.1 and 4.4.2",
             )
-            .remedy(format!("sudo ethtool {name}  # what both ends can do; then the cable")),
+            .remedy(format!("sudo ethtool {name}  # link modes of both ends; then check the cable")),
         );
     }
     let errors: Vec<String> = ["rx_crc_errors", "rx_frame_errors", "collisions"]
@@ -107,19 +107,19 @@ fn of(context: &HostContext, name: &str) -> Vec<Finding> {
         found.push(
             new(
                 Level::Note,
-                format!("{name} has counted damaged frames since it was brought up"),
+                format!("{name} has received damaged frames since it was brought up"),
             )
             .all_seen(errors)
             .costs(
-                "each is an exchange lost over UDP, and over TCP one that waits at least 200 ms to be sent again",
+                "over UDP each is a lost exchange; over TCP, one that is resent after at least 200 ms",
                 "Linux, include/net/tcp.h (TCP_RTO_MIN)",
             )
-            .remedy("the cable, its plugs, the other end's duplex setting"),
+            .remedy("check the cable, its plugs and the duplex setting of the other end"),
         );
     }
     let known = [saw("speed"), saw("duplex")];
     if found.is_empty() && known.iter().any(Option::is_some) {
-        let text = format!("{name} leads to the device");
+        let text = format!("{name} is the interface to the device");
         found.push(new(Level::Good, text).all_seen(known.into_iter().flatten()));
     }
     // Interfaces of hardware only: bridges, tunnels and the like have no such settings.
@@ -127,14 +127,14 @@ fn of(context: &HostContext, name: &str) -> Vec<Finding> {
         found.push(
             new(
                 Level::Unknown,
-                format!("{name}: interrupt coalescing and energy-efficient Ethernet stand in no file"),
+                format!("{name}: interrupt coalescing and energy-efficient Ethernet cannot be read from a file"),
             )
             .seen(format!(
-                "ethtool --show-coalesce {name} and ethtool --show-eee {name} ask the driver"
+                "ethtool --show-coalesce {name} and ethtool --show-eee {name} show them"
             ))
             .costs(
-                "coalescing holds an arrival back until more came or a time has passed; a link that sleeps must \
-                 wake first. Not measured here",
+                "coalescing delays received data until more arrives or a timer expires; a sleeping link must \
+                 wake up first. Not measured here",
                 "ethtool(8), --coalesce and --set-eee",
             )
             .remedy(format!("ethtool --show-coalesce {name}; ethtool --show-eee {name}"))

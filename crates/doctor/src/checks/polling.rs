@@ -8,7 +8,7 @@ use wiregauge_run::{Exchange, Run};
 
 pub(super) const CHECK: Check = Check {
     name: "polling",
-    about: "in a run: RTTs of whole milliseconds or ticks, as of a reader that sleeps between two looks",
+    about: "in a run: RTTs at multiples of a millisecond or tick, as with a reader that polls",
     look,
 };
 
@@ -34,7 +34,7 @@ const PERIODS: &[Period] = &[
     },
     Period {
         ns: 16e6,
-        whose: "FTDI's latency timer at its default (AN232B-04)",
+        whose: "the FTDI latency timer at its default (AN232B-04)",
     },
     Period {
         ns: 15.625e6,
@@ -114,8 +114,8 @@ fn look(context: &HostContext) -> Vec<Finding> {
             let is_comb = of.iter().any(|one| one.1);
             let seen = of.iter().map(|one| one.3.clone());
             found.push(finding(run, *link, period, is_comb).all_seen(seen).seen(
-                "a device that needs just that time for each exchange would look the same: ask with another \
-                 --interval, or load it with depth 2, and see whether the times stay",
+                "other possible cause: a device that needs exactly this time; measure with another --interval, \
+                 or with depth 2, and compare",
             ));
         }
     }
@@ -134,7 +134,7 @@ fn look(context: &HostContext) -> Vec<Finding> {
             Finding::new(
                 CHECK.name,
                 Level::Good,
-                "the RTTs are no whole periods of a clock",
+                "the RTTs are not multiples of a clock period",
             )
             .seen(format!("{}: its RTTs at depth 1", named(run))),
         );
@@ -212,7 +212,7 @@ fn describe(run: &Run<Exchange>, point: &PointSummary, period: &Period, rtts: &[
     let least = rtts.iter().min().copied().unwrap_or(0);
     let median = point.rtt.as_ref().map_or(0.0, |rtt| rtt.p50.value);
     format!(
-        "{}: {}: the shortest RTT {}, the median {}; a period is {}",
+        "{}: {}: shortest RTT {}, median {}; the period is {}",
         named(run),
         point.point,
         time(least as f64),
@@ -226,17 +226,19 @@ fn finding(run: &Run<Exchange>, link: u32, period: &Period, is_comb: bool) -> Fi
     let (level, title) = match is_comb {
         true => (
             Level::Hurts,
-            format!("RTTs sit on multiples of {ms} ms: somebody sleeps and looks"),
+            format!("RTTs are multiples of {ms} ms: a program polls with a sleep"),
         ),
         false => (
             Level::Note,
-            format!("RTTs are just over {ms} ms, as when somebody sleeps that long and looks"),
+            format!(
+                "RTTs are just above {ms} ms, as when a program polls with a sleep of this length"
+            ),
         ),
     };
     let found = Finding::new(CHECK.name, level, title).costs(
         format!(
-            "up to {ms} ms in each exchange until somebody looks, half of it on average if the requests \
-             come at any time. Such a period has {}",
+            "up to {ms} ms per exchange until the next poll, half of it on average if requests arrive at \
+             random times. Typical cause of this period: {}",
             period.whose
         ),
         "this run",
@@ -245,6 +247,7 @@ fn finding(run: &Run<Exchange>, link: u32, period: &Period, is_comb: bool) -> Fi
         true => found.remedy("wiregauge doctor --only ftdi-latency --fix"),
         false => found,
     };
-    found
-        .remedy("at the device, or in its host program: wait in read or poll (an interrupt), not in a sleep")
+    found.remedy(
+        "in the device or its host program: wait in read or poll (an interrupt), not in a sleep",
+    )
 }

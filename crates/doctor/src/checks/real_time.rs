@@ -11,7 +11,7 @@ use wiregauge_run::Stored;
 /// The check.
 pub const CHECK: Check = Check {
     name: NAME,
-    about: "whether --priority is permitted, or was used by the run",
+    about: "whether --priority is permitted, or was used in the run",
     look,
 };
 
@@ -22,11 +22,11 @@ fn look(context: &HostContext) -> Vec<Finding> {
         return vec![of_run(run.stored(), &disturbances(run))];
     }
     vec![match real_time_priority(context) {
-        None => Finding::new(NAME, Level::Unknown, "what priority is permitted cannot be told")
-            .seen("/proc/self/limits and /proc/self/status do not say so"),
+        None => Finding::new(NAME, Level::Unknown, "the permitted priority is unknown")
+            .seen("/proc/self/limits and /proc/self/status do not show it"),
         Some(0) => Finding::new(NAME, Level::Note, "real-time priority is not permitted")
             .seen("/proc/self/limits: Max realtime priority = 0")
-            .seen("/proc/self/status: CapEff is without CAP_SYS_NICE")
+            .seen("/proc/self/status: CapEff has no CAP_SYS_NICE")
             .costs(BUSY_HOST_COST, BUSY_HOST_SOURCE)
             .remedy("sudo setcap cap_sys_nice+ep $(command -v wiregauge)")
             .remedy(
@@ -47,7 +47,7 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
         return Finding::new(NAME, Level::Good, "the run had real-time priority").seen(seen);
     }
     if host.policy.is_empty() {
-        return Finding::new(NAME, Level::Unknown, "the run does not tell its priority").seen(seen);
+        return Finding::new(NAME, Level::Unknown, "the priority of the run is unknown").seen(seen);
     }
     let taken = disturbances.iter().filter_map(|one| match one {
         Disturbance::Preempted { times, waited_ns } => Some((times, waited_ns)),
@@ -61,11 +61,11 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
         _ => Finding::new(
             NAME,
             Level::Hurts,
-            "without real-time priority other programs took the processor from the run",
+            "without real-time priority, other programs preempted the run",
         )
         .seen(seen)
         .seen(format!(
-            "taken away {times} times, for {:.1} ms altogether, in {points} {POINTS_DISTURBED}",
+            "preempted {times} times, for {:.1} ms in total, in {points} {POINTS_DISTURBED}",
             waited_ns as f64 / 1e6
         )),
     };

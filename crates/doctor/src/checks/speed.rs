@@ -8,7 +8,7 @@ use wiregauge_limits::Bus;
 
 pub(super) const CHECK: Check = Check {
     name: "speed",
-    about: "USB devices that run slower than they can",
+    about: "USB devices that run below their maximum speed",
     look: |context| {
         let all = usb_devices(context);
         all.iter().filter_map(|usb| of(context, usb)).collect()
@@ -32,7 +32,7 @@ fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
     let evidence = [usb.saw(context, "speed"), usb.saw(context, "version")];
     let Some(speed) = usb.speed(context) else {
         return Some(
-            new(Level::Unknown, format!("{called}: its speed is not known"))
+            new(Level::Unknown, format!("{called}: unknown speed"))
                 .all_seen([format!("{} = {speed_file}", usb.path("speed").display())]),
         );
     };
@@ -46,10 +46,10 @@ fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
     if let Some(can) = at_best {
         let finding = seen(new(
             Level::Hurts,
-            format!("{called} runs at {speed} Mbit/s and can do {can}"),
+            format!("{called} runs at {speed} Mbit/s but supports {can}"),
         ))
         .all_seen([format!(
-            "{}: it names {can} Mbit/s",
+            "{}: it declares {can} Mbit/s",
             usb.path("bos_descriptors").display()
         )])
         .all_seen(port_of(context, usb));
@@ -58,11 +58,11 @@ fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
     if speed == HIGH && bos.is_none() && version.is_some_and(|v| v >= MAY_BE_SUPER) {
         let finding = seen(new(
             Level::Unknown,
-            format!("{called}: whether it could run at super speed is not known"),
+            format!("{called}: unknown whether it supports super speed"),
         ))
         .all_seen([
-            "2.10 is what a super-speed device says on USB 2.0 wires (USB 3.2, 9.6), and what a \
-             high-speed one with further descriptors says; its bos_descriptors would tell (Linux 6.9)"
+            "a super-speed device on USB 2.0 wires reports 2.10 (USB 3.2, 9.6), and so does a high-speed \
+             device with additional descriptors; bos_descriptors shows the difference (Linux 6.9)"
                 .into(),
         ])
         .all_seen(port_of(context, usb));
@@ -79,18 +79,18 @@ fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
         let finding = seen(new(
             Level::Note,
             format!(
-                "{called} hangs on {}, which is no faster than 12 Mbit/s",
+                "{called} is behind {}, which is limited to 12 Mbit/s",
                 hub.name
             ),
         ))
         .all_seen(hub.saw(context, "speed"))
-        .all_seen(["whether the device could do more is in the kernel's log, not in sysfs".into()])
+        .all_seen(["the kernel log shows whether the device supports more".into()])
         .remedy("sudo dmesg | grep 'not running at top speed'");
         return Some(remedy(costs(finding, speed), speed));
     }
     Some(seen(new(
         Level::Good,
-        format!("{called} runs at {speed} Mbit/s; nothing says that it could do more"),
+        format!("{called} runs at {speed} Mbit/s; no sign that it supports more"),
     )))
 }
 
@@ -103,8 +103,8 @@ fn costs(finding: Finding, speed: f64) -> Finding {
     if speed <= FULL {
         return finding.costs(
             format!(
-                "at best {} MB/s of bulk data at 12 Mbit/s against {} at 480, and a frame of 1 ms against a \
-                 microframe of 125 us in which an exchange is carried",
+                "at most {} MB/s of bulk data at 12 Mbit/s, against {} at 480; frames of 1 ms instead of \
+                 microframes of 125 us",
                 bulk_mb_s(Bus::FullSpeed),
                 bulk_mb_s(Bus::HighSpeed)
             ),
@@ -113,7 +113,7 @@ fn costs(finding: Finding, speed: f64) -> Finding {
     }
     finding.costs(
         format!(
-            "at best {} MB/s of bulk data, both directions together, against over 480 in each at 5 Gbit/s",
+            "at most {} MB/s of bulk data for both directions together, against over 480 in each at 5 Gbit/s",
             bulk_mb_s(Bus::HighSpeed)
         ),
         "USB 2.0, table 5-10; USB 3.2, 7.2.1: packets of 1024 B back to back",
@@ -134,7 +134,7 @@ fn port_of(context: &HostContext, usb: &Usb) -> Option<String> {
     let port = context.resolved(usb.path("port"))?;
     let name = port.file_name()?.to_string_lossy().into_owned();
     Some(match context.exists(port.join("peer")) {
-        true => format!("its port {name} has super-speed wires: think of the cable or the plug"),
+        true => format!("its port {name} has super-speed wires: check the cable and the plug"),
         false => format!("its port {name} has no super-speed wires"),
     })
 }

@@ -10,7 +10,7 @@ use wiregauge_run::Stored;
 /// The check.
 pub const CHECK: Check = Check {
     name: NAME,
-    about: "time that a hypervisor takes from this machine",
+    about: "CPU time stolen by a hypervisor",
     look,
 };
 
@@ -21,10 +21,12 @@ const WAIT: Duration = Duration::from_millis(300);
 /// The part of the time from which on a point of a run is flagged (docs/exchange.md).
 const SHARE_HURTS: f64 = 0.005;
 
-const COST: &str = "closed loops with real-time priority needed 0.71 and 1.39 ms of latency in the minutes in which \
-                    the hypervisor took 10 ms, and 2.3 to 113 ms in those in which it took up to 8.6 s";
+const COST: &str = "closed loops with real-time priority needed 0.71 and 1.39 ms of latency in minutes in \
+                    which the hypervisor stole 10 ms, and 2.3 to 113 ms in minutes in which it stole up to 8.6 \
+                    s";
 const SOURCE: &str = "bench/runs/2026-11-22-loop, docs/loop.md";
-const REMEDY: &str = "virsh vcpupin DOMAIN 0 2  # on the computer that carries this machine, for each of its processors";
+const REMEDY: &str =
+    "virsh vcpupin DOMAIN 0 2  # on the host of this virtual machine, for each of its CPUs";
 
 fn look(context: &HostContext) -> Vec<Finding> {
     if let Some(run) = &context.run {
@@ -37,12 +39,8 @@ fn look(context: &HostContext) -> Vec<Finding> {
     });
     let Some((since_boot, passed)) = accounts else {
         return vec![
-            Finding::new(
-                NAME,
-                Level::Unknown,
-                "what a hypervisor takes cannot be told",
-            )
-            .seen(format!("{STAT} cannot be read")),
+            Finding::new(NAME, Level::Unknown, "the stolen time is unknown")
+                .seen(format!("{STAT} cannot be read")),
         ];
     };
     let (now, ever) = (passed.part(passed.steal), since_boot.part(since_boot.steal));
@@ -58,23 +56,24 @@ fn look(context: &HostContext) -> Vec<Finding> {
         Finding::new(
             NAME,
             Level::Hurts,
-            "a hypervisor takes time from this machine",
+            "a hypervisor steals time from this machine",
         )
         .seen(seen)
         .costs(COST, SOURCE)
         .remedy(REMEDY)
     } else if is_virtual(context) {
-        Finding::new(NAME, Level::Note, "a virtual machine: its processors may be taken away at any time")
-            .seen("/proc/cpuinfo: flags has hypervisor; whether its processors are pinned cannot be seen from inside")
+        Finding::new(NAME, Level::Note, "a virtual machine: its CPUs may be preempted at any time")
+            .seen("/proc/cpuinfo: flags has hypervisor; whether its CPUs are pinned is not visible from \
+            inside")
             .seen(seen)
             .costs(
-                "besides stolen time, a wake-up of a sleeping processor goes by the hypervisor: an exchange between \
-                 two of them took 70 us where spinning took 4 us",
+                "in addition, waking up an idle CPU involves the hypervisor: an exchange between two CPUs took \
+                 70 us, but 4 us with spinning",
                 "bench/README.md",
             )
             .remedy(REMEDY)
     } else {
-        Finding::new(NAME, Level::Good, "no hypervisor takes time").seen(seen)
+        Finding::new(NAME, Level::Good, "no stolen time").seen(seen)
     }]
 }
 
@@ -89,14 +88,14 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
     if points == 0 {
         let is_virtual = run.conditions().host.hypervisor;
         let title = match is_virtual {
-            true => "the run was in a virtual machine, and nothing was taken from it",
-            false => "no hypervisor took time from the run",
+            true => "the run was in a virtual machine, without stolen time",
+            false => "no time was stolen from the run",
         };
         return Finding::new(NAME, Level::Good, title)
             .seen(format!("{}: no point is flagged", run.name()));
     }
     let most = shares().fold(0.0, f64::max);
-    Finding::new(NAME, Level::Hurts, "a hypervisor took time from the run")
+    Finding::new(NAME, Level::Hurts, "a hypervisor stole time from the run")
         .seen(format!(
             "{}: up to {:.1} % of the machine's time, in {points} {POINTS_DISTURBED}",
             run.name(),

@@ -7,7 +7,7 @@ use crate::{Finding, HostContext, Level};
 /// The check.
 pub const CHECK: Check = Check {
     name: NAME,
-    about: "what the kernel keeps back from a real-time thread that never sleeps",
+    about: "CPU time that the kernel withholds from a real-time thread that never sleeps",
     look,
 };
 
@@ -49,12 +49,7 @@ fn look(context: &HostContext) -> Vec<Finding> {
     };
     let Some(version) = kernel.as_deref().and_then(version) else {
         return vec![
-            Finding::new(
-                NAME,
-                Level::Unknown,
-                "the version of the kernel cannot be told",
-            )
-            .seen(format!(
+            Finding::new(NAME, Level::Unknown, "the kernel version is unknown").seen(format!(
                 "/proc/sys/kernel/osrelease = {}",
                 kernel.unwrap_or_default()
             )),
@@ -78,7 +73,7 @@ fn fair_server(context: &HostContext, (major, minor): (u32, u32)) -> Finding {
         .filter_map(|cpu| context.number(format!("{FAIR_SERVER}/{cpu}/runtime")))
         .collect();
     if !runtimes.is_empty() && runtimes.iter().all(|&ns| ns == 0) {
-        return Finding::new(NAME, Level::Good, "a real-time thread is never stopped")
+        return Finding::new(NAME, Level::Good, "a real-time thread is never throttled")
             .seen(format!("{FAIR_SERVER}/cpu*/runtime = 0"));
     }
     let seen = match runtimes.iter().max() {
@@ -90,12 +85,12 @@ fn fair_server(context: &HostContext, (major, minor): (u32, u32)) -> Finding {
     Finding::new(
         NAME,
         Level::Note,
-        "a real-time thread that spins gives way to ordinary ones",
+        "a real-time thread that spins is preempted by normal threads",
     )
     .seen(seen)
     .costs(
-        "up to 50 ms of each second (--priority with --wait spin), but only where an ordinary thread waits \
-         for the same processor; gaps of 48 ms were measured",
+        "up to 50 ms of each second (--priority with --wait spin), but only if a normal thread waits for the \
+         same CPU; gaps of 48 ms were measured",
         "Linux 6.12, kernel/sched/deadline.c (fair server) and commit 5f6bd380c7bd; bench/runs/2026-11-22-host",
     )
     .remedy("for f in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do echo 0 | sudo tee $f; done")
@@ -108,7 +103,7 @@ fn limit(context: &HostContext, runtime_us: Option<i64>) -> Finding {
             Level::Unknown,
             "the limit of real-time threads cannot be read",
         )
-        .seen(format!("{RUNTIME}: no number"));
+        .seen(format!("{RUNTIME}: not a number"));
     };
     let period_us = context
         .number(PERIOD)
@@ -116,17 +111,17 @@ fn limit(context: &HostContext, runtime_us: Option<i64>) -> Finding {
         .unwrap_or(USUAL_PERIOD_US);
     let seen = format!("{RUNTIME} = {runtime_us}");
     if runtime_us < 0 || runtime_us >= period_us {
-        return Finding::new(NAME, Level::Good, "a real-time thread is never stopped").seen(seen);
+        return Finding::new(NAME, Level::Good, "a real-time thread is never throttled").seen(seen);
     }
     let (stopped_ms, period_ms) = (
         (period_us - runtime_us) as f64 / 1e3,
         period_us as f64 / 1e3,
     );
-    Finding::new(NAME, Level::Note, "a real-time thread that spins is stopped for a while")
+    Finding::new(NAME, Level::Note, "a real-time thread that spins is throttled")
         .seen(seen)
         .costs(
             format!("{stopped_ms:.0} ms of every {period_ms:.0} ms (--priority with --wait spin)"),
             "Linux, Documentation/scheduler/sched-rt-group.rst; sched(7)",
         )
-        .remedy("sudo sysctl kernel.sched_rt_runtime_us=-1  # a thread that never ends then locks the machine up")
+        .remedy("sudo sysctl kernel.sched_rt_runtime_us=-1  # a thread that never sleeps can then lock up the machine")
 }

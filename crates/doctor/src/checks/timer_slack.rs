@@ -6,7 +6,7 @@ use crate::{Finding, HostContext, Level};
 /// The check.
 pub const CHECK: Check = Check {
     name: NAME,
-    about: "how late the kernel may end the sleeps of programs that are started here",
+    about: "timer slack: how late the kernel may wake programs started from this shell",
     look,
 };
 
@@ -24,14 +24,12 @@ fn look(context: &HostContext) -> Vec<Finding> {
     let Some(slack_ns) = context.number(SLACK) else {
         return vec![
             Finding::new(NAME, Level::Unknown, "the timer slack cannot be read")
-                .seen(format!("{SLACK}: no number")),
+                .seen(format!("{SLACK}: not a number")),
         ];
     };
     let seen = format!("{SLACK} = {slack_ns}");
     if slack_ns <= NOTED_NS {
-        return vec![
-            Finding::new(NAME, Level::Good, "timed sleeps end when they should").seen(seen),
-        ];
+        return vec![Finding::new(NAME, Level::Good, "timed sleeps end on time").seen(seen)];
     }
     let title = format!(
         "timed sleeps of your own programs end up to {:.0} us late",
@@ -40,7 +38,7 @@ fn look(context: &HostContext) -> Vec<Finding> {
     vec![
         Finding::new(NAME, Level::Note, title)
             .seen(seen)
-            .seen("the programs that this shell starts inherit it; wiregauge's own threads have 1 ns")
+            .seen("programs started from this shell inherit it; the threads of wiregauge use 1 ns")
             .costs(
                 "a sleep of 1 ms in Python ended 83 us late, and 34 us late with a slack of 1 ns (medians)",
                 "bench/runs/2026-11-22-host; prctl(2), PR_SET_TIMERSLACK",

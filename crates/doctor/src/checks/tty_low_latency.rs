@@ -7,7 +7,7 @@ use crate::{Change, Finding, HostContext, Level};
 
 pub(super) const CHECK: Check = Check {
     name: "tty-low-latency",
-    about: "the low_latency flag of a tty, and the level of a UART's receiver at which it interrupts",
+    about: "the low_latency flag of a tty, and the receive interrupt level of a UART",
     look: |context| {
         ttys(context)
             .iter()
@@ -20,8 +20,8 @@ pub(super) const CHECK: Check = Check {
 const LOW_LATENCY: u64 = 1 << 13;
 
 /// Since Linux 3.15 received bytes go to the reader by a work queue, flag or no flag.
-const HINT: &str = "since Linux 3.15 it does not steer how received bytes are handed on (commit a9c3f68f3cd8, \
-                    \"tty: Fix low_latency BUG\")";
+const HINT: &str = "since Linux 3.15 it no longer controls how received bytes are passed on (commit \
+                    a9c3f68f3cd8, \"tty: Fix low_latency BUG\")";
 
 fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
     let name = &tty.name;
@@ -31,7 +31,7 @@ fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
         return Some(
             new(
                 Level::Good,
-                format!("{name}: the cdc_acm driver has no use for low_latency"),
+                format!("{name}: the cdc_acm driver does not use low_latency"),
             )
             .all_seen(["drivers/usb/class/cdc-acm.c, set_serial_info".into()]),
         );
@@ -40,11 +40,8 @@ fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
     let text = context.read(tty.path("flags"))?;
     let Some(flags) = hexadecimal(&text) else {
         return Some(
-            new(
-                Level::Unknown,
-                format!("{name}: its flags cannot be understood"),
-            )
-            .all_seen([format!("{} = {text}", tty.path("flags").display())]),
+            new(Level::Unknown, format!("{name}: unknown flags"))
+                .all_seen([format!("{} = {text}", tty.path("flags").display())]),
         );
     };
     let state = match flags & LOW_LATENCY {
@@ -60,14 +57,13 @@ fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
         Some(level) if level > 1 => Some(
             new(
                 Level::Note,
-                format!("{name}: an answer's last bytes wait in the UART for four characters' time"),
+                format!("{name}: the last bytes of an answer wait in the UART for the time of 4 characters"),
             )
             .all_seen([saw, format!("{} = {level}", trigger.display())])
             .costs(
                 format!(
-                    "the UART interrupts at {level} bytes, or when nothing came for 4 characters: 40 bit \
-                     times, 0.35 ms at 115,200 baud and 4.2 ms at 9,600. At a level of 1 each byte \
-                     interrupts"
+                    "the UART interrupts at {level} bytes, or after an idle time of 4 characters: 40 bit \
+                     times, 0.35 ms at 115,200 baud and 4.2 ms at 9,600. At a level of 1 each byte interrupts"
                 ),
                 "PC16550D data sheet, FIFO Interrupt Mode Operation; Linux, \
                  Documentation/ABI/stable/sysfs-tty",
@@ -81,7 +77,7 @@ fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
         _ => Some(
             new(
                 Level::Good,
-                format!("{name}: low_latency is {state}, which makes no difference"),
+                format!("{name}: low_latency is {state}, which has no effect"),
             )
             .all_seen([saw]),
         ),

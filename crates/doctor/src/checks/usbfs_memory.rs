@@ -7,7 +7,7 @@ use wiregauge_run::AnyRun;
 /// The check.
 pub const CHECK: Check = Check {
     name: NAME,
-    about: "whether the transfers of USB programs fit the kernel's limit",
+    about: "memory limit for the transfers of USB programs",
     look,
 };
 
@@ -32,7 +32,7 @@ fn look(context: &HostContext) -> Vec<Finding> {
     else {
         return vec![
             Finding::new(NAME, Level::Unknown, "the limit of usbfs cannot be read")
-                .seen(format!("{LIMIT}: no number")),
+                .seen(format!("{LIMIT}: not a number")),
         ];
     };
     let seen = format!("{LIMIT} = {limit_mb}");
@@ -41,18 +41,23 @@ fn look(context: &HostContext) -> Vec<Finding> {
     let is_short = limit_mb != 0 && (limit_mb <= DEFAULT_MB || 2 * wanted_mb > limit_mb);
     if !is_short {
         return vec![
-            Finding::new(NAME, Level::Good, "USB transfers have memory enough").seen(seen),
+            Finding::new(
+                NAME,
+                Level::Good,
+                "the memory limit for USB transfers is sufficient",
+            )
+            .seen(seen),
         ];
     }
     let mut finding = Finding::new(
         NAME,
         Level::Note,
-        format!("all USB programs together may hold {limit_mb} MiB of transfers"),
+        format!("limit for all USB programs together: {limit_mb} MiB of transfers"),
     )
     .seen(seen);
     if wanted > 0 {
         finding = finding.seen(format!(
-            "the run had transfers of {:.1} MiB submitted at once",
+            "the run submitted transfers of {:.1} MiB at once",
             wanted as f64 / f64::from(1 << 20)
         ));
     }
@@ -61,8 +66,8 @@ fn look(context: &HostContext) -> Vec<Finding> {
         finding
             .costs(
                 format!(
-                    "more than {most} transfers of 1 MiB at once are refused (ENOMEM), those of other programs \
-                     counted; fewer cost throughput where the host needs them to bridge its pauses"
+                    "more than {most} transfers of 1 MiB at once fail (ENOMEM), including those of other \
+                     programs; fewer cost throughput if the host needs them to bridge its pauses"
                 ),
                 "Linux, Documentation/admin-guide/kernel-parameters.txt, usbcore.usbfs_memory_mb",
             )

@@ -7,7 +7,7 @@ use wiregauge_record::PointSummary;
 
 pub(super) const CHECK: Check = Check {
     name: "zero-length",
-    about: "in a run over USB: sizes that fill their packets and hang without a packet of length zero",
+    about: "in a run over USB: sizes that fill their packets and hang without a zero-length packet",
     look,
 };
 
@@ -49,7 +49,7 @@ fn of(run: &str, packet: u32, points: &[&PointSummary]) -> Option<Finding> {
         return None;
     }
     if hang.is_empty() {
-        let title = format!("sizes of n x {packet} B do no worse than others (depth {depth})");
+        let title = format!("sizes of n x {packet} B work as well as others (depth {depth})");
         let sizes = format!(
             "{run}: {} of {} points have such a size",
             filled.len(),
@@ -78,20 +78,20 @@ fn of(run: &str, packet: u32, points: &[&PointSummary]) -> Option<Finding> {
             .all_seen(lines)
             .all_seen(beside)
             .seen(
-                "this is how a missing packet of length zero looks; a device with too small a buffer, or one \
-                 that loses such packets, would look the same",
+                "the likely cause is a missing zero-length packet; other possible causes: a device buffer that \
+                 is too small, or a device that loses such packets",
             )
             .costs(
-                "a transfer ends with a packet that is not full. After a full one the host goes on waiting \
-                 for the rest: until its timeout, or until the next answer. Linux's cdc_acm asks for two \
-                 packets at once, so there an odd number of full packets hangs",
+                "a transfer ends with a short packet. After a full packet the host keeps waiting for more: \
+                 until its timeout, or until the next answer. cdc_acm of Linux requests two packets at once, \
+                 so with it an odd number of full packets hangs",
                 "this run; USB 2.0, 5.8.3; Linux, drivers/usb/class/cdc-acm.c (acm_probe, readsize)",
             )
             .remedy(format!(
-                "in the firmware: after a message of n x {packet} B send a packet of length zero"
+                "in the firmware: send a zero-length packet after a message of n x {packet} B"
             ))
             .remedy("or make each message a byte longer or shorter; then measure both sizes again")
-            .remedy("if it is the request that hangs, over usb://: leave #zlp=on, which is the default"),
+            .remedy("if the request hangs over usb://: use #zlp=on, the default"),
     )
 }
 

@@ -45,7 +45,7 @@ pub struct UsbDevice {
 
 /// All of them but root hubs; an error where the system has no USB.
 pub fn devices() -> Result<Vec<UsbDevice>, String> {
-    let found = usb::devices("looking for USB devices").map_err(|error| error.to_string())?;
+    let found = usb::devices("cannot list USB devices").map_err(|error| error.to_string())?;
     let present: Vec<Present> = found.iter().map(Present::of).collect();
     let names = addresses(&present);
     Ok(found
@@ -91,7 +91,7 @@ pub fn devices() -> Result<Vec<UsbDevice>, String> {
 
 /// Where the USB device of an address hangs, as sysfs names it; it is not opened. A port is taken at its word.
 pub fn usb_port(address: &Address) -> Result<String, LinkError> {
-    usb::port(address, &format!("looking for {address}"))
+    usb::port(address, &format!("cannot find {address}"))
 }
 
 /// The shortest address that names each device and no other.

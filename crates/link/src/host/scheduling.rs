@@ -91,8 +91,8 @@ impl Drop for Raised {
 /// Locks all memory of this process, and what it will have.
 pub fn lock_memory() -> Result<(), LinkError> {
     mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|error| {
-        LinkError::from_io("locking memory (--lock-memory)", &error.into()).hint(
-            "it needs CAP_IPC_LOCK, or a larger `memlock` in /etc/security/limits.conf (see ulimit -l)",
+        LinkError::from_io("cannot lock memory (--lock-memory)", &error.into()).hint(
+            "this needs CAP_IPC_LOCK, or a larger `memlock` in /etc/security/limits.conf (see ulimit -l)",
         )
     })
 }
@@ -100,18 +100,18 @@ pub fn lock_memory() -> Result<(), LinkError> {
 fn pin(cpu: u32) -> Result<(), LinkError> {
     let refused = |said: String| {
         let allowed: Vec<String> = allowed().iter().map(u32::to_string).collect();
-        let doing = format!("keeping the measuring thread on processor {cpu} (--pin)");
+        let doing = format!("cannot pin the measuring thread to CPU {cpu} (--pin)");
         LinkError::new(LinkErrorKind::Usage, doing, said)
-            .hint(format!("--pin with one of: {}", allowed.join(", ")))
+            .hint(format!("use --pin with one of: {}", allowed.join(", ")))
     };
     let mut set = CpuSet::new();
     let index = cpu as usize;
     if index >= CpuSet::MAX_CPU {
-        return Err(refused("there is no such processor".into()));
+        return Err(refused("no such CPU".into()));
     }
     set.set(index);
     sched_setaffinity(None, &set).map_err(|error| match error {
-        rustix::io::Errno::INVAL => refused("this process may not use that processor".into()),
+        rustix::io::Errno::INVAL => refused("this process is not allowed to use that CPU".into()),
         other => refused(io::Error::from(other).to_string()),
     })
 }
@@ -156,12 +156,12 @@ pub(super) fn real_time(priority: u8) -> Result<(), LinkError> {
     }
     let error = io::Error::last_os_error();
     Err(LinkError::from_io(
-        format!("asking for real-time priority {priority} (--priority, SCHED_FIFO)"),
+        format!("cannot set real-time priority {priority} (--priority, SCHED_FIFO)"),
         &error,
     )
     .hint(
-        "it needs CAP_SYS_NICE (sudo setcap cap_sys_nice+ep $(which wiregauge)), \
-         or an `rtprio` of at least this in /etc/security/limits.conf",
+        "this needs CAP_SYS_NICE (sudo setcap cap_sys_nice+ep $(which wiregauge)), or at least this `rtprio` \
+         in /etc/security/limits.conf",
     ))
 }
 

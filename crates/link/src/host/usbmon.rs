@@ -105,7 +105,7 @@ impl UsbMon {
     /// be called by a thread that has not called `own_descriptors` and has no raised priority.
     pub fn start(bus: u16, address: u8) -> Result<UsbMon, LinkError> {
         let (file, ring) = open(bus)?;
-        let doing = || format!("watching USB bus {bus} with usbmon");
+        let doing = || format!("cannot record USB bus {bus} with usbmon");
         let offset = Offset::read();
         let shared = Arc::new(Shared::default());
         let (push, urbs) = rtrb::RingBuffer::new(ROOM);
@@ -198,7 +198,7 @@ impl Drop for UsbMon {
 
 fn open(bus: u16) -> Result<(File, Ring), LinkError> {
     let path = format!("/dev/usbmon{bus}");
-    let doing = format!("watching USB bus {bus} with usbmon ({path})");
+    let doing = format!("cannot record USB bus {bus} with usbmon ({path})");
     let opened = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
@@ -214,8 +214,7 @@ fn refused(doing: &str, path: &str, error: &io::Error) -> LinkError {
     match printed.kind() {
         LinkErrorKind::NotFound => printed.hint("sudo modprobe usbmon"),
         LinkErrorKind::PermissionDenied => printed.hint(format!(
-            "sudo setfacl -m u:$USER:r {path}, or as root (whoever may read it sees all data on that \
-             bus)"
+            "sudo setfacl -m u:$USER:r {path}, or run as root (a reader sees all data on that bus)"
         )),
         _ => printed,
     }

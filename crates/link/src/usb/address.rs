@@ -61,7 +61,8 @@ const KNOWN: &str = "interface=N setting=N configuration=N in=0x81 out=0x01 type
                      zlp=on|off, separated by commas";
 
 /// Where the upstream work on isochronous transfers is discussed.
-pub const NO_ISOCHRONOUS: &str = "the USB library has no isochronous transfers yet (https://github.com/kevinmehall/nusb/issues/47)";
+pub const NO_ISOCHRONOUS: &str = "the USB library does not support isochronous transfers yet \
+                                  (https://github.com/kevinmehall/nusb/issues/47)";
 
 impl TransferKind {
     /// Its name.
@@ -79,7 +80,7 @@ impl UsbAddress {
         // A serial number may contain a `#`; settings always contain a `=`.
         let (device, settings) = match rest.rsplit_once('#') {
             Some((device, tail)) if tail.contains('=') => (device, Settings::parse(tail)?),
-            Some((_, "")) => return Err("nothing follows the `#`".into()),
+            Some((_, "")) => return Err("settings are missing after `#`".into()),
             _ => (rest, Settings::default()),
         };
         let which = Which::parse(device)?;
@@ -89,21 +90,20 @@ impl UsbAddress {
 
 impl Which {
     fn parse(text: &str) -> Result<Which, String> {
-        let ids_or_path =
-            "a device is VID:PID in hexadecimal, VID:PID/SERIAL, or a port such as 3-1.4";
+        let ids_or_path = "use VID:PID in hexadecimal, VID:PID/SERIAL, or a port such as 3-1.4";
         if let Some((vendor, tail)) = text.split_once(':') {
             let (product, serial) = match tail.split_once('/') {
-                Some((_, "")) => return Err("nothing follows the `/`".into()),
+                Some((_, "")) => return Err("the serial number is missing after `/`".into()),
                 Some((product, serial)) => (product, Some(serial.to_string())),
                 None => (tail, None),
             };
             let id = |digits: &str| match digits.len() {
                 1..=4 if digits.bytes().all(|b| b.is_ascii_hexdigit()) => {
                     u16::from_str_radix(digits, 16)
-                        .map_err(|_| format!("`{digits}` is no hexadecimal number"))
+                        .map_err(|_| format!("`{digits}` is not a hexadecimal number"))
                 }
                 _ => Err(format!(
-                    "`{digits}` is no id of up to four hexadecimal digits; {ids_or_path}"
+                    "`{digits}` is not an ID of up to four hexadecimal digits; {ids_or_path}"
                 )),
             };
             return Ok(Which::Ids {
@@ -116,8 +116,8 @@ impl Which {
             return Ok(Which::Path(text.to_string()));
         }
         Err(match text {
-            "" => format!("it names no device; {ids_or_path}"),
-            _ => format!("`{text}` names no device; {ids_or_path}"),
+            "" => format!("the device is missing; {ids_or_path}"),
+            _ => format!("`{text}` is not a device; {ids_or_path}"),
         })
     }
 }
@@ -134,7 +134,7 @@ impl Settings {
         let mut settings = Settings::default();
         for part in text.split(',') {
             let Some((name, value)) = part.split_once('=') else {
-                return Err(format!("`{part}` is no setting; known: {KNOWN}"));
+                return Err(format!("unknown setting `{part}`; use: {KNOWN}"));
             };
             match name {
                 "interface" => settings.interface = Some(number(name, value)?),
@@ -144,7 +144,7 @@ impl Settings {
                 "out" => settings.out = Some(endpoint(name, value, false)?),
                 "type" => settings.kind = Some(kind(value)?),
                 "zlp" => settings.zlp = Some(on_off(value)?),
-                _ => return Err(format!("there is no setting `{name}`; known: {KNOWN}")),
+                _ => return Err(format!("unknown setting `{name}`; use: {KNOWN}")),
             }
         }
         Ok(settings)
@@ -156,7 +156,7 @@ fn number(name: &str, value: &str) -> Result<u8, String> {
         Some(digits) => u8::from_str_radix(digits, 16),
         None => value.parse(),
     }
-    .map_err(|_| format!("{name}={value}: it is no number from 0 to 255"))
+    .map_err(|_| format!("{name}={value}: use a number from 0 to 255"))
 }
 
 fn endpoint(name: &str, value: &str, is_in: bool) -> Result<u8, String> {
@@ -186,7 +186,7 @@ fn kind(value: &str) -> Result<TransferKind, String> {
         "bulk" => Ok(TransferKind::Bulk),
         "interrupt" => Ok(TransferKind::Interrupt),
         "isochronous" | "iso" => Err(format!("type={value}: {NO_ISOCHRONOUS}")),
-        _ => Err(format!("type={value}: it is bulk or interrupt")),
+        _ => Err(format!("type={value}: use bulk or interrupt")),
     }
 }
 
@@ -194,7 +194,7 @@ fn on_off(value: &str) -> Result<bool, String> {
     match value {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err(format!("zlp={value}: it is on or off")),
+        _ => Err(format!("zlp={value}: use on or off")),
     }
 }
 

@@ -245,7 +245,7 @@ pub fn list(facts: &[InterfaceFact]) -> String {
                 })
                 .collect();
             if fact.isochronous {
-                endpoints.push("isochronous ones, which cannot be used".into());
+                endpoints.push("isochronous endpoints, which are not supported".into());
             }
             if endpoints.is_empty() {
                 endpoints.push("no endpoint".into());

@@ -60,13 +60,13 @@ impl Claim {
         let facts = {
             let active = claim.device.active_configuration().map_err(|error| {
                 LinkError::new(LinkErrorKind::Usage, doing, error.to_string())
-                    .hint("name a configuration: #configuration=1")
+                    .hint("select a configuration: #configuration=1")
             })?;
             choose::facts(&active)
         };
         let choice = choose::choose(&facts, settings).map_err(|said| {
             LinkError::new(LinkErrorKind::Usage, doing, said)
-                .hint("name them behind the address, as in #interface=1,in=0x81,out=0x01")
+                .hint("select them after the address, such as #interface=1,in=0x81,out=0x01")
         })?;
         claim.claim(choice.interface, doing)?;
         if let Some(control) = choice.controlled_by {
@@ -78,7 +78,7 @@ impl Claim {
                 .set_alt_setting(choice.setting)
                 .wait()
                 .map_err(|error| {
-                    let said = format!("choosing setting {}: {error}", choice.setting);
+                    let said = format!("cannot select setting {}: {error}", choice.setting);
                     LinkError::new(LinkErrorKind::Io, doing, said)
                 })?;
         }
@@ -137,7 +137,7 @@ impl Claim {
             .set_configuration(wanted)
             .wait()
             .map_err(|error| {
-                let said = format!("choosing configuration {wanted}: {error}");
+                let said = format!("cannot select configuration {wanted}: {error}");
                 LinkError::new(LinkErrorKind::Io, doing, said)
             })
     }

@@ -33,7 +33,7 @@ pub fn detail(info: &DeviceInfo, choice: &Choice, identity: &Identity) -> LinkDe
     add("USB serial", present.serial);
     add("USB speed", info.speed().map(|s| speed_name(s).to_string()));
     add("USB path", Some(present.path));
-    add("USB hubs on the way", Some(hubs));
+    add("USB hubs in between", Some(hubs));
     add("USB host controller", node.controller());
     add(
         "USB interface",

@@ -84,13 +84,11 @@ pub fn opening(device: &Identity, doing: &str, error: &Error) -> LinkError {
                 LinkErrorKind::NotFound,
                 doing,
                 format!(
-                    "the kernel knows the device, but {} is not there",
+                    "the kernel knows the device, but {} does not exist",
                     device.node
                 ),
             )
-            .hint(
-                "in a container it must be passed in (--device /dev/bus/usb); else mount devtmpfs",
-            )
+            .hint("pass it into the container (--device /dev/bus/usb), or mount devtmpfs")
         }
         ErrorKind::Disconnected => gone(doing),
         _ => LinkError::new(LinkErrorKind::Io, doing, error.to_string()),
@@ -106,7 +104,7 @@ fn no_permission(device: &Identity, doing: &str) -> LinkError {
     LinkError::new(
         LinkErrorKind::PermissionDenied,
         doing,
-        format!("no permission to open {node} for writing ({whose})"),
+        format!("permission denied: {node} is not writable ({whose})"),
     )
     .hint(udev_advice(device.vendor, device.product))
 }
@@ -125,9 +123,9 @@ pub fn udev_rule(vendor: u16, product: u16) -> String {
 
 fn udev_advice(vendor: u16, product: u16) -> String {
     format!(
-        "once, as root:\n    echo '{}' > {RULE_FILE}\n    \
-         udevadm control --reload && udevadm trigger --subsystem-match=usb\n  \
-         and be a member of plugdev (usermod -aG plugdev $USER, then log in again); or run this as root",
+        "once, as root:\n    echo '{}' > {RULE_FILE}\n    udevadm control --reload && udevadm trigger \
+         --subsystem-match=usb\n  and add yourself to the group plugdev (usermod -aG plugdev $USER, then log \
+         in again); or run as root",
         udev_rule(vendor, product)
     )
 }
@@ -144,22 +142,23 @@ pub fn claiming(device: &Identity, interface: u8, doing: &str, error: &Error) ->
         _ => LinkError::new(
             LinkErrorKind::Io,
             doing,
-            format!("claiming interface {interface}: {error}"),
+            format!("cannot claim interface {interface}: {error}"),
         ),
     }
 }
 
 fn busy(interface: u8, driver: Option<&str>, node: &str, doing: &str) -> LinkError {
     let said = match driver {
-        Some("usbfs") => format!("another program holds interface {interface}"),
-        Some(driver) => format!("the kernel's driver {driver} holds interface {interface}"),
-        None => format!("interface {interface} is held by somebody"),
+        Some("usbfs") => format!("interface {interface} is already claimed by another program"),
+        Some(driver) => {
+            format!("interface {interface} is already claimed by the kernel driver {driver}")
+        }
+        None => format!("interface {interface} is already claimed"),
     };
     let hint = match driver {
         Some("usbfs") | None => format!("find it with: fuser -v {node}"),
         Some(driver) => format!(
-            "end what uses it (a mounted disk, an open port), or take the driver away: \
-             modprobe -r {driver}"
+            "close what uses it (a mounted disk, an open port), or unload the driver: modprobe -r {driver}"
         ),
     };
     LinkError::new(LinkErrorKind::Busy, doing, said).hint(hint)
@@ -172,7 +171,7 @@ pub fn gone(doing: &str) -> LinkError {
         doing,
         "the device was unplugged or reset",
     )
-    .hint("plug it in again; a bad cable or too little power shows in dmesg")
+    .hint("plug it in again; for a bad cable or low power see dmesg")
 }
 
 /// A transfer that failed, as the engine understands it. A stall is not among these: it is cleared.
@@ -182,13 +181,13 @@ pub fn of_transfer(device: &Identity, error: TransferError) -> io::Error {
         // A device that is being unplugged answers with bus errors before it is known to be gone.
         TransferError::Fault if vanishes(device) => unplugged(),
         TransferError::Fault => io::Error::other(
-            "a USB transfer failed on the bus (no answer, a damaged packet, or more data than asked \
-             for); check cable, hub and power",
+            "a USB transfer failed on the bus (no response, a corrupted packet, or too much data); check \
+             cable, hub and power",
         ),
         TransferError::Unknown(ENOMEM) => out_of_memory(sysfs::usbfs_memory_mb()),
         TransferError::InvalidArgument => io::Error::new(
             io::ErrorKind::InvalidInput,
-            "the system refuses a USB transfer of this size",
+            "the system rejects a USB transfer of this size",
         ),
         other => io::Error::from(other),
     }
@@ -216,13 +215,13 @@ fn unplugged() -> io::Error {
 pub fn out_of_memory(limit_mb: Option<u64>) -> io::Error {
     let limit = match limit_mb {
         Some(0) | None => String::new(),
-        Some(mb) => format!(" (all USB programs together may hold {mb} MB)"),
+        Some(mb) => format!(" (limit for all USB programs together: {mb} MB)"),
     };
     io::Error::new(
         io::ErrorKind::OutOfMemory,
         format!(
-            "no memory for the USB transfers{limit}; fewer or smaller transfers, or as root: \
-             echo 256 > /sys/module/usbcore/parameters/usbfs_memory_mb"
+            "not enough memory for the USB transfers{limit}; use fewer or smaller transfers, or as root: echo \
+             256 > /sys/module/usbcore/parameters/usbfs_memory_mb"
         ),
     )
 }
@@ -233,9 +232,9 @@ pub fn check_memory(wanted: u64, limit_mb: Option<u64>) -> io::Result<()> {
         Some(mb) if mb > 0 && wanted > mb << 20 => Err(io::Error::new(
             io::ErrorKind::OutOfMemory,
             format!(
-                "{} MB of USB transfers at once are wanted, and all USB programs together may hold \
-                 {mb} MB; fewer or smaller transfers, or as root: \
-                 echo {} > /sys/module/usbcore/parameters/usbfs_memory_mb",
+                "{} MB of USB transfers at once exceed the limit of {mb} MB for all USB programs together; use \
+                 fewer or smaller transfers, or as root: echo {} > \
+                 /sys/module/usbcore/parameters/usbfs_memory_mb",
                 wanted.div_ceil(1 << 20),
                 (2 * wanted.div_ceil(1 << 20)).next_power_of_two()
             ),
@@ -267,12 +266,18 @@ mod tests {
 
     #[test]
     fn a_busy_interface_is_told_who_holds_it() {
-        let text = busy(0, Some("usb-storage"), "/dev/bus/usb/001/002", "opening").to_string();
+        let text = busy(
+            0,
+            Some("usb-storage"),
+            "/dev/bus/usb/001/002",
+            "cannot open",
+        )
+        .to_string();
         assert!(
             text.contains("usb-storage") && text.contains("modprobe -r"),
             "{text}"
         );
-        let text = busy(0, Some("usbfs"), "/dev/bus/usb/001/002", "opening").to_string();
+        let text = busy(0, Some("usbfs"), "/dev/bus/usb/001/002", "cannot open").to_string();
         assert!(text.contains("fuser -v /dev/bus/usb/001/002"), "{text}");
     }
 

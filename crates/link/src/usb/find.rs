@@ -108,11 +108,11 @@ pub fn devices(doing: &str) -> Result<Vec<DeviceInfo>, LinkError> {
         return Err(LinkError::new(
             LinkErrorKind::NotFound,
             doing,
-            format!("this system has no USB: {} is not there", sysfs::DEVICES),
+            format!("this system has no USB: {} does not exist", sysfs::DEVICES),
         )
         .hint(
-            "in a container or a virtual machine the devices must be passed in; on a board the \
-             kernel needs a host controller driver (dmesg | grep -i usb)",
+            "pass the devices into the container or virtual machine; on a board, the kernel needs a host \
+             controller driver (dmesg | grep -i usb)",
         ));
     }
     let mut devices: Vec<DeviceInfo> = nusb::list_devices()
@@ -121,7 +121,7 @@ pub fn devices(doing: &str) -> Result<Vec<DeviceInfo>, LinkError> {
             LinkError::new(
                 LinkErrorKind::Io,
                 doing,
-                format!("listing USB devices: {error}"),
+                format!("cannot list USB devices: {error}"),
             )
         })?
         .collect();
@@ -162,18 +162,19 @@ fn none_fits(present: &[Present], which: &Which, doing: &str) -> LinkError {
     };
     let near: Vec<&Present> = present.iter().filter(same_ids).collect();
     let said = match present.len() {
-        0 => "there is no USB device at all, besides the hubs of this computer".to_string(),
+        0 => "no USB device is attached, only the hubs of this computer".to_string(),
         _ if !near.is_empty() => format!(
-            "no device with that serial number; with these ids there is: {}",
+            "no device with that serial number; devices with these IDs: {}",
             listed(&near)
         ),
         _ => format!(
-            "there is no such device; there is: {}",
+            "no such device; attached devices: {}",
             listed(&present.iter().collect::<Vec<_>>())
         ),
     };
-    LinkError::new(LinkErrorKind::NotFound, doing, said)
-        .hint("is it plugged in, and its program running? wiregauge devices lists what is there")
+    LinkError::new(LinkErrorKind::NotFound, doing, said).hint(
+        "is it plugged in, and its program running? wiregauge devices lists the attached devices",
+    )
 }
 
 fn several_fit(several: &[&Present], doing: &str) -> LinkError {
@@ -183,23 +184,19 @@ fn several_fit(several: &[&Present], doing: &str) -> LinkError {
     let first = several[0];
     let hint = if serials.len() == several.len() {
         format!(
-            "name one by its serial number, usb://{:04x}:{:04x}/{}, or by its port, usb://{}",
+            "select one by its serial number, usb://{:04x}:{:04x}/{}, or by its port, usb://{}",
             first.vendor,
             first.product,
             first.serial.as_deref().unwrap_or_default(),
             first.path
         )
     } else {
-        format!("name one by the port it hangs on, usb://{}", first.path)
+        format!("select one by its port, usb://{}", first.path)
     };
     LinkError::new(
         LinkErrorKind::Usage,
         doing,
-        format!(
-            "{} devices are called that: {}",
-            several.len(),
-            listed(several)
-        ),
+        format!("{} devices match: {}", several.len(), listed(several)),
     )
     .hint(hint)
 }
@@ -237,17 +234,20 @@ mod tests {
     }
 
     fn refused(present: &[Present], text: &str) -> LinkError {
-        one_of(present, &which(text), "opening it").unwrap_err()
+        one_of(present, &which(text), "cannot open it").unwrap_err()
     }
 
     #[test]
     fn one_that_fits_is_found_by_any_of_its_names() {
         let present = [board("3-1", Some("A")), board("3-1.4", Some("B"))];
         assert_eq!(
-            one_of(&present, &which("1d6b:0104/B"), "opening it").unwrap(),
+            one_of(&present, &which("1d6b:0104/B"), "cannot open it").unwrap(),
             1
         );
-        assert_eq!(one_of(&present, &which("3-1"), "opening it").unwrap(), 0);
+        assert_eq!(
+            one_of(&present, &which("3-1"), "cannot open it").unwrap(),
+            0
+        );
     }
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
         );
         let error = refused(&[], "0403:6001");
         assert_eq!(error.kind(), LinkErrorKind::NotFound);
-        assert!(error.to_string().contains("no USB device at all"));
+        assert!(error.to_string().contains("no USB device is attached"));
     }
 
     #[test]
@@ -292,7 +292,7 @@ mod tests {
             "1d6b:0104",
         )
         .to_string();
-        assert!(text.contains("name one by the port"), "{text}");
+        assert!(text.contains("select one by its port"), "{text}");
     }
 
     #[test]

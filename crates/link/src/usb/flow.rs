@@ -133,7 +133,7 @@ impl Share {
 fn full() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidInput,
-        "a transfer was submitted with the queue full or larger than its buffer",
+        "a transfer was submitted to a full queue, or is larger than its buffer",
     )
 }
 

@@ -130,7 +130,7 @@ impl<T: BulkOrInterrupt> Open<T> {
         address: &UsbAddress,
         name: &str,
     ) -> Result<Self, LinkError> {
-        let doing = format!("opening {name}");
+        let doing = format!("cannot open {name}");
         let interface = claim.interface();
         let failed = |error: nusb::Error| {
             LinkError::new(LinkErrorKind::Io, doing.clone(), error.to_string())
@@ -385,7 +385,7 @@ impl<T: BulkOrInterrupt + 'static> Link for UsbLink<T> {
 
     fn reopen(&mut self, _is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()> {
         self.close();
-        let doing = format!("opening {}", self.name);
+        let doing = format!("cannot open {}", self.name);
         let info = find::find(&self.address.which, &doing)?;
         let (claim, choice) = Claim::take(&info, &self.address.settings, &doing)?;
         self.open = Some(Open::new(claim, &choice, &self.address, &self.name)?);

@@ -85,7 +85,7 @@ fn open(
     _is_interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Box<dyn Link>, LinkError> {
     let name = address.to_string();
-    let doing = format!("opening {name}");
+    let doing = format!("cannot open {name}");
     let parsed = UsbAddress::parse(address.rest())
         .map_err(|said| LinkError::new(crate::LinkErrorKind::Usage, doing.clone(), said))?;
     let info = find::find(&parsed.which, &doing)?;

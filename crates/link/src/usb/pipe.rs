@@ -216,7 +216,7 @@ impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
         self.spare = true;
         self.endpoint.clear_halt().wait().map_err(|error| {
             io::Error::other(format!(
-                "the endpoint stalled and cannot be cleared: {error}"
+                "the endpoint stalled, and clearing it failed: {error}"
             ))
         })
     }
@@ -225,7 +225,7 @@ impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
         self.endpoint.wait_next_complete(at_most).ok_or_else(|| {
             io::Error::new(
                 io::ErrorKind::TimedOut,
-                "the host controller does not give a cancelled transfer back",
+                "the host controller does not return a cancelled transfer",
             )
         })
     }

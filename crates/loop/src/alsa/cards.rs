@@ -47,10 +47,10 @@ impl Address {
     pub fn parse(address: &str) -> Result<Address, LinkError> {
         let rest = address.strip_prefix("alsa:").unwrap_or(address);
         let wrong = |said: String| {
-            let doing = format!("reading the address alsa:{rest}");
+            let doing = format!("cannot parse the address alsa:{rest}");
             LinkError::new(LinkErrorKind::Usage, doing, said).hint(
-                "alsa:hw:CARD[,DEVICE[,SUBDEVICE]], such as alsa:hw:0 or alsa:hw:PCH,0, or capture and \
-                 playback apart: alsa:hw:Loopback,1/hw:Loopback,0",
+                "use alsa:hw:CARD[,DEVICE[,SUBDEVICE]], such as alsa:hw:0 or alsa:hw:PCH,0, or separate \
+                 capture and playback devices: alsa:hw:Loopback,1/hw:Loopback,0",
             )
         };
         let (devices, options) = rest.split_once('#').unwrap_or((rest, ""));
@@ -59,7 +59,7 @@ impl Address {
             "marker=off" => false,
             other => {
                 return Err(wrong(format!(
-                    "`{other}` is no option of a sound card; there is marker=on and marker=off"
+                    "unknown option `{other}` of a sound card: use marker=on or marker=off"
                 )));
             }
         };
@@ -76,27 +76,27 @@ impl Address {
 fn place(text: &str) -> Result<Place, String> {
     let Some(words) = text.strip_prefix("hw:") else {
         return Err(format!(
-            "`{text}` does not begin with hw:; other names of ALSA have a buffer and a clock of their own \
-             between program and card, so they cannot be measured"
+            "`{text}` does not begin with hw:; other ALSA devices add their own buffer and clock between \
+             program and card, so they cannot be measured"
         ));
     };
     let mut words = words.split(',');
     let card = words.next().unwrap_or_default();
     // It becomes part of a path.
     if card.is_empty() || card.contains(|c: char| !c.is_ascii_alphanumeric() && !"_-".contains(c)) {
-        return Err(format!("`{card}` is no card"));
+        return Err(format!("`{card}` is not a card"));
     }
     let mut number = |what: &str| match words.next() {
         None => Ok(None),
         Some(word) => match word.parse::<u16>() {
             Ok(number) => Ok(Some(u32::from(number))),
-            Err(_) => Err(format!("`{word}` is no number of a {what}")),
+            Err(_) => Err(format!("`{word}` is not a valid {what} number")),
         },
     };
     let device = number("device")?.unwrap_or(0);
     let subdevice = number("subdevice")?;
     match words.next() {
-        Some(word) => Err(format!("`{word}` is one word too many")),
+        Some(word) => Err(format!("`{word}` is unexpected")),
         None => Ok(Place {
             card: card.to_owned(),
             device,
@@ -185,12 +185,12 @@ fn devices(names: &[String], card: u32) -> Vec<(u32, bool, bool)> {
 /// Finds a card by number or name, with what to try if it is not there or lacks a way.
 pub fn find(place: &Place, capture: bool, cards: Option<&[Card]>) -> Result<Card, LinkError> {
     let way = if capture { "capture" } else { "playback" };
-    let doing = format!("opening {place} for {way}");
+    let doing = format!("cannot open {place} for {way}");
     let missing = |said: &str| LinkError::new(LinkErrorKind::NotFound, &doing, said);
     let Some(cards) = cards else {
         return Err(missing("this kernel has no sound (no /sys/class/sound)").hint(
-            "load the card's driver, or `sudo modprobe snd-aloop` for a loopback without hardware; in a \
-             container, give it /dev/snd",
+            "load the driver of the card, or `sudo modprobe snd-aloop` for a loopback without hardware; in a \
+             container, pass /dev/snd into it",
         ));
     };
     let there = || {
@@ -202,28 +202,30 @@ pub fn find(place: &Place, capture: bool, cards: Option<&[Card]>) -> Result<Card
         Err(_) => card.id == place.card,
     };
     let Some(card) = cards.iter().find(named) else {
-        let printed = missing("there is no such card");
+        let printed = missing("no such card");
         return Err(if cards.is_empty() {
             printed.hint(
-                "there is no card at all: plug one in, load its driver, or `sudo modprobe snd-aloop` for a \
-                 loopback without hardware",
+                "there is no card: plug one in, load its driver, or `sudo modprobe snd-aloop` for a \
+            loopback without hardware",
             )
         } else {
-            printed.hint(format!("one of those that there are: {}", there()))
+            printed.hint(format!("use one of: {}", there()))
         });
     };
     let device = card.devices.iter().find(|device| device.0 == place.device);
     match device {
-        None => Err(missing("the card has no such device").hint(format!("there are {}", there()))),
+        None => {
+            Err(missing("the card has no such device").hint(format!("use one of: {}", there())))
+        }
         Some((_, can, _)) if capture && !can => {
             Err(missing("the device cannot capture").hint(format!(
-                "a device that can, before the slash: alsa:hw:CARD,DEVICE/{place}; there are {}",
+                "use a device that can, before the slash: alsa:hw:CARD,DEVICE/{place}; devices: {}",
                 there()
             )))
         }
         Some((_, _, can)) if !capture && !can => {
             Err(missing("the device cannot play").hint(format!(
-                "a device that can, behind a slash: alsa:{place}/hw:CARD,DEVICE; there are {}",
+                "use a device that can, after a slash: alsa:{place}/hw:CARD,DEVICE; devices: {}",
                 there()
             )))
         }

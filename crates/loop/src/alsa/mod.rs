@@ -151,17 +151,18 @@ impl Alsa {
         }
         let patience = PATIENCE_NS + (4.0 * self.time_ns(self.period)) as u64;
         if self.clock.now() > self.seen.1 + patience {
-            let doing = format!("waiting for {}", self.address.capture);
-            let said = format!("nothing came in for {:.1} s", patience as f64 * 1e-9);
-            return Err(LinkError::new(LinkErrorKind::Timeout, doing, said)
-                .hint("another rate or notify size; a card whose clock comes from outside needs that clock"));
+            let doing = format!("no data from {}", self.address.capture);
+            let said = format!("received nothing for {:.1} s", patience as f64 * 1e-9);
+            return Err(LinkError::new(LinkErrorKind::Timeout, doing, said).hint(
+                "use another rate or notify size; a card with an external clock needs that clock",
+            ));
         }
         Ok(false)
     }
 
     fn ended(&mut self, code: i32) -> LinkError {
         let error = io::Error::from_raw_os_error(code);
-        self.ends().capture.failed("waiting for", &error)
+        self.ends().capture.failed("cannot wait for", &error)
     }
 
     /// Which side made the kernel stop both, counted.
@@ -230,7 +231,7 @@ impl Alsa {
         let mut wanted = [PollFd::new(pcm.file(), flags)];
         match poll(&mut wanted, Some(&LOOK)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(error) => Err(pcm.failed("waiting for", &error.into())),
+            Err(error) => Err(pcm.failed("cannot wait for", &error.into())),
         }
     }
 
@@ -245,13 +246,13 @@ impl Alsa {
                 // A preload as large as the ring: its first block may not be played yet.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if self.clock.now() > begun + PATIENCE_NS {
-                        return Err(ends.playback.failed("handing over to", &error));
+                        return Err(ends.playback.failed("cannot write to", &error));
                     }
                     self.poll(false)?;
                 }
                 Err(error) if error.raw_os_error() == Some(libc::EPIPE) => return Ok(false),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(ends.playback.failed("handing over to", &error)),
+                Err(error) => return Err(ends.playback.failed("cannot write to", &error)),
             }
         }
         Ok(true)
@@ -387,13 +388,14 @@ impl LoopDevice for Alsa {
 
 /// The numbers of a point in frames, with the preload, if a sound card can have such.
 fn in_frames(address: &Address, point: &LoopPoint) -> Result<(Setup, u32), LinkError> {
-    let doing = format!("setting up {} to {}", address.capture, address.playback);
+    let doing = format!("cannot set up {} to {}", address.capture, address.playback);
     let wrong = |said: String| LinkError::new(LinkErrorKind::Usage, &doing, said);
     let frame = u64::from(point.frame_bytes());
     let frames = |bytes: u64, what: &str| {
         if bytes == 0 || frame == 0 || !bytes.is_multiple_of(frame) {
-            let said = format!("a {what} of {bytes} B is not whole frames of {frame} B");
-            return Err(wrong(said).hint(format!("a multiple of {frame} B")));
+            let said =
+                format!("a {what} of {bytes} B is not a whole number of frames of {frame} B");
+            return Err(wrong(said).hint(format!("use a multiple of {frame} B")));
         }
         u32::try_from(bytes / frame).map_err(|_| {
             wrong(format!(
@@ -404,7 +406,7 @@ fn in_frames(address: &Address, point: &LoopPoint) -> Result<(Setup, u32), LinkE
     let setup = Setup {
         rate: u32::try_from(point.rate_hz).map_err(|_| {
             wrong(format!(
-                "{} samples a second are beyond a sound card",
+                "{} samples/s are too many for a sound card",
                 point.rate_hz
             ))
         })?,
@@ -415,17 +417,17 @@ fn in_frames(address: &Address, point: &LoopPoint) -> Result<(Setup, u32), LinkE
     let preload = frames(point.preload_bytes, "preload")?;
     if preload > setup.buffer {
         let said = format!(
-            "a preload of {preload} frames does not fit into a ring of {}",
+            "a preload of {preload} frames does not fit in a ring of {}",
             setup.buffer
         );
-        return Err(wrong(said).hint("a larger ring or a smaller preload"));
+        return Err(wrong(said).hint("use a larger ring or a smaller preload"));
     }
     if u64::from(setup.buffer) < 2 * u64::from(setup.period) {
         let said = format!(
-            "a ring of {} frames does not hold two blocks of {}",
+            "a ring of {} frames is too small for two blocks of {}",
             setup.buffer, setup.period
         );
-        return Err(wrong(said).hint("a ring of two blocks or more"));
+        return Err(wrong(said).hint("use a ring of two blocks or more"));
     }
     Ok((setup, preload))
 }
@@ -438,17 +440,17 @@ fn said(ends: &Ends, setup: Option<Setup>) -> Vec<(String, String)> {
         ("playback".to_owned(), playback.device.clone()),
         (
             "format".to_owned(),
-            "S16_LE, interleaved, read and written".to_owned(),
+            "S16_LE, interleaved, read and write calls".to_owned(),
         ),
     ];
     if capture.card != playback.card {
-        let printed = "two cards, whose clocks drift apart: in the end one side runs over or dry";
+        let printed = "two cards, whose clocks drift: in a long run one side overflows or starves";
         said.push(("clock".to_owned(), printed.to_owned()));
     }
     if setup.is_some() {
         let printed = match capture.batch || playback.batch {
-            true => "known to the driver in steps of up to a block (batch)",
-            false => "as the driver reads it from the hardware",
+            true => "updated by the driver in steps of up to a block (batch)",
+            false => "read by the driver from the hardware",
         };
         said.push(("position".to_owned(), printed.to_owned()));
     }
@@ -490,15 +492,15 @@ mod tests {
 
     #[test]
     fn sizes_that_no_sound_card_can_have_are_refused_with_the_reason() {
-        assert!(printed(&point(255, 4096, 1024)).contains("not whole frames of 4 B"));
+        assert!(printed(&point(255, 4096, 1024)).contains("not a whole number of frames of 4 B"));
         assert!(printed(&point(256, 4096, 0)).contains("preload of 0 B"));
-        assert!(printed(&point(256, 4096, 8192)).contains("does not fit into a ring of 1024"));
-        assert!(printed(&point(4096, 4096, 4096)).contains("does not hold two blocks"));
+        assert!(printed(&point(256, 4096, 8192)).contains("does not fit in a ring of 1024"));
+        assert!(printed(&point(4096, 4096, 4096)).contains("too small for two blocks"));
         let fast = LoopPoint {
             rate_hz: 1 << 40,
             ..point(256, 4096, 1024)
         };
-        assert!(printed(&fast).contains("beyond a sound card"));
+        assert!(printed(&fast).contains("too many for a sound card"));
     }
 
     #[test]
@@ -507,6 +509,6 @@ mod tests {
             .err()
             .expect("no such card");
         assert_eq!(error.kind(), LinkErrorKind::NotFound);
-        assert!(error.to_string().contains("try: "), "{error}");
+        assert!(error.to_string().contains("hint: "), "{error}");
     }
 }

@@ -72,11 +72,13 @@ impl Pcm {
         drop(control);
         let (subdevice, name) = kernel::info(&file).map_err(|error| refused(&error))?;
         if place.subdevice.is_some_and(|wanted| wanted != subdevice) {
-            let said = format!("the kernel gave subdevice {subdevice} instead");
-            return Err(
-                LinkError::new(LinkErrorKind::Busy, format!("opening {printed}"), said)
-                    .hint("another subdevice, or none for whichever is free"),
-            );
+            let said = format!("the kernel opened subdevice {subdevice} instead");
+            return Err(LinkError::new(
+                LinkErrorKind::Busy,
+                format!("cannot open {printed}"),
+                said,
+            )
+            .hint("use another subdevice, or omit it to use a free one"));
         }
         Ok(Pcm {
             file,
@@ -93,14 +95,14 @@ impl Pcm {
 
     /// Sets it up exactly so, or says what it can do.
     pub fn set_up(&mut self, setup: Setup) -> Result<(), LinkError> {
-        let doing = format!("setting up {}", self.printed);
+        let doing = format!("cannot set up {}", self.printed);
         let failed = |error: &io::Error| LinkError::from_io(&doing, error);
         let mut params = self.formats().map_err(|error| failed(&error))?;
         let wanted = 1 << kernel::FORMAT_S16_LE;
         if params.allowed(Set::Format) & wanted == 0 {
-            let said = "it has no 16-bit samples (S16_LE), and wiregauge loops no others";
+            let said = "it does not support 16-bit samples (S16_LE), which wiregauge requires";
             return Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(
-                "another device of the card; 16-bit ones are often those that are not called HDMI",
+                "use another device of the card; those not named HDMI often support 16 bits",
             ));
         }
         params.only(Set::Format, kernel::FORMAT_S16_LE);
@@ -121,9 +123,9 @@ impl Pcm {
         kernel::set_hardware(&self.file, &mut params).map_err(|error| {
             match error.raw_os_error() {
                 Some(libc::EINVAL) => failed(&error).hint(
-                    "a ring of 2, 4 or 8 blocks; some cards take fewer combinations than they list",
+                    "use a ring of 2, 4 or 8 blocks; some cards support fewer combinations than they list",
                 ),
-                Some(libc::ENOMEM) => failed(&error).hint("a smaller ring"),
+                Some(libc::ENOMEM) => failed(&error).hint("use a smaller ring"),
                 _ => failed(&error),
             }
         })?;
@@ -169,7 +171,7 @@ impl Pcm {
     pub fn link(&self, other: &Pcm) -> Result<(), LinkError> {
         kernel::link(&self.file, &other.file).map_err(|error| {
             LinkError::from_io(
-                format!("tying {} to {}", other.printed, self.printed),
+                format!("cannot link {} to {}", other.printed, self.printed),
                 &error,
             )
         })
@@ -183,7 +185,7 @@ impl Pcm {
     /// Begins to count frames here; after `prepare`.
     pub fn count_from_here(&mut self) -> Result<(), LinkError> {
         let status = kernel::status(&self.file, false);
-        let status = status.map_err(|error| self.failed("looking at", &error))?;
+        let status = status.map_err(|error| self.failed("cannot read the state of", &error))?;
         self.last_ptr = status.hw_ptr;
         self.passed = 0;
         Ok(())
@@ -192,10 +194,10 @@ impl Pcm {
     /// Starts it and what it is tied to.
     pub fn start(&self) -> Result<(), LinkError> {
         kernel::start(&self.file).map_err(|error| match error.raw_os_error() {
-            Some(libc::EIO) => self.failed("starting", &error).hint(
-                "the same rate and channels at both ends; a loopback card refuses others in mid-run",
+            Some(libc::EIO) => self.failed("cannot start", &error).hint(
+                "use the same rate and channels on both ends; a loopback card rejects a change while running",
             ),
-            _ => self.failed("starting", &error),
+            _ => self.failed("cannot start", &error),
         })
     }
 
@@ -218,7 +220,7 @@ impl Pcm {
             }
             other => other,
         }
-        .map_err(|error| self.failed("looking at", &error))?;
+        .map_err(|error| self.failed("cannot read the state of", &error))?;
         self.passed += ahead(hw_ptr, self.last_ptr, self.boundary).max(0) as u64;
         self.last_ptr = hw_ptr;
         Ok(Position {
@@ -264,9 +266,9 @@ fn impossible(doing: &str, number: Number, value: u32, channels: u32, near: Near
     let bytes = |frames: u32| u64::from(frames) * u64::from(channels) * 2;
     let (what, is_frames, flag) = match number {
         Number::Channels => ("channels", false, "--channels"),
-        Number::Rate => ("samples a second", false, "--rate"),
-        Number::PeriodSize => ("frames a block", true, "--notify"),
-        Number::BufferSize => ("frames of ring", true, "--ring"),
+        Number::Rate => ("samples/s", false, "--rate"),
+        Number::PeriodSize => ("frames per block", true, "--notify"),
+        Number::BufferSize => ("frames in the ring", true, "--ring"),
     };
     let Near {
         least,
@@ -275,8 +277,8 @@ fn impossible(doing: &str, number: Number, value: u32, channels: u32, near: Near
         above,
     } = near;
     let said = match least == most {
-        true => format!("it has {least} {what}, not {value}"),
-        false => format!("it can have {least} to {most} {what}, but not {value}"),
+        true => format!("it supports only {least} {what}, not {value}"),
+        false => format!("it supports {least} to {most} {what}, not {value}"),
     };
     let mut tries: Vec<u32> = [below, above].into_iter().flatten().collect();
     tries.dedup();
@@ -290,7 +292,7 @@ fn impossible(doing: &str, number: Number, value: u32, channels: u32, near: Near
     let error = LinkError::new(LinkErrorKind::Usage, doing, said);
     match tries.is_empty() {
         true => error,
-        false => error.hint(tries.join(" or ")),
+        false => error.hint(format!("use {}", tries.join(" or "))),
     }
 }
 
@@ -321,22 +323,21 @@ fn open(path: &str) -> io::Result<File> {
 
 /// Why a stream could not be opened, and what would make it possible.
 fn refused(printed: &str, path: &str, card: u32, error: &io::Error) -> LinkError {
-    let doing = format!("opening {printed} ({path})");
+    let doing = format!("cannot open {printed} ({path})");
     let printed = LinkError::from_io(&doing, error);
     match error.raw_os_error() {
         Some(libc::EBUSY | libc::EAGAIN) => {
             let holder = holder(card).map_or(String::new(), |who| format!(" by {who}"));
             LinkError::new(LinkErrorKind::Busy, doing, format!("it is in use{holder}")).hint(
-                "close what holds it (`fuser -v /dev/snd/*` names it). A sound server lets go after \
-                 `systemctl --user stop pipewire.socket wireplumber pipewire`, or \
-                 `pulseaudio --kill`",
+                "close the program that uses it (`fuser -v /dev/snd/*` shows it). To stop a sound server: \
+                 `systemctl --user stop pipewire.socket wireplumber pipewire`, or `pulseaudio --kill`",
             )
         }
         Some(libc::EACCES | libc::EPERM) => printed.hint(
-            "sudo usermod -aG audio $USER, then log in again; sound devices belong to the group audio",
+            "add yourself to the group audio: sudo usermod -aG audio $USER, then log in again",
         ),
         Some(libc::ENOENT) => printed.hint(
-            "the card is there but its device file is not: in a container, give it /dev/snd",
+            "the card exists but its device file does not: in a container, pass /dev/snd into it",
         ),
         _ => printed,
     }
@@ -387,10 +388,12 @@ mod tests {
             |number, value, near| impossible("setting up", number, value, 2, near).to_string();
         assert_eq!(
             printed(Number::PeriodSize, 100, near(Some(96), Some(128))),
-            "setting up: it can have 64 to 4096 frames a block, but not 100\n  try: --notify 384 (96 \
-             frames) or --notify 512 (128 frames)"
+            "setting up: it supports 64 to 4096 frames per block, not 100\n  hint: use --notify 384 (96 \
+            frames) or --notify 512 (128 frames)"
         );
-        assert!(printed(Number::Rate, 9_000, near(Some(4096), None)).ends_with("try: --rate 4096"));
+        assert!(
+            printed(Number::Rate, 9_000, near(Some(4096), None)).ends_with("hint: use --rate 4096")
+        );
         assert!(!printed(Number::BufferSize, 1, near(None, None)).contains("try"));
     }
 

@@ -11,11 +11,11 @@ use wiregauge_link::LinkError;
 use wiregauge_record::{LoopPoint, SAMPLE_BYTES, Stage};
 
 /// What is being done, for errors.
-const IN: &str = "copying a block to the GPU";
+const IN: &str = "cannot copy a block to the GPU";
 /// The same.
-const BACK: &str = "copying a block back from the GPU";
+const BACK: &str = "cannot copy a block back from the GPU";
 /// The same.
-const WAITING: &str = "waiting for a block from the GPU";
+const WAITING: &str = "cannot wait for a block from the GPU";
 
 /// Parts begin at a multiple of so many samples: 128 bytes, in which the GPU reaches its memory.
 const GRAIN: u32 = 64;
@@ -44,7 +44,7 @@ impl Bench {
             false => Some(DeviceMemory::new(bytes, &stream)?),
         };
         let input = DeviceMemory::new(bytes, &stream)?;
-        stream.finish("laying out a block in the GPU's memory")?;
+        stream.finish("cannot allocate a block in the GPU's memory")?;
         Ok(Bench {
             passes,
             input,

@@ -107,7 +107,7 @@ impl Driver {
     /// Loads the driver and opens the GPU of that number, for the calling thread.
     pub(super) fn open(number: u32) -> Result<Driver, LinkError> {
         load()?;
-        let doing = format!("opening GPU {number}");
+        let doing = format!("cannot open GPU {number}");
         // SAFETY: the library is there and has the call.
         check(unsafe { sys::cuInit(0) }, &doing)?;
         let mut count = 0;
@@ -115,14 +115,14 @@ impl Driver {
         check(unsafe { sys::cuDeviceGetCount(&mut count) }, &doing)?;
         if i64::from(number) >= i64::from(count) {
             let (said, hint) = match count {
-                0 => ("the driver found no GPU".to_string(), NO_GPU.to_string()),
+                0 => ("the driver finds no GPU".to_string(), NO_GPU.to_string()),
                 1 => (
                     "there is one GPU, number 0".into(),
                     "--gpu-device 0".to_string(),
                 ),
                 _ => (
                     format!("there are {count} GPUs, from number 0"),
-                    format!("--gpu-device 0 to {}", count - 1),
+                    format!("use --gpu-device 0 to {}", count - 1),
                 ),
             };
             return Err(LinkError::new(LinkErrorKind::NotFound, doing, said).hint(hint));
@@ -144,7 +144,7 @@ impl Driver {
             cooperative: attribute(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
             impatient: attribute(Attribute::CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT)? != 0,
             maps_host: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY)? != 0,
-            name: name(device).unwrap_or_else(|| "a GPU without a name".into()),
+            name: name(device).unwrap_or_else(|| "unnamed GPU".into()),
             capability: format!(
                 "{}.{}",
                 of_capability(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
@@ -177,7 +177,7 @@ impl Driver {
 
     /// Has the driver compile the kernels for its GPU.
     fn compile(&mut self) -> Result<(), LinkError> {
-        let doing = format!("compiling the kernels for {}", self.name);
+        let doing = format!("cannot compile the kernels for {}", self.name);
         let mut log = vec![0_u8; LOG_BYTES];
         let mut options = [
             sys::CUjit_option_enum::CU_JIT_ERROR_LOG_BUFFER,
@@ -201,7 +201,7 @@ impl Driver {
             let log = CStr::from_bytes_until_nul(&log).unwrap_or_default();
             match log.to_string_lossy().trim() {
                 "" => error,
-                log => error.hint(format!("an issue with this text: {log}")),
+                log => error.hint(format!("report an issue with this text: {log}")),
             }
         })?;
         self.pass = self.function(c"wiregauge_pass", &doing)?;
@@ -236,22 +236,20 @@ impl Drop for Driver {
 }
 
 /// What to try where there is no GPU.
-const NO_GPU: &str = "a GPU of NVIDIA's with its driver: `nvidia-smi` shows both (a container needs \
-                      --gpus all). Without --gpu the processor does the work";
+const NO_GPU: &str = "install an NVIDIA GPU and its driver: `nvidia-smi` shows both (a container needs --gpus \
+                      all). Without --gpu the CPU does the work";
 
 /// Loads the library and looks whether it has all that is called.
 fn load() -> Result<(), LinkError> {
-    let doing = "loading CUDA's driver for --gpu";
+    let doing = "cannot load the CUDA driver for --gpu";
     // SAFETY: loads NVIDIA's library, whose start-up code has no conditions.
     if !unsafe { sys::is_culib_present() } {
         // SAFETY: the same; this time for what the loader says.
         let said = match unsafe { libloading::Library::new(LIBRARY) } {
             _ if cfg!(target_feature = "crt-static") => {
-                format!(
-                    "this wiregauge is linked statically and can load no library: not {LIBRARY}"
-                )
+                format!("this wiregauge is statically linked and cannot load {LIBRARY}")
             }
-            Ok(_) => format!("{LIBRARY} loads, but was not found before"),
+            Ok(_) => format!("{LIBRARY} loads now, but was not found before"),
             Err(error) => format!("{LIBRARY} cannot be loaded ({})", said_by_loader(&error)),
         };
         return Err(LinkError::new(LinkErrorKind::NotFound, doing, said).hint(NO_GPU));
@@ -267,7 +265,7 @@ fn load() -> Result<(), LinkError> {
                 said_by_loader(&error)
             );
             return Err(LinkError::new(LinkErrorKind::NotFound, doing, said)
-                .hint("a driver for CUDA 12.0 or newer (525 or later)"));
+                .hint("use a driver for CUDA 12.0 or newer (525 or later)"));
         }
     }
     Ok(())
@@ -285,7 +283,7 @@ fn attribute(device: sys::CUdevice, which: Attribute) -> Result<u32, LinkError> 
     let mut value = 0;
     // SAFETY: writes a number of a device that exists.
     let got = unsafe { sys::cuDeviceGetAttribute(&mut value, which, device) };
-    check(got, "asking the GPU what it can do")?;
+    check(got, "cannot query the GPU")?;
     Ok(value.try_into().unwrap_or(0))
 }
 
@@ -352,30 +350,32 @@ fn failed(code: sys::CUresult, doing: &str) -> LinkError {
         }
         Code::CUDA_ERROR_DEVICE_UNAVAILABLE => (
             LinkErrorKind::Busy,
-            "the GPU later, or another --gpu-device: somebody has it for himself (`nvidia-smi -q -d COMPUTE`)",
+            "retry later, or use another --gpu-device: a program has exclusive use of this GPU (`nvidia-smi -q \
+             -d COMPUTE`)",
         ),
         Code::CUDA_ERROR_OUT_OF_MEMORY => (
             LinkErrorKind::Io,
-            "a smaller --notify or --ring, or a GPU with more free memory (`nvidia-smi`)",
+            "use a smaller --notify or --ring, or a GPU with more free memory (`nvidia-smi`)",
         ),
         Code::CUDA_ERROR_OPERATING_SYSTEM => (
             LinkErrorKind::PermissionDenied,
-            "permission for /dev/nvidia*, and a limit of locked memory that the rings fit in (`ulimit -l`)",
+            "get permission for /dev/nvidia*, and raise the limit of locked memory (`ulimit -l`)",
         ),
         Code::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
         | Code::CUDA_ERROR_NO_BINARY_FOR_GPU
         | Code::CUDA_ERROR_JIT_COMPILER_NOT_FOUND
         | Code::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH => (
             LinkErrorKind::Io,
-            "a whole driver of one version, for a GPU from Maxwell (2014) on; a restart if it was just updated",
+            "install all parts of the driver in the same version, for a GPU from Maxwell (2014) on; restart \
+             after an update",
         ),
         Code::CUDA_ERROR_LAUNCH_TIMEOUT => (
             LinkErrorKind::Timeout,
-            "a GPU that drives no display: there the driver ends kernels that run for some seconds",
+            "use a GPU without a display: with a display, the driver ends kernels that run for seconds",
         ),
         _ => (
             LinkErrorKind::Io,
-            "another --gpu way; `dmesg` may have a line of NVRM with more",
+            "use another --gpu path; for details see NVRM lines in `dmesg`",
         ),
     };
     LinkError::new(kind, doing, said).hint(hint)

@@ -11,7 +11,7 @@ use sys::CUmemorytype_enum::{CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST};
 use wiregauge_link::LinkError;
 
 /// What is being done, for errors.
-const MAKING: &str = "making a graph of the GPU";
+const MAKING: &str = "cannot create a graph of the GPU";
 
 /// One graph for even blocks and one for odd ones, whose filters have their history in other places.
 pub(super) struct Graphs {
@@ -50,18 +50,18 @@ impl Way for Graphs {
             let set = sys::cuGraphExecMemcpyNodeSetParams;
             check(
                 set(graph.ready, graph.there, &there, self.context),
-                "telling a graph of the GPU where a block is",
+                "cannot set the source of a copy in a GPU graph",
             )?;
             check(
                 set(graph.ready, graph.back, &back, self.context),
-                "telling a graph of the GPU where a block goes",
+                "cannot set the target of a copy in a GPU graph",
             )?;
             check(
                 sys::cuGraphLaunch(graph.ready, bench.stream.0),
-                "starting a graph of the GPU",
+                "cannot start a graph of the GPU",
             )?;
         }
-        bench.stream.finish("waiting for a graph of the GPU")?;
+        bench.stream.finish("cannot wait for a graph of the GPU")?;
         self.bench.passes.next_turn();
         Ok(())
     }
@@ -108,7 +108,7 @@ impl Graph {
                     driver.context,
                 )
             };
-            check(added, "adding a copy to a graph of the GPU").map(|()| node)
+            check(added, "cannot add a copy to a graph of the GPU").map(|()| node)
         };
         let there = add_copy(&[], &to_gpu(input, bench.input.at))?;
         let mut last = there;

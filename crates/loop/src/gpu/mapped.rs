@@ -48,13 +48,13 @@ impl Way for Mapped {
                 .launch(passes.turn(), number, from, to, passes.whole())
                 .on(self.stream.0)?;
         }
-        self.stream.finish("waiting for a kernel of the GPU")?;
+        self.stream.finish("cannot wait for a kernel of the GPU")?;
         self.passes.next_turn();
         Ok(())
     }
 
     fn forget(&mut self) -> Result<(), LinkError> {
         self.passes.forget(&self.stream)?;
-        self.stream.finish("clearing the GPU's memory")
+        self.stream.finish("cannot clear the GPU's memory")
     }
 }

@@ -18,7 +18,7 @@ impl DeviceMemory {
     /// So many bytes, of zeros once `stream` has come so far.
     pub(super) fn new(bytes: usize, stream: &Stream) -> Result<DeviceMemory, LinkError> {
         let (mut at, bytes) = (0, bytes.max(1));
-        let doing = format!("laying out {bytes} B in the GPU's memory");
+        let doing = format!("cannot allocate {bytes} B in the GPU's memory");
         // SAFETY: writes an address.
         check(unsafe { sys::cuMemAlloc_v2(&mut at, bytes) }, &doing)?;
         let memory = DeviceMemory { at, bytes };
@@ -30,12 +30,12 @@ impl DeviceMemory {
     pub(super) fn of<T: Copy>(contents: &[T], stream: &Stream) -> Result<DeviceMemory, LinkError> {
         let bytes = size_of_val(contents);
         let memory = DeviceMemory::new(bytes, stream)?;
-        stream.finish("clearing the GPU's memory")?;
+        stream.finish("cannot clear the GPU's memory")?;
         if bytes > 0 {
             // SAFETY: both are so long, and the call is over when the copy is.
             let copied =
                 unsafe { sys::cuMemcpyHtoD_v2(memory.at, contents.as_ptr().cast(), bytes) };
-            check(copied, "filling the GPU's memory")?;
+            check(copied, "cannot fill the GPU's memory")?;
         }
         Ok(memory)
     }
@@ -44,7 +44,7 @@ impl DeviceMemory {
     pub(super) fn clear(&self, stream: &Stream) -> Result<(), LinkError> {
         // SAFETY: so many bytes are there.
         let cleared = unsafe { sys::cuMemsetD8Async(self.at, 0, self.bytes, stream.0) };
-        check(cleared, "clearing the GPU's memory")
+        check(cleared, "cannot clear the GPU's memory")
     }
 }
 
@@ -69,7 +69,7 @@ impl Lent {
     /// Tells the driver of the ring. It must stay where it is.
     pub(super) fn new(ring: &mut [i16]) -> Result<Lent, LinkError> {
         let doing = format!(
-            "registering a ring of {} B with the driver",
+            "cannot register a ring of {} B with the driver",
             size_of_val(ring)
         );
         let host = ring.as_mut_ptr().cast::<c_void>();
@@ -131,7 +131,7 @@ pub(super) struct Shared<T> {
 impl<T: Default> Shared<T> {
     /// With the default value in it.
     pub(super) fn new() -> Result<Shared<T>, LinkError> {
-        let doing = "laying out memory that the GPU watches";
+        let doing = "cannot allocate memory that the GPU watches";
         let mut host = ptr::null_mut();
         let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
         // SAFETY: writes an address of so many bytes, of whole pages.
@@ -173,7 +173,7 @@ impl Stream {
         let mut stream = ptr::null_mut();
         // SAFETY: writes a handle.
         let made = unsafe { sys::cuStreamCreate(&mut stream, CU_STREAM_NON_BLOCKING as c_uint) };
-        check(made, "making a stream of the GPU")?;
+        check(made, "cannot create a stream of the GPU")?;
         Ok(Stream(stream))
     }
 
@@ -198,7 +198,7 @@ impl Stream {
     pub(super) fn wait_for(&self, event: &Event) -> Result<(), LinkError> {
         // SAFETY: both are there; 0 are no flags.
         let printed = unsafe { sys::cuStreamWaitEvent(self.0, event.0, 0) };
-        check(printed, "having a stream of the GPU wait for another")
+        check(printed, "cannot make a stream of the GPU wait for another")
     }
 }
 
@@ -223,7 +223,7 @@ impl Event {
         let mut event = ptr::null_mut();
         // SAFETY: writes a handle.
         let made = unsafe { sys::cuEventCreate(&mut event, CU_EVENT_DISABLE_TIMING as c_uint) };
-        check(made, "making an event of the GPU")?;
+        check(made, "cannot create an event of the GPU")?;
         Ok(Event(event))
     }
 
@@ -232,7 +232,7 @@ impl Event {
     pub(super) fn record(&self, stream: &Stream) -> Result<(), LinkError> {
         // SAFETY: both are there.
         let recorded = unsafe { sys::cuEventRecord(self.0, stream.0) };
-        check(recorded, "marking a place in a stream of the GPU")
+        check(recorded, "cannot mark a place in a stream of the GPU")
     }
 }
 

@@ -88,7 +88,7 @@ impl Gpu {
         output: &mut [i16],
     ) -> Result<Box<dyn Way>, LinkError> {
         let driver = &self.0;
-        let doing = || format!("laying out {} for a loop", point.path);
+        let doing = || format!("cannot allocate {} for a loop", point.path);
         let refuse = |said: &str, hint: &str| {
             Err(LinkError::new(LinkErrorKind::Usage, doing(), said).hint(hint))
         };
@@ -97,13 +97,13 @@ impl Gpu {
         }
         let bench = || Bench::new(driver, stages, point);
         Ok(match (point.path, rings) {
-            (LoopPath::Cpu, _) => return refuse("that is the processor", "a way to a GPU"),
+            (LoopPath::Cpu, _) => return refuse("this is the CPU", "use a path to a GPU"),
             (LoopPath::Pageable, _) => Box::new(Pageable(bench()?)),
             (LoopPath::Pinned, _) => Box::new(Pinned(bench()?)),
             (LoopPath::Streams(streams), _) => Box::new(Streams::new(bench()?, streams)?),
             (LoopPath::Graph, _) => Box::new(Graphs::new(driver, bench()?, input, output)?),
             (LoopPath::Mapped | LoopPath::Persistent, _) if !driver.maps_host => {
-                let said = "this GPU cannot reach the host's memory";
+                let said = "this GPU cannot access the memory of the host";
                 return refuse(said, "--gpu=pinned");
             }
             (LoopPath::Mapped, Some(rings)) => Box::new(Mapped::new(driver, stages, point, rings)?),

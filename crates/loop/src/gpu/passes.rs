@@ -101,7 +101,7 @@ fn sections(stages: &[Stage]) -> Result<Vec<Section>, LinkError> {
                 ops: Vec::new(),
             }),
             Stage::Biquad { .. } => {
-                let doing = "laying out the processing of a loop on a GPU";
+                let doing = "cannot allocate the processing of a loop on a GPU";
                 return Err(
                     LinkError::new(LinkErrorKind::Usage, doing, NO_BIQUAD.0).hint(NO_BIQUAD.1)
                 );
@@ -139,7 +139,7 @@ impl Passes {
         for section in sections(stages)? {
             passes.add(&section, point.channels, stream)?;
         }
-        stream.finish("laying out the filters in the GPU's memory")?;
+        stream.finish("cannot allocate the filters in the GPU's memory")?;
         Ok(passes)
     }
 
@@ -279,7 +279,7 @@ impl Launch {
                 ptr::null_mut(),
             )
         };
-        check(launched, "launching a kernel on the GPU")
+        check(launched, "cannot launch a kernel on the GPU")
     }
 
     /// The same as a node of a graph.
@@ -308,7 +308,7 @@ impl Launch {
         let added = unsafe {
             sys::cuGraphAddKernelNode_v2(&mut node, graph, behind.as_ptr(), behind.len(), &kernel)
         };
-        check(added, "adding a kernel to a graph of the GPU")?;
+        check(added, "cannot add a kernel to a graph of the GPU")?;
         Ok(node)
     }
 

@@ -79,11 +79,11 @@ impl Persistent {
         point: &LoopPoint,
         rings: Rc<LentRings>,
     ) -> Result<Persistent, LinkError> {
-        let doing = "starting a kernel that stays";
+        let doing = "cannot start the persistent kernel";
         if driver.impatient {
-            let said = "this GPU drives a display: its driver ends every kernel that runs for some seconds";
+            let said = "this GPU drives a display: its driver ends kernels that run for seconds";
             return Err(LinkError::new(LinkErrorKind::Busy, doing, said)
-                .hint("--gpu=mapped, or a GPU without a display"));
+                .hint("use --gpu=mapped, or a GPU without a display"));
         }
         let stream = Stream::new()?;
         let passes = Passes::new(driver, stages, point, true, &stream)?;
@@ -189,22 +189,22 @@ impl Persistent {
     /// Is the kernel still there?
     #[cold]
     fn look_after(&self, waited: Duration) -> Result<(), LinkError> {
-        let doing = "waiting for the kernel that stays";
+        let doing = "cannot wait for the persistent kernel";
         let fail = |said: String, hint: &str| {
             Err(LinkError::new(LinkErrorKind::Timeout, doing, said).hint(hint))
         };
         let ended = self.mailbox.get().ended.load(Ordering::Acquire);
         if ended == GAVE_UP {
-            let said = format!("it heard nothing for {:?} and ended", self.patience);
-            return fail(said, "whatever stopped this program for so long");
+            let said = format!("it received nothing for {:?} and ended", self.patience);
+            return fail(said, "find what stopped this program for that long");
         }
         if waited > ANSWER {
             // Tells what went wrong, if the driver knows.
             self.stream.is_done(doing)?;
-            let said = format!("no answer for {waited:?}");
+            let said = format!("no response for {waited:?}");
             return fail(
                 said,
-                "--gpu=mapped; `dmesg` may have a line of NVRM with more",
+                "use --gpu=mapped; for details see NVRM lines in `dmesg`",
             );
         }
         Ok(())
@@ -235,7 +235,7 @@ impl Drop for Persistent {
         self.give(QUIT, 0, 0);
         let since = Instant::now();
         // A kernel that died is over as well.
-        while let Ok(false) = self.stream.is_done("ending the kernel that stays") {
+        while let Ok(false) = self.stream.is_done("cannot end the persistent kernel") {
             if since.elapsed() > self.patience + ANSWER {
                 give_up();
                 return;

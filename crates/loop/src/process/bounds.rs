@@ -18,11 +18,11 @@ pub fn out_of_bounds(stage: &Stage) -> Option<String> {
         }
         Stage::Biquad { corner } if !(CORNER_LOWEST..0.5).contains(&corner) => {
             format!(
-                "the corner must be {CORNER_LOWEST} or more and below 0.5, as a part of the sample rate"
+                "the corner must be {CORNER_LOWEST} or more and below 0.5, as a fraction of the sample rate"
             )
         }
         Stage::Threshold { level } if !(-1.0..=1.0).contains(&level) => {
-            "the level must be -1 to 1, as a part of full scale".to_string()
+            "the level must be -1 to 1, as a fraction of full scale".to_string()
         }
         _ => return None,
     };

@@ -59,19 +59,19 @@ impl Chain {
         notify_bytes: u32,
     ) -> Result<Chain, LinkError> {
         let refuse = |said: String, hint: &str| {
-            let doing = "laying out the processing of a loop";
+            let doing = "cannot allocate the processing of a loop";
             Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint))
         };
         if let Some(said) = stages.iter().find_map(out_of_bounds) {
-            return refuse(said, "a value within these bounds");
+            return refuse(said, "use a value in this range");
         }
         let frame_bytes = channels.saturating_mul(SAMPLE_BYTES);
         if notify_bytes == 0 || !notify_bytes.is_multiple_of(frame_bytes) {
             return refuse(
                 format!(
-                    "a block of {notify_bytes} B is no whole number of frames of {channels} channels"
+                    "a block of {notify_bytes} B is not a whole number of frames of {channels} channels"
                 ),
-                "a --notify that is a multiple of 2 B x --channels",
+                "use a --notify that is a multiple of 2 B x --channels",
             );
         }
         let mut chain = Chain {

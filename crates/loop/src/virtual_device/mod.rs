@@ -81,7 +81,9 @@ impl VirtualDevice {
             running: None,
             ended: None,
         };
-        device.until_state("starting the virtual device", |is| is != state::STARTING)?;
+        device.until_state("cannot start the virtual device", |is| {
+            is != state::STARTING
+        })?;
         Ok(device)
     }
 
@@ -96,7 +98,7 @@ impl VirtualDevice {
             }
             self.body.look()?;
             if clock.now() > PATIENCE_NS {
-                let said = format!("it did not answer for {} s", PATIENCE_NS / 1_000_000_000);
+                let said = format!("no response for {} s", PATIENCE_NS / 1_000_000_000);
                 return Err(LinkError::new(LinkErrorKind::Timeout, doing, said));
             }
             let until_ns = clock.zero_ns() + clock.now() + LOOK_NS;
@@ -128,23 +130,22 @@ impl VirtualDevice {
         match self.header.state.load(Ordering::Acquire) {
             state::RUNNING => Ok(()),
             state::TOO_SLOW => {
-                let said = "it did not come to rest between two blocks for 2 s: moving the samples takes \
-                            it longer than they last";
+                let said = "it could not finish a block in time for 2 s: moving the samples takes longer than \
+                            their duration";
                 let error = LinkError::new(LinkErrorKind::Io, MOVING, said);
                 Err(error.hint(
-                    "a lower --rate, a larger --notify, or `virtual`, whose positions come from \
-                            the clock",
+                    "use a lower --rate, a larger --notify, or `virtual`, whose positions come from the clock",
                 ))
             }
             other => {
-                let said = format!("it stopped by itself (state {other})");
+                let said = format!("it stopped unexpectedly (state {other})");
                 Err(LinkError::new(LinkErrorKind::Disconnected, MOVING, said))
             }
         }
     }
 }
 
-const MOVING: &str = "waiting for a block of the virtual device";
+const MOVING: &str = "cannot wait for a block of the virtual device";
 
 /// The device wrote what cannot be true.
 fn rubbish(said: String) -> LinkError {
@@ -157,9 +158,9 @@ impl LoopDevice for VirtualDevice {
         if let Some(priority) = self.asked.priority {
             let granted = self.header.granted.load(Ordering::Relaxed);
             let printed = match granted {
-                0 => "ordinary: a real-time priority was refused".into(),
+                0 => "normal: real-time priority was rejected".into(),
                 above if above > priority.into() => format!("SCHED_FIFO {above}"),
-                same => format!("SCHED_FIFO {same}, as the loop: a higher one was refused"),
+                same => format!("SCHED_FIFO {same}, as the loop: a higher one was rejected"),
             };
             settings.push(("device priority".into(), printed));
         }
@@ -167,7 +168,7 @@ impl LoopDevice for VirtualDevice {
     }
 
     fn lend(&mut self, point: &LoopPoint) -> Result<Option<LentRings<'_>>, LinkError> {
-        self.until_state("laying out the rings of the virtual device", |is| {
+        self.until_state("cannot allocate the rings of the virtual device", |is| {
             is == state::RESTING
         })?;
         self.lay_out(point.ring_bytes)?;
@@ -181,7 +182,7 @@ impl LoopDevice for VirtualDevice {
     }
 
     fn start(&mut self, point: &LoopPoint, copies: bool) -> Result<(), LinkError> {
-        const DOING: &str = "starting the virtual device";
+        const DOING: &str = "cannot start the virtual device";
         self.ended = None;
         self.until_state(DOING, |is| is == state::RESTING)?;
         let memory = self.lay_out(point.ring_bytes)?;
@@ -197,15 +198,15 @@ impl LoopDevice for VirtualDevice {
             let error = io::Error::from_raw_os_error(code as i32);
             return Err(
                 LinkError::from_io(format!("{DOING}: laying out its rings"), &error)
-                    .hint("a smaller --ring"),
+                    .hint("use a smaller --ring"),
             );
         }
         let zero_ns = self.header.zero_ns.load(Ordering::Relaxed);
         let now_ns = Clock::start().zero_ns();
         if !(begun.zero_ns()..=now_ns).contains(&zero_ns) {
             return Err(rubbish(format!(
-                "it says that it began at {zero_ns} ns of the monotonic clock, but was printed to at \
-                 {} ns, and it is {now_ns} ns now",
+                "it reports a start at {zero_ns} ns of the monotonic clock; the requested start is {} ns, and \
+                 the time is {now_ns} ns",
                 begun.zero_ns()
             )));
         }
@@ -249,7 +250,7 @@ impl LoopDevice for VirtualDevice {
         let seen_ns = clock.now();
         if seen_ns < due_ns {
             return Err(rubbish(format!(
-                "it handed over block {next} {} ns before it can have come in",
+                "it delivered block {next} {} ns before it could be complete",
                 due_ns - seen_ns
             )));
         }
@@ -280,7 +281,7 @@ impl LoopDevice for VirtualDevice {
         running.next += 1;
         if !was.is_handed(block) {
             return Err(rubbish(format!(
-                "the number of blocks handed over is not the host's {block} any more"
+                "the number of delivered blocks no longer matches the {block} of the host"
             )));
         }
         // The tick of the same number has happened, or it has not: the device saw the same.
@@ -299,7 +300,7 @@ impl LoopDevice for VirtualDevice {
 
     fn stop(&mut self) -> DeviceEnd {
         self.wish(wish::REST);
-        let rests = self.until_state("stopping the virtual device", |is| is == state::RESTING);
+        let rests = self.until_state("cannot stop the virtual device", |is| is == state::RESTING);
         let Some(running) = self.running.take() else {
             return DeviceEnd::default();
         };

@@ -81,10 +81,10 @@ pub fn serve_devices_with_program(path: impl Into<PathBuf>, before: &[OsString])
 
 /// Is the device whose memory is the standard input.
 pub(super) fn be_device() -> Result<(), LinkError> {
-    let doing = "being the virtual device of a loop";
+    let doing = "cannot run as the virtual device of a loop";
     let refused = |said: &str| {
         LinkError::new(LinkErrorKind::Usage, doing, said)
-            .hint("wiregauge loop virtual:process, which starts it")
+            .hint("use wiregauge loop virtual:process, which starts it")
     };
     let failed = |error: &io::Error| LinkError::from_io(doing, error);
     let stdin = io::stdin();
@@ -93,15 +93,15 @@ pub(super) fn be_device() -> Result<(), LinkError> {
     // Memory that can shrink would end this process in the middle of a touch.
     let seals = fcntl_get_seals(file).unwrap_or(SealFlags::empty());
     if !seals.contains(SealFlags::SHRINK) || size(file) < file_bytes(0) {
-        return Err(refused("the standard input is no shared memory of a loop"));
+        return Err(refused("standard input is not the shared memory of a loop"));
     }
     let header = Header::of_file(file).map_err(|error| failed(&error))?;
-    let other = || refused("the shared memory is not laid out as by this version");
+    let other = || refused("the layout of the shared memory is from another version");
     let (asked, parent) = header.asked().ok_or_else(other)?;
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| failed(&error.into()))?;
     // It may have died before it was asked for that signal.
     if getppid().is_none_or(|pid| pid.as_raw_nonzero().get() as u32 != parent) {
-        return Err(refused("the loop that started it is gone"));
+        return Err(refused("the loop that started it has ended"));
     }
     if asked.lock_memory {
         // What is refused here is refused to the loop as well, which tells what to do.
@@ -130,10 +130,10 @@ impl Process {
     /// Starts it.
     pub(super) fn start(asked: Asked) -> Result<Process, LinkError> {
         let Some(program) = PROGRAM.get() else {
-            let said = "this program does not know which one to start as the device";
-            let doing = "starting the device's process";
+            let said = "the program to start as the device is unknown";
+            let doing = "cannot start the device's process";
             let error = LinkError::new(LinkErrorKind::Usage, doing, said);
-            return Err(error.hint("virtual:thread, or the `wiregauge` command"));
+            return Err(error.hint("use virtual:thread, or the `wiregauge` command"));
         };
         let laying = |error: rustix::io::Errno| {
             LinkError::from_io("making memory to share with the device", &error.into())
@@ -144,7 +144,10 @@ impl Process {
         ftruncate(&file, bytes).map_err(laying)?;
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::SEAL).map_err(laying)?;
         let starting = |error: io::Error| {
-            let doing = format!("starting the device's process ({})", program.path.display());
+            let doing = format!(
+                "cannot start the device's process ({})",
+                program.path.display()
+            );
             LinkError::from_io(doing, &error)
         };
         let header = Arc::new(Header::of_file(&file).map_err(starting)?);
@@ -178,8 +181,8 @@ impl Body for Process {
 
     fn rings(&mut self, ring_bytes: u64) -> Result<Arc<RingMemory>, LinkError> {
         let laying = |error: io::Error| {
-            LinkError::from_io("laying out the virtual device's rings", &error)
-                .hint("a smaller --ring")
+            LinkError::from_io("cannot allocate the virtual device's rings", &error)
+                .hint("use a smaller --ring")
         };
         let bytes = file_bytes(ring_bytes);
         if bytes > self.bytes {
@@ -194,7 +197,7 @@ impl Body for Process {
 
     fn look(&mut self) -> Result<(), LinkError> {
         let pid = self.child.id();
-        let doing = || format!("waiting for the virtual device (process {pid})");
+        let doing = || format!("cannot wait for the virtual device (process {pid})");
         match self.child.try_wait() {
             Ok(None) => Ok(()),
             Ok(Some(status)) => {
@@ -208,13 +211,13 @@ impl Body for Process {
     }
 
     fn what(&self) -> String {
-        "virtual:process: a process of its own moves the samples, over shared memory".into()
+        "virtual:process: a separate process moves the samples through shared memory".into()
     }
 }
 
 fn ended(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("it was ended by signal {signal}"),
+        (Some(signal), _) => format!("it was killed by signal {signal}"),
         (None, code) => format!("it ended with exit code {}", code.unwrap_or(-1)),
     }
 }

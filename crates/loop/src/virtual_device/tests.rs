@@ -206,7 +206,7 @@ fn what_the_device_cannot_move_in_time_is_said_and_not_measured() {
     };
     let text = error.to_string();
     assert!(
-        text.contains("longer than they last") && text.contains("--rate"),
+        text.contains("longer than their duration") && text.contains("--rate"),
         "{text}"
     );
 }

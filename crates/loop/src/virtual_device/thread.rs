@@ -21,7 +21,8 @@ pub(super) struct Thread {
 impl Thread {
     /// Starts it, of the priority of the calling thread at first.
     pub(super) fn start(asked: Asked) -> Result<Thread, LinkError> {
-        let failed = |error: &io::Error| LinkError::from_io("starting the device's thread", error);
+        let failed =
+            |error: &io::Error| LinkError::from_io("cannot start the device's thread", error);
         let header = Arc::new(Header::anonymous().map_err(|error| failed(&error))?);
         header.ask(asked);
         let (give, given) = mpsc::channel::<Arc<RingMemory>>();
@@ -51,8 +52,8 @@ impl Body for Thread {
 
     fn rings(&mut self, ring_bytes: u64) -> Result<Arc<RingMemory>, LinkError> {
         let rings = RingMemory::anonymous(ring_bytes).map_err(|error| {
-            LinkError::from_io("laying out the virtual device's rings", &error)
-                .hint("a smaller --ring")
+            LinkError::from_io("cannot allocate the virtual device's rings", &error)
+                .hint("use a smaller --ring")
         })?;
         Ok(Arc::new(rings))
     }
@@ -66,7 +67,7 @@ impl Body for Thread {
         match self.thread.as_ref().is_some_and(|t| !t.is_finished()) {
             true => Ok(()),
             false => {
-                let doing = "waiting for the virtual device";
+                let doing = "cannot wait for the virtual device";
                 let said = "its thread has ended";
                 Err(LinkError::new(LinkErrorKind::Disconnected, doing, said))
             }

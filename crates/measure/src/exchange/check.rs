@@ -10,11 +10,11 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
     let address = Address::parse(&plan.address)?;
     let kind = address.kind();
     let refuse = |said: String, hint: &str| {
-        let doing = format!("planning exchanges with {address}");
+        let doing = format!("cannot plan exchanges with {address}");
         Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint))
     };
     if kind.scheme == "null" && plan.protocol == Protocol::Wiregauge {
-        return refuse("the null link only echoes".into(), "--protocol echo");
+        return refuse("null:// only echoes".into(), "use --protocol echo");
     }
     for point in &plan.points {
         let Point {
@@ -26,25 +26,25 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
         let any_size = plan.protocol == Protocol::Lines;
         if out_bytes == 0 || (in_bytes == 0 && !any_size) {
             return refuse(
-                "a size of 0 bytes cannot be exchanged".into(),
-                "sizes from 1",
+                "a size of 0 bytes is not valid".into(),
+                "use sizes from 1 B",
             );
         }
         let largest = out_bytes.max(in_bytes);
         if largest > kind.max_bytes {
             return refuse(
                 format!(
-                    "{largest} B is more than the {} B that {} carries",
+                    "{largest} B exceeds the maximum of {} B over {}",
                     kind.max_bytes, kind.scheme
                 ),
-                "smaller sizes",
+                "use smaller sizes",
             );
         }
         match plan.protocol {
             Protocol::Echo if out_bytes != in_bytes => {
                 return refuse(
                     format!("an echo cannot answer {out_bytes} B with {in_bytes} B"),
-                    "equal sizes (only --out), or --protocol wiregauge",
+                    "use equal sizes (only --out), or --protocol wiregauge",
                 );
             }
             Protocol::Wiregauge
@@ -52,22 +52,22 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
                     || (in_bytes as usize) < wiregauge_wire::RESPONSE_HEADER =>
             {
                 return refuse(
-                    format!("--out {out_bytes} --in {in_bytes} leaves no room for the headers"),
-                    "--out from 16 and --in from 32, or --protocol echo for smaller sizes",
+                    format!("--out {out_bytes} --in {in_bytes} is too small for the headers"),
+                    "use --out 16 and --in 32 or more, or --protocol echo for smaller sizes",
                 );
             }
             Protocol::Lines if out_bytes < 2 => {
-                return refuse("a line of 1 B is empty".into(), "--out from 2");
+                return refuse("a line of 1 B has no content".into(), "use --out 2 or more");
             }
             _ => {}
         }
         if depth == 0 {
-            return refuse("a depth of 0 exchanges nothing".into(), "--depth from 1");
+            return refuse("depth 0 is not valid".into(), "use --depth 1 or more");
         }
         if depth > 1 && plan.connect == Connect::Each {
             return refuse(
                 "--connect each requires --depth 1".into(),
-                "--depth 1, or --connect once",
+                "use --depth 1, or --connect once",
             );
         }
     }
@@ -90,13 +90,13 @@ pub(super) fn check_limits(plan: &Plan, responder: &Responder) -> Result<(), Lin
             if asked > most {
                 return Err(LinkError::new(
                     LinkErrorKind::Usage,
-                    format!("planning exchanges with {}", plan.address),
+                    format!("cannot plan exchanges with {}", plan.address),
                     format!(
-                        "{flag} {asked} is over the device's limit ({})",
+                        "{flag} {asked} exceeds the limit of the device ({})",
                         responder.name
                     ),
                 )
-                .hint(format!("{flag} up to {most}")));
+                .hint(format!("use {flag} up to {most}")));
             }
         }
     }

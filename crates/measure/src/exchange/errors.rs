@@ -33,7 +33,7 @@ pub fn explain(
 /// The system reported an error.
 fn broken(plan: &Plan, started: u64, error: &io::Error) -> LinkError {
     let doing = format!(
-        "exchange {} with {}",
+        "exchange {} with {} failed",
         started.saturating_sub(1),
         plan.address
     );
@@ -57,22 +57,26 @@ fn silent(
     error: Option<&io::Error>,
     answered_once: bool,
 ) -> LinkError {
-    let doing = format!("waiting for an answer from {}", plan.address);
+    let doing = format!("no answer from {}", plan.address);
     let timeout = Duration::from_nanos(plan.timeout_ns);
     let said = match error {
         Some(error) => format!("the last {} exchanges failed; {error}", in_a_row),
-        None => format!("none to the last {} exchanges, {timeout:?} each", in_a_row),
+        None => format!(
+            "the last {} exchanges timed out after {timeout:?} each",
+            in_a_row
+        ),
     };
     // A new socket is a new address, which has proved nothing (docs/protocol.md, UDP: proof of address).
     let unproven = plan.connect == Connect::Each
         && plan.address.starts_with("udp")
         && point.in_bytes > point.out_bytes;
     let hint = if unproven {
-        "many devices send no more to a new socket than came from it: --out as large as --in, or --connect once"
+        "many devices send no more bytes to a new socket than they received from it: use --out as large as \
+         --in, or --connect once"
     } else if answered_once {
-        "is the device still alive? a longer --timeout, or a higher --give-up"
+        "is the device still running? use a longer --timeout or a higher --give-up"
     } else {
-        "does anything answer there, at this size? a longer --timeout, or the other --protocol"
+        "does a device respond at this address, to this size? use a longer --timeout, or another --protocol"
     };
     LinkError::new(LinkErrorKind::Timeout, doing, said).hint(hint)
 }
@@ -83,14 +87,14 @@ fn blocked(plan: &Plan, point: Point, rest: Option<usize>) -> LinkError {
     let size = point.out_bytes as usize;
     let said = match rest {
         Some(rest) => format!(
-            "send timed out after {waited:?}: the device took {} of {size} bytes of a request",
+            "send timed out after {waited:?}: the device accepted {} of {size} bytes of a request",
             size.saturating_sub(rest)
         ),
         None => format!("send timed out after {waited:?}"),
     };
     LinkError::new(
         LinkErrorKind::Timeout,
-        format!("sending to {}", plan.address),
+        format!("cannot send to {}", plan.address),
         said,
     )
     .hint("is its program still reading?")
@@ -100,24 +104,24 @@ fn blocked(plan: &Plan, point: Point, rest: Option<usize>) -> LinkError {
 fn never_quiet(plan: &Plan) -> LinkError {
     LinkError::new(
         LinkErrorKind::Protocol,
-        format!("resynchronising with {}", plan.address),
+        format!("cannot resynchronise with {}", plan.address),
         "it keeps sending unsolicited data",
     )
-    .hint("is it an echo? for a serial line: the right --baud")
+    .hint("is it an echo server? serial line: check --baud")
 }
 
 /// HELLO, which proves this host's address, was not answered.
 fn no_proof(plan: &Plan) -> LinkError {
     LinkError::new(
         LinkErrorKind::Timeout,
-        format!("renewing the proof of address with {}", plan.address),
+        format!("cannot renew the proof of address with {}", plan.address),
         format!(
             "no HELLO reply after {} attempts, {:?} each",
             wiregauge_session::ATTEMPTS,
             Duration::from_nanos(plan.timeout_ns)
         ),
     )
-    .hint("is the device still running? a longer --timeout")
+    .hint("is the device still running? use a longer --timeout")
 }
 
 /// The device answered that it will not do it.
@@ -130,20 +134,21 @@ fn refused(plan: &Plan, point: Point, status: wiregauge_wire::Status) -> LinkErr
     } = point;
     let (said, hint) = match status {
         Wire::TooLarge => (
-            format!("it refuses --out {out_bytes} --in {in_bytes}: over its limit"),
-            "smaller sizes",
+            format!("the device rejects --out {out_bytes} --in {in_bytes}: too large"),
+            "use smaller sizes",
         ),
         Wire::Unproven => (
-            "it does not answer more than it was sent before this address is proved".into(),
-            "run again: the proof may have expired while the host was held up",
+            "the device does not send more bytes than it received until this address is proved"
+                .into(),
+            "run again: the proof may have expired during a stall of this host",
         ),
         Wire::Version => (
-            "it speaks another version of the protocol".into(),
-            "the same version of wiregauge at both ends",
+            "the device uses another version of the protocol".into(),
+            "use the same version of wiregauge on both ends",
         ),
         _ => (
-            "it does not know exchanges".into(),
-            "--protocol echo, if it echoes",
+            "the device does not support exchanges".into(),
+            "use --protocol echo if it echoes",
         ),
     };
     LinkError::new(

@@ -16,34 +16,34 @@ pub fn check(plan: &StreamPlan) -> Result<Vec<Address>, LinkError> {
     for address in &addresses {
         let kind = address.kind();
         let refuse = |said: String, hint: &str| {
-            let doing = format!("planning a stream with {address}");
+            let doing = format!("cannot plan a stream with {address}");
             Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint))
         };
         for point in &plan.points {
             let bytes = point.transfer_bytes;
             if bytes == 0 {
                 return refuse(
-                    "a transfer of 0 bytes carries nothing".into(),
-                    "--transfer from 1",
+                    "a transfer of 0 bytes is not valid".into(),
+                    "use --transfer 1 or more",
                 );
             }
             if bytes > kind.max_bytes {
                 return refuse(
                     format!(
-                        "{bytes} B are more than the {} B that a transfer of {} carries",
+                        "{bytes} B exceed the maximum of {} B for a transfer over {}",
                         kind.max_bytes, kind.scheme
                     ),
-                    "a smaller --transfer",
+                    "use a smaller --transfer",
                 );
             }
             if point.queue == 0 {
-                return refuse("with a queue of 0 nothing moves".into(), "--queue from 1");
+                return refuse("queue 0 is not valid".into(), "use --queue 1 or more");
             }
         }
         if plan.duration_ns == 0 {
             return refuse(
-                "nothing can be measured in no time".into(),
-                "a longer --duration",
+                "a duration of 0 is not valid".into(),
+                "use a longer --duration",
             );
         }
     }
@@ -62,15 +62,15 @@ pub(super) fn check_abilities(plan: &StreamPlan, responder: &Responder) -> Resul
         return Ok(());
     };
     let ability = match way {
-        Way::In => "SOURCE: it cannot stream to the host",
-        Way::Out => "SINK: it cannot take a stream",
+        Way::In => "SOURCE (streams to the host)",
+        Way::Out => "SINK (streams from the host)",
     };
-    let said = format!("the device ({name}) does not offer {ability}");
-    let doing = format!("planning a stream with {}", plan.address);
+    let said = format!("the device ({name}) does not support {ability}");
+    let doing = format!("cannot plan a stream with {}", plan.address);
     let other = match way {
-        Way::In if able & abilities::SINK != 0 => "--direction out, or a newer responder",
-        Way::Out if able & abilities::SOURCE != 0 => "--direction in, or a newer responder",
-        _ => "a newer responder on the device; wiregauge exchange measures what this one can do",
+        Way::In if able & abilities::SINK != 0 => "use --direction out, or a newer responder",
+        Way::Out if able & abilities::SOURCE != 0 => "use --direction in, or a newer responder",
+        _ => "use a newer responder on the device, or wiregauge exchange",
     };
     Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(other))
 }
@@ -100,18 +100,18 @@ pub(super) fn shape_of(point: &StreamPoint) -> FlowShape {
 /// Why the link does not flow in a shape.
 pub(super) fn shape_refused(address: &str, shape: FlowShape, error: &io::Error) -> LinkError {
     let (bytes, queue) = (shape.transfer_bytes, shape.queue);
-    let doing = format!("preparing transfers of {bytes} B, {queue} at once, with {address}");
+    let doing = format!("cannot prepare transfers of {bytes} B, {queue} at once, with {address}");
     match error.kind() {
         io::ErrorKind::Unsupported => {
             let hint = if queue > 1 {
                 "--queue 1"
             } else {
-                "another kind of link"
+                "use another kind of link"
             };
             LinkError::new(LinkErrorKind::Usage, doing, error.to_string()).hint(hint)
         }
         io::ErrorKind::OutOfMemory => {
-            LinkError::from_io(doing, error).hint("smaller transfers, or a shorter queue")
+            LinkError::from_io(doing, error).hint("use smaller transfers, or a shorter queue")
         }
         _ => LinkError::from_io(doing, error),
     }

@@ -149,7 +149,10 @@ pub fn stream_point(
         let receiving = match receiving {
             Ok(receiving) => receiving,
             Err(error) => {
-                shared.fail(LinkError::from_io("starting the receiving thread", &error));
+                shared.fail(LinkError::from_io(
+                    "cannot start the receiving thread",
+                    &error,
+                ));
                 return (None, None);
             }
         };
@@ -280,27 +283,24 @@ fn idle_way(
         Duration::from_nanos(plan.duration_ns),
     );
     let mut what = match (way, came) {
-        (Way::In, 0) => format!("nothing came for {:?}", settle + measured),
+        (Way::In, 0) => format!("received nothing for {:?}", settle + measured),
         (Way::In, came) => {
-            format!("nothing came in the {measured:?} that are measured ({came} B outside them)")
+            format!("received nothing in the measured {measured:?} ({came} B outside)")
         }
         (Way::Out, _) => format!(
-            "no transfer of {} B was taken in the {measured:?} that are measured",
+            "no transfer of {} B was accepted in the measured {measured:?}",
             point.transfer_bytes
         ),
     };
     if let (Way::In, Some(report)) = (way, report) {
-        what.push_str(&format!(
-            "; the device says that it sent {} B",
-            report.bytes
-        ));
+        what.push_str(&format!("; the device reports {} B sent", report.bytes));
     }
     LinkError::new(
         LinkErrorKind::Timeout,
-        format!("streaming with {}", plan.address),
+        format!("cannot stream with {}", plan.address),
         what,
     )
-    .hint("a longer --duration, or smaller transfers")
+    .hint("use a longer --duration, or smaller transfers")
 }
 
 /// Runs what one thread does, and keeps the kernel's accounts of just that: also of the thread that it

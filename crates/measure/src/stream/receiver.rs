@@ -43,7 +43,7 @@ impl Receive<'_, '_> {
     /// Receives until nothing more is expected or something fails.
     pub fn run(mut self, flow: &mut dyn Flow) -> Received {
         if let Err(error) = self.flow_in(flow) {
-            let doing = format!("receiving from {}", self.address);
+            let doing = format!("cannot receive from {}", self.address);
             self.shared.fail(LinkError::from_io(doing, &error));
         }
         // What an unplugged device leaves pending cannot be had.

@@ -57,7 +57,7 @@ impl Send<'_, '_> {
             match self.act(next, &mut sender, flow) {
                 Ok(then) => now = then,
                 Err(error) => {
-                    let doing = format!("sending to {}", self.address);
+                    let doing = format!("cannot send to {}", self.address);
                     shared.fail(LinkError::from_io(doing, &error));
                     now = shared.clock.now();
                     sender.link_failed(now);
@@ -169,15 +169,17 @@ pub fn explain(address: &str, failure: &StreamFailure) -> LinkError {
         StreamFailure::NothingTaken { within_ns } => silent(
             address,
             Duration::from_nanos(*within_ns),
-            "it took no whole transfer",
+            "the device accepted no complete transfer",
         ),
         StreamFailure::NoAnswer { order, within_ns } => {
             let what = format!("no answer to {}", order.name());
             silent(address, Duration::from_nanos(*within_ns), &what)
         }
-        StreamFailure::NothingCame { within_ns } => {
-            silent(address, Duration::from_nanos(*within_ns), "it sent nothing")
-        }
+        StreamFailure::NothingCame { within_ns } => silent(
+            address,
+            Duration::from_nanos(*within_ns),
+            "the device sent nothing",
+        ),
         StreamFailure::Refused { order, status } => refused(address, order, *status),
     }
 }
@@ -186,34 +188,34 @@ pub fn explain(address: &str, failure: &StreamFailure) -> LinkError {
 fn silent(address: &str, timeout: Duration, what: &str) -> LinkError {
     LinkError::new(
         LinkErrorKind::Timeout,
-        format!("streaming with {address}"),
+        format!("cannot stream with {address}"),
         format!("{what} for {timeout:?}"),
     )
-    .hint("a longer --timeout if the link is that slow, or smaller transfers")
+    .hint("use a longer --timeout, or smaller transfers")
 }
 
 fn refused(address: &str, order: &Order, status: Status) -> LinkError {
-    let doing = format!("beginning a stream with {address} ({})", order.name());
+    let doing = format!("cannot start a stream with {address} ({})", order.name());
     match status {
         Status::TooLarge => LinkError::new(
             LinkErrorKind::Usage,
             doing,
             format!(
-                "transfers of {} B are over the device's limit",
+                "transfers of {} B exceed the limit of the device",
                 order.transfer_bytes
             ),
         )
-        .hint("a smaller --transfer"),
+        .hint("use a smaller --transfer"),
         Status::Unsupported => LinkError::new(
             LinkErrorKind::Usage,
             doing,
-            "the device cannot stream this way",
+            "the device cannot stream in this direction",
         )
-        .hint("the same version of wiregauge at both ends, or another --direction"),
+        .hint("use the same version of wiregauge on both ends, or another --direction"),
         other => LinkError::new(
             LinkErrorKind::Protocol,
             doing,
-            format!("the device refuses: {other:?}"),
+            format!("the device rejects it: {other:?}"),
         )
         .hint("try again; over UDP the device must have seen this host's HELLO"),
     }

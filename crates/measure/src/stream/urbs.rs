@@ -23,8 +23,7 @@ impl Urbs {
     pub fn watch(place: Option<UsbPlace>) -> Result<Urbs, String> {
         let Some(place) = place else {
             return Err(
-                "no URB times: they are taken on usb:// links only, where each transfer is one URB"
-                    .into(),
+                "no URB times: they require a usb:// link, where each transfer is one URB".into(),
             );
         };
         let mon = UsbMon::start(place.bus, place.address)

@@ -109,7 +109,7 @@ fn ask(
         keep(bytes.as_bytes(), command, into)?;
     } else if !said.is_none() {
         keep(
-            Bytes::of(&said, "what a step returns")?.as_slice(),
+            Bytes::of(&said, "the return value of a step")?.as_slice(),
             command,
             into,
         )?;
@@ -120,7 +120,7 @@ fn ask(
 fn keep(said: &[u8], command: &mut Vec<u8>, into: &[u8]) -> PyResult<()> {
     if said.len() > into.len() {
         return Err(PyValueError::new_err(format!(
-            "the step returned {} bytes; a request has at most {}",
+            "the step returned {} bytes, but a request has at most {}",
             said.len(),
             into.len()
         )));
@@ -161,13 +161,13 @@ impl Law {
             "<f8" => Number::F64,
             other => {
                 return Err(PyTypeError::new_err(format!(
-                    "a gain has the dtype <i2, <i4, <f4 or <f8, not {other}"
+                    "a gain must have the dtype <i2, <i4, <f4 or <f8, not {other}"
                 )));
             }
         };
         if gain.low > gain.high {
             return Err(PyValueError::new_err(format!(
-                "the limits of a gain ascend; {} is above {}",
+                "the limits of a gain must ascend: {} is above {}",
                 gain.low, gain.high
             )));
         }

@@ -38,7 +38,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     // The first one stands on top.
     names.reverse();
     let canvas = Canvas::new(90 + 34 * drawn.len() as u32, &legend);
-    let x = Axis::nines("Share below the limit (axis of nines)", most);
+    let x = Axis::nines("Percentage below the limit (percentile axis)", most);
     let frame = canvas.frame(canvas.place(), "", x, Axis::slots("", &names));
     for (n, limit) in limits.iter().enumerate() {
         // Beside each other, so that none hides another.
@@ -64,14 +64,13 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         frame.close();
     }
     let mut caption = String::from(
-        "Bars: 95 % confidence interval. A mark at the right edge stands for all exchanges. \
-         An exchange without a right answer is not below; with a schedule, times count from the \
-         intended start.",
+        "Bars: 95 % confidence interval. A mark at the right edge means all exchanges. An exchange without a \
+         correct answer is not below; with a schedule, times start at the intended start.",
     );
     caption.push_str(&cells::only(&legend));
     if drawn.len() < all.len() {
         caption.push_str(&format!(
-            " {} of {} points are drawn.",
+            " {} of {} points are shown.",
             drawn.len(),
             all.len()
         ));
@@ -79,11 +78,11 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     if limits.len() < all_limits.len() {
         let times: Vec<String> = limits.iter().map(time).collect();
         caption.push_str(&format!(
-            " Of {} limits these are drawn: {}.",
+            " Shown limits, of {}: {}.",
             all_limits.len(),
             listed(&times)
         ));
     }
     caption.push_str(&links(subjects));
-    vec![canvas.finish("below", "Share of exchanges below a limit", &caption)]
+    vec![canvas.finish("below", "Percentage of exchanges below a limit", &caption)]
 }

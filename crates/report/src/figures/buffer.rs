@@ -40,7 +40,10 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         if legend.is_empty() {
             legend.push((Key::Points(Series::of(0)), "worst of this run".to_owned()));
         }
-        let name = format!("for a loss of {} (rates of --rate)", loss_name(loss));
+        let name = format!(
+            "for a loss probability of {} (rates of --rate)",
+            loss_name(loss)
+        );
         legend.push((Key::Mark(for_loss(SERIES[0])), name));
     }
     let panels = drawn.panels.len();
@@ -147,9 +150,9 @@ fn estimate(need: &BufferNeed) -> Option<(f64, f64, f64)> {
 
 fn caption(drawn: &flows::Drawn<'_>, loss: Option<f64>) -> String {
     let mut text = String::from(
-        "What had piled up at the worst moment of this run, had the device made (IN) or used (OUT) \
-         data at a constant rate; each curve ends at the rate that the link sustained, beyond which \
-         no buffer is large enough. A longer run finds a worse moment.",
+        "Largest backlog in this run if the device produced (IN) or consumed (OUT) data at a constant rate. \
+         Each curve ends at the rate that the link sustained; beyond it no buffer is large enough. A longer \
+         run can find a larger backlog.",
     );
     if let Some(loss) = loss {
         text.push_str(&format!(

@@ -110,7 +110,7 @@ pub(super) fn sweeps<'a>(cells: &[Cell<'a>]) -> Vec<Sweep<'a>> {
         .all(|cell| cell.point().in_bytes == cell.point().out_bytes)
     {
         sweeps.push(Sweep {
-            name: "Size each way",
+            name: "Size in each direction",
             stem: "size",
             size: |point| point.in_bytes,
             way: Swept::Equal,
@@ -246,7 +246,7 @@ impl Keys {
         keys.retain(|key| depths.contains(&key.depth));
         let left_out = if depths.len() < all_depths.len() {
             format!(
-                " Of {} depths these are drawn: {}.",
+                " Shown depths, of {}: {}.",
                 all_depths.len(),
                 listed(&depths)
             )
@@ -359,7 +359,7 @@ pub(super) fn schedule(subjects: &[Subject]) -> String {
         AnyRun::Stream(_) | AnyRun::Loop(_) => false,
     };
     if subjects.iter().any(kept) {
-        " Exchanges were started by a schedule, which bounds the throughput.".to_owned()
+        " A schedule started the exchanges, which limits the throughput.".to_owned()
     } else {
         String::new()
     }

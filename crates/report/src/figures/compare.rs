@@ -66,8 +66,8 @@ fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
     let verdicts = [
         (Verdict::Worse, "worse"),
         (Verdict::Better, "better"),
-        (Verdict::NoDifferenceShown, "no difference shown"),
-        (Verdict::CannotTell, "cannot tell"),
+        (Verdict::NoDifferenceShown, "no significant difference"),
+        (Verdict::CannotTell, "inconclusive"),
     ];
     let legend: Vec<(Key, String)> = verdicts
         .map(|(verdict, name)| (Key::Mark(look(verdict)), name.to_owned()))
@@ -89,13 +89,13 @@ fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
         more => format!(" {more} more points are in the table."),
     };
     let caption = format!(
-        "After against before, in percent of before. The {:.0} % intervals of all {} figures compared \
-         hold together; one that reaches the edge goes beyond it or has no end. Verdicts follow from \
-         them: where the interval holds 0, no difference is shown.{left_out}",
+        "After against before, in percent of before. The {:.0} % intervals of all {} compared figures hold \
+         jointly; an interval that reaches the edge continues beyond it or is unbounded. Where an interval \
+         contains 0, there is no significant difference.{left_out}",
         comparison.confidence * 100.0,
         comparison.compared
     );
-    canvas.finish("compare", "What differs", &caption)
+    canvas.finish("compare", "Differences", &caption)
 }
 
 /// Names of the points, without what is the same in all of them.

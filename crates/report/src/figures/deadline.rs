@@ -52,7 +52,7 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
     let rarest = 1.0 / rarest.fold(1.0, f64::max);
     let x = Axis::log_time("Response", low.max(1.0), high * 1.15);
     let y = Axis::log(
-        "Share that takes longer (log)",
+        "Share with longer responses (log)",
         rarest * 0.5,
         // Room for the deadline's name above the curves, which all begin at 1.
         2.5,
@@ -88,22 +88,20 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         frame.close();
     }
     let name = match limit < deadlines.control_loop.deadline_ns as f64 {
-        true => "latest answer",
+        true => "deadline",
         false => "deadline",
     };
     frame.limits_x(&[(limit, format!("{name} {}", time(limit)))]);
     let mut caption = String::from(
-        "The line ends at the longest response. Beyond it, and over the threshold before it, the \
-         generalised Pareto tail that was fitted, as far as the run carries it, with the 95 % interval \
-         of the response time at each share.",
+        "The line ends at the longest response. From the threshold on: the fitted generalised Pareto tail, as \
+         far as the data support it, with the 95 % interval of the response time at each share.",
     );
     if drawn.iter().all(|point| point.beyond.curve.is_empty()) {
-        caption =
-            "The line ends at the longest response; nothing is told of what lies beyond.".into();
+        caption = "The line ends at the longest response; there is no extrapolation.".into();
     }
     if drawn.len() < all.len() {
         caption += &format!(
-            " Of {} points the first {} are drawn.",
+            " Only the first {1} of {0} points are shown.",
             all.len(),
             drawn.len()
         );

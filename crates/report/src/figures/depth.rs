@@ -186,22 +186,18 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
         }
     }
     let mut caption = String::from(
-        "TRT is the time between the starts of two consecutive exchanges. \
-         Where it stays above the ideal, more requests outstanding help less. \
-         Bars: 95 % confidence interval.",
+        "TRT is the time between the starts of two consecutive exchanges. Where it stays above the ideal, a \
+         higher depth helps less. Bars: 95 % confidence interval.",
     );
     if let ([only], 1) = (panels, of) {
         caption.push_str(&format!(" Of {}.", only.name(panels)));
     }
     if !single {
-        caption.push_str(" The ideal is drawn for a single run only.");
+        caption.push_str(" The ideal is shown only for a single run.");
     }
     if panels.len() < of {
         let names: Vec<String> = panels.iter().map(|panel| panel.name(panels)).collect();
-        caption.push_str(&format!(
-            " Of {of} sizes these are drawn: {}.",
-            names.join("; ")
-        ));
+        caption.push_str(&format!(" Shown sizes, of {of}: {}.", names.join("; ")));
     }
     let sizes = distinct(panels.iter().map(|panel| (panel.out_bytes, panel.in_bytes)));
     if let ([(out, back)], true) = (sizes.as_slice(), of > 1) {

@@ -105,7 +105,7 @@ pub(super) fn chosen(
     let mut left_out = choice.rule.clone();
     if runs.len() < of {
         left_out.push_str(&format!(
-            " Of {of} runs the first {} are drawn.",
+            " Only the first {} of {of} runs are shown.",
             runs.len()
         ));
     }

@@ -60,17 +60,16 @@ pub fn of_front(drawn: &Front) -> Figure {
     };
     let mut legend = vec![
         (Key::Mark(probe), "measured".to_owned()),
-        (Key::Points(front), "nothing is better in both".to_owned()),
+        (
+            Key::Points(front),
+            "best trade-offs (Pareto front)".to_owned(),
+        ),
     ];
     let same = |a: &FrontMark, b: &FrontMark| a.at == b.at;
     let both = drawn.best.as_ref().zip(drawn.knee.as_ref());
     let as_one = both.is_some_and(|(a, b)| same(a, b));
     if let Some(mark) = &drawn.best {
-        let what = if as_one {
-            "chosen, and the knee"
-        } else {
-            "chosen"
-        };
+        let what = if as_one { "chosen, and knee" } else { "chosen" };
         legend.push((Key::Mark(best), format!("{what}: {}", mark.name)));
     }
     if let Some(mark) = drawn.knee.as_ref().filter(|_| !as_one) {
@@ -82,7 +81,7 @@ pub fn of_front(drawn: &Front) -> Figure {
     let most = all().map(|point| point.1).fold(0.0, f64::max);
     let canvas = Canvas::new(HEIGHT, &legend);
     let x = Axis::log_time(&format!("Mean time of one {}", drawn.what), short, long);
-    let y = Axis::rate("Throughput, both ways", most);
+    let y = Axis::rate("Throughput, both directions", most);
     let frame = canvas.frame(canvas.place(), "", x, y);
     frame.open("measured");
     frame.markers(&drawn.measured, probe);
@@ -95,9 +94,8 @@ pub fn of_front(drawn: &Front) -> Figure {
         frame.markers(&[mark.at], best);
     }
     let caption = format!(
-        "Settings of {} that a search measured. To the left is faster, up is more. The knee has the \
-         largest throughput for its latency (their quotient; Kleinrock 1979 calls it power). \
-         Constraints are not looked at.",
+        "Settings of {} measured by a search. Left: lower latency; up: higher throughput. The knee has the \
+         largest ratio of throughput to latency (power, Kleinrock 1979). Constraints are ignored.",
         drawn.of
     );
     canvas.finish("front", "Latency against throughput", &caption)
@@ -124,7 +122,7 @@ mod tests {
             knee: mark((2e6, 8e5), "depth 2"),
         };
         let svg = of_front(&front).svg;
-        assert!(svg.contains("chosen, and the knee: depth 2"), "{svg}");
+        assert!(svg.contains("chosen, and knee: depth 2"), "{svg}");
         assert!(!svg.contains(">knee: "), "{svg}");
         front.best = mark((9e6, 1e6), "depth 4");
         let svg = of_front(&front).svg;

@@ -42,8 +42,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         );
     }
     let caption = format!(
-        "From one completion to the next; a device must hold what it makes, or have what it uses, \
-         for that long. {}{}",
+        "Time from one completion to the next; the device must buffer its data for that long. {}{}",
         percentile_axis::CAPTION,
         drawn.left_out
     );

@@ -362,31 +362,35 @@ fn caption(
     (runs, of): (usize, usize),
 ) -> String {
     let mut text = String::from(match kind {
-        Kind::Linear => "Share of the exchanges in each bar; the axis ends where the bulk does.",
-        Kind::Log => "Number of exchanges in each bar; a single one is seen.",
+        Kind::Linear => {
+            "Percentage of the exchanges in each bar; the axis ends with the bulk of them."
+        }
+        Kind::Log => "Number of exchanges in each bar; even a single one is visible.",
     });
     if kind == Kind::Linear && !notes.is_empty() {
         let few = notes.iter().take(6).cloned().collect::<Vec<_>>().join("; ");
-        text.push_str(&format!(" Longer than that: {few}."));
+        text.push_str(&format!(" Longer: {few}."));
     }
     if points.iter().any(|point| point.summary.modes.len() > 1) && runs == 1 {
-        text.push_str(" Diamonds: peaks, with the share of the exchanges that belong to each where there is room.");
+        text.push_str(
+            " Diamonds: peaks, with their percentage of the exchanges where there is room.",
+        );
     }
     if points.iter().any(|point| !point.summary.below.is_empty()) {
         let from = match points
             .iter()
             .any(|point| point.summary.from_intended.is_some())
         {
-            true => ", counted from the intended start",
+            true => ", from the intended start",
             false => "",
         };
         text.push_str(&format!(
-            " Dashed: limits of --below and the share of all exchanges below{from}; one without a \
-             right answer is not below. A limit beyond the axis is not drawn."
+            " Dashed: limits of --below and the percentage of all exchanges below{from}; one without a correct \
+             answer is not below. A limit beyond the axis is not shown."
         ));
     }
     if runs < of {
-        text.push_str(&format!(" Of {of} runs the first {runs} are drawn."));
+        text.push_str(&format!(" Only the first {runs} of {of} runs are shown."));
     }
     text.push_str(&choice.rule);
     text

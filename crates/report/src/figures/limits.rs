@@ -65,7 +65,7 @@ impl Limits {
         let mut caption = String::new();
         for limit in self.drawn.iter().take(4) {
             let shared = if limit.shared {
-                ", shared by both ways"
+                ", shared by both directions"
             } else {
                 ""
             };
@@ -73,7 +73,7 @@ impl Limits {
         }
         for limit in self.beyond.iter().take(4) {
             caption.push_str(&format!(
-                " Not drawn, because it lies far above: {}, {}.",
+                " Not shown, because it is far above: {}, {}.",
                 rate(limit.bytes_s),
                 limit.source
             ));

@@ -89,7 +89,7 @@ impl<'a> LoopChoice<'a> {
         let (cells, mut rule) = few(&all, most / runs.len().max(1));
         if runs.len() < of_runs.len() {
             rule.push_str(&format!(
-                " Of {} runs the first {} are drawn.",
+                " Only the first {1} of {0} runs are shown.",
                 of_runs.len(),
                 runs.len()
             ));
@@ -199,7 +199,7 @@ fn few(all: &[LoopCell], most: usize) -> (Vec<LoopCell>, String) {
         let of = |cell: &LoopCell| (cell.rate_hz, cell.channels, cell.notify_bytes);
         left.retain(|cell| of(cell) == of(&first));
         left.truncate(most);
-        which = "the ways of the first rate and block".to_owned();
+        which = "the paths of the first rate and block size".to_owned();
     }
     if left.len() > most {
         let rates = distinct(left.iter().map(|cell| (cell.rate_hz, cell.channels)));
@@ -216,17 +216,22 @@ fn few(all: &[LoopCell], most: usize) -> (Vec<LoopCell>, String) {
         };
         let (kept, words): (Vec<LoopCell>, _) = if let [rate] = rates[..] {
             let kept = spread(&of_rate(rate), most);
-            (kept, "the smallest and largest block and some between")
+            (
+                kept,
+                "the smallest and largest block size and some in between",
+            )
         } else {
             let drawn = spread(&rates, most / a_rate);
             let kept = drawn
                 .into_iter()
                 .flat_map(|rate| spread(&of_rate(rate), a_rate));
             let words = match a_rate {
-                1 => "the lowest and highest rate and some between, each with its smallest block",
+                1 => {
+                    "the lowest and highest rate and some in between, each with its smallest block size"
+                }
                 _ => {
-                    "the lowest and highest rate and some between, each with its smallest and \
-                     largest block"
+                    "the lowest and highest rate and some in between, each with its smallest and largest block \
+                     size"
                 }
             };
             (kept.collect(), words)
@@ -235,7 +240,7 @@ fn few(all: &[LoopCell], most: usize) -> (Vec<LoopCell>, String) {
         which = words.to_owned();
     }
     let rule = format!(
-        " Of {} points {} are drawn: {which}.",
+        " {1} of {0} points are shown: {which}.",
         all.len(),
         left.len()
     );
@@ -275,7 +280,7 @@ mod tests {
         let cells = sweep(&[1, 2], &[64, 128], &[None, Some(4096)]);
         let (drawn, rule) = few(&cells, 6);
         assert_eq!(drawn, sweep(&[1, 2], &[64, 128], &[None]));
-        assert!(rule.contains("Of 8 points 4 are drawn"), "{rule}");
+        assert!(rule.contains("4 of 8 points are shown"), "{rule}");
         let cells = sweep(&[1, 2, 3, 4, 5], &[64, 128, 256], &[None]);
         let (drawn, rule) = few(&cells, 6);
         assert_eq!(drawn, sweep(&[1, 3, 5], &[64, 256], &[None]));
@@ -292,7 +297,7 @@ mod tests {
         cells.extend(cells.clone().iter().map(by_gpu));
         let (drawn, rule) = few(&cells, 3);
         assert_eq!(drawn, [cells[0], by_gpu(&cells[0])]);
-        assert!(rule.contains("the ways of the first"), "{rule}");
+        assert!(rule.contains("the paths of the first"), "{rule}");
     }
 
     #[test]

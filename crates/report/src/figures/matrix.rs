@@ -31,7 +31,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let panels: Vec<FlowPanel> = all_panels.iter().take(MOST_PANELS).copied().collect();
     if panels.len() < all_panels.len() {
         left_out = format!(
-            " {} of {} combinations of way and link are drawn.",
+            " {} of {} combinations of direction and link are shown.",
             panels.len(),
             all_panels.len()
         );
@@ -42,7 +42,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     if sizes.len() < all_sizes.len() {
         let labels: Vec<String> = sizes.iter().map(|size| size_label(*size)).collect();
         left_out.push_str(&format!(
-            " Of {} sizes these are drawn: {} B.",
+            " Shown sizes, of {}: {} B.",
             all_sizes.len(),
             listed(&labels)
         ));
@@ -52,7 +52,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let queues = spread(&all_queues, (MOST_BARS / runs.len()).max(1));
     if queues.len() < all_queues.len() {
         left_out.push_str(&format!(
-            " Of {} queues these are drawn: {}.",
+            " Shown queues, of {}: {}.",
             all_queues.len(),
             listed(&queues)
         ));

@@ -86,7 +86,7 @@ pub(super) fn panel(
         let (low, high) = roomy(low, high);
         Axis::time_between(name, low, high)
     };
-    let x = Axis::nines(&format!("Share of the {things} that are not longer"), most);
+    let x = Axis::nines(&format!("Percentile of the {things}"), most);
     let frame = canvas.frame(place, title, x, y);
     for curve in curves {
         let n = curve.n();
@@ -106,8 +106,8 @@ pub(super) fn panel(
 }
 
 /// What is said of every such figure.
-pub(super) const CAPTION: &str = "Each curve ends with its longest sample, at all samples but one: \
-    beyond that nothing is known. The thin end rests on fewer than ten samples.";
+pub(super) const CAPTION: &str = "Each curve ends with its longest sample. The thin end is based on fewer than \
+    ten samples.";
 
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let points = rtt::all(subjects);
@@ -186,19 +186,19 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let mut caption = CAPTION.to_owned();
     if bad > 0 {
         caption.push_str(&format!(
-            " {} exchanges without a right answer in time have no RTT and are in no curve.",
+            " {} exchanges without a correct answer in time have no RTT and are not in the curves.",
             count(bad)
         ));
     }
     if scheduled {
         caption.push_str(
-            " From the intended start: with the time by which an exchange started late, as a caller \
-             who keeps the schedule sees it.",
+            " From the intended start: includes the delay of late starts, as a caller with a fixed schedule \
+             sees it.",
         );
     }
     if runs.len() < of {
         caption.push_str(&format!(
-            " Of {of} runs the first {} are drawn.",
+            " Only the first {} of {of} runs are shown.",
             runs.len()
         ));
     }

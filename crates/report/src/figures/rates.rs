@@ -103,20 +103,20 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         }
     }
     let mut caption = String::from(
-        "Each point is the mean over one second, or over a tenth of one if the run is shorter than \
-         3 s. Start-up is left out.",
+        "Each point is the mean over one second, or over 0.1 s if the run is shorter than 3 s. Start-up is \
+         excluded.",
     );
     caption.push_str(&only(&legend));
     if curves.len() < all.len() {
         caption.push_str(&format!(
-            " Of {} transfer sizes and queues the {} least steady are drawn.",
+            " Of {} combinations of transfer size and queue, the {} least steady are shown.",
             all.len(),
             curves.len()
         ));
     }
     if panels.len() < all_panels.len() {
         caption.push_str(&format!(
-            " {} of {} combinations of way and link are drawn.",
+            " {} of {} combinations of direction and link are shown.",
             panels.len(),
             all_panels.len()
         ));

@@ -125,11 +125,11 @@ pub(super) fn figure(of: &Quantity, panels: &[Panel<'_>], runs: usize, rule: &st
     let series = || panels.iter().map(|panel| panel.series);
     let statuses = statuses(series());
     let mut legend = vec![
-        (Key::Line(mean_line()), "mean of a slice".to_owned()),
+        (Key::Line(mean_line()), "mean of a time slice".to_owned()),
         (Key::Area(BAND, 0.45), "shortest to longest".to_owned()),
     ];
     if series().any(|series| !series.longest.is_empty()) {
-        legend.push((Key::Mark(outlier()), "stands out".to_owned()));
+        legend.push((Key::Mark(outlier()), "outlier".to_owned()));
     }
     for (status, n) in &statuses {
         let name = format!("{status} ({})", count(*n));
@@ -351,8 +351,8 @@ fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize, rule: &st
     let a_panel = a_panel(panels.len());
     let samples: u64 = series().map(|series| series.of).sum();
     let mut text = format!(
-        "{} of the measured part, in at most {a_panel} slices of time a panel: the longest \
-         and the shortest of each are drawn, none is averaged away.",
+        "{} of the measured part, in at most {a_panel} time slices per panel: the longest and the shortest of \
+         each slice are shown, so no extreme is averaged out.",
         match samples {
             1 => format!("One {}", of.one),
             n => format!("{} {}", count(n), of.many),
@@ -364,24 +364,24 @@ fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize, rule: &st
         let shown = (kept - spots_left_out) as u64;
         let which = match shown < stand_out {
             true => format!(
-                "of those {} the {} longest have a dot",
+                "of {}, the {} longest have a dot",
                 count(stand_out),
                 count(shown)
             ),
-            false => format!("each of those {} has a dot", count(stand_out)),
+            false => format!("each of {} has a dot", count(stand_out)),
         };
         text.push_str(&format!(
-            " What is longer than p75 + 3 (p75 - p25) stands out: {which}."
+            " Outliers are longer than p75 + 3 (p75 - p25): {which}."
         ));
     }
     if series().any(|series| !series.bad.is_empty()) {
-        text.push_str(" In the rows at the top: what went wrong, at the time when it started.");
+        text.push_str(" Rows at the top: errors, at the start time of the exchange.");
     }
     if let [one] = panels
         && let Some(first) = one.first
     {
         let (what, first) = (of.one, time(first.value_ns as f64));
-        text.push_str(&format!(" Not drawn: the first {what}, {first}."));
+        text.push_str(&format!(" Not shown: the first {what}, {first}."));
     }
     text.push_str(rule);
     text

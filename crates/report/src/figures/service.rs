@@ -51,8 +51,8 @@ pub(crate) fn draw_series(subjects: &[Subject]) -> Vec<Figure> {
         }
     }
     let rule = format!(
-        " The service delay is the time from a block's last sample in to its output handed over; one \
-         block and the longest of them is the latency needed.{}",
+        " The service delay is the time from the last input sample of a block to the delivery of its output; \
+         the latency needed is one block plus the longest service delay.{}",
         choice.rule
     );
     vec![series::figure(&DELAY, &panels, choice.runs.len(), &rule)]
@@ -79,7 +79,7 @@ pub(crate) fn draw_nines(subjects: &[Subject]) -> Vec<Figure> {
     let canvas = Canvas::new(HEIGHT, &legend);
     percentile_axis::panel(&canvas, canvas.place(), "", DELAY.axis, DELAY.many, &curves);
     let caption = format!(
-        "From a block's last sample in to its output handed over. {}{}",
+        "Time from the last input sample of a block to the delivery of its output. {}{}",
         percentile_axis::CAPTION,
         choice.rule
     );

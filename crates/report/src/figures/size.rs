@@ -147,11 +147,11 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
         caption.push_str(&format!(" Of {}.", name(*only, &all_panels)));
     }
     if runs.len() > 1 {
-        caption.push_str(" Of several runs mean and max3 are drawn.");
+        caption.push_str(" For several runs, mean and max3 are shown.");
     }
     if panels.len() < all_panels.len() {
         caption.push_str(&format!(
-            " {} of {} combinations of depth and link are drawn.",
+            " {} of {} combinations of depth and link are shown.",
             panels.len(),
             all_panels.len()
         ));

@@ -59,12 +59,11 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         }
     }
     frame.close();
-    let mut caption = String::from(
-        "Means. The link is opened anew for each exchange; RTT is access and transfer together.",
-    );
+    let mut caption =
+        String::from("Means. The link is opened for each exchange; RTT is access plus transfer.");
     if drawn.len() < all.len() {
         caption.push_str(&format!(
-            " {} of {} points are drawn.",
+            " {} of {} points are shown.",
             drawn.len(),
             all.len()
         ));

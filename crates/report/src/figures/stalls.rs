@@ -144,7 +144,7 @@ impl Panel<'_, '_> {
             .filter(|rate| *rate > 0.0);
         let (low, high) = bounds(rates).unwrap_or((1.0, 1.0));
         let label = |value: f64| number(value, value);
-        let y = Axis::log("Stalls a minute (log)", low, high, 1.0, label);
+        let y = Axis::log("Stalls per minute (log)", low, high, 1.0, label);
         let (end, bottom) = (x.range().1, y.range().0);
         let frame = canvas.frame(place, &self.title, x, y);
         for curve in &self.curves {
@@ -298,24 +298,24 @@ fn thinned<T: Copy, Y: PartialEq>(points: Vec<T>, y: impl Fn(&T) -> Y) -> Vec<T>
 
 fn caption(panels: &[Panel<'_, '_>], tests: bool, rule: &str) -> String {
     let mut text = String::from(
-        "How often the loop would have stalled with this latency, counted in one run whose rings were \
-         large enough for every delay; a stall is a stretch of blocks in a row that come too late. \
-         With still shorter latencies than drawn, stalls run into one. Thin: the upper 95 % confidence \
-         bound, which goes on level where no stall was seen, for none in this run is not none.",
+        "How often the loop would have stalled with this latency, counted in one run with rings large enough \
+         for every delay; a stall is a sequence of consecutive late blocks. At latencies shorter than shown, \
+         stalls merge. Thin: the upper 95 % confidence bound, which stays level where no stall was observed: \
+         none observed does not prove that there are none.",
     );
     let most = panels.iter().map(|panel| panel.floors().len()).max();
     match most.unwrap_or(0) {
         0 => {}
         n if n <= MOST_NAMED => text.push_str(
-            " The floor is one block and the worst wake-up of a plain timer thread in the same run.",
+            " The floor is one block plus the latest wake-up of a plain timer thread in the same run.",
         ),
         _ => text.push_str(
-            " The lines down the figure, with the markers of their curves, are the floors: one block \
-             and the worst wake-up of a plain timer thread in the same run.",
+            " The vertical lines, with the markers of their curves, are the floors: one block plus the latest \
+             wake-up of a plain timer thread in the same run.",
         ),
     }
     if tests {
-        text.push_str(" Hollow diamonds: the bound of preloads that were tested by themselves.");
+        text.push_str(" Hollow diamonds: the bound for preloads tested separately.");
     }
     if let [panel] = panels
         && let [only] = &panel.curves[..]

@@ -267,7 +267,7 @@ fn every_point_of_a_loop_has_its_curve_its_bound_and_its_floor() {
     assert!(curves.iter().all(|n| (4..=8).contains(n)), "{curves:?}");
     assert_eq!(shapes(figure, "limit"), [2]);
     let texts = texts(figure);
-    for text in ["Latency (ms, log)", "Stalls a minute (log)", "1 MS/s"] {
+    for text in ["Latency (ms, log)", "Stalls per minute (log)", "1 MS/s"] {
         assert!(texts.iter().any(|t| t == text), "{text}: {texts:?}");
     }
     let floors = texts.iter().filter(|text| text.starts_with("floor "));
@@ -339,7 +339,7 @@ fn loops_at_the_extremes_are_drawn_inside_the_sheet() {
         .collect();
     for runs in [1, 2, 9] {
         let figure = &sound(&many[..runs])["stalls-latency"];
-        assert!(figure.caption.contains(" are drawn"), "{}", figure.caption);
+        assert!(figure.caption.contains(" are shown"), "{}", figure.caption);
     }
     for services in [vec![0], vec![0, u64::MAX / 8], vec![1; 3], vec![]] {
         let run = looped("a", &rates, &[2, 1 << 30], &[1 << 34], |_| services.clone());

@@ -65,7 +65,7 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
     let what = match sweep.way {
         Swept::In => "IN throughput",
         Swept::Out => "OUT throughput",
-        Swept::Equal => "Throughput each way",
+        Swept::Equal => "Throughput in each direction",
     };
     for ((name, cells), place) in panels.iter().zip(places) {
         let x = Axis::sizes(sweep.name, &sizes);
@@ -81,7 +81,7 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
         }
     }
     let caption = format!(
-        "Bytes of whole, right exchanges, over the measured time.{}{}{}{}{}{}",
+        "Bytes of complete, correct exchanges, divided by the measured time.{}{}{}{}{}{}",
         only(&legend),
         cells::schedule(subjects),
         limits.caption(),

@@ -92,16 +92,15 @@ impl Choice {
         };
         let rule = match (sizes_a_link, deep) {
             (0, _) => format!("each link, alone and together, at its smallest {size} and {depth}"),
-            (_, false) => format!("the smallest and largest {size} and some between"),
+            (_, false) => format!("the smallest and largest {size} and some in between"),
             (_, true) => format!(
-                "the smallest and largest {size} and some between, each at the smallest and largest \
-                 {depth}"
+                "the smallest and largest {size} and some in between, each at the smallest and largest {depth}"
             ),
         };
         cells.sort_unstable();
         cells.dedup();
         let rule = format!(
-            " Of {} points {} are drawn: {rule}.",
+            " {1} of {0} points are shown: {rule}.",
             all.len(),
             cells.len()
         );
@@ -119,7 +118,7 @@ impl Choice {
             parts.push(if cell.together { "together" } else { "alone" }.to_owned());
         }
         if cell.both && varies(&|cell| cell.both.into()) {
-            parts.push("both ways".to_owned());
+            parts.push("both directions".to_owned());
         }
         if cell.stream {
             if varies(&|cell| cell.sizes.0) {
@@ -226,7 +225,7 @@ mod tests {
             drawn,
             [(48, 1), (48, 8), (2000, 1), (2000, 8), (8000, 1), (8000, 8)]
         );
-        assert!(choice.rule.contains("Of 20 points 6"), "{}", choice.rule);
+        assert!(choice.rule.contains("6 of 20 points"), "{}", choice.rule);
     }
 
     #[test]

@@ -86,12 +86,12 @@ impl Way {
         let sustained = flow.rate.map_or(0.0, |rate| rate.value);
         let no_buffer = if flow.transfers <= FEWEST_GAPS {
             Some(format!(
-                "{} transfers are too few for a curve of the buffer; {} are needed",
+                "{} transfers are too few for a buffer curve; it needs {}",
                 flow.transfers,
                 FEWEST_GAPS + 1
             ))
         } else if sustained < 1.0 {
-            Some("no data moved".to_owned())
+            Some("no data was transferred".to_owned())
         } else {
             None
         };

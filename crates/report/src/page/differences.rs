@@ -35,9 +35,8 @@ pub(super) fn of(subjects: &[Subject]) -> Option<Differences> {
     let runs: Vec<Vec<Named<'_>>> = subjects.iter().map(|s| places(&s.run)).collect();
     let rows = rows(&runs);
     let note = rows.is_empty().then(|| {
-        "The runs have no point in common (same sizes, same depth or queue; of a loop same rate, \
-         channels and blocks), so their figures are \
-         not put side by side here."
+        "The runs have no point in common (same sizes, same depth or queue; for a loop: same rate, channels \
+         and block size), so their figures are not compared here."
             .into()
     });
     Some(Differences {

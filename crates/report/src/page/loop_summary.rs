@@ -38,7 +38,8 @@ pub(super) fn plan(plan: &LoopPlan, points: &[LoopSummary]) -> String {
         what.push(count(tested as u64, "tested preload", "tested preloads"));
     }
     format!(
-        "A closed loop, {} each, with {}: {rates} MS/s; channels: {}; blocks of {}; processing: {}{paths}.",
+        "A closed loop, {} per point, with {}: {rates} MS/s; channels: {}; blocks of {}; processing: \
+         {}{paths}.",
         given(Measure::Latency, plan.duration_ns),
         what.join(" and "),
         list(cells(|point| point.channels), "values", ""),
@@ -117,10 +118,10 @@ fn bound(point: &LoopSummary) -> String {
     let span = Measure::Latency.show(point.elapsed_ns as f64);
     match point.curve.last() {
         Some(rung) => format!(
-            "no delay was longer in {span}; at most {} stalls a minute (95 %)",
+            "no longer delay in {span}; at most {} stalls per minute (95 %)",
             digits(rung.per_minute_high)
         ),
-        None => format!("no delay was longer in {span}"),
+        None => format!("no longer delay in {span}"),
     }
 }
 
@@ -129,7 +130,7 @@ fn floor_card(named: &Named<'_>, point: &LoopSummary) -> Option<Card> {
     let ratio = needed / floor.floor_ns;
     let ratio = match ratio.is_finite() {
         true => format!("the latency needed is {ratio:.2} times this"),
-        false => "what the latency needed is to be compared with".into(),
+        false => "reference for the latency needed".into(),
     };
     Some(Card {
         title: "Floor of this host for it".into(),
@@ -137,7 +138,7 @@ fn floor_card(named: &Named<'_>, point: &LoopSummary) -> Option<Card> {
         interval: ratio,
         place: named.name.clone(),
         notes: vec![format!(
-            "one block ({}) and the worst wake-up of a timer thread beside it ({})",
+            "one block ({}) plus the latest wake-up of a timer thread ({})",
             Measure::Latency.show(point.point.period_ns()),
             Measure::Latency.show(floor.wake_up.max)
         )],
@@ -160,14 +161,14 @@ fn tested_card(places: &[Named<'_>], of: Option<Cell>) -> Option<Card> {
     let minutes = point.elapsed_ns as f64 / 60e9;
     let most = match minutes > 0.0 {
         true => format!(
-            "; at most {} stalls a minute (95 %)",
+            "; at most {} stalls per minute (95 %)",
             digits(poisson_high(stalls(point)) / minutes)
         ),
         false => String::new(),
     };
     let (did, what) = match (held.is_some(), point.blocks) {
         (true, _) => ("held", format!("for {span}{most}")),
-        (false, 0) => ("was not tested to an end", "no block was measured".into()),
+        (false, 0) => ("was not tested to the end", "no block was measured".into()),
         (false, _) => (
             "did not hold",
             format!(
@@ -202,7 +203,7 @@ pub(super) fn outcome(places: &[Named<'_>]) -> Vec<String> {
     );
     if blocks > 0 && over + under == 0 {
         said.push(format!(
-            "Every one of {} was processed and back in time.",
+            "All of {} were processed and returned in time.",
             count(blocks, "block", "blocks")
         ));
     } else if blocks > 0 {
@@ -213,7 +214,7 @@ pub(super) fn outcome(places: &[Named<'_>]) -> Vec<String> {
             count(over, "overrun", "overruns"),
             count(under, "underrun", "underruns"),
             match tested {
-                true => ", those at tested preloads that were too short among them",
+                true => ", including those at tested preloads that were too short",
                 false => "",
             }
         ));
@@ -235,7 +236,7 @@ pub(super) fn outcome(places: &[Named<'_>]) -> Vec<String> {
     if ratios.len() > 1 {
         let of = |pick: fn(f64, f64) -> f64| ratios.iter().copied().reduce(pick).unwrap_or(0.0);
         said.push(format!(
-            "The latency needed was {:.2} to {:.2} times the floor of each of {} points.",
+            "The latency needed was {:.2} to {:.2} times the floor, over {} points.",
             of(f64::min),
             of(f64::max),
             ratios.len()
@@ -246,7 +247,7 @@ pub(super) fn outcome(places: &[Named<'_>]) -> Vec<String> {
         .max_by(|(_, a), (_, b)| a.total_cmp(b));
     if let Some((named, ns)) = longest {
         said.push(format!(
-            "The longest service delay of all was {} ({}).",
+            "Longest service delay: {} ({}).",
             Measure::Latency.show(ns),
             named.name
         ));
@@ -265,15 +266,15 @@ fn verified(places: &[Named<'_>]) -> Option<String> {
     let methods: Vec<&str> = methods.into_iter().collect();
     let methods = methods.join(", ");
     let is = match good.iter().any(|v| v.cable_frames.unwrap_or(0) > 0) {
-        true => "is the preload and the cable, to the sample",
-        false => "is the preload, to the sample",
+        true => "equals the preload plus the cable, to the sample",
+        false => "equals the preload, to the sample",
     };
     match (all, good.len()) {
         (0, _) => None,
         (_, 0) => Some("The latency was not verified at any point.".into()),
         (1, _) => Some(format!("The latency was verified ({methods}): it {is}.")),
         (all, good) => Some(format!(
-            "The latency was verified at {good} of {all} points ({methods}): there it {is}."
+            "The latency was verified at {good} of {all} points ({methods}): it {is} there."
         )),
     }
 }

@@ -70,7 +70,7 @@ impl Measure {
     /// The interval in words.
     pub(super) fn interval(self, estimate: &Estimate) -> String {
         if self == Measure::Latency {
-            return "the longest of this run has no interval".into();
+            return "a maximum has no interval".into();
         }
         let bound = |bound: f64| digits(self.scale(bound, estimate.value).0);
         let unit = self.scale(estimate.value, estimate.value).1;
@@ -79,7 +79,7 @@ impl Measure {
                 format!("95 % interval {} to {} {unit}", bound(low), bound(high))
             }
             (Some(low), None) => format!(
-                "95 % interval from {} {unit} on: too few samples to bound it above",
+                "95 % interval from {} {unit}: too few samples for an upper bound",
                 bound(low)
             ),
             (None, Some(high)) => format!("95 % interval up to {} {unit}", bound(high)),

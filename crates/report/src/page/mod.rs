@@ -87,10 +87,9 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonT
     let _ = writeln!(page, "<style>\n{PAGE_STYLE}</style>");
     let _ = write!(
         page,
-        "<a class=\"skip\" href=\"#summary\">To the summary</a>\n\
-         <div class=\"bar\"><nav aria-label=\"Sections\">{links}\
-         <button type=\"button\" id=\"theme\" hidden></button></nav></div>\n\
-         <header>\n<h1>{}</h1>\n{}</header>\n<main>\n{body}</main>\n",
+        "<a class=\"skip\" href=\"#summary\">Skip to the summary</a>\n<div class=\"bar\"><nav \
+         aria-label=\"Sections\">{links}<button type=\"button\" id=\"theme\" \
+         hidden></button></nav></div>\n<header>\n<h1>{}</h1>\n{}</header>\n<main>\n{body}</main>\n",
         text(&title),
         sections::headings(subjects),
     );
@@ -120,13 +119,14 @@ fn scripts(subjects: &[Subject], figures: &[Figure], room: usize) -> Scripts {
             uplot.script
         );
         note = format!(
-            "Figures that zoom are drawn from at most {slices} slices of time a point, each with its \
-             shortest, mean and longest, and from the {longest} longest samples one by one; \
-             percentiles and histograms count every sample. The run directory has all samples."
+            "Zoomable figures show at most {slices} time slices per point, each with its minimum, mean and \
+             maximum, and the {longest} longest samples; percentiles and histograms use every sample. The run \
+             directory has all samples."
         );
     } else if wanted {
         note =
-            "This build of wiregauge has no uPlot, so the figures of this page do not zoom.".into();
+            "This build of wiregauge has no uPlot, so the figures on this page cannot be zoomed."
+                .into();
     }
     let _ = writeln!(markup, "<script>{PAGE_SCRIPT}</script>");
     Scripts {

@@ -38,13 +38,13 @@ pub(super) fn exchange(plan: &Plan, point: &Point) -> Name {
 /// One way of a point of a stream run.
 pub(super) fn flow(plan: &StreamPlan, point: &StreamPoint, way: Way) -> Name {
     let both = match point.direction {
-        Direction::Both => " (both ways at once)",
+        Direction::Both => " (both directions at once)",
         _ => "",
     };
     let link = link(!plan.more_links.is_empty(), point.link, point.together);
     Name {
         size: format!(
-            "{}{both}, {} B a transfer",
+            "{}{both}, transfers of {} B",
             way.name().to_uppercase(),
             grouped(point.transfer_bytes.into())
         ),

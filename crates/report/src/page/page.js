@@ -185,13 +185,13 @@
     if (p.at.length > 0) {
       series.push(
         { label: "shortest", stroke: color, width: 0.5, points: { show: false }, spanGaps: true, paths: steps, value },
-        { label: "longest of the slice", stroke: color, width: 0.5, points: { show: false }, spanGaps: true, paths: steps, value },
+        { label: "maximum of the slice", stroke: color, width: 0.5, points: { show: false }, spanGaps: true, paths: steps, value },
         { label: "mean", stroke: variable("ink"), width: 1.5, points: { show: false }, spanGaps: true, paths: steps, value });
     }
     if (p.longest[0].length > 0) series.push(Object.assign({ label: "single " + run.what, stroke: variable("spot"), value }, dot(variable("spot"), 5)));
     if (p.bad[0].length > 0) {
       series.push(Object.assign({
-        label: "went wrong", stroke: variable("bad"),
+        label: "error", stroke: variable("bad"),
         value: (u, v, i, index) => {
           const at = index === null || index === undefined ? -1 : nearest(p.bad[0], u.data[0][index] * 1e9);
           return v === null || v === undefined || at < 0 ? "-" : data.statuses[p.bad[1][at]];
@@ -207,9 +207,9 @@
         axis(run.what + " in " + unit.name, { size: 58, ...ticks(log) }),
       ],
       wantsLog: top / bottom > 20,
-      note: "Each of " + grouped(p.at.length) + " slices of time shows its shortest, its mean and its longest of " +
-        grouped(point.of) + " in all; the " + grouped(p.longest[0].length) + " longest are drawn one by one." +
-        (point.bad_in_all.length > 0 ? " Of those that went wrong (" +
+      note: "Each of " + grouped(p.at.length) + " time slices shows the minimum, mean and maximum of its samples, " +
+        grouped(point.of) + " in total; the " + grouped(p.longest[0].length) + " longest samples are shown individually." +
+        (point.bad_in_all.length > 0 ? " Of the errors (" +
           point.bad_in_all.map(([status, often]) => grouped(often) + " " + data.statuses[status]).join(", ") + "), " +
           grouped(p.bad[0].length) + " are marked at the upper edge." : ""),
     };
@@ -247,13 +247,13 @@
     });
     return {
       columns: uPlot.join(tables),
-      series: [{ label: "share at or below", value: (u, v) => (v === null || v === undefined ? "-" : shareText(v)) }]
+      series: [{ label: "percentile", value: (u, v) => (v === null || v === undefined ? "-" : shareText(v)) }]
         .concat(chosen.map((c, i) => line(i, c.label, {
           spanGaps: true, value: (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name),
         }))),
       scales: { x: { time: false }, y: scale(log) },
       axes: [
-        axis("share of the samples at or below", {
+        axis("percentile", {
           splits: (u, i, min, max) => {
             const at = [];
             // A label takes about 55 pixels.
@@ -267,7 +267,7 @@
       ],
       wantsLog: top / bottom > 20,
       note: "Every sample is counted. Each step to the right leaves a tenth of the samples above it; each curve ends " +
-        "with its longest sample, and beyond that nothing is known.",
+        "with its longest sample.",
     };
   }
 
@@ -488,8 +488,8 @@
     }
     setTimeout(next);
   }
-  const hint = element("p", { className: "muted hint" }, "Figures with a choice of points can be zoomed: drag across them; ",
-    "double click or \u201cShow all\u201d goes back. Pointing at them, or the arrow keys, tell values.");
+  const hint = element("p", { className: "muted hint" }, "Figures with a selection of points can be zoomed: drag to zoom, ",
+    "double-click or press \u201cShow all\u201d to reset. Hover or use the arrow keys to read values.");
   document.querySelector("#figures h2").after(hint);
   if (document.readyState === "complete") next();
   else window.addEventListener("load", () => setTimeout(next));

@@ -69,7 +69,7 @@ pub(super) fn headings(subjects: &[Subject]) -> String {
 
 pub(super) fn summary(subjects: &[Subject]) -> String {
     if subjects.is_empty() {
-        return "<p>There is no run in this report.</p>\n".into();
+        return "<p>This report has no runs.</p>\n".into();
     }
     let several = subjects.len() > 1;
     let mut out = String::new();
@@ -107,7 +107,7 @@ fn one(summary: &Summary, several: bool) -> String {
         .collect();
     for (place, words) in &summary.limits {
         said.push(format!(
-            "What limits at {}: {}.",
+            "Bottleneck at {}: {}.",
             text(place),
             prose(words.trim_end_matches('.'))
         ));
@@ -121,7 +121,7 @@ fn one(summary: &Summary, several: bool) -> String {
         let _ = writeln!(out, "<ul class=\"said\">\n{items}</ul>");
     }
     if summary.cards.is_empty() && !several && summary.unfinished.is_none() {
-        out.push_str("<p>Nothing was measured that could be summed up.</p>\n");
+        out.push_str("<p>There are no results to summarise.</p>\n");
     }
     out
 }
@@ -155,8 +155,8 @@ fn warnings(subject: &Subject) -> String {
     for (at, reason) in subject.gathered.missing() {
         let _ = writeln!(
             out,
-            "<div class=\"notice bad\" role=\"note\"><p><strong>Not drawn:</strong>the samples of point {} \
-             could not be read: {}</p></div>",
+            "<div class=\"notice bad\" role=\"note\"><p><strong>Not shown:</strong>cannot read the samples of \
+             point {}: {}</p></div>",
             at + 1,
             text(reason)
         );
@@ -186,8 +186,9 @@ fn side_by_side(subjects: &[Subject], differences: &differences::Differences) ->
     if !differences.rows.is_empty() {
         let _ = write!(
             out,
-            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"The runs side by side\">\
-             <table class=\"words\"><caption>The runs side by side, at points that all of them have</caption>{}<tbody>",
+            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Comparison of the runs\"><table \
+             class=\"words\"><caption>Comparison of the runs, at the points that all of them \
+             have</caption>{}<tbody>",
             labels("Figure")
         );
         for row in &differences.rows {
@@ -210,7 +211,7 @@ fn side_by_side(subjects: &[Subject], differences: &differences::Differences) ->
         out.push_str("</tbody></table></div>\n");
     }
     if differences.conditions.is_empty() {
-        out.push_str("<p>No condition that was stored differs between the runs.</p>\n");
+        out.push_str("<p>All stored conditions are the same.</p>\n");
         return out;
     }
     let rows: Vec<String> = differences
@@ -282,7 +283,7 @@ pub(super) fn comparisons(comparisons: &[ComparisonTables]) -> String {
         } else {
             let _ = writeln!(
                 out,
-                "<p>All {} figures: <code>wiregauge compare</code>.</p>",
+                "<p>For all {} figures: <code>wiregauge compare</code>.</p>",
                 tables.figures.rows.len()
             );
         }
@@ -360,8 +361,9 @@ pub(super) fn conditions(subjects: &[Subject]) -> String {
                 .collect();
             let _ = writeln!(
                 out,
-                "<p>To measure this again:</p>\n<div class=\"command\"><pre><code id=\"command-{number}\">{}</code></pre>\
-                 <button type=\"button\" data-copy=\"command-{number}\" hidden>Copy</button></div>",
+                "<p>Command to repeat this run:</p>\n<div class=\"command\"><pre><code \
+                 id=\"command-{number}\">{}</code></pre><button type=\"button\" data-copy=\"command-{number}\" \
+                 hidden>Copy</button></div>",
                 words.join(" ")
             );
         }
@@ -381,8 +383,7 @@ pub(super) fn footer(subjects: &[Subject], uplot: Option<&Uplot>, note: &str) ->
         versions => format!(" Measured with wiregauge {}.", text(&versions.join(", "))),
     };
     let mut out = format!(
-        "<footer>\n<hr>\n<p><small>Page made by wiregauge {}.{measured} This file is complete: it fetches \
-         nothing.</small></p>\n",
+        "<footer>\n<hr>\n<p><small>Page made by wiregauge {}.{measured} This file works offline.</small></p>\n",
         env!("CARGO_PKG_VERSION")
     );
     if !note.is_empty() {
@@ -391,8 +392,8 @@ pub(super) fn footer(subjects: &[Subject], uplot: Option<&Uplot>, note: &str) ->
     if let Some(uplot) = uplot {
         let _ = writeln!(
             out,
-            "<details><summary><small>Licence of uPlot 1.6.32, which is part of this file</small></summary>\
-             <pre>{}</pre></details>",
+            "<details><summary><small>Licence of uPlot 1.6.32, included in this \
+             file</small></summary><pre>{}</pre></details>",
             text(uplot.licence)
         );
     }

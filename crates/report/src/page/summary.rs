@@ -85,12 +85,12 @@ fn of_plan(plan: &LoopPlan, points: &[LoopSummary]) -> usize {
 fn unfinished(state: &State, done: usize, planned: usize) -> Option<String> {
     let points = match done {
         0 => "No point was finished.".to_string(),
-        _ => format!("{done} of {planned} points are here."),
+        _ => format!("{done} of {planned} points are finished."),
     };
     match state {
         State::Complete => None,
         State::Running => Some(format!(
-            "The run was still being written when this page was made, or its writer was killed. {points}"
+            "The run was still in progress when this page was made, or its process was killed. {points}"
         )),
         State::Interrupted => Some(format!("The run was interrupted. {points}")),
         State::Failed { error } => Some(format!("The run failed: {error}. {points}")),
@@ -105,7 +105,7 @@ fn exchange_plan(plan: &Plan, points: &[PointSummary]) -> String {
     };
     let opened = match plan.connect {
         Connect::Once => "",
-        Connect::Each => ", with a link opened for each",
+        Connect::Each => ", with a new link for each",
     };
     let cells = |of: fn(&PointSummary) -> u32| points.iter().map(of);
     format!(
@@ -129,7 +129,7 @@ fn stream_plan(plan: &StreamPlan, points: &[StreamSummary]) -> String {
         .map(|way| match way {
             "in" => "IN",
             "out" => "OUT",
-            _ => "both ways at once",
+            _ => "both directions at once",
         })
         .collect();
     let cells = |of: fn(&StreamSummary) -> u32| points.iter().map(of);
@@ -211,7 +211,7 @@ fn of_limit(limit: &wiregauge_record::BusLimit) -> String {
     let limit_rate = Measure::Rate.show(limit.bytes_s);
     match limit.used {
         used if used > 1.05 => format!(
-            "{} of the limit of {limit_rate} ({}): no real bus of that speed is in between",
+            "{} of the limit of {limit_rate} ({}): there is no real bus of that speed in between",
             percent(used),
             limit.source
         ),
@@ -253,7 +253,7 @@ fn scheduled_card(places: &[Named<'_>]) -> Option<Card> {
         late(a).total_cmp(&late(b))
     })?;
     let late = point.from_intended.as_ref()?;
-    let title = "From the intended start to the end, p99.9 of the worst point";
+    let title = "p99.9 from the intended start, worst point";
     let mut card = card(title, Measure::RttTail, &late.p999, named);
     card.notes
         .push(format!("longest: {}", Measure::RttTail.show(late.max)));
@@ -272,7 +272,7 @@ fn connect_card(places: &[Named<'_>]) -> Option<Card> {
         })?;
     let connect = point.connect.as_ref()?;
     Some(card(
-        "Opening the link, median",
+        "Connection time, median",
         Measure::RttMedian,
         &connect.p50,
         named,
@@ -288,7 +288,7 @@ fn exchange_outcome(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
         (sum(|point| point.counts.lost), "lost"),
         (sum(|point| point.counts.late), "late"),
         (sum(|point| point.counts.corrupted), "with wrong bytes"),
-        (sum(|point| point.counts.duplicated), "answered twice"),
+        (sum(|point| point.counts.duplicated), "duplicated"),
         (sum(|point| point.counts.reordered), "out of order"),
     ];
     let wrong: Vec<String> = wrong
@@ -298,12 +298,12 @@ fn exchange_outcome(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
         .collect();
     if all > 0 && wrong.is_empty() {
         said.push(format!(
-            "Every one of {} was answered once, right, in order and in time.",
+            "All {} were answered once, correctly, in order and in time.",
             count(all, "exchange", "exchanges")
         ));
     } else if all > 0 {
         said.push(format!(
-            "Of {}, these did not go well: {}.",
+            "Errors in {}: {}.",
             count(all, "exchange", "exchanges"),
             wrong.join(", ")
         ));
@@ -315,10 +315,10 @@ fn exchange_outcome(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
         if let Some((named, share)) = worst {
             let whose = match places.len() {
                 1 => String::new(),
-                _ => format!("In the worst point ({}) ", named.name),
+                _ => format!("At the worst point ({}), ", named.name),
             };
             said.push(format!(
-                "{whose}{} of the exchanges stayed below {} (95 % interval {} to {}).",
+                "{whose}{} of the exchanges were below {} (95 % interval {} to {}).",
                 percent(share.share),
                 given(Measure::Trt, limit),
                 percent(share.low),
@@ -335,7 +335,7 @@ fn exchange_outcome(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
             false => String::new(),
         };
         said.push(format!(
-            "The longest RTT of all was {} ({}){ratio}.",
+            "Longest RTT: {} ({}){ratio}.",
             Measure::RttTail.show(rtt.max),
             named.name
         ));
@@ -379,7 +379,7 @@ fn buffer_card(plan: &StreamPlan, places: &[Named<'_>]) -> Option<Card> {
             low: Some(low),
             high: Some(high),
         }) if !need.extrapolated => format!(
-            "for a loss of {:e}: {} B, 95 % interval {} to {} B",
+            "for a loss probability of {:e}: {} B, 95 % interval {} to {} B",
             plan.loss,
             shown(value),
             shown(low),
@@ -387,14 +387,14 @@ fn buffer_card(plan: &StreamPlan, places: &[Named<'_>]) -> Option<Card> {
         ),
         // Extrapolated figures are in the table; they may be off by powers of ten.
         _ => format!(
-            "of a loss of {:e} this run is too short to tell; it vouches for {:.1e}",
+            "this run is too short for a loss probability of {:e}; it supports estimates down to {:.1e}",
             plan.loss, need.observable_loss
         ),
     };
     Some(Card {
         title: format!("Buffer needed at a constant {}", given(Measure::Rate, rate)),
         value: format!("{} B", grouped(need.worst_bytes)),
-        interval: "held at the worst moment; the least of the points that sustained this rate"
+        interval: "largest backlog; the smallest value of the points that sustained this rate"
             .into(),
         place: named.name.clone(),
         notes: vec![note],
@@ -407,9 +407,9 @@ fn stream_outcome(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<String> {
     let sent = sum(|flow| flow.counts.sent);
     let wrong = [
         (sum(|flow| flow.counts.lost), "lost"),
-        (sum(|flow| flow.counts.duplicated), "that came twice"),
+        (sum(|flow| flow.counts.duplicated), "received twice"),
         (sum(|flow| flow.counts.corrupted), "changed"),
-        (sum(|flow| flow.counts.stray), "that belong nowhere"),
+        (sum(|flow| flow.counts.stray), "that were not sent"),
     ];
     let wrong: Vec<String> = wrong
         .into_iter()
@@ -418,11 +418,11 @@ fn stream_outcome(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<String> {
         .collect();
     let checked = match plan.check {
         true => "",
-        false => " (bytes were counted, not compared)",
+        false => " (bytes were counted; content was not checked)",
     };
     if sent > 0 && wrong.is_empty() {
         said.push(format!(
-            "No byte of {} was lost or changed{checked}.",
+            "No byte of {} was lost or corrupted{checked}.",
             megabytes(sent)
         ));
     } else if sent > 0 {
@@ -441,7 +441,7 @@ fn stream_outcome(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<String> {
     });
     for &rate in unsustained {
         said.push(format!(
-            "No point sustained {}: for that rate no buffer is large enough.",
+            "No point sustained {}: no buffer is large enough for that rate.",
             given(Measure::Rate, rate)
         ));
     }
@@ -450,7 +450,7 @@ fn stream_outcome(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<String> {
         .max_by(|(_, a), (_, b)| a.total_cmp(b));
     if let Some((named, gap)) = longest {
         said.push(format!(
-            "The longest gap between two completions was {} ({}).",
+            "Longest gap between two completions: {} ({}).",
             Measure::RttTail.show(gap),
             named.name
         ));
@@ -525,7 +525,7 @@ fn models(run: &AnyRun) -> Vec<String> {
                 name.push_str(&format!(", {}", way.name().to_uppercase()));
             }
             if modelled.direction == Some(Direction::Both) {
-                name.push_str(", both ways at once");
+                name.push_str(", both directions at once");
             }
             if links > 0 {
                 let how = if modelled.together {
@@ -536,7 +536,7 @@ fn models(run: &AnyRun) -> Vec<String> {
                 name.push_str(&format!(", link {} {how}", modelled.link));
             }
             Some(format!(
-                "The link in a few numbers{name}: {}.",
+                "Link model{name}: {}.",
                 modelled.in_short.as_ref()?
             ))
         })

@@ -39,7 +39,7 @@ pub(super) fn notes(points: &[LoopSummary]) -> Vec<String> {
     methods.sort_unstable();
     methods.dedup();
     vec![format!(
-        "Verified ({}): the latency is the preload, to the sample; {} places compared, none wrong.",
+        "Verified ({}): the latency equals the preload, to the sample; {} positions compared, no errors.",
         methods.join(", "),
         grouped(compared)
     )]
@@ -101,18 +101,18 @@ fn needed(points: &[&LoopSummary]) -> Table {
     let columns = columns(
         points,
         &[
-            "MB/s each way",
+            "MB/s per direction",
             "period",
             "needed ms",
             "buffer kB",
-            "stalls/min at it <=",
+            "stalls/min <=",
             "floor ms",
             "needed/floor",
             "duty",
         ],
     );
-    let title = "Latency needed in this run, and this host's floor for it (one block and the worst \
-                 wake-up of a timer thread)";
+    let title = "Latency needed in this run, and the floor of this host (one block plus the latest wake-up of \
+                 a timer thread)";
     let mut table = Table::new(title, &columns);
     for point in points {
         let mut cells = point_cells(points, &point.point);
@@ -154,7 +154,7 @@ fn times(points: &[&LoopSummary]) -> Table {
         ],
     );
     let mut table = Table::new(
-        "Block in to begin (wake), processing (work), block in to output handed over (service), in us",
+        "Wake-up (block in to start), work (processing) and service (block in to output delivered), in us",
         &columns,
     );
     let unit = TimeUnit::Micro;
@@ -190,7 +190,7 @@ fn paths(points: &[&LoopSummary]) -> Option<Table> {
         return None;
     }
     let mut table = Table::new(
-        "The ways of a block, host to GPU to host: what one takes (work, in us), the latency that it allows",
+        "GPU paths, host to GPU to host: time per block (work, in us) and the resulting latency",
         &[
             "MS/s",
             "channels",
@@ -199,7 +199,7 @@ fn paths(points: &[&LoopSummary]) -> Option<Table> {
             "p50",
             "p99.9",
             "max",
-            "of the period",
+            "% of period",
             "needed ms",
             "floor ms",
             "verified",
@@ -244,14 +244,11 @@ fn stalls(points: &[&LoopSummary]) -> Table {
             "latency ms",
             "preload kB",
             "stalls",
-            "a minute",
+            "per minute",
             "at most (95 %)",
         ],
     );
-    let mut table = Table::new(
-        "Stalls that this run would have had with a shorter preload",
-        &columns,
-    );
+    let mut table = Table::new("Stalls in this run if the preload were shorter", &columns);
     for point in points {
         for rung in rungs(&point.curve) {
             let mut cells = point_cells(points, &point.point);
@@ -288,7 +285,7 @@ fn tested(points: &[&LoopSummary]) -> Table {
         &[
             "preload kB",
             "latency ms",
-            "held for",
+            "tested for",
             "overruns",
             "underruns",
             "needed ms",
@@ -296,7 +293,7 @@ fn tested(points: &[&LoopSummary]) -> Table {
             "latency found",
         ],
     );
-    let mut table = Table::new("Preloads that were tested", &columns);
+    let mut table = Table::new("Tested preloads", &columns);
     for point in points {
         let minutes = point.elapsed_ns as f64 / 60e9;
         let bound = (minutes > 0.0)
@@ -308,7 +305,7 @@ fn tested(points: &[&LoopSummary]) -> Table {
                     "the preload".to_string()
                 }
                 Some(frames) if verified.holds() => format!(
-                    "the preload and {} of cable",
+                    "the preload plus {} of cable",
                     time(ns(frames - verified.preload_frames))
                 ),
                 Some(frames) => time(ns(frames)),
@@ -333,8 +330,8 @@ fn tested(points: &[&LoopSummary]) -> Table {
 
 fn speeds(points: &[LoopSummary]) -> Option<Table> {
     let mut table = Table::new(
-        "What each stage does by itself on blocks of this size, and what this host's memory copies",
-        &["notify kB", "stage", "MB/s", "of memory MB/s", "of it"],
+        "Throughput of each stage alone at this block size, and of memory copies on this host",
+        &["notify kB", "stage", "MB/s", "memory MB/s", "% of memory"],
     );
     let mut seen: Vec<(u32, u32)> = Vec::new();
     for point in points {
@@ -426,12 +423,12 @@ const fn published(
 /// Kilobytes are of 1,024 bytes here, as the note's are.
 pub(super) fn beside_published(points: &[LoopSummary]) -> Option<Table> {
     let mut table = Table::new(
-        "Beside Spectrum's application note (kB are 1,024 B, as there)",
+        "Comparison with Spectrum's application note (1 kB = 1,024 B, as there)",
         &[
             "on",
             "MS/s",
             "channels",
-            "MB/s each way",
+            "MB/s per direction",
             "software buffer kB",
             "notify kB",
             "latency ms",

@@ -84,12 +84,12 @@ fn words(comparison: &Comparison) -> Vec<String> {
     let sides = comparison.compared;
     let mut words = Vec::new();
     words.push(match (worse, better) {
-        (0, 0) => format!("No difference shown in {sides} figures."),
+        (0, 0) => format!("No significant difference in {sides} figures."),
         _ => format!("Of {sides} figures, {worse} are worse and {better} better."),
     });
     if undecided > 0 {
         words.push(format!(
-            "Of {undecided} nothing can be told: too few independent samples."
+            "{undecided} inconclusive: too few independent samples."
         ));
     }
     let size = |compared: &Compared| compared.judged().map_or(0.0, |found| found.value.abs());
@@ -125,7 +125,7 @@ fn changed(comparison: &Comparison) -> Option<Table> {
         return None;
     }
     let mut table = Table::new(
-        "What else differs, and may be the cause",
+        "Other differences, possible causes",
         &["what", "before", "after"],
     );
     for changed in &comparison.changed {
@@ -140,7 +140,7 @@ fn changed(comparison: &Comparison) -> Option<Table> {
 
 fn figures(comparison: &Comparison) -> Table {
     let title = format!(
-        "After against before; the {:.0} % intervals of all {} hold together",
+        "After against before; the {:.0} % intervals of all {} hold jointly",
         comparison.confidence * 100.0,
         comparison.compared
     );
@@ -226,30 +226,27 @@ fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = comparison.notes.clone();
     for unmatched in &comparison.unmatched {
         notes.push(format!(
-            "{} was not compared: it was not measured in {}",
+            "{} was not compared: {} did not measure it",
             unmatched.point,
             unmatched.missing_in.join(", ")
         ));
     }
     for run in comparison.before.iter().chain(&comparison.after) {
         if run.state != "complete" {
-            notes.push(format!(
-                "{} is {}: not all of it is there",
-                run.name, run.state
-            ));
+            notes.push(format!("{} is {}: it is incomplete", run.name, run.state));
         }
     }
     if comparison.before.len() == 1 && comparison.after.len() == 1 {
         notes.push(
-            "One run a side: the intervals know how samples scatter within a run, not how runs \
-             scatter (boot, placement in memory, temperature, other load). Measure each side \
-             several times and give all of them, with commas between"
+            "One run per side: the intervals include the scatter within a run, but not between runs (boot, \
+             memory layout, temperature, other load). Measure each side several times and give all runs, \
+             separated by commas"
                 .to_owned(),
         );
     } else if comparison.before.len() + comparison.after.len() < 6 {
         notes.push(
-            "Few runs: their scatter is known poorly, so the intervals are wide. Three a side or \
-             more tell much more, and so do fewer figures (--only)"
+            "Few runs: the scatter between runs is poorly known, so the intervals are wide. Use three or more \
+             runs per side, or fewer figures (--only)"
                 .to_owned(),
         );
     }

@@ -23,9 +23,9 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
     add(
         "protocol",
         match plan.protocol {
-            Protocol::Echo => "echo: the device sends back what it gets",
-            Protocol::Wiregauge => "wiregauge's own frames",
-            Protocol::Lines => "lines: a line of text is answered by a line",
+            Protocol::Echo => "echo: the device returns all data",
+            Protocol::Wiregauge => "wiregauge protocol",
+            Protocol::Lines => "lines: one line of text per request and response",
         }
         .into(),
     );
@@ -47,9 +47,9 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
     add(
         "warm-up at each point",
         match plan.warmup {
-            0 => "none; the first exchange is kept apart".into(),
+            0 => "none; the first exchange is reported separately".into(),
             count => format!(
-                "{} exchanges; the first of all is kept apart",
+                "{} exchanges; the first one is reported separately",
                 grouped(count)
             ),
         },
@@ -61,13 +61,10 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
             Schedule::EveryNs(ns) => format!("one every {}", time(ns as f64)),
         },
     );
-    add("lost after", time(plan.timeout_ns as f64));
-    add(
-        "link failed after",
-        format!("{} lost in a row", plan.give_up),
-    );
-    add("waits by", format!("{:?}", plan.wait).to_lowercase());
-    add("bytes of the answers kept", yes(plan.keep_data));
+    add("timeout", time(plan.timeout_ns as f64));
+    add("stop after", format!("{} consecutive losses", plan.give_up));
+    add("wait", format!("{:?}", plan.wait).to_lowercase());
+    add("bytes of the answers stored", yes(plan.keep_data));
     let mut groups = vec![run(file, plan.points.len()), ("Method".into(), method)];
     groups.extend(surroundings(file, plan.links(), &plan.host, &plan.link));
     groups
@@ -80,7 +77,7 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Groups {
     let mut method = Values::new();
     let mut add = |name: &str, value: String| method.push((name.into(), value));
     add("measured at each point", time(plan.duration_ns as f64));
-    add("start-up left out", time(plan.settle_ns as f64));
+    add("start-up excluded", time(plan.settle_ns as f64));
     add("processing", stages.join(", "));
     add(
         "waits",
@@ -88,7 +85,10 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Groups {
             LoopWait::Sleep => "asleep".into(),
             LoopWait::Spin => "spinning".into(),
             LoopWait::Hybrid { margin_ns } => {
-                format!("asleep but for the last {}", time(margin_ns as f64))
+                format!(
+                    "asleep, then spinning for the last {}",
+                    time(margin_ns as f64)
+                )
             }
         },
     );
@@ -117,17 +117,17 @@ pub(super) fn of_stream(file: &RunFile<Stream>) -> Groups {
     let mut method = Values::new();
     let mut add = |name: &str, value: String| method.push((name.into(), value));
     add("measured at each point", time(plan.duration_ns as f64));
-    add("start-up left out", time(plan.settle_ns as f64));
+    add("start-up excluded", time(plan.settle_ns as f64));
     add(
-        "bytes that come in",
+        "received bytes",
         match plan.check {
-            true => "compared one by one",
-            false => "counted, not compared",
+            true => "content checked",
+            false => "counted only",
         }
         .into(),
     );
     add(
-        "link failed after",
+        "stop after",
         format!("{} without a transfer", time(plan.timeout_ns as f64)),
     );
     if !plan.rates_bytes_s.is_empty() {
@@ -136,7 +136,7 @@ pub(super) fn of_stream(file: &RunFile<Stream>) -> Groups {
             .map(|&rate| format!("{} B/s", grouped(rate)))
             .collect();
         add("buffers computed for", rates.join(", "));
-        add("loss allowed in them", format!("{:e}", plan.loss));
+        add("loss probability for them", format!("{:e}", plan.loss));
     }
     let mut groups = vec![run(file, plan.points.len()), ("Method".into(), method)];
     groups.extend(surroundings(file, plan.links(), &plan.host, &plan.link));
@@ -217,7 +217,7 @@ fn of_host(conditions: &Conditions) -> Values {
         text("name", host.name.clone()),
         text("kernel", host.kernel.clone()),
         text("processor", host.cpu.clone()),
-        text("processors online", host.processors.to_string()),
+        text("CPUs online", host.processors.to_string()),
         text("virtual machine", yes(host.hypervisor)),
         text(
             "frequency governor",
@@ -238,23 +238,23 @@ fn scheduling(conditions: &Conditions, plan: &HostPlan) -> Values {
     if !host.kernel.is_empty() {
         add("policy", host.policy.clone());
         let affinity: Vec<String> = host.affinity.iter().map(u32::to_string).collect();
-        add("may run on processors", affinity.join(", "));
+        add("CPUs allowed", affinity.join(", "));
         add("memory locked", yes(host.memory_locked));
         let share = match host.rt_runtime_us {
             Some(-1) => "no limit".into(),
-            Some(us) => format!("{} us a second", grouped(us.unsigned_abs())),
-            None => "not known".into(),
+            Some(us) => format!("{} us per second", grouped(us.unsigned_abs())),
+            None => "unknown".into(),
         };
-        add("real-time threads may run", share);
+        add("real-time runtime limit", share);
     }
     let asked = [
         plan.priority.map(|priority| format!("priority {priority}")),
-        plan.pin.map(|cpu| format!("processor {cpu}")),
+        plan.pin.map(|cpu| format!("CPU {cpu}")),
         plan.lock_memory.then(|| "memory locked".to_owned()),
     ];
     let asked: Vec<String> = asked.into_iter().flatten().collect();
     add(
-        "asked for",
+        "requested",
         match asked.is_empty() {
             true => "nothing".into(),
             false => asked.join(", "),
@@ -262,8 +262,8 @@ fn scheduling(conditions: &Conditions, plan: &HostPlan) -> Values {
     );
     let load = plan.load;
     if load.cpu + load.memory > 0 {
-        let made = format!("{} computing and {} copying threads", load.cpu, load.memory);
-        add("load made on purpose", made);
+        let made = format!("{} compute and {} copy threads", load.cpu, load.memory);
+        add("synthetic load", made);
     }
     values
 }
@@ -280,10 +280,10 @@ fn of_link(
     }
     let mut add = |name: &str, value: String| values.push((name.into(), value));
     if let Some(baud) = options.baud {
-        add("baud asked for", baud.to_string());
+        add("requested baud rate", baud.to_string());
     }
     if options.usbmon {
-        add("URBs watched", "with usbmon".into());
+        add("URBs recorded", "with usbmon".into());
     }
     let Some(device) = responder else {
         return values;
@@ -301,14 +301,14 @@ fn of_link(
         add("largest depth", grouped(device.max_outstanding.into()));
     }
     add(
-        "device's clock",
+        "device clock",
         match device.tick_hz {
             0 => "none".into(),
             hz => format!("{} Hz, {} bit", grouped(hz), device.tick_bits),
         },
     );
     if let Some(bus) = &device.bus {
-        add("bus, as the device says", bus.clone());
+        add("bus, as reported by the device", bus.clone());
     }
     values
 }

@@ -32,10 +32,10 @@ fn of_loop(deadlines: &Deadlines) -> String {
     let asked = deadlines.control_loop;
     let mut text = format!("cycles of {}", time(asked.period_ns as f64));
     if asked.deadline_ns != asked.period_ns {
-        text += &format!(", answer within {}", time(asked.deadline_ns as f64));
+        text += &format!(", deadline {}", time(asked.deadline_ns as f64));
     }
     if let Some(jitter) = asked.jitter_ns {
-        text += &format!(", no further than {} from its median", time(jitter as f64));
+        text += &format!(", jitter limit {}", time(jitter as f64));
     }
     text
 }
@@ -81,11 +81,11 @@ fn cycles(deadlines: &Deadlines) -> Table {
         "missed",
         "%",
         "95 %",
-        "worth",
-        "runs",
+        "effective n",
+        "bursts",
         "longest",
         "mean",
-        "a run every",
+        "mean time between bursts",
         "p50",
         "p99.9",
         "max",
@@ -150,20 +150,20 @@ fn beyond(deadlines: &Deadlines) -> Option<Table> {
     points.iter().find(tables)?;
     let unit = unit(points);
     let rest = [
-        "later than",
+        "deadline",
         "1 in",
         "95 %",
-        "an hour",
-        "and 1 in",
-        "takes over",
+        "per hour",
+        "1 in",
+        "exceeds",
         "95 %",
         "threshold",
         "over",
-        "worth",
+        "effective n",
         "shape",
     ];
     let title = format!(
-        "Beyond the measured count: a generalised Pareto tail; times in {}",
+        "Tail extrapolation (generalised Pareto); times in {}",
         unit.name()
     );
     let mut table = Table::new(title, &columns(points, &rest));
@@ -236,19 +236,19 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
     let address = &file.plan.address;
     let mut notes = vec![match deadlines.taken {
         Taken::AsScheduled => format!(
-            "Each exchange is a cycle: the run kept a schedule of {period}, and responses count from \
-             the intended start."
+            "Each exchange is a cycle: the run has a schedule of {period}, and response times start at the \
+             intended start."
         ),
         Taken::Replayed => format!(
-            "The run was made as fast as possible; its responses are replayed on ticks of {period}, \
-             and what is still under way at a tick misses it. A link that rests between cycles may \
-             answer later than one that never does: wiregauge exchange {address} --interval \
-             {} measures that.",
+            "The run was measured as fast as possible; its responses are replayed on ticks of {period}, and a \
+             response still outstanding at a tick makes it a miss. An idle link may respond more slowly than a \
+             busy one: measure that with wiregauge exchange {address} --interval {}.",
             flag(deadlines.control_loop.period_ns)
         ),
         Taken::ReplayedFrom { every_ns } => format!(
-            "The run kept a schedule of {}, not of {period}: its responses, from their own start, are \
-             replayed on ticks of {period}. wiregauge exchange {address} --interval {} measures them.",
+            "The run has a schedule of {}, not of {period}: its response times, from their actual start, are \
+             replayed on ticks of {period}. To measure this period: wiregauge exchange {address} --interval \
+             {}.",
             time(every_ns as f64),
             flag(deadlines.control_loop.period_ns)
         ),
@@ -256,17 +256,17 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
     let replayed = deadlines.taken != Taken::AsScheduled;
     if replayed && deadlines.points.iter().any(|p| p.point.depth > 1) {
         notes.push(
-            "At a depth over 1 the loop may have as many requests under way. Measured as fast as \
-             possible, they wait behind each other, which they need not do at the loop's period: \
-             these figures are on the safe side."
+            "At depths above 1 the loop may have that many outstanding requests. Measured as fast as possible, \
+             they queue behind each other, which they may not do at the period of the loop: these figures are \
+             pessimistic."
                 .into(),
         );
     }
     let none_missed = |point: &&DeadlinePoint| point.cycles.missed == 0 && point.cycles.cycles > 0;
     if deadlines.points.iter().any(|point| none_missed(&point)) {
         notes.push(
-            "No miss seen does not mean none: `<` is the share that could still have stayed unseen \
-             (95 %)."
+            "No observed miss does not prove that there are none: `<` is the upper 95 % bound of the miss \
+             rate."
                 .into(),
         );
     }
@@ -277,8 +277,8 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
         .max()
         .unwrap_or(0);
     notes.push(format!(
-        "All of it holds for a host and a link that behave as in this run: a cause that strikes less \
-         often than once in {} is in no figure.",
+        "All figures assume that host and link behave as in this run: a cause that occurs less than once in {} \
+         is not included.",
         span(measured as f64)
     ));
     notes
@@ -288,14 +288,12 @@ fn warnings(point: &DeadlinePoint) -> Vec<String> {
     let name = point.point;
     let mut warnings = Vec::new();
     if let Some(why) = &point.beyond.why {
-        warnings.push(format!(
-            "{name}: nothing is told beyond the measured count: {why}"
-        ));
+        warnings.push(format!("{name}: no extrapolation: {why}"));
     }
     if point.unanswered > 0 {
         warnings.push(format!(
-            "{name}: {} exchanges without a right answer in time are missed cycles; the tail is that of \
-             the right answers alone",
+            "{name}: {} exchanges without a correct answer in time are missed cycles; the tail is fitted to \
+             the correct answers only",
             grouped(point.unanswered)
         ));
     }

@@ -128,7 +128,7 @@ fn rates(points: &[PointSummary]) -> Table {
     let limit = points.iter().find_map(|p| p.limit.as_ref());
     let title = match limit {
         Some(limit) => format!(
-            "TRT in {}, throughput; the limit is {} B/s ({})",
+            "TRT in {}, throughput; limit: {} B/s ({})",
             unit.name(),
             grouped(limit.bytes_s as u64),
             limit.source
@@ -150,7 +150,7 @@ fn rates(points: &[PointSummary]) -> Table {
         ],
     );
     if limit.is_some() {
-        names.push("of limit");
+        names.push("% of limit");
     }
     names.push("CPU us/exchange");
     let is_tried = points.iter().any(|p| p.batch.is_some());
@@ -208,7 +208,7 @@ fn intervals(points: &[PointSummary]) -> Table {
     let unit = typical(points, |p| p.rtt.as_ref());
     let mut table = Table::new(
         format!(
-            "95 % confidence intervals of the RTT in {} (neighbours may depend)",
+            "95 % confidence intervals of the RTT in {} (allowing for autocorrelation)",
             unit.name()
         ),
         &columns(
@@ -239,7 +239,7 @@ fn from_intended(points: &[PointSummary]) -> Option<Table> {
     let unit = typical(points, |p| p.from_intended.as_ref());
     let mut table = Table::new(
         format!(
-            "From the intended start to the last byte, in {}: what a schedule sees",
+            "Time from the intended start to the last byte, in {} (coordinated omission included)",
             unit.name()
         ),
         &columns(
@@ -281,7 +281,7 @@ fn below(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
         columns.extend([name.as_str(), "95 %"]);
     }
     let mut table = Table::new(
-        "Share of the exchanges below a limit (a lost one is not)",
+        "Percentage of exchanges below a limit (lost ones count as above)",
         &columns,
     );
     for point in points {
@@ -306,11 +306,8 @@ fn modes(points: &[PointSummary]) -> Option<Table> {
     points.iter().find(|p| p.modes.len() > 1)?;
     let unit = typical(points, |p| p.rtt.as_ref());
     let mut table = Table::new(
-        format!(
-            "Points whose RTT has more than one peak, in {}",
-            unit.name()
-        ),
-        &columns(points, &["peaks: share at time (from .. to)"]),
+        format!("Points with more than one RTT peak, in {}", unit.name()),
+        &columns(points, &["peaks: percentage at time (from .. to)"]),
     );
     for point in points.iter().filter(|p| p.modes.len() > 1) {
         let mut cells = point_cells(points, point);
@@ -346,7 +343,7 @@ fn phases(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
     let unit = typical(points, |p| p.connect.as_ref());
     let mut table = Table::new(
         format!(
-            "Parts of an exchange in {}: connection, access (first byte), transfer",
+            "Parts of an exchange in {}: connection, access (to the first byte), transfer",
             unit.name()
         ),
         &columns(
@@ -388,12 +385,12 @@ fn device(points: &[PointSummary]) -> Option<Table> {
     let unit = typical(points, |p| p.device.as_ref());
     let mut table = Table::new(
         format!(
-            "Time in the device (its own clock) in {}; the rest of the RTT is host and wire",
+            "Device time (by its own clock) in {}; the rest of the RTT is host and wire",
             unit.name()
         ),
         &columns(
             points,
-            &["mean", "95 %", "SD", "p50", "p99", "max", "of the RTT"],
+            &["mean", "95 %", "SD", "p50", "p99", "max", "% of RTT"],
         ),
     );
     for point in points {
@@ -418,7 +415,7 @@ fn device(points: &[PointSummary]) -> Option<Table> {
 fn losses(points: &[PointSummary]) -> Option<Table> {
     points.iter().find(|p| !p.counts.is_clean())?;
     let mut table = Table::new(
-        "Exchanges that went wrong (points without any are left out)",
+        "Failed exchanges (only points that have some)",
         &columns(
             points,
             &[

@@ -14,8 +14,8 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
         Schedule::EveryNs(ns) => format!("one every {}", time(ns as f64)),
     };
     let much = match plan.limit {
-        Limit::Count(count) => format!("{count} exchanges a point"),
-        Limit::DurationNs(ns) => format!("{} a point", time(ns as f64)),
+        Limit::Count(count) => format!("{count} exchanges per point"),
+        Limit::DurationNs(ns) => format!("{} per point", time(ns as f64)),
     };
     let protocol = match plan.protocol {
         Protocol::Echo => "echo",
@@ -31,9 +31,9 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
     }
     line += &format!("), {much}, {how}");
     if plan.warmup > 0 {
-        line += &format!(", after {} to warm up", plan.warmup);
+        line += &format!(", after a warm-up of {}", plan.warmup);
     }
-    let wait = format!(", waits by {:?}", plan.wait).to_lowercase();
+    let wait = format!(", wait {:?}", plan.wait).to_lowercase();
     let mut lines = vec![line];
     lines.extend(host(conditions, &wait));
     lines
@@ -53,7 +53,7 @@ pub(super) fn of_stream(file: &RunFile<Stream>) -> Vec<String> {
         line += &format!(", link {}: {link}{name}", at + 1);
     }
     line += &format!(
-        ", {} a point after {} of start-up",
+        ", {} per point after {} of start-up",
         time(plan.duration_ns as f64),
         time(plan.settle_ns as f64)
     );
@@ -67,20 +67,23 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<String> {
     let plan = &file.plan;
     let stages: Vec<String> = plan.process.iter().map(ToString::to_string).collect();
     let mut line = format!(
-        "{}, {} a point after {} of start-up, processing {}",
+        "{}, {} per point after {} of start-up, processing {}",
         plan.address,
         time(plan.duration_ns as f64),
         time(plan.settle_ns as f64),
         stages.join(",")
     );
     if plan.find {
-        line += &format!(", each preload held for {}", time(plan.hold_ns as f64));
+        line += &format!(", each preload tested for {}", time(plan.hold_ns as f64));
     }
     let wait = match plan.wait {
-        LoopWait::Sleep => ", waits asleep".into(),
-        LoopWait::Spin => ", waits spinning".into(),
+        LoopWait::Sleep => ", wait sleep".into(),
+        LoopWait::Spin => ", wait spin".into(),
         LoopWait::Hybrid { margin_ns } => {
-            format!(", waits asleep but for the last {}", time(margin_ns as f64))
+            format!(
+                ", wait sleep, then spin for the last {}",
+                time(margin_ns as f64)
+            )
         }
     };
     let mut lines = vec![line];
@@ -108,7 +111,7 @@ fn host(conditions: &Conditions, more: &str) -> Option<String> {
         false => "",
     };
     Some(format!(
-        "host {}: {}, {} processors{virtual_machine}, {}{more}, load {:.2}",
+        "host {}: {}, {} CPUs{virtual_machine}, {}{more}, load {:.2}",
         host.name, host.cpu, host.processors, host.policy, host.load[0]
     ))
 }
@@ -141,7 +144,7 @@ pub(super) fn floors(conditions: &Conditions) -> Vec<String> {
         format!("{} / {later}", time(of(before) as f64))
     };
     lines.push(format!(
-        "wake-up from sleep late by p50 {}, max {}; longest clock gap while spinning {}",
+        "wake-up latency p50 {}, max {}; longest clock gap while spinning {}",
         pair(&|c| c.wake_up.delay_p50_ns),
         pair(&|c| c.wake_up.delay_max_ns),
         pair(&|c| c.wake_up.clock_gap_max_ns)

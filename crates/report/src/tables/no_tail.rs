@@ -11,20 +11,20 @@ pub(crate) fn no_tail(why: &NoTail) -> String {
             needed,
             values_needed,
         } => format!(
-            "the longest responses are worth {:.0} independent ones, and {needed:.0} are \
-             needed. About {} exchanges would do (--count)",
+            "the longest responses have an effective n of {:.0}, but {needed:.0} are required. Use about {} \
+             exchanges (--count)",
             // 49.9 are not 50.
             independent.floor(),
             about(values_needed)
         ),
-        NoTail::Unsteady => "long responses came more often in one part of the run than in another, so \
-             there is no one tail. `wiregauge report` shows when; find what changed, or measure again \
-             with --warmup, or for longer"
+        NoTail::Unsteady => "long responses were more frequent in one part of the run than in another, so \
+             there is no single tail. `wiregauge report` shows when; find what changed, or measure again with \
+             --warmup or a longer run"
             .into(),
         NoTail::Gap { apart, from, to } => format!(
-            "{} responses from {} on lie apart from the others, which end at {}: levels (a poll, a bus \
-             frame, a timer), or a second cause, and no one tail. `wiregauge report` shows when they \
-             came; only a run in which the limit itself is exceeded many times tells how often",
+            "{} responses from {} are separate from the others, which end at {}: levels (a poll, a bus frame, \
+             a timer) or a second cause, so there is no single tail. `wiregauge report` shows when they \
+             occurred; only a run that exceeds the limit many times gives the rate",
             grouped(apart),
             time(to),
             time(from)
@@ -34,13 +34,13 @@ pub(crate) fn no_tail(why: &NoTail) -> String {
             by_chance,
         } => {
             let found = match statistic < 1e6 {
-                true => format!("A2 is {statistic:.2}, by chance at most {by_chance:.2}"),
-                false => "they are all alike".into(),
+                true => format!("A2 is {statistic:.2}, expected at most {by_chance:.2}"),
+                false => "they are all equal".into(),
             };
             format!(
-                "the longest responses follow no such tail ({found}): they have several causes, or \
-                 stand on levels (a poll, a bus frame, a timer). The histogram of `wiregauge report` \
-                 shows which; only a run in which the limit itself is exceeded many times tells how often"
+                "the longest responses do not follow a generalised Pareto tail ({found}): they have several \
+                 causes or discrete levels (a poll, a bus frame, a timer). The histogram of `wiregauge report` \
+                 shows which; only a run that exceeds the limit many times gives the rate"
             )
         }
         NoTail::Unstable {
@@ -48,16 +48,16 @@ pub(crate) fn no_tail(why: &NoTail) -> String {
             higher,
             by_chance,
         } => format!(
-            "the shape of the tail changes from {shape:.2} to {higher:.2} at a higher threshold, by \
-             chance at most by {by_chance:.2}, so it would change further. More exchanges allow a \
-             higher threshold (--count)"
+            "the shape of the tail changes from {shape:.2} to {higher:.2} at a higher threshold (at most \
+             {by_chance:.2} by chance), so it is not stable. Use more exchanges for a higher threshold \
+             (--count)"
         ),
         NoTail::TooFar {
             asked,
             carried,
             values_needed,
         } => format!(
-            "one in {} was asked for, and the run carries one in {}. About {} exchanges would do \
+            "one in {} was requested, but the run supports estimates down to one in {}. Use about {} exchanges \
              (--count)",
             about(asked),
             about(carried),

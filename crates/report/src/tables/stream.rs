@@ -17,11 +17,11 @@ pub(super) fn both_ends(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Option<Stri
         return None;
     }
     let compared = match file.plan.check {
-        true => "every one arrived once, right",
+        true => "each received once, correctly",
         false => "none is missing",
     };
     let sent = grouped(sent);
-    Some(format!("Counted at both ends: of {sent} bytes {compared}."))
+    Some(format!("Counted at both ends: {sent} bytes, {compared}."))
 }
 
 /// Every table that has something to say.
@@ -64,7 +64,7 @@ fn rates(rows: &[Row<'_>]) -> Table {
     let limit = rows.iter().find_map(|(_, flow)| flow.limit.as_ref());
     let title = match limit {
         Some(limit) => format!(
-            "Rates; the limit is {} {} ({})",
+            "Rates; limit: {} {} ({})",
             unit.show(limit.bytes_s),
             unit.name(),
             limit.source
@@ -74,7 +74,7 @@ fn rates(rows: &[Row<'_>]) -> Table {
     let clocked = |flow: &FlowSummary| flow.device.filter(|d| d.elapsed_ns > 0);
     let has_clock = rows.iter().any(|(_, flow)| clocked(flow).is_some());
     let mut names = columns(rows, &["transfers", unit.name(), "95 %"]);
-    names.extend(limit.map(|_| "of limit"));
+    names.extend(limit.map(|_| "% of limit"));
     names.extend(has_clock.then_some("by device"));
     names.extend(["achieved queue", "CPU us/MB"]);
     let mut table = Table::new(title, &names);
@@ -167,8 +167,7 @@ fn gaps(rows: &[Row<'_>]) -> Table {
     let unit = TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0));
     let mut table = Table::new(
         format!(
-            "Times in {}: from completion to completion, in the host between two transfers, of a \
-             transfer",
+            "Times in {}: gap between completions, gap in the host between two transfers, transfer",
             unit.name()
         ),
         &columns(
@@ -220,7 +219,7 @@ fn damage(rows: &[Row<'_>]) -> Option<Table> {
         "stalls",
     ];
     let mut table = Table::new(
-        "Bytes that went wrong, counted at both ends (rows where all went right are left out)",
+        "Byte errors, counted at both ends (only rows that have some)",
         &columns(rows, &names),
     );
     for row in rows.iter().filter(|(_, flow)| hurt(flow)) {
@@ -252,12 +251,12 @@ fn buffers(rows: &[Row<'_>]) -> Option<Table> {
     let loss = flow.buffers[0].loss;
     let mut table = Table::new(
         format!(
-            "Buffer that the device needs at a constant rate, in bytes: at this run's worst moment, and \
-             so that {loss:e} of the transfers find it full (~: reaches beyond this run)"
+            "Buffer that the device needs at a constant rate, in bytes: largest backlog of this run, and for a \
+             loss probability of {loss:e} (~: extrapolated beyond this run)"
         ),
         &columns(
             rows,
-            &["at", "worst", "for the loss", "95 %", "seen down to"],
+            &["at", "worst", "for this loss", "95 %", "supported down to"],
         ),
     );
     for row in rows {
@@ -289,11 +288,7 @@ fn buffer_cells(need: &BufferNeed) -> [String; 3] {
             ),
             format!("{} .. {}", bound(estimate.low), bound(estimate.high)),
         ],
-        None => [
-            grouped(need.worst_bytes),
-            "cannot be told".into(),
-            "-".into(),
-        ],
+        None => [grouped(need.worst_bytes), "unknown".into(), "-".into()],
     }
 }
 

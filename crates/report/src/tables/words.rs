@@ -26,7 +26,7 @@ pub struct Tables {
 }
 
 /// The title of [`Tables::floors`].
-pub const FLOORS: &str = "This host without the device";
+pub const FLOORS: &str = "Floor: this host without the device";
 
 /// What the figures in [`Tables::floors`] are.
 pub const FLOORS_ARE: &str = "before / after the run";

@@ -61,19 +61,24 @@ impl Function {
                 "bulk" => Function::Bulk,
                 "interrupt" => Function::Interrupt,
                 "acm" => Function::Acm,
-                _ => return Err(format!("`{name}` is no function: bulk, interrupt or acm")),
+                _ => {
+                    return Err(format!(
+                        "unknown function `{name}`: use bulk, interrupt or acm"
+                    ));
+                }
             };
             let number = number
                 .parse()
                 .ok()
                 .filter(|n| (1..=MOST_FUNCTIONS).contains(n));
-            let number = number
-                .ok_or_else(|| format!("`{part}` is no number of functions (such as bulk=2)"))?;
+            let number = number.ok_or_else(|| {
+                format!("`{part}` is not a valid number of functions: use a number such as bulk=2")
+            })?;
             functions.extend(std::iter::repeat_n(function, number));
         }
         if functions.len() > MOST_FUNCTIONS {
             return Err(format!(
-                "more than {MOST_FUNCTIONS} functions: USB has not that many endpoints"
+                "more than {MOST_FUNCTIONS} functions: USB does not have enough endpoints"
             ));
         }
         Ok(functions)
@@ -109,7 +114,7 @@ impl Default for Transfers {
 impl Transfers {
     /// Reads `queued`, `queued=N` or `sync`.
     pub fn parse(text: &str) -> Result<Transfers, String> {
-        let wrong = || format!("`{text}` is none of: queued, queued=N (1 to 256), sync");
+        let wrong = || format!("`{text}` is not valid: use queued, queued=N (1 to 256) or sync");
         match text.split_once('=') {
             None if text == "queued" => Ok(Transfers::default()),
             None if text == "sync" => Ok(Transfers::Sync),
@@ -124,7 +129,7 @@ impl Transfers {
 
 /// Reads `VID:PID` in hexadecimal.
 pub fn parse_usb_id(text: &str) -> Result<(u16, u16), String> {
-    let wrong = || format!("`{text}` is no VID:PID in hexadecimal (such as 1d6b:0104)");
+    let wrong = || format!("`{text}` is not a VID:PID in hexadecimal, such as 1d6b:0104");
     let (vendor, product) = text.split_once(':').ok_or_else(wrong)?;
     let number = |text: &str| {
         let plain = (1..=4).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
@@ -138,10 +143,10 @@ pub fn parse_usb_id(text: &str) -> Result<(u16, u16), String> {
 pub fn not_linux() -> LinkError {
     LinkError::new(
         LinkErrorKind::Usage,
-        "becoming a USB device",
+        "cannot become a USB device",
         "this needs Linux (configfs and FunctionFS)",
     )
-    .hint("a board with Linux and a USB device port, or dummy_hcd in a virtual machine")
+    .hint("use a board with Linux and a USB device port, or dummy_hcd in a virtual machine")
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ impl Shared<'_> {
         let explained = LinkError::from_io(doing, error);
         let explained = match error.raw_os_error() {
             Some(libc::ENOMEM) => {
-                explained.hint("fewer or smaller transfers: --transfers queued=4")
+                explained.hint("use fewer or smaller transfers: --transfers queued=4")
             }
             Some(libc::EAGAIN) => explained.hint("raise fs.aio-max-nr (sysctl)"),
             _ => explained,
@@ -119,7 +119,7 @@ fn run(
         Some(functions) => (0..endpoints.len())
             .map(|index| functions.open_pair(index))
             .collect::<io::Result<_>>()
-            .map_err(|error| LinkError::from_io("opening the gadget's endpoints", &error))?,
+            .map_err(|error| LinkError::from_io("cannot open the gadget's endpoints", &error))?,
         None => Vec::new(),
     };
     setup.connect()?;
@@ -174,7 +174,7 @@ fn watch(functions: &FunctionFs, setup: &Setup, shared: &Shared<'_>, news: Tell<
                     news(ServeEvent::Left(&left));
                 }
             }
-            Err(error) => shared.fail("listening to USB endpoint 0", &error),
+            Err(error) => shared.fail("cannot read USB endpoint 0", &error),
         }
     }
 }
@@ -196,7 +196,7 @@ fn look_after(pair: &Pair, shared: &Shared<'_>) {
             Ok(Ended::HostLeft) => shared.wait_for_change(),
             Ok(Ended::Stopped) => {}
             Ok(Ended::DeviceLeft) => shared.stop.store(true, Ordering::Relaxed),
-            Err(error) => shared.fail("moving data over USB endpoints", &error),
+            Err(error) => shared.fail("cannot transfer data over USB endpoints", &error),
         }
     }
 }

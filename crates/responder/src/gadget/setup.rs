@@ -32,9 +32,9 @@ impl Setup {
             return Err(LinkError::new(
                 LinkErrorKind::PermissionDenied,
                 DOING,
-                "only root may: it mounts FunctionFS, and configures the kernel through configfs",
+                "this requires root: it mounts FunctionFS and configures the kernel through configfs",
             )
-            .hint("sudo wiregauge serve usb-gadget"));
+            .hint("run sudo wiregauge serve usb-gadget"));
         }
         let before = usb_gadget::registered().map_err(|error| no_configfs(&error))?;
         remove_abandoned(before)?;
@@ -65,7 +65,8 @@ impl Setup {
         let gadget = describe(plan, handles)
             .register()
             .map_err(|error| not_made(plan, &error))?;
-        let failed = |error: io::Error| LinkError::from_io("declaring the USB functions", &error);
+        let failed =
+            |error: io::Error| LinkError::from_io("cannot declare the USB functions", &error);
         let functions = custom
             .map(|mut custom| FunctionFs::declare(&custom.ffs_dir()?, pairs))
             .transpose()
@@ -88,16 +89,16 @@ impl Setup {
         let udc = self.udc.name().to_string_lossy().into_owned();
         self.gadget.bind(Some(&self.udc)).map_err(|error| {
             let explained =
-                LinkError::from_io(format!("giving the gadget to the controller {udc}"), &error);
+                LinkError::from_io(format!("cannot bind the gadget to the controller {udc}"), &error);
             match error.raw_os_error() {
                 Some(libc::EBUSY) if holder(&udc).is_some() => {
-                    explained.hint("another gadget has just taken it")
+                    explained.hint("another gadget is now bound to it")
                 }
                 // The kernel says any of these when a function finds no endpoint left.
                 Some(libc::EBUSY | libc::ENODEV | libc::EINVAL | libc::EOPNOTSUPP) => explained
                     .hint(
-                        "the controller may have too few endpoints: fewer functions, such as \
-                         --function bulk (the kernel's log tells more)",
+                        "the controller may have too few endpoints: use fewer functions, such as --function \
+                         bulk (for details see the kernel log)",
                     ),
                 _ => explained,
             }
@@ -130,11 +131,11 @@ impl Setup {
         drop(self.functions);
         self.gadget
             .remove()
-            .map_err(|error| LinkError::from_io("removing the USB gadget", &error))
+            .map_err(|error| LinkError::from_io("cannot remove the USB gadget", &error))
     }
 }
 
-const DOING: &str = "becoming a USB device";
+const DOING: &str = "cannot become a USB device";
 
 fn describe(plan: &GadgetPlan, handles: Vec<Handle>) -> Gadget {
     let host = rustix::system::uname();
@@ -193,7 +194,7 @@ fn remove_abandoned(gadgets: Vec<RegGadget>) -> Result<(), LinkError> {
         if name.starts_with(PREFIX) && maker(&name).is_none() {
             gadget.remove().map_err(|error| {
                 LinkError::from_io(
-                    format!("removing the gadget {name} that a killed wiregauge left"),
+                    format!("cannot remove the gadget {name} left by a killed wiregauge"),
                     &error,
                 )
             })?;
@@ -216,8 +217,8 @@ fn choose_udc(wanted: Option<&str>) -> Result<Udc, LinkError> {
             "this computer has no USB device controller (nothing in /sys/class/udc)",
         )
         .hint(
-            "a board with a device port (on a Raspberry Pi: dtoverlay=dwc2,dr_mode=peripheral in \
-             config.txt); for a try without hardware: modprobe dummy_hcd",
+            "use a board with a device port (on a Raspberry Pi: dtoverlay=dwc2,dr_mode=peripheral in \
+             config.txt); without hardware: modprobe dummy_hcd",
         ));
     }
     match wanted {
@@ -229,9 +230,9 @@ fn choose_udc(wanted: Option<&str>) -> Result<Udc, LinkError> {
                     LinkError::new(
                         LinkErrorKind::Usage,
                         DOING,
-                        format!("there is no device controller `{wanted}`"),
+                        format!("no device controller `{wanted}`"),
                     )
-                    .hint(format!("--udc with one of: {}", names.join(", ")))
+                    .hint(format!("use --udc with one of: {}", names.join(", ")))
                 })?;
             match holder(&names[index]) {
                 None => Ok(udcs.swap_remove(index)),
@@ -253,16 +254,16 @@ fn choose_udc(wanted: Option<&str>) -> Result<Udc, LinkError> {
 
 fn busy(udc: &str, holder: &str) -> LinkError {
     let hint = match maker(holder) {
-        Some(process) => format!("another wiregauge serves there: kill {process}"),
+        Some(process) => format!("another wiregauge is using it: kill {process}"),
         None => format!(
-            "take that gadget off: echo | sudo tee /sys/kernel/config/usb_gadget/{holder}/UDC, or \
-             unload the driver that made it"
+            "unbind that gadget: echo | sudo tee /sys/kernel/config/usb_gadget/{holder}/UDC, or unload the \
+             driver that made it"
         ),
     };
     LinkError::new(
         LinkErrorKind::Busy,
         DOING,
-        format!("the device controller {udc} is taken by the gadget {holder}"),
+        format!("the device controller {udc} is in use by the gadget {holder}"),
     )
     .hint(hint)
 }
@@ -285,16 +286,16 @@ fn holder(udc: &str) -> Option<String> {
 fn no_configfs(error: &io::Error) -> LinkError {
     let mounted = Path::new("/sys/kernel/config").is_dir();
     LinkError::from_io(DOING, error).hint(if mounted {
-        "modprobe libcomposite; if configfs is not mounted: mount -t configfs none /sys/kernel/config"
+        "run modprobe libcomposite; if configfs is not mounted: mount -t configfs none /sys/kernel/config"
     } else {
-        "the kernel has no configfs; modprobe configfs libcomposite, or a kernel with \
+        "the kernel has no configfs: run modprobe configfs libcomposite, or use a kernel with \
          CONFIG_USB_CONFIGFS"
     })
 }
 
 /// Functions come as modules that the kernel asks for by itself; some systems have them not.
 fn not_made(plan: &GadgetPlan, error: &io::Error) -> LinkError {
-    let explained = LinkError::from_io("making the USB gadget in configfs", error);
+    let explained = LinkError::from_io("cannot create the USB gadget in configfs", error);
     let acm = plan.functions.contains(&Function::Acm);
     let vendor = plan.functions.iter().any(|&f| f != Function::Acm);
     let missing: Vec<&str> = [("usb_f_fs", vendor), ("usb_f_acm", acm)]

@@ -112,10 +112,12 @@ pub fn serve(
     if !identity.fits() {
         return Err(LinkError::new(
             LinkErrorKind::Usage,
-            "making a virtual USB device",
-            "a device has fifteen endpoint numbers: these functions need more",
+            "cannot create a virtual USB device",
+            "these functions need more than the fifteen endpoint numbers of a device",
         )
-        .hint("fewer of --function (acm needs two numbers, bulk and interrupt one each)"));
+        .hint(
+            "use fewer functions (acm needs two endpoint numbers, bulk and interrupt one each)",
+        ));
     }
     for (port, number) in Port::attach(plan.speed, count)?.into_iter().zip(1..) {
         let mut identity = identity.clone();
@@ -175,7 +177,7 @@ pub fn serve(
 }
 
 fn doing(serial: &str) -> String {
-    format!("serving the virtual USB device {serial}")
+    format!("cannot serve the virtual USB device {serial}")
 }
 
 fn failed(serial: &str, error: &io::Error) -> LinkError {

@@ -15,7 +15,7 @@ const DEVICES: &str = "/sys/bus/usb/devices";
 /// The states of a port in the status files: `enum usbip_device_status` in usbip_common.h.
 const FREE: u32 = 4;
 
-const DOING: &str = "attaching a virtual USB device to vhci_hcd";
+const DOING: &str = "cannot attach a virtual USB device to vhci_hcd";
 
 /// A device that is plugged in; dropping it pulls it out.
 #[derive(Debug)]
@@ -37,10 +37,12 @@ impl Port {
     /// Plugs so many devices into the first free ports, or none at all.
     pub fn attach(speed: Bus, count: u32) -> Result<Vec<Port>, LinkError> {
         if !cfg!(target_os = "linux") {
-            return Err(
-                LinkError::new(LinkErrorKind::Usage, DOING, "vhci_hcd is a part of Linux")
-                    .hint("wiregauge serve pty: or tcp://, with --bus full-speed, on this system"),
-            );
+            return Err(LinkError::new(
+                LinkErrorKind::Usage,
+                DOING,
+                "vhci_hcd exists only on Linux",
+            )
+            .hint("use wiregauge serve pty: or tcp:// with --bus full-speed on this system"));
         }
         if !Path::new(CONTROLLER).exists() {
             return Err(LinkError::new(
@@ -49,8 +51,8 @@ impl Port {
                 format!("the module vhci-hcd is not loaded ({CONTROLLER} is missing)"),
             )
             .hint(
-                "sudo modprobe vhci-hcd   (Debian has it in its kernel package, Ubuntu in \
-                 linux-modules-extra-$(uname -r); a container needs its host to load it)",
+                "run sudo modprobe vhci-hcd   (Debian: in the kernel package; Ubuntu: in \
+                 linux-modules-extra-$(uname -r); container: load it on the host)",
             ));
         }
         let mut lines = status().map_err(|error| explain(&error))?;
@@ -68,10 +70,10 @@ impl Port {
         if ports.len() == count as usize {
             return Ok(ports);
         }
-        let said = format!("{count} wanted, and {free} of its {all} ports free");
+        let said = format!("{count} ports needed, but {free} of {all} are free");
         Err(
             LinkError::new(LinkErrorKind::Busy, DOING, said).hint(format!(
-                "fewer --devices, or end what holds them: grep . {CONTROLLER}/status*"
+                "use fewer --devices, or stop what uses them: grep . {CONTROLLER}/status*"
             )),
         )
     }
@@ -136,8 +138,7 @@ fn explain(error: &io::Error) -> LinkError {
     let explained = LinkError::from_io(DOING, error);
     match explained.kind() {
         LinkErrorKind::PermissionDenied => explained.hint(
-            "sudo wiregauge serve usb-virtual: a device that is plugged in concerns the whole \
-             system, so the kernel lets only root write there",
+            "run sudo wiregauge serve usb-virtual: only root may attach a device to the system",
         ),
         _ => explained,
     }

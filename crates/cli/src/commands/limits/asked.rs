@@ -75,7 +75,10 @@ fn refuse_foreign_flags(args: &LimitsArgs) -> anyhow::Result<()> {
     for (flag, _, media) in given.iter().filter(|(_, is_given, _)| *is_given) {
         if args.medium.is_none_or(|medium| !media.contains(&medium)) {
             let names: Vec<&str> = media.iter().map(|medium| name(*medium)).collect();
-            bail!("{flag} is for `wiregauge limits {}`", names.join("` and `"));
+            bail!(
+                "{flag} requires `wiregauge limits {}`",
+                names.join("` and `")
+            );
         }
     }
     Ok(())
@@ -138,8 +141,8 @@ fn one_of_usb(args: &LimitsArgs, endpoint: Endpoint) -> anyhow::Result<Best> {
     let exchange_ns = sizes(args).and_then(|(out, in_)| endpoint.exchange_ns(out, in_));
     if args.out_size.is_some() && args.transfer.is_some() && exchange_ns.is_none() {
         bail!(
-            "--out and --in: the least time of an exchange is printed for bulk transfers, not for {} ones, \
-             whose time is the host's schedule",
+            "--out and --in require bulk transfers: the time of {} transfers depends on the schedule of the \
+             host",
             endpoint.transfer.name()
         );
     }
@@ -223,7 +226,7 @@ impl Kind {
     /// Heads of the columns that say what it is.
     pub fn columns(&self) -> &'static [&'static str] {
         match self {
-            Kind::Usb(_) => &["speed", "type", "packet B", "packets", "every us"],
+            Kind::Usb(_) => &["speed", "type", "packet B", "packets", "interval us"],
             Kind::Uart(_) => &["baud", "framing"],
             Kind::Ethernet(..) => &["over", "rate Mbit/s", "MTU B", "message B"],
         }
@@ -265,6 +268,15 @@ impl Kind {
             Kind::Usb(_) => "packets/s",
             Kind::Uart(_) => "bytes/s",
             Kind::Ethernet(..) => "messages/s",
+        }
+    }
+
+    /// Heading of the time on the wire of one of them.
+    pub fn time(&self) -> &'static str {
+        match self {
+            Kind::Usb(_) => "us per packet",
+            Kind::Uart(_) => "us per byte",
+            Kind::Ethernet(..) => "us per message",
         }
     }
 

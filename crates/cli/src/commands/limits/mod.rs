@@ -34,7 +34,7 @@ pub fn run(args: &LimitsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     match args.medium {
         None => writeln!(
             out,
-            "\nusb, uart, tcp or udp behind the command tells the formula, its source and other sizes"
+            "\nfor formulas, sources and other sizes: wiregauge limits usb, uart, tcp or udp"
         )?,
         Some(_) => how(&mut out, &all)?,
     }
@@ -46,11 +46,11 @@ fn table(out: &mut dyn Write, title: &str, all: &[&Best]) -> std::io::Result<()>
     let with_exchange = all.iter().any(|one| one.exchange_ns.is_some());
     let is_usb = all[0].kind.family() == MediumArg::Usb;
     let mut columns = all[0].kind.columns().to_vec();
-    columns.extend(["B/s", all[0].kind.messages(), "of raw"]);
+    columns.extend(["B/s", all[0].kind.messages(), "% of line rate"]);
     if is_usb {
         columns.push("all endpoints B/s");
     }
-    columns.push("one takes us");
+    columns.push(all[0].kind.time());
     if with_exchange {
         columns.push("exchange us");
     }
@@ -72,7 +72,7 @@ fn table(out: &mut dyn Write, title: &str, all: &[&Best]) -> std::io::Result<()>
         }
         table.row(cells);
     }
-    writeln!(out, "{HEADING}{}{RESET}, at best", table.title)?;
+    writeln!(out, "{HEADING}{}{RESET}, upper limits", table.title)?;
     write!(out, "{}", table.text())
 }
 
@@ -87,7 +87,7 @@ fn how(out: &mut dyn Write, all: &[Best]) -> std::io::Result<()> {
     {
         writeln!(
             out,
-            "  An exchange takes {} at least: the time of request and answer on the wire.",
+            "  An exchange takes at least {}: the time of request and response on the wire.",
             time(ns)
         )?;
     }

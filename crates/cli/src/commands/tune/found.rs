@@ -107,24 +107,22 @@ impl Found {
     /// What was asked for and is not shown, in words.
     pub fn missed(&self) -> Vec<String> {
         let Some(best) = &self.advice.best else {
-            return vec![
-                "no setting was found: the link failed at every one that was tried".into(),
-            ];
+            return vec!["no setting was found: the link failed at every setting tried".into()];
         };
         let mut missed = Vec::new();
         if !best.confirmed {
-            missed.push("what was found is not confirmed by a fresh run".into());
+            missed.push("the setting found is not confirmed by a new run".into());
         }
         for (constraint, verdict) in self.task.constraints.iter().zip(&best.constraints) {
             let text = &constraint.text;
             let found = match &verdict.found {
                 Some(found) => with_bounds(constraint.figure, found),
-                None => "it could not be had".into(),
+                None => "it could not be measured".into(),
             };
             match verdict.kept {
                 Kept::Kept => {}
                 Kept::Violated => missed.push(format!("{text}: violated, {found}")),
-                Kept::NotShown => missed.push(format!("{text}: not shown, {found}")),
+                Kept::NotShown => missed.push(format!("{text}: not proven, {found}")),
             }
         }
         missed

@@ -98,7 +98,7 @@ fn kind_of_figure(path: &Path) -> Option<&'static str> {
 fn check_figure(path: &Path) -> anyhow::Result<()> {
     if kind_of_figure(path).is_none() {
         bail!(
-            "--figure {} is neither .svg nor .png: the end of its name tells what it is to be",
+            "cannot write the figure to {}: the name must end in .svg or .png",
             path.display()
         );
     }
@@ -106,15 +106,12 @@ fn check_figure(path: &Path) -> anyhow::Result<()> {
     let dir = dir.unwrap_or(Path::new("."));
     tempfile::tempfile_in(dir)
         .map(drop)
-        .with_context(|| format!("writing the figure to {}", path.display()))
+        .with_context(|| format!("cannot write the figure to {}", path.display()))
 }
 
 fn write_figure(path: &Path, found: &Found, session: &Session<'_>) -> anyhow::Result<()> {
     let Some(front) = found.front() else {
-        remark!(
-            session,
-            "nothing was measured, so there is no figure to draw"
-        );
+        remark!(session, "nothing was measured: there is nothing to draw");
         return Ok(());
     };
     let figure: Figure = figures::of_front(&front);
@@ -124,7 +121,7 @@ fn write_figure(path: &Path, found: &Found, session: &Session<'_>) -> anyhow::Re
     };
     std::fs::write(path, bytes)
         .map_err(StorageFailed)
-        .with_context(|| format!("writing the figure to {}", path.display()))?;
+        .with_context(|| format!("cannot write the figure to {}", path.display()))?;
     session.caller.wrote(&absolute(path));
     Ok(())
 }

@@ -40,7 +40,7 @@ impl Places {
     /// As the user wants it; not stored means: in a directory that is gone afterwards.
     pub fn new(keep: &KeepArgs, address: &str) -> anyhow::Result<Places> {
         let passing = match keep.no_store {
-            true => Some(tempfile::tempdir().context("making a directory")?),
+            true => Some(tempfile::tempdir().context("cannot create a directory")?),
             false => None,
         };
         let store = match &passing {
@@ -261,7 +261,7 @@ impl Hunt<'_> {
         for figure in asked.chain([self.task.figure]) {
             if task::of(figure, taken).is_none() {
                 bail!(
-                    "tuning {} for {figure}: that is not measured here ({})",
+                    "cannot tune {} for {figure}: it cannot be measured here ({})",
                     self.task.address,
                     why_not(figure)
                 );
@@ -376,16 +376,16 @@ impl Hunt<'_> {
 fn why_not(figure: Figure) -> &'static str {
     match figure {
         Figure::Time(Times::Device, _) => {
-            "only devices that speak the wiregauge protocol and have a clock report their own time"
+            "only devices with the wiregauge protocol and a clock report their own time"
         }
         Figure::Time(Times::Connect | Times::Access | Times::Transfer, _) => {
-            "only links that are opened for each exchange have it: --connect each"
+            "it requires --connect each"
         }
         Figure::Time(Times::FromIntended, _) => {
-            "only runs with a schedule have it, and here each exchange follows the one before"
+            "it requires a run with a schedule; tune starts each exchange after the previous one"
         }
-        Figure::LimitUsed => "the physical limit of this link is not known",
-        _ => "nothing was answered",
+        Figure::LimitUsed => "the physical limit of this link is unknown",
+        _ => "no exchange was answered",
     }
 }
 

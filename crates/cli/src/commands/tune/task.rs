@@ -86,7 +86,7 @@ impl Task {
         let (figure, sense) = match (args.maximise, args.minimise) {
             (Some(figure), _) => (figure, Sense::Maximise),
             (None, Some(figure)) => (figure, Sense::Minimise),
-            (None, None) => bail!("no aim is named: --maximise FIGURE or --minimise FIGURE"),
+            (None, None) => bail!("no goal given: use --maximise FIGURE or --minimise FIGURE"),
         };
         let constraints = args.subject_to.iter().flat_map(|list| &list.0);
         let constraints: Vec<Constraint> = constraints.cloned().collect();
@@ -94,12 +94,12 @@ impl Task {
         for (figure, way) in named.chain([(figure, false)]) {
             match streams {
                 true if !figure.is_of_streams() => bail!(
-                    "{figure} is a figure of exchanges, and --direction, --transfer, --queue and \
-                     --duration tune a stream (docs/tune.md lists the figures of both)"
+                    "{figure} is a figure of exchanges, but --direction, --transfer, --queue and --duration \
+                     select a stream (docs/tune.md lists the figures of both)"
                 ),
                 false if !figure.is_of_exchanges() || way => bail!(
-                    "{} is a figure of streams, and exchanges are tuned here: add --transfer or \
-                     --direction to tune a stream (docs/tune.md lists the figures of both)",
+                    "{} is a figure of streams: add --transfer or --direction to tune a stream (docs/tune.md \
+                     lists the figures of both)",
                     if way {
                         format!("in.{figure} or out.{figure}")
                     } else {
@@ -115,12 +115,12 @@ impl Task {
         };
         let confirm = match (args.confirm, streams) {
             (Some(Effort::Count(_)), true) => {
-                bail!("--confirm of a stream is a time, such as 5s")
+                bail!("--confirm must be a time for a stream, such as 5s")
             }
             (Some(Effort::Time(_)), false) => {
-                bail!("--confirm of exchanges is a number of them, such as 10k")
+                bail!("--confirm must be a number of exchanges, such as 10k")
             }
-            (Some(Effort::Count(0)), _) => bail!("--confirm 0 confirms nothing: 1000 or more"),
+            (Some(Effort::Count(0)), _) => bail!("--confirm 0 is not valid: use 1000 or more"),
             (Some(Effort::Count(count)), _) => Some(count),
             (Some(Effort::Time(time)), _) => Some(milliseconds(time)),
             (None, _) => None,
@@ -241,7 +241,7 @@ impl Task {
                 let out = before - list.len();
                 let name = &responder.name;
                 printed.push(format!(
-                    "the device ({name}) takes {flag} up to {most}: {out} of {before} left out"
+                    "the device ({name}) supports {flag} up to {most}: {out} of {before} skipped"
                 ));
             }
         }
@@ -306,7 +306,7 @@ impl Task {
             }
             Kind::Stream(of) => {
                 let (way, bytes) = (of.direction.name(), self.transfer(at));
-                format!("{way}, {bytes} B a transfer, queue {depth}")
+                format!("{way}, transfers of {bytes} B, queue {depth}")
             }
         };
         if self.space.wait.len() > 1 || at.wait != Wait::Block {

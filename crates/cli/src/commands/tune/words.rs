@@ -58,22 +58,22 @@ fn headline(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()>
     // What breaks a constraint is not the best, however large it is.
     let what = match best.keeps_all() {
         true => "best".to_owned(),
-        false => format!("{CAUTION}nearest to what was asked for{RESET}"),
+        false => format!("{CAUTION}no setting meets all constraints; the closest one{RESET}"),
     };
     writeln!(out, "{what}: {HEADING}{name}{RESET}: {figure} {value}")?;
     match &found.ended {
         Ended::Complete => Ok(()),
         Ended::OutOfTime => writeln!(
             out,
-            "{CAUTION}note:{RESET} the time was up before the search was over: something better may be there"
+            "{CAUTION}note:{RESET} the time limit was reached before the search ended: a better setting may exist"
         ),
         Ended::Interrupted => writeln!(
             out,
-            "{CAUTION}note:{RESET} interrupted: this is the best that was found until then"
+            "{CAUTION}note:{RESET} interrupted: this is the best setting found so far"
         ),
         Ended::Dead(_) => writeln!(
             out,
-            "{CAUTION}note:{RESET} the link failed: this is the best that was found until then"
+            "{CAUTION}note:{RESET} the link failed: this is the best setting found so far"
         ),
     }
 }
@@ -89,8 +89,10 @@ fn effort(found: &Found, amount: u64) -> String {
 fn proof(found: &Found, best: &Choice) -> Table {
     let amount = effort(found, found.task.counted(&best.at, best.exchanges));
     let title = match best.confirmed {
-        true => format!("Confirmed by a fresh run of {amount}"),
-        false => format!("Not confirmed: of a probe of {amount}, which flatters it"),
+        true => format!("Confirmed by a new run of {amount}"),
+        false => format!(
+            "Not confirmed: the value is from a search probe of {amount}, which is biased towards the best"
+        ),
     };
     let columns = ["figure", "asked", "found", "95 % from", "to", ""];
     let mut table = Table::new(title, &columns);
@@ -121,7 +123,7 @@ fn proof(found: &Found, best: &Choice) -> Table {
         let kept = match verdict.kept {
             Kept::Kept => "kept",
             Kept::Violated => "VIOLATED",
-            Kept::NotShown => "not shown",
+            Kept::NotShown => "not proven",
         };
         let mut cells = row(
             constraint.figure,
@@ -152,13 +154,13 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
         best.is_some_and(|best| row.latency.value < best.latency.value && row.rate > best.rate)
     });
     let apart = if is_beaten {
-        " (but the chosen one)"
+        " (except the chosen one)"
     } else {
         ""
     };
     let title = format!(
-        "Latency against throughput: no other measured setting beats these in both{apart}; {what} in {}, \
-         throughput of both ways",
+        "Latency against throughput: no other measured setting is better in both{apart}; {what} in {}, \
+         throughput in both directions",
         time.name()
     );
     let columns = ["setting", what, "p99", speed.name(), second, ""];
@@ -205,7 +207,7 @@ fn why(out: &mut dyn Write, found: &Found) -> io::Result<()> {
     if reasons.is_empty() && figures.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n{HEADING}Why there{RESET}")?;
+    writeln!(out, "\n{HEADING}Why this setting{RESET}")?;
     for reason in reasons.iter().chain(&figures) {
         writeln!(out, "  {reason}")?;
     }
@@ -218,21 +220,21 @@ fn model(found: &Found) -> Vec<String> {
         return Vec::new();
     };
     let one = match found.task.kind {
-        Kind::Exchanges(_) => "an exchange",
-        Kind::Stream(_) => "a transfer",
+        Kind::Exchanges(_) => "per exchange",
+        Kind::Stream(_) => "per transfer",
     };
     let figures = model.figures();
     let (off, settings) = (units::percent(figures.worst), figures.settings);
     if figures.worst > TRUSTED {
         return vec![format!(
-            "model: this link is not described by it, off by {off} at one of {settings} settings"
+            "model: it does not fit this link; error of {off} at one of {settings} settings"
         )];
     }
     let cost = |stage: &StageCost| {
         let a_byte = [("OUT", &stage.out_ns_a_byte), ("IN", &stage.in_ns_a_byte)];
         let a_byte = a_byte.into_iter().filter_map(|(way, cost)| {
             let cost = cost.as_ref()?.value;
-            Some(format!(" and {cost:.1} ns a byte {way}"))
+            Some(format!(" and {cost:.1} ns per byte {way}"))
         });
         units::time(stage.fixed_ns.value) + &a_byte.collect::<String>()
     };
@@ -240,13 +242,13 @@ fn model(found: &Found) -> Vec<String> {
     if let Some(base) = &figures.base {
         let depth = figures.base_depth;
         lines.push(format!(
-            "model: {one} at depth {depth} costs {}",
+            "model: fixed cost {one} at depth {depth}: {}",
             cost(base)
         ));
     }
     if let Some(slowest) = &figures.slowest {
         lines.push(format!(
-            "model: of these, its slowest stage takes {}",
+            "model: of which the slowest stage takes {}",
             cost(slowest)
         ));
     }
@@ -254,14 +256,14 @@ fn model(found: &Found) -> Vec<String> {
     for (way, limit) in ways {
         if let Some(limit) = limit {
             lines.push(format!(
-                "model: no size and depth gives more than {} {way}",
+                "model: maximum throughput at any size and depth: {} {way}",
                 rate(limit.value)
             ));
         }
     }
     if !lines.is_empty() {
         lines.push(format!(
-            "model: off by {off} at most, at the {settings} settings that it was fitted to"
+            "model: maximum error {off}, at the {settings} settings that it was fitted to"
         ));
     }
     lines
@@ -287,18 +289,18 @@ fn aside(out: &mut dyn Write, found: &Found) -> io::Result<()> {
         let broken: Vec<String> = broken
             .map(|(constraint, verdict)| match verdict.kept {
                 Kept::Violated => format!("{} violated", constraint.text),
-                _ => format!("{} not shown", constraint.text),
+                _ => format!("{} not proven", constraint.text),
             })
             .collect();
         let why = match broken.is_empty() {
-            true => "another was better".to_owned(),
+            true => "another setting was better".to_owned(),
             false => broken.join(", "),
         };
         let value = shown(found.task.figure, choice.objective.value);
         let (name, figure) = (found.task.name(&choice.at), found.task.figure);
         writeln!(
             out,
-            "\nConfirmed before and set aside: {name} ({figure} {value}): {why}"
+            "\nConfirmed earlier and rejected: {name} ({figure} {value}): {why}"
         )?;
     }
     Ok(())
@@ -306,21 +308,24 @@ fn aside(out: &mut dyn Write, found: &Found) -> io::Result<()> {
 
 fn cost(out: &mut dyn Write, found: &Found) -> io::Result<()> {
     let advice = &found.advice;
-    let part = advice.spent as f64 / advice.exhaustive.max(1) as f64;
+    let times = advice.exhaustive as f64 / advice.spent.max(1) as f64;
+    let fewer = match found.task.kind {
+        Kind::Exchanges(_) => "fewer exchanges",
+        Kind::Stream(_) => "less time",
+    };
     let probes = advice.probes.len();
     writeln!(
         out,
-        "\n{probes} probes, {} in {}; every setting would have cost {}: this took {} of it",
+        "\n{probes} probes, {} in {}; {times:.1} x {fewer} than the {} of an exhaustive search",
         effort(found, advice.spent),
         units::time(found.took.as_secs_f64() * 1e9),
         effort(found, advice.exhaustive),
-        units::percent(part),
     )
 }
 
 fn to_use(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()> {
     let usage = usage::of(&found.task, &best.at);
-    writeln!(out, "\n{HEADING}To use it{RESET}")?;
+    writeln!(out, "\n{HEADING}How to use it{RESET}")?;
     let mut lines = |label: &str, text: &str| -> io::Result<()> {
         for (at, line) in text.lines().enumerate() {
             let label = if at == 0 { label } else { "" };

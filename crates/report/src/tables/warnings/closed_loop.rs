@@ -166,80 +166,79 @@ impl fmt::Display for LoopWarning {
         match self {
             LoopWarning::Stalled { points, most } => write!(
                 f,
-                "up to {most} blocks were lost or starved at {}, although the rings were meant to be \
-                 larger than any delay; the latency needed is longer than shown. Try a larger --ring, \
-                 --priority, or a lower --rate",
+                "up to {most} blocks were lost or starved at {}, although the rings should exceed any delay; \
+                 the latency needed is longer than shown. Try a larger --ring, --priority, or a lower --rate",
                 named(points)
             ),
             LoopWarning::TooShort { points } => write!(
                 f,
-                "the preload did not hold at {}: the output starved, or input was lost. The needed \
-                 latency of the same run is in the table; --find tests preloads until one holds",
+                "the preload did not hold at {}: the output starved, or input was lost. The table has the \
+                 latency needed in this run; --find tests preloads until one holds",
                 named(points)
             ),
             LoopWarning::NotHeld { points } => write!(
                 f,
-                "the preload of {} did not hold: a delay longer than any before it came. Longer runs \
-                 (--duration, --hold) see longer delays; trust the bound, not the luck of one run",
+                "the preload of {} did not hold: a longer delay occurred than in the run before. Longer runs \
+                 (--duration, --hold) find longer delays; rely on the confidence bound, not on one run",
                 named(points)
             ),
             LoopWarning::NeverHeld { points } => write!(
                 f,
-                "no preload that was tested held at {}; this host's delays have no end within --hold. \
-                 Try --priority, --pin, or a quieter machine",
+                "no tested preload held at {}: the delays of this host kept growing within --hold. Try \
+                 --priority, --pin, or a less loaded machine",
                 named(points)
             ),
             LoopWarning::Wrong { points } => write!(
                 f,
-                "the output at {} is not the input as processed, one preload later: its latency is \
-                 not what the table says",
+                "the output at {} is not the processed input one preload later: the latency in the table is \
+                 wrong",
                 named(points)
             ),
             LoopWarning::Unheard { points } => write!(
                 f,
-                "the marker that was sent at {} did not come round, so the latency is not verified. Try a \
-                 cable from output to input, the output's volume and the input's gain (alsamixer)",
+                "the marker sent at {} did not return, so the latency is not verified. Try a cable from output \
+                 to input, the output's volume and the input's gain (alsamixer)",
                 named(points)
             ),
             LoopWarning::Unverified { points } => write!(
                 f,
-                "the latency of {} was not verified: too few blocks ran without a stall",
+                "the latency of {} was not verified: too few blocks without a stall",
                 named(points)
             ),
             LoopWarning::Busy { points, worst } => write!(
                 f,
-                "the processing takes up to {} of the time at {}: nothing is left for a bad moment. \
-                 Try a lower --rate, fewer stages, or a larger --notify",
+                "processing takes up to {} of the time at {}: there is no reserve for delays. Try a lower \
+                 --rate, fewer stages, or a larger --notify",
                 percent(*worst),
                 named(points)
             ),
             LoopWarning::Throttled { runs, runtime_us } => write!(
                 f,
-                "the loop's thread runs for up to {} of the time at a real-time priority; beyond {} \
-                 the kernel stops it for the rest of each second, {} \
-                 (kernel.sched_rt_runtime_us is {runtime_us}). Try --wait sleep or hybrid with a \
-                 shorter spin, a lower --rate, or sysctl kernel.sched_rt_runtime_us=-1",
+                "the loop's thread runs for up to {} of the time at real-time priority; above {} the kernel \
+                 throttles it for the rest of each second, {} (kernel.sched_rt_runtime_us is {runtime_us}). \
+                 Try --wait sleep or hybrid with a shorter spin, a lower --rate, or sysctl \
+                 kernel.sched_rt_runtime_us=-1",
                 percent(*runs),
                 percent(*runtime_us as f64 / 1e6),
                 time((1_000_000 - runtime_us).max(0) as f64 * 1e3)
             ),
             LoopWarning::DeviceLate { points, worst } => write!(
                 f,
-                "the virtual device, a program on this host, itself came up to {} late at {} ({} of that \
-                 point's blocks by over 100 us): the loop's delays contain it. Try `virtual`, which \
-                 takes no processor and is never late, or --priority",
+                "the virtual device, a program on this host, was up to {} late at {} ({} of the blocks by over \
+                 100 us): the delays of the loop include this. Try `virtual`, which needs no CPU and is never \
+                 late, or --priority",
                 time(worst.longest_ns as f64),
                 named(points),
                 worst.times
             ),
             LoopWarning::FewBlocks { points, fewest } => write!(
                 f,
-                "only {fewest} blocks at {}: this says little of rare delays. Try a longer --duration",
+                "only {fewest} blocks at {}, too few for rare delays. Try a longer --duration",
                 named(points)
             ),
             LoopWarning::Load { cpu, memory } => write!(
                 f,
-                "measured under a load of {cpu} computing and {memory} copying threads, as asked for"
+                "measured under synthetic load: {cpu} compute and {memory} copy threads"
             ),
             LoopWarning::Cut { points } => {
                 write!(f, "{} did not run to the end", named(points))
@@ -347,13 +346,15 @@ mod tests {
             file.plan.find = true;
             stalled(file, true);
         });
-        assert!(found.contains("trust the bound") && !found.contains("no preload"));
+        assert!(
+            found.contains("rely on the confidence bound") && !found.contains("no tested preload")
+        );
         let never = warnings(|file| {
             file.plan.find = true;
             stalled(file, false);
         });
-        assert!(never.contains("no preload that was tested held"), "{never}");
-        assert!(!never.contains("trust the bound"), "{never}");
+        assert!(never.contains("no tested preload held"), "{never}");
+        assert!(!never.contains("rely on the confidence bound"), "{never}");
     }
 
     #[test]
@@ -370,11 +371,11 @@ mod tests {
         });
         for said in [
             "up to 2.000 ms late at rows 1, 2",
-            "40 of that point",
+            "40 of the blocks",
             "Try `virtual`",
         ] {
             assert!(tables.contains(said), "{tables}");
         }
-        assert!(!warnings(|_| {}).contains("came up to"));
+        assert!(!warnings(|_| {}).contains("was up to"));
     }
 }

@@ -251,17 +251,17 @@ impl fmt::Display for Warning {
         match self {
             Warning::Lost { points, worst } => write!(
                 f,
-                "up to {} of the exchanges had no answer in time ({}). RTT figures are of those \
-                 that were answered; for all of them, a percentile above {} does not exist. \
-                 Try a lower --depth or --rate, or a longer --timeout.",
+                "up to {} of the exchanges were not answered in time ({}). RTT figures are for the answered \
+                 ones; over all exchanges, percentiles above {} are undefined. Try a lower --depth or --rate, \
+                 or a longer --timeout.",
                 percent(*worst),
                 named(points),
                 percent(1.0 - worst)
             ),
             Warning::Corrupted { points } => write!(
                 f,
-                "answers came back with wrong bytes ({}): do not trust this link. Check cable, \
-                 --baud and the device's buffers.",
+                "answers have wrong bytes ({}): this link is not reliable. Check cable, --baud and the buffers \
+                 of the device.",
                 named(points)
             ),
             Warning::Shallow {
@@ -270,9 +270,8 @@ impl fmt::Display for Warning {
                 achieved,
             } => write!(
                 f,
-                "depth {asked} was asked for, {achieved:.1} achieved ({}): the host, or a full buffer on \
-                 the way, kept the wire waiting. Read TRT as that of the achieved depth; try \
-                 --wait spin, or smaller sizes.",
+                "depth {asked} was requested, {achieved:.1} achieved ({}): the host or a full buffer delayed \
+                 requests. TRT is that of the achieved depth; try --wait spin, or smaller sizes.",
                 named(points)
             ),
             Warning::FewSamples {
@@ -281,27 +280,26 @@ impl fmt::Display for Warning {
                 worth,
             } => write!(
                 f,
-                "the p99 cannot be bounded from above ({}; marked >=): {fewest} exchanges{} are too \
-                 few. For p99 take --count 1000 or more, for p99.9 --count 10000.",
+                "p99 has no upper confidence bound ({}; marked >=): {fewest} exchanges{} are too few. Use \
+                 --count 1000 or more for p99, --count 10000 for p99.9.",
                 named(points),
                 match worth.round() {
                     worth if worth < *fewest as f64 => format!(
-                        ", worth about {worth} independent ones because neighbours depend on each \
-                         other,"
+                        ", worth about {worth} independent ones because samples are autocorrelated,"
                     ),
                     _ => String::new(),
                 }
             ),
             Warning::Behind { points } => write!(
                 f,
-                "the schedule could not be kept ({}): exchanges waited for their predecessors. \
-                 Read the table from the intended start; try a higher --depth or a longer --interval.",
+                "the schedule was not kept ({}): exchanges waited for earlier ones. Use the table from the \
+                 intended start; try a higher --depth or a longer --interval.",
                 named(points)
             ),
             Warning::Steal { points, worst } => write!(
                 f,
-                "the hypervisor took up to {} of this machine's time ({}). Tails are this host's, \
-                 not the link's: measure on a real machine.",
+                "the hypervisor stole up to {} of the time of this machine ({}). The tails are caused by this \
+                 host, not by the link: measure on a real machine.",
                 percent(*worst),
                 named(points)
             ),
@@ -313,41 +311,40 @@ impl fmt::Display for Warning {
             } => {
                 write!(
                     f,
-                    "other programs took the processor from the measuring thread, for up to {} a \
-                     point ({}).",
+                    "other programs preempted the measuring thread, for up to {} per point ({}).",
                     time(*waited_ns as f64),
                     named(points)
                 )?;
                 match (pinned, real_time) {
-                    (_, false) => write!(f, " Try --priority 50, or a quieter host."),
+                    (_, false) => write!(f, " Try --priority 50, or a less loaded host."),
                     (false, true) => write!(f, " Try --pin CPU."),
                     (true, true) => write!(f, " Look for other real-time programs on that CPU."),
                 }
             }
             Warning::Shared { points, worst } => write!(
                 f,
-                "something else used {} of the processor that the measuring thread is pinned to \
-                 ({}). --pin another one.",
+                "other programs used {} of the CPU that the measuring thread is pinned to ({}). Use --pin with \
+                 another one.",
                 percent(*worst),
                 named(points)
             ),
             Warning::ClockGap { points, longest_ns } => write!(
                 f,
-                "a spinning thread saw the clock jump by up to {} ({}): an interrupt, the \
-                 hypervisor or the firmware. Tails near that are this host's.",
+                "the clock jumped by up to {} for a spinning thread ({}): an interrupt, the hypervisor or the \
+                 firmware. Tails of that length are caused by this host.",
                 time(*longest_ns as f64),
                 named(points)
             ),
             Warning::Stalled { points, times } => write!(
                 f,
-                "the device stalled an endpoint {times} times ({}); it was cleared each time, and what \
-                 was under way is lost. The device refuses what it was sent: check sizes and --protocol.",
+                "the device stalled an endpoint {times} times ({}); it was cleared each time, and outstanding \
+                 exchanges were lost. The device rejects the requests: check sizes and --protocol.",
                 named(points)
             ),
             Warning::Storage { points } => write!(
                 f,
-                "samples came faster than they could be stored, and the loop waited ({}). \
-                 Fewer exchanges, no --keep-data, or a faster disk.",
+                "samples arrived faster than they could be stored, and the loop waited ({}). Use fewer \
+                 exchanges, no --keep-data, or a faster disk.",
                 named(points)
             ),
             Warning::NearFloor {
@@ -357,8 +354,8 @@ impl fmt::Display for Warning {
             } => {
                 write!(
                     f,
-                    "{} near this host's own floor of {} for this kind of link: the figures show \
-                     the host more than the device.",
+                    "{} close to the floor of this host, {} for this kind of link: the figures show the host \
+                     more than the device.",
                     if points.len() == 1 {
                         format!("{} is", named(points))
                     } else {
@@ -374,12 +371,12 @@ impl fmt::Display for Warning {
             }
             Warning::Load { cpu, memory } => write!(
                 f,
-                "measured under load made on purpose: {cpu} computing and {memory} copying threads."
+                "measured under synthetic load: {cpu} computing and {memory} copying threads."
             ),
             Warning::Cut { points } => {
                 write!(
                     f,
-                    "not measured to its end ({}); what was measured is kept.",
+                    "not measured to the end ({}); the samples taken so far are kept.",
                     named(points)
                 )
             }

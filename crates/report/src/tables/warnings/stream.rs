@@ -175,22 +175,21 @@ impl fmt::Display for StreamWarning {
                 datagram,
             } => {
                 let who = match way {
-                    Way::In => "that the device sent never came",
-                    Way::Out => "that this host sent never arrived in the device",
+                    Way::In => "sent by the device were lost",
+                    Way::Out => "sent by this host did not arrive at the device",
                 };
                 let remedy = match (datagram, way) {
                     (true, _) => {
-                        "Datagrams have no flow control: whoever receives more slowly loses. \
-                         Compare with tcp://, or send more slowly."
+                        "Datagrams have no flow control: a slower receiver loses data. Compare with tcp://, or \
+                         send more slowly."
                     }
                     (false, Way::In) => {
-                        "The device's buffer overflows while this host does not look: read the \
-                         gaps, try a longer --queue or --priority, or compute its buffer with \
-                         --rate."
+                        "The buffer of the device overflows while this host does not read: check the gaps, try \
+                         a longer --queue or --priority, or compute the buffer with --rate."
                     }
                     (false, Way::Out) => {
-                        "Does the device hold the host off (NAK, RTS/CTS, XOFF) when it is full? \
-                         Check cable and --baud too."
+                        "Does the device use flow control (NAK, RTS/CTS, XOFF) when it is full? Also check \
+                         cable and --baud."
                     }
                 };
                 let (part, rows) = (percent(*worst), named(rows));
@@ -198,27 +197,26 @@ impl fmt::Display for StreamWarning {
             }
             StreamWarning::Damaged { rows } => write!(
                 f,
-                "bytes came changed, twice or from nowhere ({}): do not trust this link. Check \
-                 cable, --baud and the device's buffers.",
+                "bytes are corrupted, duplicated or were never sent ({}): this link is not reliable. Check \
+                 cable, --baud and the buffers of the device.",
                 named(rows)
             ),
             StreamWarning::Unreported { rows } => write!(
                 f,
-                "the device did not tell what it took ({}): how much of what was sent has arrived \
-                 is not known.",
+                "the device did not report what it received ({}): the number of lost bytes is unknown.",
                 named(rows)
             ),
             StreamWarning::Overruns { rows, most } => write!(
                 f,
-                "the device could not take or give data in time, up to {} times ({}). Its buffer \
-                 is too small for this host's gaps, or it is too slow.",
+                "the device could not send or receive data in time, up to {} times ({}). Its buffer is too \
+                 small for the gaps of this host, or it is too slow.",
                 grouped(*most),
                 named(rows)
             ),
             StreamWarning::Stalled { rows, most } => write!(
                 f,
-                "endpoints stalled and were cleared, up to {} times ({}): the device refused \
-                 transfers. Look at its firmware.",
+                "endpoints stalled and were cleared, up to {} times ({}): the device rejected transfers. Check \
+                 its firmware.",
                 grouped(*most),
                 named(rows)
             ),
@@ -228,22 +226,21 @@ impl fmt::Display for StreamWarning {
                 achieved,
             } => write!(
                 f,
-                "a queue of {asked} was asked for, {achieved:.1} achieved ({}): the host gap is \
-                 large beside the transfer time. Read the rate as that of the achieved queue; try \
-                 larger --transfer sizes, --priority, or --no-check.",
+                "a queue of {asked} was requested, {achieved:.1} achieved ({}): the host gap is large compared \
+                 with the transfer time. The rate is that of the achieved queue; try larger --transfer sizes, \
+                 --priority, or --no-check.",
                 named(rows)
             ),
             StreamWarning::OverLimit { rows } => write!(
                 f,
-                "the host handed over more than the wire carries ({}): buffers on the way were \
-                 still filling. Read the device's own rate, or try a longer --settle and --duration.",
+                "the host sent more than the wire carries ({}): buffers in between were still filling. Use the \
+                 rate measured by the device, or try a longer --settle and --duration.",
                 named(rows)
             ),
             StreamWarning::NoRealBus { rows } => write!(
                 f,
-                "both ends say that more passed than such a bus carries ({}): no real bus is in \
-                 between. An emulated one has no limit; read these figures as those of its \
-                 software.",
+                "both ends report more data than such a bus can carry ({}): there is no real bus in between. \
+                 An emulated bus has no limit; these figures are those of its software.",
                 named(rows)
             ),
             StreamWarning::Short { rows } => write!(
@@ -254,14 +251,12 @@ impl fmt::Display for StreamWarning {
             ),
             StreamWarning::TooSlow { rows } => write!(
                 f,
-                "the link is slower than a rate asked for with --rate ({}): no buffer is large \
-                 enough for that.",
+                "the link is slower than a --rate ({}): no buffer is large enough for it.",
                 named(rows)
             ),
             StreamWarning::Unchecked => write!(
                 f,
-                "the bytes that came IN were counted, not compared (--no-check): only missing \
-                 ones would show."
+                "the content of received bytes was not checked (--no-check): only lost bytes are detected."
             ),
             StreamWarning::Load { cpu, memory } => warnings::Warning::Load {
                 cpu: *cpu,
@@ -270,7 +265,7 @@ impl fmt::Display for StreamWarning {
             .fmt(f),
             StreamWarning::Cut { rows } => write!(
                 f,
-                "not measured to its end ({}); what was measured is kept.",
+                "not measured to the end ({}); the samples taken so far are kept.",
                 named(rows)
             ),
             StreamWarning::Other(warning) => warning.fmt(f),
