@@ -211,6 +211,9 @@ impl<'a> Run<'a> {
             self.is_blocked = count == 0;
             self.judge.sent(now, count);
             self.engine.sent(now, count);
+            if self.trace {
+                self.say(&format!("sent {count} B"));
+            }
             return Ok(true);
         }
         let since = self.engine.blocked().map_or(now, |(since, _)| since);
