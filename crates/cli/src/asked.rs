@@ -194,9 +194,9 @@ mod tests {
             ("depth", "in=3000,depth=3"),
             ("size=3", "out=, in=, depth="),
             ("in=3,in=4", "twice"),
-            ("depth=0", "1 is the least"),
+            ("depth=0", "the minimum is 1"),
             ("direction=up", "in or out"),
-            ("in=-3", "no size"),
+            ("in=-3", "not a valid size"),
         ] {
             let printed = parse(text).unwrap_err();
             assert!(printed.contains(word), "{text}: {printed}");

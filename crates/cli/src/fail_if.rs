@@ -278,16 +278,16 @@ mod tests {
     fn what_is_no_condition_says_why() {
         for (text, why) in [
             ("p99 < 5% worse", "`>` is missing"),
-            ("p98 > 5% worse", "`p98` is no figure"),
+            ("p98 > 5% worse", "unknown figure `p98`"),
             ("p99 > 5 worse", "`%` is missing"),
-            ("p99 > five% worse", "`five` is no number"),
-            ("p99 > -5% worse", "the bound is not from"),
-            ("p99 > nan% worse", "the bound is not from"),
-            ("p99 > 5%", "it does not say worse"),
+            ("p99 > five% worse", "`five` is not a number"),
+            ("p99 > -5% worse", "the limit must be 0 to 1000000 %"),
+            ("p99 > nan% worse", "the limit must be 0 to 1000000 %"),
+            ("p99 > 5%", "worse, better, different, more or less is missing"),
             ("p99 > 5% slower", "`slower` is not worse"),
             ("size=48: p99 > 5% worse", "`size` is not one of"),
-            ("48: p99 > 5% worse", "`48` does not name a point"),
-            ("below(2) > 5% worse", "`2` is no time"),
+            ("48: p99 > 5% worse", "`48` is not a point"),
+            ("below(2) > 5% worse", "`2` is not a duration"),
             ("", "`>` is missing"),
         ] {
             let error = parse(text).unwrap_err();
