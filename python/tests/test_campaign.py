@@ -14,7 +14,7 @@ import pytest
 from peers import responder
 
 import wiregauge as wg
-from wiregauge.campaign import told
+from wiregauge.campaign import describe
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_the_conditions_tell_which_worker_ran_it(boards: list[str], tmp_path: Pa
     with ThreadPoolExecutor(1) as pool:
         (result,) = wg.campaign([plan(boards[0])], pool, store=tmp_path).results()
     assert result.worker["pid"] == os.getpid()
-    assert result.run.conditions["worker"] == told(result.worker)
+    assert result.run.conditions["worker"] == describe(result.worker)
 
 
 class Broken:

@@ -102,7 +102,7 @@ def test_plots_share_axes_and_name_what_they_cannot_draw(stored, looped):
     stored.plot.rtt_histogram([1, -1], ax=ax)
     assert len(ax.patches) == 3
     plt.close(figure)
-    with pytest.raises(ValueError, match="rtt_histogram is of runs of kind exchange"):
+    with pytest.raises(ValueError, match="rtt_histogram needs a run of kind exchange"):
         looped.plot.rtt_histogram()
     with pytest.raises(IndexError):
         stored.plot.timeline(4)
@@ -121,7 +121,7 @@ def test_the_figures_of_the_report_are_svg_for_a_notebook(run, tmp_path):
         figure.save(tmp_path / "figure.pdf")
     with pytest.raises(ValueError, match="scale"):
         figure.png(0)
-    with pytest.raises(KeyError, match="there are: "):
+    with pytest.raises(KeyError, match="they have: "):
         run.figure("no-such")
 
 
@@ -158,7 +158,7 @@ def test_a_run_is_explained_and_compared_and_reported(stored, address, tmp_path)
     assert explained.data["kind"] == "exchange"
     assert "device" in str(explained)
     assert explained.models[0]["model"]["settings"] == len(stored.points)
-    with pytest.raises(wg.UsageError, match="error band wants 5"):
+    with pytest.raises(wg.UsageError, match="prediction interval requires 5"):
         stored.explain(predict={"in": 500, "depth": 1})
     comparison = stored.compare(other, fail_if="p50 > 100000% worse", only=["p50", "p99"])
     table = comparison.table()

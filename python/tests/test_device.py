@@ -388,7 +388,7 @@ def test_a_step_cannot_use_the_device_of_its_own_loop(echo: str) -> None:
 
 def test_a_command_that_is_no_bytes_is_refused(echo: str) -> None:
     with wg.open(echo, framing=wg.Fixed(4)) as device:
-        with pytest.raises(TypeError, match="what a step returns must be bytes"):
+        with pytest.raises(TypeError, match="the return value of a step must be bytes"):
             device.control(lambda _: 3.0, cycles=4)  # type: ignore[arg-type, return-value]
         with pytest.raises(ValueError, match="either `cycles` or `duration`"):
             device.control(None)
@@ -496,7 +496,7 @@ def test_a_device_does_not_cross_a_fork(echo: str) -> None:
             try:
                 device.exchange(b"ping")
             except wg.LinkError as error:
-                os._exit(0 if error.kind == "closed" and "forked" in str(error) else 2)
+                os._exit(0 if error.kind == "closed" and "fork()" in str(error) else 2)
             os._exit(1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert device.exchange(b"ping") == b"ping"

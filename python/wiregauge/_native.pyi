@@ -96,7 +96,7 @@ class Figure:
     def png(self, scale: float) -> bytes: ...
 
 @final
-class Told:
+class RunTables:
     json: str
     state: Literal["running", "complete", "interrupted", "failed"]
     heading: list[str]
@@ -115,7 +115,7 @@ def samples(dir: PathLike[str], point: int | None = None) -> Rows: ...  # noqa: 
 def answers(dir: PathLike[str], point: int) -> list[bytes]: ...  # noqa: A002
 def layout(kind: str) -> tuple[int, list[tuple[str, str, int]]]: ...
 def names(what: str) -> list[str]: ...
-def tell(dir: PathLike[str]) -> Told: ...  # noqa: A002
+def run_tables(dir: PathLike[str]) -> RunTables: ...  # noqa: A002
 def figures(dirs: Sequence[PathLike[str]]) -> list[Figure]: ...
 def figures_of_comparison(
     before: Sequence[PathLike[str]], after: Sequence[PathLike[str]]

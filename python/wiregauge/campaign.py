@@ -90,7 +90,7 @@ class Plan:
         self.resources = dict(resources or {})
         self.name = name
         self.options = options
-        # What is mistyped is told here, not by a worker an hour later.
+        # What is mistyped is reported here, not by a worker an hour later.
         self.words()
 
     def words(self) -> list[str]:
@@ -368,7 +368,7 @@ def work(command: list[str], token: str | None) -> dict[str, Any]:
         runs = folder / "runs"
         done = subprocess.run(
             [*PROGRAM, command[0], "--quiet", *command[1:]],
-            env={**os.environ, "WIREGAUGE_RUNS": str(runs), "WIREGAUGE_WORKER": told(worker)},
+            env={**os.environ, "WIREGAUGE_RUNS": str(runs), "WIREGAUGE_WORKER": describe(worker)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -417,6 +417,6 @@ def who() -> dict[str, Any]:
     return found
 
 
-def told(worker: Mapping[str, Any]) -> str:
+def describe(worker: Mapping[str, Any]) -> str:
     """Describe a worker in one line, for the conditions of its run."""
     return ", ".join(f"{key} {value}" for key, value in worker.items())

@@ -85,7 +85,7 @@ class Deadline:
 def _row(point: dict[str, Any]) -> dict[str, Any]:
     counted = ("cycles", "missed", "effective_cycles", "runs", "longest_run", "mean_run")
     late = point["beyond"]["late"] or {}
-    # One that is rarer than can be told has an upper bound only.
+    # One that is too rare to estimate has an upper bound only.
     high = late.get("than", late.get("high"))
     row = {
         **point["point"],

@@ -389,10 +389,10 @@ class Device(_native.RawDevice):
     @property
     def about(self) -> dict[str, Any]:
         """Address, information from the device, settings of the link, largest payloads (B)."""
-        told = dict(self._about())
-        told["responder"] = json.loads(told["responder"])
-        told["link"] = dict(told["link"])
-        return told
+        about = dict(self._about())
+        about["responder"] = json.loads(about["responder"])
+        about["link"] = dict(about["link"])
+        return about
 
     def __enter__(self) -> Device:
         """Keep it open until the end of the block."""
@@ -426,7 +426,8 @@ def _nanoseconds(name: str, value: v.Time, least: int = 1) -> int:
     except (KeyError, ValueError):
         ns = math.nan
     if math.isnan(ns):
-        raise ValueError(f"{name}: {text!r} is not a duration: use a number and a unit, such as 300ms, 1.5s, 40us or 2min")
+        hint = "use a number and a unit, such as 300ms, 1.5s, 40us or 2min"
+        raise ValueError(f"{name}: {text!r} is not a duration: {hint}")
     # A year and more is a slip of the keyboard.
     if not least <= ns <= 3.2e16:
         raise ValueError(f"{name}: {text!r} is out of range ({least} ns to a year)")
@@ -439,9 +440,7 @@ def _rows(
     """All requests in one piece, where each ends in it, and the bytes of the longest."""
     if isinstance(requests, (list, tuple)):
         if request_bytes is not None:
-            raise ValueError(
-                "`request_bytes` is for one buffer; a list has the size of each request"
-            )
+            raise ValueError("`request_bytes` is for one buffer; a list has the size of each request")
         pieces = [memoryview(one).cast("B") if not isinstance(one, bytes) else one for one in requests]
         lengths = [len(piece) for piece in pieces]
         ends = np.cumsum(lengths, dtype=np.uintp)
@@ -486,6 +485,4 @@ def _in_order(array: npt.NDArray[Any], what: str) -> None:
     if array.dtype.hasobject:
         raise TypeError(f"{what} cannot hold Python objects (dtype {array.dtype})")
     if not array.flags.c_contiguous:
-        raise ValueError(
-            f"{what} must be contiguous in C order; numpy.ascontiguousarray makes such a copy"
-        )
+        raise ValueError(f"{what} must be contiguous in C order; numpy.ascontiguousarray makes such a copy")

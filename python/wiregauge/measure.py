@@ -2,7 +2,8 @@
 
 Their arguments are the flags of the program with underscores for hyphens; ``--in`` and ``--out`` are
 `in_sizes` and `out_sizes`, because ``in`` is a keyword of Python. Defaults are those of ``wiregauge
-help exchange``. Numbers are in SI units and bytes; a str is parsed as by the program: ``"2ms"``, ``"48,100,1k..64k"``.
+help exchange``. Numbers are in SI units and bytes; a str is parsed as by the program: ``"2ms"``,
+``"48,100,1k..64k"``.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Run:
         self.path = Path(path)
         self.missed = ()
         try:
-            self._told = _native.tell(self.path)
+            self._tables = _native.run_tables(self.path)
         except OSError as error:
             raise UsageError(str(error)) from None
         if passing:
@@ -67,7 +67,7 @@ class Run:
 
     @cached_property
     def _file(self) -> dict[str, Any]:
-        file: dict[str, Any] = json.loads(self._told.json)
+        file: dict[str, Any] = json.loads(self._tables.json)
         return file
 
     @property
@@ -88,12 +88,12 @@ class Run:
     @property
     def state(self) -> str:
         """``complete``, ``interrupted``, ``failed``, or ``running`` (which a crash leaves too)."""
-        return self._told.state
+        return self._tables.state
 
     @property
     def failed(self) -> str | None:
         """Why it failed, if it did."""
-        return self._told.failed
+        return self._tables.failed
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -116,12 +116,12 @@ class Run:
     @property
     def warnings(self) -> list[str]:
         """Warnings, with the remedy."""
-        return list(self._told.warnings)
+        return list(self._tables.warnings)
 
     @property
     def command(self) -> str:
         """The command line that repeats it."""
-        return self._told.command
+        return self._tables.command
 
     @cached_property
     def samples(self) -> npt.NDArray[np.void]:
@@ -209,7 +209,7 @@ class Run:
         ImportError
             pandas is not installed.
         """
-        return _frames.table(self._told.csv)
+        return _frames.table(self._tables.csv)
 
     def frame(self, point: int | None = None) -> pd.DataFrame:
         """Return the samples: one row per exchange, transfer or block.
@@ -356,13 +356,13 @@ class Run:
         return self.show()
 
     def _repr_html_(self) -> str:
-        told = self._told
-        failed = [told.failed] if told.failed else []
+        tables = self._tables
+        failed = [tables.failed] if tables.failed else []
         return _html.page(
-            _html.paragraphs(told.heading),
-            *(_html.table(*table) for table in told.tables),
-            _html.paragraphs(told.notes),
-            _html.paragraphs(told.warnings, "Warning:"),
+            _html.paragraphs(tables.heading),
+            *(_html.table(*table) for table in tables.tables),
+            _html.paragraphs(tables.notes),
+            _html.paragraphs(tables.warnings, "Warning:"),
             _html.paragraphs(failed, "The run failed:"),
         )
 

@@ -283,7 +283,10 @@ mod tests {
             ("p99 > five% worse", "`five` is not a number"),
             ("p99 > -5% worse", "the limit must be 0 to 1000000 %"),
             ("p99 > nan% worse", "the limit must be 0 to 1000000 %"),
-            ("p99 > 5%", "worse, better, different, more or less is missing"),
+            (
+                "p99 > 5%",
+                "worse, better, different, more or less is missing",
+            ),
             ("p99 > 5% slower", "`slower` is not worse"),
             ("size=48: p99 > 5% worse", "`size` is not one of"),
             ("48: p99 > 5% worse", "`48` is not a point"),

@@ -33,16 +33,16 @@ pub struct Called {
     /// The files that it wrote.
     files: Vec<PathBuf>,
     /// Of one that failed.
-    failure: Option<Tables>,
+    failure: Option<Failed>,
     /// What was raised in the meantime, such as KeyboardInterrupt; it ended the command.
     raised: Option<Py<PyAny>>,
 }
 
 /// A failure as Python has it: its kind, its words, the system's number, the flag that is wrong.
-pub(crate) type Tables = (&'static str, String, Option<i32>, Option<String>);
+pub(crate) type Failed = (&'static str, String, Option<i32>, Option<String>);
 
 /// What a failure is, as Python has it.
-pub(crate) fn checked(failure: &Failure) -> Tables {
+pub(crate) fn failed(failure: &Failure) -> Failed {
     let kind = match failure.kind {
         FailureKind::Usage => "usage",
         FailureKind::Storage => "storage",
@@ -118,7 +118,7 @@ pub fn call(
         passing: called.is_passing(),
         missed: called.missed(),
         files: called.files(),
-        failure: result.err().as_ref().map(checked),
+        failure: result.err().as_ref().map(failed),
         raised: raised.map(|error| error.into_value(py).into_any()),
     })
 }

@@ -301,15 +301,15 @@ impl RawDevice {
     fn _about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut guard = self.lock()?;
         let about = opened(&mut guard).device.about();
-        let checked = PyDict::new(py);
+        let described = PyDict::new(py);
         let responder = serde_json::to_string(&about.responder)
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        checked.set_item("address", &about.address)?;
-        checked.set_item("responder", responder)?;
-        checked.set_item("link", about.link.settings.clone())?;
-        checked.set_item("largest_request", about.largest_request)?;
-        checked.set_item("largest_reply", about.largest_reply)?;
-        Ok(checked)
+        described.set_item("address", &about.address)?;
+        described.set_item("responder", responder)?;
+        described.set_item("link", about.link.settings.clone())?;
+        described.set_item("largest_request", about.largest_request)?;
+        described.set_item("largest_reply", about.largest_reply)?;
+        Ok(described)
     }
 
     /// The address that it was opened by.

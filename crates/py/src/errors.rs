@@ -5,14 +5,14 @@ use wiregauge_link::{LinkError, LinkErrorKind};
 
 /// The exception, with the words of the command line.
 pub fn of_link(py: Python<'_>, error: &LinkError) -> PyErr {
-    let checked = (
+    let parts = (
         kind(error.kind()),
         error.to_string(),
         error.os_code(),
         None::<String>,
     );
     py.import("wiregauge.errors")
-        .and_then(|errors| errors.call_method1("of_failure", (checked,)))
+        .and_then(|errors| errors.call_method1("of_failure", (parts,)))
         .map_or_else(|failed| failed, PyErr::from_value)
 }
 

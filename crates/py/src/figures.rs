@@ -71,8 +71,8 @@ pub fn figures(py: Python<'_>, dirs: Vec<PathBuf>) -> PyResult<Vec<Figure>> {
             .into_iter()
             .zip(runs)
             .map(|(label, run)| {
-                let checked = tables::of(&run, true);
-                Subject::load(label, run, checked, &|_| {})
+                let run_tables = tables::of(&run, true);
+                Subject::load(label, run, run_tables, &|_| {})
             })
             .collect();
         Ok(finished(drawn::of(&subjects)))

@@ -8,7 +8,7 @@ mod errors;
 mod figures;
 mod responder;
 mod samples;
-mod words;
+mod tables;
 
 use pyo3::prelude::*;
 
@@ -26,7 +26,7 @@ mod _native {
     #[pymodule_export]
     use super::samples::{Rows, answers, layout, names, samples};
     #[pymodule_export]
-    use super::words::{Tables, tell};
+    use super::tables::{RunTables, run_tables};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

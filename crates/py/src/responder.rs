@@ -1,6 +1,6 @@
 //! A responder beside Python: `serve` in a thread of its own, until it is told to end.
 
-use super::call::{Tables, checked};
+use super::call::{self, Failed};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -72,9 +72,9 @@ impl Responder {
 
     /// Of one that failed.
     #[getter]
-    fn failure(&self) -> Option<Tables> {
+    fn failure(&self) -> Option<Failed> {
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.as_ref().map(checked)
+        failed.as_ref().map(call::failed)
     }
 
     /// Ends it and waits until it has.

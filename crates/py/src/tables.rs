@@ -1,4 +1,4 @@
-//! A run in words and tables, for a notebook to show.
+//! A stored run as tables, for a notebook to show.
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -9,20 +9,20 @@ use wiregauge_run::{AnyRun, State};
 /// Title, heads of the columns, rows of finished cells.
 type Table = (String, Vec<String>, Vec<Vec<String>>);
 
-/// What there is to tell of a run.
+/// A stored run as tables and texts.
 #[pyclass(frozen, get_all, module = "wiregauge._native")]
-pub struct Tables {
+pub struct RunTables {
     /// All of run.json.
     json: String,
     /// `running`, `complete`, `interrupted` or `failed`.
     state: &'static str,
     /// What was measured, on what.
     heading: Vec<String>,
-    /// Every table that has something to say.
+    /// Every table that has rows.
     tables: Vec<Table>,
-    /// What else the figures amount to.
+    /// Notes on the figures.
     notes: Vec<String>,
-    /// Why some figures deserve a second look, with the remedy.
+    /// Warnings about the figures, with the remedy.
     warnings: Vec<String>,
     /// The error, if the run failed.
     failed: Option<String>,
@@ -32,9 +32,9 @@ pub struct Tables {
     csv: String,
 }
 
-/// Tells of the run in `dir`.
+/// Loads the run in `dir`.
 #[pyfunction]
-pub fn tell(py: Python<'_>, dir: PathBuf) -> PyResult<Tables> {
+pub fn run_tables(py: Python<'_>, dir: PathBuf) -> PyResult<RunTables> {
     py.detach(|| {
         let run = AnyRun::open(&dir).map_err(|error| error.to_string())?;
         let mut json = Vec::new();
@@ -43,7 +43,7 @@ pub fn tell(py: Python<'_>, dir: PathBuf) -> PyResult<Tables> {
             .write_json(&mut json)
             .map_err(|error| error.to_string())?;
         let said = tables::of(&run, false);
-        Ok(Tables {
+        Ok(RunTables {
             json: String::from_utf8_lossy(&json).into_owned(),
             state: match stored.state() {
                 State::Running => "running",
