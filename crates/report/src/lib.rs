@@ -1,8 +1,8 @@
 //! What people look at, made from stored runs: tables and warnings in words, figures, and the page
 //! that holds them all. Opens no device, measures nothing; docs/report.md describes what it makes.
 //!
-//! Data goes one way: a run is told in words and tables ([`told`]) and gathered into few numbers
-//! ([`gather`]), figures are drawn from what was gathered, the page is made of all three.
+//! Data flows one way: a run becomes tables and texts ([`tables`]) and a few numbers ([`load`]); figures are
+//! drawn from these, and the page is made of all three.
 
 #![forbid(unsafe_code)]
 
