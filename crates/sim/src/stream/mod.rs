@@ -25,7 +25,7 @@ use wiregauge_session::stream::{
 use world::World;
 
 /// Actions after which a stream counts as one that never ends.
-const MOST_TURNS: u64 = 200_000;
+const MOST_TURNS: u64 = 1_000_000;
 
 /// How long a receiver waits for a transfer at most.
 const PATIENCE_NS: u64 = 100_000_000;

@@ -64,7 +64,9 @@ impl Judge<'_> {
             let taken = asked.taken.as_ref();
             let taken = taken.filter(|(answer, _)| !answer.report.is_empty());
             let truth = taken.map(|(answer, _)| answer.report[0]);
-            let since_ns = taken.map_or(0, |(_, at)| at - self.began_ns.unwrap_or(*at));
+            // After a stop, a START may be answered behind the END that followed it.
+            let began_ns = self.began_ns.unwrap_or(u64::MAX);
+            let since_ns = taken.map_or(0, |(_, at)| at.saturating_sub(began_ns));
             if said.map(|report| report.bytes) != truth || taken.is_some() && said_ns != since_ns {
                 let what = format!("reports {said:?} at {said_ns}, not {truth:?} at {since_ns}");
                 return Err(Fault::new(world.now_ns, what));
