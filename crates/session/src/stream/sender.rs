@@ -430,6 +430,7 @@ impl StreamSender {
             false => 0,
         };
         let within_ns = self.config.timeout_ns + backlog_ns;
+        let given = self.ask.as_ref().is_some_and(Ask::is_given);
         let answer = match self.ask(order, within_ns, now_ns, shared) {
             ControlFlow::Continue(next) => return Some(next),
             ControlFlow::Break(answer) => answer,
@@ -439,16 +440,18 @@ impl StreamSender {
             let began_ns = shared.began_ns().unwrap_or(now_ns);
             self.reports[order.way as usize] = answer.report;
             self.reported_ns[order.way as usize] = now_ns.saturating_sub(began_ns);
-        } else if shared.is_failed() {
-            self.phase = Phase::LeaveWith(index + 1);
-        } else if !shared.is_stopped() {
-            self.phase = Phase::LeaveWith(index + 1);
-            return Some(SenderNext::Fail(StreamFailure::NoAnswer {
-                order,
-                within_ns,
-            }));
+            return None;
         }
-        None
+        // One that waited behind another order was not given yet.
+        let has_failed = shared.is_failed() || !shared.is_stopped();
+        if has_failed || !given {
+            self.phase = Phase::LeaveWith(index + usize::from(given));
+        }
+        let is_new = has_failed && !shared.is_failed();
+        is_new.then_some(SenderNext::Fail(StreamFailure::NoAnswer {
+            order,
+            within_ns,
+        }))
     }
 
     /// A device that is still there shall not be left streaming. Nobody waits for its answer.

@@ -131,7 +131,9 @@ impl Judge<'_> {
         }
         // What was cut takes the beginning of END for its own rest. A START that is late may overtake END.
         let is_over = |asked: &Asked| asked.taken.is_some() || asked.given_ns.is_empty();
-        let in_order = self.scenario.delay_ns.1 == 0 || starts.iter().all(is_over);
+        // One that keeps a source alive may do so too, and begins it in a device that was reset.
+        let all_over = starts.iter().all(is_over) && self.scenario.faults.reset_at.is_none();
+        let in_order = self.scenario.delay_ns.1 == 0 || all_over;
         if !self.cut_order && in_order && world.is_sound() && world.device_flows() != [false, false]
         {
             return wrong("the device is left streaming");
