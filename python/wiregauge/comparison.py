@@ -109,7 +109,7 @@ class Comparison:
 
     @cached_property
     def _text(self) -> str:
-        return _call.said(_call.command("compare", self._sides)[0])
+        return _call.said(_call.command("compare", self._sides, extra=["--full"])[0])
 
     def markdown(self) -> str:
         """Return it as Markdown, for a pull request."""

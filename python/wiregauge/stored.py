@@ -35,7 +35,7 @@ __all__ = [
 
 RunLike = Run | v.Path
 
-SHOW: dict[str, v.Convert] = {"format": v.text, "confidence": v.switch}
+SHOW: dict[str, v.Convert] = {"format": v.text, "full": v.switch, "confidence": v.switch}
 EXPLAIN: dict[str, v.Convert] = {"predict": v.settings, "confidence": v.number}
 DEADLINE: dict[str, v.Convert] = {
     "period": v.time,
@@ -224,6 +224,7 @@ def show(
     run: RunLike,
     *,
     format: Literal["text", "md", "latex", "csv", "json"] | None = None,  # noqa: A002
+    full: bool = False,
     confidence: bool = False,
 ) -> str:
     """Show a stored run as tables: text, Markdown, LaTeX, CSV, JSON.
@@ -234,6 +235,8 @@ def show(
         A run, its directory, its name or the beginning of it, or ``last``.
     format
         Output format; text, if not given.
+    full
+        With all tables and the full text of warnings.
     confidence
         With the confidence interval of every percentile.
 

@@ -9,10 +9,18 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 
+/// Columns where there is no terminal, and at most.
+pub(crate) const WIDTH: usize = 100;
+
 /// Takes what a command says and makes, and ends it.
 pub trait Caller: Sync {
     /// Where words go that may be set off with colours; without, if nobody would see them.
     fn words(&self) -> Box<dyn Write + '_>;
+
+    /// Columns that words have.
+    fn width(&self) -> usize {
+        WIDTH
+    }
 
     /// Where results go whose bytes count.
     fn bytes(&self) -> Box<dyn Write + '_>;

@@ -39,6 +39,11 @@ pub fn main(words: Vec<OsString>, program: Vec<OsString>) -> u8 {
     {
         return code(served.map(|()| Outcome::Done).map_err(Into::into));
     }
+    let terminal = terminal::Terminal::new(program);
+    let session = Session::new(&terminal, &words);
+    if let Some(topic) = commands::warning_help::topic(&words) {
+        return code(commands::warning_help::run(topic, &session));
+    }
     let arguments = match args::Arguments::try_parse_from(&words) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -47,8 +52,6 @@ pub fn main(words: Vec<OsString>, program: Vec<OsString>) -> u8 {
             return u8::try_from(error.exit_code()).unwrap_or(failure::USAGE);
         }
     };
-    let terminal = terminal::Terminal::new(program);
-    let session = Session::new(&terminal, &words);
     let ended = commands::run(arguments, &session);
     // What calls this may end the process in its own way, which need not look after our buffers.
     let _ = std::io::stdout().flush();

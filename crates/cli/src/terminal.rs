@@ -1,12 +1,15 @@
 //! The caller at a terminal: standard output and error, Ctrl-C, a progress bar.
 
-use crate::caller::Caller;
+use crate::caller::{Caller, WIDTH};
 use crate::output::progress::{Bar, Meter};
 use anyhow::Context;
 use std::ffi::OsString;
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
+
+/// Sentences are not wrapped at less.
+const NARROWEST: usize = 40;
 
 /// A terminal, or whatever stands in its place.
 pub struct Terminal {
@@ -27,6 +30,16 @@ impl Terminal {
 impl Caller for Terminal {
     fn words(&self) -> Box<dyn Write + '_> {
         Box::new(anstream::stdout().lock())
+    }
+
+    /// What COLUMNS says, or the terminal has.
+    fn width(&self) -> usize {
+        let said = std::env::var("COLUMNS").ok();
+        let said = said.and_then(|columns| columns.parse().ok());
+        let of_terminal = || Some(usize::from(terminal_size::terminal_size()?.0.0));
+        said.or_else(of_terminal)
+            .unwrap_or(WIDTH)
+            .clamp(NARROWEST, WIDTH)
     }
 
     fn bytes(&self) -> Box<dyn Write + '_> {

@@ -24,7 +24,7 @@ fn a_measurement_prints_tables_with_units_and_says_where_it_is_stored() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --name test-board");
     let exchange = format!("exchange {} --count 200", server.address);
-    let text = desk.output(&format!("{exchange} --depth 1,4 --below 1ms,1s"));
+    let text = desk.output(&format!("{exchange} --depth 1,4 --below 1ms,1s --full"));
     for part in [
         server.address.as_str(),
         "test-board",
@@ -45,6 +45,119 @@ fn a_measurement_prints_tables_with_units_and_says_where_it_is_stored() {
         .find_map(|line| line.strip_prefix("stored in "));
     let dir = std::path::Path::new(dir.expect("it says where"));
     assert!(dir.join("run.json").is_file() && dir.starts_with(desk.runs()));
+}
+
+/// The longest line, in characters.
+fn longest(text: &str) -> usize {
+    let widths = text.lines().map(|line| line.chars().count());
+    widths.max().unwrap_or(0)
+}
+
+#[test]
+fn one_table_and_one_sentence_fit_the_terminal() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --name test-board --drop every=40");
+    let board = desk.serve("pty: --bus full-speed");
+    let (address, board) = (&server.address, &board.address);
+    let sizes = "--out 16,2000 --in 48,8000 --depth 1,4 --count 100 --timeout 30ms";
+    let runs = [
+        (format!("exchange {address} {sizes}"), "TRT"),
+        (
+            format!("exchange {address} --rate 1k --count 100"),
+            "intended p99",
+        ),
+        (
+            format!("exchange {board} --in 48,8000 --count 20"),
+            "% of limit",
+        ),
+        (
+            format!("stream {address} --direction in,both --duration 100ms"),
+            "gap p99",
+        ),
+    ];
+    for (command, head) in runs {
+        desk.output(&command);
+        for columns in [100, 80] {
+            let mut show = desk.wiregauge("show last");
+            let shown = show.env("COLUMNS", columns.to_string()).assert().success();
+            let text = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+            let (run, _) = text.split_once("\nstored in ").expect("where it is stored");
+            assert!(longest(run) <= columns, "{columns}: {run}");
+            assert_eq!(run.matches("finding: ").count(), 1, "{run}");
+            let tables = run.matches("depth  ").count() + run.matches("queue  ").count();
+            assert_eq!(tables, 1, "{run}");
+            assert!(columns == 80 || run.contains(head), "{head}: {run}");
+        }
+        let full = desk.output("show last --full");
+        let tables = full.matches("depth  ").count() + full.matches("queue  ").count();
+        assert!(tables > 1 && !full.contains("finding: "), "{full}");
+    }
+}
+
+#[test]
+fn a_finding_counts_what_was_lost_and_names_the_depth_of_saturation() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --service-time 1ms --drop every=20");
+    let flags = "--depth 1,2 --count 100 --timeout 50ms --no-calibration";
+    let text = desk.output(&format!("exchange {} {flags}", server.address));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let run = desk.json("show last --json");
+    let sum = |count: &str| -> u64 {
+        let points = run["points"].as_array().expect("points");
+        points
+            .iter()
+            .filter_map(|p| p["counts"][count].as_u64())
+            .sum()
+    };
+    let lost = sum("lost") + sum("late");
+    let said = format!("; {lost} of {} lost", sum("exchanges"));
+    assert!(lost > 0 && text.contains(&said), "{said}: {text}");
+    let rate = |at: usize| run["points"][at]["throughput"]["exchanges_s"].as_f64();
+    let saturated = rate(0) >= rate(1).map(|rate| 0.95 * rate);
+    assert_eq!(text.contains("saturated at depth 1"), saturated, "{text}");
+}
+
+#[test]
+fn every_warning_is_one_line_with_a_code_that_help_explains() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --drop every=10");
+    let flags = "--count 50 --timeout 30ms --host-load cpu=1 --no-calibration";
+    let text = desk.output(&format!("exchange {} {flags}", server.address));
+    let is_code = |word: &&str| word.len() == 3 && word.starts_with('W');
+    let first_words = text.lines().filter_map(|line| line.split(' ').next());
+    let codes: Vec<&str> = first_words.filter(is_code).collect();
+    for code in ["W01", "W05", "W14"] {
+        assert!(codes.contains(&code), "{code}: {text}");
+    }
+    for code in &codes {
+        let of_code = codes.iter().filter(|other| *other == code).count();
+        assert_eq!(of_code, 1, "{code} once: {text}");
+        desk.wiregauge(&format!("help {code}"))
+            .assert()
+            .success()
+            .stdout(
+                contains(*code)
+                    .and(contains("Consequence:"))
+                    .and(contains("Remedy:")),
+            );
+    }
+    assert!(
+        text.contains(&format!("wiregauge help {}", codes[0])),
+        "{text}"
+    );
+    let full = desk.output("show last --full");
+    assert!(
+        full.contains("warning W01: ") && full.contains("Try a lower"),
+        "{full}"
+    );
+    desk.wiregauge("help W99")
+        .assert()
+        .code(2)
+        .stderr(contains("unknown warning code W99"));
+    let listed = desk.output("help warnings");
+    for one in wiregauge_report::tables::WARNINGS {
+        assert!(listed.contains(&format!("{} {}", one.code, one.finding)));
+    }
 }
 
 #[test]

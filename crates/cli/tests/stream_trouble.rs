@@ -201,8 +201,8 @@ fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
     let flags = "--direction in --timeout 10s --duration 500ms --settle 1ns";
     let bytes = 20_000_000;
     for (ticks, words) in [
-        (100_000, "there is no real bus in between"),
-        (1 << 40, "still filling"),
+        (100_000, "both ends report more data"),
+        (1 << 40, "the host sent more than the wire carries"),
     ] {
         let address = source(bytes, ticks);
         let printed = desk.output(&format!("stream {address} {flags}"));

@@ -251,7 +251,7 @@ fn a_stored_run_is_shown_listed_and_exported() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
     let printed = desk.output(&format!(
-        "stream {} {SHORT} --direction both",
+        "stream {} {SHORT} --direction both --full",
         server.address
     ));
     for part in [
@@ -263,7 +263,11 @@ fn a_stored_run_is_shown_listed_and_exported() {
     ] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
-    assert!(desk.output("show last").contains("Counted at both ends"));
+    assert!(desk.output("show last").contains("0 bytes lost"));
+    assert!(
+        desk.output("show last --full")
+            .contains("Counted at both ends")
+    );
     let listed = desk.json("runs --json");
     assert_eq!(
         (&listed[0]["kind"], &listed[0]["points"]),
@@ -328,7 +332,7 @@ fn two_links_stream_alone_and_then_together() {
     let further = &run.file.conditions.more_links;
     assert!(further[0].responder.is_some(), "{further:?}");
     assert!(
-        desk.output("show last")
+        desk.output("show last --full")
             .contains("Links alone and together")
     );
 }
@@ -352,7 +356,10 @@ fn two_links_exchange_alone_and_then_together() {
             "link {link}, together {together}"
         );
     }
-    assert!(desk.output("show last").contains("alone and together"));
+    assert!(
+        desk.output("show last --full")
+            .contains("alone and together")
+    );
 }
 
 #[test]

@@ -169,7 +169,7 @@ fn the_run_that_confirms_is_stored_whole_and_its_command_repeats_it() {
         assert!(said.contains(part), "{part} is missing: {said}");
     }
     assert_eq!(desk.stored().len(), 1);
-    let shown = desk.output("show last");
+    let shown = desk.output("show last --full");
     assert!(
         shown.contains("RTT in ") && shown.contains("without the device"),
         "{shown}"

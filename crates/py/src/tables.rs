@@ -59,7 +59,7 @@ pub fn run_tables(py: Python<'_>, dir: PathBuf) -> PyResult<RunTables> {
                 .map(|table| (table.title, table.columns, table.rows))
                 .collect(),
             notes: said.notes,
-            warnings: said.warnings,
+            warnings: said.warnings.iter().map(ToString::to_string).collect(),
             failed: said.failed,
             command: said.command,
         })

@@ -75,6 +75,7 @@ fn the_summary_comes_first_then_figures_tables_and_conditions() {
             rows: vec![vec!["none".into()]],
         },
         notes: vec!["One run per side".into()],
+        ..ComparisonTables::default()
     };
     let page = page::html(&subjects, &drawn, &[comparison]);
     let places: Vec<usize> = ["summary", "comparison", "figures", "tables", "conditions"]

@@ -34,6 +34,9 @@ pub struct CompareArgs {
     /// the results.
     #[arg(long, value_name = "FIGURE", value_delimiter = ',', value_parser = fail_if::figure)]
     pub only: Vec<String>,
+    /// Print all figures, not only those that differ.
+    #[arg(long)]
+    pub full: bool,
     /// Format of the tables.
     #[arg(
         long,

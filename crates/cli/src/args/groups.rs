@@ -32,7 +32,9 @@ pub(super) fn template() -> String {
         for name in names {
             let about = match (declared.find_subcommand(name), *name) {
                 (Some(command), _) => command.get_about().map(ToString::to_string),
-                (None, "help") => Some("Print the help of a command".into()),
+                (None, "help") => {
+                    Some("Print the help of a command, or of a warning such as W07".into())
+                }
                 // Built without its feature.
                 (None, _) => continue,
             };

@@ -66,6 +66,9 @@ pub struct Look {
     /// Print only the tables: no progress, no notes.
     #[arg(long, short, help_heading = "Result")]
     pub quiet: bool,
+    /// Print all tables and the full text of warnings.
+    #[arg(long, help_heading = "Result")]
+    pub full: bool,
     /// Print the confidence interval of every percentile.
     #[arg(long, help_heading = "Result")]
     pub confidence: bool,

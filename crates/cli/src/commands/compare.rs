@@ -40,7 +40,7 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     if args.json {
         print_json(&comparison, &judged, session)?;
     } else {
-        printed_comparison::print(&comparison, args.format, session)?;
+        printed_comparison::print(&comparison, args.format, args.full, session)?;
     }
     if let Some(dir) = &args.figures {
         std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;

@@ -74,7 +74,11 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
         printed::text(
             &mut out,
             &tables::of_deadlines(&run.file, &deadlines),
-            false,
+            printed::Extent {
+                quiet: false,
+                full: true,
+                width: session.caller.width(),
+            },
         )?;
     }
     out.flush()?;

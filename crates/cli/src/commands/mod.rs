@@ -24,6 +24,7 @@ mod serve;
 mod show;
 mod stream;
 mod tune;
+pub mod warning_help;
 
 use crate::Outcome;
 use crate::args::{Arguments, Command};

@@ -1,10 +1,11 @@
-//! A run as it is printed: for machines as JSON, for people as tables with what to make of them.
+//! A run as it is printed: for machines as JSON, for people as one table and one sentence, or as all
+//! tables.
 
 use crate::args::Look;
 use crate::caller::Session;
 use crate::output::style::{CAUTION, HEADING, RESET};
-use std::io::Write;
-use wiregauge_report::tables::{self, Tables};
+use std::io::{self, Write};
+use wiregauge_report::tables::{self, Table, Tables, Warning};
 use wiregauge_run::{Loop, RunFile, RunKind, Stream};
 
 /// Prints an exchange run to standard output.
@@ -53,9 +54,14 @@ fn print<K: RunKind>(
     tell: impl Fn() -> Tables,
 ) -> anyhow::Result<()> {
     let mut out = session.caller.words();
+    let extent = Extent {
+        quiet: look.quiet,
+        full: look.full,
+        width: session.caller.width(),
+    };
     match look.json {
         true => json(&mut out, file)?,
-        false => text(&mut out, &tell(), look.quiet)?,
+        false => text(&mut out, &tell(), extent)?,
     }
     out.flush()?;
     Ok(())
@@ -64,53 +70,131 @@ fn print<K: RunKind>(
 /// Prints a run of any kind for machines.
 pub fn json<K: RunKind>(out: &mut impl Write, file: &RunFile<K>) -> anyhow::Result<()> {
     // The kind is kept, so that `| head` is known as such.
-    serde_json::to_writer_pretty(&mut *out, file).map_err(std::io::Error::from)?;
+    serde_json::to_writer_pretty(&mut *out, file).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(())
 }
 
+/// How much of a run is printed for people.
+#[derive(Clone, Copy)]
+pub struct Extent {
+    /// Tables only.
+    pub quiet: bool,
+    /// All tables, and warnings with consequence and remedy.
+    pub full: bool,
+    /// Columns of the terminal.
+    pub width: usize,
+}
+
 /// Prints what there is to tell of a run for people.
-pub fn text(out: &mut impl Write, printed: &Tables, quiet: bool) -> std::io::Result<()> {
-    if !quiet {
-        heading(out, printed)?;
+pub fn text(out: &mut impl Write, printed: &Tables, extent: Extent) -> io::Result<()> {
+    let brief = printed.brief.as_ref().filter(|_| !extent.full);
+    if !extent.quiet {
+        heading(out, printed, extent.width)?;
     }
-    for table in &printed.tables {
-        writeln!(out, "\n{HEADING}{}{RESET}", table.title)?;
-        write!(out, "{}", table.text())?;
-    }
-    if !quiet {
-        if !printed.floors.is_empty() {
-            let (title, what) = (tables::FLOORS, tables::FLOORS_ARE);
-            writeln!(out, "\n{HEADING}{title}{RESET} ({what})")?;
+    match brief {
+        Some(brief) => {
+            for one in brief.tables(extent.width) {
+                table(out, &one, extent.width)?;
+            }
+            if !extent.quiet {
+                let finding = format!("finding: {}", brief.finding);
+                let finding = wrapped(&finding, extent.width, "  ");
+                let words = finding.strip_prefix("finding:").unwrap_or(&finding);
+                writeln!(out, "\n{HEADING}finding:{RESET}{words}")?;
+            }
         }
-        for line in &printed.floors {
-            writeln!(out, "  {line}")?;
-        }
-        for note in &printed.notes {
-            writeln!(out, "\n{note}")?;
-        }
+        None => all(out, printed, extent)?,
     }
-    for warning in &printed.warnings {
-        writeln!(out, "\n{CAUTION}warning:{RESET} {warning}")?;
-    }
+    warnings(out, &printed.warnings, extent)?;
     if let Some(error) = &printed.failed {
         writeln!(out, "\n{CAUTION}the run failed:{RESET} {error}")?;
+    }
+    if brief.is_some() && !extent.quiet {
+        writeln!(out, "\n{}", more(printed.warnings.first()))?;
     }
     Ok(())
 }
 
-fn heading(out: &mut impl Write, printed: &Tables) -> std::io::Result<()> {
-    let mut lines = printed.heading.iter();
-    let mut rest = lines.next().map_or("", String::as_str);
+/// Where there is more.
+fn more(warning: Option<&Warning>) -> String {
+    match warning {
+        Some(warning) => format!(
+            "all tables: --full; about a warning: wiregauge help {}",
+            warning.code
+        ),
+        None => "all tables: --full".into(),
+    }
+}
+
+/// Every table, the floors and the notes.
+fn all(out: &mut impl Write, printed: &Tables, extent: Extent) -> io::Result<()> {
+    for one in &printed.tables {
+        table(out, one, usize::MAX)?;
+    }
+    if extent.quiet {
+        return Ok(());
+    }
+    if !printed.floors.is_empty() {
+        let (title, what) = (tables::FLOORS, tables::FLOORS_ARE);
+        writeln!(out, "\n{HEADING}{title}{RESET} ({what})")?;
+    }
+    for line in &printed.floors {
+        writeln!(out, "  {line}")?;
+    }
+    for note in &printed.notes {
+        writeln!(out, "\n{}", wrapped(note, extent.width, ""))?;
+    }
+    Ok(())
+}
+
+fn table(out: &mut impl Write, table: &Table, width: usize) -> io::Result<()> {
+    let title = wrapped(&table.title, width, "  ");
+    write!(out, "\n{HEADING}{title}{RESET}\n{}", table.text())
+}
+
+/// Each in a line, or with --full in a paragraph.
+fn warnings(out: &mut impl Write, warnings: &[Warning], extent: Extent) -> io::Result<()> {
+    for (at, warning) in warnings.iter().enumerate() {
+        let code = warning.code;
+        if extent.full {
+            let text = wrapped(&format!("warning {code}: {warning}"), extent.width, "  ");
+            let words = text.split_once(':').map_or("", |(_, words)| words);
+            writeln!(out, "\n{CAUTION}warning {code}:{RESET}{words}")?;
+            continue;
+        }
+        let between = if at == 0 { "\n" } else { "" };
+        let line = wrapped(&format!("{code} {}", warning.finding), extent.width, "    ");
+        let words = line.strip_prefix(code).unwrap_or(&line);
+        writeln!(out, "{between}{CAUTION}{code}{RESET}{words}")?;
+    }
+    Ok(())
+}
+
+/// Lines of at most `width` columns; those after the first begin with `indent`.
+pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
+    let options = textwrap::Options::new(width)
+        .subsequent_indent(indent)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .break_words(false);
+    textwrap::fill(text, options)
+}
+
+fn heading(out: &mut impl Write, printed: &Tables, width: usize) -> io::Result<()> {
+    let lines = printed.heading.iter().enumerate();
+    let lines: Vec<String> = lines
+        .map(|(at, line)| match at {
+            0 => wrapped(line, width, "  "),
+            _ => format!("  {}", wrapped(line, width.saturating_sub(2), "    ")),
+        })
+        .collect();
+    let text = lines.join("\n");
+    let mut rest = text.as_str();
     for part in &printed.set_off {
         if let Some((before, after)) = rest.split_once(part.as_str()) {
             write!(out, "{before}{HEADING}{part}{RESET}")?;
             rest = after;
         }
     }
-    writeln!(out, "{rest}")?;
-    for line in lines {
-        writeln!(out, "  {line}")?;
-    }
-    Ok(())
+    writeln!(out, "{rest}")
 }

@@ -1,5 +1,6 @@
 //! A comparison on the terminal or as Markdown.
 
+use super::printed::wrapped;
 use crate::args::TableFormat;
 use crate::caller::Session;
 use crate::output::style::{CAUTION, HEADING, RESET};
@@ -8,57 +9,96 @@ use wiregauge_compare::Comparison;
 use wiregauge_report::tables::{ComparisonTables, Table, of_comparison};
 
 /// Columns of words, which read better from the left.
-const WORDS: &[&str] = &["point", "figure", "verdict", "what"];
+const WORDS: &[&str] = &["figure", "verdict"];
 
-/// Prints it to standard output.
+/// Prints it to standard output; with every figure, or those that differ.
 pub fn print(
     comparison: &Comparison,
     format: TableFormat,
+    full: bool,
     session: &Session<'_>,
 ) -> anyhow::Result<()> {
     let printed = of_comparison(comparison);
     let mut out = session.caller.words();
     match format {
-        TableFormat::Text => text(&mut out, printed)?,
+        TableFormat::Text => text(&mut out, &printed, full, session.caller.width())?,
         TableFormat::Md => out.write_all(printed.markdown().as_bytes())?,
     }
     Ok(out.flush()?)
 }
 
-fn text(out: &mut impl Write, printed: ComparisonTables) -> std::io::Result<()> {
+fn text(
+    out: &mut impl Write,
+    printed: &ComparisonTables,
+    full: bool,
+    width: usize,
+) -> std::io::Result<()> {
     for line in &printed.heading {
-        writeln!(out, "{line}")?;
+        writeln!(out, "{}", wrapped(line, width, "  "))?;
     }
     writeln!(out)?;
-    for (at, line) in printed.words.iter().enumerate() {
+    // The table of what differs has the other words as figures.
+    let words = if full { printed.words.len() } else { 1 };
+    for (at, line) in printed.words.iter().take(words).enumerate() {
         match at {
-            0 => writeln!(out, "{HEADING}{line}{RESET}")?,
-            _ => writeln!(out, "  {line}")?,
+            0 => writeln!(out, "{HEADING}{}{RESET}", wrapped(line, width, "  "))?,
+            _ => writeln!(out, "  {}", wrapped(line, width - 2, "    "))?,
         }
     }
-    for table in printed.changed.into_iter().chain([printed.figures]) {
-        writeln!(out, "\n{HEADING}{}{RESET}", table.title)?;
-        write!(out, "{}", readable(table).text())?;
+    let table = match full {
+        true => &printed.figures,
+        false => &printed.differing,
+    };
+    if !table.rows.is_empty() {
+        figures(out, table, width)?;
+    }
+    if let Some(changed) = &printed.changed {
+        writeln!(out, "\n{HEADING}{}{RESET}", changed.title)?;
+        for row in &changed.rows {
+            let line = format!("{}: {} -> {}", row[0], row[1], row[2]);
+            writeln!(out, "  {}", wrapped(&line, width - 2, "    "))?;
+        }
     }
     if !printed.notes.is_empty() {
         writeln!(out)?;
     }
     for note in &printed.notes {
-        writeln!(out, "{CAUTION}note:{RESET} {note}")?;
+        let note = wrapped(&format!("note: {note}"), width, "  ");
+        let words = note.strip_prefix("note:").unwrap_or(&note);
+        writeln!(out, "{CAUTION}note:{RESET}{words}")?;
+    }
+    if !full && table.rows.len() < printed.figures.rows.len() {
+        writeln!(out, "\nall {} figures: --full", printed.figures.rows.len())?;
     }
     Ok(())
 }
 
-/// The point stands once above its figures, and words begin at the left.
-fn readable(mut table: Table) -> Table {
-    if table.columns.first().is_some_and(|name| name == "point") {
-        let mut last = String::new();
-        for row in &mut table.rows {
-            match row[0] == last {
-                true => row[0].clear(),
-                false => last.clone_from(&row[0]),
-            }
+/// The point stands in a line above its figures.
+fn figures(out: &mut impl Write, table: &Table, width: usize) -> std::io::Result<()> {
+    let title = wrapped(&table.title, width, "  ");
+    writeln!(out, "\n{HEADING}{title}{RESET}")?;
+    let text = readable(table).text();
+    let mut lines = text.lines();
+    if let Some(heads) = lines.next() {
+        writeln!(out, "{heads}")?;
+    }
+    let mut last = "";
+    for (row, line) in table.rows.iter().zip(lines) {
+        if row[0] != last {
+            writeln!(out, "  {HEADING}{}{RESET}", row[0])?;
+            last = &row[0];
         }
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+/// Without the point, and words begin at the left.
+fn readable(table: &Table) -> Table {
+    let mut table = table.clone();
+    table.columns.remove(0);
+    for row in &mut table.rows {
+        row.remove(0);
     }
     for at in 0..table.columns.len() {
         if !WORDS.contains(&table.columns[at].as_str()) {

@@ -165,7 +165,7 @@ fn warnings(subject: &Subject) -> String {
         let _ = writeln!(
             out,
             "<div class=\"notice\" role=\"note\"><p><strong>Warning:</strong>{}</p></div>",
-            prose(warning)
+            prose(&warning.to_string())
         );
     }
     out

@@ -21,6 +21,8 @@ pub struct ComparisonTables {
     pub changed: Option<Table>,
     /// Every point and figure.
     pub figures: Table,
+    /// Those that are worse or better.
+    pub differing: Table,
     /// How to read it, and what it does not know.
     pub notes: Vec<String>,
 }
@@ -57,7 +59,8 @@ pub fn of_comparison(comparison: &Comparison) -> ComparisonTables {
         ],
         words: words(comparison),
         changed: changed(comparison),
-        figures: figures(comparison),
+        figures: figures(comparison, &|_| true),
+        differing: figures(comparison, &is_shown),
         notes: notes(comparison),
     }
 }
@@ -76,22 +79,19 @@ fn words(comparison: &Comparison) -> Vec<String> {
         let points = comparison.points.iter();
         points.flat_map(|point| point.figures.iter().map(move |compared| (point, compared)))
     };
-    let is_shown = |verdict| matches!(verdict, Verdict::Worse | Verdict::Better);
-    let mut shown: Vec<_> = all().filter(|(_, c)| is_shown(c.verdict)).collect();
+    let mut shown: Vec<_> = all().filter(|(_, c)| is_shown(c)).collect();
     let count = |verdict| all().filter(|(_, c)| c.verdict == verdict).count();
     let (worse, better) = (count(Verdict::Worse), count(Verdict::Better));
     let undecided = count(Verdict::CannotTell);
     let sides = comparison.compared;
-    let mut words = Vec::new();
-    words.push(match (worse, better) {
-        (0, 0) => format!("No significant difference in {sides} figures."),
-        _ => format!("Of {sides} figures, {worse} are worse and {better} better."),
-    });
+    let mut first = match (worse, better) {
+        (0, 0) => format!("No significant difference in {sides} figures"),
+        _ => format!("Of {sides} figures, {worse} worse, {better} better"),
+    };
     if undecided > 0 {
-        words.push(format!(
-            "{undecided} inconclusive: too few independent samples."
-        ));
+        first += &format!("; {undecided} inconclusive: too few independent samples");
     }
+    let mut words = vec![first + "."];
     let size = |compared: &Compared| compared.judged().map_or(0.0, |found| found.value.abs());
     shown.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)));
     words.extend(
@@ -104,6 +104,11 @@ fn words(comparison: &Comparison) -> Vec<String> {
         words.push(format!("and {} more, in the table", shown.len() - TOLD));
     }
     words
+}
+
+/// True where a difference is significant.
+fn is_shown(compared: &Compared) -> bool {
+    matches!(compared.verdict, Verdict::Worse | Verdict::Better)
 }
 
 fn sentence(point: &ComparedPoint, compared: &Compared) -> String {
@@ -138,7 +143,7 @@ fn changed(comparison: &Comparison) -> Option<Table> {
     Some(table)
 }
 
-fn figures(comparison: &Comparison) -> Table {
+fn figures(comparison: &Comparison, wanted: &dyn Fn(&Compared) -> bool) -> Table {
     let title = format!(
         "After against before; the {:.0} % intervals of all {} hold jointly",
         comparison.confidence * 100.0,
@@ -155,7 +160,7 @@ fn figures(comparison: &Comparison) -> Table {
     ];
     let mut table = Table::new(title, &columns);
     for point in &comparison.points {
-        for compared in &point.figures {
+        for compared in point.figures.iter().filter(|compared| wanted(compared)) {
             table.row(row(point, compared));
         }
     }

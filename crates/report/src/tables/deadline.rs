@@ -2,6 +2,7 @@
 
 use super::no_tail::about;
 use super::table::Table;
+use super::warnings::{Code, Warning};
 use super::{Tables, heading};
 use crate::load::{Beyond, DeadlinePoint, Deadlines, Taken};
 use crate::units::{TimeUnit, grouped, time};
@@ -15,7 +16,7 @@ const HOUR_NS: f64 = 3600e9;
 /// Tells of it, beside what the run was.
 pub fn of_deadlines(file: &RunFile, deadlines: &Deadlines) -> Tables {
     let points = &deadlines.points[..];
-    let mut tables = vec![cycles(deadlines)];
+    let mut tables = vec![cycles(deadlines), bursts(deadlines)];
     tables.extend(beyond(deadlines));
     Tables {
         heading: heading::of_exchange(file),
@@ -76,23 +77,9 @@ fn unit(points: &[DeadlinePoint]) -> TimeUnit {
 fn cycles(deadlines: &Deadlines) -> Table {
     let points = &deadlines.points[..];
     let unit = unit(points);
-    let rest = [
-        "cycles",
-        "missed",
-        "%",
-        "95 %",
-        "effective n",
-        "bursts",
-        "longest",
-        "mean",
-        "mean time between bursts",
-        "p50",
-        "p99.9",
-        "max",
-    ];
+    let rest = ["cycles", "missed", "%", "95 %", "p50", "p99.9", "max"];
     let title = format!("Missed {}; response in {}", of_loop(deadlines), unit.name());
     let mut table = Table::new(title, &columns(points, &rest));
-    let period = deadlines.control_loop.period_ns as f64;
     for point in points {
         let mut row = cells(points, point.point);
         let found = &point.cycles;
@@ -101,17 +88,6 @@ fn cycles(deadlines: &Deadlines) -> Table {
             grouped(found.missed),
             digits(found.share.value * 100.0),
             interval_of_share(point),
-            grouped(found.effective_cycles.round() as u64),
-            grouped(found.runs),
-            grouped(found.longest_run),
-            found
-                .mean_run
-                .map_or("-".into(), |mean| format!("{mean:.1}")),
-            match (found.runs, found.share.high) {
-                (0, Some(high)) if found.cycles > 0 => format!("> {}", span(period / high)),
-                (0, _) => "-".into(),
-                (runs, _) => span(period * found.cycles as f64 / runs as f64),
-            },
         ]);
         match &point.response {
             Some(response) => {
@@ -133,6 +109,38 @@ fn cycles(deadlines: &Deadlines) -> Table {
     table
 }
 
+fn bursts(deadlines: &Deadlines) -> Table {
+    let points = &deadlines.points[..];
+    let rest = [
+        "effective n",
+        "bursts",
+        "longest",
+        "mean",
+        "mean time between bursts",
+    ];
+    let mut table = Table::new("Bursts of missed cycles", &columns(points, &rest));
+    let period = deadlines.control_loop.period_ns as f64;
+    for point in points {
+        let mut row = cells(points, point.point);
+        let found = &point.cycles;
+        row.extend([
+            grouped(found.effective_cycles.round() as u64),
+            grouped(found.runs),
+            grouped(found.longest_run),
+            found
+                .mean_run
+                .map_or("-".into(), |mean| format!("{mean:.1}")),
+            match (found.runs, found.share.high) {
+                (0, Some(high)) if found.cycles > 0 => format!("> {}", span(period / high)),
+                (0, _) => "-".into(),
+                (runs, _) => span(period * found.cycles as f64 / runs as f64),
+            },
+        ]);
+        table.row(row);
+    }
+    table
+}
+
 fn interval_of_share(point: &DeadlinePoint) -> String {
     let share = point.cycles.share;
     let (Some(low), Some(high)) = (share.low, share.high) else {
@@ -144,40 +152,47 @@ fn interval_of_share(point: &DeadlinePoint) -> String {
     }
 }
 
-fn beyond(deadlines: &Deadlines) -> Option<Table> {
+/// How often the deadline is exceeded, and what one in N exceeds; empty if that was not requested.
+fn beyond(deadlines: &Deadlines) -> Vec<Table> {
     let points = &deadlines.points[..];
-    let tables = |point: &&DeadlinePoint| point.beyond.one_in.is_some();
-    points.iter().find(tables)?;
+    let requested = |point: &&DeadlinePoint| point.beyond.one_in.is_some();
+    if !points.iter().any(|point| requested(&point)) {
+        return Vec::new();
+    }
     let unit = unit(points);
-    let rest = [
-        "deadline",
-        "1 in",
-        "95 %",
-        "per hour",
-        "1 in",
-        "exceeds",
-        "95 %",
-        "threshold",
-        "over",
-        "effective n",
-        "shape",
-    ];
-    let title = format!(
-        "Tail extrapolation (generalised Pareto); times in {}",
-        unit.name()
+    let mut rates = Table::new(
+        format!(
+            "Tail extrapolation (generalised Pareto): misses of the deadline in {}",
+            unit.name()
+        ),
+        &columns(points, &["deadline", "1 in", "95 %", "per hour"]),
     );
-    let mut table = Table::new(title, &columns(points, &rest));
-    for point in points.iter().filter(tables) {
+    let mut levels = Table::new(
+        format!("Response that one in N exceeds, in {}", unit.name()),
+        &columns(
+            points,
+            &[
+                "1 in",
+                "exceeds",
+                "95 %",
+                "threshold",
+                "over",
+                "effective n",
+                "shape",
+            ],
+        ),
+    );
+    let period = deadlines.control_loop.period_ns as f64;
+    for point in points.iter().filter(requested) {
         let mut row = cells(points, point.point);
         row.push(unit.show(point.limit_ns));
-        row.extend(rarity(
-            &point.beyond,
-            deadlines.control_loop.period_ns as f64,
-        ));
+        row.extend(rarity(&point.beyond, period));
+        rates.row(row);
+        let mut row = cells(points, point.point);
         row.extend(tail(&point.beyond, unit));
-        table.row(row);
+        levels.row(row);
     }
-    Some(table)
+    vec![rates, levels]
 }
 
 /// One in how many is late, its interval, and how many are in an hour.
@@ -284,17 +299,24 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
     notes
 }
 
-fn warnings(point: &DeadlinePoint) -> Vec<String> {
+fn warnings(point: &DeadlinePoint) -> Vec<Warning> {
     let name = point.point;
     let mut warnings = Vec::new();
     if let Some(why) = &point.beyond.why {
-        warnings.push(format!("{name}: no extrapolation: {why}"));
+        warnings.push(Warning::new(
+            Code::NoExtrapolation,
+            format!("{name}: no extrapolation"),
+            format!(": {why}"),
+        ));
     }
     if point.unanswered > 0 {
-        warnings.push(format!(
-            "{name}: {} exchanges without a correct answer in time are missed cycles; the tail is fitted to \
-             the correct answers only",
-            grouped(point.unanswered)
+        let unanswered = grouped(point.unanswered);
+        warnings.push(Warning::new(
+            Code::MissedUnanswered,
+            format!(
+                "{name}: {unanswered} exchanges without a correct answer in time are missed cycles"
+            ),
+            "; the tail is fitted to the correct answers only",
         ));
     }
     warnings

@@ -27,7 +27,7 @@ pub(super) fn tables(file: &RunFile, confidence: bool) -> Vec<Table> {
     tables
 }
 
-fn typical(
+pub(super) fn typical(
     points: &[PointSummary],
     of: impl Fn(&PointSummary) -> Option<&Distribution>,
 ) -> TimeUnit {
@@ -43,7 +43,7 @@ fn several_links(points: &[PointSummary]) -> bool {
     points.iter().any(|p| p.point.link > 0 || p.point.together)
 }
 
-fn point_cells(points: &[PointSummary], point: &PointSummary) -> Vec<String> {
+pub(super) fn point_cells(points: &[PointSummary], point: &PointSummary) -> Vec<String> {
     let p = point.point;
     let mut cells = Vec::new();
     if several_links(points) {
@@ -56,7 +56,7 @@ fn point_cells(points: &[PointSummary], point: &PointSummary) -> Vec<String> {
 
 const POINT: [&str; 3] = ["OUT B", "IN B", "depth"];
 
-fn columns(points: &[PointSummary], rest: &[&'static str]) -> Vec<&'static str> {
+pub(super) fn columns(points: &[PointSummary], rest: &[&'static str]) -> Vec<&'static str> {
     let link: &[&str] = if several_links(points) {
         &["link"]
     } else {
@@ -66,7 +66,7 @@ fn columns(points: &[PointSummary], rest: &[&'static str]) -> Vec<&'static str> 
 }
 
 /// A percentile; where more samples could still raise it without bound, it is only "at least".
-fn bounded(unit: TimeUnit, estimate: &Estimate) -> String {
+pub(super) fn bounded(unit: TimeUnit, estimate: &Estimate) -> String {
     let mark = if estimate.high.is_none() { ">=" } else { "" };
     format!("{mark}{}", unit.show(estimate.value))
 }
@@ -78,7 +78,7 @@ fn half_width(unit: TimeUnit, estimate: &Estimate) -> String {
     }
 }
 
-fn dashes(count: usize) -> Vec<String> {
+pub(super) fn dashes(count: usize) -> Vec<String> {
     vec!["-".to_string(); count]
 }
 
@@ -204,7 +204,7 @@ fn batch(point: &PointSummary) -> String {
     }
 }
 
-fn intervals(points: &[PointSummary]) -> Table {
+pub(super) fn intervals(points: &[PointSummary]) -> Table {
     let unit = typical(points, |p| p.rtt.as_ref());
     let mut table = Table::new(
         format!(
@@ -267,7 +267,7 @@ fn from_intended(points: &[PointSummary]) -> Option<Table> {
     Some(table)
 }
 
-fn below(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
+pub(super) fn below(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
     if plan.below_ns.is_empty() {
         return None;
     }

@@ -39,7 +39,8 @@ pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
         let _ = writeln!(out, "**The run failed:** {}\n", escape(error));
     }
     if !tables.warnings.is_empty() {
-        let _ = writeln!(out, "### Warnings\n\n{}", list(&tables.warnings));
+        let warnings: Vec<String> = tables.warnings.iter().map(ToString::to_string).collect();
+        let _ = writeln!(out, "### Warnings\n\n{}", list(&warnings));
     }
     out += "### Conditions\n\n";
     for (title, values) in &tables.conditions {

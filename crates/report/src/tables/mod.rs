@@ -1,5 +1,6 @@
 //! A run in words and tables: the same on a terminal, in a paper and on the page.
 
+mod brief;
 mod closed_loop;
 mod command;
 mod comparison;
@@ -20,11 +21,13 @@ mod tests;
 mod warnings;
 mod words;
 
+pub use brief::Brief;
 pub use command::quoted;
 pub use comparison::{ComparisonTables, of_comparison};
 pub use deadline::of_deadlines;
 pub(crate) use no_tail::no_tail;
 pub use table::Table;
+pub use warnings::{Explained, WARNINGS, Warning};
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 
 use wiregauge_record::Conditions;
@@ -60,10 +63,13 @@ pub fn of_exchange(file: &RunFile, confidence: bool) -> Tables {
     Tables {
         heading: heading::of_exchange(file),
         set_off: vec![file.plan.address.clone()],
+        brief: Some(brief::of_exchange(file, confidence)),
         tables: exchange::tables(file, confidence),
         floors: heading::floors(&file.conditions),
         notes: Vec::new(),
-        warnings: together(&file.warnings, warnings::of_exchange(file)),
+        warnings: warnings::of_start(&file.warnings)
+            .chain(warnings::of_exchange(file))
+            .collect(),
         failed: failure(&file.state),
         conditions: conditions::of_exchange(file),
         command: command(&file.conditions),
@@ -76,10 +82,13 @@ pub fn of_stream(file: &RunFile<Stream>) -> Tables {
     Tables {
         heading: heading::of_stream(file),
         set_off: file.plan.links().map(str::to_owned).collect(),
+        brief: Some(brief::of_stream(&rows)),
         tables: stream::tables(&rows),
         floors: Vec::new(),
         notes: stream::both_ends(file, &rows).into_iter().collect(),
-        warnings: together(&file.warnings, warnings::of_stream(file, &rows)),
+        warnings: warnings::of_start(&file.warnings)
+            .chain(warnings::of_stream(file, &rows))
+            .collect(),
         failed: failure(&file.state),
         conditions: conditions::of_stream(file),
         command: command(&file.conditions),
@@ -91,10 +100,13 @@ pub fn of_loop(file: &RunFile<Loop>) -> Tables {
     Tables {
         heading: heading::of_loop(file),
         set_off: vec![file.plan.address.clone()],
+        brief: None,
         tables: closed_loop::tables(&file.points),
         floors: Vec::new(),
         notes: closed_loop::notes(&file.points),
-        warnings: together(&file.warnings, warnings::of_loop(file)),
+        warnings: warnings::of_start(&file.warnings)
+            .chain(warnings::of_loop(file))
+            .collect(),
         failed: failure(&file.state),
         conditions: conditions::of_loop(file),
         command: command(&file.conditions),
@@ -115,10 +127,6 @@ pub fn command(conditions: &Conditions) -> String {
 /// The words of a command, ready for a shell.
 pub fn command_line(words: &[String]) -> String {
     command::quoted(words)
-}
-
-fn together(of_run: &[String], of_points: Vec<String>) -> Vec<String> {
-    of_run.iter().cloned().chain(of_points).collect()
 }
 
 fn failure(state: &State) -> Option<String> {

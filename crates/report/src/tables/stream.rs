@@ -33,9 +33,9 @@ pub(super) fn tables(rows: &[Row<'_>]) -> Vec<Table> {
     tables
 }
 
-fn columns(rows: &[Row<'_>], rest: &[&'static str]) -> Vec<&'static str> {
+pub(super) fn columns(rows: &[Row<'_>], rest: &[&'static str]) -> Vec<&'static str> {
     let link: &[&str] = if several_links(rows) { &["link"] } else { &[] };
-    let point = ["way", "transfer B", "queue"];
+    let point = ["direction", "transfer B", "queue"];
     link.iter().chain(&point).chain(rest).copied().collect()
 }
 
@@ -44,7 +44,7 @@ fn several_links(rows: &[Row<'_>]) -> bool {
         .any(|(p, _)| p.point.link > 0 || p.point.together)
 }
 
-fn point_cells(rows: &[Row<'_>], (point, flow): &Row<'_>) -> Vec<String> {
+pub(super) fn point_cells(rows: &[Row<'_>], (point, flow): &Row<'_>) -> Vec<String> {
     let point = point.point;
     let mut cells = Vec::new();
     if several_links(rows) {
@@ -121,7 +121,7 @@ fn interference(rows: &[Row<'_>]) -> Option<Table> {
         format!("Links alone and together, in {}", unit.name()),
         &[
             "link",
-            "way",
+            "direction",
             "transfer B",
             "queue",
             "alone",
@@ -159,12 +159,7 @@ fn interference(rows: &[Row<'_>]) -> Option<Table> {
 }
 
 fn gaps(rows: &[Row<'_>]) -> Table {
-    let mut medians: Vec<f64> = rows
-        .iter()
-        .filter_map(|(_, flow)| Some(flow.gap.as_ref()?.p50.value))
-        .collect();
-    medians.sort_by(f64::total_cmp);
-    let unit = TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0));
+    let unit = typical_gap(rows);
     let mut table = Table::new(
         format!(
             "Times in {}: gap between completions, gap in the host between two transfers, transfer",
@@ -184,16 +179,12 @@ fn gaps(rows: &[Row<'_>]) -> Table {
             ],
         ),
     );
-    let quantile = |estimate: &Estimate| {
-        let mark = if estimate.high.is_none() { ">=" } else { "" };
-        format!("{mark}{}", unit.show(estimate.value))
-    };
     for row in rows {
         let flow = row.1;
         let mut cells = point_cells(rows, row);
         let mut add = |times: &Option<Distribution>, with_max: bool| match times {
             Some(times) => {
-                cells.extend([quantile(&times.p50), quantile(&times.p99)]);
+                cells.extend([quantile(unit, &times.p50), quantile(unit, &times.p99)]);
                 cells.extend(with_max.then(|| unit.show(times.max)));
             }
             None => cells.extend(vec!["-".to_owned(); 2 + usize::from(with_max)]),
@@ -204,6 +195,25 @@ fn gaps(rows: &[Row<'_>]) -> Table {
         table.row(cells);
     }
     table
+}
+
+/// The unit in which most gaps read well.
+pub(super) fn typical_gap(rows: &[Row<'_>]) -> TimeUnit {
+    let gaps = rows.iter().filter_map(|(_, flow)| flow.gap.as_ref());
+    let mut medians: Vec<f64> = gaps.map(|gap| gap.p50.value).collect();
+    medians.sort_by(f64::total_cmp);
+    TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0))
+}
+
+/// A percentile; where more samples could still raise it without bound, it is only "at least".
+pub(super) fn quantile(unit: TimeUnit, estimate: &Estimate) -> String {
+    let mark = if estimate.high.is_none() { ">=" } else { "" };
+    format!("{mark}{}", unit.show(estimate.value))
+}
+
+/// Without the device's word nothing is known of the bytes that were sent to it.
+pub(super) fn is_unreported(flow: &FlowSummary) -> bool {
+    flow.device.is_none() && flow.counts.sent > 0 && flow.counts.received == 0
 }
 
 fn damage(rows: &[Row<'_>]) -> Option<Table> {
@@ -226,8 +236,7 @@ fn damage(rows: &[Row<'_>]) -> Option<Table> {
         let (counts, flow) = (&row.1.counts, row.1);
         let mut cells = point_cells(rows, row);
         cells.push(grouped(counts.sent));
-        if flow.device.is_none() && counts.received == 0 {
-            // Without the device's word nothing is known of the other end.
+        if is_unreported(flow) {
             cells.extend(vec!["?".to_owned(); 5]);
         } else {
             let found = [
@@ -245,7 +254,7 @@ fn damage(rows: &[Row<'_>]) -> Option<Table> {
     Some(table)
 }
 
-fn buffers(rows: &[Row<'_>]) -> Option<Table> {
+pub(super) fn buffers(rows: &[Row<'_>]) -> Option<Table> {
     let unit = unit_of(rows);
     let (_, flow) = rows.iter().find(|(_, flow)| !flow.buffers.is_empty())?;
     let loss = flow.buffers[0].loss;
@@ -293,12 +302,12 @@ fn buffer_cells(need: &BufferNeed) -> [String; 3] {
 }
 
 /// The unit in which the fastest row reads well.
-fn unit_of(rows: &[Row<'_>]) -> RateUnit {
+pub(super) fn unit_of(rows: &[Row<'_>]) -> RateUnit {
     let rates = rows.iter().filter_map(|(_, flow)| flow.rate.as_ref());
     RateUnit::fitting(rates.map(|rate| rate.value).fold(0.0, f64::max))
 }
 
-fn half_width(unit: RateUnit, rate: &Estimate) -> String {
+pub(super) fn half_width(unit: RateUnit, rate: &Estimate) -> String {
     match (rate.low, rate.high) {
         (Some(low), Some(high)) => format!("+-{}", unit.show((high - low) / 2.0)),
         _ => "?".into(),

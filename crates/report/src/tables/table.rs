@@ -29,6 +29,37 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// The columns of a terminal that its text takes.
+    pub fn width(&self) -> usize {
+        let widest = |at: usize| {
+            let cells = self.rows.iter().map(|row| &row[at]);
+            let widths = cells
+                .chain([&self.columns[at]])
+                .map(|cell| cell.chars().count());
+            widths.max().unwrap_or(0)
+        };
+        (0..self.columns.len()).map(|at| widest(at) + 2).sum()
+    }
+
+    /// The table without as many of the `spare` columns, named by their heads, as it takes to fit
+    /// into `width`; the first is left out first.
+    #[must_use]
+    pub fn fitting(&self, width: usize, spare: &[&str]) -> Table {
+        let mut table = self.clone();
+        for head in spare {
+            if table.width() <= width {
+                break;
+            }
+            if let Some(at) = table.columns.iter().position(|name| name == head) {
+                table.columns.remove(at);
+                for row in &mut table.rows {
+                    row.remove(at);
+                }
+            }
+        }
+        table
+    }
+
     /// The table as aligned lines for a terminal, without its title.
     pub fn text(&self) -> String {
         let mut table = comfy_table::Table::new();

@@ -1,6 +1,6 @@
 //! What there is to say about a run.
 
-use super::Table;
+use super::{Brief, Table, Warning};
 
 /// What there is to say about a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -9,6 +9,8 @@ pub struct Tables {
     pub heading: Vec<String>,
     /// Parts of the first line of the heading to be set off, in the order in which they stand there.
     pub set_off: Vec<String>,
+    /// One table and one sentence, where the kind of run has them.
+    pub brief: Option<Brief>,
     /// Every table that has something to say.
     pub tables: Vec<Table>,
     /// What the host does without the device, line by line; empty if that was not measured.
@@ -16,7 +18,7 @@ pub struct Tables {
     /// What else the figures amount to, in sentences.
     pub notes: Vec<String>,
     /// Why some figures deserve a second look, with the remedy.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// The error, if the run failed.
     pub failed: Option<String>,
     /// What it ran on: names and values, in groups that have a title.

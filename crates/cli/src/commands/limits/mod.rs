@@ -2,6 +2,7 @@
 
 mod asked;
 
+use super::printed::wrapped;
 use crate::Outcome;
 use crate::args::{LimitsArgs, MediumArg};
 use crate::caller::Session;
@@ -10,6 +11,16 @@ use asked::{Best, Kind};
 use std::io::Write;
 use wiregauge_report::tables::Table;
 use wiregauge_report::units::{TimeUnit, grouped, percent, time};
+
+/// Columns that are left out where they are empty, or the terminal is too narrow.
+const SPARE: &[&str] = &[
+    "us per packet",
+    "all endpoints B/s",
+    "packets",
+    "interval us",
+    "packets/s",
+    "us per message",
+];
 
 /// Runs the command.
 pub fn run(args: &LimitsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -28,7 +39,7 @@ pub fn run(args: &LimitsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     ] {
         let of_this: Vec<&Best> = all.iter().filter(|one| one.kind.family() == kind).collect();
         if !of_this.is_empty() {
-            table(&mut out, title, &of_this)?;
+            table(&mut out, title, &of_this, session.caller.width())?;
         }
     }
     match args.medium {
@@ -36,13 +47,13 @@ pub fn run(args: &LimitsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
             out,
             "\nfor formulas, sources and other sizes: wiregauge limits usb, uart, tcp or udp"
         )?,
-        Some(_) => how(&mut out, &all)?,
+        Some(_) => how(&mut out, &all, session.caller.width())?,
     }
     Ok(Outcome::Done)
 }
 
 /// The figures, one line each.
-fn table(out: &mut dyn Write, title: &str, all: &[&Best]) -> std::io::Result<()> {
+fn table(out: &mut dyn Write, title: &str, all: &[&Best], width: usize) -> std::io::Result<()> {
     let with_exchange = all.iter().any(|one| one.exchange_ns.is_some());
     let is_usb = all[0].kind.family() == MediumArg::Usb;
     let mut columns = all[0].kind.columns().to_vec();
@@ -72,15 +83,35 @@ fn table(out: &mut dyn Write, title: &str, all: &[&Best]) -> std::io::Result<()>
         }
         table.row(cells);
     }
+    let heads = table.columns.clone();
+    let is_empty = |head: &&&str| {
+        let at = heads.iter().position(|name| name == **head);
+        at.is_some_and(|at| table.rows.iter().all(|row| row[at] == "-"))
+    };
+    let empty: Vec<&str> = SPARE.iter().filter(is_empty).copied().collect();
+    let fitting = table.fitting(0, &empty).fitting(width, SPARE);
     writeln!(out, "{HEADING}{}{RESET}, upper limits", table.title)?;
-    write!(out, "{}", table.text())
+    write!(out, "{}", fitting.text())?;
+    let left_out = heads.iter().map(String::as_str);
+    let left_out: Vec<&str> = left_out
+        .filter(|head| !empty.contains(head) && !fitting.columns.iter().any(|name| name == head))
+        .collect();
+    match left_out.is_empty() {
+        true => Ok(()),
+        false => writeln!(out, "  with --json also: {}", left_out.join(", ")),
+    }
 }
 
 /// How the figures come about, and what they leave out.
-fn how(out: &mut dyn Write, all: &[Best]) -> std::io::Result<()> {
+fn how(out: &mut dyn Write, all: &[Best], width: usize) -> std::io::Result<()> {
+    let line = |text: &str| format!("  {}", wrapped(text, width - 2, "    "));
     writeln!(out, "\n{HEADING}How{RESET}")?;
     for one in all {
-        writeln!(out, "  {}: {}", one.kind.name(), one.limit.formula)?;
+        let (name, formula) = (one.kind.name(), &one.limit.formula);
+        match name.len() + formula.len() + 4 <= width {
+            true => writeln!(out, "  {name}: {formula}")?,
+            false => writeln!(out, "  {name}:\n  {}", line(formula))?,
+        }
     }
     if let [one] = all
         && let Some(ns) = one.exchange_ns
@@ -95,7 +126,7 @@ fn how(out: &mut dyn Write, all: &[Best]) -> std::io::Result<()> {
     sources.dedup();
     writeln!(out, "\n{HEADING}Source{RESET}")?;
     for source in sources {
-        writeln!(out, "  {source}")?;
+        writeln!(out, "{}", line(source))?;
     }
     // Of several, what is true of all; most notes have figures of their own.
     let mut notes = all[0].limit.notes.clone();
@@ -104,7 +135,7 @@ fn how(out: &mut dyn Write, all: &[Best]) -> std::io::Result<()> {
         writeln!(out, "\n{HEADING}Notes{RESET}")?;
     }
     for note in notes {
-        writeln!(out, "  {note}")?;
+        writeln!(out, "{}", line(&note))?;
     }
     Ok(())
 }

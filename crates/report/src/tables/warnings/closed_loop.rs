@@ -1,8 +1,9 @@
 //! What keeps a loop's figures from being trusted, and the remedy in the flags that the user is using.
 
+use super::codes::Code;
 use super::exchange::{self as warnings, named};
+use super::warning::Warning;
 use crate::units::{percent, time};
-use std::fmt;
 use wiregauge_record::{Aim, DeviceLate, Disturbance, Ending, LoopSummary, LoopWait, Verified};
 use wiregauge_run::{Loop, RunFile};
 
@@ -46,7 +47,7 @@ pub(in crate::tables) enum LoopWarning {
     /// A point is not whole.
     Cut { points: Vec<u32> },
     /// What disturbs any measurement.
-    Other(warnings::Warning),
+    Other(warnings::Found),
 }
 
 /// The warnings that a run deserves.
@@ -161,89 +162,104 @@ fn device_late(point: &LoopSummary) -> Option<DeviceLate> {
     })
 }
 
-impl fmt::Display for LoopWarning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl LoopWarning {
+    /// What is printed.
+    pub(in crate::tables) fn warning(&self) -> Warning {
         match self {
-            LoopWarning::Stalled { points, most } => write!(
-                f,
-                "up to {most} blocks were lost or starved at {}, although the rings should exceed any delay; \
-                 the latency needed is longer than shown. Try a larger --ring, --priority, or a lower --rate",
-                named(points)
+            LoopWarning::Stalled { points, most } => Warning::new(
+                Code::LoopStalled,
+                format!(
+                    "up to {most} blocks were lost or starved at {}",
+                    named(points)
+                ),
+                ", although the rings should exceed any delay; the latency needed is longer than shown. Try a \
+                 larger --ring, --priority, or a lower --rate",
             ),
-            LoopWarning::TooShort { points } => write!(
-                f,
-                "the preload did not hold at {}: the output starved, or input was lost. The table has the \
-                 latency needed in this run; --find tests preloads until one holds",
-                named(points)
+            LoopWarning::TooShort { points } => Warning::new(
+                Code::PreloadTooShort,
+                format!("the preload did not hold at {}", named(points)),
+                ": the output starved, or input was lost. The table has the latency needed in this run; --find \
+                 tests preloads until one holds",
             ),
-            LoopWarning::NotHeld { points } => write!(
-                f,
-                "the preload of {} did not hold: a longer delay occurred than in the run before. Longer runs \
-                 (--duration, --hold) find longer delays; rely on the confidence bound, not on one run",
-                named(points)
+            LoopWarning::NotHeld { points } => Warning::new(
+                Code::PreloadNotHeld,
+                format!("the preload of {} did not hold", named(points)),
+                ": a longer delay occurred than in the run before. Longer runs (--duration, --hold) find longer \
+                 delays; rely on the confidence bound, not on one run",
             ),
-            LoopWarning::NeverHeld { points } => write!(
-                f,
-                "no tested preload held at {}: the delays of this host kept growing within --hold. Try \
-                 --priority, --pin, or a less loaded machine",
-                named(points)
+            LoopWarning::NeverHeld { points } => Warning::new(
+                Code::NoPreloadHeld,
+                format!("no tested preload held at {}", named(points)),
+                ": the delays of this host kept growing within --hold. Try --priority, --pin, or a less loaded \
+                 machine",
             ),
-            LoopWarning::Wrong { points } => write!(
-                f,
-                "the output at {} is not the processed input one preload later: the latency in the table is \
-                 wrong",
-                named(points)
+            LoopWarning::Wrong { points } => Warning::new(
+                Code::WrongOutput,
+                format!(
+                    "the output at {} is not the processed input one preload later",
+                    named(points)
+                ),
+                ": the latency in the table is wrong",
             ),
-            LoopWarning::Unheard { points } => write!(
-                f,
-                "the marker sent at {} did not return, so the latency is not verified. Try a cable from output \
-                 to input, the output's volume and the input's gain (alsamixer)",
-                named(points)
+            LoopWarning::Unheard { points } => Warning::new(
+                Code::MarkerLost,
+                format!("the marker sent at {} did not return", named(points)),
+                ", so the latency is not verified. Try a cable from output to input, the output's volume and \
+                 the input's gain (alsamixer)",
             ),
-            LoopWarning::Unverified { points } => write!(
-                f,
-                "the latency of {} was not verified: too few blocks without a stall",
-                named(points)
+            LoopWarning::Unverified { points } => Warning::new(
+                Code::Unverified,
+                format!("the latency of {} was not verified", named(points)),
+                ": too few blocks without a stall",
             ),
-            LoopWarning::Busy { points, worst } => write!(
-                f,
-                "processing takes up to {} of the time at {}: there is no reserve for delays. Try a lower \
-                 --rate, fewer stages, or a larger --notify",
-                percent(*worst),
-                named(points)
+            LoopWarning::Busy { points, worst } => Warning::new(
+                Code::Busy,
+                format!(
+                    "processing takes up to {} of the time at {}",
+                    percent(*worst),
+                    named(points)
+                ),
+                ": there is no reserve for delays. Try a lower --rate, fewer stages, or a larger --notify",
             ),
-            LoopWarning::Throttled { runs, runtime_us } => write!(
-                f,
-                "the loop's thread runs for up to {} of the time at real-time priority; above {} the kernel \
-                 throttles it for the rest of each second, {} (kernel.sched_rt_runtime_us is {runtime_us}). \
-                 Try --wait sleep or hybrid with a shorter spin, a lower --rate, or sysctl \
-                 kernel.sched_rt_runtime_us=-1",
-                percent(*runs),
-                percent(*runtime_us as f64 / 1e6),
-                time((1_000_000 - runtime_us).max(0) as f64 * 1e3)
+            LoopWarning::Throttled { runs, runtime_us } => Warning::new(
+                Code::Throttled,
+                format!(
+                    "the loop's thread runs for up to {} of the time at real-time priority",
+                    percent(*runs)
+                ),
+                format!(
+                    "; above {} the kernel throttles it for the rest of each second, {} \
+                     (kernel.sched_rt_runtime_us is {runtime_us}). Try --wait sleep or hybrid with a shorter \
+                     spin, a lower --rate, or sysctl kernel.sched_rt_runtime_us=-1",
+                    percent(*runtime_us as f64 / 1e6),
+                    time((1_000_000 - runtime_us).max(0) as f64 * 1e3)
+                ),
             ),
-            LoopWarning::DeviceLate { points, worst } => write!(
-                f,
-                "the virtual device, a program on this host, was up to {} late at {} ({} of the blocks by over \
-                 100 us): the delays of the loop include this. Try `virtual`, which needs no CPU and is never \
-                 late, or --priority",
-                time(worst.longest_ns as f64),
-                named(points),
-                worst.times
+            LoopWarning::DeviceLate { points, worst } => Warning::new(
+                Code::DeviceLate,
+                format!(
+                    "the virtual device, a program on this host, was up to {} late at {}",
+                    time(worst.longest_ns as f64),
+                    named(points)
+                ),
+                format!(
+                    " ({} of the blocks by over 100 us): the delays of the loop include this. Try `virtual`, \
+                     which needs no CPU and is never late, or --priority",
+                    worst.times
+                ),
             ),
-            LoopWarning::FewBlocks { points, fewest } => write!(
-                f,
-                "only {fewest} blocks at {}, too few for rare delays. Try a longer --duration",
-                named(points)
+            LoopWarning::FewBlocks { points, fewest } => Warning::new(
+                Code::FewBlocks,
+                format!("only {fewest} blocks at {}", named(points)),
+                ", too few for rare delays. Try a longer --duration",
             ),
-            LoopWarning::Load { cpu, memory } => write!(
-                f,
-                "measured under synthetic load: {cpu} compute and {memory} copy threads"
+            LoopWarning::Load { cpu, memory } => warnings::load(*cpu, *memory),
+            LoopWarning::Cut { points } => Warning::new(
+                Code::Cut,
+                format!("{} did not run to the end", named(points)),
+                "",
             ),
-            LoopWarning::Cut { points } => {
-                write!(f, "{} did not run to the end", named(points))
-            }
-            LoopWarning::Other(warning) => warning.fmt(f),
+            LoopWarning::Other(found) => found.warning(),
         }
     }
 }
@@ -299,7 +315,7 @@ mod tests {
         file.conditions.host.rt_runtime_us = Some(950_000);
         change(&mut file);
         let found = of_run(&file);
-        let texts: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let texts: Vec<String> = found.iter().map(|one| one.warning().to_string()).collect();
         texts.join("\n")
     }
 

@@ -1,12 +1,13 @@
 //! What keeps a figure from being trusted, and the remedy in the flags that the user is using.
 
+use super::codes::Code;
+use super::warning::Warning;
 use crate::units::{percent, time};
-use std::fmt;
 use wiregauge_record::{Disturbance, Ending, HostPlan, PointSummary, Schedule, Wait};
 use wiregauge_run::RunFile;
 
 /// A warning about a run or some of its points.
-pub(in crate::tables) enum Warning {
+pub(in crate::tables) enum Found {
     /// Exchanges were lost.
     Lost { points: Vec<u32>, worst: f64 },
     /// Answers had wrong bytes.
@@ -55,7 +56,7 @@ pub(in crate::tables) enum Warning {
 }
 
 /// The warnings that a run deserves.
-pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Warning> {
+pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
     let plan = &file.plan;
     let mut warnings = Vec::new();
     let indices = |keep: &dyn Fn(&PointSummary) -> bool| -> Vec<u32> {
@@ -69,20 +70,20 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Warning> {
         (p.counts.lost + p.counts.late) as f64 / p.counts.exchanges.max(1) as f64
     };
     let worst = |of: &dyn Fn(&PointSummary) -> f64| file.points.iter().map(of).fold(0.0, f64::max);
-    let mut add = |points: Vec<u32>, make: &dyn Fn(Vec<u32>) -> Warning| {
+    let mut add = |points: Vec<u32>, make: &dyn Fn(Vec<u32>) -> Found| {
         if !points.is_empty() {
             warnings.push(make(points));
         }
     };
-    add(indices(&|p| missing(p) > 0.0), &|points| Warning::Lost {
+    add(indices(&|p| missing(p) > 0.0), &|points| Found::Lost {
         points,
         worst: worst(&missing),
     });
     add(indices(&|p| p.counts.corrupted > 0), &|points| {
-        Warning::Corrupted { points }
+        Found::Corrupted { points }
     });
     add(indices(&|p| p.ending != Ending::Complete), &|points| {
-        Warning::Cut { points }
+        Found::Cut { points }
     });
     let scheduled = matches!(plan.schedule, Schedule::EveryNs(_));
     // A schedule decides by itself how many are outstanding.
@@ -93,7 +94,7 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Warning> {
             && p.achieved_depth < 0.8 * f64::from(p.point.depth)
     };
     if let Some(first) = file.points.iter().find(|p| shallow(p)) {
-        add(indices(&shallow), &|points| Warning::Shallow {
+        add(indices(&shallow), &|points| Found::Shallow {
             points,
             asked: first.point.depth,
             achieved: first.achieved_depth,
@@ -107,7 +108,7 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Warning> {
         .filter_map(|p| Some((p.counts.answered, p.rtt.as_ref()?.effective_n)))
         .min_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((fewest, worth)) = scarcest {
-        add(indices(&few), &|points| Warning::FewSamples {
+        add(indices(&few), &|points| Found::FewSamples {
             points,
             fewest,
             worth,
@@ -120,7 +121,7 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Warning> {
         }
         _ => false,
     };
-    add(indices(&behind), &|points| Warning::Behind { points });
+    add(indices(&behind), &|points| Found::Behind { points });
     let disturbed = file.points.iter();
     let disturbed = disturbed.map(|p| (p.point.index, &p.disturbances[..]));
     add_disturbances(disturbed, &plan.host, &mut add);
@@ -132,7 +133,7 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Warning> {
     if let Some(floor_ns) = file.points.iter().find_map(floor) {
         let wait = plan.wait;
         add(indices(&|p| floor(p).is_some()), &|points| {
-            Warning::NearFloor {
+            Found::NearFloor {
                 points,
                 floor_ns,
                 wait,
@@ -141,7 +142,7 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Warning> {
     }
     let load = plan.host.load;
     if load.cpu + load.memory > 0 {
-        warnings.push(Warning::Load {
+        warnings.push(Found::Load {
             cpu: load.cpu,
             memory: load.memory,
         });
@@ -150,13 +151,13 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Warning> {
 }
 
 /// Adds a warning about some points, made from their indices, if there are any.
-type Add<'a> = &'a mut dyn FnMut(Vec<u32>, &dyn Fn(Vec<u32>) -> Warning);
+type Add<'a> = &'a mut dyn FnMut(Vec<u32>, &dyn Fn(Vec<u32>) -> Found);
 
 /// Warnings about what disturbed a run: for each row its index and what disturbed it.
 pub(super) fn of_disturbances<'a>(
     rows: impl Iterator<Item = (u32, &'a [Disturbance])>,
     host: &HostPlan,
-) -> Vec<Warning> {
+) -> Vec<Found> {
     let mut warnings = Vec::new();
     add_disturbances(rows, host, &mut |rows, make| {
         if !rows.is_empty() {
@@ -209,26 +210,26 @@ fn add_disturbances<'a>(
         }
     }
     let (pinned, real_time) = (host.pin.is_some(), host.priority.is_some());
-    add(steal.0, &|points| Warning::Steal {
+    add(steal.0, &|points| Found::Steal {
         points,
         worst: steal.1,
     });
-    add(preempted.0, &|points| Warning::Preempted {
+    add(preempted.0, &|points| Found::Preempted {
         points,
         waited_ns: preempted.1,
         pinned,
         real_time,
     });
-    add(shared.0, &|points| Warning::Shared {
+    add(shared.0, &|points| Found::Shared {
         points,
         worst: shared.1,
     });
-    add(gaps.0, &|points| Warning::ClockGap {
+    add(gaps.0, &|points| Found::ClockGap {
         points,
         longest_ns: gaps.1,
     });
-    add(storage, &|points| Warning::Storage { points });
-    add(stalled.0, &|points| Warning::Stalled {
+    add(storage, &|points| Found::Storage { points });
+    add(stalled.0, &|points| Found::Stalled {
         points,
         times: stalled.1,
     });
@@ -246,140 +247,167 @@ pub(super) fn named(points: &[u32]) -> String {
     }
 }
 
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Found {
+    /// What is printed.
+    pub(in crate::tables) fn warning(&self) -> Warning {
         match self {
-            Warning::Lost { points, worst } => write!(
-                f,
-                "up to {} of the exchanges were not answered in time ({}). RTT figures are for the answered \
-                 ones; over all exchanges, percentiles above {} are undefined. Try a lower --depth or --rate, \
-                 or a longer --timeout.",
-                percent(*worst),
-                named(points),
-                percent(1.0 - worst)
+            Found::Lost { points, worst } => Warning::new(
+                Code::Lost,
+                format!(
+                    "up to {} of the exchanges were not answered in time ({})",
+                    percent(*worst),
+                    named(points)
+                ),
+                format!(
+                    ". RTT figures are for the answered ones; over all exchanges, percentiles above {} are \
+                     undefined. Try a lower --depth or --rate, or a longer --timeout.",
+                    percent(1.0 - worst)
+                ),
             ),
-            Warning::Corrupted { points } => write!(
-                f,
-                "answers have wrong bytes ({}): this link is not reliable. Check cable, --baud and the buffers \
-                 of the device.",
-                named(points)
+            Found::Corrupted { points } => Warning::new(
+                Code::Corrupted,
+                format!("answers have wrong bytes ({})", named(points)),
+                ": this link is not reliable. Check cable, --baud and the buffers of the device.",
             ),
-            Warning::Shallow {
+            Found::Shallow {
                 points,
                 asked,
                 achieved,
-            } => write!(
-                f,
-                "depth {asked} was requested, {achieved:.1} achieved ({}): the host or a full buffer delayed \
-                 requests. TRT is that of the achieved depth; try --wait spin, or smaller sizes.",
-                named(points)
+            } => Warning::new(
+                Code::Shallow,
+                format!(
+                    "depth {asked} was requested, {achieved:.1} achieved ({})",
+                    named(points)
+                ),
+                ": the host or a full buffer delayed requests. TRT is that of the achieved depth; try --wait \
+                 spin, or smaller sizes.",
             ),
-            Warning::FewSamples {
+            Found::FewSamples {
                 points,
                 fewest,
                 worth,
-            } => write!(
-                f,
-                "p99 has no upper confidence bound ({}; marked >=): {fewest} exchanges{} are too few. Use \
-                 --count 1000 or more for p99, --count 10000 for p99.9.",
-                named(points),
-                match worth.round() {
-                    worth if worth < *fewest as f64 => format!(
-                        ", worth about {worth} independent ones because samples are autocorrelated,"
-                    ),
-                    _ => String::new(),
-                }
+            } => Warning::new(
+                Code::FewSamples,
+                format!(
+                    "p99 has no upper confidence bound ({}; marked >=)",
+                    named(points)
+                ),
+                format!(
+                    ": {fewest} exchanges{} are too few. Use --count 1000 or more for p99, --count 10000 for \
+                     p99.9.",
+                    match worth.round() {
+                        worth if worth < *fewest as f64 => format!(
+                            ", worth about {worth} independent ones because samples are autocorrelated,"
+                        ),
+                        _ => String::new(),
+                    }
+                ),
             ),
-            Warning::Behind { points } => write!(
-                f,
-                "the schedule was not kept ({}): exchanges waited for earlier ones. Use the table from the \
-                 intended start; try a higher --depth or a longer --interval.",
-                named(points)
+            Found::Behind { points } => Warning::new(
+                Code::Behind,
+                format!("the schedule was not kept ({})", named(points)),
+                ": exchanges waited for earlier ones. Use the table from the intended start; try a higher \
+                 --depth or a longer --interval.",
             ),
-            Warning::Steal { points, worst } => write!(
-                f,
-                "the hypervisor stole up to {} of the time of this machine ({}). The tails are caused by this \
-                 host, not by the link: measure on a real machine.",
-                percent(*worst),
-                named(points)
+            Found::Steal { points, worst } => Warning::new(
+                Code::Steal,
+                format!(
+                    "the hypervisor stole up to {} of the time of this machine ({})",
+                    percent(*worst),
+                    named(points)
+                ),
+                ". The tails are caused by this host, not by the link: measure on a real machine.",
             ),
-            Warning::Preempted {
+            Found::Preempted {
                 points,
                 waited_ns,
                 pinned,
                 real_time,
-            } => {
-                write!(
-                    f,
-                    "other programs preempted the measuring thread, for up to {} per point ({}).",
+            } => Warning::new(
+                Code::Preempted,
+                format!(
+                    "the measuring thread was preempted for up to {} per point ({})",
                     time(*waited_ns as f64),
                     named(points)
-                )?;
+                ),
                 match (pinned, real_time) {
-                    (_, false) => write!(f, " Try --priority 50, or a less loaded host."),
-                    (false, true) => write!(f, " Try --pin CPU."),
-                    (true, true) => write!(f, " Look for other real-time programs on that CPU."),
-                }
-            }
-            Warning::Shared { points, worst } => write!(
-                f,
-                "other programs used {} of the CPU that the measuring thread is pinned to ({}). Use --pin with \
-                 another one.",
-                percent(*worst),
-                named(points)
+                    (_, false) => ". Try --priority 50, or a less loaded host.",
+                    (false, true) => ". Try --pin CPU.",
+                    (true, true) => ". Look for other real-time programs on that CPU.",
+                },
             ),
-            Warning::ClockGap { points, longest_ns } => write!(
-                f,
-                "the clock jumped by up to {} for a spinning thread ({}): an interrupt, the hypervisor or the \
-                 firmware. Tails of that length are caused by this host.",
-                time(*longest_ns as f64),
-                named(points)
+            Found::Shared { points, worst } => Warning::new(
+                Code::Shared,
+                format!(
+                    "other programs used {} of the CPU that the measuring thread is pinned to ({})",
+                    percent(*worst),
+                    named(points)
+                ),
+                ". Use --pin with another one.",
             ),
-            Warning::Stalled { points, times } => write!(
-                f,
-                "the device stalled an endpoint {times} times ({}); it was cleared each time, and outstanding \
-                 exchanges were lost. The device rejects the requests: check sizes and --protocol.",
-                named(points)
+            Found::ClockGap { points, longest_ns } => Warning::new(
+                Code::ClockGap,
+                format!(
+                    "the clock jumped by up to {} for a spinning thread ({})",
+                    time(*longest_ns as f64),
+                    named(points)
+                ),
+                ": an interrupt, the hypervisor or the firmware. Tails of that length are caused by this host.",
             ),
-            Warning::Storage { points } => write!(
-                f,
-                "samples arrived faster than they could be stored, and the loop waited ({}). Use fewer \
-                 exchanges, no --keep-data, or a faster disk.",
-                named(points)
+            Found::Stalled { points, times } => Warning::new(
+                Code::EndpointStalled,
+                format!(
+                    "the device stalled an endpoint {times} times ({})",
+                    named(points)
+                ),
+                "; it was cleared each time, and outstanding exchanges were lost. The device rejects the \
+                 requests: check sizes and --protocol.",
             ),
-            Warning::NearFloor {
+            Found::Storage { points } => Warning::new(
+                Code::Storage,
+                format!(
+                    "samples arrived faster than they could be stored, and the loop waited ({})",
+                    named(points)
+                ),
+                ". Use fewer exchanges, no --keep-data, or a faster disk.",
+            ),
+            Found::NearFloor {
                 points,
                 floor_ns,
                 wait,
-            } => {
-                write!(
-                    f,
-                    "{} close to the floor of this host, {} for this kind of link: the figures show the host \
-                     more than the device.",
-                    if points.len() == 1 {
-                        format!("{} is", named(points))
-                    } else {
-                        format!("{} are", named(points))
-                    },
+            } => Warning::new(
+                Code::NearFloor,
+                format!(
+                    "{} {} close to the floor of this host, {} for this kind of link",
+                    named(points),
+                    if points.len() == 1 { "is" } else { "are" },
                     time(*floor_ns)
-                )?;
-                if *wait == Wait::Block {
-                    write!(f, " --wait spin lowers the floor.")
-                } else {
-                    Ok(())
-                }
-            }
-            Warning::Load { cpu, memory } => write!(
-                f,
-                "measured under synthetic load: {cpu} computing and {memory} copying threads."
+                ),
+                match wait {
+                    Wait::Block => {
+                        ": the figures show the host more than the device. --wait spin lowers the floor."
+                    }
+                    _ => ": the figures show the host more than the device.",
+                },
             ),
-            Warning::Cut { points } => {
-                write!(
-                    f,
-                    "not measured to the end ({}); the samples taken so far are kept.",
-                    named(points)
-                )
-            }
+            Found::Load { cpu, memory } => load(*cpu, *memory),
+            Found::Cut { points } => cut(points),
         }
     }
+}
+
+/// That a load ran.
+pub(super) fn load(cpu: u32, memory: u32) -> Warning {
+    let finding =
+        format!("measured under synthetic load: {cpu} computing and {memory} copying threads");
+    Warning::new(Code::Load, finding, ".")
+}
+
+/// That these rows are not whole.
+pub(super) fn cut(rows: &[u32]) -> Warning {
+    Warning::new(
+        Code::Cut,
+        format!("not measured to the end ({})", named(rows)),
+        "; the samples taken so far are kept.",
+    )
 }

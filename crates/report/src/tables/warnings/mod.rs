@@ -1,27 +1,42 @@
 //! What keeps figures from being trusted, with the remedy in the flags that the user is using.
 
 mod closed_loop;
+mod codes;
 mod exchange;
 mod stream;
+mod warning;
+
+pub(super) use codes::Code;
+pub use codes::{Explained, WARNINGS};
+pub use warning::Warning;
 
 use super::flow_rows::Row;
 use wiregauge_run::{Loop, RunFile, Stream};
 
+/// What was reported at the start of a run.
+pub(super) fn of_start(remarks: &[String]) -> impl Iterator<Item = Warning> {
+    remarks
+        .iter()
+        .map(|remark| Warning::new(Code::Remark, remark.clone(), ""))
+}
+
 /// The warnings that an exchange run deserves.
-pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
-    texts(&exchange::of_run(file))
+pub(super) fn of_exchange(file: &RunFile) -> Vec<Warning> {
+    let found = exchange::of_run(file);
+    found.iter().map(exchange::Found::warning).collect()
 }
 
 /// The warnings that a stream run deserves; they name the rows by their position in `rows`.
-pub(super) fn of_stream(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<String> {
-    texts(&stream::of_run(file, rows))
+pub(super) fn of_stream(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<Warning> {
+    let found = stream::of_run(file, rows);
+    found.iter().map(stream::StreamWarning::warning).collect()
 }
 
 /// The warnings that a loop run deserves.
-pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<String> {
-    texts(&closed_loop::of_run(file))
-}
-
-fn texts<W: ToString>(warnings: &[W]) -> Vec<String> {
-    warnings.iter().map(ToString::to_string).collect()
+pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<Warning> {
+    let found = closed_loop::of_run(file);
+    found
+        .iter()
+        .map(closed_loop::LoopWarning::warning)
+        .collect()
 }

@@ -1,10 +1,12 @@
 //! What keeps a stream's figures from being trusted, and the remedy in the flags that the user is
 //! using.
 
+use super::codes::Code;
 use super::exchange::{self as warnings, named};
+use super::warning::Warning;
 use crate::tables::flow_rows::Row;
+use crate::tables::stream::is_unreported;
 use crate::units::{grouped, percent};
-use std::fmt;
 use wiregauge_record::{Ending, FlowSummary, Way};
 use wiregauge_run::{RunFile, Stream};
 
@@ -52,7 +54,7 @@ pub(in crate::tables) enum StreamWarning {
     /// A point is not whole.
     Cut { rows: Vec<u32> },
     /// What disturbs any measurement.
-    Other(warnings::Warning),
+    Other(warnings::Found),
 }
 
 /// The warnings that a run deserves.
@@ -70,10 +72,7 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
             found.push(make(rows));
         }
     };
-    let unreported = |flow: &FlowSummary| {
-        flow.device.is_none() && flow.counts.sent > 0 && flow.counts.received == 0
-    };
-    let lost = |flow: &FlowSummary| match unreported(flow) {
+    let lost = |flow: &FlowSummary| match is_unreported(flow) {
         true => 0.0,
         false => flow.counts.lost as f64 / flow.counts.sent.max(1) as f64,
     };
@@ -94,7 +93,7 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
         counts.duplicated + counts.corrupted + counts.stray > 0
     };
     add(those(&damaged), &|rows| StreamWarning::Damaged { rows });
-    add(those(&|row| unreported(row.1)), &|rows| {
+    add(those(&|row| is_unreported(row.1)), &|rows| {
         StreamWarning::Unreported { rows }
     });
     let overruns = |row: &Row<'_>| row.1.device.map_or(0, |device| device.overruns);
@@ -165,8 +164,9 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
     found
 }
 
-impl fmt::Display for StreamWarning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl StreamWarning {
+    /// What is printed.
+    pub(in crate::tables) fn warning(&self) -> Warning {
         match self {
             StreamWarning::Lost {
                 rows,
@@ -180,95 +180,105 @@ impl fmt::Display for StreamWarning {
                 };
                 let remedy = match (datagram, way) {
                     (true, _) => {
-                        "Datagrams have no flow control: a slower receiver loses data. Compare with tcp://, or \
-                         send more slowly."
+                        ". Datagrams have no flow control: a slower receiver loses data. Compare with tcp://, \
+                         or send more slowly."
                     }
                     (false, Way::In) => {
-                        "The buffer of the device overflows while this host does not read: check the gaps, try \
-                         a longer --queue or --priority, or compute the buffer with --rate."
+                        ". The buffer of the device overflows while this host does not read: check the gaps, \
+                         try a longer --queue or --priority, or compute the buffer with --rate."
                     }
                     (false, Way::Out) => {
-                        "Does the device use flow control (NAK, RTS/CTS, XOFF) when it is full? Also check \
+                        ". Does the device use flow control (NAK, RTS/CTS, XOFF) when it is full? Also check \
                          cable and --baud."
                     }
                 };
                 let (part, rows) = (percent(*worst), named(rows));
-                write!(f, "up to {part} of the bytes {who} ({rows}). {remedy}")
+                let finding = format!("up to {part} of the bytes {who} ({rows})");
+                Warning::new(Code::BytesLost, finding, remedy)
             }
-            StreamWarning::Damaged { rows } => write!(
-                f,
-                "bytes are corrupted, duplicated or were never sent ({}): this link is not reliable. Check \
-                 cable, --baud and the buffers of the device.",
-                named(rows)
+            StreamWarning::Damaged { rows } => Warning::new(
+                Code::BytesDamaged,
+                format!(
+                    "bytes are corrupted, duplicated or were never sent ({})",
+                    named(rows)
+                ),
+                ": this link is not reliable. Check cable, --baud and the buffers of the device.",
             ),
-            StreamWarning::Unreported { rows } => write!(
-                f,
-                "the device did not report what it received ({}): the number of lost bytes is unknown.",
-                named(rows)
+            StreamWarning::Unreported { rows } => Warning::new(
+                Code::Unreported,
+                format!(
+                    "the device did not report what it received ({})",
+                    named(rows)
+                ),
+                ": the number of lost bytes is unknown.",
             ),
-            StreamWarning::Overruns { rows, most } => write!(
-                f,
-                "the device could not send or receive data in time, up to {} times ({}). Its buffer is too \
-                 small for the gaps of this host, or it is too slow.",
-                grouped(*most),
-                named(rows)
+            StreamWarning::Overruns { rows, most } => Warning::new(
+                Code::Overruns,
+                format!(
+                    "the device could not send or receive data in time, up to {} times ({})",
+                    grouped(*most),
+                    named(rows)
+                ),
+                ". Its buffer is too small for the gaps of this host, or it is too slow.",
             ),
-            StreamWarning::Stalled { rows, most } => write!(
-                f,
-                "endpoints stalled and were cleared, up to {} times ({}): the device rejected transfers. Check \
-                 its firmware.",
-                grouped(*most),
-                named(rows)
+            StreamWarning::Stalled { rows, most } => Warning::new(
+                Code::EndpointStalled,
+                format!(
+                    "endpoints stalled and were cleared, up to {} times ({})",
+                    grouped(*most),
+                    named(rows)
+                ),
+                ": the device rejected transfers. Check its firmware.",
             ),
             StreamWarning::Shallow {
                 rows,
                 asked,
                 achieved,
-            } => write!(
-                f,
-                "a queue of {asked} was requested, {achieved:.1} achieved ({}): the host gap is large compared \
-                 with the transfer time. The rate is that of the achieved queue; try larger --transfer sizes, \
-                 --priority, or --no-check.",
-                named(rows)
+            } => Warning::new(
+                Code::ShallowQueue,
+                format!(
+                    "a queue of {asked} was requested, {achieved:.1} achieved ({})",
+                    named(rows)
+                ),
+                ": the host gap is large compared with the transfer time. The rate is that of the achieved \
+                 queue; try larger --transfer sizes, --priority, or --no-check.",
             ),
-            StreamWarning::OverLimit { rows } => write!(
-                f,
-                "the host sent more than the wire carries ({}): buffers in between were still filling. Use the \
-                 rate measured by the device, or try a longer --settle and --duration.",
-                named(rows)
+            StreamWarning::OverLimit { rows } => Warning::new(
+                Code::OverLimit,
+                format!("the host sent more than the wire carries ({})", named(rows)),
+                ": buffers in between were still filling. Use the rate measured by the device, or try a longer \
+                 --settle and --duration.",
             ),
-            StreamWarning::NoRealBus { rows } => write!(
-                f,
-                "both ends report more data than such a bus can carry ({}): there is no real bus in between. \
-                 An emulated bus has no limit; these figures are those of its software.",
-                named(rows)
+            StreamWarning::NoRealBus { rows } => Warning::new(
+                Code::NoRealBus,
+                format!(
+                    "both ends report more data than such a bus can carry ({})",
+                    named(rows)
+                ),
+                ": there is no real bus in between. An emulated bus has no limit; these figures are those of \
+                 its software.",
             ),
-            StreamWarning::Short { rows } => write!(
-                f,
-                "too few transfers for an interval of the rate ({}). Try a longer --duration or \
-                 a smaller --transfer.",
-                named(rows)
+            StreamWarning::Short { rows } => Warning::new(
+                Code::Short,
+                format!(
+                    "too few transfers for an interval of the rate ({})",
+                    named(rows)
+                ),
+                ". Try a longer --duration or a smaller --transfer.",
             ),
-            StreamWarning::TooSlow { rows } => write!(
-                f,
-                "the link is slower than a --rate ({}): no buffer is large enough for it.",
-                named(rows)
+            StreamWarning::TooSlow { rows } => Warning::new(
+                Code::TooSlow,
+                format!("the link is slower than a --rate ({})", named(rows)),
+                ": no buffer is large enough for it.",
             ),
-            StreamWarning::Unchecked => write!(
-                f,
-                "the content of received bytes was not checked (--no-check): only lost bytes are detected."
+            StreamWarning::Unchecked => Warning::new(
+                Code::Unchecked,
+                "the content of received bytes was not checked (--no-check)".into(),
+                ": only lost bytes are detected.",
             ),
-            StreamWarning::Load { cpu, memory } => warnings::Warning::Load {
-                cpu: *cpu,
-                memory: *memory,
-            }
-            .fmt(f),
-            StreamWarning::Cut { rows } => write!(
-                f,
-                "not measured to the end ({}); the samples taken so far are kept.",
-                named(rows)
-            ),
-            StreamWarning::Other(warning) => warning.fmt(f),
+            StreamWarning::Load { cpu, memory } => warnings::load(*cpu, *memory),
+            StreamWarning::Cut { rows } => warnings::cut(rows),
+            StreamWarning::Other(found) => found.warning(),
         }
     }
 }

@@ -1,0 +1,221 @@
+//! An exchange run in one table and one sentence.
+
+use super::{Brief, Fitted, SATURATED, of_limit, range, saturation};
+use crate::tables::exchange::{below, bounded, columns, dashes, intervals, point_cells, typical};
+use crate::tables::table::Table;
+use crate::units::{RateUnit, grouped, percent};
+use wiregauge_explain::ExchangeVerdict;
+use wiregauge_record::{PointSummary, Schedule};
+use wiregauge_run::RunFile;
+use wiregauge_stats::Distribution;
+
+/// What a narrow terminal does without.
+const SPARE: &[&str] = &["TRT", "n", "lost", "max"];
+
+/// One table and one sentence; and the tables that a flag requested.
+pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief {
+    // Links that run together may end in any order.
+    let mut points = file.points.clone();
+    points.sort_by_key(|point| point.point.index);
+    let mut tables = vec![Fitted {
+        table: table(&points),
+        spare: SPARE,
+    }];
+    let requested = confidence.then(|| intervals(&points));
+    tables.extend(
+        requested
+            .into_iter()
+            .chain(below(&file.plan, &points))
+            .map(|table| Fitted { table, spare: &[] }),
+    );
+    Brief {
+        tables,
+        finding: finding(file, &points),
+    }
+}
+
+fn table(points: &[PointSummary]) -> Table {
+    let unit = typical(points, |p| p.rtt.as_ref());
+    // With a schedule the start is given, and TRT says nothing.
+    let intended = points.iter().any(|p| p.from_intended.is_some());
+    let (other, other_unit) = match intended {
+        true => (
+            "intended p99",
+            typical(points, |p| p.from_intended.as_ref()),
+        ),
+        false => ("TRT", typical(points, |p| p.trt.as_ref())),
+    };
+    let limit = points.iter().find_map(|p| p.limit.as_ref());
+    let mut title = match intended {
+        true => format!(
+            "RTT in {}, p99 from the intended start in {}",
+            unit.name(),
+            other_unit.name()
+        ),
+        false => format!("RTT in {}, TRT in {}", unit.name(), other_unit.name()),
+    };
+    let rest = ["n", "lost", "p50", "p99", "max", other, "exchanges/s"];
+    let mut heads = columns(points, &rest);
+    if let Some(limit) = limit {
+        let most = grouped(limit.bytes_s as u64);
+        title += &format!("; limit: {most} B/s ({})", limit.source);
+        heads.push("% of limit");
+    }
+    let mut table = Table::new(title, &heads);
+    for point in points {
+        let mut cells = point_cells(points, point);
+        cells.extend([point.counts.answered, missing(point)].map(grouped));
+        match &point.rtt {
+            Some(rtt) => cells.extend([
+                bounded(unit, &rtt.p50),
+                bounded(unit, &rtt.p99),
+                unit.show(rtt.max),
+            ]),
+            None => cells.extend(dashes(3)),
+        }
+        let from_intended = point.from_intended.as_ref();
+        let trt = point.trt.as_ref().map(|trt| &trt.mean);
+        cells.push(match intended {
+            true => from_intended.map_or("-".into(), |of| bounded(other_unit, &of.p99)),
+            false => trt.map_or("-".into(), |trt| other_unit.show(trt.value)),
+        });
+        cells.push(rate(point.throughput.exchanges_s));
+        if limit.is_some() {
+            let used = point.limit.as_ref().map(|limit| percent(limit.used));
+            cells.push(used.unwrap_or("-".into()));
+        }
+        table.row(cells);
+    }
+    table
+}
+
+/// Exchanges without an answer in time.
+fn missing(point: &PointSummary) -> u64 {
+    point.counts.lost + point.counts.late
+}
+
+fn rate(exchanges_s: f64) -> String {
+    match exchanges_s < 100.0 {
+        true => format!("{exchanges_s:.1}"),
+        false => grouped(exchanges_s.round() as u64),
+    }
+}
+
+fn finding(file: &RunFile, points: &[PointSummary]) -> String {
+    if points.is_empty() {
+        return "no point was finished".into();
+    }
+    let scheduled = matches!(file.plan.schedule, Schedule::EveryNs(_));
+    let mut parts = Vec::new();
+    match points {
+        [_] => parts.extend(limited(file, points)),
+        _ if scheduled => {}
+        several => parts.extend(fastest(several)),
+    }
+    parts.extend(of_limit(
+        points
+            .iter()
+            .filter_map(|p| p.limit.as_ref())
+            .map(|l| l.used),
+    ));
+    let intended = points.iter().any(|p| p.from_intended.is_some());
+    parts.extend(match intended {
+        true => p99(points, "p99 from the intended start", |p| {
+            p.from_intended.as_ref()
+        }),
+        false => p99(points, "p99", |p| p.rtt.as_ref()),
+    });
+    let (lost, all) = points.iter().fold((0, 0), |(lost, all), point| {
+        (lost + missing(point), all + point.counts.exchanges)
+    });
+    parts.push(match lost {
+        0 => "0 lost".into(),
+        lost => format!("{} of {} lost", grouped(lost), grouped(all)),
+    });
+    let corrupted: u64 = points.iter().map(|p| p.counts.corrupted).sum();
+    if corrupted > 0 {
+        parts.push(format!("{} corrupted", grouped(corrupted)));
+    }
+    parts.join("; ")
+}
+
+/// What limits the only point.
+fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
+    let splits = wiregauge_explain::of_exchange(&file.plan, &file.conditions, points);
+    let part = |share: f64| format!("{:.0} %", share * 100.0);
+    Some(match &splits.first()?.verdict {
+        ExchangeVerdict::Nothing | ExchangeVerdict::Waiting { .. } => return None,
+        ExchangeVerdict::Schedule { under_way } => {
+            format!("outstanding for {} of the period", part(*under_way))
+        }
+        ExchangeVerdict::Bus { .. } => "the bus limits".into(),
+        ExchangeVerdict::Device { share } => {
+            format!(
+                "the device limits: {} of the RTT is device time",
+                part(*share)
+            )
+        }
+        ExchangeVerdict::DeviceBusy { .. } => {
+            "the device limits: it needs nearly the whole TRT".into()
+        }
+        ExchangeVerdict::OneAtATime { .. } => {
+            "one exchange at a time: a higher --depth may be faster".into()
+        }
+        ExchangeVerdict::HostBehind { achieved, depth } => {
+            format!("the host limits: depth {achieved:.1} of {depth} achieved")
+        }
+        ExchangeVerdict::PerhapsMore { .. } => "a higher --depth may be faster".into(),
+        ExchangeVerdict::SlowestStage { .. } => "saturated".into(),
+    })
+}
+
+/// The fastest of several points, and from which depth on its sizes are as fast.
+fn fastest(points: &[PointSummary]) -> Vec<String> {
+    let sizes = |p: &PointSummary| (p.point.out_bytes, p.point.in_bytes);
+    let one_size = points.iter().all(|p| sizes(p) == sizes(&points[0]));
+    let bytes_s = |p: &PointSummary| p.throughput.out_bytes_s + p.throughput.in_bytes_s;
+    let fast = |p: &PointSummary| match one_size {
+        true => p.throughput.exchanges_s,
+        false => bytes_s(p),
+    };
+    let answered = points.iter().filter(|p| p.rtt.is_some());
+    let Some(best) = answered.max_by(|a, b| fast(a).total_cmp(&fast(b))) else {
+        return Vec::new();
+    };
+    let most = match one_size {
+        true => format!("{} exchanges/s", rate(best.throughput.exchanges_s)),
+        false => {
+            let unit = RateUnit::fitting(bytes_s(best));
+            format!("{} {}", unit.show(bytes_s(best)), unit.name())
+        }
+    };
+    let row = best.point.index + 1;
+    let mut parts = vec![format!("fastest {most} (row {row})")];
+    let same = |p: &&PointSummary| {
+        let links = p.point.link == best.point.link && p.point.together == best.point.together;
+        links && sizes(p) == sizes(best)
+    };
+    let depths = points.iter().filter(same);
+    let depths = depths.map(|p| (p.point.depth, p.throughput.exchanges_s));
+    let saturation = saturation("depth", depths.collect());
+    // The share of the limit says it.
+    let is_full = best
+        .limit
+        .as_ref()
+        .is_some_and(|limit| limit.used >= SATURATED);
+    parts.extend(saturation.filter(|text| !is_full || text.starts_with("saturated")));
+    parts
+}
+
+fn p99(
+    points: &[PointSummary],
+    name: &str,
+    of: impl Fn(&PointSummary) -> Option<&Distribution>,
+) -> Option<String> {
+    let all = || points.iter().filter_map(&of).map(|times| &times.p99);
+    let lowest = all().min_by(|a, b| a.value.total_cmp(&b.value))?;
+    let highest = all().max_by(|a, b| a.value.total_cmp(&b.value))?;
+    let unit = typical(points, &of);
+    let (low, high) = (unit.show(lowest.value), bounded(unit, highest));
+    Some(range(name, unit.name(), low, high))
+}

@@ -1,0 +1,107 @@
+//! What is printed of a run by default: one table that fits the terminal, and one sentence.
+
+mod exchange;
+mod stream;
+
+pub(super) use exchange::of_exchange;
+pub(super) use stream::of_stream;
+
+use super::Table;
+
+/// A faster point is one that is faster by more than the scatter of short runs.
+const SATURATED: f64 = 0.95;
+
+/// What is printed of a run by default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Brief {
+    /// The table, and those that were requested by a flag.
+    tables: Vec<Fitted>,
+    /// The result in one sentence, from the summaries.
+    pub finding: String,
+}
+
+/// A table, and the columns that it can do without.
+#[derive(Clone, Debug, PartialEq)]
+struct Fitted {
+    table: Table,
+    /// Heads of columns, the first of which is left out first.
+    spare: &'static [&'static str],
+}
+
+impl Brief {
+    /// The tables, without the columns that do not fit into this many.
+    pub fn tables(&self, width: usize) -> impl Iterator<Item = Table> {
+        self.tables
+            .iter()
+            .map(move |fitted| fitted.table.fitting(width, fitted.spare))
+    }
+}
+
+/// `p99 1.2 to >=2.0 ms`: the range of a figure over the rows, from shown values.
+fn range(name: &str, unit: &str, lowest: String, highest: String) -> String {
+    match lowest == highest.trim_start_matches(">=") {
+        true => format!("{name} {highest} {unit}"),
+        false => format!("{name} {lowest} to {highest} {unit}"),
+    }
+}
+
+/// The part of the limit that the fullest row uses.
+fn of_limit(used: impl Iterator<Item = f64>) -> Option<String> {
+    let most = used.max_by(f64::total_cmp)? * 100.0;
+    Some(match most < 10.0 {
+        true => format!("{most:.1} % of the limit"),
+        false => format!("{most:.0} % of the limit"),
+    })
+}
+
+/// From which depth (or queue) on it is as fast as at any other that was measured; `None` for one
+/// depth.
+fn saturation(name: &str, mut rates: Vec<(u32, f64)>) -> Option<String> {
+    rates.sort_by_key(|rate| rate.0);
+    rates.dedup_by_key(|rate| rate.0);
+    let deepest = rates.last()?.0;
+    let highest = rates.iter().map(|rate| rate.1).fold(0.0, f64::max);
+    let (first, _) = *rates.iter().find(|rate| rate.1 >= SATURATED * highest)?;
+    match (rates.len() > 1, first < deepest) {
+        (false, _) => None,
+        (true, true) => Some(format!("saturated at {name} {first}")),
+        (true, false) => Some(format!("no saturation up to {name} {deepest}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn saturation_is_the_lowest_depth_that_is_as_fast_as_the_fastest() {
+        let of = |rates: &[(u32, f64)]| saturation("depth", rates.to_vec());
+        assert_eq!(
+            of(&[(4, 99.0), (1, 30.0), (8, 100.0)]).as_deref(),
+            Some("saturated at depth 4")
+        );
+        assert_eq!(
+            of(&[(1, 30.0), (2, 60.0), (8, 100.0)]).as_deref(),
+            Some("no saturation up to depth 8")
+        );
+        // More is slower.
+        assert_eq!(
+            of(&[(1, 100.0), (2, 60.0)]).as_deref(),
+            Some("saturated at depth 1")
+        );
+        assert_eq!(of(&[(4, 99.0)]), None);
+        assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn a_table_leaves_out_what_it_can_spare_until_it_fits() {
+        let mut table = Table::new("", &["n", "p50", "TRT"]);
+        table.row(["1000", "12.34", "15.67"].map(str::to_owned).to_vec());
+        let heads = |width| table.fitting(width, &["TRT", "n"]).columns.join(" ");
+        assert_eq!(heads(100), "n p50 TRT");
+        assert_eq!(heads(table.width()), "n p50 TRT");
+        assert_eq!(heads(table.width() - 1), "n p50");
+        assert_eq!(heads(1), "p50");
+        assert_eq!(table.fitting(1, &["TRT", "n"]).rows, [["12.34"]]);
+    }
+}

@@ -1,0 +1,141 @@
+//! A stream run in one table and one sentence.
+
+use super::{Brief, Fitted, of_limit, range, saturation};
+use crate::tables::flow_rows::Row;
+use crate::tables::stream::{
+    buffers, columns, half_width, is_unreported, point_cells, quantile, typical_gap, unit_of,
+};
+use crate::tables::table::Table;
+use crate::units::{grouped, percent};
+use wiregauge_record::{FlowSummary, Way};
+
+/// What a narrow terminal does without.
+const SPARE: &[&str] = &["95 %", "lost B"];
+
+/// What the table of buffers does without.
+const SPARE_OF_BUFFERS: &[&str] = &["supported down to", "95 %"];
+
+/// One table and one sentence; and the buffers, which --rate requested.
+pub(in crate::tables) fn of_stream(rows: &[Row<'_>]) -> Brief {
+    let mut tables = vec![Fitted {
+        table: table(rows),
+        spare: SPARE,
+    }];
+    tables.extend(buffers(rows).map(|table| Fitted {
+        table,
+        spare: SPARE_OF_BUFFERS,
+    }));
+    Brief {
+        tables,
+        finding: finding(rows),
+    }
+}
+
+fn table(rows: &[Row<'_>]) -> Table {
+    let (unit, gap_unit) = (unit_of(rows), typical_gap(rows));
+    let limit = rows.iter().find_map(|(_, flow)| flow.limit.as_ref());
+    let mut title = format!("Rates; gap between completions in {}", gap_unit.name());
+    let mut heads = columns(rows, &[unit.name(), "95 %", "lost B", "gap p99"]);
+    if let Some(limit) = limit {
+        let most = unit.show(limit.bytes_s);
+        title += &format!("; limit: {most} {} ({})", unit.name(), limit.source);
+        heads.push("% of limit");
+    }
+    let mut table = Table::new(title, &heads);
+    for row in rows {
+        let flow = row.1;
+        let mut cells = point_cells(rows, row);
+        match &flow.rate {
+            Some(rate) => cells.extend([unit.show(rate.value), half_width(unit, rate)]),
+            None => cells.extend(["-".to_owned(), "-".to_owned()]),
+        }
+        cells.push(match is_unreported(flow) {
+            true => "?".into(),
+            false => grouped(flow.counts.lost),
+        });
+        let gap = flow.gap.as_ref();
+        cells.push(gap.map_or("-".into(), |gap| quantile(gap_unit, &gap.p99)));
+        if limit.is_some() {
+            let used = flow.limit.as_ref().map(|limit| percent(limit.used));
+            cells.push(used.unwrap_or("-".into()));
+        }
+        table.row(cells);
+    }
+    table
+}
+
+fn finding(rows: &[Row<'_>]) -> String {
+    if rows.is_empty() {
+        return "no point was finished".into();
+    }
+    let mut parts = Vec::new();
+    for way in [Way::In, Way::Out] {
+        parts.extend(fastest(rows, way));
+    }
+    let limits = rows.iter().filter_map(|(_, flow)| flow.limit.as_ref());
+    parts.extend(of_limit(limits.map(|limit| limit.used)));
+    let unit = typical_gap(rows);
+    let gaps = || {
+        rows.iter()
+            .filter_map(|(_, flow)| Some(&flow.gap.as_ref()?.p99))
+    };
+    let lowest = gaps().min_by(|a, b| a.value.total_cmp(&b.value));
+    let highest = gaps().max_by(|a, b| a.value.total_cmp(&b.value));
+    parts.extend(lowest.zip(highest).map(|(low, high)| {
+        let (low, high) = (unit.show(low.value), quantile(unit, high));
+        range("gap p99", unit.name(), low, high)
+    }));
+    parts.push(arrived(rows));
+    parts.join("; ")
+}
+
+/// The fastest row of a direction, and from which queue on its transfers are as fast.
+fn fastest(rows: &[Row<'_>], way: Way) -> Vec<String> {
+    let rate = |flow: &FlowSummary| flow.rate.as_ref().map(|rate| rate.value);
+    let rated = (1..).zip(rows).filter_map(|(at, row)| {
+        let of_way = row.1.way == way;
+        Some((at, row, rate(row.1).filter(|_| of_way)?))
+    });
+    let Some((at, best, most)) = rated.max_by(|a, b| a.2.total_cmp(&b.2)) else {
+        return Vec::new();
+    };
+    let unit = unit_of(rows);
+    let mut text = format!(
+        "{} {} {}",
+        way.name().to_uppercase(),
+        unit.show(most),
+        unit.name()
+    );
+    let (of, point) = (rows.iter().filter(|row| row.1.way == way), best.0.point);
+    if of.clone().count() > 1 {
+        text = format!("{text} (row {at})");
+    }
+    let same = |row: &&Row<'_>| {
+        let other = row.0.point;
+        let links = other.link == point.link && other.together == point.together;
+        links && other.direction == point.direction && other.transfer_bytes == point.transfer_bytes
+    };
+    let queues = of.filter(same);
+    let queues = queues.filter_map(|row| Some((row.0.point.queue, rate(row.1)?)));
+    let mut parts = vec![text];
+    parts.extend(saturation("queue", queues.collect()));
+    parts
+}
+
+/// What became of the bytes.
+fn arrived(rows: &[Row<'_>]) -> String {
+    if rows.iter().any(|(_, flow)| is_unreported(flow)) {
+        return "number of lost bytes unknown".into();
+    }
+    let sum = |of: fn(&FlowSummary) -> u64| -> u64 { rows.iter().map(|(_, flow)| of(flow)).sum() };
+    let (lost, sent) = (sum(|flow| flow.counts.lost), sum(|flow| flow.counts.sent));
+    let wrong = sum(|flow| flow.counts.duplicated + flow.counts.corrupted + flow.counts.stray);
+    let mut text = match lost {
+        0 => "0 bytes lost".into(),
+        lost => format!("{} of {} bytes lost", grouped(lost), grouped(sent)),
+    };
+    if wrong > 0 {
+        text += &format!(", {} duplicated, corrupted or stray", grouped(wrong));
+    }
+    text
+}

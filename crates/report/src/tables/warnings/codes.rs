@@ -1,0 +1,197 @@
+//! The codes of the warnings, and what `wiregauge help CODE` says of each. A code keeps its meaning
+//! and is not used again.
+
+/// What a code means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// Such as `W07`.
+    pub code: &'static str,
+    /// The finding, in general.
+    pub finding: &'static str,
+    /// What it means for the figures.
+    pub consequence: &'static str,
+    /// What to do.
+    pub remedy: &'static str,
+}
+
+/// Declares the codes: a warning without a code, or a code without its explanation, does not
+/// compile, and the compiler reports a code that no warning has.
+macro_rules! codes {
+    ($($name:ident $code:literal: $finding:literal, $consequence:literal, $remedy:literal;)*) => {
+        /// Which warning it is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(in crate::tables) enum Code {
+            $(#[doc = $finding] $name,)*
+        }
+
+        impl Code {
+            /// As it is printed.
+            pub(in crate::tables) fn name(self) -> &'static str {
+                match self {
+                    $(Code::$name => $code,)*
+                }
+            }
+        }
+
+        /// Every code, in ascending order.
+        pub const WARNINGS: &[Explained] = &[
+            $(Explained {
+                code: $code,
+                finding: $finding,
+                consequence: $consequence,
+                remedy: $remedy,
+            },)*
+        ];
+    };
+}
+
+codes! {
+    Lost "W01": "Exchanges were not answered in time.",
+        "RTT figures are for the answered exchanges. Over all exchanges, percentiles above the \
+         answered share are undefined.",
+        "Use a lower --depth or --rate, or a longer --timeout. Check cable, --baud and the buffers \
+         of the device.";
+    Corrupted "W02": "Answers have wrong bytes.",
+        "The link is not reliable. These exchanges are counted, but not part of the RTT figures.",
+        "Check cable, --baud, flow control and the buffers of the device.";
+    Cut "W03": "A point was not measured to the end.",
+        "The samples taken so far are kept, and the figures are of those.",
+        "Measure again without an interruption. If the run failed, its error is printed below the \
+         warnings.";
+    Shallow "W04": "Fewer requests were outstanding than --depth allows.",
+        "The host, or a full buffer, delayed requests. TRT and throughput are those of the \
+         achieved depth.",
+        "Use --wait spin, --priority, or smaller sizes.";
+    FewSamples "W05": "A percentile has no upper confidence bound.",
+        "There are too few independent samples for it, so the value is marked >=: more samples \
+         could give a much larger one. Autocorrelated samples are worth fewer independent ones.",
+        "Use --count 1000 or more for p99, --count 10000 or more for p99.9.";
+    Behind "W06": "The schedule was not kept.",
+        "Exchanges waited for earlier ones. RTT figures leave out that wait (coordinated omission); \
+         times from the intended start include it.",
+        "Use the figures from the intended start (--full). Try a higher --depth or a longer \
+         --interval.";
+    Steal "W07": "The hypervisor took CPU time from this virtual machine.",
+        "The tails (p99, max) are caused by this host, not by the link.",
+        "Measure on a real machine, or on a virtual machine with CPUs of its own.";
+    Preempted "W08": "Other programs preempted the measuring thread.",
+        "The tails (p99, max) include the time in which it did not run.",
+        "Use --priority 50, --pin CPU, or a less loaded host; wiregauge doctor finds what disturbs \
+         it.";
+    Shared "W09": "Other programs used the CPU to which the measuring thread is pinned.",
+        "The tails (p99, max) include their time.",
+        "Use --pin with another CPU, or isolate this one (isolcpus, cpuset).";
+    ClockGap "W10": "The clock jumped for a spinning thread.",
+        "An interrupt, the hypervisor or the firmware (SMI) stopped the CPU. Tails of that length \
+         are caused by this host.",
+        "Use --pin with another CPU, a real machine, or disable power management and SMIs in the \
+         firmware; see wiregauge doctor.";
+    Storage "W11": "Samples arrived faster than they could be stored.",
+        "The measuring thread waited for the storage, so the rate is too low.",
+        "Use fewer exchanges, no --keep-data, or a faster disk.";
+    EndpointStalled "W12": "The device stalled an endpoint.",
+        "Each stall was cleared, and outstanding exchanges or transfers were lost.",
+        "The device rejects the requests: check sizes, --protocol and its firmware.";
+    NearFloor "W13": "RTT is close to the floor of this host.",
+        "The figures show the host more than the device.",
+        "Use --wait spin, which lowers the floor, or a faster host.";
+    Load "W14": "Measured under synthetic load (--host-load).",
+        "The figures are those of a loaded host.",
+        "Leave out --host-load to measure the unloaded host.";
+    Remark "W15": "The link or the host reported a problem at the start of the run.",
+        "A requested setting may not be in effect.",
+        "The line of the warning names the setting and the reason.";
+    BytesLost "W20": "Bytes of a stream were lost.",
+        "The rate is that of what arrived.",
+        "IN: the buffer of the device overflows while this host does not read; try a longer --queue \
+         or --priority, or compute the buffer with --rate. OUT: use flow control (NAK, RTS/CTS, \
+         XOFF). UDP has none: compare with tcp://, or send more slowly.";
+    BytesDamaged "W21": "Bytes of a stream are corrupted, duplicated or were never sent.",
+        "The link is not reliable.",
+        "Check cable, --baud, flow control and the buffers of the device.";
+    Unreported "W22": "The device did not report what it received.",
+        "The number of lost bytes is unknown; the rate is the host's.",
+        "Use a responder that reports its counts at the end of a stream (docs/protocol.md).";
+    Overruns "W23": "The device could not send or receive data in time.",
+        "Its buffer is too small for the gaps of this host, or the device is too slow.",
+        "Use --rate to compute the buffer that it needs; --priority and --queue make the gaps \
+         shorter.";
+    ShallowQueue "W24": "Fewer transfers were pending than --queue allows.",
+        "The host gap is large compared with the transfer time. The rate is that of the achieved \
+         queue.",
+        "Use larger --transfer sizes, --priority, or --no-check.";
+    OverLimit "W25": "The host sent more than the wire carries.",
+        "Buffers in between were still filling: the rate is not that of the wire.",
+        "Use the rate measured by the device (--full), or a longer --settle and --duration.";
+    NoRealBus "W26": "Both ends report more data than such a bus can carry.",
+        "There is no real bus in between. An emulated bus has no limit; the figures are those of its \
+         software.",
+        "Nothing to do if the bus is emulated. Otherwise check the speed that the link reports.";
+    Short "W27": "Too few transfers for a confidence interval of the rate.",
+        "The scatter of the rate is unknown.",
+        "Use a longer --duration or a smaller --transfer.";
+    TooSlow "W28": "The link is slower than a --rate.",
+        "No buffer is large enough for that rate.",
+        "Use a lower --rate, or a faster link (wiregauge limits).";
+    Unchecked "W29": "The content of received bytes was not checked (--no-check).",
+        "Only lost bytes are detected.",
+        "Leave out --no-check where correctness matters more than CPU time.";
+    LoopStalled "W40": "Blocks of a loop were lost or starved although its rings should exceed any delay.",
+        "The latency needed is longer than shown.",
+        "Use a larger --ring, --priority, or a lower --rate.";
+    PreloadTooShort "W41": "The requested preload did not hold.",
+        "The output starved, or input was lost.",
+        "The table has the latency needed in this run; --find tests preloads until one holds.";
+    PreloadNotHeld "W42": "A tested preload did not hold, and a longer one did.",
+        "A longer delay occurred than in the run before.",
+        "Use longer runs (--duration, --hold), and rely on the confidence bound, not on one run.";
+    NoPreloadHeld "W43": "No tested preload held.",
+        "The delays of this host kept growing within --hold.",
+        "Use --priority, --pin, or a less loaded machine.";
+    WrongOutput "W44": "The output is not the processed input one preload later.",
+        "The latency in the table is wrong.",
+        "Report this with the run: the device or the loop loses or repeats data.";
+    MarkerLost "W45": "The marker that was sent did not return.",
+        "The latency is not verified.",
+        "Use a cable from output to input; check the output's volume and the input's gain \
+         (alsamixer).";
+    Unverified "W46": "The latency was not verified.",
+        "There were too few blocks without a stall.",
+        "Use a longer --duration, or a longer preload.";
+    Busy "W47": "Processing takes nearly all of the time.",
+        "There is no reserve for delays.",
+        "Use a lower --rate, fewer stages, or a larger --notify.";
+    Throttled "W48": "The loop's thread runs longer at real-time priority than the kernel allows.",
+        "The kernel throttles it for the rest of each second.",
+        "Use --wait sleep, or hybrid with a shorter spin, a lower --rate, or sysctl \
+         kernel.sched_rt_runtime_us=-1.";
+    DeviceLate "W49": "The virtual device, a program on this host, was late.",
+        "The delays of the loop include this.",
+        "Use `virtual`, which needs no CPU and is never late, or --priority.";
+    FewBlocks "W50": "Too few blocks for rare delays.",
+        "The tail of the delays is not known.",
+        "Use a longer --duration.";
+    NoExtrapolation "W60": "A tail was not extrapolated.",
+        "Miss rates below one in the number of measured cycles are not estimated.",
+        "The line of the warning names the reason and what helps (docs/deadline.md).";
+    MissedUnanswered "W61": "Exchanges without a correct answer in time are missed cycles.",
+        "The tail is fitted to the correct answers only.",
+        "Find the cause of the losses first: wiregauge show RUN.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_unique_ascending_and_explained_in_sentences() {
+        assert!(WARNINGS.is_sorted_by(|a, b| a.code < b.code));
+        for one in WARNINGS {
+            let digits = one.code.strip_prefix('W').expect("W and a number");
+            assert!(digits.len() == 2 && digits.parse::<u8>().is_ok(), "{one:?}");
+            for text in [one.finding, one.consequence, one.remedy] {
+                assert!(text.ends_with('.') && text.len() > 10, "{one:?}");
+            }
+        }
+    }
+}
