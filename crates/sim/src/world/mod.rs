@@ -105,6 +105,7 @@ impl Ord for Due {
 pub struct World {
     now_ns: u64,
     random: Random,
+    was_idle: bool,
     shape: Shape,
     faults: Faults,
     datagram: bool,
@@ -140,6 +141,7 @@ impl World {
         let mut world = World {
             now_ns: 0,
             random: Random::new(scenario.seed ^ 0x0571_D0F1),
+            was_idle: false,
             shape: scenario.shape,
             faults: scenario.faults,
             datagram: scenario.datagram,
@@ -288,7 +290,8 @@ impl World {
         if self.broken || !self.open {
             return Err(Broken);
         }
-        if self.random.chance(self.faults.idle_call) {
+        self.was_idle = self.random.chance(self.faults.idle_call);
+        if self.was_idle {
             return Ok(Vec::new());
         }
         if self.datagram {
@@ -301,6 +304,11 @@ impl World {
         let bytes = self.host_in.drain(..count).collect();
         self.kick();
         Ok(bytes)
+    }
+
+    /// True if the last receive was interrupted, whatever there was to receive.
+    pub fn was_idle(&self) -> bool {
+        self.was_idle
     }
 
     /// Waits until there is something to receive (or room to send), the link breaks, or the time is over.
