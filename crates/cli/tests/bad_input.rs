@@ -274,7 +274,12 @@ fn sizes_that_no_exchange_can_have_are_refused_before_anything_is_opened() {
         ("--out 15", "--out 16"),
         ("--in 31", "--in 32"),
         ("--in 17M", "smaller sizes"),
-        ("--depth 0", "--depth 1"),
+        ("--depth 0", "the minimum is 1"),
+        (
+            "--depth x",
+            "`x` is not a valid depth: use a list such as 1,2,4",
+        ),
+        ("--count 0", "the minimum is 1"),
         (
             "--protocol echo --out 100 --in 200",
             "cannot answer 100 B with 200 B",

@@ -104,7 +104,7 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
     let text = desk.output("explain last --predict in=2k,depth=3 --predict in=64k,depth=2");
     for word in [
         "Link model",
-        "time per exchange, alone",
+        "fixed time per exchange (depth 1)",
         "leave-one-out error %",
         "Predicted, means in",
         "no prediction interval: outside the measured range (IN 64 to 4096 B)",

@@ -55,7 +55,13 @@ fn print<K: RunKind>(
     let mut out = session.caller.words();
     match look.json {
         true => json(&mut out, file)?,
-        false => text(&mut out, &tell(), look.quiet)?,
+        false => {
+            let mut tables = tell();
+            if look.error_follows {
+                tables.failed = None;
+            }
+            text(&mut out, &tables, look.quiet)?;
+        }
     }
     out.flush()?;
     Ok(())

@@ -78,7 +78,7 @@ fn table(out: &mut dyn Write, title: &str, all: &[&Best]) -> std::io::Result<()>
 
 /// How the figures come about, and what they leave out.
 fn how(out: &mut dyn Write, all: &[Best]) -> std::io::Result<()> {
-    writeln!(out, "\n{HEADING}How{RESET}")?;
+    writeln!(out, "\n{HEADING}Formula{RESET}")?;
     for one in all {
         writeln!(out, "  {}: {}", one.kind.name(), one.limit.formula)?;
     }
@@ -93,7 +93,7 @@ fn how(out: &mut dyn Write, all: &[Best]) -> std::io::Result<()> {
     }
     let mut sources: Vec<&str> = all.iter().map(|one| one.limit.source.as_str()).collect();
     sources.dedup();
-    writeln!(out, "\n{HEADING}Source{RESET}")?;
+    writeln!(out, "\n{HEADING}Reference{RESET}")?;
     for source in sources {
         writeln!(out, "  {source}")?;
     }
