@@ -134,10 +134,9 @@ def exchange(
     out_sizes, in_sizes
         Sizes of a request and of a response, in bytes.
     depth
-        Number of outstanding requests.
+        Requests outstanding at the same time.
     batch
-        Maximum number of requests per system call; if not given, no limit, or fewer if a short trial
-        before the point is faster with fewer.
+        Maximum requests per system call; if not given, chosen by a short test; 1 over UDP and USB.
     count
         Number of exchanges at each point.
     duration
@@ -170,7 +169,8 @@ def exchange(
     host_load
         Synthetic load while measuring, such as ``{"cpu": 2, "memory": 1}``.
     no_calibration
-        Do not measure the floor of this host before and after the run.
+        Do not measure the floor before and after the run: the shortest time that this host
+        itself needs, without a device.
     baud
         Baud rate of a serial line; unchanged, if not given.
     quick_ack

@@ -246,7 +246,8 @@ def tune(
     host_load
         Synthetic load while measuring, such as ``{"cpu": 2, "memory": 1}``.
     no_calibration
-        Do not measure the floor of this host before and after the confirming run.
+        Do not measure the floor before and after the confirming run: the shortest time that this
+        host itself needs, without a device.
     baud
         Baud rate of a serial line; unchanged, if not given.
     figure

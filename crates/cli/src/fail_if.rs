@@ -192,7 +192,7 @@ impl FailIf {
         judged
             .undecided
             .extend(unmatched.map(|Unmatched { point, missing_in }| {
-                format!("{point}: not measured in {}", missing_in.join(", "))
+                format!("at {point}: not measured in {}", missing_in.join(", "))
             }));
         Ok(judged)
     }
@@ -217,11 +217,10 @@ impl FailIf {
     }
 
     fn judge_one(&self, point: &ComparedPoint, compared: &Compared, judged: &mut Judged) {
-        let name = format!("{} {}", point.point, compared.figure);
         let Some(found) = compared.judged() else {
             judged
                 .undecided
-                .push(format!("{name}: unknown on one side or both"));
+                .push(format!("at {}: unknown on one side or both", point.point));
             return;
         };
         // As a change for the worse, the better or either, so that more of it is more to object to.
@@ -241,17 +240,15 @@ impl FailIf {
             _ => "",
         };
         let percent = |part: f64| format!("{:+.2} %{points}", part * 100.0);
-        let printed = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), percent);
-        let text = format!(
-            "{name}: {} ({} to {})",
-            percent(found.value),
-            printed(found.low),
-            printed(found.high)
-        );
+        let printed = |bound: Option<f64>| bound.map_or_else(|| "unknown".to_owned(), percent);
+        let interval = format!("{} to {}", printed(found.low), printed(found.high));
         if met {
-            judged.met.push(text);
+            let (figure, value) = (compared.figure, percent(found.value));
+            let met = format!("{} {figure}: {value} ({interval})", point.point);
+            judged.met.push(met);
         } else if may_be {
-            judged.undecided.push(text);
+            let undecided = format!("at {}: interval {interval}", point.point);
+            judged.undecided.push(undecided);
         }
     }
 }

@@ -40,6 +40,49 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
     })
 }
 
+/// `1,2,4`; a range without steps goes by doubling.
+pub fn depths(text: &str) -> Result<Sizes, String> {
+    counted(text, "depth", sizes)
+}
+
+/// As [`depths`], of a queue.
+pub fn queues(text: &str) -> Result<Sizes, String> {
+    counted(text, "queue", sizes)
+}
+
+/// Numbers that begin at 1.
+fn counted(
+    text: &str,
+    what: &str,
+    parse: impl Fn(&str) -> Result<Sizes, String>,
+) -> Result<Sizes, String> {
+    for number in text.split([',', ':']).flat_map(|part| part.split("..")) {
+        match size(number) {
+            Ok(0) => return Err(format!("{what} 0 is not valid: the minimum is 1")),
+            Ok(_) => {}
+            Err(_) => {
+                return Err(format!(
+                    "`{number}` is not a valid {what}: use a list such as 1,2,4"
+                ));
+            }
+        }
+    }
+    parse(text)
+}
+
+/// The maximum size of a frame: [`size`], up to that of the protocol.
+pub fn max_size(text: &str) -> Result<u32, String> {
+    let too_large = || format!("`{text}` is too large: the maximum is 16M");
+    let digits = text.strip_suffix(['G', 'g', 'T', 't']);
+    if digits.is_some_and(|digits| digits.parse::<u32>().is_ok()) {
+        return Err(too_large());
+    }
+    match size(text)? {
+        bytes if bytes > wiregauge_wire::MAX_FRAME => Err(too_large()),
+        bytes => Ok(bytes),
+    }
+}
+
 /// Sizes to choose from: a range without steps has every multiple of 16 (or of a larger power of
 /// two, where those are too many), and both its ends.
 pub fn choices_of_sizes(text: &str) -> Result<Sizes, String> {
@@ -47,7 +90,16 @@ pub fn choices_of_sizes(text: &str) -> Result<Sizes, String> {
 }
 
 /// Depths to choose from: a range without steps has every number, or every so many.
-pub fn choices_of_numbers(text: &str) -> Result<Sizes, String> {
+pub fn choices_of_depths(text: &str) -> Result<Sizes, String> {
+    counted(text, "depth", choices_of_numbers)
+}
+
+/// As [`choices_of_depths`], of a queue.
+pub fn choices_of_queues(text: &str) -> Result<Sizes, String> {
+    counted(text, "queue", choices_of_numbers)
+}
+
+fn choices_of_numbers(text: &str) -> Result<Sizes, String> {
     list(text, |from, to| finely(from, to, 1, 64)).map(sorted)
 }
 
@@ -114,6 +166,14 @@ pub fn effort(text: &str) -> Result<Effort, String> {
     found.map_err(|_| {
         format!("`{text}` is neither a number of exchanges nor a duration, such as 10k or 5s")
     })
+}
+
+/// A [`count`] of what is measured.
+pub fn positive_count(text: &str) -> Result<Count, String> {
+    match count(text)? {
+        Count(0) => Err("the minimum is 1".into()),
+        positive => Ok(positive),
+    }
 }
 
 /// `1000`, `10k`, `100M`; k is 1000.
@@ -292,7 +352,7 @@ pub fn often(text: &str) -> Result<FaultRate, String> {
 /// `every=1000:400ms`.
 pub fn stall(text: &str) -> Result<(FaultRate, u64), String> {
     let (when, long) = text.split_once(':').ok_or_else(|| {
-        format!("`{text}` is not a valid stall: use OFTEN:TIME, such as every=1000:400ms")
+        format!("`{text}` is not a valid stall: use RATE:TIME, such as every=1000:400ms")
     })?;
     Ok((often(when)?, duration(long)?.as_nanos() as u64))
 }

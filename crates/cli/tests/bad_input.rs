@@ -271,10 +271,9 @@ fn sizes_that_no_exchange_can_have_are_refused_before_anything_is_opened() {
     for (flags, says) in [
         ("--out 0", "0"),
         ("--protocol echo --out 0", "0"),
-        ("--out 15", "--out 16"),
-        ("--in 31", "--in 32"),
+        ("--out 15", "needs at least 16 B"),
+        ("--in 31", "needs at least 32 B"),
         ("--in 17M", "smaller sizes"),
-        ("--depth 0", "--depth 1"),
         (
             "--protocol echo --out 100 --in 200",
             "cannot answer 100 B with 200 B",
@@ -314,7 +313,9 @@ fn lists_times_and_loads_that_cannot_be_read_are_shown_how_they_are_written() {
         ("--in 1..4000000:1", "more than 10000 values"),
         ("--in -5", "-5"),
         ("--in 5G", "such as 64"),
-        ("--depth one", "such as 64"),
+        ("--depth one", "use a list such as 1,2,4"),
+        ("--depth 0", "the minimum is 1"),
+        ("--count 0", "the minimum is 1"),
         ("--count 1.5", "such as 1000"),
         ("--count 99999M", "such as 1000"),
         ("--duration 5", "such as 300ms"),

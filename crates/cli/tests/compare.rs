@@ -209,7 +209,7 @@ fn points_that_one_side_lacks_are_named_and_not_decided() {
     found
         .code(0)
         .stdout(named)
-        .stderr(contains("inconclusive").and(contains("depth=2")));
+        .stderr(contains("cannot decide").and(contains("depth=2")));
     let apart = desk.wiregauge("compare long other").assert();
     apart
         .code(2)

@@ -139,13 +139,13 @@ fn the_worst_comes_first_with_evidence_cost_source_and_a_command() {
         "problem governor: the frequency governor is schedutil, not performance"
     );
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let seen = "seen /sys/devices/system/cpu/cpufreq/policy*/scaling_governor = schedutil cost ";
+    let seen = "found /sys/devices/system/cpu/cpufreq/policy*/scaling_governor = schedutil effect ";
     assert!(words.contains(seen), "{text}");
     for part in [
-        "cost  ",
-        "[faschingbauer.me",
+        "effect ",
+        "(source: faschingbauer.me",
         "fix    echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
-        "?       real-time: ",
+        "unknown real-time: ",
         "2 settings can be changed now, and restored with --undo:",
         "  sudo wiregauge doctor --only real-time,governor --fix\n",
     ] {

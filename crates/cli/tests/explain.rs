@@ -69,7 +69,7 @@ fn a_stream_over_a_socket_is_split_into_system_calls_and_what_is_between_them() 
     assert_eq!(models.len(), 1, "{models:?}");
     assert_eq!(models[0]["model"]["settings"], 3);
     assert!(text.contains("Link model, in"), "{text}");
-    assert!(text.contains("time per transfer, alone"), "{text}");
+    assert!(text.contains("fixed time per transfer (queue 1)"), "{text}");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
     let text = desk.output("explain last --predict in=2k,depth=3 --predict in=64k,depth=2");
     for word in [
         "Link model",
-        "time per exchange, alone",
+        "fixed time per exchange (depth 1)",
         "leave-one-out error %",
         "Predicted, means in",
         "no prediction interval: outside the measured range (IN 64 to 4096 B)",
@@ -135,7 +135,7 @@ fn a_run_of_one_point_says_why_it_has_no_model_and_refuses_to_predict() {
     desk.output("exchange null:// --count 40 --no-calibration");
     let text = desk.output("explain last");
     assert!(
-        text.contains("no model: a model requires 3 different"),
+        text.contains("no model: a model requires 3 points"),
         "{text}"
     );
     desk.wiregauge("explain last --predict in=4k")

@@ -218,7 +218,9 @@ fn a_required_limit_decides_the_exit_code() {
     desk.wiregauge(&format!("{exchange} --in 48,100 --require lost<1%"))
         .assert()
         .code(1)
-        .stderr(contains("missed: lost<1%").and(contains("rows 1, 2").or(contains("row 1, 2"))));
+        .stderr(
+            contains("limit not met: lost<1%").and(contains("rows 1, 2").or(contains("row 1, 2"))),
+        );
     desk.wiregauge(&format!("{exchange} --require max<1ns"))
         .assert()
         .code(1)

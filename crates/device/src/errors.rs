@@ -27,9 +27,9 @@ pub fn link_failed(doing: &str, address: &str, error: &io::Error) -> LinkError {
         LinkErrorKind::Disconnected => {
             error.hint("was the device unplugged or reset, or its program restarted? open it again")
         }
-        LinkErrorKind::Unreachable => {
-            error.hint("is the responder running? on the device: wiregauge serve ADDRESS")
-        }
+        LinkErrorKind::Unreachable => error.hint(format!(
+            "is the responder running? on the device: wiregauge serve {address}"
+        )),
         _ => error,
     }
 }

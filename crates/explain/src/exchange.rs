@@ -1,5 +1,6 @@
 //! The split of an exchange run: each RTT into the device's time, by its own clock, and the rest.
 
+use crate::modelled::Modelled;
 use crate::show::{percent, time, times};
 use serde::Serialize;
 use std::fmt;
@@ -110,6 +111,21 @@ pub enum ExchangeVerdict {
         /// Start to start, in nanoseconds.
         trt_ns: f64,
     },
+}
+
+/// Where the run itself does not show whether a higher depth is faster, what its model predicts.
+pub fn add_predictions(splits: &mut [ExchangeSplit], models: &[Modelled]) {
+    for split in splits {
+        let of_split = |model: &&Modelled| {
+            (model.link, model.together) == (split.point.link, split.point.together)
+        };
+        let enough = models.iter().find(of_split).and_then(|model| model.enough);
+        if let (ExchangeVerdict::PerhapsMore { .. }, Some(enough)) = (&split.verdict, enough) {
+            split.words = format!(
+                "not proven whether a higher depth is faster; the model predicts no gain beyond depth {enough}"
+            );
+        }
+    }
 }
 
 /// Explains an exchange run by its plan, its conditions and the summaries of its points.
@@ -268,7 +284,7 @@ impl fmt::Display for ExchangeVerdict {
                 faster,
             } => {
                 match here {
-                    1 => write!(f, "host, wire and device wait for each other in turn")?,
+                    1 => write!(f, "no overlap of host, wire and device")?,
                     _ => write!(
                         f,
                         "at depth {here}, host, wire and device all wait for part of the time"
@@ -276,13 +292,13 @@ impl fmt::Display for ExchangeVerdict {
                 }
                 write!(
                     f,
-                    ": --depth {depth} of this run has {} as many exchanges per second",
+                    ". At depth {depth}, throughput is {} higher",
                     times(*faster)
                 )
             }
             ExchangeVerdict::PerhapsMore { try_depth } => write!(
                 f,
-                "this run cannot show whether a higher depth is faster. Try --depth {try_depth}"
+                "not proven whether a higher depth is faster. Try --depth {try_depth}"
             ),
             ExchangeVerdict::OneAtATime { device, try_depth } => match device {
                 Some(share) => write!(

@@ -11,7 +11,7 @@ mod show;
 mod stream;
 mod verdict;
 
-pub use exchange::{ExchangeSplit, ExchangeVerdict, of_exchange};
+pub use exchange::{ExchangeSplit, ExchangeVerdict, add_predictions, of_exchange};
 pub use modelled::{Modelled, Predicted, models_of_exchange};
 pub use stream::{FlowSplit, StreamExplanation, of_stream};
 pub use verdict::{Queued, Verdict};

@@ -88,17 +88,30 @@ pub(crate) fn of(figures: &Figures, noun: Noun) -> Vec<String> {
     said
 }
 
+/// The depth beyond which the model predicts no gain at any size.
+pub(crate) fn enough(figures: &Figures) -> Option<u32> {
+    figures.slowest.as_ref().filter(|_| describes(figures))?;
+    let depths = figures.saturation.iter().map(|s| s.depth.value);
+    depths.reduce(f64::max).map(|depth| depth.ceil() as u32)
+}
+
 /// Where fixed cost and bytes balance.
 fn half(base: &StageCost, figures: &Figures) -> Option<String> {
     let ways = [(&base.in_ns_a_byte, "IN"), (&base.out_ns_a_byte, "OUT")];
     let (cost, way) = ways
         .into_iter()
-        .find_map(|(cost, way)| Some((cost.as_ref()?.value, way)))?;
+        .find_map(|(cost, way)| Some((cost.as_ref()?, way)))?;
     let fixed = base.fixed_ns.value;
-    if cost <= 0.0 {
-        return Some(format!("larger sizes {way} cost no extra time"));
+    if cost.low.map_or(cost.value <= 0.0, |low| low <= 0.0) {
+        let bound = |bound: Option<f64>| bound.map_or("unknown".into(), |ns| format!("{ns:.2}"));
+        return Some(format!(
+            "no significant time per byte {way} ({:.2} ns, 95 %: {} to {})",
+            cost.value,
+            bound(cost.low),
+            bound(cost.high)
+        ));
     }
-    let bytes = fixed / cost;
+    let bytes = fixed / cost.value;
     let measured = f64::from(figures.to.in_bytes.max(figures.to.out_bytes));
     if bytes > measured {
         return Some(

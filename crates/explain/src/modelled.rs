@@ -31,6 +31,9 @@ pub struct Modelled {
     pub model: Option<LinkModel>,
     /// Why there is none.
     pub why_not: Option<String>,
+    /// The depth beyond which it predicts no gain.
+    #[serde(skip)]
+    pub enough: Option<u32>,
     /// What it means.
     pub words: Vec<String>,
     /// All of it in one sentence; `None` where there is no model, or it does not describe the link.
@@ -107,6 +110,7 @@ impl Modelled {
             left_out: group.left_out,
             model,
             why_not,
+            enough: figures.as_ref().and_then(meaning::enough),
             words,
             in_short: figures.and_then(|figures| meaning::in_short(&figures, noun)),
             predictions: Vec::new(),

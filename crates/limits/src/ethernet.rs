@@ -261,7 +261,7 @@ impl Ethernet {
     fn notes(&self, message: u32) -> Vec<String> {
         let packets = self.packets(message);
         let mut headers = format!(
-            "Preamble {PREAMBLE}, addresses and type {HEADER}, {}check {CHECK}, gap {GAP} (IEEE 802.3, 3.2 \
+            "Preamble {PREAMBLE}, addresses and type {HEADER}, {}FCS {CHECK}, gap {GAP} (IEEE 802.3, 3.2 \
              and 4.4.2); in the IP packet: {} {}, {} {}",
             if self.vlan {
                 format!("tag {TAG} (IEEE 802.1Q), ")

@@ -215,10 +215,10 @@ impl Endpoint {
         let stuffed = 6 * self.speed.frame_bytes() / stuffed_sixths;
         if stuffed < frame.transfers {
             notes.push(format!(
-                "Without bit stuffing, which lengthens data of all ones by one sixth (USB 2.0, 7.1.9): \
-                 {stuffed} instead of {} would fit a {}.",
-                frame.transfers,
-                self.speed.frame_name()
+                "Bit stuffing (USB 2.0, 7.1.9) is not included. Worst case (all ones): {stuffed} transfers per {} \
+                 instead of {}.",
+                self.speed.frame_name(),
+                frame.transfers
             ));
         }
         notes

@@ -35,8 +35,9 @@ pub fn hello(
             doing(address),
             "interrupted",
         )),
-        Err(error) => Err(LinkError::from_io(doing(address), &error)
-            .hint("is the responder running? on the device: wiregauge serve ADDRESS")),
+        Err(error) => Err(LinkError::from_io(doing(address), &error).hint(format!(
+            "is the responder running? on the device: wiregauge serve {address}"
+        ))),
     }
 }
 

@@ -35,7 +35,9 @@ pub const MIN_SETTINGS: usize = 3;
 #[non_exhaustive]
 pub enum NotFitted {
     /// Too few settings.
-    #[error("a model requires {MIN_SETTINGS} different sizes and depths (measured: {settings})")]
+    #[error(
+        "a model requires {MIN_SETTINGS} points with different settings (this run has {settings})"
+    )]
     TooFew {
         /// How many there are.
         settings: usize,

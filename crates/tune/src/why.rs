@@ -68,14 +68,14 @@ impl fmt::Display for Why {
             ),
             Why::LatencyBound { saturates_at } => write!(
                 f,
-                "the slowest stage waits between requests: it saturates at depth {saturates_at:.1}"
+                "the slowest stage is idle between requests; the model predicts saturation at depth {saturates_at:.0}"
             ),
             Why::LargestDepth => f.write_str("the largest depth allowed is best"),
             Why::LargestSize => f.write_str(
                 "the largest size allowed is best: the fixed cost of an exchange is spread over more bytes",
             ),
             Why::SmallestSize => {
-                f.write_str("the smallest size allowed is best: each byte costs time")
+                f.write_str("the smallest size allowed is best: larger sizes take longer")
             }
             Why::InnerOptimum => f.write_str("no other size that was probed is better"),
         }

@@ -25,7 +25,11 @@ Examples:
   # in a script: exit code 1 if a limit is missed
   wiregauge exchange tcp://10.0.0.5:7700 --rate 1000 --duration 10s --require 'p99<2ms' --require 'lost<0.1%'
 
-Lists: 48,100,200 or 500..8000:500 (steps of 500) or 64..4k (doubling); k = 1024 in sizes.";
+Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step doubles: 64..512 is
+64,128,256,512. k = 1024 in sizes.
+
+TRT (time between transfers): time per exchange, from one start to the next. Its reciprocal is the throughput.
+Figures for --require: p50, p99, p99.9, mean, max, trt, lost, in-throughput and others: docs/tune.md.";
 
 /// `--connect`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -64,16 +68,14 @@ pub struct ExchangeArgs {
     /// Response sizes in bytes [default: 48; with echo as --out; lines have any size].
     #[arg(long = "in", value_name = "LIST", value_parser = values::sizes)]
     pub in_: Option<Sizes>,
-    /// Number of outstanding requests (queue length R in the literature is one less). Check the achieved
-    /// depth in the result.
-    #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "1")]
+    /// Requests outstanding at the same time. The result prints the achieved mean ("achieved").
+    #[arg(long, value_name = "LIST", value_parser = values::depths, default_value = "1")]
     pub depth: Sizes,
-    /// Maximum number of requests per system call [default: no limit, or fewer if a short trial before the
-    /// point is faster with fewer; 1 over UDP and USB].
+    /// Maximum requests per system call [default: chosen by a short test; 1 over UDP and USB].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub batch: Option<u32>,
     /// Number of exchanges at each point [default: 1000].
-    #[arg(long, value_name = "N", value_parser = values::count, conflicts_with = "duration")]
+    #[arg(long, value_name = "N", value_parser = values::positive_count, conflicts_with = "duration")]
     pub count: Option<Count>,
     /// Duration of each point, instead of a number of exchanges.
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
@@ -82,7 +84,8 @@ pub struct ExchangeArgs {
     /// always reported separately.
     #[arg(long, value_name = "N", value_parser = values::count, default_value = "0")]
     pub warmup: Count,
-    /// Start an exchange every TIME; the delay of late starts is also reported (coordinated omission).
+    /// Start an exchange every TIME; also report the latency from the intended start (corrects coordinated
+    /// omission).
     #[arg(long, value_name = "TIME", value_parser = values::duration, conflicts_with = "rate")]
     pub interval: Option<Duration>,
     /// The same, as exchanges per second.
@@ -91,7 +94,7 @@ pub struct ExchangeArgs {
     /// An exchange without an answer after TIME is lost.
     #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "1s")]
     pub timeout: Duration,
-    /// Stop after N consecutive losses per outstanding request.
+    /// Stop after N consecutive losses per outstanding request; 3 suffice if nothing was answered yet.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub give_up: u32,
     /// Open the link once, or for each exchange.
@@ -110,7 +113,8 @@ pub struct ExchangeArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub host: HostArgs,
-    /// Do not measure the floor of this host before and after the run.
+    /// Do not measure the floor before and after the run: the shortest time that this host itself needs,
+    /// without a device.
     #[arg(long, help_heading = "Host")]
     pub no_calibration: bool,
 

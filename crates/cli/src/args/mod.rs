@@ -67,7 +67,7 @@ pub enum Command {
     /// Measure one-way data streams: rates, losses, gaps, buffer sizes.
     #[command(after_help = stream::EXAMPLES)]
     Stream(Box<StreamArgs>),
-    /// Measure the shortest stable latency of a loop from digitizer to generator.
+    /// Measure the latency of a digitizer-to-generator loop (acquire, process, output).
     #[cfg(feature = "loop")]
     #[command(after_help = closed_loop::EXAMPLES)]
     Loop(Box<LoopArgs>),

@@ -17,8 +17,8 @@ Examples:
   sudo wiregauge serve usb-gadget --function bulk,acm # this computer becomes a USB device
   sudo wiregauge serve usb-virtual --speed full       # a virtual USB device on this computer
 
-Without a host the responder listens on loopback; port 0 selects a free port. OFTEN is a
-probability (0.01 or 1%) or every=N.";
+Without a host the responder listens on loopback; port 0 selects a free port. RATE is a
+probability (1% or 0.01) or every=N, such as every=100.";
 
 /// `--bus`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -42,7 +42,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub max_clients: u32,
     /// Maximum size of a request or response in bytes, up to 16M.
-    #[arg(long, value_name = "BYTES", value_parser = values::size, default_value = "1M")]
+    #[arg(long, value_name = "BYTES", value_parser = values::max_size, default_value = "1M")]
     pub max_size: u32,
     /// Name of the device, sent in its HELLO reply [default: from the model].
     #[arg(long)]
@@ -62,25 +62,25 @@ pub struct ServeArgs {
     pub bus: Option<BusArg>,
 
     /// Send no answer.
-    #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
+    #[arg(long, value_name = "RATE", value_parser = values::often, help_heading = "Faults")]
     pub drop: Option<wiregauge_responder::FaultRate>,
     /// Flip a bit of the answer.
-    #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
+    #[arg(long, value_name = "RATE", value_parser = values::often, help_heading = "Faults")]
     pub corrupt: Option<wiregauge_responder::FaultRate>,
     /// Send the answer twice.
-    #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
+    #[arg(long, value_name = "RATE", value_parser = values::often, help_heading = "Faults")]
     pub duplicate: Option<wiregauge_responder::FaultRate>,
     /// Delay the answer by 5 ms, so that later ones overtake it.
-    #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
+    #[arg(long, value_name = "RATE", value_parser = values::often, help_heading = "Faults")]
     pub reorder: Option<wiregauge_responder::FaultRate>,
     /// Drop a byte in the middle of the answer.
-    #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
+    #[arg(long, value_name = "RATE", value_parser = values::often, help_heading = "Faults")]
     pub lose_byte: Option<wiregauge_responder::FaultRate>,
     /// Insert a byte in the middle of the answer.
-    #[arg(long, value_name = "OFTEN", value_parser = values::often, help_heading = "Faults")]
+    #[arg(long, value_name = "RATE", value_parser = values::often, help_heading = "Faults")]
     pub insert_byte: Option<wiregauge_responder::FaultRate>,
     /// Stall for a time, such as every=1000:400ms.
-    #[arg(long, value_name = "OFTEN:TIME", value_parser = values::stall, help_heading = "Faults")]
+    #[arg(long, value_name = "RATE:TIME", value_parser = values::stall, help_heading = "Faults")]
     pub stall: Option<(wiregauge_responder::FaultRate, u64)>,
     /// Disconnect after N exchanges.
     #[arg(long, value_name = "N", help_heading = "Faults")]

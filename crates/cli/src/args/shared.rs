@@ -72,4 +72,7 @@ pub struct Look {
     /// Print the confidence interval of every percentile.
     #[arg(long, help_heading = "Result")]
     pub confidence: bool,
+    /// The error of a failed run is printed after its tables, not in them.
+    #[arg(skip)]
+    pub error_follows: bool,
 }

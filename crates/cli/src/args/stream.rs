@@ -29,8 +29,8 @@ Examples:
   # in a script: exit code 1 if a limit is missed
   wiregauge stream tcp://10.0.0.5:7700 --require 'in.rate>1MB/s' --require lost=0 --require 'gap.max<5ms'
 
-Lists: 48,100,200 or 500..8000:500 (steps of 500) or 64..4k (doubling); k = 1024 in sizes, 1000 in
-rates.";
+Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step doubles: 64..512 is
+64,128,256,512. k = 1024 in sizes, 1000 in rates.";
 
 /// `--direction`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -69,13 +69,12 @@ pub struct StreamArgs {
     pub transfer: Sizes,
     /// Number of transfers submitted at once, for links with a queue (USB) [default: 1; usb 4]. Check the
     /// achieved queue in the result.
-    #[arg(long, value_name = "LIST", value_parser = values::sizes)]
+    #[arg(long, value_name = "LIST", value_parser = values::queues)]
     pub queue: Option<Sizes>,
     /// Duration of each point.
     #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "2s")]
     pub duration: Duration,
-    /// Start-up time before each point, excluded from all figures: buffers fill faster than the wire
-    /// drains.
+    /// Start-up time before each point, excluded because buffers first fill at full speed.
     #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "200ms")]
     pub settle: Duration,
     /// Fail if no transfer completes for TIME.
@@ -87,7 +86,7 @@ pub struct StreamArgs {
     /// Compute the buffer that the device needs at these constant rates, such as 24MB/s or 8Mbit/s.
     #[arg(long, value_name = "RATES", value_parser = values::byte_rate, value_delimiter = ',')]
     pub rate: Vec<values::ByteRate>,
-    /// Loss probability for which these buffers are also computed.
+    /// Also compute the buffer for this loss probability (with --rate).
     #[arg(long, value_name = "P", value_parser = values::loss, default_value = "1e-6")]
     pub loss: f64,
     /// Exit with code 1 unless this limit holds at every point, such as rate>1MB/s, lost=0, gap.max<5ms;

@@ -29,8 +29,8 @@ rtt., trt., device., connect., access. or transfer.), trt, lost, late, duplicate
 in-throughput, out-throughput, throughput, exchanges, achieved-depth, limit-used; for streams also
 gap.p99, stalls and others: docs/tune.md.
 
-Lists: 48,100,200 or 500..8000:500 (steps of 500). A range without steps is fine-grained: 48..8000
-is 48, every multiple of 16, and 8000; --depth 1..16 is every number.";
+Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step is searched finely: sizes
+48..8000 are 48, every multiple of 16, and 8000; --depth 1..16 is every number.";
 
 /// `wiregauge tune`.
 #[derive(Debug, Args)]
@@ -58,7 +58,7 @@ pub struct TuneArgs {
     #[arg(long = "in", value_name = "LIST", value_parser = values::choices_of_sizes, help_heading = "Exchanges")]
     pub in_: Option<Sizes>,
     /// Numbers of outstanding requests [default: 1..16; with --connect each 1].
-    #[arg(long, value_name = "LIST", value_parser = values::choices_of_numbers, help_heading = "Exchanges")]
+    #[arg(long, value_name = "LIST", value_parser = values::choices_of_depths, help_heading = "Exchanges")]
     pub depth: Option<Sizes>,
     /// How the measuring thread waits for an answer; a list tries each [default: block].
     #[arg(long, value_enum, value_delimiter = ',', help_heading = "Exchanges")]
@@ -71,7 +71,7 @@ pub struct TuneArgs {
     pub protocol: Option<ProtocolArg>,
     /// Number of exchanges that an exhaustive search would measure at each setting; the search needs fewer
     /// [default: 1000].
-    #[arg(long, value_name = "N", value_parser = values::count, help_heading = "Exchanges")]
+    #[arg(long, value_name = "N", value_parser = values::positive_count, help_heading = "Exchanges")]
     pub count: Option<Count>,
 
     /// Tune a stream: direction of the data.
@@ -81,7 +81,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "LIST", value_parser = values::choices_of_sizes, help_heading = "Streams", conflicts_with_all = EXCHANGES)]
     pub transfer: Option<Sizes>,
     /// Tune a stream: number of transfers submitted at once [default: 1; usb 1..32].
-    #[arg(long, value_name = "LIST", value_parser = values::choices_of_numbers, help_heading = "Streams", conflicts_with_all = EXCHANGES)]
+    #[arg(long, value_name = "LIST", value_parser = values::choices_of_queues, help_heading = "Streams", conflicts_with_all = EXCHANGES)]
     pub queue: Option<Sizes>,
     /// Time that an exhaustive search would measure each setting; the search needs less [default: 500ms].
     #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Streams", conflicts_with_all = EXCHANGES)]
@@ -101,7 +101,8 @@ pub struct TuneArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub host: HostArgs,
-    /// Do not measure the floor of this host before and after the confirming run.
+    /// Do not measure the floor before and after the confirming run: the shortest time that this host
+    /// itself needs, without a device.
     #[arg(long, help_heading = "Host")]
     pub no_calibration: bool,
 

@@ -57,7 +57,7 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
             remark!(session, "{BAD}met:{RESET} {text}: {place}");
         }
         for place in &judged.undecided {
-            remark!(session, "{CAUTION}inconclusive:{RESET} {text}: {place}");
+            remark!(session, "{CAUTION}cannot decide{RESET} '{text}' {place}");
         }
     }
     Ok(match is_met {

@@ -90,7 +90,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     }
     for text in &missed {
         session.caller.missed(text);
-        remark!(session, "{BAD}missed:{RESET} {text}");
+        remark!(session, "{BAD}limit not met:{RESET} {text}");
     }
     Ok(match missed.is_empty() {
         true => Outcome::Done,
@@ -183,9 +183,9 @@ fn missed(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<String> {
             let name = point.point;
             match limit.judge(point) {
                 Kept::Yes => {}
-                Kept::No => missed.push(format!("{}: {name}", limit.text)),
+                Kept::No => missed.push(format!("{} at {name}", limit.text)),
                 Kept::NotShown => missed.push(format!(
-                    "{}: {name}: not proven; the run is too short",
+                    "{} at {name}: not proven; the run is too short",
                     limit.text
                 )),
             }

@@ -9,7 +9,7 @@ use crate::output::{explained, modelled};
 use anyhow::bail;
 use std::io::Write;
 use wiregauge_explain::{
-    Modelled, has_interrupt_endpoints, models_of_exchange, of_exchange, of_stream,
+    Modelled, add_predictions, has_interrupt_endpoints, models_of_exchange, of_exchange, of_stream,
 };
 use wiregauge_run::AnyRun;
 
@@ -22,8 +22,9 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     let (mut value, models, links) = match &run {
         AnyRun::Exchange(run) => {
             let file = &run.file;
-            let splits = of_exchange(&file.plan, &file.conditions, &file.points);
+            let mut splits = of_exchange(&file.plan, &file.conditions, &file.points);
             let mut models = models_of_exchange(&file.plan, &file.points);
+            add_predictions(&mut splits, &models);
             predict(&mut models, args, false)?;
             if !args.json {
                 explained::exchange(&mut out, &file.plan, &splits)?;

@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::args::ExportArgs;
 use crate::caller::Session;
+use crate::failure::StorageFailed;
 use anyhow::Context;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -35,7 +36,9 @@ fn open<'a>(path: &Path, session: &'a Session<'_>) -> anyhow::Result<Box<dyn Wri
     if path == Path::new("-") {
         return Ok(Box::new(BufWriter::new(session.caller.bytes())));
     }
-    let file = File::create(path).with_context(|| format!("creating {}", path.display()))?;
+    let file = File::create(path)
+        .map_err(StorageFailed)
+        .with_context(|| format!("cannot create {}", path.display()))?;
     session.caller.wrote(path);
     Ok(Box::new(BufWriter::new(file)))
 }

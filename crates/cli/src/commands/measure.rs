@@ -59,9 +59,11 @@ where
         let (keep, look, plan) = (self.keep, self.look, &self.plan);
         // A file that cannot be written is better known before the run than after it.
         let csv = match self.csv {
-            Some(path) => {
-                Some(File::create(path).with_context(|| format!("creating {}", path.display()))?)
-            }
+            Some(path) => Some(
+                File::create(path)
+                    .map_err(StorageFailed)
+                    .with_context(|| format!("cannot create {}", path.display()))?,
+            ),
             None => None,
         };
         // Not stored means: in a directory that is gone afterwards.
@@ -94,6 +96,10 @@ where
         } else {
             let stored = passing.is_none();
             session.caller.measured(&dir, &mut passing);
+            let look = Look {
+                error_follows: result.is_err(),
+                ..look
+            };
             (self.print)(&file, look, session)?;
             if let Some(csv) = csv {
                 write_csv::<K>(&dir, csv, self.with_data).map_err(StorageFailed)?;
@@ -117,7 +123,7 @@ where
         let missed = missed(&file);
         for text in &missed {
             session.caller.missed(text);
-            remark!(session, "{BAD}missed:{RESET} {text}");
+            remark!(session, "{BAD}limit not met:{RESET} {text}");
         }
         Ok(match missed.is_empty() {
             true => Outcome::Done,

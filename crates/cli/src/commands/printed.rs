@@ -61,7 +61,13 @@ fn print<K: RunKind>(
     };
     match look.json {
         true => json(&mut out, file)?,
-        false => text(&mut out, &tell(), extent)?,
+        false => {
+            let mut tables = tell();
+            if look.error_follows {
+                tables.failed = None;
+            }
+            text(&mut out, &tables, extent)?;
+        }
     }
     out.flush()?;
     Ok(())

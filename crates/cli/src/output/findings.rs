@@ -54,11 +54,11 @@ fn finding(out: &mut impl Write, finding: &Finding, level: String) -> io::Result
     let (name, title) = title.split_once(':').unwrap_or(("", title));
     writeln!(out, "{level}{HEADING}{name}{RESET}:{title}")?;
     for (at, seen) in finding.evidence.iter().enumerate() {
-        labelled(out, if at == 0 { "seen" } else { "" }, seen)?;
+        labelled(out, if at == 0 { "found" } else { "" }, seen)?;
     }
     if let Some(cost) = &finding.cost {
-        labelled(out, "cost", &cost.text)?;
-        labelled(out, "", &format!("[{}]", cost.source))?;
+        labelled(out, "effect", &cost.text)?;
+        labelled(out, "", &format!("(source: {})", cost.source))?;
     }
     for (at, remedy) in finding.remedy.iter().enumerate() {
         let label = if at == 0 { "fix" } else { "" };
@@ -178,7 +178,7 @@ fn one(path: &str, step: &Step) -> String {
         ended,
         ..
     } = step;
-    let before = before.as_deref().unwrap_or("?");
+    let before = before.as_deref().unwrap_or("unknown");
     match ended {
         Ended::Written => format!("{path}: {before} -> {wanted}"),
         Ended::WasSo => format!("{path}: already {before}"),

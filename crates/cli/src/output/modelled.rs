@@ -151,23 +151,19 @@ fn numbers(figures: &Figures, stream: bool) -> Table {
     };
     let depth = if stream { "queue" } else { "depth" };
     if let Some(base) = &figures.base {
-        let how = match figures.base_depth {
-            1 => "alone".into(),
-            deep => format!("with {depth} {deep}"),
-        };
         let names = Names {
-            fixed: &format!("time {one}, {how}"),
-            byte: "plus time per byte",
+            fixed: &format!("fixed time {one} ({depth} {})", figures.base_depth),
+            byte: "time per byte",
             together: figures.together,
         };
         stage(&mut table, base, &names);
     }
     if let Some(slowest) = &figures.slowest {
         let names = Names {
-            fixed: &format!("slowest stage: time {one}"),
+            fixed: &format!("slowest stage: fixed time {one}"),
             byte: match figures.overlap {
                 true => "slowest stage: or, if longer, time per byte",
-                false => "slowest stage: plus time per byte",
+                false => "slowest stage: time per byte",
             },
             together: figures.together,
         };
@@ -192,7 +188,7 @@ fn numbers(figures: &Figures, stream: bool) -> Table {
         };
         row(
             &mut table,
-            format!("saturation {depth} with {sizes}"),
+            format!("saturation {depth} at {sizes}"),
             &saturation.depth,
             "",
             |v| format!("{v:.1}"),

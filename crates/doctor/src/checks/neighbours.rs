@@ -140,7 +140,13 @@ fn judged(context: &HostContext, passed: Ticks, programs: &[Program]) -> Finding
     if level == Level::Good {
         return finding;
     }
-    let pids: Vec<String> = loud.iter().map(|program| program.pid.to_string()).collect();
+    // One that has ended meanwhile needs no remedy.
+    let alive = loud.iter().filter(|program| {
+        context
+            .read(format!("/proc/{}/stat", program.pid))
+            .is_some()
+    });
+    let pids: Vec<String> = alive.map(|program| program.pid.to_string()).collect();
     let finding = finding.costs(BUSY_HOST_COST, BUSY_HOST_SOURCE);
     let finding = match pids.is_empty() {
         true => finding,

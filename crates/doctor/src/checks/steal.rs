@@ -67,8 +67,8 @@ fn look(context: &HostContext) -> Vec<Finding> {
             inside")
             .seen(seen)
             .costs(
-                "in addition, waking up an idle CPU involves the hypervisor: an exchange between two CPUs took \
-                 70 us, but 4 us with spinning",
+                "waking up an idle CPU involves the hypervisor: an exchange between two CPUs took 70 us, and 4 us \
+                 with --wait spin",
                 "bench/README.md",
             )
             .remedy(REMEDY)

@@ -78,15 +78,16 @@ fn fair_server(context: &HostContext, (major, minor): (u32, u32)) -> Finding {
     }
     let seen = match runtimes.iter().max() {
         Some(ns) => format!("{FAIR_SERVER}/cpu*/runtime = {ns} ns of each second"),
-        None => format!(
-            "Linux {major}.{minor}: {FAIR_SERVER} cannot be read; 50 ms of each second unless changed"
-        ),
+        None => format!("Linux {major}.{minor}: {FAIR_SERVER} cannot be read"),
     };
-    Finding::new(
-        NAME,
-        Level::Note,
-        "a real-time thread that spins is preempted by normal threads",
-    )
+    let title = match runtimes.is_empty() {
+        true => {
+            "a real-time thread that spins may be preempted for up to 50 ms per second (kernel default; the \
+             setting cannot be read)"
+        }
+        false => "a real-time thread that spins is preempted by normal threads",
+    };
+    Finding::new(NAME, Level::Note, title)
     .seen(seen)
     .costs(
         "up to 50 ms of each second (--priority with --wait spin), but only if a normal thread waits for the \

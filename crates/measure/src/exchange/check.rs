@@ -4,6 +4,7 @@
 use wiregauge_link::Address;
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::{Connect, Plan, Point, Protocol, Responder};
+use wiregauge_wire::{REQUEST_HEADER, RESPONSE_HEADER};
 
 /// Refuses what cannot be measured, before anything is opened.
 pub fn check(plan: &Plan) -> Result<Address, LinkError> {
@@ -48,12 +49,19 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
                 );
             }
             Protocol::Wiregauge
-                if (out_bytes as usize) < wiregauge_wire::REQUEST_HEADER
-                    || (in_bytes as usize) < wiregauge_wire::RESPONSE_HEADER =>
+                if (out_bytes as usize) < REQUEST_HEADER
+                    || (in_bytes as usize) < RESPONSE_HEADER =>
             {
                 return refuse(
-                    format!("--out {out_bytes} --in {in_bytes} is too small for the headers"),
-                    "use --out 16 and --in 32 or more, or --protocol echo for smaller sizes",
+                    match (out_bytes as usize) < REQUEST_HEADER {
+                        true => format!(
+                            "--out {out_bytes} is too small: a request needs at least {REQUEST_HEADER} B (header)"
+                        ),
+                        false => format!(
+                            "--in {in_bytes} is too small: a response needs at least {RESPONSE_HEADER} B (header)"
+                        ),
+                    },
+                    "use a larger size, or --protocol echo",
                 );
             }
             Protocol::Lines if out_bytes < 2 => {
@@ -62,7 +70,10 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
             _ => {}
         }
         if depth == 0 {
-            return refuse("depth 0 is not valid".into(), "use --depth 1 or more");
+            return refuse(
+                "invalid --depth 0: the minimum is 1".into(),
+                "use --depth 1 or more",
+            );
         }
         if depth > 1 && plan.connect == Connect::Each {
             return refuse(

@@ -42,9 +42,10 @@ fn broken(plan: &Plan, started: u64, error: &io::Error) -> LinkError {
         LinkErrorKind::Disconnected => {
             error.hint("was the device unplugged or reset, or its program restarted?")
         }
-        LinkErrorKind::Unreachable => {
-            error.hint("is the responder running? on the device: wiregauge serve ADDRESS")
-        }
+        LinkErrorKind::Unreachable => error.hint(format!(
+            "is the responder running? on the device: wiregauge serve {}",
+            plan.address
+        )),
         _ => error,
     }
 }
@@ -60,11 +61,11 @@ fn silent(
     let doing = format!("no answer from {}", plan.address);
     let timeout = Duration::from_nanos(plan.timeout_ns);
     let said = match error {
-        Some(error) => format!("the last {} exchanges failed; {error}", in_a_row),
-        None => format!(
-            "the last {} exchanges timed out after {timeout:?} each",
-            in_a_row
-        ),
+        Some(error) => format!("the last {in_a_row} exchanges failed; {error}"),
+        None if answered_once => {
+            format!("the last {in_a_row} exchanges timed out after {timeout:?} each")
+        }
+        None => format!("no answer to the first {in_a_row} exchanges within {timeout:?} each"),
     };
     // A new socket is a new address, which has proved nothing (docs/protocol.md, UDP: proof of address).
     let unproven = plan.connect == Connect::Each
@@ -76,7 +77,7 @@ fn silent(
     } else if answered_once {
         "is the device still running? use a longer --timeout or a higher --give-up"
     } else {
-        "does a device respond at this address, to this size? use a longer --timeout, or another --protocol"
+        "check the address, --protocol and sizes, or use a longer --timeout"
     };
     LinkError::new(LinkErrorKind::Timeout, doing, said).hint(hint)
 }

@@ -103,12 +103,14 @@ pub(super) fn shape_refused(address: &str, shape: FlowShape, error: &io::Error) 
     let doing = format!("cannot prepare transfers of {bytes} B, {queue} at once, with {address}");
     match error.kind() {
         io::ErrorKind::Unsupported => {
-            let hint = if queue > 1 {
-                "--queue 1"
-            } else {
-                "use another kind of link"
+            let (said, hint) = match queue > 1 {
+                true => (
+                    "--queue above 1 works only over USB".to_owned(),
+                    "use --queue 1",
+                ),
+                false => (error.to_string(), "use another kind of link"),
             };
-            LinkError::new(LinkErrorKind::Usage, doing, error.to_string()).hint(hint)
+            LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint)
         }
         io::ErrorKind::OutOfMemory => {
             LinkError::from_io(doing, error).hint("use smaller transfers, or a shorter queue")

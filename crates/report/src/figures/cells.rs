@@ -347,7 +347,7 @@ pub(super) fn links(subjects: &[Subject]) -> String {
 /// What a legend of one name would say, for the caption.
 pub(super) fn only(legend: &[(Key, String)]) -> String {
     match legend {
-        [(_, name)] => format!(" Of {name}."),
+        [(_, name)] => format!(" Shown: {name}."),
         _ => String::new(),
     }
 }

@@ -88,7 +88,7 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         frame.close();
     }
     let name = match limit < deadlines.control_loop.deadline_ns as f64 {
-        true => "deadline",
+        true => "jitter limit",
         false => "deadline",
     };
     frame.limits_x(&[(limit, format!("{name} {}", time(limit)))]);
@@ -106,10 +106,7 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
             drawn.len()
         );
     }
-    let title = format!(
-        "Responses against a deadline of {}",
-        time(deadlines.control_loop.deadline_ns as f64)
-    );
+    let title = format!("Responses against a {name} of {}", time(limit));
     Some(canvas.finish("deadline", &title, &caption))
 }
 

@@ -190,7 +190,7 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
          higher depth helps less. Bars: 95 % confidence interval.",
     );
     if let ([only], 1) = (panels, of) {
-        caption.push_str(&format!(" Of {}.", only.name(panels)));
+        caption.push_str(&format!(" Shown: {}.", only.name(panels)));
     }
     if !single {
         caption.push_str(" The ideal is shown only for a single run.");

@@ -104,7 +104,7 @@ fn figure(
     let known = cells.iter().filter_map(|cell| cell.flow.limit.as_ref());
     let limits = Limits::of(known, range.1, if logarithmic { 30.0 } else { 2.5 });
     let only = match legend.as_slice() {
-        [(_, name)] => format!(" Of {name}."),
+        [(_, name)] => format!(" Shown: {name}."),
         _ => String::new(),
     };
     if legend.len() < 2 {

@@ -106,8 +106,8 @@ pub(super) fn panel(
 }
 
 /// What is said of every such figure.
-pub(super) const CAPTION: &str = "Each curve ends with its longest sample. The thin end is based on fewer than \
-    ten samples.";
+pub(super) const CAPTION: &str = "Each curve ends with its longest sample. The thin part of the line: \
+    fewer than 10 samples.";
 
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let points = rtt::all(subjects);

@@ -352,7 +352,7 @@ fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize, rule: &st
     let samples: u64 = series().map(|series| series.of).sum();
     let mut text = format!(
         "{} of the measured part, in at most {a_panel} time slices per panel: the longest and the shortest of \
-         each slice are shown, so no extreme is averaged out.",
+         each slice are shown, so extremes stay visible.",
         match samples {
             1 => format!("One {}", of.one),
             n => format!("{} {}", count(n), of.many),
@@ -364,11 +364,11 @@ fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize, rule: &st
         let shown = (kept - spots_left_out) as u64;
         let which = match shown < stand_out {
             true => format!(
-                "of {}, the {} longest have a dot",
+                "{} outliers, one dot for each of the {} longest",
                 count(stand_out),
                 count(shown)
             ),
-            false => format!("each of {} has a dot", count(stand_out)),
+            false => format!("{} outliers, one dot each", count(stand_out)),
         };
         text.push_str(&format!(
             " Outliers are longer than p75 + 3 (p75 - p25): {which}."

@@ -144,7 +144,7 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
     }
     let mut caption = String::from("Bars at the mean: 95 % confidence interval.");
     if let [only] = all_panels.as_slice() {
-        caption.push_str(&format!(" Of {}.", name(*only, &all_panels)));
+        caption.push_str(&format!(" Shown: {}.", name(*only, &all_panels)));
     }
     if runs.len() > 1 {
         caption.push_str(" For several runs, mean and max3 are shown.");

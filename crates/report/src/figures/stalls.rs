@@ -321,7 +321,7 @@ fn caption(panels: &[Panel<'_, '_>], tests: bool, rule: &str) -> String {
         && let [only] = &panel.curves[..]
         && only.name != "counted"
     {
-        text.push_str(&format!(" Of {}.", only.name));
+        text.push_str(&format!(" Shown: {}.", only.name));
     }
     text.push_str(rule);
     text

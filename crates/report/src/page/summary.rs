@@ -238,8 +238,8 @@ fn trt_card(places: &[Named<'_>]) -> Option<Card> {
     let single = single.and_then(|(named, _)| named.place.measure(Measure::Trt));
     if let Some(single) = single.filter(|_| point.point.depth > 1 && trt.value > 0.0) {
         card.notes.push(format!(
-            "{:.2} times shorter than at depth 1 with the same sizes ({})",
-            single.value / trt.value,
+            "{:.2} x the TRT at depth 1 with the same sizes ({})",
+            trt.value / single.value,
             Measure::Trt.show(single.value)
         ));
     }
@@ -357,13 +357,18 @@ fn stream_cards(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<Card> {
         }
         cards.push(card);
     }
-    cards.extend(buffer_card(plan, places));
+    cards.extend(
+        [Way::In, Way::Out]
+            .into_iter()
+            .filter_map(|way| buffer_card(plan, places, way)),
+    );
     cards
 }
 
-/// The smallest buffer that will do, at the highest rate that any point of the run sustained.
-fn buffer_card(plan: &StreamPlan, places: &[Named<'_>]) -> Option<Card> {
+/// The largest buffer needed in a direction, at the highest rate that any point of the run sustained.
+fn buffer_card(plan: &StreamPlan, places: &[Named<'_>], way: Way) -> Option<Card> {
     let sustained: Vec<_> = flows(places)
+        .filter(|(named, _, _)| named.place.way() == Some(way))
         .flat_map(|(named, _, flow)| flow.buffers.iter().map(move |need| (named, need)))
         .filter(|(_, need)| need.sustained)
         .collect();
@@ -371,7 +376,7 @@ fn buffer_card(plan: &StreamPlan, places: &[Named<'_>]) -> Option<Card> {
     let (named, need) = sustained
         .into_iter()
         .filter(|(_, need)| need.rate_bytes_s == rate)
-        .min_by_key(|(_, need)| need.worst_bytes)?;
+        .max_by_key(|(_, need)| need.worst_bytes)?;
     let shown = |bytes: f64| grouped(bytes.max(0.0).ceil() as u64);
     let note = match need.for_loss_bytes {
         Some(Estimate {
@@ -392,10 +397,13 @@ fn buffer_card(plan: &StreamPlan, places: &[Named<'_>]) -> Option<Card> {
         ),
     };
     Some(Card {
-        title: format!("Buffer needed at a constant {}", given(Measure::Rate, rate)),
+        title: format!(
+            "Buffer needed {} at a constant {}",
+            way.name().to_uppercase(),
+            given(Measure::Rate, rate)
+        ),
         value: format!("{} B", grouped(need.worst_bytes)),
-        interval: "largest backlog; the smallest value of the points that sustained this rate"
-            .into(),
+        interval: "largest backlog of the points that sustained this rate".into(),
         place: named.name.clone(),
         notes: vec![note],
     })

@@ -105,7 +105,7 @@ fn table(out: &mut dyn Write, title: &str, all: &[&Best], width: usize) -> std::
 /// How the figures come about, and what they leave out.
 fn how(out: &mut dyn Write, all: &[Best], width: usize) -> std::io::Result<()> {
     let line = |text: &str| format!("  {}", wrapped(text, width - 2, "    "));
-    writeln!(out, "\n{HEADING}How{RESET}")?;
+    writeln!(out, "\n{HEADING}Formula{RESET}")?;
     for one in all {
         let (name, formula) = (one.kind.name(), &one.limit.formula);
         match name.len() + formula.len() + 4 <= width {
@@ -124,7 +124,7 @@ fn how(out: &mut dyn Write, all: &[Best], width: usize) -> std::io::Result<()> {
     }
     let mut sources: Vec<&str> = all.iter().map(|one| one.limit.source.as_str()).collect();
     sources.dedup();
-    writeln!(out, "\n{HEADING}Source{RESET}")?;
+    writeln!(out, "\n{HEADING}Reference{RESET}")?;
     for source in sources {
         writeln!(out, "{}", line(source))?;
     }

@@ -11,7 +11,7 @@ use wiregauge_record::{Carried, Figure, Part, Times, Unit};
 use wiregauge_report::figures::{Front, FrontMark};
 use wiregauge_report::units::{self, RateUnit};
 use wiregauge_stats::Estimate;
-use wiregauge_tune::{Advice, Candidate, Kept, Verdict, Why};
+use wiregauge_tune::{Advice, Candidate, Kept, Sense, Verdict, Why};
 
 /// How a search ended.
 pub enum Ended {
@@ -155,6 +155,26 @@ impl Found {
         let here = probes.filter(|((probe, _), taken)| probe.at == *at && taken.is_some());
         here.max_by_key(|((probe, _), _)| probe.exchanges)
             .and_then(|(_, taken)| taken.as_ref())
+    }
+
+    /// The setting of the front with the best objective, if that is not the chosen one; true if the 95 %
+    /// intervals of the two have values in common.
+    pub fn better_in_probe(&self, rows: &[Row]) -> Option<(Candidate, bool)> {
+        let sign = match self.task.sense {
+            Sense::Maximise => -1.0,
+            Sense::Minimise => 1.0,
+        };
+        let objective = |row: &Row| task::of(self.task.figure, self.longest(&row.at)?);
+        let chosen = objective(rows.iter().find(|row| row.is_best)?)?;
+        let (other, best) = rows
+            .iter()
+            .filter_map(|row| Some((row, objective(row)?)))
+            .min_by(|(_, a), (_, b)| (sign * a.value).total_cmp(&(sign * b.value)))?;
+        if sign * best.value >= sign * chosen.value {
+            return None;
+        }
+        let below = |a: &Estimate, b: &Estimate| matches!((a.high, b.low), (Some(high), Some(low)) if high < low);
+        Some((other.at, !below(&best, &chosen) && !below(&chosen, &best)))
     }
 
     /// The front, from the shortest latency on.

@@ -81,7 +81,7 @@ fn judge(found: Found, session: &Session<'_>) -> anyhow::Result<Outcome> {
     }
     for text in &missed {
         session.caller.missed(text);
-        remark!(session, "{BAD}missed:{RESET} {text}");
+        remark!(session, "{BAD}not met:{RESET} {text}");
     }
     Ok(match missed.is_empty() {
         true => Outcome::Done,

@@ -94,10 +94,11 @@ fn proof(found: &Found, best: &Choice) -> Table {
             "Not confirmed: the value is from a search probe of {amount}, which is biased towards the best"
         ),
     };
-    let columns = ["figure", "asked", "found", "95 % from", "to", ""];
+    let columns = ["figure", "required", "measured", "95 % from", "to", ""];
     let mut table = Table::new(title, &columns);
     let row = |figure: Figure, asked: String, found: Option<&Estimate>, verdict: &str| {
-        let bound = |bound: Option<f64>| bound.map_or("?".into(), |bound| shown(figure, bound));
+        let bound =
+            |bound: Option<f64>| bound.map_or("unknown".into(), |bound| shown(figure, bound));
         let (value, low, high) = match found {
             None => ("-".into(), "-".into(), "-".into()),
             Some(one) if is_exact(figure, one) => {
@@ -121,8 +122,8 @@ fn proof(found: &Found, best: &Choice) -> Table {
         let asked = constraint.text.find(['<', '>', '=']);
         let asked = asked.map_or("", |at| &constraint.text[at..]);
         let kept = match verdict.kept {
-            Kept::Kept => "kept",
-            Kept::Violated => "VIOLATED",
+            Kept::Kept => "met",
+            Kept::Violated => "not met",
             Kept::NotShown => "not proven",
         };
         let mut cells = row(
@@ -148,19 +149,9 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
         Kind::Exchanges(_) => ("RTT", "exchanges/s"),
         Kind::Stream(_) => ("transfer time", "transfers/s"),
     };
-    // The aim, or a constraint, may have led elsewhere.
-    let is_beaten = rows.iter().any(|row| {
-        let best = rows.iter().find(|row| row.is_best);
-        best.is_some_and(|best| row.latency.value < best.latency.value && row.rate > best.rate)
-    });
-    let apart = if is_beaten {
-        " (except the chosen one)"
-    } else {
-        ""
-    };
     let title = format!(
-        "Latency against throughput: no other measured setting is better in both{apart}; {what} in {}, \
-         throughput in both directions",
+        "Best measured trade-offs of latency and throughput, and the chosen setting; {what} in {}, throughput in \
+         both directions",
         time.name()
     );
     let columns = ["setting", what, "p99", speed.name(), second, ""];
@@ -183,9 +174,25 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
         ]);
     }
     print(out, &table)?;
-    match rows.len() - shown.len() {
-        0 => Ok(()),
-        more => writeln!(out, "  ({more} more with --json)"),
+    if rows.len() > shown.len() {
+        let more = rows.len() - shown.len();
+        writeln!(out, "  ({more} more with --json)")?;
+    }
+    // With constraints, a setting with a better objective may violate one.
+    let better = found.better_in_probe(rows);
+    let Some((other, alike)) = better.filter(|_| found.task.constraints.is_empty()) else {
+        return Ok(());
+    };
+    let (figure, other) = (found.task.figure, found.task.name(&other));
+    match alike {
+        true => writeln!(
+            out,
+            "  Within the 95 % intervals of their probes, the chosen setting and {other} do not differ in {figure}."
+        ),
+        false => writeln!(
+            out,
+            "  {other} had a better {figure} in its probe; a probe is short and not confirmed by a new run."
+        ),
     }
 }
 
@@ -310,15 +317,16 @@ fn cost(out: &mut dyn Write, found: &Found) -> io::Result<()> {
     let advice = &found.advice;
     let times = advice.exhaustive as f64 / advice.spent.max(1) as f64;
     let fewer = match found.task.kind {
-        Kind::Exchanges(_) => "fewer exchanges",
-        Kind::Stream(_) => "less time",
+        _ if times <= 1.0 => String::new(),
+        Kind::Exchanges(_) => format!(" ({times:.1} x fewer)"),
+        Kind::Stream(_) => format!(" ({times:.1} x less time)"),
     };
     let probes = advice.probes.len();
     writeln!(
         out,
-        "\n{probes} probes, {} in {}; {times:.1} x {fewer} than the {} of an exhaustive search",
-        effort(found, advice.spent),
+        "\n{probes} probes in {}: {} in total{fewer}; an exhaustive search: {}",
         units::time(found.took.as_secs_f64() * 1e9),
+        effort(found, advice.spent),
         effort(found, advice.exhaustive),
     )
 }
