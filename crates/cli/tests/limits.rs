@@ -33,7 +33,7 @@ fn a_full_speed_bulk_endpoint_is_reported_with_formula_source_and_what_is_left_o
                     "floor(1500 / (13 + 64)) x 64 B x 1000/s = 19 x 64 B x 1000/s = 1,216,000 B/s",
                 ))
                 .and(contains("USB 2.0 table 5-9"))
-                .and(contains("bit stuffing"))
+                .and(contains("Bit stuffing"))
                 .and(contains("90 % of a frame")),
         );
 }

@@ -55,7 +55,7 @@ fn an_idle_device_at_depth_1_is_worth_a_deeper_try_or_its_measured_gain() {
     assert!(
         both[0]
             .words
-            .contains("--depth 4 of this run has 3.00 times"),
+            .contains("At depth 4, throughput is 3.00 times higher"),
         "{}",
         both[0].words
     );
@@ -87,7 +87,7 @@ fn several_at_a_time_that_a_deeper_point_outdoes_are_not_said_to_be_enough() {
         exchange_point(8, 4_000.0, Some(300.0)),
     ]);
     assert!(
-        all[0].words.contains("at depth 2") && all[0].words.contains("--depth 8"),
+        all[0].words.contains("at depth 2") && all[0].words.contains("At depth 8"),
         "{}",
         all[0].words
     );

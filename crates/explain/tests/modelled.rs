@@ -156,7 +156,7 @@ fn two_sizes_make_no_model_and_what_would_is_reported() {
     assert!(modelled.model.is_none() && modelled.words.is_empty());
     let why = modelled.why_not.unwrap();
     assert!(
-        why.contains("measured: 2") && why.contains("--transfer"),
+        why.contains("this run has 2") && why.contains("--transfer"),
         "{why}"
     );
 }

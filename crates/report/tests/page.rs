@@ -138,7 +138,8 @@ fn a_stream_tells_its_best_rate_each_way_and_the_buffer() {
     for title in [
         "Highest rate IN",
         "Highest rate OUT",
-        "Buffer needed at a constant 2 MB/s",
+        "Buffer needed IN at a constant 2 MB/s",
+        "Buffer needed OUT at a constant 2 MB/s",
     ] {
         assert!(cards.contains(title), "{title}: {cards}");
     }

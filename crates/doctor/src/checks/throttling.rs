@@ -82,8 +82,7 @@ fn fair_server(context: &HostContext, (major, minor): (u32, u32)) -> Finding {
     };
     let title = match runtimes.is_empty() {
         true => {
-            "a real-time thread that spins may be preempted for up to 50 ms per second (kernel default; the \
-             setting cannot be read)"
+            "a real-time thread that spins may be preempted for up to 50 ms per second (kernel default)"
         }
         false => "a real-time thread that spins is preempted by normal threads",
     };
