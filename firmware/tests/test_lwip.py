@@ -348,8 +348,8 @@ def test_the_time_that_a_board_reports_is_that_between_its_frames(
     it.end()
     shortest_reported = run["points"][0]["device"]["min"]
     shortest_seen = wire_times(capture, socket.IPPROTO_TCP, 7700, 200)[0]
-    # The time before the interrupt and after the stamp in the header is not the board's own; on a busy host QEMU
-    # makes it longer. A wrong unit would be off by more.
+    # The time before the interrupt and after the stamp in the header is not the board's own; on a busy host
+    # QEMU makes it longer. A wrong unit would be off by more.
     assert shortest_seen / 10 < shortest_reported < shortest_seen
 
 
