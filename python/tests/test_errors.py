@@ -154,7 +154,7 @@ def test_a_file_that_cannot_be_written_is_named(address, tmp_path):
     (tmp_path / "full" / "file").touch()
     with pytest.raises(wg.Error, match="not empty"):
         wg.exchange(address, count=1, store=tmp_path / "full")
-    with pytest.raises(wg.UsageError, match="no/where"):
+    with pytest.raises(wg.StorageError, match="no/where"):
         wg.exchange(address, count=1, csv="no/where/x.csv")
 
 
