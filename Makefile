@@ -67,22 +67,16 @@ test: ## Run the tests, after what set-up they need.
 	@echo "looking for circles of crates and files"
 	@scripts/check-cycles
 
+# What `make test-all` adds to `make test`, in order.
+LONG_PARTS = docs simulations simulate mutations mutations-wire test-python test-octave test-browser \
+  test-lab test-firmware fuzz bench bench-languages bench-targets
+
 test-all: ## Run what takes longer: simulations, mutations, Python, Octave, the browser, the lab, boards, fuzzing, the benches once over, links of the pages.
 	@scripts/setup all
-	@$(MAKE) docs
-	@$(MAKE) simulations
-	@$(MAKE) simulate
-	@$(MAKE) mutations
-	@$(MAKE) mutations-wire
-	@$(MAKE) test-python
-	@$(MAKE) test-octave
-	@$(MAKE) test-browser
-	@$(MAKE) test-lab
-	@$(MAKE) test-firmware
-	@$(MAKE) fuzz
-	@$(MAKE) bench BENCH_FLAGS=--quick
-	@$(MAKE) bench-languages BENCH_FLAGS=--quick
-	@$(MAKE) bench-targets BENCH_FLAGS=--quick
+	@failed=; for part in $(LONG_PARTS); do \
+	  $(MAKE) $$part BENCH_FLAGS=--quick || failed="$$failed $$part"; \
+	done; \
+	test -z "$$failed" || { echo "make test-all: failed:$$failed"; exit 1; }
 
 # The crates with tests that are kept out for their length; no others are built for them.
 LONG_CRATES = $(shell grep -rl '\#\[ignore' crates/*/tests --include='*.rs' | cut -d / -f 2 | sort -u)
@@ -165,6 +159,7 @@ lint-scripts:
 	  docs/vectors scripts/check-docs scripts/check-cycles scripts/mutate-wire scripts/mutate-session crates/report/tests/browser $(wildcard bench) lab lab/run
 	@PATH="$$PATH:.venv/bin" ruff check --quiet python firmware $(call firmware_with,python3)
 	@PATH="$$PATH:.venv/bin" ruff format --quiet --check firmware $(call firmware_with,python3)
+	@scripts/mutate-session --check
 
 fuzz: ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.
 	@scripts/setup fuzz
