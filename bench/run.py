@@ -39,6 +39,8 @@ STALL_S = 0.4
 
 GOAL_RTT = 1.02
 GOAL_CONNECT = 1.05
+GOAL_DEPTH = 0.8
+FLOORS = ("floor", "floor, one by one")
 GOAL_STALL_NS = 50e6
 
 
@@ -496,6 +498,9 @@ def goals(cases: list[Case], stalls: list[dict]) -> list[dict]:
             goal(f"{case.key}: p50 within {case.goal:.2f} of the floor", value, value <= case.goal)
         peers = {name: said for name, said in case.rows.items() if name in PROGRAMS}
         if case.unit == "/s":
+            floors = [case.rows[name] for name in FLOORS if case.rows.get(name)]
+            value = middle(own)["rate"] / max(middle(one)["rate"] for one in floors)
+            goal(f"{case.key}: at least {GOAL_DEPTH:.2f} of the better floor", value, value >= GOAL_DEPTH)
             best = max(peers, key=lambda name: middle(peers[name])["rate"], default=None)
             if best:
                 value = middle(own)["rate"] / middle(peers[best])["rate"]
