@@ -243,11 +243,14 @@ fn a_stream_is_tuned_by_transfer_and_queue() {
                  --subject-to lost=0";
     let printed = found(&desk, &server.address, flags);
     assert_eq!(printed["kind"], "stream");
-    assert_eq!(printed["best"]["transfer_bytes"], 65536, "{printed:#}");
     assert_eq!(printed["best"]["direction"], "in");
+    // Which of the two is faster is for the machine to say.
+    let best = printed["best"]["transfer_bytes"].as_u64();
+    let bytes = best.filter(|bytes| [256, 65536].contains(bytes));
+    let bytes = bytes.unwrap_or_else(|| panic!("neither: {printed:#}"));
     let command = printed["use"]["command"].to_string();
     assert!(
-        command.contains("stream") && command.contains("65536"),
+        command.contains("stream") && command.contains(&bytes.to_string()),
         "{command}"
     );
     let run = desk.json("show last --format json");
