@@ -86,14 +86,14 @@ def table(points: list[dict]) -> str:
              "verified"]
     text = loop.row(names) + loop.row(["---:", "---"] + ["---:"] * (len(names) - 3) + ["---"])
     for p in sorted(points, key=lambda p: p["point"]["notify_bytes"]):
-        at, work, floor, checked = p["point"], p["work"], p["floor"], p["verified"]
+        at, work, checked = p["point"], p["work"], p["verified"]
         period_ns = at["notify_bytes"] / (at["rate_hz"] * 2 * at["channels"]) * 1e9
         good = checked and checked["found_frames"] == checked["preload_frames"]
         times = [loop.us(ns) for ns in (work["p50"]["value"], work["p999"]["value"], work["max"])]
         text += loop.row([
             f"{at['notify_bytes'] / 1024:.0f}", at["path"], *times,
             f"{work['p50']['value'] / period_ns:.1%}", cell(p["needed_ns"]),
-            cell(floor["floor_ns"] if floor else None), f"{p['ratio']:.2f}" if p["ratio"] else "-",
+            cell(p["floor_ns"]), f"{p['ratio']:.2f}" if p["ratio"] else "-",
             f"{p['needed_bytes'] / 1024:.0f}", f"{p['bound_per_minute']:.1f}",
             checked["method"] if good else "NO",
         ])

@@ -100,9 +100,9 @@ def measure(wiregauge: str, series: str, rate: str, args: argparse.Namespace) ->
 
 
 def ratio(point: dict) -> float | None:
-    if not point["floor"] or not point["needed_ns"]:
+    if not point["floor_ns"] or not point["needed_ns"]:
         return None
-    return point["needed_ns"] / point["floor"]["floor_ns"]
+    return point["needed_ns"] / point["floor_ns"]
 
 
 def row(cells: list[object]) -> str:
@@ -120,15 +120,15 @@ def table(points: list[dict]) -> str:
              "work max us", "timer max us", "steal ms", "verified"]
     text = row(names) + row(["---:"] * (len(names) - 1) + ["---"])
     for p in points:
-        at, floor, checked = p["point"], p["floor"], p["verified"]
+        at, timer, checked = p["point"], p["timer"], p["verified"]
         good = checked and checked["found_frames"] == checked["preload_frames"]
         text += row([
             f"{at['rate_hz'] / 1e6:g}", f"{at['rate_hz'] * 2 * at['channels'] / 1e6:.0f}",
             f"{at['notify_bytes'] / 1024:.0f}", f"{p['needed_bytes'] / 1024:.0f}",
-            f"{p['needed_ns'] / 1e6:.3f}", f"{floor['floor_ns'] / 1e6:.3f}" if floor else "-",
+            f"{p['needed_ns'] / 1e6:.3f}", f"{p['floor_ns'] / 1e6:.3f}",
             f"{p['ratio']:.2f}" if p["ratio"] else "-", f"{p['bound_per_minute']:.1f}",
             us(p["wake"]["p50"]["value"]), us(p["wake"]["p999"]["value"]), us(p["wake"]["max"]),
-            us(p["work"]["max"]), us(floor["wake_up"]["max"]) if floor else "-",
+            us(p["work"]["max"]), us(timer["wake_up"]["max"]) if timer else "-",
             f"{p['resources']['steal_ns'] / 1e6:.0f}",
             checked["method"] if good else "NO",
         ])
@@ -182,9 +182,9 @@ with real cards on a computer of its own; the shortest that ran for a minute.
 {published()}
 This host's figures are of {host["duration"]} a point. A longest delay grows with the time that is
 measured, so look at the bound (upper 95 %), not at the latency alone. The floor is one block plus the
-longest delay of a plain timer thread of the same priority, due half a block after the loop. With real-time priority
-it sits on the loop's own processor, and what stops that one stops both, at other instants; in the usual series each
-is where the scheduler puts it, and a ratio of two longest delays swings with that.
+longest time between the moment at which the loop could begin a block and the moment at which it began: the
+latency without processing, so needed/floor is at least 1. The timer thread is a control: it outranks the loop by
+one priority, is due half a block after it, and with real-time priority sits on the loop's own processor.
 """
 
 

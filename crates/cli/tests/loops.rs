@@ -190,8 +190,13 @@ fn every_rate_channel_and_block_is_a_point_and_its_surroundings_are_measured() {
         assert_eq!(point.stages.len(), 2);
         assert!(point.stages.iter().all(|stage| stage.bytes_s > 0.0));
         assert!(point.memory_bytes_s.is_some_and(|speed| speed > 0.0));
-        let floor = point.floor.as_ref().expect("a timer ran beside the loop");
-        assert!(floor.wake_up.n > 0 && floor.floor_ns > point.point.period_ns());
+        let timer = point.timer.as_ref().expect("a timer ran beside the loop");
+        assert!(timer.wake_up.n > 0);
+        let (floor, needed) = (
+            point.floor_ns.expect("a floor"),
+            point.needed_ns.expect("a latency"),
+        );
+        assert!(floor >= point.point.period_ns().round() && floor <= needed);
     }
 }
 

@@ -23,7 +23,6 @@ mod alsa;
 mod check;
 mod device;
 mod find;
-mod floor;
 #[cfg(feature = "gpu")]
 mod gpu;
 pub mod marker;
@@ -31,6 +30,7 @@ mod open;
 mod pages;
 mod point;
 pub mod process;
+mod timer;
 mod verify;
 mod virtual_clock;
 mod virtual_device;
@@ -57,7 +57,7 @@ use wiregauge_link::host::{self, Heartbeat};
 use wiregauge_measure::ring::{self, Drain, Log};
 use wiregauge_measure::runner::{self, Measurer, StopFlags, Watcher};
 use wiregauge_measure::sink::{Opened, Progress, RunError, Sink};
-use wiregauge_record::{Block, LoopFloor, LoopPlan, LoopPoint, LoopSummariser, LoopSummary};
+use wiregauge_record::{Block, LoopPlan, LoopPoint, LoopSummariser, LoopSummary};
 use worker::Workers;
 
 /// What takes the blocks of a run.
@@ -186,27 +186,27 @@ impl Caller<'_> {
         let mut summariser = LoopSummariser::new(point);
         let over = AtomicBool::new(false);
         self.zero_ns.store(0, Ordering::Relaxed);
-        let (end, floor) = std::thread::scope(|scope| {
-            let room = floor::has_room(self.plan.wait, &point);
-            let floor = (self.plan.calibrate && room).then(|| {
+        let (end, timer) = std::thread::scope(|scope| {
+            let room = timer::has_room(self.plan.wait, &point);
+            let timer = (self.plan.calibrate && room).then(|| {
                 let measured = || {
-                    let clock = floor::settled(self.plan.settle_ns, self.zero_ns, &over)?;
-                    floor::measure(self.plan, &point, &clock, self.zero_ns, &over)
+                    let clock = timer::settled(self.plan.settle_ns, self.zero_ns, &over)?;
+                    timer::measure(self.plan, &point, &clock, self.zero_ns, &over)
                 };
                 scope.spawn(measured)
             });
             self.watcher.go(point);
             let end = self.take_blocks(drain, &mut summariser, sink);
             over.store(true, Ordering::Relaxed);
-            let floor: Option<LoopFloor> = floor.and_then(|floor| floor.join().ok()?);
-            (end, floor)
+            let timer = timer.and_then(|timer| timer.join().ok()?);
+            (end, timer)
         });
         let Some(end) = end? else {
             return Ok(None);
         };
         let mut summary = summariser.finish(end.ending, end.facts);
         summary.verified = end.verified;
-        summary.floor = floor;
+        summary.timer = timer;
         summary.stages = stages;
         summary.memory_bytes_s = memory_bytes_s;
         summary.disturbances = end.disturbances;

@@ -26,7 +26,7 @@ pub use conditions::{
 pub use figure::{Carried, Figure, OF_EXCHANGES, OF_STREAMS, Part, Times, Trouble, Unit};
 pub use loop_path::{LoopPath, NoSuchPath};
 pub use loop_plan::{Aim, LoopPlan, LoopPoint, LoopWait, SAMPLE_BYTES, Stage};
-pub use loop_summary::{LoopFloor, LoopSummary, StageSpeed, Stall, StallRate, Verified};
+pub use loop_summary::{LoopSummary, StageSpeed, Stall, StallRate, TimerThread, Verified};
 pub use plan::{
     Connect, HostLoad, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, Wait,
 };

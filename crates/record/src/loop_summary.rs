@@ -64,16 +64,13 @@ impl Verified {
     }
 }
 
-/// What this host could do at best, measured in the same point: the floor of the latency.
+/// A timer thread beside the loop, as a control: how late this host wakes another thread up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LoopFloor {
-    /// Lateness of a plain timer thread of the same priority, in nanoseconds.
+pub struct TimerThread {
+    /// Its lateness, in nanoseconds.
     pub wake_up: Distribution,
-    /// One block plus the longest of them, in nanoseconds.
-    pub floor_ns: f64,
-    /// The processor that the timer thread was kept on: the loop's own, where that one is pinned and
-    /// does not spin through. `None`: on any.
-    #[serde(default)]
+    /// The processor that it was kept on: the loop's own, where that one is pinned and does not spin.
+    /// `None`: on any.
     pub cpu: Option<u32>,
 }
 
@@ -120,8 +117,17 @@ pub struct LoopSummary {
     pub verified: Option<Verified>,
     /// Part of the time that the loop did not wait, 0 to 1.
     pub duty: f64,
-    /// The floor of the latency on this host.
-    pub floor: Option<LoopFloor>,
+    /// Delay by the host: from when a block could begin (its last sample in, the block before handed
+    /// over) to when it began, in nanoseconds. Missing in runs of format 1 before 2026-11-23.
+    #[serde(default)]
+    pub host_delay: Option<Distribution>,
+    /// One block plus the longest of these delays, in nanoseconds: the latency that this run would have
+    /// needed without processing. Never above `needed_ns`.
+    #[serde(default)]
+    pub floor_ns: Option<f64>,
+    /// The timer thread beside it.
+    #[serde(default)]
+    pub timer: Option<TimerThread>,
     /// What each stage can do by itself.
     pub stages: Vec<StageSpeed>,
     /// Bytes a second that this host copies in memory.

@@ -24,6 +24,7 @@ pub struct LoopFacts {
 pub struct LoopSummariser {
     point: LoopPoint,
     wake: Series,
+    host: Series,
     work: Series,
     service: Series,
     late: ExceedanceRuns,
@@ -39,6 +40,7 @@ impl LoopSummariser {
         LoopSummariser {
             point,
             wake: Series::new(),
+            host: Series::new(),
             work: Series::new(),
             service: Series::new(),
             late: ExceedanceRuns::default(),
@@ -51,9 +53,12 @@ impl LoopSummariser {
 
     /// Takes the next block; only measured ones count.
     pub fn push(&mut self, block: &Block) {
+        let before_ns = std::mem::replace(&mut self.done_ns, block.done_ns);
         if block.phase != Phase::Measured {
             return;
         }
+        let ready_ns = block.due_ns.max(before_ns);
+        self.host.push(block.begun_ns.saturating_sub(ready_ns));
         self.wake.push(block.wake_ns());
         self.work.push(block.work_ns());
         self.service.push(block.service_ns());
@@ -63,13 +68,21 @@ impl LoopSummariser {
         self.first_ns
             .get_or_insert(block.due_ns.saturating_sub(period_ns));
         self.last_ns = block.due_ns;
-        self.done_ns = block.done_ns;
     }
 
-    /// The summary. Verification, floor and speeds are the engine's to add.
+    /// The summary. Verification, the timer thread and speeds are the engine's to add.
     pub fn finish(&self, ending: Ending, facts: LoopFacts) -> LoopSummary {
         let elapsed_ns = self.last_ns.saturating_sub(self.first_ns.unwrap_or(0));
-        let needed_ns = self.late.largest();
+        let stalled = facts.overruns + facts.underruns > 0;
+        // A preload that did not hold shows that more is needed, not how much.
+        let needed_ns = self
+            .late
+            .largest()
+            .filter(|_| self.point.aim == Aim::Curve || !stalled);
+        let host_delay = self.host.distribution();
+        let floor_ns = host_delay
+            .as_ref()
+            .map(|delay| self.point.period_ns().round() + delay.max);
         LoopSummary {
             point: self.point,
             ending,
@@ -86,7 +99,9 @@ impl LoopSummariser {
             stalls: facts.stalls,
             verified: None,
             duty: self.work_ns as f64 / self.looped_ns().max(1) as f64,
-            floor: None,
+            host_delay,
+            floor_ns,
+            timer: None,
             stages: Vec::new(),
             memory_bytes_s: None,
             resources: facts.resources,
@@ -182,6 +197,53 @@ mod tests {
         assert_eq!(summary.needed_bytes, Some(4_000));
         assert_eq!(summary.elapsed_ns, 3_000_000);
         assert!((summary.duty - 0.04 / 3.02).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_floor_is_one_block_and_the_longest_delay_by_the_host() {
+        let mut summariser = LoopSummariser::new(point());
+        // (due, begun, done) in us: the second block waits for the first, then 40 us for the host.
+        let blocks = [
+            (1_000, 1_010, 2_300),
+            (2_000, 2_340, 2_400),
+            (3_000, 3_025, 3_030),
+        ];
+        for (sequence, (due, begun, done)) in (0..).zip(blocks) {
+            summariser.push(&Block {
+                sequence,
+                due_ns: due * 1_000,
+                begun_ns: begun * 1_000,
+                done_ns: done * 1_000,
+                phase: Phase::Measured,
+                ..Block::default()
+            });
+        }
+        let summary = summariser.finish(Ending::Complete, LoopFacts::default());
+        assert_eq!(summary.floor_ns, Some(1_040_000.0));
+        assert_eq!(summary.needed_ns, Some(2_300_000.0));
+    }
+
+    #[test]
+    fn a_preload_that_stalled_does_not_say_what_is_needed() {
+        let mut summariser = LoopSummariser::new(LoopPoint {
+            aim: Aim::Hold,
+            ..point()
+        });
+        summariser.push(&Block {
+            due_ns: 1_000_000,
+            begun_ns: 1_000_000,
+            done_ns: 1_365_000,
+            phase: Phase::Measured,
+            ..Block::default()
+        });
+        let of = |underruns| {
+            let facts = LoopFacts {
+                underruns,
+                ..LoopFacts::default()
+            };
+            summariser.finish(Ending::Complete, facts).needed_ns
+        };
+        assert_eq!((of(0), of(263)), (Some(1_365_000.0), None));
     }
 
     #[test]

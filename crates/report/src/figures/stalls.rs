@@ -115,7 +115,7 @@ impl Panel<'_, '_> {
     /// The floors that are known: name, look and latency.
     fn floors(&self) -> Vec<(&str, Series, f64)> {
         let floors = self.curves.iter().filter_map(|curve| {
-            let floor = curve.point.summary.floor.as_ref()?.floor_ns;
+            let floor = curve.point.summary.floor_ns?;
             let sound = floor.is_finite() && floor > 0.0;
             sound.then_some((curve.name.as_str(), curve.series, floor))
         });

@@ -37,9 +37,15 @@ pub(super) fn plan(plan: &LoopPlan, points: &[LoopSummary]) -> String {
     if tested > 0 {
         what.push(count(tested as u64, "tested preload", "tested preloads"));
     }
+    let virtual_device = match plan.address.starts_with("virtual") {
+        true => {
+            " The virtual device has no card, no DMA and no driver: this is the latency of the host alone."
+        }
+        false => "",
+    };
     format!(
         "A closed loop, {} per point, with {}: {rates} MS/s; channels: {}; blocks of {}; processing: \
-         {}{paths}.",
+         {}{paths}.{virtual_device}",
         given(Measure::Latency, plan.duration_ns),
         what.join(" and "),
         list(cells(|point| point.channels), "values", ""),
@@ -126,21 +132,25 @@ fn bound(point: &LoopSummary) -> String {
 }
 
 fn floor_card(named: &Named<'_>, point: &LoopSummary) -> Option<Card> {
-    let (floor, needed) = (point.floor.as_ref()?, point.needed_ns?);
-    let ratio = needed / floor.floor_ns;
+    let (floor_ns, delay, needed) = (
+        point.floor_ns?,
+        point.host_delay.as_ref()?,
+        point.needed_ns?,
+    );
+    let ratio = needed / floor_ns;
     let ratio = match ratio.is_finite() {
         true => format!("the latency needed is {ratio:.2} times this"),
         false => "reference for the latency needed".into(),
     };
     Some(Card {
-        title: "Floor of this host for it".into(),
-        value: Measure::Latency.show(floor.floor_ns),
+        title: "Floor: the same without processing".into(),
+        value: Measure::Latency.show(floor_ns),
         interval: ratio,
         place: named.name.clone(),
         notes: vec![format!(
-            "one block ({}) plus the latest wake-up of a timer thread ({})",
+            "one block ({}) plus the longest delay by the host ({})",
             Measure::Latency.show(point.point.period_ns()),
-            Measure::Latency.show(floor.wake_up.max)
+            Measure::Latency.show(delay.max)
         )],
     })
 }
@@ -230,7 +240,7 @@ pub(super) fn outcome(places: &[Named<'_>]) -> Vec<String> {
     said.extend(verified(places));
     let ratios: Vec<f64> = points(places)
         .filter(|(_, point)| point.point.aim == Aim::Curve)
-        .filter_map(|(_, point)| Some(point.needed_ns? / point.floor.as_ref()?.floor_ns))
+        .filter_map(|(_, point)| Some(point.needed_ns? / point.floor_ns?))
         .filter(|ratio| ratio.is_finite())
         .collect();
     if ratios.len() > 1 {

@@ -15,7 +15,7 @@ pub(super) fn tables(points: &[LoopSummary]) -> Vec<Table> {
     let held: Vec<&LoopSummary> = of_aim(points, Aim::Hold);
     let mut tables = Vec::new();
     if !curves.is_empty() {
-        tables.extend([needed(&curves), times(&curves)]);
+        tables.extend([needed(&curves), times(&curves), delays(&curves)]);
         tables.extend(paths(&curves));
         tables.push(stalls(&curves));
     }
@@ -111,12 +111,12 @@ fn needed(points: &[&LoopSummary]) -> Table {
             "duty",
         ],
     );
-    let title = "Latency needed in this run, and the floor of this host (one block plus the latest wake-up of \
-                 a timer thread)";
+    let title =
+        "Latency needed in this run, and its floor (one block plus the longest delay by the host)";
     let mut table = Table::new(title, &columns);
     for point in points {
         let mut cells = point_cells(points, &point.point);
-        let floor = point.floor.as_ref().map(|floor| floor.floor_ns);
+        let floor = point.floor_ns;
         let ratio = point
             .needed_ns
             .zip(floor)
@@ -183,6 +183,43 @@ fn times(points: &[&LoopSummary]) -> Table {
     table
 }
 
+/// What the host added to the loop, and to a timer thread that outranks it. No ratio: the two woke up at
+/// different instants.
+fn delays(points: &[&LoopSummary]) -> Table {
+    let columns = columns(
+        points,
+        &[
+            "p50",
+            "p99",
+            "p99.9",
+            "max",
+            "timer p99.9",
+            "max",
+            "timer's CPU",
+        ],
+    );
+    let title = "Delay by the host, in us: of the loop (a block could begin to it began), and of a timer thread \
+                 beside it, one priority higher";
+    let mut table = Table::new(title, &columns);
+    let show = |ns: Option<f64>| or_dash(ns.map(|ns| TimeUnit::Micro.show(ns)));
+    for point in points {
+        let delay = point.host_delay.as_ref();
+        let timer = point.timer.as_ref();
+        let mut cells = point_cells(points, &point.point);
+        cells.extend([
+            show(delay.map(|d| d.p50.value)),
+            show(delay.map(|d| d.p99.value)),
+            show(delay.map(|d| d.p999.value)),
+            show(delay.map(|d| d.max)),
+            show(timer.map(|t| t.wake_up.p999.value)),
+            show(timer.map(|t| t.wake_up.max)),
+            or_dash(timer.map(|t| t.cpu.map_or("any".into(), |cpu| cpu.to_string()))),
+        ]);
+        table.row(cells);
+    }
+    table
+}
+
 /// The ways of a block beside each other, those of one rate and block together; nothing where there was
 /// no GPU.
 fn paths(points: &[&LoopSummary]) -> Option<Table> {
@@ -222,7 +259,7 @@ fn paths(points: &[&LoopSummary]) -> Option<Table> {
             or_dash(work.map(|d| unit.show(d.max))),
             or_dash(work.map(|d| percent(d.p50.value / point.point.period_ns()))),
             ms(point.needed_ns),
-            ms(point.floor.as_ref().map(|floor| floor.floor_ns)),
+            ms(point.floor_ns),
             or_dash(
                 point
                     .verified

@@ -244,8 +244,9 @@ fn of_loop<'a>(plan: &'a LoopPlan, points: &[LoopSummary]) -> Columns<'a, &'a Lo
     columns.some("needed_ns", |p| p.needed_ns);
     columns.some("needed_bytes", |p| p.needed_bytes);
     columns.some("stalls_high_per_minute", stalls_high);
-    columns.some("floor_ns", |p| Some(p.floor.as_ref()?.floor_ns));
-    columns.times("floor_wake_up", |p| Some(&p.floor.as_ref()?.wake_up));
+    columns.some("floor_ns", |p| p.floor_ns);
+    columns.times("host_delay", |p| p.host_delay.as_ref());
+    columns.times("timer_wake_up", |p| Some(&p.timer.as_ref()?.wake_up));
     columns.times("wake", |p| p.wake.as_ref());
     columns.times("work", |p| p.work.as_ref());
     columns.times("service", |p| p.service.as_ref());

@@ -237,18 +237,14 @@ pub fn loop_plan(points: Vec<LoopPoint>) -> LoopPlan {
     }
 }
 
-/// What the engine adds to the summary of a loop point: its floor, that its latency was verified, and
+/// What the engine adds to the summary of a loop point: its timer thread, that its latency was verified, and
 /// the speed of its stages.
-pub fn with_floor(mut summary: LoopSummary) -> LoopSummary {
+pub fn with_timer(mut summary: LoopSummary) -> LoopSummary {
     let mut wake_up = wiregauge_stats::Series::new();
     (0..1000).for_each(|n| wake_up.push(20_000 + 100 * n));
     let wake_up = wake_up.distribution().expect("there are samples");
     let point = summary.point;
-    summary.floor = Some(LoopFloor {
-        floor_ns: point.period_ns() + wake_up.max,
-        wake_up,
-        cpu: None,
-    });
+    summary.timer = Some(TimerThread { wake_up, cpu: None });
     let preload_frames = point.preload_bytes / u64::from(point.frame_bytes());
     summary.verified = Some(Verified {
         method: "sequence".to_owned(),
@@ -275,7 +271,7 @@ pub fn summarised_loop(point: LoopPoint, blocks: impl Iterator<Item = Block>) ->
         facts.overruns += u64::from(block.xrun.is_over());
         facts.underruns += u64::from(block.xrun.is_under());
     }
-    with_floor(summary.finish(Ending::Complete, facts))
+    with_timer(summary.finish(Ending::Complete, facts))
 }
 
 /// Writes a loop run, each point of the blocks that the plan's point gives.

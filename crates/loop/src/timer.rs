@@ -1,10 +1,10 @@
-//! The floor of a loop's latency on this host, measured while it runs: one block, and the longest
-//! time by which a plain timer thread of the same priority wakes late.
+//! A timer thread beside the loop, as a control: how late this host wakes up a thread that outranks the
+//! loop by one priority, while the loop runs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use wiregauge_link::host::{self, Clock};
-use wiregauge_record::{HostPlan, LoopFloor, LoopPlan, LoopPoint, LoopWait};
+use wiregauge_record::{HostPlan, LoopPlan, LoopPoint, LoopWait, TimerThread};
 use wiregauge_stats::Series;
 
 /// A timer more often than this would load the host that it measures.
@@ -20,15 +20,20 @@ pub(super) fn measure(
     clock: &Clock,
     zero_ns: &AtomicU64,
     over: &AtomicBool,
-) -> Option<LoopFloor> {
+) -> Option<TimerThread> {
     let loops = || zero_ns.load(Ordering::Relaxed) == clock.zero_ns();
     let pin = plan.host.pin.filter(|_| shares(plan.wait, point));
     let host = HostPlan {
         pin,
         lock_memory: false,
+        priority: None,
         ..plan.host.clone()
     };
     host::apply(&host).ok()?;
+    // Above the loop, so that what it waits for is the host, not the loop.
+    if let Some(priority) = plan.host.priority {
+        host::outrank(priority)?;
+    }
     // Whole blocks, and half a one: away from the moments at which the loop itself is due.
     let block_ns = point.period_ns();
     let period_ns = (SHORTEST_NS / block_ns).ceil() * block_ns;
@@ -47,10 +52,8 @@ pub(super) fn measure(
         // After a long gap it goes on from here: what it slept through were not wake-ups.
         tick = next(now_ns).max(tick + 1.0);
     }
-    let wake_up = late.distribution()?;
-    Some(LoopFloor {
-        floor_ns: block_ns + wake_up.max,
-        wake_up,
+    Some(TimerThread {
+        wake_up: late.distribution()?,
         cpu: pin,
     })
 }
