@@ -9,7 +9,7 @@ use crate::key::{Key, Place, yes};
 use crate::side::{Found, Read, Side, by};
 use wiregauge_record::{Phase, Point, Sample, Schedule, Starts};
 use wiregauge_run::{Exchange, Run, RunError};
-use wiregauge_stats::{Confidence, Estimate, Reading, Series};
+use wiregauge_stats::{Confidence, Estimate, Events, Reading, Series};
 
 /// Values held exactly, 8 MiB a series: percentiles of more have a resolution of 1/1024.
 const EXACT: usize = 1 << 20;
@@ -82,11 +82,10 @@ struct Gathered {
     last_end_ns: Option<u64>,
     begin_ns: u64,
     end_ns: u64,
-    /// 1 where an exchange was answered.
-    answered: Series,
-    lost: u64,
-    /// For each limit: 1 where an exchange took that long or was not answered.
-    beyond: Vec<(u64, Series)>,
+    /// The exchanges without a right answer in time.
+    lost: Events,
+    /// For each limit: those that took that long or were not answered.
+    beyond: Vec<(u64, Events)>,
 }
 
 impl Gathered {
@@ -94,7 +93,7 @@ impl Gathered {
         let plan = &run.file.plan;
         let series = || Series::with_exact_limit(EXACT);
         let limits = figures.iter().filter_map(|figure| match figure {
-            Figure::Below(limit) => Some((*limit, series())),
+            Figure::Below(limit) => Some((*limit, Events::with_exact_limit(EXACT))),
             _ => None,
         });
         Gathered {
@@ -106,8 +105,7 @@ impl Gathered {
             last_end_ns: None,
             begin_ns: u64::MAX,
             end_ns: 0,
-            answered: series(),
-            lost: 0,
+            lost: Events::with_exact_limit(EXACT),
             beyond: limits.collect(),
         }
     }
@@ -130,10 +128,9 @@ impl Gathered {
         };
         self.times.push(time);
         self.starts.push(sample.sequence, sample.start_ns);
-        self.answered.push(is_right.into());
-        self.lost += u64::from(!is_right);
-        for (limit, series) in &mut self.beyond {
-            series.push((!is_right || time >= *limit).into());
+        self.lost.push(!is_right);
+        for (limit, events) in &mut self.beyond {
+            events.push(!is_right || time >= *limit);
         }
         self.begin_ns = self.begin_ns.min(sample.start_ns);
         let end_ns = sample.start_ns.saturating_add(sample.rtt_ns);
@@ -159,36 +156,33 @@ impl Gathered {
         };
         let answers = self.between_answers.read();
         let elapsed_ns = self.end_ns.saturating_sub(self.begin_ns.min(self.end_ns));
-        let found = |figure: &Figure| -> Option<Estimate> {
-            match figure {
+        let samples = self.times.len();
+        let lost = self.lost.happened();
+        let found = |figure: &Figure| -> Option<Found> {
+            let known = match figure {
                 Figure::Rtt(part) => time(*part),
                 Figure::Trt => Some(trt.as_ref()?.mean(sure)),
                 Figure::Throughput => match &answers {
                     Some(answers) => Some(per_second(answers.mean(sure))),
                     None => none_a_second(elapsed_ns, sure),
                 },
-                Figure::Lost => Some(self.answered.read()?.share_below(1, sure)),
+                Figure::Lost => return Some(Found::Events(self.lost.clone())),
                 Figure::Below(limit) => {
                     let beyond = self.beyond.iter().find(|(of, _)| of == limit)?;
-                    Some(beyond.1.read()?.share_below(1, sure))
+                    return Some(Found::AllBut(beyond.1.clone()));
                 }
                 _ => None,
-            }
+            };
+            known.map(Found::Known)
         };
-        let found: Vec<Found> = figures
-            .iter()
-            .map(|figure| (*figure, found(figure)))
-            .collect();
-        let samples = self.times.len();
-        let notes = (self.lost > 0).then(|| {
+        let notes = (lost > 0).then(|| {
             format!(
-                "{} of {samples} exchanges got no correct answer in time; each counts as the timeout, {} ms",
-                self.lost,
+                "{lost} of {samples} exchanges got no correct answer in time; each counts as the timeout, {} ms",
                 self.timeout_ns as f64 / 1e6
             )
         });
         Read {
-            found,
+            found: figures.iter().map(found).collect(),
             samples,
             notes: notes.into_iter().collect(),
             disturbed: Vec::new(),

@@ -20,7 +20,7 @@ pub use key::Key;
 pub use outcome::{Compared, ComparedPoint, Comparison, RunNote, Unmatched, Verdict};
 
 use key::Place;
-use side::{Read, Side};
+use side::{Found, Read, Side};
 use wiregauge_run::{AnyRun, Exchange, Run, RunError, Stream};
 use wiregauge_stats::{Confidence, Estimate, difference};
 
@@ -158,8 +158,13 @@ fn compared(
     after: &[Read],
     sure: Confidence,
 ) -> Compared {
+    let all = before.iter().chain(after);
+    let per_event = all.filter_map(|read| read.found[at].as_ref()?.per_event());
+    let per_event = per_event.fold(1.0, f64::max);
     let side = |reads: &[Read]| -> Option<Vec<Estimate>> {
-        reads.iter().map(|read| read.found[at].1).collect()
+        let found = reads.iter().map(|read| read.found[at].as_ref());
+        let estimate = |found: Option<&Found>| found?.estimate(per_event, reads.len(), sure);
+        found.map(estimate).collect()
     };
     let sides = side(before).zip(side(after));
     let difference = sides.and_then(|(before, after)| difference(&before, &after, sure));

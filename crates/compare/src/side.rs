@@ -4,10 +4,59 @@ use crate::figure::Figure;
 use crate::key::Place;
 use wiregauge_record::Disturbance;
 use wiregauge_run::RunError;
-use wiregauge_stats::{Confidence, Estimate};
+use wiregauge_stats::{Confidence, Estimate, Events, share_of};
 
-/// One figure of one run, with bounds where the samples can bound it.
-pub(crate) type Found = (Figure, Option<Estimate>);
+/// One figure of one run.
+pub(crate) enum Found {
+    /// Its value, with bounds where the samples can bound it.
+    Known(Estimate),
+    /// A share of rare events. How many of them are one event, both sides must say: of a run without any
+    /// it is not known.
+    Events(Events),
+    /// The share of all others.
+    AllBut(Events),
+    /// A share of so many, of which only the total is known, not in how many events.
+    Total { share: f64, of: u64 },
+}
+
+impl Found {
+    /// How many are one event, if this run shows it.
+    pub(crate) fn per_event(&self) -> Option<f64> {
+        match self {
+            Found::Events(events) | Found::AllBut(events) => events.per_event(),
+            _ => None,
+        }
+    }
+
+    /// With bounds that are so sure, where at least `per_event` are one event and there are this many
+    /// `runs` on the side.
+    pub(crate) fn estimate(
+        &self,
+        per_event: f64,
+        runs: usize,
+        sure: Confidence,
+    ) -> Option<Estimate> {
+        match self {
+            Found::Known(estimate) => Some(*estimate),
+            Found::Events(events) => events.share(per_event, sure),
+            Found::AllBut(events) => events.share(per_event, sure).map(|share| Estimate {
+                value: 1.0 - share.value,
+                low: share.high.map(|high| 1.0 - high),
+                high: share.low.map(|low| 1.0 - low),
+            }),
+            Found::Total { share, of } if *share == 0.0 => Some(share_of(*of, 0.0, sure)),
+            // The scatter between runs bounds it; a single run does not.
+            Found::Total { share, .. } => {
+                let bound = (runs > 1).then_some(*share);
+                Some(Estimate {
+                    value: *share,
+                    low: bound,
+                    high: bound,
+                })
+            }
+        }
+    }
+}
 
 /// What one kind of run must tell to be compared.
 pub(crate) trait Side {
@@ -19,7 +68,8 @@ pub(crate) trait Side {
 
 /// What was found of one point of one run.
 pub(crate) struct Read {
-    pub(crate) found: Vec<Found>,
+    /// In the order of the figures that were asked for.
+    pub(crate) found: Vec<Option<Found>>,
     /// Samples behind it.
     pub(crate) samples: u64,
     /// What should be known of it.

@@ -2,10 +2,10 @@
 
 use crate::figure::{Figure, Part};
 use crate::key::{Key, Place, yes};
-use crate::side::{Read, Side, by};
+use crate::side::{Found, Read, Side, by};
 use wiregauge_record::{FlowSummary, StreamPoint, StreamSummariser};
 use wiregauge_run::{Run, RunError, Stream};
-use wiregauge_stats::{Confidence, Estimate, Series, share_of};
+use wiregauge_stats::{Confidence, Estimate, Series};
 
 /// Blocks of time that a point is cut into for the confidence of its rate, and the shortest of them.
 const BLOCKS: u64 = 1000;
@@ -77,7 +77,7 @@ impl Side for Run<Stream> {
         }
         let series = summariser.into_series();
         let series = series.iter().find(|series| series.way == flow.way);
-        let found = |figure: &Figure| -> Option<Estimate> {
+        let found = |figure: &Figure| -> Option<Found> {
             let series = series?;
             let part = |of: &Series, part: Part| -> Option<Estimate> {
                 let of = of.read()?;
@@ -90,26 +90,27 @@ impl Side for Run<Stream> {
             };
             let share = |bytes: u64| {
                 let sent = flow.counts.sent.max(1) as f64;
-                share_of(flow.transfers, (bytes as f64 / sent).min(1.0), sure)
+                Some(Found::Total {
+                    share: (bytes as f64 / sent).min(1.0),
+                    of: flow.transfers,
+                })
             };
-            match *figure {
+            let known = match *figure {
                 Figure::Rate => rate(flow, &series.block_bytes, sure),
                 Figure::Gap(of) => part(&series.gap, of),
                 Figure::Transfer(of) => part(&series.transfer_time, of),
-                Figure::Lost => Some(share(flow.counts.lost)),
-                Figure::Corrupted => Some(share(flow.counts.corrupted)),
+                Figure::Lost => return share(flow.counts.lost),
+                Figure::Corrupted => return share(flow.counts.corrupted),
                 Figure::Buffer(bytes_s) => {
                     let backlog = series.backlogs.iter().find(|(rate, _)| *rate == bytes_s)?;
                     backlog.1.need_at(plan.loss, sure).for_loss
                 }
                 _ => None,
-            }
+            };
+            known.map(Found::Known)
         };
         Ok(Read {
-            found: figures
-                .iter()
-                .map(|figure| (*figure, found(figure)))
-                .collect(),
+            found: figures.iter().map(found).collect(),
             samples: flow.transfers,
             notes: Vec::new(),
             disturbed: by(&summary.disturbances),

@@ -153,6 +153,29 @@ fn at_percentile(
     }
 }
 
+/// The share below `limit`, where at least `together` of these values are one event. As any other figure it
+/// has no bounds where the samples are worth too few independent ones, and wide ones where the run
+/// wanders.
+pub(crate) fn rare_share_below(
+    samples: &(impl Samples + ?Sized),
+    limit: u64,
+    together: f64,
+    confidence: Confidence,
+) -> Estimate {
+    let (n, below) = (samples.n(), samples.below(limit));
+    let mut dependence = samples.dependence_at(below);
+    dependence.tau = dependence.tau.max(together);
+    let wide = reaching(dependence, samples.wander_at(below), n, confidence);
+    let value = below as f64 / n as f64;
+    let (low, high) = interval::of_rare_share(n, value, wide, confidence);
+    let estimate = Estimate {
+        value,
+        low: Some(low),
+        high: Some(high),
+    };
+    enough(estimate, n, dependence)
+}
+
 /// `missed` more that count as not below. Where they fell in time is not known, so they are taken
 /// to depend on their neighbours as the samples do.
 pub(crate) fn share_below(

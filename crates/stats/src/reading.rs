@@ -1,6 +1,6 @@
 //! A series read out figure by figure, each at the confidence that is asked for.
 
-use crate::distribution::{Samples, mean, percentile, share_below};
+use crate::distribution::{Samples, mean, percentile, rare_share_below};
 use crate::interval::rank;
 use crate::types::{Confidence, Estimate};
 
@@ -45,13 +45,14 @@ impl<'a> Reading<'a> {
         rank(self.n(), (1.0 - share).clamp(0.0, 1.0))
     }
 
-    /// The share strictly below `limit`.
-    pub fn share_below(&self, limit: u64, confidence: Confidence) -> Estimate {
-        let share = share_below(&*self.samples, limit, 0, confidence);
-        Estimate {
-            value: share.share,
-            low: Some(share.low),
-            high: Some(share.high),
-        }
+    /// The share strictly below `limit`, which may be rare, where at least `together` of these values are
+    /// one event.
+    pub(crate) fn rare_share_below(
+        &self,
+        limit: u64,
+        together: f64,
+        confidence: Confidence,
+    ) -> Estimate {
+        rare_share_below(&*self.samples, limit, together, confidence)
     }
 }

@@ -7,7 +7,7 @@ use crate::common;
 use common::shapes::Shape;
 use common::{Random, bootstrap};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wiregauge_stats::{Confidence, Difference, Estimate, Reading, Series, difference};
+use wiregauge_stats::{Confidence, Difference, Estimate, Events, Reading, Series, difference};
 
 /// Mean and four percentiles of each run.
 const FIGURES: usize = 5;
@@ -186,6 +186,57 @@ fn between_runs(runs: u64, seeds: u32) -> (u32, u32) {
 fn several_runs_a_side_know_how_runs_scatter() {
     let (alarms, found) = between_runs(4, 25);
     assert!(alarms <= 5 && found >= 20, "{alarms} alarms, {found} found");
+}
+
+/// Exchanges of which a stall, that begins with this probability, loses so many in a row.
+fn losses(seed: u64, n: usize, stall: f64, lost: std::ops::Range<u64>) -> Events {
+    let mut random = Random::new(seed);
+    let mut events = Events::with_exact_limit(1 << 16);
+    let mut left = 0;
+    for _ in 0..n {
+        if left == 0 && random.uniform() < stall {
+            let more = random.uniform() * (lost.end - lost.start) as f64;
+            left = lost.start + more as u64;
+        }
+        events.push(left > 0);
+        left = u64::saturating_sub(left, 1);
+    }
+    events
+}
+
+fn losses_differ(before: &Events, after: &Events) -> bool {
+    let sure = Confidence::NINETY_FIVE;
+    let events = [before, after].map(|events| events.per_event().unwrap_or(1.0));
+    let share = |of: &Events| of.share(events[0].max(events[1]), sure).expect("samples");
+    let found = difference(&[share(before)], &[share(after)], sure).expect("a run a side");
+    let (low, high) = (found.absolute.low, found.absolute.high);
+    low.is_some_and(|low| low > 0.0) || high.is_some_and(|high| high < 0.0)
+}
+
+#[test]
+fn a_stall_more_is_no_difference_of_losses() {
+    // Stalls that lose one, some, many in a row; most runs have none, one or a few of them.
+    for lost in [1..2, 2..8, 20..40] {
+        let runs: Vec<Events> = (0..20)
+            .map(|seed| losses(seed, 3000, 0.0005, lost.clone()))
+            .collect();
+        let pairs = (0..runs.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        let alarms = pairs.filter(|&(a, b)| losses_differ(&runs[a], &runs[b]));
+        let alarms = alarms.count();
+        assert!(alarms <= 9, "{lost:?}: {alarms} of 190");
+    }
+}
+
+#[test]
+fn ten_times_as_many_stalls_are_a_difference() {
+    for lost in [1..2, 2..8] {
+        let found = (0..20).filter(|&seed| {
+            let (few, many) = (0.001, 0.01);
+            let before = losses(2 * seed, 10_000, few, lost.clone());
+            losses_differ(&before, &losses(2 * seed + 1, 10_000, many, lost.clone()))
+        });
+        assert!(found.count() >= 18, "{lost:?}");
+    }
 }
 
 fn percent(count: u32, of: u32) -> String {
