@@ -96,7 +96,11 @@ impl Backlog {
         let seen = seen.filter(|quantile| quantile.high.is_some());
         let worst = self.level.worst_bytes() * MILLI;
         let beyond = || {
-            let (_, independent) = self.seen.upper_tail(peaks.fitted_share(), 1.0, sure)?;
+            let share = peaks.fitted_share();
+            if self.seen.read()?.wanders_at(share) {
+                return None;
+            }
+            let (_, independent) = self.seen.upper_tail(share, 1.0, sure)?;
             let found = peaks.beyond(loss, self.seen.len() as f64 / independent, sure)?;
             (found.value <= REACH * worst).then_some(found)
         };

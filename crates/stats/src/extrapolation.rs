@@ -7,6 +7,7 @@ use crate::pareto::Pareto;
 use crate::reading::Reading;
 use crate::series::Series;
 use crate::tail::{Peaks, Tail};
+use crate::tested_fit::{FEWEST, REACH, THRESHOLDS, tested_fit};
 use crate::types::{Confidence, Estimate};
 use serde::Serialize;
 
@@ -19,24 +20,8 @@ const ENOUGH: f64 = 150.0;
 /// Values that are asked about dependence, at least.
 const SIDE: usize = 30;
 
-/// Independent values over the threshold that there must be.
-const FEWEST: f64 = 50.0;
-
-/// Thresholds that are tried, each with half of the values over it that the one before had.
-const THRESHOLDS: u32 = 4;
-
-/// How far the tail is continued: to one in so many times the number of independent values. Set by
-/// simulation, as the table in docs/deadline.md shows.
-const REACH: f64 = 10.0;
-
 /// A level is not told further than so many times the largest value; as of buffers.
 const HEAVY: f64 = 30.0;
-
-/// How often a tail may be refused by a test of it that in truth has no fault.
-const BY_CHANCE: f64 = 0.01;
-
-/// How many standard errors the shape may change from a threshold to the next (`BY_CHANCE`).
-const SHAPE_CHANGES: f64 = 2.576;
 
 /// Response times in time order, and what is asked about the longest of them. Some 32 MiB at most;
 /// see [`Series`].
@@ -69,6 +54,22 @@ pub enum NoTail {
         from: f64,
         /// The smallest of those apart.
         to: f64,
+    },
+    /// The values over the threshold stand on a few levels, such as those of a clock or a poll.
+    Levels {
+        /// How many different values there are.
+        distinct: u64,
+        /// How many values lie over the threshold.
+        over: u64,
+    },
+    /// The fit contradicts what was counted.
+    Disagrees {
+        /// The value.
+        value: f64,
+        /// How many exceed it.
+        counted: u64,
+        /// How many should, by the fit.
+        fitted: f64,
     },
     /// The values over the threshold do not follow the distribution.
     Misfit {
@@ -123,7 +124,7 @@ pub struct FittedTail {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "how")]
 pub enum Exceeding {
-    /// So often that no continuation is needed: the limit lies below the threshold.
+    /// The limit lies within what was measured: counting answers it.
     Seen,
     /// By this share of the values.
     Share(Estimate),
@@ -194,7 +195,7 @@ impl Responses {
             if reading.wanders_at(over.share(peaks.n())) {
                 return Err(NoTail::Unsteady);
             }
-            match over.fit(independent) {
+            match tested_fit(over.threshold, &over.excesses, independent) {
                 Ok(fit) => {
                     return Ok(FittedTail {
                         threshold: over.threshold as f64,
@@ -266,67 +267,6 @@ impl Over {
         let close = self.excesses.len() as f64 / self.clusters();
         slow.max(close).max(1.0)
     }
-
-    fn fit(&self, independent: f64) -> Result<Pareto, NoTail> {
-        // What cannot be fitted at all: all are equal.
-        let misfit = NoTail::Misfit {
-            statistic: f64::MAX,
-            by_chance: 0.0,
-        };
-        let fit = Pareto::fit(&self.excesses).ok_or(misfit)?;
-        // Dependent values scatter about their distribution more than independent ones do, squared by
-        // as much as there are fewer of them.
-        let fewer = independent / self.excesses.len() as f64;
-        let (apart, gap) = fit.widest_gap(&self.excesses);
-        if gap * fewer > (self.excesses.len() as f64 / BY_CHANCE).ln() {
-            let value = |at: usize| self.threshold as f64 + self.excesses[at];
-            return Err(NoTail::Gap {
-                apart: apart as u64,
-                from: value(apart),
-                to: value(apart - 1),
-            });
-        }
-        let (statistic, by_chance) = (fit.misfit(&self.excesses) * fewer, fit.misfit_by_chance());
-        // What is no number is no fit either.
-        if statistic.is_nan() || statistic > by_chance {
-            return Err(NoTail::Misfit {
-                statistic,
-                by_chance,
-            });
-        }
-        self.check_stable(fit, independent)?;
-        Ok(fit)
-    }
-
-    /// Whether half of them, over a higher threshold, have the same shape.
-    fn check_stable(&self, fit: Pareto, independent: f64) -> Result<(), NoTail> {
-        let half = self.excesses.len() / 2;
-        let next = self.excesses[half];
-        let higher: Vec<f64> = self
-            .excesses
-            .iter()
-            .map(|excess| excess - next)
-            .take_while(|&excess| excess > 0.0)
-            .collect();
-        let Some(above) = Pareto::fit(&higher) else {
-            return Ok(());
-        };
-        // The error of a fitted shape is (1 + shape) / sqrt(n) (Smith 1987). The fit of all is part of
-        // the fit of the half, so the variance of their difference is that of the half less that of
-        // all (Hausman 1978).
-        let halves = independent * higher.len() as f64 / self.excesses.len() as f64;
-        let one = (1.0 + fit.shape).max(0.5);
-        let error = one * (1.0 / halves - 1.0 / independent).max(0.0).sqrt();
-        let by_chance = SHAPE_CHANGES * error;
-        if (above.shape - fit.shape).abs() > by_chance {
-            return Err(NoTail::Unstable {
-                shape: fit.shape,
-                higher: above.shape,
-                by_chance,
-            });
-        }
-        Ok(())
-    }
 }
 
 impl FittedTail {
@@ -358,7 +298,7 @@ impl FittedTail {
     /// `carried`.
     pub fn exceeding(&self, limit: f64, one_in: f64, sure: Confidence) -> Exceeding {
         let excess = limit - self.threshold;
-        if excess <= 0.0 {
+        if excess <= self.excesses[0] {
             return Exceeding::Seen;
         }
         let rarest = 1.0 / one_in.min(self.carried);

@@ -25,6 +25,7 @@ mod reading;
 mod series;
 mod streaming;
 mod tail;
+mod tested_fit;
 mod types;
 
 pub use backlog::{Backlog, Buffer};

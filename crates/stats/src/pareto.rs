@@ -7,6 +7,9 @@ use crate::types::Confidence;
 /// Logarithm of the rarity beyond which nothing is told apart: one in 10^26.
 const RAREST: f64 = 60.0;
 
+/// The heaviest shape that is asked for its likelihood.
+const HEAVIEST: f64 = 4.0;
+
 /// A generalised Pareto distribution of excesses: P(X > x) = (1 + shape x / scale)^(-1 / shape).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pareto {
@@ -164,24 +167,24 @@ impl Pareto {
     }
 
     /// What `misfit` exceeds in one case of a hundred where the excesses do follow a distribution
-    /// of this shape, both its parameters fitted: Choulakian & Stephens, "Goodness-of-fit tests for
-    /// the generalized Pareto distribution", Technometrics 43 (2001) 478, table 2, whose k is minus
-    /// the shape. Between its rows linear, beyond them the last two continued; a test holds it
-    /// against simulated excesses.
+    /// of this shape, both its parameters fitted as here. From 20,000 simulated samples of 300 a row; of
+    /// 100 and of 1,000 they are the same within 4 % from -0.3 on. Near those of Choulakian & Stephens,
+    /// "Goodness-of-fit tests for the generalized Pareto distribution", Technometrics 43 (2001) 478,
+    /// table 2, whose k is minus the shape. Linear between the rows; a test simulates them anew.
     pub(crate) fn misfit_by_chance(self) -> f64 {
-        const ROWS: [(f64, f64); 10] = [
-            (-0.9, 1.086),
-            (-0.5, 1.180),
-            (-0.2, 1.296),
-            (-0.1, 1.348),
-            (0.0, 1.409),
-            (0.1, 1.481),
-            (0.2, 1.567),
-            (0.3, 1.672),
-            (0.4, 1.799),
-            (0.5, 1.958),
+        const ROWS: [(f64, f64); 9] = [
+            (-0.9, 1.81),
+            (-0.5, 1.66),
+            (-0.3, 1.60),
+            (-0.1, 1.43),
+            (0.1, 1.34),
+            (0.3, 1.24),
+            (0.5, 1.17),
+            (0.9, 1.08),
+            (1.5, 1.02),
         ];
-        let shape = self.shape.clamp(-1.0, 2.0);
+        let [(least, _), .., (most, _)] = ROWS;
+        let shape = self.shape.clamp(least, most);
         let after = ROWS
             .partition_point(|row| row.0 < shape)
             .clamp(1, ROWS.len() - 1);
@@ -238,7 +241,7 @@ fn profile(excesses: &[f64], ratio: f64, level: f64) -> f64 {
             -n * scale.ln() - (1.0 + 1.0 / shape) * logs
         },
         -0.9,
-        2.0,
+        HEAVIEST,
     )
 }
 
@@ -252,7 +255,7 @@ fn place_of_maximum(of: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64
     const GOLDEN: f64 = 0.618_033_988_749_895;
     let (mut a, mut b) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
     let (mut at_a, mut at_b) = (of(a), of(b));
-    for _ in 0..18 {
+    for _ in 0..20 {
         if at_a > at_b {
             high = b;
             (b, at_b) = (a, at_a);
@@ -286,6 +289,34 @@ mod tests {
             let fit = Pareto::fit(&quantiles(shape, 50.0, 2000)).unwrap();
             assert!((fit.shape - shape).abs() < 0.05, "{shape}: {fit:?}");
             assert!((fit.scale / 50.0 - 1.0).abs() < 0.1, "{shape}: {fit:?}");
+        }
+    }
+
+    #[test]
+    fn excesses_of_any_shape_misfit_by_chance_in_one_case_of_a_hundred() {
+        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut uniform = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+        };
+        let cases = 1000;
+        for shape in [-0.5_f64, -0.2, 0.01, 0.4, 1.0, 2.0] {
+            let misfits = (0..cases).filter(|_| {
+                let mut excesses: Vec<f64> = (0..300)
+                    .map(|_| (uniform().powf(-shape) - 1.0) / shape)
+                    .collect();
+                excesses.sort_by(|a, b| b.total_cmp(a));
+                let fit = Pareto::fit(&excesses).expect("a fit");
+                fit.misfit(&excesses) > fit.misfit_by_chance()
+            });
+            // Binomial: 10 +- 3.1.
+            let misfits = misfits.count();
+            assert!(
+                (1..=20).contains(&misfits),
+                "shape {shape}: {misfits} of {cases}"
+            );
         }
     }
 

@@ -2,7 +2,7 @@
 //! that they approach whatever the samples follow (Coles, "An Introduction to Statistical Modeling of
 //! Extreme Values", 2001, ch. 4 and 5).
 
-use crate::pareto::Pareto;
+use crate::tested_fit::{FEWEST, REACH, THRESHOLDS, tested_fit};
 use crate::types::{Confidence, Estimate};
 
 /// Values held before the lower half of them is let go: 16 B each.
@@ -13,9 +13,6 @@ const MOST: usize = 1 << 13;
 const FITTED: usize = 1000;
 const MOST_FITTED: usize = MOST / 2;
 const ENOUGH: f64 = 150.0;
-
-/// Independent peaks that there must be before anything is said.
-const FEWEST: f64 = 30.0;
 
 /// Peaks that are asked about dependence, at least.
 const SIDE: usize = 30;
@@ -127,19 +124,29 @@ impl Peaks {
     }
 
     /// The value that this share of all exceeds, where that share is too small to have been seen;
-    /// `together` values near the threshold are worth one independent value. `None` where there are
-    /// too few peaks.
+    /// `together` values near the threshold are worth one independent value. Over the lowest of a few
+    /// thresholds at which the fit passes every test. `None` where there is none, too few peaks, or the
+    /// share is too small for them.
     pub(crate) fn beyond(&self, share: f64, together: f64, sure: Confidence) -> Option<Estimate> {
-        let (threshold, peaks) = self.above(self.fitted());
-        let independent = effective(peaks).min(peaks.len() as f64 / together);
-        if independent < FEWEST || share <= 0.0 {
+        let most = self.fitted();
+        let found = (0..THRESHOLDS).map_while(|halved| {
+            let (threshold, peaks) = self.above(most >> halved);
+            let independent = effective(peaks).min(peaks.len() as f64 / together);
+            let excess = |peak: &Peak| (peak.value - threshold) as f64;
+            let excesses: Vec<f64> = peaks.iter().map(excess).collect();
+            (independent >= FEWEST).then_some((threshold, excesses, independent))
+        });
+        let mut tested = found.filter_map(|(threshold, excesses, independent)| {
+            let fit = tested_fit(threshold, &excesses, independent).ok()?;
+            Some((threshold, excesses, independent, fit))
+        });
+        let (threshold, excesses, independent, fit) = tested.next()?;
+        let carried = REACH * self.n as f64 * independent / excesses.len() as f64;
+        if share * carried < 1.0 {
             return None;
         }
-        let excess = |peak: &Peak| (peak.value - threshold) as f64;
-        let excesses: Vec<f64> = peaks.iter().map(excess).collect();
         // The share of all values above the threshold over the share asked for.
         let ratio = excesses.len() as f64 / (self.n as f64 * share);
-        let fit = Pareto::fit(&excesses)?;
         let (low, high) = fit.interval(&excesses, ratio, independent, sure);
         let level = |excess: f64| threshold as f64 + excess;
         Some(Estimate {

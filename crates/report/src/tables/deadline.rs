@@ -216,7 +216,7 @@ fn rarity(beyond: &Beyond, period_ns: f64) -> [String; 3] {
             "-".into(),
             format!("< {}", an_hour(than)),
         ],
-        Some(Exceeding::Seen) | None => ["seen", "-", "-"].map(String::from),
+        Some(Exceeding::Seen) | None => ["counted above", "-", "-"].map(String::from),
     }
 }
 

@@ -29,6 +29,22 @@ pub(crate) fn no_tail(why: &NoTail) -> String {
             time(to),
             time(from)
         ),
+        NoTail::Levels { distinct, over } => format!(
+            "the {} longest responses have only {} different values: discrete levels (a clock, a poll, a bus \
+             frame), which no tail continues. Only a run that exceeds the limit many times gives the rate",
+            grouped(over),
+            grouped(distinct)
+        ),
+        NoTail::Disagrees {
+            value,
+            counted,
+            fitted,
+        } => format!(
+            "{} responses exceed {}, but by the fitted tail it would be {fitted:.1}: it does not describe this \
+             run. Only a run that exceeds the limit many times gives the rate",
+            grouped(counted),
+            time(value)
+        ),
         NoTail::Misfit {
             statistic,
             by_chance,
