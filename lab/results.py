@@ -9,6 +9,11 @@ from typing import Any
 from vm.places import RUNS
 
 
+# How often each controller is booted, in turns. An ordering that holds in all of 4 boots against all of 4 others is
+# chance in 1 of 35.
+ROUNDS = range(1, 5)
+
+
 class Missing(Exception):
     """A run or a point that should be there is not."""
 
@@ -47,6 +52,12 @@ def rate(run: str, way: str, **wanted: Any) -> float:
     """Bytes a second of one way of a stream point."""
     flow = next(flow for flow in point(run, **wanted)["flows"] if flow["way"] == way)
     return flow["rate"]["value"]
+
+
+def shortest(controller: str, size: int) -> list[float]:
+    """The shortest RTT of each boot with this controller, in ms: a busy host lengthens the others."""
+    runs = (f"controllers-{controller}-{number}/exchange" for number in ROUNDS)
+    return [point(run, in_bytes=size, depth=1)["rtt"]["min"] * 1e-6 for run in runs]
 
 
 def files(run: Path) -> dict[str, bytes]:
