@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import subprocess
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from vm.places import RUNS
+from vm.program import BINARY
 
 
 # How often each controller is booted, in turns. An ordering that holds in all of 4 boots against all of 4 others is
@@ -63,3 +67,24 @@ def shortest(controller: str, size: int) -> list[float]:
 def files(run: Path) -> dict[str, bytes]:
     """Everything below a folder."""
     return {str(path.relative_to(run)): path.read_bytes() for path in sorted(run.rglob("*")) if path.is_file()}
+
+
+def samples(run: Path) -> list[dict[str, str]]:
+    """The rows of a stored run, by wiregauge's own export."""
+    done = subprocess.run([BINARY, "export", run, "--csv", "-"], capture_output=True, text=True, check=True)
+    return list(csv.DictReader(done.stdout.splitlines()))
+
+
+def differing(once: Path, again: Path, allowed_us: float) -> list[str]:
+    """The rows of two runs that differ in anything but times (`..._us`), or in these by more than is allowed."""
+
+    def same(one: dict[str, str] | None, other: dict[str, str] | None) -> bool:
+        if one is None or other is None or one.keys() != other.keys():
+            return False
+        return all(
+            value == other[name] or (name.endswith("_us") and abs(float(value) - float(other[name])) <= allowed_us)
+            for name, value in one.items()
+        )
+
+    rows = zip_longest(samples(once), samples(again))
+    return [f"{one}, {other}" for one, other in rows if not same(one, other)]

@@ -11,6 +11,7 @@ from vm.trouble import Trouble
 
 # Naming the target keeps the flag away from build scripts, and the result in a folder of its own.
 TRIPLE = "x86_64-unknown-linux-gnu"
+BINARY = TARGET / TRIPLE / "lab" / "wiregauge"
 
 
 def build() -> Path:
@@ -24,4 +25,4 @@ def build() -> Path:
         raise Trouble("building wiregauge: cargo is not installed (scripts/setup lab brings it)") from error
     if done.returncode != 0:
         raise Trouble("building wiregauge for the guest failed")
-    return TARGET / TRIPLE / "lab" / "wiregauge"
+    return BINARY
