@@ -71,7 +71,7 @@ fn one_table_and_one_sentence_fit_the_terminal() {
             "% of limit",
         ),
         (
-            format!("stream {address} --direction in,both --duration 100ms"),
+            format!("stream {address} --direction in,both --duration 1s"),
             "gap p99",
         ),
     ];
