@@ -9,26 +9,20 @@ from __future__ import annotations
 import math
 import operator
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
-
-Word = str | os.PathLike[str]
-Size = int | str
-Sizes = int | str | Iterable[int | str]
-Time = float | str | timedelta
-Times = Time | Iterable[Time]
-Rate = float | str
-Rates = Rate | Iterable[Rate]
-Often = float | str
-Path = str | os.PathLike[str]
-Load = str | Mapping[str, int]
-Texts = str | Iterable[str]
-Setting = str | Mapping[str, int | str]
-Settings = Setting | Iterable[Setting]
+from functools import cache
+from inspect import signature
+from types import NoneType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 Convert = Callable[[str, Any], list[str]]
 """Takes an argument's name and value, gives the texts for its flag: one for each time it is given."""
+
+Path = str | os.PathLike[str]
+_Time = float | str | timedelta
+_Setting = str | Mapping[str, int | str]
 
 
 def _wrong(name: str, value: object, wanted: str) -> TypeError:
@@ -223,11 +217,47 @@ def switch(name: str, value: object) -> list[str]:
     return []
 
 
-def flags(table: Mapping[str, Convert], values: Mapping[str, object]) -> list[str]:
+Size = Annotated[int | str, size]
+Sizes = Annotated[int | str | Iterable[int | str], sizes]
+Count = Annotated[int | str, count]
+Time = Annotated[_Time, time]
+Times = Annotated[_Time | Iterable[_Time], times]
+Number = Annotated[float | str, number]
+Rates = Annotated[float | str | Iterable[float | str], rates]
+ByteRates = Annotated[float | str | Iterable[float | str], byte_rates]
+Texts = Annotated[str | Iterable[str], texts]
+Ways = Annotated[str | Iterable[str] | bool, ways]
+Repeated = Annotated[str | Iterable[str], repeated]
+Settings = Annotated[_Setting | Iterable[_Setting], settings]
+File = Annotated[Path, path]
+Load = Annotated[str | Mapping[str, int], load]
+Stall = Annotated[str | tuple[float | str, _Time], stall]
+
+
+@cache
+def converters(command: str) -> dict[str, Convert]:
+    """Return the converter of each flag of a command, from the annotations of its function."""
+    function = getattr(sys.modules["wiregauge"], command)
+    hints = get_type_hints(function, include_extras=True)
+    keywords = (one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY)
+    return {name: _converter(hints[name]) for name in keywords if name != "progress"}
+
+
+def _converter(hint: object) -> Convert:
+    """A type of this module has its converter with it; plain ones are switches, whole numbers and texts."""
+    kinds = [kind for kind in get_args(hint) if kind is not NoneType] or [hint]
+    for kind in kinds:
+        if get_origin(kind) is Annotated:
+            converter: Convert = get_args(kind)[1]
+            return converter
+    return switch if bool in kinds else count if int in kinds else text
+
+
+def flags(command: str, values: Mapping[str, object]) -> list[str]:
     """Make the words for all arguments that were given."""
     words: list[str] = []
-    for name, convert in table.items():
-        value = values[name]
+    for name, convert in converters(command).items():
+        value = values.get(name)
         if value is None:
             continue
         flag = flag_of(name)
