@@ -113,16 +113,6 @@ impl LinkModel {
             .flatten()
     }
 
-    /// Bytes a second OUT that no size and depth exceeds; `None` where that is not told.
-    pub fn out_rate(&self) -> Option<Estimate> {
-        self.figures().out_bytes_s
-    }
-
-    /// Bytes a second IN that no size and depth exceeds; `None` where that is not told.
-    pub fn in_rate(&self) -> Option<Estimate> {
-        self.figures().in_bytes_s
-    }
-
     fn refits(&self) -> &Refits {
         self.refits.get_or_init(|| Refits::of(&self.points))
     }
