@@ -197,7 +197,7 @@ fn between(before: &[Facts], after: &[Facts]) -> Vec<Changed> {
     names.into_iter().filter_map(changed).collect()
 }
 
-/// What was measured of the host is never quite the same: it is told where it differs much.
+/// What was measured of the host is never quite the same: it is shown where it differs much.
 fn measured(before: &[Conditions], after: &[Conditions]) -> Vec<Changed> {
     let mean = |side: &[Conditions], of: &dyn Fn(&Conditions) -> Option<f64>| {
         let values: Vec<f64> = side.iter().filter_map(of).collect();

@@ -83,7 +83,7 @@ impl Header for Response {
 /// What the bytes that have arrived amount to. All positions count from the start of the slice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found<H> {
-    /// A frame may have begun at the first byte, and more must come before it can be told.
+    /// A frame may have begun at the first byte, and more must come before that is known.
     Incomplete {
         /// At least this many bytes in total, always more than there are. A lower bound, not an
         /// order: ask again whenever bytes arrive. A receiver that waits for exactly this many

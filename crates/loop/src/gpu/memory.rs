@@ -206,7 +206,7 @@ impl Drop for Stream {
     /// What is under way, after an error, uses memory that goes next.
     fn drop(&mut self) {
         if !is_hung() {
-            // SAFETY: made above, given back once; a failure was told before.
+            // SAFETY: made above, given back once; a failure was reported before.
             unsafe {
                 sys::cuStreamSynchronize(self.0);
                 sys::cuStreamDestroy_v2(self.0);
