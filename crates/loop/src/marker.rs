@@ -122,8 +122,8 @@ impl Marker {
                     .zip(&self.chips)
                     .map(|(sample, chip)| i32::from(*sample) * i32::from(*chip))
                     .sum();
-                let together = f64::from(product) - sum as f64 * chip_sum / n;
-                each(at, together / (spread * chip_spread).sqrt());
+                let correlation = f64::from(product) - sum as f64 * chip_sum / n;
+                each(at, correlation / (spread * chip_spread).sqrt());
             }
             if let Some(next) = samples.get(at + length) {
                 sum += i64::from(*next) - i64::from(samples[at]);
