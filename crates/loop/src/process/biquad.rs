@@ -72,7 +72,7 @@ impl Process for Biquad {
 
 /// Some channels in step. Each sample waits for the one before, a dozen cycles: with several channels the
 /// processor has something to do meanwhile.
-fn together<const N: usize>(
+fn filter_channels<const N: usize>(
     sections: &mut [Section; N],
     floats: &mut [f32],
     stride: usize,
