@@ -25,7 +25,6 @@ use refits::Refits;
 use serde::{Serialize, Serializer};
 use std::sync::OnceLock;
 use thiserror::Error;
-use wiregauge_stats::Estimate;
 
 /// Fewer settings than this make no model.
 pub const MIN_SETTINGS: usize = 3;

@@ -50,7 +50,7 @@ fn finding(curves: &[&LoopSummary], held: &[&LoopSummary]) -> String {
     parts.extend(latency(curves));
     parts.extend(above_floor(curves));
     if !curves.is_empty() {
-        parts.push(stalls("", curves));
+        parts.push(stalls(curves));
     }
     parts.extend(preloads(held));
     parts.extend(verified(&[curves, held].concat()));
@@ -84,20 +84,26 @@ fn above_floor(curves: &[&LoopSummary]) -> Option<String> {
 }
 
 /// Stalls counted, and how many a minute they do not exclude.
-fn stalls(of: &str, points: &[&LoopSummary]) -> String {
+fn stalls(points: &[&LoopSummary]) -> String {
     let count: u64 = points.iter().map(|p| p.overruns + p.underruns).sum();
     let elapsed: u64 = points.iter().map(|p| p.elapsed_ns).sum();
     let mut text = match count {
-        1 => format!("1 stall{of}"),
-        count => format!("{} stalls{of}", grouped(count)),
+        1 => "1 stall".to_owned(),
+        count => format!("{} stalls", grouped(count)),
     };
     text += &format!(" in {}", duration(elapsed));
     // Several points are several settings, which have no rate in common.
-    if points.len() == 1 && elapsed > 0 {
-        let most = poisson_high(count) * 60e9 / elapsed as f64;
-        text += &format!(" (95 % bound: {most:.1} a minute)");
+    if let [only] = points {
+        text += &format!(" ({})", bound(only));
     }
     text
+}
+
+/// Upper bound of the stalls a minute.
+fn bound(point: &LoopSummary) -> String {
+    let minutes = point.elapsed_ns.max(1) as f64 / 60e9;
+    let most = poisson_high(point.overruns + point.underruns) / minutes;
+    format!("95 % bound: {most:.1} a minute")
 }
 
 fn duration(ns: u64) -> String {
@@ -109,21 +115,22 @@ fn duration(ns: u64) -> String {
 }
 
 /// What became of the tested preloads.
-fn preloads(held: &[&LoopSummary]) -> Option<String> {
-    Some(match held {
-        [] => return None,
-        [only] => stalls(
-            &format!(
-                " with a latency of {} ms",
-                TimeUnit::Milli.show(only.point.preload_ns())
-            ),
-            held,
+fn preloads(tested: &[&LoopSummary]) -> Option<String> {
+    let held: Vec<_> = tested
+        .iter()
+        .filter(|p| p.overruns + p.underruns == 0)
+        .collect();
+    Some(match (&held[..], tested.len()) {
+        (_, 0) => return None,
+        ([], _) => "no tested preload held".into(),
+        ([one], _) => format!(
+            "{} ms held for {} at row {} ({})",
+            TimeUnit::Milli.show(one.point.preload_ns()),
+            duration(one.elapsed_ns),
+            one.point.index + 1,
+            bound(one)
         ),
-        several => {
-            let quiet = several.iter().filter(|p| p.overruns + p.underruns == 0);
-            let (quiet, all) = (quiet.count(), several.len());
-            format!("{quiet} of {all} tested preloads without a stall")
-        }
+        (several, all) => format!("{} of {all} tested preloads held", several.len()),
     })
 }
 
@@ -205,6 +212,7 @@ mod tests {
             point(0, Aim::Curve, 2.5, 0),
             point(1, Aim::Curve, 1.25, 0),
             point(2, Aim::Hold, 1.25, 3),
+            point(3, Aim::Hold, 1.25, 0),
         ]);
         assert!(
             brief.finding.starts_with(
@@ -214,9 +222,9 @@ mod tests {
             brief.finding
         );
         assert!(
-            brief
-                .finding
-                .contains("3 stalls with a latency of 2.000 ms in 10 s"),
+            brief.finding.ends_with(
+                "2.000 ms held for 10 s at row 4 (95 % bound: 18.0 a minute); latency verified"
+            ),
             "{}",
             brief.finding
         );
