@@ -197,8 +197,8 @@ impl Stream {
     #[inline]
     pub(super) fn wait_for(&self, event: &Event) -> Result<(), LinkError> {
         // SAFETY: both are there; 0 are no flags.
-        let printed = unsafe { sys::cuStreamWaitEvent(self.0, event.0, 0) };
-        check(printed, "cannot make a stream of the GPU wait for another")
+        let made = unsafe { sys::cuStreamWaitEvent(self.0, event.0, 0) };
+        check(made, "cannot make a stream of the GPU wait for another")
     }
 }
 
