@@ -20,6 +20,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 Convert = Callable[[str, Any], list[str]]
 """Takes an argument's name and value, gives the texts for its flag: one for each time it is given."""
 
+_Each = Callable[[str, object, str], str]
 Path = str | os.PathLike[str]
 _Time = float | str | timedelta
 _Setting = str | Mapping[str, int | str]
@@ -52,7 +53,7 @@ def _real(name: str, value: object, wanted: str) -> float:
     return number
 
 
-def _several(name: str, value: object, one: Callable[[str, object, str], str], wanted: str) -> str:
+def _several(name: str, value: object, one: _Each, wanted: str) -> str:
     """A value, or a row of them."""
     if getattr(value, "ndim", 0) > 1:
         raise ValueError(f"{name} must have one dimension, not {value.ndim}")  # type: ignore[attr-defined]
@@ -97,55 +98,24 @@ def _text(name: str, value: object, wanted: str) -> str:
     return value
 
 
-def size(name: str, value: object) -> list[str]:
-    """Bytes, as a number or as ``64k``."""
-    return [_integer(name, value, "an int (bytes) or a str such as '64k'")]
+def _one(convert: _Each, wanted: str) -> Convert:
+    return lambda name, value: [convert(name, value, wanted)]
 
 
-def sizes(name: str, value: object) -> list[str]:
-    """Whole numbers, or one of them, or as ``48,100,1k..64k``."""
-    return [_several(name, value, _integer, "an int, several of them, or a str such as '48,1k..64k'")]
+def _list(convert: _Each, wanted: str) -> Convert:
+    return lambda name, value: [_several(name, value, convert, wanted)]
 
 
-def count(name: str, value: object) -> list[str]:
-    """A whole number, or as ``10k``."""
-    return [_integer(name, value, "an int or a str such as '10k'")]
-
-
-def time(name: str, value: object) -> list[str]:
-    """Seconds, a timedelta, or as ``300ms``."""
-    return [_time(name, value, "a number of seconds, a timedelta, or a str such as '300ms'")]
-
-
-def times(name: str, value: object) -> list[str]:
-    """Times, or one of them."""
-    return [_several(name, value, _time, "a number of seconds, several, or a str such as '2ms,5ms'")]
-
-
-def number(name: str, value: object) -> list[str]:
-    """A number, or as it is typed."""
-    return [_number(name, value, "a number or a str")]
-
-
-def rates(name: str, value: object) -> list[str]:
-    """Rates a second, or one of them, or as ``62.5M,125M``."""
-    return [_several(name, value, _number, "a number per second, several, or a str such as '62.5M'")]
-
-
-def byte_rates(name: str, value: object) -> list[str]:
-    """Bytes a second, or as ``24MB/s``."""
-    wanted = "a number of bytes per second, several, or a str such as '24MB/s'"
-    return [_several(name, value, _byte_rate, wanted)]
-
-
-def text(name: str, value: object) -> list[str]:
-    """A text."""
-    return [_text(name, value, "a str")]
-
-
-def texts(name: str, value: object) -> list[str]:
-    """Texts behind each other, or one of them, or with commas between."""
-    return [_several(name, value, _text, "a str or several")]
+size = _one(_integer, "an int (bytes) or a str such as '64k'")
+sizes = _list(_integer, "an int, several of them, or a str such as '48,1k..64k'")
+count = _one(_integer, "an int or a str such as '10k'")
+time = _one(_time, "a number of seconds, a timedelta, or a str such as '300ms'")
+times = _list(_time, "a number of seconds, several, or a str such as '2ms,5ms'")
+number = _one(_number, "a number or a str")
+rates = _list(_number, "a number per second, several, or a str such as '62.5M'")
+byte_rates = _list(_byte_rate, "a number of bytes per second, several, or a str such as '24MB/s'")
+text = _one(_text, "a str")
+texts = _list(_text, "a str or several")
 
 
 def ways(name: str, value: object) -> list[str]:
