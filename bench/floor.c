@@ -118,7 +118,7 @@ struct end {
     int fd, tty, spin;
 };
 
-/* Bytes received, 0 at the end of the stream, -1 on an error; waits as the end was told to. */
+/* Bytes received, 0 at the end of the stream, -1 on an error; waits as the end was configured to. */
 static ssize_t take(const struct end *e, unsigned char *into, size_t room)
 {
     for (;;) {

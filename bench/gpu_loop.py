@@ -66,11 +66,7 @@ def measure(wiregauge: str, step: Step, duration_s: float) -> tuple[list[dict], 
     if done.returncode:
         raise RuntimeError(f"exit {done.returncode}: {done.stderr.strip()[-600:]}")
     run = json.loads(done.stdout)
-    found = []
-    for point in run["points"]:
-        curve = point.pop("curve")
-        point["bound_per_minute"] = curve[-1]["per_minute_high"] if curve else None
-        found.append({"series": series, "command": command, "ratio": loop.ratio(point), **point})
+    found = loop.points_of(run, series, command)
     settings = (run["conditions"].get("link") or {}).get("settings") or []
     return found, {name: value for name, value in settings if name.startswith("gpu")}
 

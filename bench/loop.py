@@ -18,6 +18,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+from run import find_wiregauge
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 
@@ -72,14 +74,6 @@ def about() -> dict:
     }
 
 
-def find_wiregauge() -> str:
-    given = os.environ.get("WIREGAUGE")
-    if given:
-        return str(Path(given).resolve())
-    subprocess.run(["cargo", "build", "--release", "-p", "wiregauge-cli"], check=True, cwd=ROOT)
-    return str(Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "wiregauge")
-
-
 def measure(wiregauge: str, series: str, rate: str, args: argparse.Namespace) -> list[dict]:
     """One rate, all blocks, of one series; the summaries of its points, without their curves."""
     flags = ["loop", args.device, "--rate", rate, "--notify", args.notify,
@@ -89,14 +83,16 @@ def measure(wiregauge: str, series: str, rate: str, args: argparse.Namespace) ->
                           text=True, check=False, timeout=1800)
     if done.returncode:
         raise RuntimeError(f"exit {done.returncode}")
-    run = json.loads(done.stdout)
-    found = []
+    return points_of(json.loads(done.stdout), series, f"wiregauge {shlex.join(flags)}")
+
+
+def points_of(run: dict, series: str, command: str) -> list[dict]:
+    """The summaries of a run's points, without their curves."""
     for point in run["points"]:
         curve = point.pop("curve")
         point["bound_per_minute"] = curve[-1]["per_minute_high"] if curve else None
-        found.append({"series": series, "command": f"wiregauge {shlex.join(flags)}",
-                      "ratio": ratio(point), **point})
-    return found
+        point["ratio"] = ratio(point)
+    return [{"series": series, "command": command, **point} for point in run["points"]]
 
 
 def ratio(point: dict) -> float | None:

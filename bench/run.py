@@ -668,7 +668,7 @@ def find_wiregauge() -> str:
     if given:
         return str(Path(given).resolve())
     subprocess.run(["cargo", "build", "--release", "-p", "wiregauge-cli"], check=True, cwd=ROOT)
-    return str(ROOT / "target" / "release" / "wiregauge")
+    return str(Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "wiregauge")
 
 
 def arguments() -> argparse.Namespace:

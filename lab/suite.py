@@ -82,7 +82,7 @@ def boot(one: Run, binary: Path, kernels: dict[str, kernel.Kernel]) -> None:
 
 
 def run_all(lanes: int) -> None:
-    """All of the suite; the first failure is told after the others have ended."""
+    """All of the suite; the first failure is reported after the others have ended."""
     begun = time.monotonic()
     binary = program.build()
     kernels = {flavour: kernel.get(flavour) for flavour in sorted({one.kernel for one in SUITE})}

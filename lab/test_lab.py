@@ -236,7 +236,7 @@ class Doctor(unittest.TestCase):
 
 
 class SoundCards(unittest.TestCase):
-    """The closed loop over snd-aloop, whose cable takes no time. The plan holds what bad input is told."""
+    """The closed loop over snd-aloop, whose cable takes no time. The plan also checks the messages for bad input."""
 
     SIZES = (64, 256, 1024)
 

@@ -30,7 +30,7 @@ SLICE = COUNT // SLICES
 TIMEOUT_S = 5
 now = time.perf_counter_ns
 
-# What a row says: seconds of each slice, and the RTT of each exchange where it can be told.
+# What a row says: seconds of each slice, and the RTT of each exchange where it is known.
 Said = tuple[list[float], list[int]]
 
 

@@ -240,7 +240,7 @@ def measure(desk: Desk, cases: list[Case], rounds: int, about: dict, last_round_
             bench.note(f"round {turn + 1} of {rounds}")
             one_round(desk, cases, turn)
     except KeyboardInterrupt:
-        # What was measured until then is told.
+        # What was measured until then is reported.
         about["rounds"] = f"{turn}, and a part of one more (interrupted)"
     finally:
         bench.PROCESSES.end_all()
@@ -326,7 +326,7 @@ def between(values: list[float]) -> tuple[float, float]:
 def verdict(value: float, at_most: float, low: float, high: float) -> str:
     if value <= at_most:
         return "met"
-    return "**missed**" if low > at_most else f"not told: from {low:.2f} to {high:.2f}"
+    return "**missed**" if low > at_most else f"inconclusive: from {low:.2f} to {high:.2f}"
 
 
 def disorder(cases: list[Case]) -> list[str]:

@@ -182,7 +182,7 @@ def device(desk: Desk, cell: DeviceCell, name: str, address: str, plan: Plan) ->
         flags = ["--out", size, "--in", size, "--count", count, "--warmup", 10]
         point = desk.exchange(f"{name}-{size}", address, *flags)["points"][0]
         if point["device"] is None:
-            raise Failed(f"{name}: the device told no time of its own")
+            raise Failed(f"{name}: the device reported no time of its own")
         cell.sizes.setdefault(size, []).append(point["device"])
 
 
@@ -205,7 +205,7 @@ def rank(ordered: Sequence[int], share: float) -> int | None:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None
 
 
-def told(times: Iterable[int]) -> dict[str, Any]:
+def percentiles_of(times: Iterable[int]) -> dict[str, Any]:
     """Return the percentiles of times; those beyond what so many can show are left out."""
     ordered = sorted(times)
     n = len(ordered)
@@ -299,14 +299,14 @@ def summary(cell: Cell, mode: str, rule: Rule) -> dict[str, Any]:
     found: dict[str, Any] = {"counts": cell.wrong, "first": cell.firsts, "sizes": {}}
     for size, rounds in sorted(cell.sizes.items()):
         rows = [row for rows in rounds.values() for row in rows if row.answered]
-        figures: dict[str, Any] = {"whole": told(row.whole for row in rows)}
+        figures: dict[str, Any] = {"whole": percentiles_of(row.whole for row in rows)}
         figures["p50_of_round"] = {
             turn: _median(row.whole for row in rows if row.answered) for turn, rows in rounds.items()
         }
         if mode == "each":
-            figures["connect"] = told(row.connect for row in rows)
-            figures["access"] = told(row.access for row in rows)
-            figures["transfer"] = told(row.rtt - row.access for row in rows)
+            figures["connect"] = percentiles_of(row.connect for row in rows)
+            figures["access"] = percentiles_of(row.access for row in rows)
+            figures["transfer"] = percentiles_of(row.rtt - row.access for row in rows)
         found["sizes"][size] = figures
     turns = sorted({turn for rounds in cell.sizes.values() for turn in rounds})
     fits = [fit for turn in turns if (fit := _fit_of_round(cell, turn))]

@@ -102,7 +102,7 @@ def one_round(desk: Desk, subjects: list[Subject], plan: Plan, turn: int) -> Non
 
 @contextlib.contextmanager
 def measured(subject: Subject, what: str) -> Iterator[None]:
-    """Whatever fails is told, and the rest goes on."""
+    """Whatever fails is reported, and the rest goes on."""
     try:
         yield
     except (Trouble, Failed, OSError, ValueError, KeyError, IndexError) as error:
@@ -153,12 +153,12 @@ def first_line(*command: str) -> str:
 
 
 def about(wiregauge: str, rounds: int, remark: str) -> dict[str, str]:
-    """Return what is told above the figures."""
+    """Return what is printed above the figures."""
     cpu = platform.machine()
     with contextlib.suppress(OSError, StopIteration):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         cpu = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    # Without the folder, which says nothing to anyone else, and the remark, which is told by itself.
+    # Without the folder, which says nothing to anyone else, and the remark, which is printed by itself.
     words = [
         word for at, word in enumerate(sys.argv) if {word, sys.argv[at - 1]}.isdisjoint({"--out", "--remark"})
     ]
@@ -298,16 +298,16 @@ def main() -> int:
     out = args.out
     if out is None and not args.quick:
         out = HERE.parent / "runs" / f"{datetime.date.today().isoformat()}-targets"
-    told = about(wiregauge, rounds, args.remark)
+    described = about(wiregauge, rounds, args.remark)
     began, done = time.monotonic(), 0
 
     def results() -> dict[str, Any]:
-        told["rounds"] = f"{done} of {rounds}" if done < rounds else str(rounds)
-        told["load at the end"] = load()
-        told["took"] = f"{time.monotonic() - began:.0f} s"
+        described["rounds"] = f"{done} of {rounds}" if done < rounds else str(rounds)
+        described["load at the end"] = load()
+        described["took"] = f"{time.monotonic() - began:.0f} s"
         # As it will be read back: keys are words.
         found = {
-            "about": told,
+            "about": described,
             "rule": asdict(rule),
             "plan": asdict(plan),
             "modes": MODES,
@@ -327,7 +327,7 @@ def main() -> int:
                 if out:
                     write(out, results())
         except KeyboardInterrupt:
-            note("interrupted: what was measured is told")
+            note("interrupted: what was measured is reported")
             rounds = done
     found = results()
     if out:

@@ -243,10 +243,10 @@ def device_times(results: Results) -> str:
             seen, verdict = cell.get("seen"), cell.get("verdict")
             longest = us(seen["longest_ns"]) if seen else "-"
             spread = f"{seen['longest_ns'] / seen['median_ns']:.1f}" if seen and seen["median_ns"] else "-"
-            told = verdict["word"] if verdict and cls["clock"] == "simulated" else "-"
+            word = verdict["word"] if verdict and cls["clock"] == "simulated" else "-"
             at = next(iter(cell["sizes"].values()))
             scatter = cell["sizes"].get("100", at)
-            row += [f"{us(scatter['p50_min'])} to {us(scatter['p50_max'])}", longest, spread, told]
+            row += [f"{us(scatter['p50_min'])} to {us(scatter['p50_max'])}", longest, spread, word]
             rows.append(row)
     head = ["class", "", "clock", *(f"{size} B" for size in sizes)]
     return markdown(

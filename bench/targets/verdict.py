@@ -42,7 +42,7 @@ class Seen:
     longest_run_of_misses: int
     median_ns: float
     longest_ns: float
-    # Misses in a row are one bout; 0 where they were not told apart.
+    # Misses in a row are one bout; 0 where they were not distinguished.
     bouts: int = 0
 
 

@@ -105,7 +105,7 @@ bool wg_owes(const wg_responder *);
 bool wg_sinks(const wg_responder *);
 bool wg_sources(const wg_responder *);
 
-/* The device could not take or give data in time, once: told in the report of the stream. */
+/* The device could not take or give data in time, once: reported with the stream. */
 void wg_overrun(wg_responder *, bool source);
 
 #ifdef __cplusplus

@@ -101,7 +101,7 @@ static size_t refuse(wg_udp *u, const uint8_t *request, uint8_t kind, uint8_t st
     return wg_give(r, to, room);
 }
 
-/* What a datagram is told that is no frame of this version, though its header is a true one; 0: nothing. */
+/* What is sent back for a datagram that is no frame of this version, though its header is a true one; 0: nothing. */
 static uint8_t status_of_stranger(const uint8_t *datagram, size_t n) {
     if (n < WG_HEADER || !wg_is_sealed(datagram)) {
         return 0;

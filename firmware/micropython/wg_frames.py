@@ -46,7 +46,7 @@ class Receiver:
     def __init__(self, largest):
         self.largest = largest
         # Twice the largest, so that what is behind a frame is there when it has been answered; and whether a
-        # header has begun in its last bytes is told by a header more.
+        # header has begun in its last bytes is known by a header more.
         self.b = bytearray(2 * largest + HEADER)
         self.view = memoryview(self.b)
         self.forget()

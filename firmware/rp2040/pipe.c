@@ -1,7 +1,7 @@
 /* Keeps the buffers of the bulk endpoints full (IN) and empty (OUT).
  *
  * Each endpoint has two buffers (datasheet 4.1.2.5): while the controller sends or receives one, this code, called by
- * the interrupt that told of the other, refills that one. So the device has an answer to every IN token as long as
+ * the interrupt that reported the other, refills that one. So the device has an answer to every IN token as long as
  * there is anything to send, and no time on the bus is lost to NAK: the design of Augustyn and Tutaj's device.
  *
  * The controller takes the buffers of an endpoint in turn, 0, 1, 0, 1, each with an interrupt. Its half of the buffer

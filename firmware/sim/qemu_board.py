@@ -33,7 +33,7 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 @dataclass(frozen=True)
 class Board:
-    """What QEMU must be told of a board."""
+    """What QEMU must know of a board."""
 
     target: str  # its folder under firmware/, for make
     binary: str  # its ELF file, relative to firmware/build

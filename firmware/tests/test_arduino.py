@@ -52,7 +52,7 @@ def told_count(port: int) -> int:
     """Return the bytes that the sketch in count mode says it received."""
     line = b""
     while not line.endswith(b"\r\n"):
-        assert select.select([port], [], [], 30)[0], f"no count was told: {line!r}"
+        assert select.select([port], [], [], 30)[0], f"no count was sent: {line!r}"
         line += os.read(port, 100)
     match = re.fullmatch(rb"received (\d+) B in (\d+) us\r\n", line)
     assert match, line
@@ -89,7 +89,7 @@ def hold_lossless(run: Any) -> None:
 @both_boards
 @pytest.mark.parametrize("piece", [1, 64, 4096])
 def test_the_count_is_what_was_sent_however_it_was_cut(name: str, piece: int, board: Boards) -> None:
-    """Stoffregen's write sizes: the number told and the changes of pin 2 are those of the bytes sent."""
+    """Stoffregen's write sizes: the number sent and the changes of pin 2 are those of the bytes sent."""
     counter = board("arduino", "--board", name, "--count", "--verbose")
     size = 5_007
     with opened(counter) as port:
@@ -99,7 +99,7 @@ def test_the_count_is_what_was_sent_however_it_was_cut(name: str, piece: int, bo
 
 
 def test_each_burst_is_counted_by_itself(board: Boards) -> None:
-    """After the count was told, or by another program, counting starts at nothing."""
+    """After the count was sent, or by another program, counting starts at nothing."""
     counter = board("arduino", "--count")
     for _ in range(2):
         with opened(counter) as port:

@@ -16,7 +16,7 @@ BENCH = REPOSITORY / "bench" / "targets"
 sys.path.insert(0, str(BENCH))
 
 import tables  # noqa: E402
-from measure import Cell, Row, independent, line_through, longest_run, loop_seen, nines, rank, told  # noqa: E402
+from measure import Cell, Row, independent, line_through, longest_run, loop_seen, nines, percentiles_of, rank  # noqa: E402
 from verdict import Rule  # noqa: E402
 
 MS = 1_000_000
@@ -36,9 +36,9 @@ def test_percentiles_are_nearest_rank() -> None:
 
 
 def test_no_percentile_is_told_that_so_few_cannot_show() -> None:
-    assert "p99" not in told(range(99))
-    assert told(range(100))["p99"] == 98
-    assert told([]) == {"n": 0}
+    assert "p99" not in percentiles_of(range(99))
+    assert percentiles_of(range(100))["p99"] == 98
+    assert percentiles_of([]) == {"n": 0}
 
 
 def test_a_curve_of_tails_ends_with_the_longest() -> None:

@@ -24,11 +24,11 @@ PACKET = 64
 def seen_on_the_bus(board: Board) -> Any:
     """End the board and return what it tells, after holding that nothing happened that must not."""
     assert board.end() == 0
-    told = json.loads(board.said().strip().splitlines()[-1])
-    assert told["violations"] == [], "the firmware breaks rules of the controller's datasheet"
-    assert told["errors"] == [], "the bus saw wrong data toggles"
-    assert all(pipe["wrong_toggle"] == 0 for pipe in told["pipes"].values()), told
-    return told["pipes"]
+    report = json.loads(board.said().strip().splitlines()[-1])
+    assert report["violations"] == [], "the firmware breaks rules of the controller's datasheet"
+    assert report["errors"] == [], "the bus saw wrong data toggles"
+    assert all(pipe["wrong_toggle"] == 0 for pipe in report["pipes"].values()), report
+    return report["pipes"]
 
 
 def bulk(board: Board) -> str:

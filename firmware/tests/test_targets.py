@@ -277,7 +277,7 @@ def test_what_is_too_large_or_unknown_is_refused(speaker: Board) -> None:
 
 
 def test_messages_are_echoed_and_damaged_ones_are_not_acted_on(speaker: Board) -> None:
-    """The same bytes come back, with a check; a wrong check is told by a header alone."""
+    """The same bytes come back, with a check; a wrong check is answered by a header alone."""
     for address in byte_streams(speaker):
         with Line(address) as line:
             if not line.hello().abilities & MESSAGE:

@@ -55,8 +55,8 @@ def get(flavour: str) -> Kernel:
 def current(flavour: str) -> tuple[str, str]:
     """Name and version of the image package behind the metapackage."""
     doing = f"looking for Debian's {flavour} kernel"
-    told = run(["apt-cache", "depends", METAPACKAGES[flavour]], doing)
-    found = re.search(r"Depends: (linux-image-\S+)", told)
+    printed = run(["apt-cache", "depends", METAPACKAGES[flavour]], doing)
+    found = re.search(r"Depends: (linux-image-\S+)", printed)
     if not found:
         raise Trouble(f"{doing}: no package of {METAPACKAGES[flavour]}; try apt-get update")
     shown = run(["apt-cache", "show", "--no-all-versions", found[1]], doing)

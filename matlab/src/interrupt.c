@@ -7,7 +7,7 @@
 
 #ifdef _WIN32
 
-/* Not told apart there yet: a call ends with its timeout. */
+/* Not distinguished there yet: a call ends with its timeout. */
 void interrupt_begin(wg_device *device) { (void)device; }
 void interrupt_end(void) {}
 

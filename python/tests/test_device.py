@@ -236,10 +236,10 @@ def test_a_batch_that_fails_tells_how_far_it_came() -> None:
         instrument(lambda line: line if next(answers, False) else b"") as address,
         wg.open(address, framing=wg.Terminator(), timeout="200ms") as device,
     ):
-        with pytest.raises(wg.LinkError) as told:
+        with pytest.raises(wg.LinkError) as caught:
             device.exchange_many([b"%d" % n for n in range(8)], reply_bytes=4)
-        assert told.value.done == 3
-        assert [bytes(row).rstrip(b"\0") for row in told.value.replies] == [b"0", b"1", b"2"]
+        assert caught.value.done == 3
+        assert [bytes(row).rstrip(b"\0") for row in caught.value.replies] == [b"0", b"1", b"2"]
         assert len(device.last_timings) == 3
 
 
@@ -306,9 +306,9 @@ def test_a_loop_makes_each_command_from_the_newest_reply(echo: str, depth: int) 
     assert len(cycles) == 50
     assert (cycles["status"] == 0).all()
     # What the step was given is what the rows say it was: the reply to that cycle's command.
-    told = [None if cycle == wg.NEVER else cycle for cycle in cycles["made_from"].tolist()]
-    assert heard == told
-    for n, cycle in enumerate(told):
+    made_from = [None if cycle == wg.NEVER else cycle for cycle in cycles["made_from"].tolist()]
+    assert heard == made_from
+    for n, cycle in enumerate(made_from):
         # The oldest that it can be is the one whose place this cycle takes.
         assert n > 0 or cycle is None
         assert n < depth or (cycle is not None and n - depth <= cycle < n)
@@ -331,9 +331,9 @@ def test_what_a_step_raises_ends_the_loop(echo: str) -> None:
         return b"stop" if next(left, None) is None else b"go.."
 
     with wg.open(echo, framing=wg.Fixed(4)) as device:
-        with pytest.raises(ZeroDivisionError, match="wrong control law") as told:
+        with pytest.raises(ZeroDivisionError, match="wrong control law") as caught:
             device.control(step, cycles=100, request=bytes(4))
-        assert 0 < len(told.value.cycles) < 100
+        assert 0 < len(caught.value.cycles) < 100
         assert device.exchange(b"next") == b"next"
 
 

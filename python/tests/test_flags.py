@@ -6,29 +6,10 @@ import json
 import pytest
 
 import wiregauge as wg
-from wiregauge import _native, advice, measure, serving, stored, tuning
-from wiregauge._values import flag_of
+from wiregauge import _native
+from wiregauge._values import converters, flag_of
 
 DECLARED = json.loads(_native.declared())
-
-TABLES = {
-    "exchange": measure.EXCHANGE,
-    "stream": measure.STREAM,
-    "loop": measure.LOOP,
-    "tune": tuning.TUNE,
-    "serve": serving.SERVE,
-    "show": stored.SHOW,
-    "explain": stored.EXPLAIN,
-    "deadline": stored.DEADLINE,
-    "report": stored.REPORT,
-    "compare": stored.COMPARE,
-    "doctor": advice.DOCTOR,
-    "runs": {},
-    "export": stored.EXPORT,
-    "devices": stored.DEVICES,
-    "limits": advice.LIMITS,
-    "demo": stored.DEMO,
-}
 
 # What only makes sense at a terminal: completions and manual pages for a shell.
 FOR_SHELLS = {"completions", "man"}
@@ -46,7 +27,7 @@ FOR_PRINTING = {
 # What functions have beyond the flags.
 OWN = {"progress"}
 
-COMMANDS = sorted(TABLES)
+COMMANDS = sorted(set(DECLARED) - FOR_SHELLS)
 
 
 def declared(command: str) -> dict[str, dict]:
@@ -54,15 +35,14 @@ def declared(command: str) -> dict[str, dict]:
 
 
 def test_every_command_is_a_function_of_its_name():
-    assert set(DECLARED) - FOR_SHELLS == set(TABLES)
-    for command in TABLES:
+    for command in COMMANDS:
         assert callable(getattr(wg, command))
         assert command in wg.__all__
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_flag_is_forgotten_and_none_made_up(command):
-    ours = {flag_of(name) for name in TABLES[command]}
+    ours = {flag_of(name) for name in converters(command)}
     theirs = {name for name in declared(command) if name.startswith("--")}
     left_out = theirs - ours
     assert left_out <= set(FOR_PRINTING), left_out - set(FOR_PRINTING)
@@ -73,7 +53,7 @@ def test_no_flag_is_forgotten_and_none_made_up(command):
 def test_the_signature_has_every_flag_with_a_name_and_a_type(command):
     parameters = inspect.signature(getattr(wg, command)).parameters
     keywords = {name for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY}
-    assert keywords == set(TABLES[command]) | (OWN & keywords)
+    assert keywords == set(converters(command)) | (OWN & keywords)
     positional = [name for name in parameters if name not in keywords]
     arguments = [name for name in declared(command) if not name.startswith("--")]
     assert positional == arguments

@@ -22,7 +22,6 @@ PROGRAM = [sys.executable, "-P", "-m", "wiregauge"]
 def command(
     name: str,
     words: Sequence[str],
-    table: Mapping[str, v.Convert] | None = None,
     values: Mapping[str, object] | None = None,
     extra: Sequence[str] = (),
     *,
@@ -36,14 +35,14 @@ def command(
         The command.
     words
         Its positional arguments.
-    table, values
-        How its flags are made of values, and the values.
+    values
+        Its arguments by name; others are ignored.
     extra
         Further flags.
     progress
         Show the progress.
     """
-    typed = [name, *(v.flags(table, values) if table and values is not None else ()), *extra]
+    typed = [name, *v.flags(name, values or {}), *extra]
     # What begins with a hyphen would be taken for a flag.
     typed += ["--", *words] if any(word.startswith("-") for word in words) else words
     with Meter(progress) as meter:

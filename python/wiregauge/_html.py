@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["escape", "page", "paragraphs", "table"]
+__all__ = ["Text", "escape", "page", "paragraphs", "table"]
+
+
+class Text:
+    """Shows its `str()` wherever an object is shown."""
+
+    def __repr__(self) -> str:
+        """Return the text."""
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -9,26 +9,21 @@ from __future__ import annotations
 import math
 import operator
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
-
-Word = str | os.PathLike[str]
-Size = int | str
-Sizes = int | str | Iterable[int | str]
-Time = float | str | timedelta
-Times = Time | Iterable[Time]
-Rate = float | str
-Rates = Rate | Iterable[Rate]
-Often = float | str
-Path = str | os.PathLike[str]
-Load = str | Mapping[str, int]
-Texts = str | Iterable[str]
-Setting = str | Mapping[str, int | str]
-Settings = Setting | Iterable[Setting]
+from functools import cache
+from inspect import signature
+from types import NoneType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 Convert = Callable[[str, Any], list[str]]
 """Takes an argument's name and value, gives the texts for its flag: one for each time it is given."""
+
+_Each = Callable[[str, object, str], str]
+Path = str | os.PathLike[str]
+_Time = float | str | timedelta
+_Setting = str | Mapping[str, int | str]
 
 
 def _wrong(name: str, value: object, wanted: str) -> TypeError:
@@ -58,7 +53,7 @@ def _real(name: str, value: object, wanted: str) -> float:
     return number
 
 
-def _several(name: str, value: object, one: Callable[[str, object, str], str], wanted: str) -> str:
+def _several(name: str, value: object, one: _Each, wanted: str) -> str:
     """A value, or a row of them."""
     if getattr(value, "ndim", 0) > 1:
         raise ValueError(f"{name} must have one dimension, not {value.ndim}")  # type: ignore[attr-defined]
@@ -103,55 +98,24 @@ def _text(name: str, value: object, wanted: str) -> str:
     return value
 
 
-def size(name: str, value: object) -> list[str]:
-    """Bytes, as a number or as ``64k``."""
-    return [_integer(name, value, "an int (bytes) or a str such as '64k'")]
+def _one(convert: _Each, wanted: str) -> Convert:
+    return lambda name, value: [convert(name, value, wanted)]
 
 
-def sizes(name: str, value: object) -> list[str]:
-    """Whole numbers, or one of them, or as ``48,100,1k..64k``."""
-    return [_several(name, value, _integer, "an int, several of them, or a str such as '48,1k..64k'")]
+def _list(convert: _Each, wanted: str) -> Convert:
+    return lambda name, value: [_several(name, value, convert, wanted)]
 
 
-def count(name: str, value: object) -> list[str]:
-    """A whole number, or as ``10k``."""
-    return [_integer(name, value, "an int or a str such as '10k'")]
-
-
-def time(name: str, value: object) -> list[str]:
-    """Seconds, a timedelta, or as ``300ms``."""
-    return [_time(name, value, "a number of seconds, a timedelta, or a str such as '300ms'")]
-
-
-def times(name: str, value: object) -> list[str]:
-    """Times, or one of them."""
-    return [_several(name, value, _time, "a number of seconds, several, or a str such as '2ms,5ms'")]
-
-
-def number(name: str, value: object) -> list[str]:
-    """A number, or as it is typed."""
-    return [_number(name, value, "a number or a str")]
-
-
-def rates(name: str, value: object) -> list[str]:
-    """Rates a second, or one of them, or as ``62.5M,125M``."""
-    return [_several(name, value, _number, "a number per second, several, or a str such as '62.5M'")]
-
-
-def byte_rates(name: str, value: object) -> list[str]:
-    """Bytes a second, or as ``24MB/s``."""
-    wanted = "a number of bytes per second, several, or a str such as '24MB/s'"
-    return [_several(name, value, _byte_rate, wanted)]
-
-
-def text(name: str, value: object) -> list[str]:
-    """A text."""
-    return [_text(name, value, "a str")]
-
-
-def texts(name: str, value: object) -> list[str]:
-    """Texts behind each other, or one of them, or with commas between."""
-    return [_several(name, value, _text, "a str or several")]
+size = _one(_integer, "an int (bytes) or a str such as '64k'")
+sizes = _list(_integer, "an int, several of them, or a str such as '48,1k..64k'")
+count = _one(_integer, "an int or a str such as '10k'")
+time = _one(_time, "a number of seconds, a timedelta, or a str such as '300ms'")
+times = _list(_time, "a number of seconds, several, or a str such as '2ms,5ms'")
+number = _one(_number, "a number or a str")
+rates = _list(_number, "a number per second, several, or a str such as '62.5M'")
+byte_rates = _list(_byte_rate, "a number of bytes per second, several, or a str such as '24MB/s'")
+text = _one(_text, "a str")
+texts = _list(_text, "a str or several")
 
 
 def ways(name: str, value: object) -> list[str]:
@@ -223,11 +187,47 @@ def switch(name: str, value: object) -> list[str]:
     return []
 
 
-def flags(table: Mapping[str, Convert], values: Mapping[str, object]) -> list[str]:
+Size = Annotated[int | str, size]
+Sizes = Annotated[int | str | Iterable[int | str], sizes]
+Count = Annotated[int | str, count]
+Time = Annotated[_Time, time]
+Times = Annotated[_Time | Iterable[_Time], times]
+Number = Annotated[float | str, number]
+Rates = Annotated[float | str | Iterable[float | str], rates]
+ByteRates = Annotated[float | str | Iterable[float | str], byte_rates]
+Texts = Annotated[str | Iterable[str], texts]
+Ways = Annotated[str | Iterable[str] | bool, ways]
+Repeated = Annotated[str | Iterable[str], repeated]
+Settings = Annotated[_Setting | Iterable[_Setting], settings]
+File = Annotated[Path, path]
+Load = Annotated[str | Mapping[str, int], load]
+Stall = Annotated[str | tuple[float | str, _Time], stall]
+
+
+@cache
+def converters(command: str) -> dict[str, Convert]:
+    """Return the converter of each flag of a command, from the annotations of its function."""
+    function = getattr(sys.modules["wiregauge"], command)
+    hints = get_type_hints(function, include_extras=True)
+    keywords = (one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY)
+    return {name: _converter(hints[name]) for name in keywords if name != "progress"}
+
+
+def _converter(hint: object) -> Convert:
+    """A type of this module has its converter with it; plain ones are switches, whole numbers and texts."""
+    kinds = [kind for kind in get_args(hint) if kind is not NoneType] or [hint]
+    for kind in kinds:
+        if get_origin(kind) is Annotated:
+            converter: Convert = get_args(kind)[1]
+            return converter
+    return switch if bool in kinds else count if int in kinds else text
+
+
+def flags(command: str, values: Mapping[str, object]) -> list[str]:
     """Make the words for all arguments that were given."""
     words: list[str] = []
-    for name, convert in table.items():
-        value = values[name]
+    for name, convert in converters(command).items():
+        value = values.get(name)
         if value is None:
             continue
         flag = flag_of(name)

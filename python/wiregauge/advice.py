@@ -7,34 +7,10 @@ from typing import Any, Literal, overload
 
 from . import _call
 from . import _values as v
-from ._html import escape, page, table
+from ._html import Text, page, table
 from .stored import RunLike
 
 __all__ = ["Diagnosis", "Limits", "doctor", "limits"]
-
-DOCTOR: dict[str, v.Convert] = {
-    "run": v.path,
-    "only": v.texts,
-    "fix": v.switch,
-    "undo": v.switch,
-}
-LIMITS: dict[str, v.Convert] = {
-    "out_sizes": v.size,
-    "in_sizes": v.size,
-    "speed": v.text,
-    "type": v.text,
-    "packet": v.sizes,
-    "packets": v.count,
-    "interval": v.time,
-    "baud": v.sizes,
-    "framing": v.text,
-    "rate": v.rates,
-    "mtu": v.size,
-    "payload": v.sizes,
-    "ipv6": v.switch,
-    "vlan": v.switch,
-    "no_timestamps": v.switch,
-}
 
 
 class Diagnosis:
@@ -98,7 +74,7 @@ class Diagnosis:
         return page(table("Findings", columns, rows))
 
 
-class Limits(Sequence[dict[str, Any]]):
+class Limits(Text, Sequence[dict[str, Any]]):
     """Upper limits of media: a dict for each combination, as printed with ``--json``.
 
     Each has ``bytes_s``, ``messages_s``, ``message_ns``, ``efficiency``, ``exchange_ns``, ``formula``,
@@ -124,13 +100,6 @@ class Limits(Sequence[dict[str, Any]]):
     def __str__(self) -> str:
         """Return the table."""
         return self._text
-
-    def __repr__(self) -> str:
-        """Return the table."""
-        return self._text
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self._text)}</pre>"
 
 
 def doctor(
@@ -172,7 +141,7 @@ def doctor(
     """
     words = [] if address is None else v.text("address", address)
     values = {**locals(), "run": None if run is None else _call.place(run)}
-    called, _ = _call.command("doctor", words, DOCTOR, values, ["--json"])
+    called, _ = _call.command("doctor", words, values, ["--json"])
     return Diagnosis(_call.answer(called), called.missed)
 
 
@@ -184,7 +153,7 @@ def limits(
     speed: Literal["low", "full", "high", "5G", "10G", "20G"] | None = None,
     type: Literal["control", "interrupt", "isochronous", "bulk"] | None = None,  # noqa: A002
     packet: v.Sizes | None = None,
-    packets: v.Size | None = None,
+    packets: v.Count | None = None,
     interval: v.Time | None = None,
     baud: v.Sizes | None = None,
     framing: str | None = None,
@@ -244,5 +213,5 @@ def limits(
     """
     values = dict(locals())
     words = [] if medium is None else [medium]
-    data = _call.answer(_call.command("limits", words, LIMITS, values, ["--json"])[0])
-    return Limits(data, _call.said(_call.command("limits", words, LIMITS, values)[0]))
+    data = _call.answer(_call.command("limits", words, values, ["--json"])[0])
+    return Limits(data, _call.said(_call.command("limits", words, values)[0]))

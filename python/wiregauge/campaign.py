@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from . import _values as v
-from . import measure
 from ._call import PROGRAM
 from .errors import Error, LinkError, UsageError
 from .run import Run
@@ -95,14 +94,12 @@ class Plan:
 
     def words(self) -> list[str]:
         """Return the command that measures it, without the program's name."""
-        table = getattr(measure, self.kind.upper(), None) if self.kind in KINDS else None
-        if table is None:
+        if self.kind not in KINDS:
             raise UsageError(f"the kind of a plan must be one of {', '.join(KINDS)}, not {self.kind!r}")
-        unknown = [name for name in self.options if name not in table]
+        unknown = [name for name in self.options if name not in v.converters(self.kind)]
         if unknown:
             raise TypeError(f"a plan of the kind {self.kind} has no {', '.join(unknown)}")
-        values = {name: self.options.get(name) for name in table}
-        return [self.kind, *v.flags(table, values), "--", *v.addresses(self.addresses)]
+        return [self.kind, *v.flags(self.kind, self.options), "--", *v.addresses(self.addresses)]
 
     @classmethod
     def of(cls, plan: Plan | Mapping[str, Any]) -> Plan:

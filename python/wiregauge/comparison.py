@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import _call, _native
-from ._html import escape
+from ._html import Text
 from ._optional import need
 from .figure import Figures
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison"]
 
 
-class Comparison:
+class Comparison(Text):
     """A comparison of two sides of runs; returned by `compare`.
 
     Attributes
@@ -118,10 +118,3 @@ class Comparison:
     def __str__(self) -> str:
         """Return words and tables."""
         return self._text
-
-    def __repr__(self) -> str:
-        """Return words and tables."""
-        return self._text
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self._text)}</pre>"

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import _call
-from ._html import escape
+from ._html import Text
 from ._optional import need
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Deadline"]
 
 
-class Deadline:
+class Deadline(Text):
     """A run evaluated for a control loop; returned by `deadline`.
 
     Attributes
@@ -73,13 +73,6 @@ class Deadline:
     def __str__(self) -> str:
         """Return words and tables."""
         return self._text
-
-    def __repr__(self) -> str:
-        """Return words and tables."""
-        return self._text
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self._text)}</pre>"
 
 
 def _row(point: dict[str, Any]) -> dict[str, Any]:

@@ -17,76 +17,6 @@ from .run import Run
 
 __all__ = ["exchange", "loop", "stream"]
 
-HOST: dict[str, v.Convert] = {
-    "priority": v.count,
-    "pin": v.count,
-    "lock_memory": v.switch,
-    "host_load": v.load,
-}
-
-_KEEP: dict[str, v.Convert] = {"csv": v.path, "store": v.path, "no_store": v.switch}
-
-EXCHANGE: dict[str, v.Convert] = {
-    "protocol": v.text,
-    "out_sizes": v.sizes,
-    "in_sizes": v.sizes,
-    "depth": v.sizes,
-    "batch": v.count,
-    "count": v.count,
-    "duration": v.time,
-    "warmup": v.count,
-    "interval": v.time,
-    "rate": v.number,
-    "timeout": v.time,
-    "give_up": v.count,
-    "connect": v.text,
-    "below": v.times,
-    "require": v.repeated,
-    "wait": v.text,
-    **HOST,
-    "no_calibration": v.switch,
-    "baud": v.count,
-    "quick_ack": v.switch,
-    "keep_data": v.switch,
-    **_KEEP,
-}
-
-STREAM: dict[str, v.Convert] = {
-    "direction": v.texts,
-    "transfer": v.sizes,
-    "queue": v.sizes,
-    "duration": v.time,
-    "settle": v.time,
-    "timeout": v.time,
-    "no_check": v.switch,
-    "rate": v.byte_rates,
-    "loss": v.number,
-    "require": v.repeated,
-    **HOST,
-    "baud": v.count,
-    "usbmon": v.switch,
-    **_KEEP,
-}
-
-LOOP: dict[str, v.Convert] = {
-    "rate": v.rates,
-    "channels": v.sizes,
-    "notify": v.sizes,
-    "ring": v.size,
-    "preload": v.size,
-    "process": v.texts,
-    "gpu": v.ways,
-    "gpu_device": v.count,
-    "wait": v.text,
-    "duration": v.time,
-    "settle": v.time,
-    "find": v.switch,
-    "hold": v.time,
-    "no_calibration": v.switch,
-    **HOST,
-    **_KEEP,
-}
-
 
 def exchange(
     *addresses: str,
@@ -95,16 +25,16 @@ def exchange(
     in_sizes: v.Sizes | None = None,
     depth: v.Sizes | None = None,
     batch: int | None = None,
-    count: v.Size | None = None,
+    count: v.Count | None = None,
     duration: v.Time | None = None,
-    warmup: v.Size | None = None,
+    warmup: v.Count | None = None,
     interval: v.Time | None = None,
-    rate: v.Rate | None = None,
+    rate: v.Number | None = None,
     timeout: v.Time | None = None,
     give_up: int | None = None,
     connect: Literal["once", "each"] | None = None,
     below: v.Times | None = None,
-    require: v.Texts | None = None,
+    require: v.Repeated | None = None,
     wait: Literal["block", "poll", "spin"] | None = None,
     priority: int | None = None,
     pin: int | None = None,
@@ -114,8 +44,8 @@ def exchange(
     baud: int | None = None,
     quick_ack: bool = False,
     keep_data: bool = False,
-    csv: v.Path | None = None,
-    store: v.Path | None = None,
+    csv: v.File | None = None,
+    store: v.File | None = None,
     no_store: bool = False,
     progress: bool = True,
 ) -> Run:
@@ -201,7 +131,7 @@ def exchange(
     Interrupted
         Ctrl-C was pressed. ``error.run`` is the run so far, or None.
     """
-    return _measure("exchange", v.addresses(addresses), EXCHANGE, locals(), progress)
+    return _measure("exchange", v.addresses(addresses), locals(), progress)
 
 
 def stream(
@@ -213,17 +143,17 @@ def stream(
     settle: v.Time | None = None,
     timeout: v.Time | None = None,
     no_check: bool = False,
-    rate: v.Rates | None = None,
-    loss: v.Rate | None = None,
-    require: v.Texts | None = None,
+    rate: v.ByteRates | None = None,
+    loss: v.Number | None = None,
+    require: v.Repeated | None = None,
     priority: int | None = None,
     pin: int | None = None,
     lock_memory: bool = False,
     host_load: v.Load | None = None,
     baud: int | None = None,
     usbmon: bool = False,
-    csv: v.Path | None = None,
-    store: v.Path | None = None,
+    csv: v.File | None = None,
+    store: v.File | None = None,
     no_store: bool = False,
     progress: bool = True,
 ) -> Run:
@@ -294,7 +224,7 @@ def stream(
     Interrupted
         Ctrl-C was pressed. ``error.run`` is the run so far, or None.
     """
-    return _measure("stream", v.addresses(addresses), STREAM, locals(), progress)
+    return _measure("stream", v.addresses(addresses), locals(), progress)
 
 
 def loop(
@@ -306,7 +236,7 @@ def loop(
     ring: v.Size | None = None,
     preload: v.Size | None = None,
     process: v.Texts | None = None,
-    gpu: v.Texts | bool | None = None,
+    gpu: v.Ways | None = None,
     gpu_device: int | None = None,
     wait: str | None = None,
     duration: v.Time | None = None,
@@ -318,8 +248,8 @@ def loop(
     pin: int | None = None,
     lock_memory: bool = False,
     host_load: v.Load | None = None,
-    csv: v.Path | None = None,
-    store: v.Path | None = None,
+    csv: v.File | None = None,
+    store: v.File | None = None,
     no_store: bool = False,
     progress: bool = True,
 ) -> Run:
@@ -393,18 +323,17 @@ def loop(
     Interrupted
         Ctrl-C was pressed. ``error.run`` is the run so far, or None.
     """
-    return _measure("loop", v.text("device", device), LOOP, locals(), progress)
+    return _measure("loop", v.text("device", device), locals(), progress)
 
 
 def _measure(
     name: str,
     words: list[str],
-    table: Mapping[str, v.Convert],
     values: Mapping[str, object],
     progress: bool,
 ) -> Run:
     """Run a measuring command; return its run."""
-    _, runs = _call.command(name, words, table, values, ["--quiet"], progress=progress)
+    _, runs = _call.command(name, words, values, ["--quiet"], progress=progress)
     if not runs:
         raise RuntimeError(f"{name} ended without a run and without an error")
     return runs[-1]

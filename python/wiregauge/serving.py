@@ -12,39 +12,6 @@ from .errors import of_failure
 
 __all__ = ["Responder", "serve"]
 
-SERVE: dict[str, v.Convert] = {
-    "protocol": v.text,
-    "max_clients": v.count,
-    "max_size": v.size,
-    "name": v.text,
-    "baud": v.count,
-    "service_time": v.time,
-    "jitter": v.time,
-    "bus": v.text,
-    "drop": v.number,
-    "corrupt": v.number,
-    "duplicate": v.number,
-    "reorder": v.number,
-    "lose_byte": v.number,
-    "insert_byte": v.number,
-    "stall": v.stall,
-    "disconnect_after": v.count,
-    "seed": v.count,
-    "device_load": v.load,
-    "function": v.texts,
-    "udc": v.text,
-    "usb_id": v.text,
-    "serial": v.text,
-    "speed": v.text,
-    "transfers": v.text,
-    "profile": v.text,
-    "device_time": v.time,
-    "packet_time": v.time,
-    "nak_retry": v.text,
-    "hub": v.switch,
-    "devices": v.count,
-}
-
 
 class Responder:
     """A responder that runs until it is stopped; returned by `serve`.
@@ -116,13 +83,13 @@ def serve(
     service_time: v.Time | None = None,
     jitter: v.Time | None = None,
     bus: Literal["full-speed", "high-speed"] | None = None,
-    drop: v.Often | None = None,
-    corrupt: v.Often | None = None,
-    duplicate: v.Often | None = None,
-    reorder: v.Often | None = None,
-    lose_byte: v.Often | None = None,
-    insert_byte: v.Often | None = None,
-    stall: str | tuple[v.Often, v.Time] | None = None,
+    drop: v.Number | None = None,
+    corrupt: v.Number | None = None,
+    duplicate: v.Number | None = None,
+    reorder: v.Number | None = None,
+    lose_byte: v.Number | None = None,
+    insert_byte: v.Number | None = None,
+    stall: v.Stall | None = None,
     disconnect_after: int | None = None,
     seed: int | None = None,
     device_load: v.Load | None = None,
@@ -195,7 +162,7 @@ def serve(
     LinkError
         The address cannot be served.
     """
-    words = ["serve", *v.flags(SERVE, locals()), "--", *v.text("address", address)]
+    words = ["serve", *v.flags("serve", locals()), "--", *v.text("address", address)]
     native = _native.Responder(words, PROGRAM)
     if native.failure is not None:
         raise of_failure(native.failure)

@@ -12,7 +12,7 @@ from typing import Any, Literal, overload
 
 from . import _call
 from . import _values as v
-from ._html import escape, page, table
+from ._html import Text, page, table
 from .comparison import Comparison
 from .cycles import Deadline
 from .run import Run
@@ -34,31 +34,6 @@ __all__ = [
 ]
 
 RunLike = Run | v.Path
-
-SHOW: dict[str, v.Convert] = {"format": v.text, "full": v.switch, "confidence": v.switch}
-EXPLAIN: dict[str, v.Convert] = {"predict": v.settings, "confidence": v.number}
-DEADLINE: dict[str, v.Convert] = {
-    "period": v.time,
-    "deadline": v.time,
-    "jitter": v.time,
-    "beyond": v.number,
-    "require": v.repeated,
-    "point": v.sizes,
-    "in_sizes": v.sizes,
-    "out_sizes": v.sizes,
-    "depth": v.sizes,
-    "figure": v.path,
-}
-REPORT: dict[str, v.Convert] = {"output": v.path, "figures": v.path, "format": v.texts}
-COMPARE: dict[str, v.Convert] = {"fail_if": v.repeated, "only": v.texts, "figures": v.path}
-EXPORT: dict[str, v.Convert] = {
-    "csv": v.path,
-    "parquet": v.path,
-    "json": v.path,
-    "data": v.switch,
-}
-DEVICES: dict[str, v.Convert] = {"probe": v.switch}
-DEMO: dict[str, v.Convert] = {"store": v.path}
 
 
 @dataclass(frozen=True)
@@ -141,7 +116,7 @@ class Runs(Sequence[Listing]):
         return page(table("Stored runs", columns, rows))
 
 
-class Explanation:
+class Explanation(Text):
     """Where the time of a run goes, what limits it, and what to try.
 
     Attributes
@@ -159,13 +134,6 @@ class Explanation:
     def __str__(self) -> str:
         """Return the text."""
         return self._text
-
-    def __repr__(self) -> str:
-        """Return the text."""
-        return self._text
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self._text)}</pre>"
 
     @property
     def models(self) -> list[dict[str, Any]]:
@@ -249,7 +217,7 @@ def show(
     UsageError
         There is no such run.
     """
-    called, _ = _call.command("show", [_call.place(run)], SHOW, locals())
+    called, _ = _call.command("show", [_call.place(run)], locals())
     return _call.said(called)
 
 
@@ -257,7 +225,7 @@ def explain(
     run: RunLike,
     *,
     predict: v.Settings | None = None,
-    confidence: v.Often | None = None,
+    confidence: v.Number | None = None,
 ) -> Explanation:
     """Explain where the time of a run goes and what limits it; predict other settings.
 
@@ -285,8 +253,8 @@ def explain(
     """
     place = _call.place(run)
     given = {"predict": predict, "confidence": confidence}
-    data = _call.answer(_call.command("explain", [place], EXPLAIN, given, ["--json"])[0])
-    return Explanation(data, _call.said(_call.command("explain", [place], EXPLAIN, given)[0]))
+    data = _call.answer(_call.command("explain", [place], given, ["--json"])[0])
+    return Explanation(data, _call.said(_call.command("explain", [place], given)[0]))
 
 
 def deadline(
@@ -295,13 +263,13 @@ def deadline(
     period: v.Time | None = None,
     deadline: v.Time | None = None,
     jitter: v.Time | None = None,
-    beyond: float | str | None = None,
-    require: v.Texts | None = None,
+    beyond: v.Number | None = None,
+    require: v.Repeated | None = None,
     point: v.Sizes | None = None,
     in_sizes: v.Sizes | None = None,
     out_sizes: v.Sizes | None = None,
     depth: v.Sizes | None = None,
-    figure: v.Path | None = None,
+    figure: v.File | None = None,
 ) -> Deadline:
     """Report how often a control loop would miss its deadline.
 
@@ -342,15 +310,15 @@ def deadline(
     """
     values = dict(locals())
     place = _call.place(run)
-    called, _ = _call.command("deadline", [place], DEADLINE, values, ["--json"])
-    flags = v.flags(DEADLINE, {**values, "figure": None})
+    called, _ = _call.command("deadline", [place], values, ["--json"])
+    flags = v.flags("deadline", {**values, "figure": None})
     return Deadline(_call.answer(called), place, flags, tuple(called.missed))
 
 
 def report(
     *runs: RunLike,
-    output: v.Path | None = None,
-    figures: v.Path | None = None,
+    output: v.File | None = None,
+    figures: v.File | None = None,
     format: v.Texts | None = None,  # noqa: A002
     progress: bool = True,
 ) -> list[Path]:
@@ -386,7 +354,7 @@ def report(
     if output is not None and str(output) == "-":
         raise ValueError("output must be a file; standard output is not supported here")
     values = dict(locals())
-    called, _ = _call.command("report", places, REPORT, values, ["--quiet"], progress=progress)
+    called, _ = _call.command("report", places, values, ["--quiet"], progress=progress)
     return [Path(file) for file in called.files]
 
 
@@ -394,9 +362,9 @@ def compare(
     before: RunLike | Sequence[RunLike],
     after: RunLike | Sequence[RunLike],
     *,
-    fail_if: v.Texts | None = None,
+    fail_if: v.Repeated | None = None,
     only: v.Texts | None = None,
-    figures: v.Path | None = None,
+    figures: v.File | None = None,
 ) -> Comparison:
     """Compare stored runs, with confidence intervals.
 
@@ -421,7 +389,7 @@ def compare(
         The runs or conditions cannot be compared.
     """
     sides = [_side("before", before), _side("after", after)]
-    called, _ = _call.command("compare", sides, COMPARE, locals(), ["--json"])
+    called, _ = _call.command("compare", sides, locals(), ["--json"])
     return Comparison(_call.answer(called), sides, tuple(called.missed))
 
 
@@ -436,9 +404,9 @@ def _side(name: str, runs: object) -> str:
 def export(
     run: RunLike,
     *,
-    csv: v.Path | None = None,
-    parquet: v.Path | None = None,
-    json: v.Path | None = None,
+    csv: v.File | None = None,
+    parquet: v.File | None = None,
+    json: v.File | None = None,
     data: bool = False,
 ) -> list[Path]:
     """Export a stored run as CSV, Parquet or JSON.
@@ -469,7 +437,7 @@ def export(
     for name, value in (("csv", csv), ("parquet", parquet), ("json", json)):
         if value is not None and str(value) == "-":
             raise ValueError(f"{name} must be a file; run.samples and run.points are already in memory")
-    called, _ = _call.command("export", [_call.place(run)], EXPORT, locals())
+    called, _ = _call.command("export", [_call.place(run)], locals())
     return [Path(file) for file in called.files]
 
 
@@ -486,11 +454,11 @@ def devices(*, probe: bool = False) -> Devices:
     Devices
         A dict of ``usb``, ``serial`` and ``network``.
     """
-    called, _ = _call.command("devices", [], DEVICES, locals(), ["--json"])
+    called, _ = _call.command("devices", [], locals(), ["--json"])
     return Devices(_call.answer(called))
 
 
-def demo(*, store: v.Path | None = None, progress: bool = True) -> list[Run]:
+def demo(*, store: v.File | None = None, progress: bool = True) -> list[Run]:
     """30-second demo, no hardware needed: measure a modelled device and a TCP responder.
 
     Parameters
@@ -505,4 +473,4 @@ def demo(*, store: v.Path | None = None, progress: bool = True) -> list[Run]:
     list of Run
         The two runs. The program prints more on a terminal: ``wiregauge demo``.
     """
-    return _call.command("demo", [], DEMO, locals(), progress=progress)[1]
+    return _call.command("demo", [], locals(), progress=progress)[1]

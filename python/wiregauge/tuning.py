@@ -8,37 +8,10 @@ from typing import Any, Literal
 
 from . import _call
 from . import _values as v
-from ._html import escape
-from .measure import HOST
+from ._html import Text
 from .run import Run
 
 __all__ = ["Estimate", "Setting", "Tuned", "Verdict", "tune"]
-
-TUNE: dict[str, v.Convert] = {
-    "maximise": v.text,
-    "minimise": v.text,
-    "subject_to": v.repeated,
-    "out_sizes": v.sizes,
-    "in_sizes": v.sizes,
-    "depth": v.sizes,
-    "wait": v.texts,
-    "connect": v.texts,
-    "protocol": v.text,
-    "count": v.count,
-    "direction": v.text,
-    "transfer": v.sizes,
-    "queue": v.sizes,
-    "duration": v.time,
-    "confirm": v.count,
-    "budget": v.time,
-    "timeout": v.time,
-    **HOST,
-    "no_calibration": v.switch,
-    "baud": v.count,
-    "figure": v.path,
-    "store": v.path,
-    "no_store": v.switch,
-}
 
 
 @dataclass(frozen=True)
@@ -86,7 +59,7 @@ class Setting(dict[str, Any]):
     """
 
 
-class Tuned:
+class Tuned(Text):
     """The result of a search; returned by `tune`.
 
     Attributes
@@ -147,13 +120,6 @@ class Tuned:
         lines += list(self.why)
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        """Return a short text."""
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
-
 
 def _estimate(found: Mapping[str, Any] | None) -> Estimate | None:
     return None if found is None else Estimate(found["value"], found["low"], found["high"])
@@ -170,19 +136,19 @@ def tune(
     *,
     maximise: str | None = None,
     minimise: str | None = None,
-    subject_to: v.Texts | None = None,
+    subject_to: v.Repeated | None = None,
     out_sizes: v.Sizes | None = None,
     in_sizes: v.Sizes | None = None,
     depth: v.Sizes | None = None,
     wait: v.Texts | None = None,
     connect: v.Texts | None = None,
     protocol: Literal["wiregauge", "echo", "lines"] | None = None,
-    count: v.Size | None = None,
+    count: v.Count | None = None,
     direction: Literal["in", "out", "both"] | None = None,
     transfer: v.Sizes | None = None,
     queue: v.Sizes | None = None,
     duration: v.Time | None = None,
-    confirm: v.Size | None = None,
+    confirm: v.Count | None = None,
     budget: v.Time | None = None,
     timeout: v.Time | None = None,
     priority: int | None = None,
@@ -191,8 +157,8 @@ def tune(
     host_load: v.Load | None = None,
     no_calibration: bool = False,
     baud: int | None = None,
-    figure: v.Path | None = None,
-    store: v.Path | None = None,
+    figure: v.File | None = None,
+    store: v.File | None = None,
     no_store: bool = False,
     progress: bool = True,
 ) -> Tuned:
@@ -276,5 +242,5 @@ def tune(
         Ctrl-C was pressed. ``error.run`` as of `LinkError`.
     """
     words = [v.text("address", address)[0]]
-    called, runs = _call.command("tune", words, TUNE, locals(), ["--json"], progress=progress)
+    called, runs = _call.command("tune", words, locals(), ["--json"], progress=progress)
     return Tuned(_call.answer(called), runs[-1] if runs else None)

@@ -100,7 +100,7 @@ pub unsafe extern "C" fn wg_exchange_packed(
     })
 }
 
-/// Where the replies of a batch go, as C told it.
+/// Where the replies of a batch go, as C gives it.
 struct Rows {
     count: usize,
     replies: *mut c_void,

@@ -82,7 +82,7 @@ pub unsafe extern "C" fn wg_outstanding(device: *mut wg_device, outstanding: *mu
     })
 }
 
-/// The size of a reply as the engine is told it.
+/// The size of a reply as the engine takes it.
 pub(crate) fn of_size(asked: usize) -> Option<usize> {
     (asked != usize::MAX).then_some(asked)
 }

@@ -60,7 +60,7 @@ impl<T: Send> Table<T> {
         }
     }
 
-    /// Puts a thing into a free slot and gives its handle, which `make` is told as well.
+    /// Puts a thing into a free slot and gives its handle, which `make` gets as well.
     pub(crate) fn insert(&self, make: impl FnOnce(usize) -> T) -> Result<usize, Failure> {
         let born = host::count_forks();
         for (at, slot) in self.slots.iter().enumerate() {

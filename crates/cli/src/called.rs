@@ -56,7 +56,7 @@ impl Called {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// How far it is, if it has told since this was asked.
+    /// How far it is, if it has reported since this was asked.
     pub fn share(&self) -> Option<Share> {
         locked(&self.share).take()
     }

@@ -31,7 +31,7 @@ pub trait Caller: Sync {
     /// What the command looks at to know that it should end.
     fn stop(&self) -> anyhow::Result<Arc<AtomicBool>>;
 
-    /// What is told how far the command is.
+    /// What receives the progress of the command.
     fn meter(&self, hidden: bool) -> Box<dyn Meter>;
 
     /// The words that start this program once more.

@@ -1,5 +1,6 @@
 //! `--require` of `wiregauge deadline`: what must be shown to be kept at every point.
 
+use crate::values::decimal_unit;
 use wiregauge_report::load::DeadlinePoint;
 
 /// A limit that a control loop must keep.
@@ -71,12 +72,11 @@ fn share(text: &str) -> Option<f64> {
 
 /// `1e6`, `100000`, `5M`; one in how many.
 pub fn one_in(text: &str) -> Result<f64, String> {
-    let (digits, unit) = match text.as_bytes().last() {
-        Some(b'k' | b'K') => (&text[..text.len() - 1], 1e3),
-        Some(b'M') => (&text[..text.len() - 1], 1e6),
-        _ => (text, 1.0),
-    };
-    let number = digits.parse::<f64>().ok().map(|number| number * unit);
+    let (digits, unit) = decimal_unit(text);
+    let number = digits
+        .parse::<f64>()
+        .ok()
+        .map(|number| number * unit as f64);
     number
         .filter(|number| (2.0..=1e15).contains(number))
         .ok_or_else(|| {

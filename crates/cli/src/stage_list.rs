@@ -1,7 +1,7 @@
 //! What a loop does to the samples, where, how fast they come and how it waits for them, as the user writes it:
 //! `fir:64,gain:0.5`, `pinned,streams:4`, `62.5M,125M`, `hybrid:50us`.
 
-use crate::values;
+use crate::values::{self, decimal_unit};
 use std::str::FromStr;
 use wiregauge_loop::process::{TAPS_MOST, out_of_bounds};
 use wiregauge_record::{LoopPath, LoopWait, Stage};
@@ -106,17 +106,12 @@ fn sample_rate(text: &str) -> Result<u64, String> {
     let wrong = |why: &str| {
         format!("`{text}` is not a valid sample rate{why}: use a number such as 48k, 62.5M or 1G")
     };
-    let (digits, unit) = match text.as_bytes().last() {
-        Some(b'k' | b'K') => (&text[..text.len() - 1], 1e3),
-        Some(b'M') => (&text[..text.len() - 1], 1e6),
-        Some(b'G') => (&text[..text.len() - 1], 1e9),
-        _ => (text, 1.0),
-    };
+    let (digits, unit) = decimal_unit(text);
     // Neither `inf` nor an exponent nor a sign.
     if !digits.bytes().all(|c| c.is_ascii_digit() || c == b'.') {
         return Err(wrong(""));
     }
-    let rate = digits.parse::<f64>().map_err(|_| wrong(""))? * unit;
+    let rate = digits.parse::<f64>().map_err(|_| wrong(""))? * unit as f64;
     if !(1.0..=1e12).contains(&rate) {
         return Err(wrong(" (1 to 1000G)"));
     }

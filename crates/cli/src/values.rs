@@ -183,17 +183,27 @@ pub fn count(text: &str) -> Result<Count, String> {
             "`{text}` is not a valid number of exchanges: use a number such as 1000, 10k or 100M"
         )
     };
-    let (digits, unit) = match text.as_bytes().last() {
-        Some(b'k' | b'K') => (&text[..text.len() - 1], 1_000),
-        Some(b'M') => (&text[..text.len() - 1], 1_000_000),
-        _ => (text, 1),
-    };
+    let (digits, unit) = decimal_unit(text);
     let number: u64 = digits.parse().map_err(|_| wrong())?;
     // Sequence numbers on the wire have 32 bits.
     let count = number
         .checked_mul(unit)
         .filter(|&count| count <= 4_000_000_000);
     count.map(Count).ok_or_else(wrong)
+}
+
+/// The digits of a number, and the power of ten that a `k`, `M` or `G` behind them stands for.
+pub fn decimal_unit(text: &str) -> (&str, u64) {
+    let units = [
+        ("k", 1_000),
+        ("K", 1_000),
+        ("M", 1_000_000),
+        ("G", 1_000_000_000),
+    ];
+    let found = units
+        .iter()
+        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
+    found.unwrap_or((text, 1))
 }
 
 /// `300ms`, `1.5s`, `40us`.
@@ -228,11 +238,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 pub fn rate(text: &str) -> Result<Every, String> {
     let wrong =
         || format!("`{text}` is not a valid rate: use a number per second, such as 1000 or 2.5k");
-    let (digits, unit) = match text.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1e3),
-        None => (text, 1.0),
-    };
-    let per_second: f64 = digits.parse::<f64>().map_err(|_| wrong())? * unit;
+    let (digits, unit) = decimal_unit(text);
+    let per_second: f64 = digits.parse::<f64>().map_err(|_| wrong())? * unit as f64;
     if !(1e-6..=1e8).contains(&per_second) {
         return Err(wrong());
     }
@@ -275,13 +282,8 @@ pub fn bit_rate(text: &str) -> Result<u64, String> {
     let wrong =
         || format!("`{text}` is not a valid bit rate: use bit/s, such as 10M, 100M or 2.5G");
     let number = text.strip_suffix("bit/s").unwrap_or(text);
-    let (digits, unit) = match number.as_bytes().last() {
-        Some(b'k' | b'K') => (&number[..number.len() - 1], 1e3),
-        Some(b'M') => (&number[..number.len() - 1], 1e6),
-        Some(b'G') => (&number[..number.len() - 1], 1e9),
-        _ => (number, 1.0),
-    };
-    let rate = (digits.parse::<f64>().map_err(|_| wrong())? * unit).round();
+    let (digits, unit) = decimal_unit(number);
+    let rate = (digits.parse::<f64>().map_err(|_| wrong())? * unit as f64).round();
     if !(1.0..=1e13).contains(&rate) {
         return Err(wrong());
     }

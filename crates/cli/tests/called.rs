@@ -23,7 +23,7 @@ fn a_run_is_named_and_nothing_is_lost_of_what_would_be_printed() {
     let said = String::from_utf8(called.said()).expect("text");
     assert!(said.contains("RTT") && said.contains(&place), "{said}");
     assert!(!said.contains('\x1b') && called.remarks().is_empty());
-    let share = called.share().expect("it told how far it was");
+    let share = called.share().expect("it reported its progress");
     assert!(share.what.starts_with("point 1 of 1"), "{share:?}");
     // The command of the run is the one that was called, not that of this test.
     let shown = Called::default();

@@ -1,4 +1,4 @@
-//! What a run means for a control loop, told by the real program of runs that it measured itself.
+//! What a run means for a control loop, printed by the real program of runs that it measured itself.
 
 use crate::common;
 

@@ -145,7 +145,7 @@ fn the_worst_comes_first_with_evidence_cost_source_and_a_command() {
         "effect ",
         "(source: faschingbauer.me",
         "fix    echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
-        "?       real-time: ",
+        "unknown real-time: ",
         "2 settings can be changed now, and restored with --undo:",
         "  sudo wiregauge doctor --only real-time,governor --fix\n",
     ] {

@@ -1,4 +1,4 @@
-//! Where the time of a run went, told by the real program of runs that it measured itself.
+//! Where the time of a run went, printed by the real program of runs that it measured itself.
 
 use crate::common;
 

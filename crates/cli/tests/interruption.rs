@@ -279,7 +279,7 @@ fn a_device_that_accepts_no_more_connections_is_given_up_after_the_timeout() {
 #[test]
 fn a_second_ctrl_c_ends_the_program_at_once() {
     let desk = Desk::new();
-    // A file that takes 64 KiB and then no more: whoever writes to it waits, whatever it is told.
+    // A file that takes 64 KiB and then no more: whoever writes to it waits, whatever the signal.
     let full = desk.path("rows.csv");
     fs::mknodat(fs::CWD, &full, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
     let _reader = fs::open(&full, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty());

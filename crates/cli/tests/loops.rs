@@ -75,10 +75,16 @@ fn the_latency_is_the_preload_and_every_block_played_was_looked_at() {
     assert_verified(point, "sequence");
     // 650 ms of blocks of 5.12 ms, less the start-up; whatever the machine does meanwhile, each comes in.
     assert!((110..=120).contains(&point.blocks), "{}", point.blocks);
-    desk.wiregauge("show last")
+    desk.wiregauge("show last --full")
         .assert()
         .success()
         .stdout(contains("Verified (sequence)").and(contains("positions compared")));
+    // By default one table and one sentence.
+    desk.wiregauge("show last").assert().success().stdout(
+        contains("finding: latency needed")
+            .and(contains("latency verified"))
+            .and(contains("Stalls in this run").not()),
+    );
 }
 
 #[test]
@@ -168,7 +174,7 @@ fn samples_that_are_changed_are_compared_with_what_they_should_be() {
         let run = looped(&desk, &format!("{SHORT} --process {process} --channels 2"));
         assert_eq!(run.points[0].point.frame_bytes(), 4);
         assert_verified(&run.points[0], "reference");
-        let shown = desk.output("show last");
+        let shown = desk.output("show last --full");
         assert!(shown.contains("Verified (reference)"), "{shown}");
     }
 }
@@ -259,7 +265,7 @@ fn the_table_of_the_note_is_printed_alone_and_has_its_rows() {
         "{said}"
     );
     assert!(!said.contains("Stalls in this run"), "{said}");
-    let shown = desk.output("show last");
+    let shown = desk.output("show last --full");
     assert!(shown.contains("Stalls in this run"), "{shown}");
 }
 

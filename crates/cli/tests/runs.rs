@@ -33,7 +33,7 @@ fn a_stored_run_is_found_by_name_by_its_beginning_by_path_and_as_the_last() {
 fn the_last_run_is_the_newest() {
     let desk = Desk::new();
     for (name, count) in [("b-older", 30), ("a-newer", 31)] {
-        // Names that sort the other way round; starts are told apart by the second.
+        // Names that sort the other way round; starts are distinguished by the second.
         let store = format!(
             "--count {count} --store {}",
             desk.runs().join(name).display()

@@ -169,7 +169,7 @@ fn a_device_that_falls_silent_has_failed_after_the_timeout() {
     assert_eq!(flow.device, None);
 }
 
-/// It begins a stream, sends so much, and reports what it sent when it is told to end.
+/// It begins a stream, sends so much, and reports what it sent when it is ordered to end.
 fn source(bytes: usize, ticks: u64) -> String {
     source_with_clock(64, bytes, ticks)
 }
@@ -368,7 +368,7 @@ fn ctrl_c_keeps_what_was_measured_and_ends_the_devices_stream() {
         let flow = &shown["points"][0]["flows"][0];
         assert!(flow["transfers"].as_u64() > Some(10), "{flow}");
         if address != "tcp://:0" {
-            // The device was told to end, and said what it had counted.
+            // The device was ordered to end, and said what it had counted.
             assert!(flow["device"]["bytes"].as_u64() > Some(0), "{flow}");
         }
         // What comes next finds the device at rest.

@@ -40,7 +40,7 @@ fn socat_takes_a_connection_for_each_exchange() {
 #[test]
 fn socat_echoes_over_udp() {
     let desk = Desk::new();
-    // Without `fork`: what it forks for a peer over UDP is never told that the peer has gone.
+    // Without `fork`: what it forks for a peer over UDP never learns that the peer has gone.
     let listen = "UDP4-LISTEN:0,bind=127.0.0.1";
     let server = socat_echo(&desk, listen, "listening on UDP AF=2 ", "udp");
     // One at a time: socat and cat join datagrams that wait.

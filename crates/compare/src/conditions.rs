@@ -4,7 +4,7 @@
 use serde::Serialize;
 use std::fmt::Debug;
 use wiregauge_record::{Calibration, Conditions, HostPlan, LinkDetail, LinkOptions};
-use wiregauge_run::{Exchange, Run, Stream};
+use wiregauge_run::{Exchange, Run, RunKind, Stream};
 
 /// Load averages that differ by less than this are the same.
 const LOAD: f64 = 0.5;
@@ -27,8 +27,7 @@ pub struct Changed {
 type Facts = Vec<(String, String)>;
 
 pub(crate) fn of_exchange(before: &[&Run<Exchange>], after: &[&Run<Exchange>]) -> Vec<Changed> {
-    let facts = |run: &&Run<Exchange>| {
-        let plan = &run.file.plan;
+    of_runs(before, after, |plan| {
         let mut facts = of_links(plan.links());
         let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
         fact("protocol", word(&plan.protocol));
@@ -39,21 +38,12 @@ pub(crate) fn of_exchange(before: &[&Run<Exchange>], after: &[&Run<Exchange>]) -
         fact("wait", word(&plan.wait));
         fact("warm-up", plan.warmup.to_string());
         facts.extend(of_plan(&plan.host, &plan.link));
-        facts.extend(of_conditions(&run.file.conditions));
         facts
-    };
-    let gather = |runs: &[&Run<Exchange>]| runs.iter().map(facts).collect::<Vec<_>>();
-    let mut changed = between(&gather(before), &gather(after));
-    let conditions = |runs: &[&Run<Exchange>]| -> Vec<Conditions> {
-        runs.iter().map(|run| run.file.conditions.clone()).collect()
-    };
-    changed.extend(measured(&conditions(before), &conditions(after)));
-    changed
+    })
 }
 
 pub(crate) fn of_stream(before: &[&Run<Stream>], after: &[&Run<Stream>]) -> Vec<Changed> {
-    let facts = |run: &&Run<Stream>| {
-        let plan = &run.file.plan;
+    of_runs(before, after, |plan| {
         let mut facts = of_links(plan.links());
         let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
         fact(
@@ -67,14 +57,28 @@ pub(crate) fn of_stream(before: &[&Run<Stream>], after: &[&Run<Stream>]) -> Vec<
         fact("content checked", crate::key::yes(plan.check));
         fact("loss probability for buffers", plan.loss.to_string());
         facts.extend(of_plan(&plan.host, &plan.link));
-        facts.extend(of_conditions(&run.file.conditions));
         facts
+    })
+}
+
+/// The differences between the plans, as facts, and the conditions of runs of one kind.
+fn of_runs<K: RunKind>(
+    before: &[&Run<K>],
+    after: &[&Run<K>],
+    facts_of: impl Fn(&K::Plan) -> Facts,
+) -> Vec<Changed> {
+    let facts = |runs: &[&Run<K>]| -> Vec<Facts> {
+        let both = |run: &&Run<K>| {
+            let mut facts = facts_of(&run.file.plan);
+            facts.extend(of_conditions(&run.file.conditions));
+            facts
+        };
+        runs.iter().map(both).collect()
     };
-    let gather = |runs: &[&Run<Stream>]| runs.iter().map(facts).collect::<Vec<_>>();
-    let mut changed = between(&gather(before), &gather(after));
-    let conditions = |runs: &[&Run<Stream>]| -> Vec<Conditions> {
+    let conditions = |runs: &[&Run<K>]| -> Vec<Conditions> {
         runs.iter().map(|run| run.file.conditions.clone()).collect()
     };
+    let mut changed = between(&facts(before), &facts(after));
     changed.extend(measured(&conditions(before), &conditions(after)));
     changed
 }
@@ -197,7 +201,7 @@ fn between(before: &[Facts], after: &[Facts]) -> Vec<Changed> {
     names.into_iter().filter_map(changed).collect()
 }
 
-/// What was measured of the host is never quite the same: it is told where it differs much.
+/// What was measured of the host is never quite the same: it is shown where it differs much.
 fn measured(before: &[Conditions], after: &[Conditions]) -> Vec<Changed> {
     let mean = |side: &[Conditions], of: &dyn Fn(&Conditions) -> Option<f64>| {
         let values: Vec<f64> = side.iter().filter_map(of).collect();

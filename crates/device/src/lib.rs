@@ -43,7 +43,7 @@ use wiregauge_wire::abilities;
 /// How a device is opened.
 #[derive(Clone, Debug)]
 pub struct DeviceOptions {
-    /// How messages are told apart on the link; `None` sends HELLO and speaks the wiregauge protocol.
+    /// How messages are distinguished on the link; `None` sends HELLO and speaks the wiregauge protocol.
     pub framing: Option<Framing>,
     /// After this long without a whole reply an exchange has failed.
     pub timeout: Duration,
@@ -238,11 +238,6 @@ impl Device {
             // The settings of the line and the claim of the interface are the parent's.
             std::mem::forget(driver);
         }
-    }
-
-    /// True until it was closed.
-    pub fn is_open(&self) -> bool {
-        self.driver.is_some()
     }
 
     /// After this long without a whole reply an exchange has failed, from the next call on.

@@ -25,7 +25,7 @@ impl Handler for Keeper<'_> {
         ended: &Ended,
     ) -> Result<ControlFlow<()>, Failure> {
         if ended.outcome == Outcome::Lost && !engine.codec().is_numbered() {
-            // The replies to the others cannot be told apart any more.
+            // The replies to the others can no longer be distinguished.
             return Err(Failure::Exchange(ended.outcome));
         }
         if self.waits_for == Some(ended.sequence) {

@@ -1,4 +1,4 @@
-//! A limit as it is told: the figures, how they come about, where that is written.
+//! A limit as it is printed: the figures, how they come about, where that is written.
 
 use serde::Serialize;
 use wiregauge_record::BusLimit;

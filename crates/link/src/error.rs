@@ -1,4 +1,4 @@
-//! What can go wrong with a link or the host, told so that a user can act: what was being done, to
+//! What can go wrong with a link or the host, worded so that a user can act: what was being done, to
 //! which device, what the system said, what to try.
 
 use std::fmt;

@@ -56,7 +56,7 @@ pub trait Flow: Send {
 
     /// Waits for the oldest pending transfer, at most so long; `None` if it is not over by then.
     /// IN: `take` is given its bytes, in the transfer's own buffer. The clock of a transfer stops
-    /// when this is about to call `take`; `take` is therefore told nothing else, and reads it.
+    /// when this is about to call `take`; `take` therefore gets nothing else, and reads it.
     fn complete(
         &mut self,
         at_most: Duration,

@@ -40,9 +40,9 @@ pub use flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
 pub use kind::{Address, Kind, Open, OpenFloor};
 pub use link::{Link, MAX_WAIT};
 pub use served::{PtyMaster, accepted, wait_readable};
-pub use tty::{RawTty, open_pty};
 
 use link::closed;
+use tty::open_pty;
 
 /// Every kind of link.
 pub static KINDS: &[&Kind] = &[

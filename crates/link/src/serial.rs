@@ -126,35 +126,35 @@ impl Serial {
     }
 }
 
+/// Bytes that the system took or gave: none if it has to wait, or was interrupted.
+#[inline]
+fn moved(result: rustix::io::Result<usize>) -> io::Result<usize> {
+    match result {
+        Ok(bytes) => Ok(bytes),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        Err(Errno::IO) => Err(closed()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 impl Ends for Serial {
     const DATAGRAM: bool = false;
 
     fn put(&self, bytes: &[u8]) -> io::Result<usize> {
-        match rustix::io::write(self.tty()?.ready(), bytes) {
-            Ok(sent) => Ok(sent),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-            Err(Errno::IO) => Err(closed()),
-            Err(error) => Err(error.into()),
-        }
+        moved(rustix::io::write(self.tty()?.ready(), bytes))
     }
 
     fn get(&self, into: &mut [u8]) -> io::Result<usize> {
         match rustix::io::read(self.tty()?.ready(), into) {
             Ok(0) => self.nothing_read(),
-            Ok(received) => Ok(received),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-            Err(Errno::IO) => Err(closed()),
-            Err(error) => Err(error.into()),
+            read => moved(read),
         }
     }
 
     fn get_patiently(&self, into: &mut [u8]) -> io::Result<usize> {
         match rustix::io::read(self.tty()?.waiting(), into) {
             Ok(0) => self.nothing_read(),
-            Ok(received) => Ok(received),
-            Err(Errno::INTR) => Ok(0),
-            Err(Errno::IO) => Err(closed()),
-            Err(error) => Err(error.into()),
+            read => moved(read),
         }
     }
 

@@ -52,7 +52,7 @@ pub trait LoopDevice {
     /// What it is, for the conditions of the run.
     fn detail(&self) -> LinkDetail;
 
-    /// Lays out and touches the rings of a point and lends them, so that a GPU's driver can be told of their
+    /// Lays out and touches the rings of a point and lends them, so that a GPU's driver learns of their
     /// memory. They stay where they are through `start` and until `stop` of the same point. `None` where
     /// the memory is another driver's own.
     fn lend(&mut self, _point: &LoopPoint) -> Result<Option<LentRings<'_>>, LinkError> {

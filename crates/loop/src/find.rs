@@ -29,12 +29,10 @@ impl Search {
         if self.tests_left == 0 || last.ending != Ending::Complete {
             return None;
         }
-        let needed = last.needed_bytes?;
         let preload_bytes = match last.point.aim {
-            Aim::Curve => needed,
+            Aim::Curve => last.needed_bytes?,
             Aim::Hold if last.overruns == 0 && last.underruns == 0 => return None,
-            // One block more, or as much as the worst block of this test needed.
-            Aim::Hold => needed.max(last.point.preload_bytes + u64::from(self.cell.notify_bytes)),
+            Aim::Hold => last.point.preload_bytes + self.missing(last),
         };
         self.tests_left -= 1;
         (preload_bytes <= self.cell.ring_bytes).then_some(LoopPoint {
@@ -46,10 +44,21 @@ impl Search {
     }
 }
 
+impl Search {
+    /// Whole blocks, at least one, by which the latest block of a test that stalled was too late. Its
+    /// summary says nothing of the latency needed: only that it is longer.
+    fn missing(&self, stalled: &LoopSummary) -> u64 {
+        let late_ns = stalled.stalls.iter().map(|stall| stall.late_ns).max();
+        let late_bytes = late_ns.unwrap_or(0) as f64 * self.cell.bytes_s() / 1e9;
+        let block = u64::from(self.cell.notify_bytes);
+        (late_bytes as u64).div_ceil(block).max(1) * block
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wiregauge_record::{LoopFacts, LoopPath, LoopSummariser};
+    use wiregauge_record::{Block, LoopFacts, LoopPath, LoopSummariser, Phase, Stall, Xrun};
 
     fn plan(find: bool) -> LoopPlan {
         LoopPlan {
@@ -80,38 +89,56 @@ mod tests {
         }
     }
 
-    fn summary(point: LoopPoint, needed_bytes: u64, underruns: u64) -> LoopSummary {
-        let mut summary = LoopSummariser::new(point).finish(Ending::Complete, LoopFacts::default());
-        summary.needed_bytes = Some(needed_bytes);
-        summary.underruns = underruns;
-        summary
+    /// Of blocks whose service takes so long, the latest of which was `late_ns` too late.
+    fn summary(point: LoopPoint, service_ns: u64, late_ns: Option<u64>) -> LoopSummary {
+        let mut summariser = LoopSummariser::new(point);
+        summariser.push(&Block {
+            due_ns: 1_000_000,
+            begun_ns: 1_000_000,
+            done_ns: 1_000_000 + service_ns,
+            phase: Phase::Measured,
+            ..Block::default()
+        });
+        let stalls = late_ns.map(|late_ns| Stall {
+            xrun: Xrun::Underrun,
+            at_ns: 0,
+            late_ns,
+        });
+        let facts = LoopFacts {
+            underruns: stalls.iter().len() as u64,
+            stalls: stalls.into_iter().collect(),
+            ..LoopFacts::default()
+        };
+        summariser.finish(Ending::Complete, facts)
     }
 
+    /// Blocks of 0.5 ms: a preload of two is needed without any delay.
     #[test]
     fn the_preload_of_the_curve_is_tested_and_grows_until_it_holds() {
         let mut search = Search::of(&plan(true), cell());
-        let first = search.next(&summary(cell(), 2_000, 0), 1).expect("a test");
+        let curve = summary(cell(), 400_000, None);
+        let first = search.next(&curve, 1).expect("a test");
         assert_eq!(
             (first.preload_bytes, first.aim, first.index),
             (2_000, Aim::Hold, 1)
         );
         let second = search
-            .next(&summary(first, 2_000, 1), 2)
+            .next(&summary(first, 500_000, Some(1_000)), 2)
             .expect("a second test");
         assert_eq!(second.preload_bytes, 3_000);
         let third = search
-            .next(&summary(second, 7_000, 4), 3)
+            .next(&summary(second, 500_000, Some(1_600_000)), 3)
             .expect("a third test");
         assert_eq!(third.preload_bytes, 7_000);
-        assert_eq!(search.next(&summary(third, 2_000, 0), 4), None);
+        assert_eq!(search.next(&summary(third, 400_000, None), 4), None);
     }
 
     #[test]
     fn nothing_is_tested_that_was_not_asked_for_or_does_not_fit() {
         let mut search = Search::of(&plan(false), cell());
-        assert_eq!(search.next(&summary(cell(), 2_000, 0), 1), None);
+        assert_eq!(search.next(&summary(cell(), 400_000, None), 1), None);
         let mut search = Search::of(&plan(true), cell());
-        assert_eq!(search.next(&summary(cell(), 11_000, 0), 1), None);
+        assert_eq!(search.next(&summary(cell(), 5_000_000, None), 1), None);
     }
 
     #[test]
@@ -123,11 +150,11 @@ mod tests {
                 ..cell()
             },
         );
-        let mut last = summary(cell(), 1_000, 0);
+        let mut last = summary(cell(), 400_000, None);
         let mut tests = 0;
         while let Some(point) = search.next(&last, 1) {
             tests += 1;
-            last = summary(point, point.preload_bytes, 1);
+            last = summary(point, 400_000, Some(1));
         }
         assert_eq!(tests, TESTS);
     }

@@ -38,7 +38,7 @@ pub struct Arrival {
 
 impl Marker {
     /// The longest that a loop of so many frames can hold at once; `None` below 31 frames, where
-    /// nothing that short is told from noise.
+    /// nothing that short is distinguished from noise.
     pub fn for_loop(frames: u64) -> Option<Marker> {
         let fits = |stages: &&(u32, u32)| (1_u64 << stages.0) - 1 <= frames;
         let (stages, taps) = TAPS.iter().rev().find(fits)?;
@@ -122,8 +122,8 @@ impl Marker {
                     .zip(&self.chips)
                     .map(|(sample, chip)| i32::from(*sample) * i32::from(*chip))
                     .sum();
-                let together = f64::from(product) - sum as f64 * chip_sum / n;
-                each(at, together / (spread * chip_spread).sqrt());
+                let correlation = f64::from(product) - sum as f64 * chip_sum / n;
+                each(at, correlation / (spread * chip_spread).sqrt());
             }
             if let Some(next) = samples.get(at + length) {
                 sum += i64::from(*next) - i64::from(samples[at]);

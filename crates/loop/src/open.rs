@@ -49,7 +49,7 @@ fn kind(address: &str) -> (Option<&'static Kind>, &str) {
     (KINDS.iter().find(|kind| kind.scheme == scheme), rest)
 }
 
-/// True if the device of an address lends its rings; an address of no device is told when it is opened.
+/// True if the device of an address lends its rings; an address of no device is an error when it is opened.
 pub(super) fn lends(address: &str) -> bool {
     kind(address).0.is_none_or(|kind| kind.lends)
 }

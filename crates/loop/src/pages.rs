@@ -1,4 +1,4 @@
-//! Memory of a ring that begins on a page and shares none: a GPU's driver can be told of it, whatever else
+//! Memory of a ring that begins on a page and shares none: a GPU's driver can register it, whatever else
 //! lies beside it. Pages of the host's memory are registered whole.
 
 use std::ops::{Deref, DerefMut};

@@ -131,14 +131,23 @@ pub trait Divisible: Sized {
     fn part(&self, turn: &Turn<'_>) -> Self;
 }
 
+impl Turn<'_> {
+    /// True of a point of its link, if that runs as the turn does.
+    fn has(&self, link: u32, together: bool) -> bool {
+        link as usize == self.link && together == self.gate.is_some()
+    }
+
+    fn address<'a>(&self, mut links: impl Iterator<Item = &'a str>) -> String {
+        links.nth(self.link).unwrap_or_default().to_string()
+    }
+}
+
 impl Divisible for StreamPlan {
     fn part(&self, turn: &Turn<'_>) -> StreamPlan {
         let mut part = self.clone();
-        let mine =
-            |link: u32, together| link as usize == turn.link && together == turn.gate.is_some();
-        part.address = self.links().nth(turn.link).unwrap_or_default().to_string();
+        part.address = turn.address(self.links());
         part.more_links.clear();
-        part.points.retain(|point| mine(point.link, point.together));
+        part.points.retain(|p| turn.has(p.link, p.together));
         part
     }
 }
@@ -153,11 +162,9 @@ impl Divisible for LoopPlan {
 impl Divisible for Plan {
     fn part(&self, turn: &Turn<'_>) -> Plan {
         let mut part = self.clone();
-        let mine =
-            |link: u32, together| link as usize == turn.link && together == turn.gate.is_some();
-        part.address = self.links().nth(turn.link).unwrap_or_default().to_string();
+        part.address = turn.address(self.links());
         part.more_links.clear();
-        part.points.retain(|point| mine(point.link, point.together));
+        part.points.retain(|p| turn.has(p.link, p.together));
         // This host has one floor, and nothing may run beside it.
         part.calibrate &= turn.link == 0 && turn.gate.is_none();
         part

@@ -199,7 +199,7 @@ impl<'a> Data<'a> {
         (columns(self.alone), columns(self.slowest))
     }
 
-    /// Of these steps, the knee whose points are told best by the others.
+    /// Of these steps, the knee whose points are predicted best by the others.
     fn best_sharpness(&self, form: Form, start: Option<(Cost, Cost)>) -> Fit {
         let start = start.unwrap_or_else(|| self.start(form.steps));
         let mut best: Option<Fit> = None;

@@ -25,7 +25,6 @@ use refits::Refits;
 use serde::{Serialize, Serializer};
 use std::sync::OnceLock;
 use thiserror::Error;
-use wiregauge_stats::Estimate;
 
 /// Fewer settings than this make no model.
 pub const MIN_SETTINGS: usize = 3;
@@ -111,16 +110,6 @@ impl LinkModel {
         self.slowest_is_reported()
             .then(|| refits::saturation_depth(&self.fit, out_bytes, in_bytes))
             .flatten()
-    }
-
-    /// Bytes a second OUT that no size and depth exceeds; `None` where that is not told.
-    pub fn out_rate(&self) -> Option<Estimate> {
-        self.figures().out_bytes_s
-    }
-
-    /// Bytes a second IN that no size and depth exceeds; `None` where that is not told.
-    pub fn in_rate(&self) -> Option<Estimate> {
-        self.figures().in_bytes_s
     }
 
     fn refits(&self) -> &Refits {

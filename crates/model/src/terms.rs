@@ -86,7 +86,7 @@ impl fmt::Display for Steps {
 pub(crate) enum Ways {
     /// Each for itself, or not at all.
     Apart { out: bool, in_: bool },
-    /// By a law, such as the equal sizes of an echo: a byte's cost is told for both together only.
+    /// By a law, such as the equal sizes of an echo: a byte's cost is known for both directions as a sum only.
     /// `in = at_none + slope * out`.
     Together { at_none: f64, slope: f64 },
 }

@@ -72,7 +72,7 @@ fn latency_cost_a_byte_service_time_and_saturation_are_found_again() {
     assert!(figures.worst < 0.01, "{}", figures.worst);
     let depth = model.saturation_depth(16, 48).unwrap();
     assert!(near(depth, 201_760.0 / 41_360.0, 0.02), "{depth}");
-    assert!(near(model.in_rate().unwrap().value, 1e9 / 25.0, 0.01));
+    assert!(near(figures.in_bytes_s.unwrap().value, 1e9 / 25.0, 0.01));
     assert!(near(
         model.trt_ns(setting(100, 2_000, 3)),
         (262_000.0f64 / 3.0).max(91_000.0),

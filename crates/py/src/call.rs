@@ -12,7 +12,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use wiregauge_cli::{Failure, FailureKind, Outcome};
 
-/// How often Python is asked whether Ctrl-C was pressed, and told how far it is.
+/// How often Python is asked whether Ctrl-C was pressed, and how often it gets the progress.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// What became of a command.

@@ -1,4 +1,4 @@
-//! A responder beside Python: `serve` in a thread of its own, until it is told to end.
+//! A responder beside Python: `serve` in a thread of its own, until it is ended.
 
 use super::call::{self, Failed};
 use pyo3::exceptions::PyRuntimeError;

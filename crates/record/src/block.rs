@@ -1,5 +1,6 @@
 //! One block of a loop as it was measured: a plain record of integers.
 
+use crate::names::names;
 use crate::sample::Phase;
 use serde::{Deserialize, Serialize};
 
@@ -21,23 +22,12 @@ pub enum Xrun {
     Both = 3,
 }
 
-impl Xrun {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Xrun; 4] = [Xrun::None, Xrun::Overrun, Xrun::Underrun, Xrun::Both];
+names!(Xrun: None "none", Overrun "overrun", Underrun "underrun", Both "both");
 
+impl Xrun {
     /// Of the two things that can go wrong.
     pub fn of(overrun: bool, underrun: bool) -> Xrun {
         Xrun::ALL[usize::from(overrun) + 2 * usize::from(underrun)]
-    }
-
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Xrun::None => "none",
-            Xrun::Overrun => "overrun",
-            Xrun::Underrun => "underrun",
-            Xrun::Both => "both",
-        }
     }
 
     /// True if its input was lost.

@@ -1,4 +1,4 @@
-//! The nouns that every room of wiregauge shares: what is to be measured (`plan`), one measured
+//! The data types that all crates share: what is to be measured (`plan`), one measured
 //! exchange (`sample`), what the samples of one point amount to (`summary`), and what it all ran on
 //! (`conditions`). Nothing here opens, measures, draws or stores.
 
@@ -9,6 +9,7 @@ mod figure_value;
 mod loop_path;
 mod loop_plan;
 mod loop_summary;
+mod names;
 mod plan;
 mod point_summary;
 mod sample;

@@ -40,7 +40,7 @@ pub struct Verified {
     pub method: String,
     /// Frames from the input to the same sample at the output (marker: once round), as found.
     pub found_frames: Option<u64>,
-    /// Frames from the output to the input outside of the host, if a marker told: the cable by itself
+    /// Frames from the output to the input outside of the host, if a marker showed them: the cable by itself
     /// and the converters. Once round is the preload and this.
     #[serde(default)]
     pub cable_frames: Option<u64>,

@@ -1,6 +1,7 @@
 //! One exchange as it was measured: a plain record of integers, so that keeping one costs the
 //! measuring loop a store to memory and nothing else.
 
+use crate::names::names;
 use serde::{Deserialize, Serialize};
 
 /// How an exchange ended.
@@ -25,34 +26,10 @@ pub enum Status {
     Corrupted = 5,
 }
 
+names!(Status: Ok "ok", Lost "lost", Late "late", Duplicated "duplicated", Reordered "reordered",
+    Corrupted "corrupted");
+
 impl Status {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Status; 6] = [
-        Status::Ok,
-        Status::Lost,
-        Status::Late,
-        Status::Duplicated,
-        Status::Reordered,
-        Status::Corrupted,
-    ];
-
-    /// The name used in CSV files and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Status::Ok => "ok",
-            Status::Lost => "lost",
-            Status::Late => "late",
-            Status::Duplicated => "duplicated",
-            Status::Reordered => "reordered",
-            Status::Corrupted => "corrupted",
-        }
-    }
-
-    /// The status of this number, if there is one.
-    pub fn from_number(number: u8) -> Option<Status> {
-        Status::ALL.get(usize::from(number)).copied()
-    }
-
     /// True where `rtt_ns` is the time of a right answer that came in time.
     pub fn is_timed(self) -> bool {
         matches!(self, Status::Ok | Status::Reordered)
@@ -78,23 +55,7 @@ pub enum Phase {
     Measured = 2,
 }
 
-impl Phase {
-    /// The name used in CSV files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Phase::First => "first",
-            Phase::WarmUp => "warm-up",
-            Phase::Measured => "measured",
-        }
-    }
-
-    /// The phase of this number, if there is one.
-    pub fn from_number(number: u8) -> Option<Phase> {
-        [Phase::First, Phase::WarmUp, Phase::Measured]
-            .get(usize::from(number))
-            .copied()
-    }
-}
+names!(Phase: First "first", WarmUp "warm-up", Measured "measured");
 
 /// One exchange. Times are nanoseconds of the host's monotonic clock since the start of the point;
 /// 0 in a column that the run did not measure (device ticks without a device clock, connection and

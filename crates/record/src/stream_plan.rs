@@ -1,6 +1,7 @@
 //! What a stream run is to measure: data that flows without waiting for answers, in transfers of
 //! one size, so many of them submitted at once.
 
+use crate::names::names;
 use crate::plan::{HostPlan, LinkOptions};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -51,20 +52,7 @@ pub enum Way {
     Out = 1,
 }
 
-impl Way {
-    /// The name used in tables and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Way::In => "in",
-            Way::Out => "out",
-        }
-    }
-
-    /// The way of this number, if there is one.
-    pub fn from_number(number: u8) -> Option<Way> {
-        [Way::In, Way::Out].get(usize::from(number)).copied()
-    }
-}
+names!(Way: In "in", Out "out");
 
 /// One cell of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

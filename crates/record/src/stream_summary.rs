@@ -5,7 +5,7 @@ use crate::stream_plan::{StreamPoint, Way};
 use serde::{Deserialize, Serialize};
 use wiregauge_stats::{Distribution, Estimate};
 
-/// What became of the bytes of a stream, told by the pattern that codes their position.
+/// What became of the bytes of a stream, known from the pattern that codes their position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ByteCounts {
     /// Bytes that the sending end handed over, from the start of the point to its end.

@@ -1,5 +1,6 @@
 //! One transfer of a stream as it was measured: a plain record of integers.
 
+use crate::names::names;
 use crate::sample::Phase;
 use crate::stream_plan::Way;
 use serde::{Deserialize, Serialize};
@@ -22,30 +23,7 @@ pub enum TransferStatus {
     Failed = 3,
 }
 
-impl TransferStatus {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [TransferStatus; 4] = [
-        TransferStatus::Ok,
-        TransferStatus::Stalled,
-        TransferStatus::Cancelled,
-        TransferStatus::Failed,
-    ];
-
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            TransferStatus::Ok => "ok",
-            TransferStatus::Stalled => "stalled",
-            TransferStatus::Cancelled => "cancelled",
-            TransferStatus::Failed => "failed",
-        }
-    }
-
-    /// The status of this number, if there is one.
-    pub fn from_number(number: u8) -> Option<TransferStatus> {
-        TransferStatus::ALL.get(usize::from(number)).copied()
-    }
-}
+names!(TransferStatus: Ok "ok", Stalled "stalled", Cancelled "cancelled", Failed "failed");
 
 /// One transfer. Times are nanoseconds of the host's monotonic clock since the start of the point.
 /// In each way the rows stand in the order of completion.

@@ -36,7 +36,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Reads the samples of a run that is told already; see [`load::run`]. Points whose samples
+    /// Reads the samples of a run whose tables exist already; see [`load::run`]. Points whose samples
     /// cannot be read are in `gathered.missing()`.
     pub fn load(
         label: String,

@@ -1,10 +1,10 @@
 //! Runs of `wiregauge loop`.
 
-use crate::columns::{Column, Kind, PointColumn, PointKind, phase_column, wide};
+use crate::columns::{Column, Kind, PointColumn, PointKind, named, wide};
 use crate::kind::RunKind;
 use crate::microseconds::microseconds;
 use std::io::{self, Write};
-use wiregauge_record::{Block, LoopPlan, LoopPoint, LoopSummary, Xrun};
+use wiregauge_record::{Block, LoopPlan, LoopPoint, LoopSummary};
 
 /// The kind of run that holds a closed loop: one row a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,15 +21,8 @@ impl RunKind for Loop {
 
     const COLUMNS: &'static [Column<Block>] = &[
         wide!(sequence),
-        phase_column!(),
-        Column {
-            name: "xrun",
-            kind: Kind::Name {
-                names: &["none", "overrun", "underrun", "both"],
-                get: |b| b.xrun as u8,
-                set: |b, number| b.xrun = Xrun::ALL[usize::from(number)],
-            },
-        },
+        named!(phase: Phase),
+        named!(xrun: Xrun),
         wide!(due_ns),
         wide!(begun_ns),
         wide!(done_ns),

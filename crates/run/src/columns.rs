@@ -69,20 +69,20 @@ macro_rules! narrow {
     };
 }
 
-/// The column of a row's `phase`.
-macro_rules! phase_column {
-    () => {
+/// A column of names, called as its field.
+macro_rules! named {
+    ($field:ident: $type:ident) => {
         Column {
-            name: "phase",
+            name: stringify!($field),
             kind: Kind::Name {
-                names: &["first", "warm-up", "measured"],
-                get: |row| row.phase as u8,
+                names: &wiregauge_record::$type::NAMES,
+                get: |row| row.$field as u8,
                 set: |row, number| {
-                    row.phase = wiregauge_record::Phase::from_number(number).unwrap_or_default();
+                    row.$field = wiregauge_record::$type::from_number(number).unwrap_or_default();
                 },
             },
         }
     };
 }
 
-pub(crate) use {narrow, phase_column, wide};
+pub(crate) use {named, narrow, wide};

@@ -1,10 +1,10 @@
 //! Runs of `wiregauge exchange`.
 
-use crate::columns::{Column, Kind, PointColumn, PointKind, narrow, phase_column, wide};
+use crate::columns::{Column, Kind, PointColumn, PointKind, named, narrow, wide};
 use crate::kind::RunKind;
 use crate::microseconds::microseconds;
 use std::io::{self, Write};
-use wiregauge_record::{Plan, Point, PointSummary, Sample, Status};
+use wiregauge_record::{Plan, Point, PointSummary, Sample};
 
 /// The kind of run that holds requests and their answers: one row an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,15 +21,8 @@ impl RunKind for Exchange {
 
     const COLUMNS: &'static [Column<Sample>] = &[
         wide!(sequence),
-        phase_column!(),
-        Column {
-            name: "status",
-            kind: Kind::Name {
-                names: &["ok", "lost", "late", "duplicated", "reordered", "corrupted"],
-                get: |s| s.status as u8,
-                set: |s, number| s.status = Status::ALL[usize::from(number)],
-            },
-        },
+        named!(phase: Phase),
+        named!(status: Status),
         wide!(intended_ns),
         wide!(start_ns),
         wide!(rtt_ns),

@@ -119,34 +119,6 @@ impl Layout {
 mod tests {
     use super::*;
     use crate::{Exchange, Loop, Stream};
-    use wiregauge_record::{Phase, Status, TransferStatus, Way, Xrun};
-
-    fn names<K: RunKind>(name: &str) -> &'static [&'static str] {
-        let column = K::COLUMNS.iter().find(|c| c.name == name);
-        match column.expect("there is such a column").kind {
-            Kind::Name { names, .. } => names,
-            _ => panic!("{name} is no column of names"),
-        }
-    }
-
-    #[test]
-    fn the_names_in_the_tables_are_those_of_the_shared_nouns() {
-        let statuses: Vec<_> = Status::ALL.iter().map(|s| s.name()).collect();
-        assert_eq!(names::<Exchange>("status"), statuses);
-        let statuses: Vec<_> = TransferStatus::ALL.iter().map(|s| s.name()).collect();
-        assert_eq!(names::<Stream>("status"), statuses);
-        let ways: Vec<_> = (0..).map_while(Way::from_number).map(Way::name).collect();
-        assert_eq!(names::<Stream>("way"), ways);
-        let phases: Vec<_> = (0..)
-            .map_while(Phase::from_number)
-            .map(Phase::name)
-            .collect();
-        assert_eq!(names::<Exchange>("phase"), phases);
-        assert_eq!(names::<Stream>("phase"), phases);
-        assert_eq!(names::<Loop>("phase"), phases);
-        let xruns: Vec<_> = Xrun::ALL.iter().map(|xrun| xrun.name()).collect();
-        assert_eq!(names::<Loop>("xrun"), xruns);
-    }
 
     /// A name read is the value that was written, whatever the kind.
     #[test]

@@ -6,7 +6,7 @@ use crate::error::into_io;
 use crate::kind::RunKind;
 use crate::layout::Layout;
 use crate::watched::{Failed, Watched, first};
-use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::Result;
 use parquet::file::metadata::KeyValue;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -135,11 +135,15 @@ impl<K: RunKind, W: Write + Send> SampleFile<K, W> {
                 match kind {
                     PointKind::Number(get) => {
                         let value = get(point);
-                        write_narrow(&mut group, &self.samples, |_| value)?;
+                        write_numbers::<Int32Type, _, _>(&mut group, &self.samples, |_| {
+                            value.cast_signed()
+                        })?;
                     }
                     PointKind::Wide(get) => {
                         let value = get(point);
-                        write_wide(&mut group, &self.samples, |_| value)?;
+                        write_numbers::<Int64Type, _, _>(&mut group, &self.samples, |_| {
+                            value.cast_signed()
+                        })?;
                     }
                     PointKind::Name(get) => {
                         let name = [ByteArray::from(get(point))];
@@ -154,8 +158,16 @@ impl<K: RunKind, W: Write + Send> SampleFile<K, W> {
         }
         for (column, names) in K::COLUMNS.iter().zip(&self.names) {
             match column.kind {
-                Kind::Wide { get, .. } => write_wide(&mut group, &self.samples, get)?,
-                Kind::Narrow { get, .. } => write_narrow(&mut group, &self.samples, get)?,
+                Kind::Wide { get, .. } => {
+                    write_numbers::<Int64Type, _, _>(&mut group, &self.samples, |s| {
+                        get(s).cast_signed()
+                    })?
+                }
+                Kind::Narrow { get, .. } => {
+                    write_numbers::<Int32Type, _, _>(&mut group, &self.samples, |s| {
+                        get(s).cast_signed()
+                    })?
+                }
                 Kind::Name { get, .. } => write_names(&mut group, &self.samples, names, get)?,
             }
         }
@@ -181,37 +193,22 @@ macro_rules! with_column {
     }};
 }
 
-fn write_wide<R, W: Write + Send>(
+fn write_numbers<T: DataType, R, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, Watched<W>>,
     samples: &[R],
-    get: impl Fn(&R) -> u64,
-) -> Result<()> {
-    let mut values = [0_i64; CHUNK];
+    get: impl Fn(&R) -> T::T,
+) -> Result<()>
+where
+    T::T: Copy + Default,
+{
+    let mut values = [T::T::default(); CHUNK];
     with_column!(group, |column| {
         for chunk in samples.chunks(CHUNK) {
             for (value, sample) in values.iter_mut().zip(chunk) {
-                *value = get(sample).cast_signed();
+                *value = get(sample);
             }
             column
-                .typed::<Int64Type>()
-                .write_batch(&values[..chunk.len()], None, None)?;
-        }
-    })
-}
-
-fn write_narrow<R, W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, Watched<W>>,
-    samples: &[R],
-    get: impl Fn(&R) -> u32,
-) -> Result<()> {
-    let mut values = [0_i32; CHUNK];
-    with_column!(group, |column| {
-        for chunk in samples.chunks(CHUNK) {
-            for (value, sample) in values.iter_mut().zip(chunk) {
-                *value = get(sample).cast_signed();
-            }
-            column
-                .typed::<Int32Type>()
+                .typed::<T>()
                 .write_batch(&values[..chunk.len()], None, None)?;
         }
     })

@@ -1,10 +1,10 @@
 //! Runs of `wiregauge stream`.
 
-use crate::columns::{Column, Kind, PointColumn, PointKind, narrow, phase_column, wide};
+use crate::columns::{Column, Kind, PointColumn, PointKind, named, narrow, wide};
 use crate::kind::RunKind;
 use crate::microseconds::microseconds;
 use std::io::{self, Write};
-use wiregauge_record::{StreamPlan, StreamPoint, StreamSummary, Transfer, TransferStatus, Way};
+use wiregauge_record::{StreamPlan, StreamPoint, StreamSummary, Transfer};
 
 /// The kind of run that holds data which flows without waiting for answers: one row a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,24 +20,10 @@ impl RunKind for Stream {
     type Row = Transfer;
 
     const COLUMNS: &'static [Column<Transfer>] = &[
-        Column {
-            name: "way",
-            kind: Kind::Name {
-                names: &["in", "out"],
-                get: |t| t.way as u8,
-                set: |t, number| t.way = Way::from_number(number).unwrap_or_default(),
-            },
-        },
+        named!(way: Way),
         wide!(sequence),
-        phase_column!(),
-        Column {
-            name: "status",
-            kind: Kind::Name {
-                names: &["ok", "stalled", "cancelled", "failed"],
-                get: |t| t.status as u8,
-                set: |t, number| t.status = TransferStatus::ALL[usize::from(number)],
-            },
-        },
+        named!(phase: Phase),
+        named!(status: TransferStatus),
         wide!(submit_ns),
         wide!(complete_ns),
         wide!(urb_submit_ns),

@@ -1,5 +1,5 @@
 //! An output that remembers its first error. Not every path through the Parquet crate keeps what the
-//! operating system said, and a full disk must be told as a full disk, however often it is asked.
+//! operating system said, and a full disk must be reported as a full disk, however often it is asked.
 
 use std::io::{self, Write};
 use std::sync::{Arc, OnceLock};
@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 /// The first error, once there is one.
 pub(crate) type Failed = Arc<OnceLock<Failure>>;
 
-/// An error that can be told again: after the first one every call fails alike.
+/// An error that can be reported again: after the first one every call fails alike.
 pub(crate) struct Failure {
     code: Option<i32>,
     kind: io::ErrorKind,

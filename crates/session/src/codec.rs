@@ -10,7 +10,7 @@ use wiregauge_wire as wire;
 pub enum Matching {
     /// The answer says which request it answers. Nothing else is ever taken for it.
     Number,
-    /// Answers come in the order of the requests, and are told apart by their content as far as they can.
+    /// Answers come in the order of the requests, and are distinguished by their content as far as they can.
     /// After a lost or damaged answer the line must be quiet before the next request.
     Content,
     /// Answers come in the order of the requests. After a lost answer the rest cannot be matched.
@@ -28,7 +28,7 @@ pub enum Parsed {
     Rest(usize),
     /// An answer.
     Answer(Answer),
-    /// No answer, and where the next one begins cannot be told.
+    /// No answer, and where the next one begins is unknown.
     Malformed(Malformed),
 }
 

@@ -106,7 +106,7 @@ impl Echo {
         }
     }
 
-    /// A stream of echoes that can be told apart wherever they stand.
+    /// A stream of echoes that can be distinguished wherever they stand.
     fn parse_marked(&mut self, bytes: &[u8], window: &Window) -> Parsed {
         if bytes.len() < self.bytes {
             return Parsed::Incomplete;

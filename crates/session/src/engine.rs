@@ -103,7 +103,7 @@ pub struct Ended {
 pub enum Event {
     /// An exchange ended, or a further answer to one came.
     Ended(Ended),
-    /// What was received is no answer, and where the next one begins cannot be told; where its bytes lie, see
+    /// What was received is no answer, and where the next one begins is unknown; where its bytes lie, see
     /// [`Engine::received_at`].
     Malformed(Malformed, Range<usize>),
     /// The device keeps sending unsolicited data.
@@ -540,7 +540,7 @@ impl<C: Codec> Engine<C> {
             bytes => self.codec.abandon_partial(bytes),
         }
         if self.codec.matching() == Matching::Order && !self.losing_all {
-            // Whose answer comes next cannot be told any more.
+            // Whose answer comes next is no longer known.
             self.drop_staged();
             self.losing_all = true;
         }

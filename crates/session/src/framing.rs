@@ -1,4 +1,4 @@
-//! How messages are told apart on a link whose device knows nothing of wiregauge. No I/O; whatever
+//! How messages are distinguished on a link whose device knows nothing of wiregauge. No I/O; whatever
 //! arrives is hostile, so that every length is bounded and nothing is laid out because it was announced.
 
 use memchr::memmem::Finder;
@@ -63,7 +63,7 @@ pub enum Split {
         /// Where the next message begins.
         end: usize,
     },
-    /// No message; where the next one begins cannot be told.
+    /// No message; where the next one begins is unknown.
     Malformed(Malformed),
 }
 

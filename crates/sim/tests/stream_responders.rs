@@ -178,7 +178,7 @@ impl StreamDevice for InC {
 
     fn flows(&self) -> [bool; 2] {
         match self.datagram {
-            // Its streams are those of an address, and not told.
+            // Its streams are those of an address, and not reported.
             true => [false; 2],
             false => [self.responder.sources(), self.responder.sinks()],
         }

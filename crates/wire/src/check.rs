@@ -1,5 +1,9 @@
-//! The header check: CRC-16/CCITT-FALSE, sixteen bytes a step, because every header that is sent or
-//! received while measuring passes through it.
+//! What the headers of both directions share, and their check: CRC-16/CCITT-FALSE, sixteen bytes a
+//! step, because every header that is sent or received while measuring passes through it.
+
+use crate::VERSION;
+use crate::error::HeaderError;
+use crate::names::Kind;
 
 /// x^16 + x^12 + x^5 + 1 (ITU-T V.41), the highest power left out.
 const POLYNOMIAL: u16 = 0x1021;
@@ -86,19 +90,59 @@ pub fn crc16(bytes: &[u8]) -> u16 {
     crc
 }
 
+/// Writes the fields that the headers of both directions share, then the check; the others are in place.
+#[inline]
+pub(crate) fn seal<const N: usize>(
+    to: &mut [u8; N],
+    magic: u8,
+    kind: Kind,
+    sequence: u32,
+    payload: u32,
+) {
+    to[0] = magic;
+    to[1] = VERSION << 4 | kind as u8;
+    to[4..8].copy_from_slice(&sequence.to_le_bytes());
+    to[8..12].copy_from_slice(&payload.to_le_bytes());
+    let check = of_header(to);
+    to[2..4].copy_from_slice(&check.to_le_bytes());
+}
+
+/// The header at the start of `from`, if it is one of this version, and its kind.
+#[inline]
+pub(crate) fn opened<const N: usize>(
+    from: &[u8],
+    magic: u8,
+) -> Result<(&[u8; N], Kind), HeaderError> {
+    let header = from.first_chunk::<N>().ok_or(HeaderError::Short)?;
+    if header[0] != magic {
+        return Err(HeaderError::Magic);
+    }
+    if of_header(header) != u16::from_le_bytes(field(header, 2)) {
+        return Err(HeaderError::Check);
+    }
+    let (version, kind) = (header[1] >> 4, header[1] & 0x0F);
+    if version != VERSION {
+        return Err(HeaderError::Version(version));
+    }
+    let kind = Kind::from_number(kind).ok_or(HeaderError::Kind(kind))?;
+    Ok((header, kind))
+}
+
+/// The bytes of the field at a place of a header.
+#[inline]
+pub(crate) fn field<const SIZE: usize>(header: &[u8], at: usize) -> [u8; SIZE] {
+    let mut field = [0; SIZE];
+    field.copy_from_slice(&header[at..at + SIZE]);
+    field
+}
+
 /// The check that belongs into `header`, whatever its check field holds now.
 #[inline]
-pub(crate) fn of_header<const N: usize>(header: &[u8; N]) -> u16 {
+fn of_header<const N: usize>(header: &[u8; N]) -> u16 {
     let mut zeroed = *header;
     zeroed[2] = 0;
     zeroed[3] = 0;
     crc16(&zeroed)
-}
-
-/// Whether the check field of `header` is right.
-#[inline]
-pub(crate) fn holds<const N: usize>(header: &[u8; N]) -> bool {
-    of_header(header) == u16::from_le_bytes([header[2], header[3]])
 }
 
 #[cfg(test)]

@@ -21,15 +21,33 @@ pub trait Header: Copy + Sized {
     /// # Errors
     /// As the header's own `decode`.
     fn decode_header(bytes: &[u8]) -> Result<Self, HeaderError>;
+    /// The kind, the sequence number, and the number of bytes that follow the header.
+    fn fields(&self) -> (Kind, u32, u32);
+
     /// Bytes that follow the header.
-    fn payload_len(&self) -> usize;
+    #[inline]
+    fn payload_len(&self) -> usize {
+        self.fields().2 as usize
+    }
+
     /// Whether those bytes are the pattern: those of EXCHANGE are, those of HELLO and MESSAGE are not.
-    fn carries_pattern(&self) -> bool;
+    #[inline]
+    fn carries_pattern(&self) -> bool {
+        self.fields().0 == Kind::Exchange
+    }
+
     /// Whether they are a program's own and end with their check: those of MESSAGE. A response
     /// without a payload, a refusal, has none.
-    fn carries_check(&self) -> bool;
+    #[inline]
+    fn carries_check(&self) -> bool {
+        self.fields().0 == Kind::Message && (Self::MAGIC == Request::MAGIC || self.fields().2 > 0)
+    }
+
     /// The frame's sequence number.
-    fn sequence(&self) -> u32;
+    #[inline]
+    fn sequence(&self) -> u32 {
+        self.fields().1
+    }
 }
 
 impl Header for Request {
@@ -42,23 +60,8 @@ impl Header for Request {
     }
 
     #[inline]
-    fn payload_len(&self) -> usize {
-        self.out_payload as usize
-    }
-
-    #[inline]
-    fn carries_pattern(&self) -> bool {
-        self.kind == Kind::Exchange
-    }
-
-    #[inline]
-    fn carries_check(&self) -> bool {
-        self.kind == Kind::Message
-    }
-
-    #[inline]
-    fn sequence(&self) -> u32 {
-        self.sequence
+    fn fields(&self) -> (Kind, u32, u32) {
+        (self.kind, self.sequence, self.out_payload)
     }
 }
 
@@ -72,30 +75,15 @@ impl Header for Response {
     }
 
     #[inline]
-    fn payload_len(&self) -> usize {
-        self.in_payload as usize
-    }
-
-    #[inline]
-    fn carries_pattern(&self) -> bool {
-        self.kind == Kind::Exchange
-    }
-
-    #[inline]
-    fn carries_check(&self) -> bool {
-        self.kind == Kind::Message && self.in_payload > 0
-    }
-
-    #[inline]
-    fn sequence(&self) -> u32 {
-        self.sequence
+    fn fields(&self) -> (Kind, u32, u32) {
+        (self.kind, self.sequence, self.in_payload)
     }
 }
 
 /// What the bytes that have arrived amount to. All positions count from the start of the slice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found<H> {
-    /// A frame may have begun at the first byte, and more must come before it can be told.
+    /// A frame may have begun at the first byte, and more must come before that is known.
     Incomplete {
         /// At least this many bytes in total, always more than there are. A lower bound, not an
         /// order: ask again whenever bytes arrive. A receiver that waits for exactly this many

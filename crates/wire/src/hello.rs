@@ -1,6 +1,7 @@
 //! The payloads of HELLO: how a device introduces itself, and how a host on UDP proves that its
 //! address is its own.
 
+use crate::check::field;
 use crate::{HELLO_REQUEST, HELLO_RESPONSE, REQUEST_HEADER, RESPONSE_HEADER};
 
 const REQUEST_PAYLOAD: usize = HELLO_REQUEST - REQUEST_HEADER;
@@ -97,22 +98,19 @@ impl HelloReply {
     /// version knows them, so that a later version can append fields.
     pub fn decode(from: &[u8]) -> Option<Self> {
         let bytes = from.first_chunk::<REPLY_PAYLOAD>()?;
-        let word = |at: usize| {
-            let field = bytes.get(at..)?.first_chunk()?;
-            Some(u32::from_le_bytes(*field))
-        };
+        let word = |at| u32::from_le_bytes(field(bytes, at));
         Some(Self {
             min_version: bytes[0],
             max_version: bytes[1],
             tick_bits: bytes[2],
             bus: bytes[3],
-            abilities: word(4)?,
-            max_out: word(8)?,
-            max_in: word(12)?,
-            max_outstanding: word(16)?,
-            tick_hz: u64::from_le_bytes(*bytes[24..].first_chunk()?),
-            name: *bytes[32..].first_chunk()?,
-            token: *bytes[64..].first_chunk()?,
+            abilities: word(4),
+            max_out: word(8),
+            max_in: word(12),
+            max_outstanding: word(16),
+            tick_hz: u64::from_le_bytes(field(bytes, 24)),
+            name: field(bytes, 32),
+            token: field(bytes, 64),
         })
     }
 

@@ -1,8 +1,9 @@
 //! The header that a host sends.
 
+use crate::check::{self, field};
 use crate::error::HeaderError;
 use crate::names::Kind;
-use crate::{MAX_FRAME, REQUEST_HEADER, VERSION, check};
+use crate::{MAX_FRAME, REQUEST_HEADER};
 
 /// A request header. `out_payload` bytes of payload follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,14 +40,8 @@ impl Request {
     /// Writes the header, its check included.
     #[inline]
     pub fn encode(&self, to: &mut [u8; REQUEST_HEADER]) {
-        to[0] = Self::MAGIC;
-        to[1] = VERSION << 4 | self.kind as u8;
-        to[2..4].fill(0);
-        to[4..8].copy_from_slice(&self.sequence.to_le_bytes());
-        to[8..12].copy_from_slice(&self.out_payload.to_le_bytes());
         to[12..16].copy_from_slice(&self.in_bytes.to_le_bytes());
-        let check = check::of_header(to);
-        to[2..4].copy_from_slice(&check.to_le_bytes());
+        check::seal(to, Self::MAGIC, self.kind, self.sequence, self.out_payload);
     }
 
     /// Reads the header at the start of `from`; what follows it is not looked at.
@@ -58,48 +53,16 @@ impl Request {
     /// The first that applies, in the order of [`HeaderError`]'s variants.
     #[inline]
     pub fn decode(from: &[u8]) -> Result<Self, HeaderError> {
-        let Some(header) = from.first_chunk::<REQUEST_HEADER>() else {
-            return Err(HeaderError::Short);
-        };
-        let [
-            magic,
-            version_kind,
-            _,
-            _,
-            s0,
-            s1,
-            s2,
-            s3,
-            o0,
-            o1,
-            o2,
-            o3,
-            i0,
-            i1,
-            i2,
-            i3,
-        ] = *header;
-        if magic != Self::MAGIC {
-            return Err(HeaderError::Magic);
-        }
-        if !check::holds(header) {
-            return Err(HeaderError::Check);
-        }
-        if version_kind >> 4 != VERSION {
-            return Err(HeaderError::Version(version_kind >> 4));
-        }
-        let Some(kind) = Kind::from_number(version_kind & 0x0F) else {
-            return Err(HeaderError::Kind(version_kind & 0x0F));
-        };
-        let out_payload = u32::from_le_bytes([o0, o1, o2, o3]);
+        let (header, kind) = check::opened::<REQUEST_HEADER>(from, Self::MAGIC)?;
+        let out_payload = u32::from_le_bytes(field(header, 8));
         if out_payload > MAX_FRAME - REQUEST_HEADER as u32 {
             return Err(HeaderError::Length(out_payload));
         }
         Ok(Self {
             kind,
-            sequence: u32::from_le_bytes([s0, s1, s2, s3]),
+            sequence: u32::from_le_bytes(field(header, 4)),
             out_payload,
-            in_bytes: u32::from_le_bytes([i0, i1, i2, i3]),
+            in_bytes: u32::from_le_bytes(field(header, 12)),
         })
     }
 }

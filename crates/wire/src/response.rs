@@ -1,8 +1,9 @@
 //! The header that a responder sends.
 
+use crate::check::{self, field};
 use crate::error::HeaderError;
 use crate::names::{Kind, Status};
-use crate::{MAX_FRAME, RESPONSE_HEADER, VERSION, check};
+use crate::{MAX_FRAME, RESPONSE_HEADER};
 
 /// A response header. `in_payload` bytes of payload follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,17 +54,11 @@ impl Response {
     /// Writes the header, its check included.
     #[inline]
     pub fn encode(&self, to: &mut [u8; RESPONSE_HEADER]) {
-        to[0] = Self::MAGIC;
-        to[1] = VERSION << 4 | self.kind as u8;
-        to[2..4].fill(0);
-        to[4..8].copy_from_slice(&self.sequence.to_le_bytes());
-        to[8..12].copy_from_slice(&self.in_payload.to_le_bytes());
         to[12..14].copy_from_slice(&(self.status as u16).to_le_bytes());
         to[14..16].copy_from_slice(&self.flags.to_le_bytes());
         to[16..24].copy_from_slice(&self.rx_ticks.to_le_bytes());
         to[24..32].copy_from_slice(&self.tx_ticks.to_le_bytes());
-        let check = check::of_header(to);
-        to[2..4].copy_from_slice(&check.to_le_bytes());
+        check::seal(to, Self::MAGIC, self.kind, self.sequence, self.in_payload);
     }
 
     /// Reads the header at the start of `from`; what follows it is not looked at.
@@ -72,62 +67,22 @@ impl Response {
     /// The first that applies, in the order of [`HeaderError`]'s variants.
     #[inline]
     pub fn decode(from: &[u8]) -> Result<Self, HeaderError> {
-        let Some(header) = from.first_chunk::<RESPONSE_HEADER>() else {
-            return Err(HeaderError::Short);
-        };
-        let (fields, ticks) = header.split_at(16);
-        let (&[fields], &[rx_ticks, tx_ticks]) =
-            (fields.as_chunks::<16>().0, ticks.as_chunks::<8>().0)
-        else {
-            return Err(HeaderError::Short);
-        };
-        let [
-            magic,
-            version_kind,
-            _,
-            _,
-            s0,
-            s1,
-            s2,
-            s3,
-            p0,
-            p1,
-            p2,
-            p3,
-            t0,
-            t1,
-            f0,
-            f1,
-        ] = fields;
-        if magic != Self::MAGIC {
-            return Err(HeaderError::Magic);
-        }
-        if !check::holds(header) {
-            return Err(HeaderError::Check);
-        }
-        if version_kind >> 4 != VERSION {
-            return Err(HeaderError::Version(version_kind >> 4));
-        }
-        let Some(kind) = Kind::from_number(version_kind & 0x0F) else {
-            return Err(HeaderError::Kind(version_kind & 0x0F));
-        };
-        let number = u16::from_le_bytes([t0, t1]);
-        let Some(status) = Status::from_number(number) else {
-            return Err(HeaderError::Status(number));
-        };
-        let in_payload = u32::from_le_bytes([p0, p1, p2, p3]);
+        let (header, kind) = check::opened::<RESPONSE_HEADER>(from, Self::MAGIC)?;
+        let number = u16::from_le_bytes(field(header, 12));
+        let status = Status::from_number(number).ok_or(HeaderError::Status(number))?;
+        let in_payload = u32::from_le_bytes(field(header, 8));
         let refused = status != Status::Ok && in_payload != 0;
         if refused || in_payload > MAX_FRAME - RESPONSE_HEADER as u32 {
             return Err(HeaderError::Length(in_payload));
         }
         Ok(Self {
             kind,
-            sequence: u32::from_le_bytes([s0, s1, s2, s3]),
+            sequence: u32::from_le_bytes(field(header, 4)),
             in_payload,
             status,
-            flags: u16::from_le_bytes([f0, f1]),
-            rx_ticks: u64::from_le_bytes(rx_ticks),
-            tx_ticks: u64::from_le_bytes(tx_ticks),
+            flags: u16::from_le_bytes(field(header, 14)),
+            rx_ticks: u64::from_le_bytes(field(header, 16)),
+            tx_ticks: u64::from_le_bytes(field(header, 24)),
         })
     }
 }

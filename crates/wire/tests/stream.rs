@@ -180,7 +180,7 @@ proptest! {
         prop_assert_eq!(counts.received, bytes.len() as u64);
         prop_assert_eq!(counts.reached(), 4000);
         match fault {
-            // Bytes that are those which stand around them cannot be told from repeated ones.
+            // Bytes that are those which stand around them cannot be distinguished from repeated ones.
             Fault::Insert(foreign) => {
                 prop_assert_eq!(counts.lost + counts.corrupted, 0);
                 prop_assert_eq!(counts.stray + counts.duplicated, expected.stray);

@@ -90,7 +90,7 @@ void loop() {
 
 /* As in the published sketches (pjrc.com/teensy/benchmark_usb_serial_receive.html): pin 2 changes after every 500
  * bytes, so that a frequency counter there shows kB/s; pin 3 is high while there is nothing to do, so that its duty
- * cycle is the processor's free time. Besides, the count is told over the port once nothing has come for a while. */
+ * cycle is the processor's free time. Besides, the count is sent over the port once nothing has come for a while. */
 enum { PIN_RATE = 2, PIN_IDLE = 3, BYTES_A_CHANGE = 500 };
 static const uint32_t QUIET_US = 300000;
 

@@ -49,7 +49,7 @@ fn reference() -> Device {
         faults: Faults::default(),
         seed: 1,
     };
-    // A device on a bus is told the time, so that its ticks can be foretold.
+    // A device on a bus gets the time, so that its ticks can be predicted.
     Device::on_bus(config, Clock::start(), Bus::FullSpeed)
 }
 

@@ -187,23 +187,23 @@ fn what_is_no_frame_of_this_version_is_told_so_and_all_else_is_dropped() {
         bytes.resize(length, 0);
         bytes
     };
-    let told = |device: &mut Responder, bytes: &[u8]| {
+    let status_for = |device: &mut Responder, bytes: &[u8]| {
         ask(device, &mine, bytes, 0).map(|a| (a.kind, a.sequence, a.status))
     };
     let version = Some((Kind::Hello, 9, Status::Version));
     let unsupported = Some((Kind::Hello, 9, Status::Unsupported));
-    assert_eq!(told(&mut device, &header(0x21, 32)), version);
-    assert_eq!(told(&mut device, &header(0x21, 31)), None);
-    assert_eq!(told(&mut device, &header(0x17, 32)), unsupported);
+    assert_eq!(status_for(&mut device, &header(0x21, 32)), version);
+    assert_eq!(status_for(&mut device, &header(0x21, 31)), None);
+    assert_eq!(status_for(&mut device, &header(0x17, 32)), unsupported);
     prove(&mut device, &mine, 0);
-    assert_eq!(told(&mut device, &header(0x21, 16)), version);
+    assert_eq!(status_for(&mut device, &header(0x21, 16)), version);
     // Neither damaged nor of another length.
     let mut damaged = header(0x21, 32);
     damaged[5] ^= 1;
-    assert_eq!(told(&mut device, &damaged), None);
+    assert_eq!(status_for(&mut device, &damaged), None);
     let good = exchange(3, 20, 64);
-    assert_eq!(told(&mut device, &good[..35]), None);
-    assert_eq!(told(&mut device, &[&good[..], &[0]].concat()), None);
+    assert_eq!(status_for(&mut device, &good[..35]), None);
+    assert_eq!(status_for(&mut device, &[&good[..], &[0]].concat()), None);
     let mut wrong = good.clone();
     wrong[30] ^= 1;
     let answer = ask(&mut device, &mine, &wrong, 0).expect("an answer");

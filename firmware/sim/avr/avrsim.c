@@ -60,7 +60,7 @@ bool machine_run(struct machine *machine, avr_cycle_count_t cycles) {
     static avr_cycle_count_t slice_ends, look_at_input;
     avr_t *avr = machine->avr;
     avr_cycle_count_t end = avr->cycle + cycles;
-    /* simavr returns after every instruction unless told how long it may go on; a reset makes it forget. */
+    /* simavr returns after every instruction unless it knows how long it may go on; a reset makes it forget. */
     avr->run_cycle_limit = CYCLES_OF_US(SLICE_US);
     while (avr->cycle < end) {
         int state = avr_run(avr);

@@ -3,7 +3,7 @@
 // seen there, so this one takes its place.
 //
 // It is strict. What the datasheet forbids (touching a buffer that is the controller's; AVAILABLE written together with
-// the rest, 4.1.2.5.1; a 32-bit write where one half is the controller's) works here, but is told in `violations`.
+// the rest, 4.1.2.5.1; a 32-bit write where one half is the controller's) works here, but is listed in `violations`.
 
 const USB_IRQ = 5;
 const MEMORY_BUFFER_CONTROL = 0x80;
@@ -36,7 +36,7 @@ export class Controller {
         this.control = new Uint32Array(32); // buffer control as last written by either side: endpoint * 2 + out
         this.written = new Float64Array(64); // when each half was written: (endpoint * 2 + out) * 2 + buffer
         this.turn = new Uint8Array(32); // the buffer that is used next
-        this.done = Array.from({ length: 32 }, () => []); // buffers that are done and were not told yet
+        this.done = Array.from({ length: 32 }, () => []); // buffers that are done and were not reported yet
         this.narrow = false;
         // 16-bit writes reach only their half; the emulator makes 32-bit ones of them.
         const write16 = mcu.writeUint16.bind(mcu);

@@ -28,7 +28,7 @@ class Pipe {
     }
 
     // A packet of so many bytes, or null: NAK.
-    told(packetBytes, frame) {
+    report(packetBytes, frame) {
         if (packetBytes === null) {
             this.count.nak++;
             this.naks += this.full ? 1 : 0;
@@ -291,14 +291,14 @@ export class Host {
         this.#in(pipe.endpoint, (answer, data1) => {
             pipe.refused = answer === 'nak' && this.armingsAtToken === this.armings;
             if (answer === 'nak') {
-                pipe.told(null, this.frame);
+                pipe.report(null, this.frame);
             } else if (typeof answer === 'string') {
                 this.#failed(pipe, answer);
             } else if (data1 !== pipe.data1) {
                 pipe.count.wrong_toggle++; // the same packet again, as a host must think (8.6.4)
             } else {
                 pipe.data1 = !pipe.data1;
-                pipe.told(answer.length, this.frame);
+                pipe.report(answer.length, this.frame);
                 if (pipe.queue[0] !== transfer) {
                     return; // cancelled meanwhile: its bytes are lost, as on a real host
                 }
@@ -318,12 +318,12 @@ export class Host {
         this.#out(pipe.endpoint, bytes, pipe.data1, (answer) => {
             pipe.refused = answer === 'nak' && this.armingsAtToken === this.armings;
             if (answer === 'nak') {
-                pipe.told(null, this.frame);
+                pipe.report(null, this.frame);
             } else if (answer !== 'ack') {
                 this.#failed(pipe, answer);
             } else {
                 pipe.data1 = !pipe.data1;
-                pipe.told(bytes.length, this.frame);
+                pipe.report(bytes.length, this.frame);
                 if (pipe.queue[0] !== transfer) {
                     return;
                 }

@@ -36,8 +36,8 @@ let ended = false;
 function end(status) {
     if (!ended) {
         ended = true;
-        const told = { pipes: host.counts, violations: controller.violations, errors: host.errors };
-        fs.writeSync(2, `${JSON.stringify(told)}\n`);
+        const result = { pipes: host.counts, violations: controller.violations, errors: host.errors };
+        fs.writeSync(2, `${JSON.stringify(result)}\n`);
     }
     for (const child of children) {
         child.kill();

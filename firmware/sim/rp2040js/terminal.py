@@ -37,7 +37,7 @@ class Terminal:
         self.room = AHEAD
 
     def serve(self, seen: int) -> None:
-        """Look what the program did: `seen` is what poll() told."""
+        """Look what the program did: `seen` is what poll() returned."""
         if not self.opened and (seen & select.POLLIN or not seen & select.POLLHUP):
             self.opened = True
             send(b"O")

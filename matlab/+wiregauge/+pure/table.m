@@ -12,4 +12,5 @@ for k = 1:numel(results)
     fprintf('%3d %7d %9.3f %9.3f %9.3f %9.3f %10.1f %6.2f %6d\n', one.queue, one.in, one.mean_ns / 1e6, one.sd_ns / 1e6, ...
         one.max3_ns / 1e6, one.trt_mean_ns / 1e6, one.in_bytes_s / 1e3, gain, one.wrong);
 end
+fprintf('R: requests queued beyond the one being served; max3: third-largest RTT\n');
 end

@@ -14,7 +14,7 @@ fn program(folder: &TempDir, name: &str, linked: Linked) -> PathBuf {
     compiled(folder.path(), &source, linked)
 }
 
-/// What the programs are told.
+/// The arguments of the programs.
 struct Around {
     folder: TempDir,
     responder: Responder,

@@ -60,7 +60,7 @@ fn usb(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
             .collect::<Vec<_>>()
             .join(" ");
         let ids = format!("{}:{}", device.vendor_id, device.product_id);
-        // Without an address a device can at least be told by its ids.
+        // Without an address a device can at least be identified by its ids.
         let address = device.address.clone().unwrap_or(format!("({ids})"));
         let name = match name.is_empty() {
             true => device.interfaces.join(", "),

@@ -117,7 +117,7 @@ fn again(session: &Session<'_>) -> String {
     format!("sudo wiregauge {}", quoted(&words))
 }
 
-/// The device of the run, if it was one of this host's and is there; what is stored of the run can be told
+/// The device of the run, if it was one of this host's and is there; what is stored of the run can be shown
 /// without it.
 fn of_run(context: &HostContext, session: &Session<'_>) -> Target {
     let Some(run) = &context.run else {

@@ -31,7 +31,7 @@ pub fn findings(out: &mut impl Write, findings: &[Finding]) -> io::Result<()> {
             false => format!("{}: {} ({})", one.check, one.title, one.evidence.join("; ")),
         };
         let text = wrapped(&text, INDENT);
-        writeln!(out, "{HEADING}?{RESET}       {}", text.trim_start())?;
+        writeln!(out, "{HEADING}unknown{RESET} {}", text.trim_start())?;
     }
     let good: Vec<&str> = findings
         .iter()

@@ -106,7 +106,7 @@ impl EchoTty {
         let (tty, watched) = (open(), open());
         let during = Arc::new(Mutex::new(None));
         let seen = Arc::clone(&during);
-        // It ends with the process: a thread that reads a tty cannot be told to stop.
+        // It ends with the process: a thread that reads a tty cannot be stopped.
         std::thread::spawn(move || {
             let mut master = std::fs::File::from(master);
             let mut buffer = [0; 4096];

@@ -1,4 +1,4 @@
-/* Memory of the stand-in: which there is, which the host told of. */
+/* Memory of the stand-in: which there is, which the host registered. */
 #include "standin.h"
 
 #include <stdlib.h>

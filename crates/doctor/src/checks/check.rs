@@ -15,7 +15,7 @@ pub struct Check {
     pub look: fn(&HostContext) -> Vec<Finding>,
 }
 
-/// What the points of a run are called where it is told how many were disturbed.
+/// What the points of a run are called where a finding says how many were disturbed.
 pub(super) const POINTS_DISTURBED: &str = "of its points";
 
 /// What other programs cost an ordinary thread, and one with real-time priority.

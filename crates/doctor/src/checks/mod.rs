@@ -23,7 +23,7 @@ mod zero_length;
 
 pub use check::Check;
 
-/// All of them, in the order in which they are told: first the host, then the way to the device.
+/// All of them, in the order in which they are printed: first the host, then the way to the device.
 pub const CHECKS: &[Check] = &[
     governor::CHECK,
     idle_states::CHECK,

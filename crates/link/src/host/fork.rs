@@ -22,7 +22,7 @@ pub fn count_forks() -> u32 {
     static COUNTING: Once = Once::new();
     COUNTING.call_once(|| {
         // SAFETY: the handler adds to an atomic number, which may be done at any time; it lives as long
-        // as the process. Without memory for it the children are not told apart, no harm else.
+        // as the process. Without memory for it the children are not distinguished, no harm else.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     });
     generation()

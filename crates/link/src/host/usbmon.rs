@@ -262,7 +262,7 @@ impl Ring {
     fn header(&self, at: usize) -> Option<[u8; HEADER]> {
         let end = at.checked_add(HEADER)?;
         // SAFETY: the bytes lie within the mapping, which lives as long as `self`. The kernel does not
-        // write to them between the fetch that told their offset and the flush that gives them back.
+        // write to them between the fetch that returned their offset and the flush that gives them back.
         (end <= self.bytes)
             .then(|| unsafe { std::ptr::read(self.begin.add(at) as *const [u8; HEADER]) })
     }

@@ -1,4 +1,4 @@
-//! What can go wrong with a USB device, told so that a user can act.
+//! What can go wrong with a USB device, worded so that a user can act.
 
 use super::sysfs::{self, Node};
 use crate::error::{LinkError, LinkErrorKind};

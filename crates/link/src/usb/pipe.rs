@@ -27,7 +27,7 @@ pub struct Pipe<T: BulkOrInterrupt, D: EndpointDirection> {
     free: Vec<Buffer>,
     buffer_bytes: usize,
     buffers: usize,
-    /// Ended while a stall was cleared, not yet told of.
+    /// Ended while a stall was cleared, not yet reported.
     held: VecDeque<Completion>,
     /// The library keeps one ended transfer to use it again; without one, a submission allocates.
     spare: bool,
@@ -202,7 +202,7 @@ impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
     }
 
     /// Clears a stall. It may only be cleared with nothing pending (usbfs warns otherwise), so the
-    /// rest is cancelled first and told of later, in order.
+    /// rest is cancelled first and reported later, in order.
     fn recover(&mut self) -> io::Result<()> {
         self.endpoint.cancel_all();
         while self.endpoint.pending() > 0 {

@@ -1,7 +1,7 @@
 //! A sound card as digitizer and generator: one period is one block, the buffer is the ring, and both
 //! directions start at one instant. Linux's own.
 //!
-//! When a block was due is told by the driver: the time at which it last looked at the hardware's position
+//! When a block was due is known from the driver: the time at which it last looked at the hardware's position
 //! (CLOCK_MONOTONIC, at an interrupt as a rule), less the time that the frames behind the block took. That is
 //! exact to the step in which the driver knows its position: a few frames where it reads the DMA's counter, a
 //! period where it counts interrupts (`position` in the conditions says which), a tick of the kernel's clock with

@@ -1,5 +1,5 @@
 //! CUDA's driver: loaded when it is asked for, a GPU opened, its kernels compiled. Every call is checked, and
-//! what the driver says is told in words. Nothing of CUDA is needed to build this, nor to run without it.
+//! what the driver says is put into words. Nothing of CUDA is needed to build this, nor to run without it.
 
 use cudarc::driver::sys;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -187,7 +187,7 @@ impl Driver {
             log.as_mut_ptr().cast::<c_void>(),
             ptr::without_provenance_mut::<c_void>(LOG_BYTES),
         ];
-        // SAFETY: the text ends with a zero; the log is as long as told and outlives the call.
+        // SAFETY: the text ends with a zero; the log is as long as given and outlives the call.
         let loaded = unsafe {
             sys::cuModuleLoadDataEx(
                 &mut self.module,

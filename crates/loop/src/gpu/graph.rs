@@ -1,5 +1,5 @@
-//! A way with a graph: copy, passes and copy back are told to the driver once and started at once. Where in
-//! the rings the block is changes, so both copies are told anew before each start.
+//! A way with a graph: copy, passes and copy back are given to the driver once and started at once. Where in
+//! the rings the block is changes, so both copies are updated before each start.
 
 use super::copies::Bench;
 use super::driver::{Driver, check, is_hung};

@@ -197,8 +197,8 @@ impl Stream {
     #[inline]
     pub(super) fn wait_for(&self, event: &Event) -> Result<(), LinkError> {
         // SAFETY: both are there; 0 are no flags.
-        let printed = unsafe { sys::cuStreamWaitEvent(self.0, event.0, 0) };
-        check(printed, "cannot make a stream of the GPU wait for another")
+        let made = unsafe { sys::cuStreamWaitEvent(self.0, event.0, 0) };
+        check(made, "cannot make a stream of the GPU wait for another")
     }
 }
 
@@ -206,7 +206,7 @@ impl Drop for Stream {
     /// What is under way, after an error, uses memory that goes next.
     fn drop(&mut self) {
         if !is_hung() {
-            // SAFETY: made above, given back once; a failure was told before.
+            // SAFETY: made above, given back once; a failure was reported before.
             unsafe {
                 sys::cuStreamSynchronize(self.0);
                 sys::cuStreamDestroy_v2(self.0);

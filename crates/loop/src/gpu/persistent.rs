@@ -1,5 +1,5 @@
 //! A way without launches: one kernel runs all the time, watches a mailbox in the host's memory for the next
-//! block, and answers there. It is told to end whenever this goes, and ends by itself when it hears nothing.
+//! block, and answers there. It is ended whenever this is dropped, and ends by itself when it hears nothing.
 
 use super::driver::{Driver, check, give_up};
 use super::mapped::LentRings;
@@ -30,7 +30,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 /// Looks at the mailbox between two looks at the clock.
 const LOOKS: u32 = 1 << 12;
 
-/// What the kernel is told, as in kernels.cu.
+/// The orders to the kernel, as in kernels.cu.
 const RUN: u32 = 0;
 /// To forget the blocks before.
 const FORGET: u32 = 1;

@@ -47,15 +47,15 @@ impl Process for Biquad {
         let (fours, rest) = self.sections.as_chunks_mut::<4>();
         let (in_fours, in_rest) = floats.split_at_mut(fours.len() * 4 * stride);
         for (sections, planes) in fours.iter_mut().zip(in_fours.chunks_mut(4 * stride)) {
-            together(sections, planes, stride, frames);
+            filter_channels(sections, planes, stride, frames);
         }
         let (twos, last) = rest.as_chunks_mut::<2>();
         let (in_twos, in_last) = in_rest.split_at_mut(twos.len() * 2 * stride);
         for (sections, planes) in twos.iter_mut().zip(in_twos.chunks_mut(2 * stride)) {
-            together(sections, planes, stride, frames);
+            filter_channels(sections, planes, stride, frames);
         }
         for section in last {
-            together(std::array::from_mut(section), in_last, stride, frames);
+            filter_channels(std::array::from_mut(section), in_last, stride, frames);
         }
     }
 
@@ -72,7 +72,7 @@ impl Process for Biquad {
 
 /// Some channels in step. Each sample waits for the one before, a dozen cycles: with several channels the
 /// processor has something to do meanwhile.
-fn together<const N: usize>(
+fn filter_channels<const N: usize>(
     sections: &mut [Section; N],
     floats: &mut [f32],
     stride: usize,

@@ -50,7 +50,7 @@ struct Layout {
 }
 
 impl Chain {
-    /// Lays out and touches all that the stages need for blocks of so many bytes. `rate_hz` is told to
+    /// Lays out and touches all that the stages need for blocks of so many bytes. `rate_hz` goes to
     /// stages that ask for it; those of [`Stage`] count in parts of it.
     pub fn new(
         stages: &[Stage],

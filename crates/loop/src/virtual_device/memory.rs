@@ -13,7 +13,7 @@ struct Mapping {
     bytes: usize,
 }
 
-// SAFETY: it is only memory; who may touch what of it and when is told where it is touched.
+// SAFETY: it is only memory; who may touch what of it and when is stated where it is touched.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}

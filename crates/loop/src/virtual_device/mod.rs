@@ -58,7 +58,7 @@ impl VirtualDevice {
     }
 
     /// The device in a process of its own, of the program that [`be_device_if_asked`] or
-    /// [`serve_devices_with`] has told. Made before the caller raises its own priority.
+    /// [`serve_devices_with`] has named. Made before the caller raises its own priority.
     pub fn process(host: &HostPlan) -> Result<VirtualDevice, LinkError> {
         VirtualDevice::open(host, |asked| Ok(Box::new(process::Process::start(asked)?)))
     }

@@ -31,7 +31,7 @@ const ASKED: &str = "virtual-device";
 /// This executable, whatever lies at its path meanwhile.
 const OURSELVES: &str = "/proc/self/exe";
 
-/// A process that was told to quit has by then.
+/// A process that was ordered to quit has by then.
 const QUIT_NS: u64 = 1_000_000_000;
 
 /// What is started to be the device.

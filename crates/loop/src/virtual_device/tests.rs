@@ -44,7 +44,7 @@ fn in_both_modes(test: impl Fn(VirtualDevice)) {
     test(VirtualDevice::process(&host).expect("a process"));
 }
 
-/// Copies so many blocks, resting before one of them; what the host was told of each, and the end.
+/// Copies so many blocks, resting before one of them; what the host learned of each, and the end.
 fn copied(
     device: &mut VirtualDevice,
     point: &LoopPoint,
@@ -70,7 +70,7 @@ fn copied(
     (printed, device.stop())
 }
 
-/// What the device counted is what the host was told block by block.
+/// What the device counted is what the host learned block by block.
 fn assert_agree(printed: &[Xrun], end: &DeviceEnd) {
     let under = printed.iter().filter(|xrun| xrun.is_under()).count() as u64;
     let over = printed.iter().filter(|xrun| xrun.is_over()).count() as u64;

@@ -1,4 +1,4 @@
-//! What cannot be measured is refused before anything is opened, or as soon as the device has told
+//! What cannot be measured is refused before anything is opened, or as soon as the device has reported
 //! its limits.
 
 use wiregauge_link::Address;

@@ -1,5 +1,5 @@
 //! What cannot be streamed is refused before anything is opened, or as soon as the device and the
-//! link have told their limits.
+//! link have reported their limits.
 
 use std::io;
 use wiregauge_link::{Address, FlowShape, Link};

@@ -47,7 +47,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Takes one that was still pending when the stream was over. Of a stream without a transfer
-    /// nothing is told.
+    /// nothing is reported.
     pub fn push_cancelled(&mut self, row: Row, cpu_ns: impl Fn() -> u64) {
         if self.count > 0 {
             self.push(row, cpu_ns);

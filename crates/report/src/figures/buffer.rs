@@ -9,7 +9,7 @@ use crate::Subject;
 use std::collections::BTreeSet;
 use wiregauge_record::BufferNeed;
 
-/// More curves in a panel cannot be told apart.
+/// More curves in a panel cannot be distinguished.
 const MOST_CURVES: usize = 6;
 
 /// More rates of `--rate` in a panel cannot be named.

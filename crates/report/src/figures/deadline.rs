@@ -1,5 +1,5 @@
 //! How often a response takes longer than a time, on logarithmic axes: what was measured, the
-//! deadline, and the fitted tail with its band as far as it is told.
+//! deadline, and the fitted tail with its band as far as it is supported.
 
 use super::Figure;
 use super::axes::{Axis, bounds};
@@ -9,7 +9,7 @@ use crate::load::{DeadlinePoint, Deadlines};
 use crate::units::time;
 use hdrhistogram::Histogram;
 
-/// More curves cannot be told apart.
+/// More curves cannot be distinguished.
 const MOST_CURVES: usize = 4;
 
 /// Opacity of a band.
@@ -67,7 +67,7 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
             (
                 1.0 / one_in,
                 level.low.unwrap_or(level.value),
-                // Beyond what is told: to the edge.
+                // Beyond what is supported: to the edge.
                 level.high.unwrap_or(f64::MAX),
             )
         };

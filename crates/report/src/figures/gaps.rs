@@ -7,7 +7,7 @@ use super::look::HEIGHT;
 use super::percentile_axis::{self, Curve};
 use crate::Subject;
 
-/// More curves in a panel cannot be told apart.
+/// More curves in a panel cannot be distinguished.
 const MOST_CURVES: usize = 6;
 
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {

@@ -13,7 +13,7 @@ use hdrhistogram::Histogram;
 use wiregauge_stats::Share;
 
 const MOST_PANELS: usize = 6;
-/// More outlines over each other cannot be told apart.
+/// More outlines over each other cannot be distinguished.
 const MOST_RUNS: usize = 4;
 /// Bars of the linear histogram.
 const BARS: f64 = 60.0;
@@ -134,7 +134,7 @@ fn edges(points: &[&Sampled<'_>], kind: Kind, most: f64) -> Vec<f64> {
             let near = limits.filter(|limit| *limit < low + LIMIT_REACH * (bulk - low));
             let high = near.map(|limit| limit * 1.02).fold(bulk, f64::max);
             // Of several runs the narrowest is still a histogram, but none is finer than what is
-            // told apart or can be drawn.
+            // distinguished or can be drawn.
             let narrowest = all().map(|rtt| end(rtt) - rtt.min() as f64);
             let narrowest = narrowest.fold(high - low, f64::min) / BARS;
             let width = narrowest.max((high - low) / most).max(high * 2e-3).max(1.0);

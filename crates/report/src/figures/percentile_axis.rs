@@ -10,7 +10,7 @@ use super::which::{count, roomy};
 use crate::Subject;
 use hdrhistogram::Histogram;
 
-/// More curves cannot be told apart.
+/// More curves cannot be distinguished.
 const MOST_CURVES: usize = 8;
 
 /// With fewer samples beyond it a percentile is drawn thin: its standard error is over a third of

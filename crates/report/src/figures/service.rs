@@ -9,7 +9,7 @@ use super::percentile_axis;
 use super::series::{self, Panel, Quantity};
 use crate::Subject;
 
-/// More curves cannot be told apart.
+/// More curves cannot be distinguished.
 const MOST_CURVES: usize = 8;
 
 const DELAY: Quantity = Quantity {

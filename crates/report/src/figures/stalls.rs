@@ -12,7 +12,7 @@ use crate::Subject;
 use wiregauge_record::{Aim, LoopSummary, StallRate};
 use wiregauge_stats::poisson_high;
 
-/// More curves in a frame cannot be told apart.
+/// More curves in a frame cannot be distinguished.
 const MOST_CURVES: usize = 6;
 
 /// More frames would be too small.

@@ -104,7 +104,7 @@ pub struct Beyond {
 }
 
 /// Reads the chosen points (by their place in `run.file.points`) and puts them onto the loop's cycles.
-/// `progress` is told the part done, 0 to 1.
+/// `progress` gets the part done, 0 to 1.
 pub fn deadlines(
     run: &Run<Exchange>,
     chosen: &[usize],

@@ -22,7 +22,7 @@ pub use types::{
 use wiregauge_run::AnyRun;
 
 /// Reads the samples of all finished points, several points at once, in memory that does not grow
-/// with their length. `progress` is told the part done, 0 to 1, now and then and from any thread.
+/// with their length. `progress` gets the part done, 0 to 1, now and then and from any thread.
 ///
 /// A point whose samples cannot be read has nothing to draw and says why in `missing`; the others
 /// are not touched by that.

@@ -14,7 +14,7 @@ use wiregauge_run::{Run, RunKind};
 /// More readers than this wait for the same disk.
 const MOST_THREADS: usize = 8;
 
-/// Progress is told each time another thousandth is done.
+/// Progress is reported each time another thousandth is done.
 const STEPS: u64 = 1000;
 
 /// No time of a run comes near this (34 years); what a damaged file claims beyond it counts as this,

@@ -27,7 +27,7 @@ pub(super) struct Differences {
     pub(super) conditions: Vec<(String, Vec<String>)>,
 }
 
-/// Compares what the runs told; nothing to say of fewer than two.
+/// Compares what the runs say; nothing to say of fewer than two.
 pub(super) fn of(subjects: &[Subject]) -> Option<Differences> {
     if subjects.len() < 2 {
         return None;

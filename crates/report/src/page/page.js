@@ -61,7 +61,7 @@
   if (typeof uPlot === "undefined" || !source || figures.length === 0) return;
   const data = JSON.parse(source.textContent);
   const keyOf = (point) => point.size + ", " + point.depth;
-  // More lines than this cannot be told apart.
+  // More lines than this cannot be distinguished.
   const MOST = 8;
 
   // Columns are stored as steps, values as whole numbers of `unit`: here they become nanoseconds.
@@ -411,7 +411,7 @@
         legend: { live: true },
         cursor: {
           drag: { x: true, y: false, dist: 5 },
-          // Series with times of their own: the nearest value of each is told, if it is near.
+          // Series with times of their own: the nearest value of each is shown, if it is near.
           dataIdx: (u, s, index) => {
             const column = u.data[s];
             if (s === 0 || index === null || (column[index] !== null && column[index] !== undefined)) return index;

@@ -143,7 +143,7 @@ fn card(card: &Card) -> String {
 
 fn warnings(subject: &Subject) -> String {
     let mut out = String::new();
-    // A failed run is told of at the top of its summary.
+    // A failed run is reported at the top of its summary.
     let failed = matches!(subject.run.stored().state(), State::Failed { .. });
     if let Some(error) = subject.tables.failed.as_ref().filter(|_| !failed) {
         let _ = writeln!(

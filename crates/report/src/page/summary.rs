@@ -43,8 +43,7 @@ pub(super) fn of(subject: &Subject) -> Summary {
             plan: exchange_plan(&run.file.plan, &run.file.points),
             cards: exchange_cards(&run.file.plan, &places),
             outcome: exchange_outcome(&run.file.plan, &places),
-            limits: Vec::new(),
-            models: Vec::new(),
+            ..Summary::default()
         },
         AnyRun::Stream(run) => Summary {
             unfinished: unfinished(
@@ -55,8 +54,7 @@ pub(super) fn of(subject: &Subject) -> Summary {
             plan: stream_plan(&run.file.plan, &run.file.points),
             cards: stream_cards(&run.file.plan, &places),
             outcome: stream_outcome(&run.file.plan, &places),
-            limits: Vec::new(),
-            models: Vec::new(),
+            ..Summary::default()
         },
         AnyRun::Loop(run) => Summary {
             unfinished: unfinished(
@@ -68,8 +66,7 @@ pub(super) fn of(subject: &Subject) -> Summary {
             plan: loop_summary::plan(&run.file.plan, &run.file.points),
             cards: loop_summary::cards(&places),
             outcome: loop_summary::outcome(&places),
-            limits: Vec::new(),
-            models: Vec::new(),
+            ..Summary::default()
         },
     };
     summary.limits = limits(&subject.run, &summary.cards);

@@ -45,7 +45,7 @@ pub(super) fn notes(points: &[LoopSummary]) -> Vec<String> {
     )]
 }
 
-fn of_aim(points: &[LoopSummary], aim: Aim) -> Vec<&LoopSummary> {
+pub(super) fn of_aim(points: &[LoopSummary], aim: Aim) -> Vec<&LoopSummary> {
     points.iter().filter(|p| p.point.aim == aim).collect()
 }
 
@@ -97,7 +97,7 @@ fn last_rung(point: &LoopSummary) -> Option<&StallRate> {
     point.curve.last()
 }
 
-fn needed(points: &[&LoopSummary]) -> Table {
+pub(super) fn needed(points: &[&LoopSummary]) -> Table {
     let columns = columns(
         points,
         &[
@@ -222,7 +222,7 @@ fn delays(points: &[&LoopSummary]) -> Table {
 
 /// The ways of a block beside each other, those of one rate and block together; nothing where there was
 /// no GPU.
-fn paths(points: &[&LoopSummary]) -> Option<Table> {
+pub(super) fn paths(points: &[&LoopSummary]) -> Option<Table> {
     if !by_gpu(points) {
         return None;
     }
@@ -316,7 +316,7 @@ fn rungs(curve: &[StallRate]) -> Vec<&StallRate> {
     chosen
 }
 
-fn tested(points: &[&LoopSummary]) -> Table {
+pub(super) fn tested(points: &[&LoopSummary]) -> Table {
     let columns = columns(
         points,
         &[

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, RunNote, Unit, Verdict};
 use wiregauge_stats::Estimate;
 
-/// Differences told one by one; the table has all.
+/// Differences listed one by one; the table has all.
 const TOLD: usize = 12;
 
 /// What there is to say about a comparison.

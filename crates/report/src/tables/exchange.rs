@@ -85,7 +85,10 @@ pub(super) fn dashes(count: usize) -> Vec<String> {
 fn times(points: &[PointSummary]) -> Table {
     let unit = typical(points, |p| p.rtt.as_ref());
     let mut table = Table::new(
-        format!("RTT in {}", unit.name()),
+        format!(
+            "RTT in {}; max3: third-largest; first: of the first exchange, which is not counted",
+            unit.name()
+        ),
         &columns(
             points,
             &[
@@ -128,12 +131,15 @@ fn rates(points: &[PointSummary]) -> Table {
     let limit = points.iter().find_map(|p| p.limit.as_ref());
     let title = match limit {
         Some(limit) => format!(
-            "TRT in {}, throughput; limit: {} B/s ({})",
+            "TRT in {}, throughput; R: requests beyond the first, depth - 1; limit: {} B/s ({})",
             unit.name(),
             grouped(limit.bytes_s as u64),
             limit.source
         ),
-        None => format!("TRT in {}, throughput", unit.name()),
+        None => format!(
+            "TRT in {}, throughput; R: requests beyond the first, depth - 1",
+            unit.name()
+        ),
     };
     let mut names = columns(
         points,
@@ -239,7 +245,7 @@ fn from_intended(points: &[PointSummary]) -> Option<Table> {
     let unit = typical(points, |p| p.from_intended.as_ref());
     let mut table = Table::new(
         format!(
-            "Time from the intended start to the last byte, in {} (coordinated omission included)",
+            "Time from the intended start to the last byte, in {} (coordinated omission included); max3: third-largest",
             unit.name()
         ),
         &columns(

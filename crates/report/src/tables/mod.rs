@@ -42,12 +42,12 @@ pub fn of(run: &AnyRun, confidence: bool) -> Tables {
     }
 }
 
-/// What is told of a run as Markdown, to be pasted into an issue.
+/// A run as Markdown, to be pasted into an issue.
 pub fn markdown(run: &AnyRun, tables: &Tables) -> String {
     markdown::document(run, tables)
 }
 
-/// What is told of a run as LaTeX tables, to be taken into a paper; needs booktabs.
+/// A run as LaTeX tables, to be taken into a paper; needs booktabs.
 pub fn latex(run: &AnyRun, tables: &Tables) -> String {
     latex::document(run, tables)
 }
@@ -100,7 +100,7 @@ pub fn of_loop(file: &RunFile<Loop>) -> Tables {
     Tables {
         heading: heading::of_loop(file),
         set_off: vec![file.plan.address.clone()],
-        brief: None,
+        brief: Some(brief::of_loop(&file.points)),
         tables: closed_loop::tables(&file.points),
         floors: Vec::new(),
         notes: closed_loop::notes(&file.points),

@@ -1,4 +1,4 @@
-"""A headless Chromium that is told what to do through its DevTools protocol.
+"""A headless Chromium controlled through its DevTools protocol.
 
 The protocol is spoken over two pipes (``--remote-debugging-pipe``): each message is JSON and ends with a
 NUL. So nothing but Python's own library is needed, no port is opened, and no driver has to fit the
@@ -26,7 +26,7 @@ PATIENCE_S = 60.0
 
 
 class BrowserError(RuntimeError):
-    """The browser did not do what it was told."""
+    """The browser did not do what it was asked."""
 
 
 class Browser:
@@ -182,7 +182,7 @@ class Page:
         return self._browser.call(method, self._session, **parameters)
 
     def events(self, method: str) -> list[dict[str, Any]]:
-        """What the page has told under this name since it was opened."""
+        """What the page has reported under this name since it was opened."""
         # An answer to a later command: whatever was under way before it has arrived.
         self.call("Page.getLayoutMetrics")
         return [

@@ -5,6 +5,16 @@ use crate::bus::Direction;
 use crate::gadget::Function;
 use wiregauge_link::limits::Bus;
 
+/// An endpoint that carries frames.
+const fn endpoint(number: u8, direction: Direction, kind: EndpointKind) -> Endpoint {
+    Endpoint {
+        number,
+        direction,
+        kind,
+        carries: Carries::Frames,
+    }
+}
+
 /// The interfaces of a function.
 pub const fn interfaces_of(function: Function) -> &'static [Interface] {
     match function {
@@ -131,18 +141,8 @@ const ACM: &[Interface] = &[
         name: "wiregauge serial data",
         extra: &[],
         endpoints: &[
-            Endpoint {
-                number: 1,
-                direction: Direction::In,
-                kind: EndpointKind::Bulk,
-                carries: Carries::Frames,
-            },
-            Endpoint {
-                number: 1,
-                direction: Direction::Out,
-                kind: EndpointKind::Bulk,
-                carries: Carries::Frames,
-            },
+            endpoint(1, Direction::In, EndpointKind::Bulk),
+            endpoint(1, Direction::Out, EndpointKind::Bulk),
         ],
     },
 ];
@@ -152,18 +152,8 @@ const BULK: &[Interface] = &[Interface {
     name: "wiregauge bulk",
     extra: &[],
     endpoints: &[
-        Endpoint {
-            number: 0,
-            direction: Direction::In,
-            kind: EndpointKind::Bulk,
-            carries: Carries::Frames,
-        },
-        Endpoint {
-            number: 0,
-            direction: Direction::Out,
-            kind: EndpointKind::Bulk,
-            carries: Carries::Frames,
-        },
+        endpoint(0, Direction::In, EndpointKind::Bulk),
+        endpoint(0, Direction::Out, EndpointKind::Bulk),
     ],
 }];
 
@@ -172,18 +162,8 @@ const INTERRUPT: &[Interface] = &[Interface {
     name: "wiregauge interrupt",
     extra: &[],
     endpoints: &[
-        Endpoint {
-            number: 0,
-            direction: Direction::In,
-            kind: SWIFT,
-            carries: Carries::Frames,
-        },
-        Endpoint {
-            number: 0,
-            direction: Direction::Out,
-            kind: SWIFT,
-            carries: Carries::Frames,
-        },
+        endpoint(0, Direction::In, SWIFT),
+        endpoint(0, Direction::Out, SWIFT),
     ],
 }];
 

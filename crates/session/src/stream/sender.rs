@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use wiregauge_record::{TransferStatus, Way};
 use wiregauge_wire::{Status, StreamReport};
 
-/// How often a source on datagrams is told that it is still wanted (docs/protocol.md).
+/// How often a source on datagrams is reminded that it is still wanted (docs/protocol.md).
 const KEEP_ALIVE_NS: u64 = 2_000_000_000;
 
 /// How long a wait lasts at most before the stop flag is read again.
@@ -103,7 +103,7 @@ pub struct StreamSender {
     ask: Option<Ask>,
     /// What was submitted and is not over; one order more than data.
     pending: VecDeque<Pending>,
-    /// What the driver was told to submit: bytes of the stream, 0 for an order.
+    /// What the driver was asked to submit: bytes of the stream, 0 for an order.
     submitting: u32,
     position: u64,
     handed_over: u64,

@@ -209,7 +209,7 @@ impl Oracle<'_> {
                 return;
             }
             if self.scenario.protocol == Protocols::Lines && !self.losing_all {
-                // Whose answer comes next cannot be told any more.
+                // Whose answer comes next is no longer known.
                 self.losing_all = true;
                 self.staged_to = self.exchanges.started();
                 if self.part == 0 {

@@ -493,7 +493,7 @@ impl Judge {
                 .quiet_until_ns
                 .max(now_ns + self.timeout_ns.max(QUIET_NS));
             if is_whole_line {
-                // What was staged is not sent: whose answer comes next cannot be told.
+                // What was staged is not sent: whose answer comes next is unknown.
                 self.asked.truncate(self.started);
             }
         }

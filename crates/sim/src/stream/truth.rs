@@ -4,7 +4,7 @@
 pub const ORDER: usize = 32;
 /// Bytes of an answer's header.
 pub const HEADER: usize = 32;
-/// Right bytes in a row after which a fault is told from the one before it.
+/// Right bytes in a row after which a fault is distinguished from the one before it.
 const CERTAIN: u64 = 16;
 
 /// The byte of a stream at a place.
@@ -105,7 +105,7 @@ impl AnswerTruth {
 pub struct Counts {
     /// Received, lost, duplicated, corrupted, stray.
     pub numbers: [u64; 5],
-    /// Two faults were too near to each other to be told apart.
+    /// Two faults were too near to each other to be distinguished.
     pub ambiguous: bool,
     next: u64,
     reached: u64,
@@ -167,7 +167,7 @@ impl Counts {
         self.run = 0;
     }
 
-    /// Whether all faults can be told from each other, and the last one from the end.
+    /// Whether all faults can be distinguished from each other, and the last one from the end.
     pub fn is_certain(&self) -> bool {
         !self.ambiguous && self.run >= CERTAIN
     }

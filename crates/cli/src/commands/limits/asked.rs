@@ -105,7 +105,7 @@ fn usb(args: &LimitsArgs) -> anyhow::Result<Vec<Best>> {
             for packet in packets.unwrap_or(vec![speed.largest_packet(transfer)]) {
                 match endpoint(args, speed, transfer, packet) {
                     Ok(endpoint) => all.push(one_of_usb(args, endpoint)?),
-                    // What is asked for by name is refused; of all, those are told that there are.
+                    // What is asked for by name is refused; of all, those that exist are shown.
                     Err(why) if is_one => return Err(why.into()),
                     Err(why) => refused = Some(why),
                 }

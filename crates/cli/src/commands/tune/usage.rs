@@ -16,9 +16,9 @@ pub struct Usage {
     pub python: String,
     /// A C program's calls.
     pub c: String,
-    /// What `wg.open` is told beside the address.
+    /// What `wg.open` takes beside the address.
     pub open: Value,
-    /// What a device's `exchange_many`, or `read_stream` and `write_stream`, are told.
+    /// What a device's `exchange_many`, or `read_stream` and `write_stream`, take.
     pub call: Value,
 }
 

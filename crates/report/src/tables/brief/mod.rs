@@ -1,8 +1,10 @@
 //! What is printed of a run by default: one table that fits the terminal, and one sentence.
 
+mod closed_loop;
 mod exchange;
 mod stream;
 
+pub(super) use closed_loop::of_loop;
 pub(super) use exchange::of_exchange;
 pub(super) use stream::of_stream;
 

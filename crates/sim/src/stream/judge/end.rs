@@ -127,7 +127,7 @@ impl Judge<'_> {
             !asked.given_ns.is_empty() && !asked.taken.as_ref().is_some_and(refused)
         });
         if may_run && ends.iter().any(|asked| asked.given_ns.is_empty()) {
-            return wrong("the device was not told to end");
+            return wrong("the device was not ordered to end");
         }
         // What was cut takes the beginning of END for its own rest. A START that is late may overtake END.
         let is_over = |asked: &Asked| asked.taken.is_some() || asked.given_ns.is_empty();

@@ -1,0 +1,26 @@
+//! Enums that are stored as numbers and shown as names.
+
+/// The members of an enum in the order of their numbers, and their names in files and tables.
+macro_rules! names {
+    ($type:ident: $($member:ident $name:literal),+) => {
+        impl $type {
+            /// All of them, in the order of their numbers.
+            pub const ALL: [$type; [$($name),+].len()] = [$($type::$member),+];
+
+            /// Their names in files and tables, in the same order.
+            pub const NAMES: [&str; $type::ALL.len()] = [$($name),+];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                $type::NAMES[self as usize]
+            }
+
+            /// The one of this number, if there is one.
+            pub fn from_number(number: u8) -> Option<$type> {
+                $type::ALL.get(usize::from(number)).copied()
+            }
+        }
+    };
+}
+
+pub(crate) use names;

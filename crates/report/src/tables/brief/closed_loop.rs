@@ -1,0 +1,248 @@
+//! A loop run in one table and one sentence.
+
+use super::{Brief, Fitted, range};
+use crate::tables::closed_loop::{needed, of_aim, paths, tested};
+use crate::units::{TimeUnit, grouped, time};
+use wiregauge_record::{Aim, LoopSummary};
+use wiregauge_stats::poisson_high;
+
+/// What a narrow terminal does without.
+const SPARE: &[&str] = &[
+    "MB/s per direction",
+    "period",
+    "duty",
+    "channels",
+    "floor ms",
+];
+
+/// What the table of tested preloads does without.
+const SPARE_OF_TESTED: &[&str] = &["needed ms", "latency found", "channels"];
+
+/// One table and one sentence; and the GPU paths and tested preloads, which a flag requested.
+pub(in crate::tables) fn of_loop(points: &[LoopSummary]) -> Brief {
+    let curves = of_aim(points, Aim::Curve);
+    let held = of_aim(points, Aim::Hold);
+    let mut tables = Vec::new();
+    if !curves.is_empty() {
+        tables.push(Fitted {
+            table: needed(&curves),
+            spare: SPARE,
+        });
+        tables.extend(paths(&curves).map(|table| Fitted { table, spare: &[] }));
+    }
+    if !held.is_empty() {
+        tables.push(Fitted {
+            table: tested(&held),
+            spare: SPARE_OF_TESTED,
+        });
+    }
+    Brief {
+        tables,
+        finding: finding(&curves, &held),
+    }
+}
+
+fn finding(curves: &[&LoopSummary], held: &[&LoopSummary]) -> String {
+    if curves.is_empty() && held.is_empty() {
+        return "no point was finished".into();
+    }
+    let mut parts = Vec::new();
+    parts.extend(latency(curves));
+    parts.extend(above_floor(curves));
+    if !curves.is_empty() {
+        parts.push(stalls(curves));
+    }
+    parts.extend(preloads(held));
+    parts.extend(verified(&[curves, held].concat()));
+    parts.join("; ")
+}
+
+/// The latency needed, from the lowest to the highest.
+fn latency(curves: &[&LoopSummary]) -> Option<String> {
+    let all = || curves.iter().filter_map(|p| Some((p.needed_ns?, p)));
+    let (lowest, best) = all().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (highest, _) = all().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let [low, high] = [lowest, highest].map(|ns| TimeUnit::Milli.show(ns));
+    let text = range("latency needed", "ms", low, high);
+    Some(match curves.len() {
+        1 => text,
+        _ => format!("{text} (shortest: row {})", best.point.index + 1),
+    })
+}
+
+/// How far the latency is above what this host adds by itself.
+fn above_floor(curves: &[&LoopSummary]) -> Option<String> {
+    let ratios = || {
+        curves
+            .iter()
+            .filter_map(|p| Some(p.needed_ns? / p.floor_ns?))
+    };
+    let lowest = ratios().min_by(f64::total_cmp)?;
+    let highest = ratios().max_by(f64::total_cmp)?;
+    let [low, high] = [lowest, highest].map(|ratio| format!("{ratio:.2}"));
+    Some(range("needed/floor", "", low, high).trim_end().to_owned())
+}
+
+/// Stalls counted, and how many a minute they do not exclude.
+fn stalls(points: &[&LoopSummary]) -> String {
+    let count: u64 = points.iter().map(|p| p.overruns + p.underruns).sum();
+    let elapsed: u64 = points.iter().map(|p| p.elapsed_ns).sum();
+    let mut text = match count {
+        1 => "1 stall".to_owned(),
+        count => format!("{} stalls", grouped(count)),
+    };
+    text += &format!(" in {}", duration(elapsed));
+    // Several points are several settings, which have no rate in common.
+    if let [only] = points {
+        text += &format!(" ({})", bound(only));
+    }
+    text
+}
+
+/// Upper bound of the stalls a minute.
+fn bound(point: &LoopSummary) -> String {
+    let minutes = point.elapsed_ns.max(1) as f64 / 60e9;
+    let most = poisson_high(point.overruns + point.underruns) / minutes;
+    format!("95 % bound: {most:.1} a minute")
+}
+
+fn duration(ns: u64) -> String {
+    match ns as f64 / 1e9 {
+        s if s >= 10.0 => format!("{s:.0} s"),
+        s if s >= 1.0 => format!("{s:.1} s"),
+        _ => time(ns as f64),
+    }
+}
+
+/// What became of the tested preloads.
+fn preloads(tested: &[&LoopSummary]) -> Option<String> {
+    let held: Vec<_> = tested
+        .iter()
+        .filter(|p| p.overruns + p.underruns == 0)
+        .collect();
+    Some(match (&held[..], tested.len()) {
+        (_, 0) => return None,
+        ([], _) => "no tested preload held".into(),
+        ([one], _) => format!(
+            "{} ms held for {} at row {} ({})",
+            TimeUnit::Milli.show(one.point.preload_ns()),
+            duration(one.elapsed_ns),
+            one.point.index + 1,
+            bound(one)
+        ),
+        (several, all) => format!("{} of {all} tested preloads held", several.len()),
+    })
+}
+
+/// Whether the latency is the preload.
+fn verified(points: &[&LoopSummary]) -> Option<String> {
+    let checked = points.iter().filter_map(|p| p.verified.as_ref());
+    let (good, all) = checked.fold((0, 0), |(good, all), verified| {
+        (good + usize::from(verified.holds()), all + 1)
+    });
+    match (good, points.len()) {
+        _ if all == 0 => Some("latency not verified".into()),
+        (good, points) if good == points => Some("latency verified".into()),
+        (good, points) => Some(format!("latency verified at {good} of {points} points")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wiregauge_record::{Aim, Ending, LoopPath, LoopPoint, ResourceUse, Verified};
+
+    fn point(index: u32, aim: Aim, needed_ms: f64, underruns: u64) -> LoopSummary {
+        LoopSummary {
+            point: LoopPoint {
+                index,
+                rate_hz: 1_000_000,
+                channels: 1,
+                notify_bytes: 2_000,
+                ring_bytes: 64_000,
+                preload_bytes: 4_000,
+                aim,
+                path: LoopPath::Cpu,
+            },
+            ending: Ending::Complete,
+            elapsed_ns: 10_000_000_000,
+            blocks: 10_000,
+            wake: None,
+            work: None,
+            service: None,
+            needed_ns: Some(needed_ms * 1e6),
+            needed_bytes: Some(4_000),
+            curve: Vec::new(),
+            overruns: 0,
+            underruns,
+            stalls: Vec::new(),
+            verified: Some(Verified {
+                method: "sequence".into(),
+                found_frames: Some(2_000),
+                cable_frames: None,
+                preload_frames: 2_000,
+                compared: 10_000,
+                wrong: 0,
+            }),
+            duty: 0.1,
+            host_delay: None,
+            floor_ns: Some(1e6),
+            timer: None,
+            stages: Vec::new(),
+            memory_bytes_s: None,
+            resources: ResourceUse::default(),
+            disturbances: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn one_point_has_its_latency_and_the_bound_of_its_stalls() {
+        let brief = of_loop(&[point(0, Aim::Curve, 1.25, 0)]);
+        assert_eq!(
+            brief.finding,
+            "latency needed 1.250 ms; needed/floor 1.25; 0 stalls in 10 s (95 % bound: 18.0 a minute); \
+             latency verified"
+        );
+        assert_eq!(brief.tables(100).count(), 1);
+    }
+
+    #[test]
+    fn several_points_name_the_row_of_the_shortest_and_a_test_adds_its_table() {
+        let brief = of_loop(&[
+            point(0, Aim::Curve, 2.5, 0),
+            point(1, Aim::Curve, 1.25, 0),
+            point(2, Aim::Hold, 1.25, 3),
+            point(3, Aim::Hold, 1.25, 0),
+        ]);
+        assert!(
+            brief.finding.starts_with(
+                "latency needed 1.250 to 2.500 ms (shortest: row 2); needed/floor 1.25 to 2.50"
+            ),
+            "{}",
+            brief.finding
+        );
+        assert!(
+            brief.finding.ends_with(
+                "2.000 ms held for 10 s at row 4 (95 % bound: 18.0 a minute); latency verified"
+            ),
+            "{}",
+            brief.finding
+        );
+        assert_eq!(brief.tables(100).count(), 2);
+    }
+
+    #[test]
+    fn a_run_without_a_point_says_so() {
+        let brief = of_loop(&[]);
+        assert_eq!(brief.finding, "no point was finished");
+        assert_eq!(brief.tables(100).count(), 0);
+    }
+
+    #[test]
+    fn both_tables_fit_a_terminal_of_100_columns() {
+        let points = [point(0, Aim::Curve, 1.25, 0), point(1, Aim::Hold, 1.25, 0)];
+        for table in of_loop(&points).tables(100) {
+            assert!(table.width() <= 100, "{}: {}", table.title, table.width());
+        }
+    }
+}
