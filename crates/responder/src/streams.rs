@@ -406,6 +406,8 @@ struct Source {
     /// When the wire began with the last transfer, and until when it is busy.
     begun_ns: u64,
     wire_ns: u64,
+    /// When a modelled bus began with the first byte.
+    first_ns: Option<u64>,
     scratch: Vec<u8>,
 }
 
@@ -436,6 +438,7 @@ impl Source {
             heard_ns: now_ns,
             begun_ns: now_ns,
             wire_ns: now_ns,
+            first_ns: None,
             scratch: Vec::new(),
         }
     }
@@ -495,6 +498,7 @@ impl Source {
                             from_ns = bus.carry_packet(now_ns, from_ns, packet);
                             if next.carried == 0 {
                                 self.begun_ns = from_ns;
+                                self.first_ns.get_or_insert(from_ns - bus.wire_ns(packet));
                             }
                             next.carried += packet;
                         }
@@ -528,7 +532,7 @@ impl Source {
         }
         self.next = None;
         if self.report.bytes == 0 {
-            self.report.first_ticks = at_ns;
+            self.report.first_ticks = self.first_ns.unwrap_or(at_ns);
         }
         self.report.last_ticks = at_ns;
         // Counted with its first copy, as END may come before the second.

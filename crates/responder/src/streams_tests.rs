@@ -384,6 +384,33 @@ fn a_sink_is_as_fast_as_its_model_and_no_faster_though_its_machine_wakes_it_late
 }
 
 #[test]
+fn a_source_on_a_bus_reports_no_more_than_the_bus_carries_however_few_its_transfers() {
+    for transfer in [64, 1000, 40_000] {
+        for transfers in 1..5 {
+            let mut host = Host::new(on(Bus::FullSpeed), Faults::default());
+            let verb = Verb::Start;
+            let stop_after = transfers * u64::from(transfer);
+            let start = StreamOrder {
+                verb,
+                transfer_bytes: transfer,
+                stop_after,
+            };
+            host.say(&order(Kind::Source, 1, start));
+            host.run(500 * MS);
+            let report = host.report(Kind::Source);
+            let elapsed_ns = report.last_ticks - report.first_ticks;
+            let most = Bus::FullSpeed.bytes_per_second() as f64 * elapsed_ns as f64 / 1e9;
+            // A frame at the beginning or the end may be cut, and a full one is.
+            let cut = Bus::FullSpeed.packets_per_frame() * Bus::FullSpeed.packet_bytes();
+            assert!(
+                stop_after as f64 <= most + cut as f64,
+                "{transfers} of {transfer} B: {report:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_source_that_computes_while_the_wire_is_busy_is_as_slow_as_the_slower_of_both() {
     for (service_ns, most) in [(MS, 1_000_000), (MS / 10, 1_216_000)] {
         let model = Model {
