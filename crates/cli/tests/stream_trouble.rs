@@ -13,7 +13,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use wiregauge_record::Ending;
 use wiregauge_wire as wire;
-use wiregauge_wire::{HelloReply, Kind, Request, Response, Status};
+use wiregauge_wire::{HelloReply, Kind, Request, Response, Status, StreamReport};
 
 const SHORT: &str = "--duration 300ms --settle 50ms";
 
@@ -69,7 +69,10 @@ fn an_echo_is_told_that_it_cannot_stream() {
 }
 
 /// A device made by hand: answers HELLO with these abilities, and every START as `obey` says.
-fn device(abilities: u32, obey: impl Fn(&mut TcpStream, Request) + Send + 'static) -> String {
+pub(crate) fn device(
+    abilities: u32,
+    obey: impl Fn(&mut TcpStream, Request) + Send + 'static,
+) -> String {
     device_with_clock(64, abilities, obey)
 }
 
@@ -116,7 +119,7 @@ fn device_with_clock(
     address
 }
 
-fn answer(stream: &mut TcpStream, request: Request, payload: &[u8]) {
+pub(crate) fn answer(stream: &mut TcpStream, request: Request, payload: &[u8]) {
     let mut header = [0; wire::RESPONSE_HEADER];
     Response {
         kind: request.kind,
@@ -176,15 +179,20 @@ fn source(bytes: usize, ticks: u64) -> String {
 
 /// The same with a clock of 1 MHz that wraps after so many bits.
 fn source_with_clock(tick_bits: u8, bytes: usize, ticks: u64) -> String {
+    let report = StreamReport {
+        bytes: bytes as u64,
+        last_ticks: ticks,
+        ..StreamReport::default()
+    };
+    source_that_reports(tick_bits, bytes, report)
+}
+
+/// It begins a stream, sends so much, and reports this when it is told to end.
+pub(crate) fn source_that_reports(tick_bits: u8, bytes: usize, report: StreamReport) -> String {
     let both = wire::abilities::SOURCE | wire::abilities::TIMESTAMPS;
     let begun = AtomicBool::new(false);
     device_with_clock(tick_bits, both, move |stream, request| {
         if begun.swap(true, Ordering::Relaxed) {
-            let report = wire::StreamReport {
-                bytes: bytes as u64,
-                last_ticks: ticks,
-                ..wire::StreamReport::default()
-            };
             answer(stream, request, &report.encode());
             return;
         }
@@ -202,7 +210,7 @@ fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
     let bytes = 20_000_000;
     for (ticks, words) in [
         (100_000, "both ends report more data"),
-        (1 << 40, "the host sent more than the wire carries"),
+        (1 << 40, "the host received more than the wire carries"),
     ] {
         let address = source(bytes, ticks);
         let printed = desk.output(&format!("stream {address} {flags}"));
@@ -248,7 +256,7 @@ fn deaf_source(deaf_to: usize) -> String {
             goes_on.store(false, Ordering::Release);
             // What it was sending comes first.
             std::thread::sleep(Duration::from_millis(50));
-            answer(stream, request, &wire::StreamReport::default().encode());
+            answer(stream, request, &StreamReport::default().encode());
         }
     })
 }

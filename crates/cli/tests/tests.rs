@@ -32,5 +32,6 @@ mod streams;
 mod third_party;
 mod tty;
 mod tune;
+mod untrue_devices;
 mod usb;
 mod vanishing;

@@ -142,7 +142,8 @@ fn beside(f: &mut fmt::Formatter<'_>, limit: &Option<(f64, f64)>) -> fmt::Result
     match limit {
         Some((limit, used)) if *used > REAL => write!(
             f,
-            "; this exceeds the physical limit of {}, so there is no real bus of that speed in between",
+            "; this exceeds the physical limit of {}: buffers were still filling, or the limit is not that of what \
+             carried the data",
             rate(*limit)
         ),
         Some((limit, used)) => write!(

@@ -50,6 +50,21 @@ impl Figure {
         }
     }
 
+    /// The part of the exchanges of a point without a right answer in time, where that is so large
+    /// that this percentile lies among them: over all exchanges it is then longer than any timeout.
+    pub fn unanswered_share(self, point: &PointSummary) -> Option<f64> {
+        let Figure::Time(times, part) = self else {
+            return None;
+        };
+        // Starts are there whether or not an answer comes.
+        let of_answers = !matches!(times, Times::Trt | Times::Gap | Times::HostGap);
+        let beyond = part.beyond().filter(|_| of_answers)?;
+        let counts = &point.counts;
+        let unanswered = counts.exchanges.saturating_sub(counts.answered) as f64;
+        let share = unanswered / counts.exchanges.max(1) as f64;
+        (share > beyond).then_some(share)
+    }
+
     /// Its value of one way of a stream point; `None` if that was not measured, if no end knows, or
     /// if it is nothing of this way.
     pub fn of_flow(self, flow: &FlowSummary) -> Option<Estimate> {
@@ -134,6 +149,18 @@ impl Figure {
 }
 
 impl Part {
+    /// Of a percentile, the share of the values beyond it.
+    fn beyond(self) -> Option<f64> {
+        match self {
+            Part::P50 => Some(0.5),
+            Part::P90 => Some(0.1),
+            Part::P99 => Some(0.01),
+            Part::P999 => Some(0.001),
+            Part::Max => Some(0.0),
+            _ => None,
+        }
+    }
+
     fn of(self, times: &Distribution) -> Estimate {
         match self {
             Part::Min => bare(times.min),
@@ -191,11 +218,11 @@ fn sum(a: &Estimate, b: &Estimate) -> Estimate {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{Plan, Point, ResourceUse, Sample, Summariser};
 
-    const POINT: Point = Point {
+    pub(crate) const POINT: Point = Point {
         index: 0,
         out_bytes: 16,
         in_bytes: 100,
@@ -204,7 +231,7 @@ mod tests {
         together: false,
     };
 
-    fn plan() -> Plan {
+    pub(crate) fn plan() -> Plan {
         let text = r#"{"address": "null:", "protocol": "echo", "connect": "once",
             "points": [], "limit": {"count": 100}, "warmup": 0, "schedule": "as-fast-as-possible",
             "timeout_ns": 1000000, "give_up": 1, "wait": "block", "below_ns": [], "keep_data": false,
@@ -266,6 +293,32 @@ mod tests {
         );
         let count = Figure::Count(Trouble::Lost).of_point(&point).unwrap();
         assert_eq!((count.value, count.high), (0.0, Some(0.0)));
+    }
+
+    #[test]
+    fn a_percentile_lies_among_the_lost_exchanges_where_their_share_reaches_beyond_it() {
+        let mut point = measured(1000);
+        let undefined = |point: &PointSummary| {
+            let names = ["p50", "p90", "p99", "rtt.p99.9", "max", "trt.p99", "mean"];
+            let found = names.map(|name| Figure::parse(name).unwrap().unanswered_share(point));
+            found.map(|share| share.is_some())
+        };
+        assert_eq!(undefined(&point), [false; 7]);
+        point.counts.answered = 990;
+        assert_eq!(
+            undefined(&point),
+            [false, false, false, true, true, false, false]
+        );
+        point.counts.answered = 989;
+        assert_eq!(
+            undefined(&point),
+            [false, false, true, true, true, false, false]
+        );
+        point.counts.answered = 499;
+        assert_eq!(
+            undefined(&point),
+            [true, true, true, true, true, false, false]
+        );
     }
 
     #[test]

@@ -23,6 +23,14 @@ pub struct Counts {
     pub corrupted: u64,
     /// Bytes received that belong to no answer.
     pub stray_bytes: u64,
+    /// Right answers whose time in the device cannot be true: it is longer than the RTT. It is in
+    /// no figure.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub impossible_device_times: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Counts {

@@ -46,6 +46,19 @@ pub struct DeviceCount {
     pub elapsed_ns: u64,
 }
 
+/// With fewer transfers than this, the time from the first to the last of them is not that of all.
+const CLOCKED_TRANSFERS: u64 = 20;
+
+impl DeviceCount {
+    /// Bytes a second by its own clock; `None` without a clock, and where so few transfers were
+    /// clocked that the first and the last one weigh too much. A device that counts no transfers
+    /// reports 0 of them.
+    pub fn bytes_s(&self) -> Option<f64> {
+        let few = (1..CLOCKED_TRANSFERS).contains(&self.transfers);
+        (self.elapsed_ns > 0 && !few).then(|| self.bytes as f64 * 1e9 / self.elapsed_ns as f64)
+    }
+}
+
 /// The buffer that a device must have so that, at a constant rate, nothing is lost while the host
 /// does not look (docs/statistics.md has the method and its formula).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -88,8 +101,12 @@ pub struct FlowSummary {
     pub rate_step_ns: u64,
     /// What became of the bytes, both ends compared.
     pub counts: ByteCounts,
-    /// What the device counted; `None` if it did not answer.
+    /// What the device counted; `None` if it did not answer, or if its counts cannot be true.
     pub device: Option<DeviceCount>,
+    /// Why the report of the device, or the clock in it, cannot be true; what cannot is in no
+    /// figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report_error: Option<String>,
     /// Submission to completion, in nanoseconds.
     pub transfer_time: Option<Distribution>,
     /// Completion to completion, in nanoseconds.

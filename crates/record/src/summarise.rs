@@ -8,6 +8,10 @@ use crate::{Connect, Responder};
 use std::collections::BTreeMap;
 use wiregauge_stats::{Series, Share};
 
+/// The clocks of host and device may differ by this part of a time: an RC oscillator does by
+/// several per cent, a crystal by less than a hundredth of that.
+const CLOCKS_DIFFER: f64 = 0.05;
+
 /// Takes the samples of one point in the order in which they ended.
 pub struct Summariser {
     point: Point,
@@ -120,8 +124,14 @@ impl Summariser {
         }
         if self.ns_per_tick > 0.0 {
             let ticks = sample.device_ticks(self.tick_bits);
-            self.device
-                .push((ticks as f64 * self.ns_per_tick).round() as u64);
+            let device_ns = ticks as f64 * self.ns_per_tick;
+            // Its two readings lie within the RTT; each may be late by less than a tick.
+            let most_ns = sample.rtt_ns as f64 * (1.0 + CLOCKS_DIFFER) + self.ns_per_tick;
+            if device_ns <= most_ns {
+                self.device.push(device_ns.round() as u64);
+            } else {
+                self.counts.impossible_device_times += 1;
+            }
         }
     }
 
@@ -240,5 +250,67 @@ impl Starts {
             self.join(start_ns);
         }
         self.series
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure_value::tests as figure_tests;
+
+    /// What exchanges with an RTT of 1 ms amount to, whose device took so many ticks of a clock of
+    /// 1 MHz that wraps after so many bits.
+    fn with_device_ticks(tick_bits: u32, ticks: &[(u64, u64)]) -> PointSummary {
+        let responder = Responder {
+            tick_hz: 1_000_000,
+            tick_bits,
+            ..Responder::default()
+        };
+        let (plan, point) = (figure_tests::plan(), figure_tests::POINT);
+        let mut summariser = Summariser::new(&plan, point, Some(&responder));
+        for (sequence, &(device_rx_ticks, device_tx_ticks)) in (0..).zip(ticks) {
+            summariser.push(&Sample {
+                sequence,
+                start_ns: sequence * 1_000_000,
+                rtt_ns: 1_000_000,
+                device_rx_ticks,
+                device_tx_ticks,
+                ..Sample::default()
+            });
+        }
+        summariser.finish(Ending::Complete, 0, None, ResourceUse::default())
+    }
+
+    #[test]
+    fn a_device_time_longer_than_the_rtt_is_counted_and_in_no_figure() {
+        // Sent before it was received, longer than the RTT, random.
+        let impossible = [(500, 400), (0, 2_000), (9, u64::MAX / 3)];
+        let possible = [(100, 300), (u64::MAX - 99, 100), (7, 1_007)];
+        let ticks = [impossible, possible].concat();
+        let summary = with_device_ticks(64, &ticks);
+        assert_eq!(summary.counts.impossible_device_times, 3);
+        let device = summary.device.unwrap();
+        assert_eq!((device.n, device.min, device.max), (3, 200e3, 1e6));
+        assert_eq!(summary.counts.answered, 6);
+        assert!(summary.counts.is_clean());
+    }
+
+    #[test]
+    fn of_impossible_device_times_alone_no_figure_is_made() {
+        for bits in [32, 64] {
+            let summary = with_device_ticks(bits, &[(1000, 1); 5]);
+            assert_eq!(summary.counts.impossible_device_times, 5);
+            assert_eq!(summary.device, None);
+        }
+    }
+
+    #[test]
+    fn a_fast_or_coarse_device_clock_is_not_wrong() {
+        // 4 % fast; a tick more than the RTT; wrapped within the exchange.
+        for (bits, ticks) in [(64, (0, 1_040)), (64, (0, 1_001)), (16, (65_000, 400))] {
+            let summary = with_device_ticks(bits, &[ticks]);
+            assert_eq!(summary.counts.impossible_device_times, 0, "{ticks:?}");
+            assert!(summary.device.is_some());
+        }
     }
 }

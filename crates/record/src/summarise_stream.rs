@@ -26,6 +26,8 @@ pub struct FlowFacts {
     pub counts: ByteCounts,
     /// What the device counted.
     pub device: Option<DeviceCount>,
+    /// Why what it reported cannot be true.
+    pub report_error: Option<String>,
     /// CPU time of the measuring thread and of a helper of its link while the measured part ran,
     /// in nanoseconds.
     pub cpu_ns: u64,
@@ -322,6 +324,7 @@ impl Flow {
             rate_step_ns: self.steps.length_ns,
             counts: facts.counts,
             device: facts.device,
+            report_error: facts.report_error,
             transfer_time: distribution(&self.transfer_time),
             gap: distribution(&self.gap),
             host_gap: distribution(&self.host_gap),

@@ -254,6 +254,12 @@ impl Device {
         self.streams.full_until_ns(self.modelled.as_ref())
     }
 
+    /// When it takes more of what [`Device::take_stream`] left of a stream; `None` if it waits for
+    /// more bytes instead.
+    pub fn takes_more_ns(&self) -> Option<u64> {
+        self.streams.takes_more_ns(self.modelled.as_ref())
+    }
+
     /// The token in a HELLO, if the datagram is one.
     pub fn token_in(bytes: &[u8]) -> Option<[u8; 8]> {
         let (request, payload) = frame_of(bytes)?;

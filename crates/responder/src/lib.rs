@@ -26,6 +26,8 @@
 
 pub mod bus;
 mod datagram;
+#[cfg(test)]
+mod datagram_streams_tests;
 mod device;
 mod event;
 mod faults;

@@ -144,6 +144,11 @@ impl BusTime {
         self.calendar.timing().packet_bytes
     }
 
+    /// Time on the wire of a packet with so many bytes.
+    pub(super) fn wire_ns(&self, bytes: u64) -> u64 {
+        self.calendar.timing().wire_ns(bytes)
+    }
+
     /// Length of a frame or microframe.
     pub(super) fn frame_ns(&self) -> u64 {
         self.calendar.timing().frame_ns

@@ -112,8 +112,9 @@ pub fn serve(
             let most = if ready.is_empty() { LOOK } else { FULL };
             std::thread::sleep(left.min(due).min(most));
             0
-        } else if device.full_until_ns() > 0 && input.len() >= READ {
-            // It takes some again since it was asked: first what is here.
+        } else if !input.is_empty() && device.takes_more_ns().is_some() {
+            // Its time has come since it was asked: first what is here. The peer may have sent all
+            // that it has, and wait for the answer.
             0
         } else if due.is_none() && ready.is_empty() {
             link.receive_blocking(&mut buffer)?
@@ -153,4 +154,129 @@ fn full_for(device: &Device, clock: Clock) -> Option<Duration> {
 fn take(device: &mut Device, input: &mut Vec<u8>, now: u64, ready: &mut Vec<u8>) {
     let used = device.take_stream(input, now, ready);
     input.drain(..used);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::streams_tests::{device, end, on, start};
+    use crate::{Faults, Model};
+    use std::collections::VecDeque;
+    use wiregauge_link::limits::Bus;
+    use wiregauge_wire as wire;
+    use wiregauge_wire::{Kind, StreamReport};
+
+    /// A peer that has sent all it ever sends; the responder receives it piece by piece, the first
+    /// one at once and the others when the first is answered.
+    struct Peer {
+        pieces: VecDeque<Vec<u8>>,
+        /// Pieces that are there without waiting.
+        at_hand: usize,
+        answers: Vec<u8>,
+        /// The responder waited for more before it had answered everything.
+        starved: bool,
+        /// Looks for the last piece that did not wait for it.
+        vain_looks: usize,
+    }
+
+    impl Peer {
+        fn new(pieces: &[&[u8]], at_hand: usize) -> Peer {
+            Peer {
+                pieces: pieces.iter().map(|piece| piece.to_vec()).collect(),
+                at_hand,
+                answers: Vec::new(),
+                starved: false,
+                vain_looks: 0,
+            }
+        }
+
+        fn give(&mut self, into: &mut [u8]) -> usize {
+            let piece = self.pieces.pop_front().unwrap_or_default();
+            self.at_hand = self.at_hand.saturating_sub(1);
+            into[..piece.len()].copy_from_slice(&piece);
+            piece.len()
+        }
+
+        /// The report that the END was answered with.
+        fn report(&self) -> Option<StreamReport> {
+            let report = self.answers.len().checked_sub(wire::STREAM_REPORT)?;
+            StreamReport::decode(&self.answers[report..])
+        }
+    }
+
+    impl Link for Peer {
+        fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.answers.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let answered = !self.answers.is_empty();
+            if self.at_hand == 0 || (self.at_hand == 1 && !answered) {
+                self.vain_looks += usize::from(answered && !self.pieces.is_empty());
+                return Ok(0);
+            }
+            Ok(self.give(into))
+        }
+
+        fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            if self.pieces.is_empty() {
+                self.starved = self.answers.len() <= wire::RESPONSE_HEADER;
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            Ok(self.give(into))
+        }
+
+        fn set_patience(&mut self, _patience: Option<Duration>) -> io::Result<bool> {
+            Ok(true)
+        }
+
+        fn wait(&mut self, _or_writable: bool, _at_most: Duration) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn close(&mut self) {}
+
+        fn reopen(&mut self, _is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn served(peer: &mut Peer, model: Model) {
+        let mut device = device(model, Faults::default());
+        let served = serve(peer, &mut device, Clock::start(), &AtomicBool::new(false));
+        assert_eq!(served.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    fn data(bytes: usize) -> Vec<u8> {
+        let mut data = vec![0; bytes];
+        wire::fill_stream(0, &mut data);
+        data
+    }
+
+    #[test]
+    fn a_modelled_sink_takes_all_that_is_in_hand_before_it_waits_for_its_peer() {
+        let busy = Model {
+            service_ns: 5_000,
+            ..Model::default()
+        };
+        for model in [on(Bus::FullSpeed), busy] {
+            let all = [data(3000), end(Kind::Sink, 2)].concat();
+            let mut peer = Peer::new(&[&start(Kind::Sink, 1, 1), &all], 2);
+            served(&mut peer, model);
+            assert!(!peer.starved, "waited with input in hand: {model:?}");
+            assert_eq!(peer.report().unwrap().counts().right(), 3000);
+        }
+    }
+
+    #[test]
+    fn a_sink_that_has_half_of_an_order_waits_for_the_rest_of_it_and_does_not_spin() {
+        let (order, all) = (end(Kind::Sink, 2), data(300));
+        let all = [&all[..], &order[..20]].concat();
+        let pieces: [&[u8]; 3] = [&start(Kind::Sink, 1, 1), &all, &order[20..]];
+        let mut peer = Peer::new(&pieces, 2);
+        served(&mut peer, on(Bus::FullSpeed));
+        assert_eq!(peer.report().unwrap().counts().right(), 300);
+        assert_eq!(peer.vain_looks, 0);
+    }
 }

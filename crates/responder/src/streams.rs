@@ -136,6 +136,13 @@ impl Streams {
         }
     }
 
+    /// When the sink takes more of what it left; `None` if it left nothing but the beginning of a
+    /// request, whose rest has yet to come.
+    pub(super) fn takes_more_ns(&self, modelled: Option<&ModelledDevice>) -> Option<u64> {
+        let left_data = self.sink.as_ref().is_some_and(|sink| sink.left_data);
+        left_data.then(|| self.full_until_ns(modelled))
+    }
+
     /// When all that was taken is in the device.
     pub(super) fn arrived_ns(&self) -> u64 {
         self.sink.as_ref().map_or(0, |sink| sink.done_ns)
@@ -174,6 +181,7 @@ impl Streams {
             return Sunk::Took(0);
         };
         let before = sink.checker.counts().received;
+        sink.left_data = false;
         let mut used = 0;
         let sunk = loop {
             if let Some(header) = sink.owed {
@@ -200,6 +208,7 @@ impl Streams {
             }
             if rest.is_empty() || (full && !self.datagrams) {
                 sink.drained_ns = if full { u64::MAX } else { now_ns };
+                sink.left_data = !rest.is_empty();
                 break Sunk::Took(used);
             }
             let most = modelled
@@ -287,6 +296,8 @@ struct Sink {
     begun_ns: Option<u64>,
     /// When all that had come was taken; never while more waits.
     drained_ns: u64,
+    /// The model was behind when it took last, and data is waiting.
+    left_data: bool,
 }
 
 impl Sink {
@@ -305,6 +316,7 @@ impl Sink {
             done_ns: now_ns,
             begun_ns: None,
             drained_ns: now_ns,
+            left_data: false,
         }
     }
 
@@ -349,7 +361,12 @@ impl Sink {
             rest
         };
         match model.bus() {
-            None => self.wire_ns = self.wire_ns.max(now_ns),
+            // What waited was there when the device became free, however late this was called.
+            None => {
+                let waited = self.drained_ns == u64::MAX;
+                let come_ns = now_ns.saturating_sub(if waited { LATE_NS } else { 0 });
+                self.wire_ns = self.wire_ns.max(come_ns);
+            }
             Some(bus) => {
                 // Only a host that kept the device busy may make use of what has gone by.
                 let idle = self.drained_ns.saturating_add(bus.frame_ns()) < now_ns;
@@ -389,6 +406,8 @@ struct Source {
     /// When the wire began with the last transfer, and until when it is busy.
     begun_ns: u64,
     wire_ns: u64,
+    /// When a modelled bus began with the first byte.
+    first_ns: Option<u64>,
     scratch: Vec<u8>,
 }
 
@@ -419,6 +438,7 @@ impl Source {
             heard_ns: now_ns,
             begun_ns: now_ns,
             wire_ns: now_ns,
+            first_ns: None,
             scratch: Vec::new(),
         }
     }
@@ -478,6 +498,7 @@ impl Source {
                             from_ns = bus.carry_packet(now_ns, from_ns, packet);
                             if next.carried == 0 {
                                 self.begun_ns = from_ns;
+                                self.first_ns.get_or_insert(from_ns - bus.wire_ns(packet));
                             }
                             next.carried += packet;
                         }
@@ -511,7 +532,7 @@ impl Source {
         }
         self.next = None;
         if self.report.bytes == 0 {
-            self.report.first_ticks = at_ns;
+            self.report.first_ticks = self.first_ns.unwrap_or(at_ns);
         }
         self.report.last_ticks = at_ns;
         // Counted with its first copy, as END may come before the second.

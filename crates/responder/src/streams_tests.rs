@@ -1,7 +1,6 @@
 //! The device's streams in virtual time: an always busy host in front of it, and every byte counted
 //! at both ends.
 
-use super::device::Trust;
 use super::{Device, DeviceConfig, FaultRate, Faults, Model, Pull};
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
@@ -12,9 +11,9 @@ use wiregauge_wire::{
     Verb,
 };
 
-const MS: u64 = 1_000_000;
+pub(super) const MS: u64 = 1_000_000;
 
-fn device(model: Model, faults: Faults) -> Device {
+pub(super) fn device(model: Model, faults: Faults) -> Device {
     let config = DeviceConfig {
         protocol: Protocol::Wiregauge,
         name: "streams".into(),
@@ -26,7 +25,7 @@ fn device(model: Model, faults: Faults) -> Device {
     Device::new(config, Clock::start())
 }
 
-fn on(bus: Bus) -> Model {
+pub(super) fn on(bus: Bus) -> Model {
     Model {
         bus: Some(bus),
         ..Model::default()
@@ -48,7 +47,7 @@ fn order(kind: Kind, sequence: u32, order: StreamOrder) -> Vec<u8> {
     [&header[..], &order.encode()].concat()
 }
 
-fn start(kind: Kind, sequence: u32, transfer_bytes: u32) -> Vec<u8> {
+pub(super) fn start(kind: Kind, sequence: u32, transfer_bytes: u32) -> Vec<u8> {
     let verb = Verb::Start;
     let stop_after = 0;
     order(
@@ -62,7 +61,7 @@ fn start(kind: Kind, sequence: u32, transfer_bytes: u32) -> Vec<u8> {
     )
 }
 
-fn end(kind: Kind, sequence: u32) -> Vec<u8> {
+pub(super) fn end(kind: Kind, sequence: u32) -> Vec<u8> {
     let verb = Verb::End;
     order(
         kind,
@@ -89,6 +88,8 @@ struct Host {
     payload: usize,
     /// Every arrival: when, and how many bytes.
     arrivals: Vec<(u64, usize)>,
+    /// So much later than due the responder's machine wakes it.
+    late_ns: u64,
 }
 
 impl Host {
@@ -102,6 +103,7 @@ impl Host {
             answers: Vec::new(),
             payload: 0,
             arrivals: Vec::new(),
+            late_ns: 0,
         }
     }
 
@@ -161,7 +163,7 @@ impl Host {
             ];
             at = due.into_iter().flatten().fold(at, u64::min);
             // A device without a model is as fast as this host, which takes its time for a turn.
-            self.now = at.max(now + 1_000);
+            self.now = at.max(now + 1_000) + self.late_ns;
         }
     }
 
@@ -354,6 +356,61 @@ fn a_sink_that_computes_for_every_transfer_is_as_slow_as_that() {
 }
 
 #[test]
+fn a_sink_is_as_fast_as_its_model_and_no_faster_though_its_machine_wakes_it_late() {
+    // USB 2.0, table 5-9: packets of 1, 4, 8 and 64 B in a frame.
+    let on_bus = [(1, 107_000), (4, 352_000), (8, 568_000), (64, 1_216_000)];
+    let on_bus = on_bus.map(|(transfer, most)| (on(Bus::FullSpeed), transfer, most));
+    let computing = Model {
+        service_ns: 10_000,
+        ..Model::default()
+    };
+    for (model, transfer, most) in on_bus.into_iter().chain([(computing, 8, 800_000)]) {
+        for late_ns in [0, 100_000, 3 * MS] {
+            let mut host = Host::new(model, Faults::default());
+            host.late_ns = late_ns;
+            host.say(&start(Kind::Sink, 1, transfer));
+            host.position = Some(0);
+            host.run(1000 * MS);
+            let taken = host.position.unwrap() - host.waiting.len() as u64;
+            // It plans two frames ahead, and the last look was late.
+            let ahead = most * (3 * MS + late_ns) / 1_000_000_000;
+            assert!(taken <= most + ahead, "{transfer} B, {late_ns}: {taken}");
+            assert!(
+                taken as f64 > 0.97 * most as f64,
+                "{transfer} B, {late_ns}: {taken} of {most}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_source_on_a_bus_reports_no_more_than_the_bus_carries_however_few_its_transfers() {
+    for transfer in [64, 1000, 40_000] {
+        for transfers in 1..5 {
+            let mut host = Host::new(on(Bus::FullSpeed), Faults::default());
+            let verb = Verb::Start;
+            let stop_after = transfers * u64::from(transfer);
+            let start = StreamOrder {
+                verb,
+                transfer_bytes: transfer,
+                stop_after,
+            };
+            host.say(&order(Kind::Source, 1, start));
+            host.run(500 * MS);
+            let report = host.report(Kind::Source);
+            let elapsed_ns = report.last_ticks - report.first_ticks;
+            let most = Bus::FullSpeed.bytes_per_second() as f64 * elapsed_ns as f64 / 1e9;
+            // A frame at the beginning or the end may be cut, and a full one is.
+            let cut = Bus::FullSpeed.packets_per_frame() * Bus::FullSpeed.packet_bytes();
+            assert!(
+                stop_after as f64 <= most + cut as f64,
+                "{transfers} of {transfer} B: {report:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_source_that_computes_while_the_wire_is_busy_is_as_slow_as_the_slower_of_both() {
     for (service_ns, most) in [(MS, 1_000_000), (MS / 10, 1_216_000)] {
         let model = Model {
@@ -537,88 +594,4 @@ fn what_cannot_be_streamed_is_refused() {
     use Status::{TooLarge, Unsupported};
     assert_eq!(host.statuses(), [Unsupported, TooLarge, Unsupported]);
     assert_eq!(host.device.source_bytes(), None);
-}
-
-/// Gives a datagram to a device; returns the status of its answer.
-fn datagram(device: &mut Device, bytes: &[u8], now: u64, trust: Trust) -> Option<Status> {
-    let mut ready = Vec::new();
-    device.take_datagram(bytes, now, trust, &mut ready);
-    assert!(trust == Trust::Proved || ready.len() <= bytes.len());
-    Response::decode(&ready).ok().map(|header| header.status)
-}
-
-#[test]
-fn nothing_is_streamed_to_an_address_that_is_not_proven() {
-    let mut device = device(Model::default(), Faults::default());
-    for frame in [
-        start(Kind::Source, 1, 1000),
-        end(Kind::Source, 2),
-        end(Kind::Sink, 3),
-    ] {
-        let status = datagram(&mut device, &frame, 0, Trust::Unproved);
-        assert_eq!(status, Some(Status::Unproven));
-    }
-    let mut ready = Vec::new();
-    assert_eq!(device.pull(0, 65_536, &mut ready), Pull::Idle);
-    let large = start(Kind::Source, 4, 65_508);
-    let status = datagram(&mut device, &large, 0, Trust::Proved);
-    assert_eq!(status, Some(Status::TooLarge));
-}
-
-#[test]
-fn a_source_on_datagrams_stops_ten_seconds_after_its_host_fell_silent() {
-    let second = 1000 * MS;
-    let mut device = device(Model::default(), Faults::default());
-    let frame = start(Kind::Source, 1, 1000);
-    datagram(&mut device, &frame, 0, Trust::Proved);
-    let flows = |device: &mut Device, at| {
-        let mut ready = Vec::new();
-        device.pull(at, 1000, &mut ready);
-        ready.len()
-    };
-    assert_eq!(flows(&mut device, 9 * second), 1000);
-    datagram(&mut device, &frame, 9 * second, Trust::Proved);
-    assert_eq!(flows(&mut device, 18 * second), 1000);
-    // Anyone could say so.
-    datagram(&mut device, &frame, 18 * second, Trust::Unproved);
-    assert_eq!(flows(&mut device, 19 * second + 1), 0);
-    assert_eq!(device.source_bytes(), None);
-}
-
-#[test]
-fn pieces_of_a_stream_that_come_as_datagrams_are_counted() {
-    let mut device = device(Model::default(), Faults::default());
-    datagram(&mut device, &start(Kind::Sink, 1, 1000), 0, Trust::Proved);
-    let mut data = vec![0; 10_000];
-    wire::fill_stream(0, &mut data);
-    for (number, piece) in data.chunks(1000).enumerate() {
-        if number != 4 {
-            assert_eq!(datagram(&mut device, piece, 1, Trust::Proved), None);
-        }
-    }
-    let mut ready = Vec::new();
-    device.take_datagram(&end(Kind::Sink, 2), 2, Trust::Proved, &mut ready);
-    let report = StreamReport::decode(&ready[32..]).unwrap();
-    assert_eq!(
-        (report.bytes, report.lost, report.transfers),
-        (9000, 1000, 9)
-    );
-}
-
-#[test]
-fn a_modelled_sink_on_datagrams_loses_what_it_has_no_room_for_and_says_so() {
-    let mut device = device(on(Bus::FullSpeed), Faults::default());
-    datagram(&mut device, &start(Kind::Sink, 1, 1000), 0, Trust::Proved);
-    while device.pop_due(10 * MS).is_some() {}
-    let mut data = vec![0; 100_000];
-    wire::fill_stream(0, &mut data);
-    for piece in data.chunks(1000) {
-        datagram(&mut device, piece, 10 * MS, Trust::Proved);
-    }
-    datagram(&mut device, &end(Kind::Sink, 2), 20 * MS, Trust::Proved);
-    let answer = device.pop_due(100 * MS).unwrap();
-    let report = StreamReport::decode(&answer[32..]).unwrap();
-    assert!(report.overruns > 90, "{report:?}");
-    assert_eq!(report.transfers + report.overruns, 100);
-    assert_eq!(report.counts().right(), report.bytes);
 }

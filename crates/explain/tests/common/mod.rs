@@ -71,6 +71,7 @@ pub fn stream_point(times: &Times) -> StreamSummary {
         rate_step_ns: 0,
         counts: ByteCounts::default(),
         device: None,
+        report_error: None,
         transfer_time: us(times.transfer_us),
         gap: us(gap_us),
         host_gap: us(times.application_us),

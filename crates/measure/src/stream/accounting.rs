@@ -4,6 +4,13 @@ use wiregauge_record::{ByteCounts, DeviceCount, Responder};
 use wiregauge_session::stream::Received;
 use wiregauge_wire::{StreamCounts, StreamReport};
 
+/// How far the stream to the host came.
+pub fn reached(received: &Received) -> u64 {
+    received
+        .counts
+        .map_or(received.bytes, |counts| counts.reached())
+}
+
 /// Device to host: what the device says it sent against what the host took.
 pub fn of_in(received: &Received, report: Option<&StreamReport>) -> ByteCounts {
     let Some(mut counts) = received.counts else {

@@ -4,6 +4,7 @@
 mod accounting;
 mod check;
 mod coordination;
+mod plausible;
 mod point;
 mod receiver;
 mod rows;

@@ -4,6 +4,7 @@
 use super::accounting;
 use super::check::{shape_of, shape_refused};
 use super::coordination::Coordination;
+use super::plausible::{self, Known};
 use super::receiver::{Receive, Received};
 use super::rows::{Rows, Window};
 use super::sender::{Send, Sent};
@@ -219,8 +220,25 @@ fn put_together(
         let report = sent.reports[way as usize].as_ref();
         shared.fail(idle_way(setting, point, way, received.stream.bytes, report));
     }
+    let cut_off = shared.is_stopped() || shared.is_failed();
     let ways = point.direction.ways().iter().map(|&way| {
+        let known = Known {
+            way,
+            bytes: match way {
+                Way::In => accounting::reached(&received.stream),
+                // What was cancelled may have arrived.
+                Way::Out if cut_off => {
+                    let pending = u64::from(point.transfer_bytes) * u64::from(point.queue);
+                    sent.bytes + pending
+                }
+                Way::Out => sent.bytes,
+            },
+            host_ns: sent.reported_ns[way as usize],
+            limit: setting.limit.filter(|_| !setting.datagram),
+        };
         let report = sent.reports[way as usize];
+        let mut report_error = report.and_then(|report| plausible::counts_error(&report, &known));
+        let report = report.filter(|_| report_error.is_none());
         let (counts, cpu_ns) = match way {
             Way::In => {
                 let counts = accounting::of_in(&received.stream, report.as_ref());
@@ -239,12 +257,19 @@ fn put_together(
                 (counts, sent.cpu_ns)
             }
         };
+        let mut device =
+            report.map(|report| accounting::of_device(&report, setting.responder, known.host_ns));
+        if let Some(device) = &mut device
+            && let Some(error) = plausible::clock_error(device, known.host_ns)
+        {
+            device.elapsed_ns = 0;
+            report_error = Some(error);
+        }
         FlowFacts {
             way,
             counts,
-            device: report.map(|report| {
-                accounting::of_device(&report, setting.responder, sent.reported_ns[way as usize])
-            }),
+            device,
+            report_error,
             cpu_ns,
             limit: setting.limit.cloned(),
         }

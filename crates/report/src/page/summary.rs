@@ -207,8 +207,9 @@ fn exchange_cards(plan: &Plan, places: &[Named<'_>]) -> Vec<Card> {
 fn of_limit(limit: &wiregauge_record::BusLimit) -> String {
     let limit_rate = Measure::Rate.show(limit.bytes_s);
     match limit.used {
-        used if used > 1.05 => format!(
-            "{} of the limit of {limit_rate} ({}): there is no real bus of that speed in between",
+        used if used > 1.0 => format!(
+            "{} of the limit of {limit_rate} ({}): buffers were filling, or the limit is not that of what carried \
+             the data",
             percent(used),
             limit.source
         ),

@@ -388,6 +388,13 @@ fn speeds(points: &[LoopSummary]) -> Option<Table> {
             ]);
         }
     }
+    let is_above = |point: &LoopSummary| {
+        let memory = point.memory_bytes_s.unwrap_or(f64::INFINITY);
+        point.stages.iter().any(|speed| speed.bytes_s > memory)
+    };
+    if points.iter().any(is_above) {
+        table.title += "; above 100 %: the stage moves less through memory than a copy does (in place, or in a cache)";
+    }
     (!table.rows.is_empty()).then_some(table)
 }
 

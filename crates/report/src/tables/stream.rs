@@ -71,8 +71,8 @@ fn rates(rows: &[Row<'_>]) -> Table {
         ),
         None => "Rates".to_owned(),
     };
-    let clocked = |flow: &FlowSummary| flow.device.filter(|d| d.elapsed_ns > 0);
-    let has_clock = rows.iter().any(|(_, flow)| clocked(flow).is_some());
+    let by_device = |flow: &FlowSummary| flow.device?.bytes_s();
+    let has_clock = rows.iter().any(|(_, flow)| by_device(flow).is_some());
     let mut names = columns(rows, &["transfers", unit.name(), "95 %"]);
     names.extend(limit.map(|_| "% of limit"));
     names.extend(has_clock.then_some("by device"));
@@ -91,8 +91,7 @@ fn rates(rows: &[Row<'_>]) -> Table {
             cells.push(used.unwrap_or_else(|| "-".to_owned()));
         }
         if has_clock {
-            let rate = clocked(flow).map(|d| d.bytes as f64 * 1e9 / d.elapsed_ns as f64);
-            cells.push(rate.map_or("-".to_owned(), |rate| unit.show(rate)));
+            cells.push(by_device(flow).map_or("-".to_owned(), |rate| unit.show(rate)));
         }
         cells.push(format!("{:.2}", flow.achieved_queue));
         cells.push(format!("{:.0}", flow.cpu_ns_per_mb / 1e3));

@@ -42,13 +42,15 @@ impl StreamCounts {
     /// How far the stream has come. What was sent beyond was lost at its end, where nothing follows
     /// that shows it.
     pub fn reached(&self) -> u64 {
-        (self.received + self.lost).saturating_sub(self.duplicated + self.stray)
+        let seen = self.received.saturating_add(self.lost);
+        seen.saturating_sub(self.duplicated.saturating_add(self.stray))
     }
 
     /// Bytes that came once, right and in their place.
     pub fn right(&self) -> u64 {
+        let wrong = self.duplicated.saturating_add(self.corrupted);
         self.received
-            .saturating_sub(self.duplicated + self.corrupted + self.stray)
+            .saturating_sub(wrong.saturating_add(self.stray))
     }
 }
 

@@ -103,6 +103,7 @@ pub(super) fn flow(way: Way, rate: f64) -> FlowSummary {
         rate_step_ns: 1_000_000_000,
         counts: ByteCounts::default(),
         device: None,
+        report_error: None,
         transfer_time: None,
         gap: None,
         host_gap: None,

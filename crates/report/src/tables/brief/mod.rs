@@ -50,9 +50,10 @@ fn range(name: &str, unit: &str, lowest: String, highest: String) -> String {
 /// The part of the limit that the fullest row uses.
 fn of_limit(used: impl Iterator<Item = f64>) -> Option<String> {
     let most = used.max_by(f64::total_cmp)? * 100.0;
-    Some(match most < 10.0 {
-        true => format!("{most:.1} % of the limit"),
-        false => format!("{most:.0} % of the limit"),
+    Some(match most {
+        most if most < 10.0 => format!("{most:.1} % of the limit"),
+        most if most < 100.5 => format!("{most:.0} % of the limit"),
+        _ => "above the limit, see the warnings".into(),
     })
 }
 
@@ -93,6 +94,14 @@ mod tests {
         );
         assert_eq!(of(&[(4, 99.0)]), None);
         assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn more_than_the_limit_is_no_share_of_it() {
+        let of = |used: &[f64]| of_limit(used.iter().copied()).unwrap();
+        assert_eq!(of(&[0.2, 0.034]), "20 % of the limit");
+        assert_eq!(of(&[0.2, 1.001]), "100 % of the limit");
+        assert_eq!(of(&[2.6018]), "above the limit, see the warnings");
     }
 
     #[test]

@@ -101,6 +101,15 @@ codes! {
     Remark "W15": "The link or the host reported a problem at the start of the run.",
         "A requested setting may not be in effect.",
         "The line of the warning names the setting and the reason.";
+    ImpossibleTimes "W16": "Device times are impossible.",
+        "They are longer than the RTT of their exchange: the device read its clock at the wrong moment, \
+         or reports other numbers. They are counted and left out of the device time; the others may be \
+         wrong as well.",
+        "Check where the firmware reads its clock, tick_hz and tick_bits (docs/protocol.md, Timestamps).";
+    AboveLimit "W17": "The throughput is above the limit of the link.",
+        "The limit follows from the speed that the device or the system reports. It is not that of what \
+         carried the data: an emulated bus, or a controller other than the reported one.",
+        "Ignore the share of the limit, and check the speed that the link reports (wiregauge devices).";
     BytesLost "W20": "Bytes of a stream were lost.",
         "The rate is that of what arrived.",
         "IN: the buffer of the device overflows while this host does not read; try a longer --queue \
@@ -120,8 +129,9 @@ codes! {
         "The host gap is large compared with the transfer time. The rate is that of the achieved \
          queue.",
         "Use larger --transfer sizes, --priority, or --no-check.";
-    OverLimit "W25": "The host sent more than the wire carries.",
-        "Buffers in between were still filling: the rate is not that of the wire.",
+    OverLimit "W25": "The host sent or received more than the wire carries.",
+        "OUT: buffers in between were still filling. IN: data had gathered in buffers before. The rate \
+         is not that of the wire. Or the limit is not that of what carried the data.",
         "Use the rate measured by the device (--full), or a longer --settle and --duration.";
     NoRealBus "W26": "Both ends report more data than such a bus can carry.",
         "There is no real bus in between. An emulated bus has no limit; the figures are those of its \
@@ -136,6 +146,14 @@ codes! {
     Unchecked "W29": "The content of received bytes was not checked (--no-check).",
         "Only lost bytes are detected.",
         "Leave out --no-check where correctness matters more than CPU time.";
+    ReportUntrue "W30": "The report of the device on a stream cannot be true.",
+        "Its counts contradict the bytes that the host sent or received, or its clock the time that \
+         passed. They are in no figure.",
+        "Check how the firmware counts bytes and reads its clock (docs/protocol.md, Orders and reports).";
+    DeviceOverLimit "W31": "The device reports more data than its link can carry.",
+        "Its clock or its count is wrong, or the limit is not that of its link: the rate by device is no \
+         measurement of the wire.",
+        "Use the rate of the host. Check tick_hz of the device and the speed that the link reports.";
     LoopStalled "W40": "Blocks of a loop were lost or starved although its rings should exceed any delay.",
         "The latency needed is longer than shown.",
         "Use a larger --ring, --priority, or a lower --rate.";

@@ -24,6 +24,14 @@ pub(in crate::tables) enum Found {
         fewest: u64,
         worth: f64,
     },
+    /// Device times cannot be true.
+    ImpossibleTimes { points: Vec<u32>, worst: f64 },
+    /// More than the link carries.
+    AboveLimit {
+        points: Vec<u32>,
+        used: f64,
+        source: String,
+    },
     /// The schedule was not kept.
     Behind { points: Vec<u32> },
     /// The machine took time away.
@@ -114,6 +122,27 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
             worth,
         });
     }
+    let impossible = |p: &PointSummary| {
+        p.counts.impossible_device_times as f64 / p.counts.answered.max(1) as f64
+    };
+    add(indices(&|p| impossible(p) > 0.0), &|points| {
+        Found::ImpossibleTimes {
+            points,
+            worst: worst(&impossible),
+        }
+    });
+    let used = |p: &PointSummary| p.limit.as_ref().map_or(0.0, |limit| limit.used);
+    let fullest = file.points.iter().filter(|p| is_above(used(p)));
+    let fullest = fullest.max_by(|a, b| used(a).total_cmp(&used(b)));
+    if let Some(limit) = fullest.and_then(|p| p.limit.as_ref()) {
+        add(indices(&|p| is_above(used(p))), &|points| {
+            Found::AboveLimit {
+                points,
+                used: limit.used,
+                source: limit.source.clone(),
+            }
+        });
+    }
     // A whole period late: less is the delay of a timer.
     let behind = |p: &PointSummary| match (plan.schedule, &p.from_intended, &p.rtt) {
         (Schedule::EveryNs(every), Some(intended), Some(rtt)) => {
@@ -148,6 +177,11 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         });
     }
     warnings
+}
+
+/// True of a share that is printed as more than 100 %.
+pub(super) fn is_above(share: f64) -> bool {
+    share >= 1.000_05
 }
 
 /// Adds a warning about some points, made from their indices, if there are any.
@@ -301,6 +335,32 @@ impl Found {
                         ),
                         _ => String::new(),
                     }
+                ),
+            ),
+            Found::ImpossibleTimes { points, worst } => Warning::new(
+                Code::ImpossibleTimes,
+                format!(
+                    "up to {} of the device times are impossible, longer than the RTT ({})",
+                    percent(*worst),
+                    named(points)
+                ),
+                ": they are left out of the device time, and the others may be wrong as well. Check where the \
+                 device reads its clock, and its tick rate.",
+            ),
+            Found::AboveLimit {
+                points,
+                used,
+                source,
+            } => Warning::new(
+                Code::AboveLimit,
+                format!(
+                    "the throughput is up to {} of the limit ({})",
+                    percent(*used),
+                    named(points)
+                ),
+                format!(
+                    ": the limit ({source}) is not that of what carried the data. An emulated bus, or another \
+                     controller than the reported one, may be faster."
                 ),
             ),
             Found::Behind { points } => Warning::new(

@@ -2,16 +2,13 @@
 //! using.
 
 use super::codes::Code;
-use super::exchange::{self as warnings, named};
+use super::exchange::{self as warnings, is_above, named};
 use super::warning::Warning;
 use crate::tables::flow_rows::Row;
 use crate::tables::stream::is_unreported;
 use crate::units::{grouped, percent};
 use wiregauge_record::{Ending, FlowSummary, Way};
 use wiregauge_run::{RunFile, Stream};
-
-/// Above this the figure is not that of the wire; below, it is how transfers fall into the window.
-const OVER_LIMIT: f64 = 1.02;
 
 /// A queue that is less full than this was kept waiting.
 const SHALLOW: f64 = 0.8;
@@ -40,9 +37,18 @@ pub(in crate::tables) enum StreamWarning {
         achieved: f64,
     },
     /// More than the wire carries, by the host's count.
-    OverLimit { rows: Vec<u32> },
+    OverLimit {
+        rows: Vec<u32>,
+        way: Way,
+        used: f64,
+        source: String,
+    },
     /// More than the wire carries, by the device's count too.
-    NoRealBus { rows: Vec<u32> },
+    NoRealBus { rows: Vec<u32>, source: String },
+    /// More than the wire carries, by the device's count alone.
+    DeviceOverLimit { rows: Vec<u32>, source: String },
+    /// What the device reports cannot be true.
+    Untrue { rows: Vec<u32>, why: String },
     /// Too few transfers for an interval of the rate.
     Short { rows: Vec<u32> },
     /// A rate asked for was higher than the link's.
@@ -93,9 +99,17 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
         counts.duplicated + counts.corrupted + counts.stray > 0
     };
     add(those(&damaged), &|rows| StreamWarning::Damaged { rows });
-    add(those(&|row| is_unreported(row.1)), &|rows| {
-        StreamWarning::Unreported { rows }
+    let unreported = |row: &Row<'_>| is_unreported(row.1) && row.1.report_error.is_none();
+    add(those(&unreported), &|rows| StreamWarning::Unreported {
+        rows,
     });
+    let untrue = |row: &Row<'_>| row.1.report_error.is_some();
+    if let Some(why) = rows.iter().find_map(|row| row.1.report_error.clone()) {
+        add(those(&untrue), &|rows| StreamWarning::Untrue {
+            rows,
+            why: why.clone(),
+        });
+    }
     let overruns = |row: &Row<'_>| row.1.device.map_or(0, |device| device.overruns);
     add(those(&|row| overruns(row) > 0), &|hit| {
         StreamWarning::Overruns {
@@ -122,23 +136,7 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
             achieved: flow.achieved_queue,
         });
     }
-    let over = |row: &Row<'_>| row.1.limit.as_ref().is_some_and(|l| l.used > OVER_LIMIT);
-    // What only fills buffers has not yet come to the device.
-    let unreal = |row: &Row<'_>| {
-        let clocked = row.0.flows.iter().filter_map(|flow| flow.device);
-        let clocked = clocked.filter(|device| device.elapsed_ns > 0);
-        let passed: f64 = clocked
-            .map(|d| d.bytes as f64 * 1e9 / d.elapsed_ns as f64)
-            .sum();
-        let limit = row.1.limit.as_ref();
-        limit.is_some_and(|limit| passed > OVER_LIMIT * limit.bytes_s)
-    };
-    add(those(&|row| over(row) && !unreal(row)), &|rows| {
-        StreamWarning::OverLimit { rows }
-    });
-    add(those(&|row| over(row) && unreal(row)), &|rows| {
-        StreamWarning::NoRealBus { rows }
-    });
+    over_limit(rows, &those, &mut add);
     let short = |row: &Row<'_>| row.1.rate.as_ref().is_none_or(|rate| rate.low.is_none());
     add(those(&short), &|rows| StreamWarning::Short { rows });
     let too_slow = |row: &Row<'_>| row.1.buffers.iter().any(|need| !need.sustained);
@@ -162,6 +160,56 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
     let others = warnings::of_disturbances(disturbed, &file.plan.host);
     found.extend(others.into_iter().map(StreamWarning::Other));
     found
+}
+
+/// The rows for which this holds.
+type Those<'a> = &'a dyn Fn(&dyn Fn(&Row<'_>) -> bool) -> Vec<u32>;
+
+/// Adds a warning about some rows, if there are any.
+type Add<'a> = &'a mut dyn FnMut(Vec<u32>, &dyn Fn(Vec<u32>) -> StreamWarning);
+
+/// Rates above the limit of the link: which end measured them says what they are.
+fn over_limit(rows: &[Row<'_>], those: Those<'_>, add: Add<'_>) {
+    let used = |row: &Row<'_>| row.1.limit.as_ref().map_or(0.0, |limit| limit.used);
+    let over = |row: &Row<'_>| is_above(used(row));
+    // What only fills buffers has not yet come to the device.
+    let device_over = |row: &Row<'_>| {
+        let Some(limit) = &row.1.limit else {
+            return false;
+        };
+        let flows = row.0.flows.iter();
+        let flows = flows.filter(|flow| limit.shared || flow.way == row.1.way);
+        let passed: f64 = flows.filter_map(|flow| flow.device?.bytes_s()).sum();
+        is_above(passed / limit.bytes_s)
+    };
+    let source = |rows: &[Row<'_>], hit: &[u32]| {
+        let first = hit.first().and_then(|&at| rows.get(at as usize));
+        let limit = first.and_then(|row| row.1.limit.as_ref());
+        limit.map_or_else(String::new, |limit| limit.source.clone())
+    };
+    for way in [Way::In, Way::Out] {
+        let hit = |row: &Row<'_>| row.1.way == way && over(row) && !device_over(row);
+        let most = rows.iter().filter(|row| hit(row)).map(used);
+        let most = most.fold(0.0, f64::max);
+        add(those(&hit), &|hit| StreamWarning::OverLimit {
+            source: source(rows, &hit),
+            rows: hit,
+            way,
+            used: most,
+        });
+    }
+    add(those(&|row| over(row) && device_over(row)), &|hit| {
+        StreamWarning::NoRealBus {
+            source: source(rows, &hit),
+            rows: hit,
+        }
+    });
+    add(those(&|row| !over(row) && device_over(row)), &|hit| {
+        StreamWarning::DeviceOverLimit {
+            source: source(rows, &hit),
+            rows: hit,
+        }
+    });
 }
 
 impl StreamWarning {
@@ -243,20 +291,57 @@ impl StreamWarning {
                 ": the host gap is large compared with the transfer time. The rate is that of the achieved \
                  queue; try larger --transfer sizes, --priority, or --no-check.",
             ),
-            StreamWarning::OverLimit { rows } => Warning::new(
-                Code::OverLimit,
-                format!("the host sent more than the wire carries ({})", named(rows)),
-                ": buffers in between were still filling. Use the rate measured by the device, or try a longer \
-                 --settle and --duration.",
-            ),
-            StreamWarning::NoRealBus { rows } => Warning::new(
+            StreamWarning::OverLimit {
+                rows,
+                way,
+                used,
+                source,
+            } => {
+                let (did, why) = match way {
+                    Way::Out => ("sent", "buffers in between were still filling"),
+                    Way::In => ("received", "data had gathered in buffers before"),
+                };
+                let (used, rows) = (percent(*used), named(rows));
+                Warning::new(
+                    Code::OverLimit,
+                    format!(
+                        "the host {did} more than the wire carries, up to {used} of the limit ({rows})"
+                    ),
+                    format!(
+                        ": {why}, or the limit ({source}) is not that of what carried the data. Use the rate \
+                         measured by the device (--full), or try a longer --settle and --duration."
+                    ),
+                )
+            }
+            StreamWarning::NoRealBus { rows, source } => Warning::new(
                 Code::NoRealBus,
                 format!(
                     "both ends report more data than such a bus can carry ({})",
                     named(rows)
                 ),
-                ": there is no real bus in between. An emulated bus has no limit; these figures are those of \
-                 its software.",
+                format!(
+                    ": the limit ({source}) is not that of what carried the data. An emulated bus has no limit; \
+                     these figures are those of its software."
+                ),
+            ),
+            StreamWarning::DeviceOverLimit { rows, source } => Warning::new(
+                Code::DeviceOverLimit,
+                format!(
+                    "the device reports more data than its link can carry ({})",
+                    named(rows)
+                ),
+                format!(
+                    ": its clock or its count is wrong, or the limit ({source}) is not that of its link. Use the \
+                     rate of the host."
+                ),
+            ),
+            StreamWarning::Untrue { rows, why } => Warning::new(
+                Code::ReportUntrue,
+                format!(
+                    "the report of the device cannot be true: {why} ({})",
+                    named(rows)
+                ),
+                ". It is in no figure. Check how the device counts bytes and reads its clock.",
             ),
             StreamWarning::Short { rows } => Warning::new(
                 Code::Short,

@@ -1,0 +1,92 @@
+//! The device's streams on datagrams: to whom it streams, for how long, and what it loses.
+
+use super::device::Trust;
+use super::streams_tests::{MS, device, end, on, start};
+use super::{Device, Faults, Model, Pull};
+use wiregauge_link::limits::Bus;
+use wiregauge_wire as wire;
+use wiregauge_wire::{Kind, Response, Status, StreamReport};
+
+/// Gives a datagram to a device; returns the status of its answer.
+fn datagram(device: &mut Device, bytes: &[u8], now: u64, trust: Trust) -> Option<Status> {
+    let mut ready = Vec::new();
+    device.take_datagram(bytes, now, trust, &mut ready);
+    assert!(trust == Trust::Proved || ready.len() <= bytes.len());
+    Response::decode(&ready).ok().map(|header| header.status)
+}
+
+#[test]
+fn nothing_is_streamed_to_an_address_that_is_not_proven() {
+    let mut device = device(Model::default(), Faults::default());
+    for frame in [
+        start(Kind::Source, 1, 1000),
+        end(Kind::Source, 2),
+        end(Kind::Sink, 3),
+    ] {
+        let status = datagram(&mut device, &frame, 0, Trust::Unproved);
+        assert_eq!(status, Some(Status::Unproven));
+    }
+    let mut ready = Vec::new();
+    assert_eq!(device.pull(0, 65_536, &mut ready), Pull::Idle);
+    let large = start(Kind::Source, 4, 65_508);
+    let status = datagram(&mut device, &large, 0, Trust::Proved);
+    assert_eq!(status, Some(Status::TooLarge));
+}
+
+#[test]
+fn a_source_on_datagrams_stops_ten_seconds_after_its_host_fell_silent() {
+    let second = 1000 * MS;
+    let mut device = device(Model::default(), Faults::default());
+    let frame = start(Kind::Source, 1, 1000);
+    datagram(&mut device, &frame, 0, Trust::Proved);
+    let flows = |device: &mut Device, at| {
+        let mut ready = Vec::new();
+        device.pull(at, 1000, &mut ready);
+        ready.len()
+    };
+    assert_eq!(flows(&mut device, 9 * second), 1000);
+    datagram(&mut device, &frame, 9 * second, Trust::Proved);
+    assert_eq!(flows(&mut device, 18 * second), 1000);
+    // Anyone could say so.
+    datagram(&mut device, &frame, 18 * second, Trust::Unproved);
+    assert_eq!(flows(&mut device, 19 * second + 1), 0);
+    assert_eq!(device.source_bytes(), None);
+}
+
+#[test]
+fn pieces_of_a_stream_that_come_as_datagrams_are_counted() {
+    let mut device = device(Model::default(), Faults::default());
+    datagram(&mut device, &start(Kind::Sink, 1, 1000), 0, Trust::Proved);
+    let mut data = vec![0; 10_000];
+    wire::fill_stream(0, &mut data);
+    for (number, piece) in data.chunks(1000).enumerate() {
+        if number != 4 {
+            assert_eq!(datagram(&mut device, piece, 1, Trust::Proved), None);
+        }
+    }
+    let mut ready = Vec::new();
+    device.take_datagram(&end(Kind::Sink, 2), 2, Trust::Proved, &mut ready);
+    let report = StreamReport::decode(&ready[32..]).unwrap();
+    assert_eq!(
+        (report.bytes, report.lost, report.transfers),
+        (9000, 1000, 9)
+    );
+}
+
+#[test]
+fn a_modelled_sink_on_datagrams_loses_what_it_has_no_room_for_and_says_so() {
+    let mut device = device(on(Bus::FullSpeed), Faults::default());
+    datagram(&mut device, &start(Kind::Sink, 1, 1000), 0, Trust::Proved);
+    while device.pop_due(10 * MS).is_some() {}
+    let mut data = vec![0; 100_000];
+    wire::fill_stream(0, &mut data);
+    for piece in data.chunks(1000) {
+        datagram(&mut device, piece, 10 * MS, Trust::Proved);
+    }
+    datagram(&mut device, &end(Kind::Sink, 2), 20 * MS, Trust::Proved);
+    let answer = device.pop_due(100 * MS).unwrap();
+    let report = StreamReport::decode(&answer[32..]).unwrap();
+    assert!(report.overruns > 90, "{report:?}");
+    assert_eq!(report.transfers + report.overruns, 100);
+    assert_eq!(report.counts().right(), report.bytes);
+}
