@@ -158,13 +158,20 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
         ExchangeVerdict::DeviceBusy { .. } => {
             "the device limits: it needs nearly the whole TRT".into()
         }
-        ExchangeVerdict::OneAtATime { .. } => {
-            "one exchange at a time: a higher --depth may be faster".into()
+        ExchangeVerdict::OneAtATime { try_depth, .. } => match try_depth {
+            Some(_) => "one exchange at a time: a higher --depth may be faster".into(),
+            None => "the device allows only one exchange at a time".into(),
+        },
+        ExchangeVerdict::Connection { share } => {
+            format!("opening the link takes {} of each exchange", part(*share))
         }
         ExchangeVerdict::HostBehind { achieved, depth } => {
             format!("the host limits: depth {achieved:.1} of {depth} achieved")
         }
-        ExchangeVerdict::PerhapsMore { .. } => "a higher --depth may be faster".into(),
+        ExchangeVerdict::PerhapsMore { try_depth } => match try_depth {
+            Some(_) => "a higher --depth may be faster".into(),
+            None => "the device allows no higher --depth".into(),
+        },
         ExchangeVerdict::SlowestStage { .. } => "saturated".into(),
     })
 }

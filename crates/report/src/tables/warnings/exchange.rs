@@ -3,7 +3,7 @@
 use super::codes::Code;
 use super::warning::Warning;
 use crate::units::{percent, time};
-use wiregauge_record::{Disturbance, Ending, HostPlan, PointSummary, Schedule, Wait};
+use wiregauge_record::{Connect, Disturbance, Ending, HostPlan, PointSummary, Schedule, Wait};
 use wiregauge_run::RunFile;
 
 /// A warning about a run or some of its points.
@@ -25,7 +25,7 @@ pub(in crate::tables) enum Found {
         worth: f64,
     },
     /// The schedule was not kept.
-    Behind { points: Vec<u32> },
+    Behind { points: Vec<u32>, each: bool },
     /// The machine took time away.
     Steal { points: Vec<u32>, worst: f64 },
     /// The measuring thread was preempted.
@@ -121,7 +121,8 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         }
         _ => false,
     };
-    add(indices(&behind), &|points| Found::Behind { points });
+    let each = plan.connect == Connect::Each;
+    add(indices(&behind), &|points| Found::Behind { points, each });
     let disturbed = file.points.iter();
     let disturbed = disturbed.map(|p| (p.point.index, &p.disturbances[..]));
     add_disturbances(disturbed, &plan.host, &mut add);
@@ -303,11 +304,17 @@ impl Found {
                     }
                 ),
             ),
-            Found::Behind { points } => Warning::new(
+            Found::Behind { points, each } => Warning::new(
                 Code::Behind,
                 format!("the schedule was not kept ({})", named(points)),
-                ": exchanges waited for earlier ones. Use the table from the intended start; try a higher \
-                 --depth or a longer --interval.",
+                // Exchanges that open the link are one at a time.
+                format!(
+                    ": exchanges waited for earlier ones. Use the table from the intended start; try {}.",
+                    match each {
+                        true => "--connect once or a longer --interval",
+                        false => "a higher --depth or a longer --interval",
+                    }
+                ),
             ),
             Found::Steal { points, worst } => Warning::new(
                 Code::Steal,
