@@ -63,9 +63,10 @@ codes! {
          achieved depth.",
         "Use --wait spin, --priority, or smaller sizes.";
     FewSamples "W05": "A percentile has no upper confidence bound.",
-        "There are too few independent samples for it, so the value is marked >=: more samples \
-         could give a much larger one. Autocorrelated samples are worth fewer independent ones.",
-        "Use --count 1000 or more for p99, --count 10000 or more for p99.9.";
+        "There are too few independent samples, so its interval is open, `47.70 (10.9 .. ?)`: the \
+         true value may be much larger. Autocorrelated samples are worth fewer independent ones.",
+        "Use the --count or --duration that the warning names. Independent samples required: 483 for \
+         p99, 4,837 for p99.9.";
     Behind "W06": "The schedule was not kept.",
         "Exchanges waited for earlier ones. RTT figures leave out that wait (coordinated omission); \
          times from the intended start include it.",

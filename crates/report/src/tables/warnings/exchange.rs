@@ -1,8 +1,9 @@
 //! What keeps a figure from being trusted, and the remedy in the flags that the user is using.
 
 use super::codes::Code;
+use super::few_samples::{self, Needed};
 use super::warning::Warning;
-use crate::units::{percent, time};
+use crate::units::{grouped, percent, time};
 use wiregauge_record::{Connect, Disturbance, Ending, HostPlan, PointSummary, Schedule, Wait};
 use wiregauge_run::RunFile;
 
@@ -18,11 +19,17 @@ pub(in crate::tables) enum Found {
         asked: u32,
         achieved: f64,
     },
-    /// Too few samples for a percentile.
+    /// Too few independent samples for p99.
     FewSamples {
         points: Vec<u32>,
-        fewest: u64,
+        /// Exchanges of the point that needs most.
+        exchanges: u64,
+        /// How many independent samples these are worth.
         worth: f64,
+        /// What would be enough.
+        needed: Needed,
+        /// Only the percentile from the intended start has no bound.
+        intended: bool,
     },
     /// The schedule was not kept.
     Behind { points: Vec<u32>, each: bool },
@@ -100,20 +107,13 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
             achieved: first.achieved_depth,
         });
     }
-    let few = |p: &PointSummary| p.rtt.as_ref().is_some_and(|rtt| rtt.p99.high.is_none());
-    let scarcest = file
-        .points
-        .iter()
-        .filter(|p| few(p))
-        .filter_map(|p| Some((p.counts.answered, p.rtt.as_ref()?.effective_n)))
-        .min_by(|a, b| a.1.total_cmp(&b.1));
-    if let Some((fewest, worth)) = scarcest {
-        add(indices(&few), &|points| Found::FewSamples {
-            points,
-            fewest,
-            worth,
-        });
-    }
+    let few = few_samples::of(file);
+    warnings.extend(few);
+    let mut add = |points: Vec<u32>, make: &dyn Fn(Vec<u32>) -> Found| {
+        if !points.is_empty() {
+            warnings.push(make(points));
+        }
+    };
     // A whole period late: less is the delay of a timer.
     let behind = |p: &PointSummary| match (plan.schedule, &p.from_intended, &p.rtt) {
         (Schedule::EveryNs(every), Some(intended), Some(rtt)) => {
@@ -285,25 +285,28 @@ impl Found {
             ),
             Found::FewSamples {
                 points,
-                fewest,
+                exchanges,
                 worth,
-            } => Warning::new(
-                Code::FewSamples,
-                format!(
-                    "p99 has no upper confidence bound ({}; marked >=)",
-                    named(points)
-                ),
-                format!(
-                    ": {fewest} exchanges{} are too few. Use --count 1000 or more for p99, --count 10000 for \
-                     p99.9.",
-                    match worth.round() {
-                        worth if worth < *fewest as f64 => format!(
-                            ", worth about {worth} independent ones because samples are autocorrelated,"
-                        ),
-                        _ => String::new(),
-                    }
-                ),
-            ),
+                needed,
+                intended,
+            } => {
+                let which = match intended {
+                    true => "p99 from the intended start",
+                    false => "p99",
+                };
+                Warning::new(
+                    Code::FewSamples,
+                    format!(
+                        "{which} has no upper confidence bound ({}); about {needed}",
+                        named(points)
+                    ),
+                    format!(
+                        ": {} exchanges are worth {} independent samples at p99, too few.",
+                        grouped(*exchanges),
+                        grouped(worth.floor() as u64)
+                    ),
+                )
+            }
             Found::Behind { points, each } => Warning::new(
                 Code::Behind,
                 format!("the schedule was not kept ({})", named(points)),

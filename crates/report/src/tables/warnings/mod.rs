@@ -3,6 +3,7 @@
 mod closed_loop;
 mod codes;
 mod exchange;
+mod few_samples;
 mod stream;
 mod warning;
 

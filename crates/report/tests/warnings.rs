@@ -1,0 +1,136 @@
+//! Warnings of runs whose samples are made here: what they say agrees with the rule behind them.
+
+use crate::common;
+
+use common::{Random, exchange_run, plan};
+use wiregauge_record::{Limit, Phase, Plan, PointSummary, Sample, Schedule};
+use wiregauge_report::tables;
+use wiregauge_run::AnyRun;
+
+/// Exchanges of some 20 us; now and then `burst` of them in a row have another delay, two in a hundred in all.
+fn bursts(n: u64, burst: u64) -> impl Iterator<Item = (u64, u64)> {
+    let mut random = Random(0x1234_5678_9ABC_DEF1);
+    let mut left = 0;
+    (0..=n).map(move |sequence| {
+        if left == 0 && random.bits(20) < (1 << 20) / 50 / burst {
+            left = burst;
+        }
+        let delayed = left > 0;
+        left = left.saturating_sub(1);
+        let delay = match delayed {
+            true => 1_000_000 + random.bits(16),
+            false => 0,
+        };
+        (sequence, delay)
+    })
+}
+
+/// A run of one point of which the delay is part of the RTT, or else of the start.
+fn run(dir: &std::path::Path, plan: &Plan, n: u64, burst: u64, in_rtt: bool) -> AnyRun {
+    exchange_run(dir, plan, |_| {
+        let mut random = Random(7);
+        bursts(n, burst).map(move |(sequence, delay)| {
+            let intended_ns = sequence * 2_000_000;
+            let (late, slow) = if in_rtt { (0, delay) } else { (delay, 0) };
+            Sample {
+                sequence,
+                intended_ns,
+                start_ns: intended_ns + late,
+                rtt_ns: 20_000 + random.bits(12) + slow,
+                bytes_out: 16,
+                bytes_in: 48,
+                outstanding: 1,
+                phase: if sequence == 0 {
+                    Phase::First
+                } else {
+                    Phase::Measured
+                },
+                ..Sample::default()
+            }
+        })
+    })
+}
+
+fn point(run: &AnyRun) -> PointSummary {
+    match run {
+        AnyRun::Exchange(run) => run.file.points[0].clone(),
+        _ => panic!("an exchange run"),
+    }
+}
+
+/// Finding and advice of the warning about p99, if there is one.
+fn few_samples(run: &AnyRun) -> Option<String> {
+    let warnings = tables::of(run, false).warnings;
+    let found = warnings.iter().find(|warning| warning.code == "W05");
+    found.map(ToString::to_string)
+}
+
+/// The number that follows a flag.
+fn number_after(text: &str, flag: &str) -> u64 {
+    let (_, rest) = text.split_once(flag).expect(flag);
+    let digits = rest.trim_start();
+    let end = digits.find(|c: char| !c.is_ascii_digit());
+    let end = end.expect("text after the number");
+    digits[..end].parse().expect("a number")
+}
+
+#[test]
+fn the_number_of_exchanges_that_p99_requires_follows_from_the_dependence_and_is_enough() {
+    let home = tempfile::tempdir().expect("a directory");
+    let one = plan(1);
+    let few = run(&home.path().join("few"), &one, 5_000, 40, true);
+    let rtt = point(&few).rtt.expect("answers");
+    assert!(rtt.p99.high.is_none() && rtt.n == 5_000, "{rtt:?}");
+    let text = few_samples(&few).expect("a warning");
+    let count = number_after(&text, "--count");
+    assert!(count > 5_000, "more than there were: {text}");
+    let said = format!(
+        "5,000 exchanges are worth {:.0} ",
+        rtt.p99_effective_n.expect("n").floor()
+    );
+    assert!(text.contains(&said), "{said}: {text}");
+    let enough = run(&home.path().join("enough"), &one, 2 * count, 40, true);
+    assert_eq!(few_samples(&enough), None, "{count}");
+    // A run by time gets a time.
+    let timed = Plan {
+        limit: Limit::DurationNs(10_000_000_000),
+        ..one
+    };
+    let text = few_samples(&run(&home.path().join("timed"), &timed, 5_000, 40, true));
+    let text = text.expect("a warning");
+    assert!(number_after(&text, "--duration") >= 1, "{text}");
+    assert!(!text.contains("--count"), "{text}");
+}
+
+#[test]
+fn a_percentile_from_the_intended_start_alone_without_a_bound_is_reported() {
+    let home = tempfile::tempdir().expect("a directory");
+    let scheduled = Plan {
+        schedule: Schedule::EveryNs(2_000_000),
+        ..plan(1)
+    };
+    let run = run(&home.path().join("run"), &scheduled, 5_000, 40, false);
+    let summary = point(&run);
+    let open = |times: &Option<wiregauge_stats::Distribution>| {
+        times.as_ref().expect("answers").p99.high.is_none()
+    };
+    assert!(!open(&summary.rtt) && open(&summary.from_intended));
+    let text = few_samples(&run).expect("a warning");
+    assert!(
+        text.starts_with("p99 from the intended start has no upper confidence bound"),
+        "{text}"
+    );
+    assert!(number_after(&text, "--count") > 5_000, "{text}");
+}
+
+#[test]
+fn a_table_with_an_open_interval_says_what_its_mark_means() {
+    let home = tempfile::tempdir().expect("a directory");
+    let run = run(home.path().join("run").as_path(), &plan(1), 5_000, 40, true);
+    let tables = tables::of(&run, false);
+    let brief = tables.brief.expect("a table");
+    let text: String = brief.tables(100).map(|table| table.text()).collect();
+    assert!(text.contains(".. ?)") && !text.contains(">="), "{text}");
+    assert!(text.contains("?: too few independent samples"), "{text}");
+    assert!(brief.finding.contains(".. ?) us"), "{}", brief.finding);
+}
