@@ -3,9 +3,12 @@
 use crate::common;
 
 use common::{Random, exchange_run, plan};
-use wiregauge_record::{Limit, Phase, Plan, PointSummary, Sample, Schedule};
+use wiregauge_record::{
+    BusLimit, Ending, Limit, Phase, Plan, Point, PointSummary, Protocol, ResourceUse, Sample,
+    Schedule, Status, Summariser,
+};
 use wiregauge_report::tables;
-use wiregauge_run::AnyRun;
+use wiregauge_run::{AnyRun, RunFile};
 
 /// Exchanges of some 20 us; now and then `burst` of them in a row have another delay, two in a hundred in all.
 fn bursts(n: u64, burst: u64) -> impl Iterator<Item = (u64, u64)> {
@@ -133,4 +136,145 @@ fn a_table_with_an_open_interval_says_what_its_mark_means() {
     assert!(text.contains(".. ?)") && !text.contains(">="), "{text}");
     assert!(text.contains("?: too few independent samples"), "{text}");
     assert!(brief.finding.contains(".. ?) us"), "{}", brief.finding);
+}
+
+/// An echo run of points with these RTTs, `stray` bytes more than the echoes of each.
+fn echo(address: &str, points: &[&dyn Fn(u64) -> u64], stray: u64) -> RunFile {
+    let plan = Plan {
+        address: address.to_owned(),
+        protocol: Protocol::Echo,
+        points: (0..points.len() as u32)
+            .map(|index| Point {
+                in_bytes: 16,
+                depth: 1,
+                ..common::point(index)
+            })
+            .collect(),
+        ..plan(1)
+    };
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = exchange_run(&dir.path().join("run"), &plan, |point| {
+        let rtt = points[point.index as usize];
+        (0..=100).map(move |sequence| Sample {
+            sequence,
+            start_ns: sequence * 1_000_000_000,
+            intended_ns: sequence * 1_000_000_000,
+            rtt_ns: rtt(sequence),
+            bytes_out: 16,
+            bytes_in: 16,
+            outstanding: 1,
+            phase: if sequence == 0 {
+                Phase::First
+            } else {
+                Phase::Measured
+            },
+            ..Sample::default()
+        })
+    });
+    let AnyRun::Exchange(run) = run else {
+        panic!("an exchange run")
+    };
+    let mut file = run.file;
+    for point in &mut file.points {
+        point.counts.stray_bytes = stray;
+    }
+    file
+}
+
+/// The lines of the warnings with this code.
+fn lines(file: &RunFile, code: &str) -> Vec<String> {
+    let warnings = tables::of_exchange(file, false).warnings;
+    let of_code = warnings.iter().filter(|warning| warning.code == code);
+    of_code.map(ToString::to_string).collect()
+}
+
+const BOARD: &str = "serial:///dev/ttyACM0";
+
+/// The timeout of a sketch, and what its loop adds.
+fn timeout(sequence: u64) -> u64 {
+    298_000_000 + sequence * 37 % 1_000 * 1_000
+}
+
+/// The time of a sketch that needs no line end.
+fn answered(sequence: u64) -> u64 {
+    980_000 + sequence * 37 % 100 * 1_000
+}
+
+#[test]
+fn echoes_after_a_constant_silence_are_named_and_lines_are_suggested() {
+    let file = echo(BOARD, &[&timeout, &answered], 0);
+    let found = lines(&file, "W16");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with("echoes come only after a constant silence of 298.")
+            && found[0].contains("(row 1)")
+            && found[0].contains("Try --protocol lines"),
+        "{found:?}"
+    );
+    // A device that takes as long, but not always, computes; a datagram has an end of its own.
+    let computes = |sequence: u64| 200_000_000 + sequence * 37 % 100 * 1_000_000;
+    assert!(lines(&echo(BOARD, &[&computes], 0), "W16").is_empty());
+    assert!(lines(&echo("udp://10.0.0.5:7", &[&timeout], 0), "W16").is_empty());
+}
+
+#[test]
+fn what_the_link_explains_is_no_silence_of_the_device() {
+    let mut far = echo("tcp://10.0.0.5:7", &[&timeout], 0);
+    assert_eq!(lines(&far, "W16").len(), 1);
+    // The connection took as long: a network.
+    far.points[0].open_ns = Some(297_000_000);
+    assert!(lines(&far, "W16").is_empty());
+    // 32 B at 110 baud take 2.9 s.
+    let mut slow = echo(BOARD, &[&|sequence| 10 * timeout(sequence)], 0);
+    assert_eq!(lines(&slow, "W16").len(), 1);
+    slow.points[0].limit = Some(BusLimit {
+        bytes_s: 11.0,
+        shared: false,
+        source: "UART".into(),
+        used: 1.0,
+    });
+    assert!(lines(&slow, "W16").is_empty());
+}
+
+#[test]
+fn echoes_that_all_come_after_the_timeout_are_named() {
+    let mut file = echo(BOARD, &[&answered], 0);
+    let plan = file.plan.clone();
+    let mut late = Summariser::new(&plan, plan.points[0], None);
+    for sequence in 0..20 {
+        for status in [Status::Lost, Status::Late] {
+            late.push(&Sample {
+                sequence,
+                rtt_ns: 1_000_000_000,
+                status,
+                ..Sample::default()
+            });
+        }
+    }
+    file.points[0] = late.finish(Ending::Complete, 0, None, ResourceUse::default());
+    let found = lines(&file, "W16");
+    assert!(
+        found.len() == 1 && found[0].starts_with("all echoes came after the timeout (row 1)"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_constant_surplus_of_each_echo_is_named_and_other_stray_bytes_are_not() {
+    for stray in [200, 198, 202] {
+        let found = lines(&echo(BOARD, &[&answered], stray), "W17");
+        assert!(
+            found.len() == 1 && found[0].starts_with("each echo has 2 surplus bytes (row 1)"),
+            "{stray}: {found:?}"
+        );
+    }
+    // Now and then a line of a log is none of the echoes'.
+    for stray in [0, 40, 137, 250] {
+        let found = lines(&echo(BOARD, &[&answered], stray), "W17");
+        assert!(found.is_empty(), "{stray}: {found:?}");
+    }
+    // Only an echo has no bytes of its own.
+    let mut other = echo(BOARD, &[&timeout], 200);
+    other.plan.protocol = Protocol::Lines;
+    assert!(lines(&other, "W17").is_empty() && lines(&other, "W16").is_empty());
 }

@@ -102,6 +102,16 @@ codes! {
     Remark "W15": "The link or the host reported a problem at the start of the run.",
         "A requested setting may not be in effect.",
         "The line of the warning names the setting and the reason.";
+    Silence "W16": "Echoes come only after a constant silence.",
+        "A device that waits for the end of a line (readBytesUntil, readStringUntil) finds none in the \
+         request and answers only after its own timeout: RTT is that timeout.",
+        "Use --protocol lines, which ends each request with a newline, or a protocol without line \
+         ends in the device. If the device needs that long, there is nothing to do.";
+    Surplus "W17": "Each echo has surplus bytes.",
+        "The device adds bytes of its own, such as a line end (println adds \\r\\n). They are counted as \
+         stray, and not as throughput.",
+        "Use --protocol lines if the device answers with lines; otherwise let it send back what it \
+         received and nothing else (write instead of println).";
     BytesLost "W20": "Bytes of a stream were lost.",
         "The rate is that of what arrived.",
         "IN: the buffer of the device overflows while this host does not read; try a longer --queue \

@@ -1,6 +1,7 @@
 //! What keeps a figure from being trusted, and the remedy in the flags that the user is using.
 
 use super::codes::Code;
+use super::echo;
 use super::few_samples::{self, Needed};
 use super::warning::Warning;
 use crate::units::{grouped, percent, time};
@@ -56,6 +57,14 @@ pub(in crate::tables) enum Found {
         floor_ns: f64,
         wait: Wait,
     },
+    /// Echoes came only after a silence of the device's own.
+    Silence {
+        points: Vec<u32>,
+        /// How long; `None` if longer than the timeout.
+        silence_ns: Option<f64>,
+    },
+    /// Each echo had so many bytes more than its request.
+    Surplus { points: Vec<u32>, bytes: u64 },
     /// A load ran.
     Load { cpu: u32, memory: u32 },
     /// A point is not whole.
@@ -107,8 +116,8 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
             achieved: first.achieved_depth,
         });
     }
-    let few = few_samples::of(file);
-    warnings.extend(few);
+    warnings.extend(echo::of(file));
+    warnings.extend(few_samples::of(file));
     let mut add = |points: Vec<u32>, make: &dyn Fn(Vec<u32>) -> Found| {
         if !points.is_empty() {
             warnings.push(make(points));
@@ -399,6 +408,29 @@ impl Found {
                     }
                     _ => ": the figures show the host more than the device.",
                 },
+            ),
+            Found::Silence { points, silence_ns } => Warning::new(
+                Code::Silence,
+                match silence_ns {
+                    Some(ns) => format!(
+                        "echoes come only after a constant silence of {} ({})",
+                        time(*ns),
+                        named(points)
+                    ),
+                    None => format!("all echoes came after the timeout ({})", named(points)),
+                },
+                ": a device that waits for the end of a line answers only after its own timeout. Try --protocol \
+                 lines, which ends each request with a newline.",
+            ),
+            Found::Surplus { points, bytes } => Warning::new(
+                Code::Surplus,
+                format!(
+                    "each echo has {bytes} surplus byte{} ({})",
+                    if *bytes == 1 { "" } else { "s" },
+                    named(points)
+                ),
+                ": the device adds them, such as the line end of println. Try --protocol lines, or write \
+                 instead of println in the device.",
             ),
             Found::Load { cpu, memory } => load(*cpu, *memory),
             Found::Cut { points } => cut(points),
