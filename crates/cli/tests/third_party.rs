@@ -33,15 +33,26 @@ listener = socket.create_server(('127.0.0.1', 0))
 print(listener.getsockname()[1])
 while True:
     peer, _ = listener.accept()
-    while block := peer.recv(16, socket.MSG_WAITALL):
-        peer.sendall(block + b'\\r\\n')
+    try:
+        while block := peer.recv(16, socket.MSG_WAITALL):
+            peer.sendall(block + b'\\r\\n')
+    except OSError:
+        pass
 ";
     let server = Server::python(&desk, "tcp", program);
     let flags = "--protocol echo --out 16 --count 50 --no-calibration";
-    let text = desk.output(&format!("exchange {} {flags}", server.address));
+    let words = format!("exchange {} {flags}", server.address);
+    let text = desk.output(&format!("{words} --connect each"));
     assert!(text.contains("W17 each echo has 2 surplus bytes"), "{text}");
     let full = desk.output("show last --full");
     assert!(full.contains("--protocol lines"), "{full}");
+    // What is left of one is before the next.
+    let text = desk.output(&words);
+    assert!(
+        text.contains("W17 echoes are displaced by surplus bytes"),
+        "{text}"
+    );
+    assert!(!text.contains("W02"), "{text}");
 }
 
 #[test]

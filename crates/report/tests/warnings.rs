@@ -273,8 +273,30 @@ fn a_constant_surplus_of_each_echo_is_named_and_other_stray_bytes_are_not() {
         let found = lines(&echo(BOARD, &[&answered], stray), "W17");
         assert!(found.is_empty(), "{stray}: {found:?}");
     }
+    // Echoes that are not whole leave stray bytes as well.
+    let mut lossy = echo(BOARD, &[&answered], 200);
+    lossy.points[0].counts.lost = 20;
+    lossy.points[0].counts.exchanges += 20;
+    assert!(lines(&lossy, "W17").is_empty());
     // Only an echo has no bytes of its own.
     let mut other = echo(BOARD, &[&timeout], 200);
     other.plan.protocol = Protocol::Lines;
     assert!(lines(&other, "W17").is_empty() && lines(&other, "W16").is_empty());
+}
+
+#[test]
+fn echoes_that_surplus_bytes_displace_are_not_called_damaged() {
+    let mut file = echo(BOARD, &[&answered], 100 * 16 + 2);
+    let counts = &mut file.points[0].counts;
+    (counts.corrupted, counts.answered) = (counts.answered, 0);
+    let found = lines(&file, "W17");
+    assert!(
+        found.len() == 1 && found[0].contains("displaced by surplus bytes"),
+        "{found:?}"
+    );
+    assert!(lines(&file, "W02").is_empty());
+    // On a line that damages them nothing whole is left.
+    file.points[0].counts.stray_bytes = 10;
+    assert!(lines(&file, "W17").is_empty());
+    assert_eq!(lines(&file, "W02").len(), 1);
 }

@@ -109,7 +109,8 @@ codes! {
          ends in the device. If the device needs that long, there is nothing to do.";
     Surplus "W17": "Each echo has surplus bytes.",
         "The device adds bytes of its own, such as a line end (println adds \\r\\n). They are counted as \
-         stray, and not as throughput.",
+         stray, and on one link for all exchanges they displace the later echoes, which count as \
+         corrupted.",
         "Use --protocol lines if the device answers with lines; otherwise let it send back what it \
          received and nothing else (write instead of println).";
     BytesLost "W20": "Bytes of a stream were lost.",

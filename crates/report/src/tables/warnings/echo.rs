@@ -18,6 +18,12 @@ const EXPLAINED: f64 = 0.2;
 /// Fewer answers are no pattern.
 const FEWEST: u64 = 8;
 
+/// Of displaced echoes, this part at least is corrupted, ...
+const DISPLACED: f64 = 0.9;
+
+/// ... and so much of their bytes at least came as whole echoes, which are stray behind a corrupted one.
+const STRAY: f64 = 0.25;
+
 /// The part of the answers that may lack the surplus: the first bytes after a loss, the last answer.
 const WITHOUT: f64 = 0.02;
 
@@ -56,7 +62,14 @@ pub(super) fn of(file: &RunFile) -> Vec<Found> {
     if let Some(bytes) = file.points.iter().find_map(surplus) {
         found.push(Found::Surplus {
             points: rows(&|point| surplus(point).is_some()),
-            bytes,
+            bytes: Some(bytes),
+        });
+    }
+    let displaced = rows(&is_displaced);
+    if !displaced.is_empty() {
+        found.push(Found::Surplus {
+            points: displaced,
+            bytes: None,
         });
     }
     found
@@ -81,10 +94,23 @@ fn silence_ns(point: &PointSummary) -> Option<f64> {
     (time >= SILENCE_NS && is_constant && !is_of_link).then_some(time)
 }
 
+/// True if the echoes came whole, each behind surplus bytes of the one before, which were taken for its
+/// beginning.
+pub(super) fn is_displaced(point: &PointSummary) -> bool {
+    let counts = &point.counts;
+    let corrupted = counts.corrupted as f64;
+    let bytes = corrupted * f64::from(point.point.in_bytes);
+    counts.corrupted >= FEWEST
+        && corrupted >= DISPLACED * counts.exchanges as f64
+        && counts.stray_bytes as f64 >= STRAY * bytes
+}
+
 /// Bytes that each answer has more than its request.
 fn surplus(point: &PointSummary) -> Option<u64> {
     let (stray, answered) = (point.counts.stray_bytes, point.counts.answered);
-    if answered < FEWEST {
+    // What is left of an echo that is not whole is stray, too.
+    let whole = answered as f64 >= (1.0 - WITHOUT) * point.counts.exchanges as f64;
+    if answered < FEWEST || !whole {
         return None;
     }
     let each = (stray as f64 / answered as f64).round();

@@ -5,7 +5,9 @@ use super::echo;
 use super::few_samples::{self, Needed};
 use super::warning::Warning;
 use crate::units::{grouped, percent, time};
-use wiregauge_record::{Connect, Disturbance, Ending, HostPlan, PointSummary, Schedule, Wait};
+use wiregauge_record::{
+    Connect, Disturbance, Ending, HostPlan, PointSummary, Protocol, Schedule, Wait,
+};
 use wiregauge_run::RunFile;
 
 /// A warning about a run or some of its points.
@@ -63,8 +65,12 @@ pub(in crate::tables) enum Found {
         /// How long; `None` if longer than the timeout.
         silence_ns: Option<f64>,
     },
-    /// Each echo had so many bytes more than its request.
-    Surplus { points: Vec<u32>, bytes: u64 },
+    /// Each echo had more bytes than its request.
+    Surplus {
+        points: Vec<u32>,
+        /// How many; `None` where they displaced the later echoes, so that this is not known.
+        bytes: Option<u64>,
+    },
     /// A load ran.
     Load { cpu: u32, memory: u32 },
     /// A point is not whole.
@@ -95,9 +101,10 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         points,
         worst: worst(&missing),
     });
-    add(indices(&|p| p.counts.corrupted > 0), &|points| {
-        Found::Corrupted { points }
-    });
+    // What is only displaced is not damaged.
+    let displaced = |p: &PointSummary| plan.protocol == Protocol::Echo && echo::is_displaced(p);
+    let corrupted = indices(&|p| p.counts.corrupted > 0 && !displaced(p));
+    add(corrupted, &|points| Found::Corrupted { points });
     add(indices(&|p| p.ending != Ending::Complete), &|points| {
         Found::Cut { points }
     });
@@ -424,11 +431,16 @@ impl Found {
             ),
             Found::Surplus { points, bytes } => Warning::new(
                 Code::Surplus,
-                format!(
-                    "each echo has {bytes} surplus byte{} ({})",
-                    if *bytes == 1 { "" } else { "s" },
-                    named(points)
-                ),
+                match bytes {
+                    Some(1) => format!("each echo has 1 surplus byte ({})", named(points)),
+                    Some(bytes) => {
+                        format!("each echo has {bytes} surplus bytes ({})", named(points))
+                    }
+                    None => format!(
+                        "echoes are displaced by surplus bytes, and count as corrupted ({})",
+                        named(points)
+                    ),
+                },
                 ": the device adds them, such as the line end of println. Try --protocol lines, or write \
                  instead of println in the device.",
             ),
