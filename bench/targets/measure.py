@@ -248,17 +248,18 @@ def line_through(points: Sequence[tuple[float, float]]) -> tuple[float, float] |
 def independent(distribution: dict[str, Any]) -> float:
     """Return how many independent exchanges the tail is worth, as far as wiregauge's figures show it.
 
-    Its effective n is that of the mean. But a percentile has an upper bound only if the samples are worth so
-    many *at that percentile* (docs/statistics.md), and misses are of the tail: effective n is held to that.
+    Misses are of the tail, so it is the number at p99; in runs made before that was kept, the number for
+    the mean. A percentile has an upper bound only if p^m is at most 2.5 % for the m independent samples at
+    it, and has one from a few more on (docs/statistics.md): the number is held to that.
     """
-    of_mean: float = distribution["effective_n"]
+    worth: float = distribution.get("p99_effective_n") or distribution["effective_n"]
     least, most = 0.0, float(distribution["n"])
-    for name, needed in (("p90", 36), ("p99", 368), ("p999", 3688)):
+    for name, bound_from, bound_always in (("p90", 36, 48), ("p99", 368, 483), ("p999", 3688, 4837)):
         if distribution[name]["high"] is None:
-            most = min(most, needed - 1)
+            most = min(most, bound_always - 1)
             break
-        least = needed
-    return min(max(of_mean, least), most)
+        least = bound_from
+    return min(max(worth, least), most)
 
 
 def longest_run(missed: Iterable[bool]) -> int:

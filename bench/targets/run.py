@@ -32,7 +32,7 @@ import tables  # noqa: E402
 from classes import CLASSES, MODES, Class, started  # noqa: E402
 from harness import Trouble  # noqa: E402
 from measure import Cell, Desk, DeviceCell, Failed, Plan  # noqa: E402
-from verdict import Rule  # noqa: E402
+from verdict import Rule, judge_all  # noqa: E402
 
 KAKANAKOV = (1, 10, 20, 50, 100, 200, 500)
 ROUNDS = 4
@@ -268,6 +268,7 @@ def write_page(folder: Path) -> None:
     import figures  # Needs matplotlib, which measuring does not.
 
     results = json.loads((folder / "results.json").read_text())
+    judge_all(results)
     figures.draw(results, FIGURES)
     # Only what is in the repository can be named in its pages.
     where = folder.resolve().relative_to(ROOT)
@@ -314,6 +315,7 @@ def main() -> int:
             "classes": [subject.results(plan, rule) for subject in subjects],
         }
         stored: dict[str, Any] = json.loads(json.dumps(found))
+        judge_all(stored)
         return stored
 
     with tempfile.TemporaryDirectory(prefix="targets-") as folder:

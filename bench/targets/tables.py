@@ -10,12 +10,12 @@ import statistics
 from collections.abc import Iterable
 from typing import Any
 
+from verdict import HOST, ORDER
+
 Results = dict[str, Any]
 NETWORK = ("stream", "each", "udp")
 # What the classes are compared with.
 BASE = "baremetal-lwip"
-# From the best to the worst.
-ORDER = ("hard", "soft", "cannot tell", "neither", "-")
 CLOCKS = {"simulated": "the simulated processor's", "host": "this computer's"}
 
 
@@ -73,26 +73,36 @@ def what_was_measured(results: Results) -> str:
 
 
 def verdicts(results: Results) -> str:
-    """The plain words: of each class, by its best mode, and of each mode."""
+    """The plain words with the reason: of each device by itself, and through this host by its best mode."""
     rows = []
     for cls in results["classes"]:
-        words = {
-            mode: cell["loop"]["verdict"]["word"] for mode, cell in cls["modes"].items() if "loop" in cell
-        }
-        best = min(words.values(), key=ORDER.index, default="-")
+        found = {mode: cell["loop"]["verdict"] for mode, cell in cls["modes"].items() if "loop" in cell}
+        best = min(found.values(), key=rank_of, default=NO_VERDICT)
         # A device that is this computer, or shares its kernel, has no time of its own to judge.
-        own = [one["verdict"]["word"] for one in cls["device"].values() if "verdict" in one]
+        own = [one["verdict"] for one in cls["device"].values() if "verdict" in one]
         own = own if cls["clock"] == "simulated" else []
+        alone = max(own, key=rank_of, default=NO_VERDICT)
         rows.append(
             [
                 cls["title"],
-                f"**{best}**",
-                *(words.get(mode, "-") for mode in results["modes"]),
-                max(own, key=ORDER.index, default="-"),
+                f"**{alone['word']}**",
+                alone["why"],
+                f"**{best['word']}**",
+                best["why"],
+                *(found.get(mode, NO_VERDICT)["word"] for mode in results["modes"]),
             ]
         )
-    head = ["class", "verdict", *results["modes"].values(), "the device alone, on its own clock"]
+    head = ["class", "the device alone, on its own clock", "because", "through this host", "because"]
+    head += results["modes"].values()
     return markdown(head, rows, len(head))
+
+
+NO_VERDICT = {"word": "-", "why": "-"}
+
+
+def rank_of(verdict: dict[str, Any]) -> int:
+    """Return how good a verdict is; 0 is best."""
+    return ORDER.index(verdict["word"])
 
 
 def loops(results: Results) -> str:
@@ -121,7 +131,7 @@ def loops(results: Results) -> str:
                     ms(loop["longest_ns"]),
                 ]
             )
-    head = ["mode", "class", "verdict", "because", "n", "worth", "missed", "in a row", "misses at most"]
+    head = ["mode", "class", "verdict", "because", "n", "independent", "missed", "in a row", "misses at most"]
     return markdown([*head, "p50 ms", "p99 ms", "p99.9 ms", "max ms"], rows, 4)
 
 
@@ -243,14 +253,15 @@ def device_times(results: Results) -> str:
             seen, verdict = cell.get("seen"), cell.get("verdict")
             longest = us(seen["longest_ns"]) if seen else "-"
             spread = f"{seen['longest_ns'] / seen['median_ns']:.1f}" if seen and seen["median_ns"] else "-"
-            word = verdict["word"] if verdict and cls["clock"] == "simulated" else "-"
+            judged = verdict if verdict and cls["clock"] == "simulated" else NO_VERDICT
             at = next(iter(cell["sizes"].values()))
             scatter = cell["sizes"].get("100", at)
-            row += [f"{us(scatter['p50_min'])} to {us(scatter['p50_max'])}", longest, spread, word]
+            row += [f"{us(scatter['p50_min'])} to {us(scatter['p50_max'])}", longest, spread]
+            row += [judged["word"], judged["why"]]
             rows.append(row)
     head = ["class", "", "clock", *(f"{size} B" for size in sizes)]
     return markdown(
-        [*head, "p50 of the rounds, 100 B", "longest, 100 B", "longest / p50", "verdict"], rows, 3
+        [*head, "p50 of the rounds, 100 B", "longest, 100 B", "longest / p50", "verdict", "because"], rows, 3
     )
 
 
@@ -262,6 +273,7 @@ def rule_in_numbers(results: Results) -> str:
         f"Here: deadline and period {rule['deadline_ns'] / 1e6:g} ms, {plan['loop_size']} B each way, "
         f"{plan['loop_count']:,} exchanges a round; headroom {rule['headroom']:g}, "
         f"spread {rule['spread']:g}, "
+        f"the host's delay {rule.get('host', 2):g} times, "
         f"{rule['in_a_row']} in a row, shares {hard} (hard) and {soft} (soft), "
         f"each bound with {rule['confidence']:.0%}."
     )
@@ -271,13 +283,16 @@ def findings(results: Results) -> str:
     """The relations that matter, in words."""
     by_key = {cls["key"]: cls for cls in results["classes"]}
     found = []
-    native = by_key.get("native")
+    native = by_key.get(HOST)
     if native:
-        best = min((cell["loop"]["verdict"]["word"] for cell in native["modes"].values()), key=ORDER.index)
+        loops = [cell["loop"] for cell in native["modes"].values() if "loop" in cell]
+        best = min((loop["verdict"]["word"] for loop in loops), key=ORDER.index, default="-")
         if best != "hard":
+            delay = max((loop["longest_ns"] - loop["median_ns"] for loop in loops), default=0)
             found.append(
-                f"This computer, answering itself, is called {best!r} here. So no class beside it could be "
-                "shown to be hard: look at the device's own time."
+                f"This computer, answering itself, is called {best!r} here, and delays an exchange by up to "
+                f"{delay / 1e6:.1f} ms. So whether a class measured through it is hard stays open: "
+                "the device's own time tells."
             )
     for key, title in (("rtos-freertos", "the RTOS"), ("lwip-apps", "lwIP's own echo")):
         ratios = [

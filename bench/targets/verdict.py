@@ -1,4 +1,4 @@
-"""Hard real time, soft real time, or neither: the rule of docs/targets.md, on counted figures.
+"""Hard real time, soft real time, neither, or no verdict: the rule of docs/targets.md, on counted figures.
 
 Apart from everything that measures, so that it can be held against made-up data.
 """
@@ -7,9 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 HARD, SOFT, NEITHER, UNKNOWN = "hard", "soft", "neither", "cannot tell"
+# In time as soft real time requires; whether hard is open: too few exchanges, or delays of this host.
+AT_LEAST_SOFT = "at least soft"
+# From the best to the worst; what was not measured is last.
+ORDER = (HARD, AT_LEAST_SOFT, SOFT, UNKNOWN, NEITHER, "-")
+
+# The class that is this computer answering itself.
+HOST = "native"
 
 
 @dataclass(frozen=True)
@@ -25,6 +33,8 @@ class Rule:
     # Hard: the longest so many times under the deadline, and at most so many medians long.
     headroom: float = 2.0
     spread: float = 10.0
+    # A delay up to so many times the longest one of this host by itself may be the host's.
+    host: float = 2.0
     # Soft: misses in a row. PROFINET IO's usual watchdog accepts three update cycles without data.
     in_a_row: int = 3
 
@@ -126,13 +136,76 @@ def judge(seen: Seen, rule: Rule) -> Verdict:
                 UNKNOWN, f"no miss, but only {trials:,} independent exchanges of {enough:,} needed"
             )
         return verdict(UNKNOWN, f"{misses}: up to {high:.2%} may")
-    against = _against_hard(seen, rule, trials, high)
-    return (
-        verdict(SOFT, against) if against else verdict(HARD, f"no miss in {seen.n:,}: at most {high:.3%} may")
+    against = _against_hard(seen, rule)
+    if against:
+        return verdict(SOFT, against)
+    if high > rule.hard_share:
+        enough = needed(rule.hard_share, rule.confidence)
+        few = f"no miss, but too few to tell whether hard: {trials:,} independent exchanges of {enough:,}"
+        return verdict(AT_LEAST_SOFT, few)
+    return verdict(HARD, f"no miss in {seen.n:,}: at most {high:.3%} may")
+
+
+def judge_beside_host(seen: Seen, rule: Rule, host_delay_ns: float | None) -> Verdict:
+    """Apply the rule to a target measured through this host, less what the host may have caused.
+
+    `host_delay_ns` is the longest delay of this host by itself in the same run; None if it was not
+    measured. A delay of the host can only make a verdict worse: "soft" is then "at least soft", and
+    "neither" none at all.
+    """
+    found = judge(seen, rule)
+    if found.word not in (SOFT, NEITHER):
+        return found
+
+    def undecided(because: str) -> Verdict:
+        word = AT_LEAST_SOFT if found.word == SOFT else UNKNOWN
+        return Verdict(word, f"{found.why}; {because}", found.share_low, found.share_high)
+
+    if host_delay_ns is None:
+        return undecided("the delays of this host by itself were not measured")
+    # What would be left of the longest if the host had caused as much of it as it may have.
+    longest = max(seen.median_ns, seen.longest_ns - rule.host * host_delay_ns)
+    in_time = longest <= rule.deadline_ns
+    without = replace(
+        seen,
+        longest_ns=longest,
+        misses=seen.unanswered if in_time else seen.misses,
+        longest_run_of_misses=min(seen.unanswered, seen.longest_run_of_misses)
+        if in_time
+        else seen.longest_run_of_misses,
+        bouts=min(seen.unanswered, seen.bouts) if in_time else seen.bouts,
     )
+    if ORDER.index(judge(without, rule).word) < ORDER.index(found.word):
+        return undecided(f"this host by itself delays by up to {host_delay_ns / 1e6:.1f} ms")
+    return found
 
 
-def _against_hard(seen: Seen, rule: Rule, trials: int, high: float) -> str:
+def judge_all(results: dict[str, Any]) -> None:
+    """Write every verdict of a run's results anew, from the counts in it."""
+    known = {field.name for field in fields(Rule)}
+    rule = Rule(**{name: value for name, value in results["rule"].items() if name in known})
+    names = {field.name for field in fields(Seen)}
+
+    def seen(figures: dict[str, Any]) -> Seen:
+        return Seen(**{name: value for name, value in figures.items() if name in names})
+
+    def loops(cls: dict[str, Any]) -> list[dict[str, Any]]:
+        return [cell["loop"] for cell in cls["modes"].values() if "loop" in cell]
+
+    native = [loop for cls in results["classes"] if cls["key"] == HOST for loop in loops(cls)]
+    delay = max((loop["longest_ns"] - loop["median_ns"] for loop in native), default=None)
+    for cls in results["classes"]:
+        for loop in loops(cls):
+            by_itself = cls["key"] == HOST
+            found = judge(seen(loop), rule) if by_itself else judge_beside_host(seen(loop), rule, delay)
+            loop["verdict"] = vars(found)
+        for cell in cls["device"].values():
+            # On its own clock no host delays it.
+            if "seen" in cell:
+                cell["verdict"] = vars(judge(seen(cell["seen"]), rule))
+
+
+def _against_hard(seen: Seen, rule: Rule) -> str:
     """Say what speaks against hard real time; empty if nothing does."""
     if seen.misses:
         return f"{seen.misses:,} of {seen.n:,} missed" + (
@@ -142,7 +215,4 @@ def _against_hard(seen: Seen, rule: Rule, trials: int, high: float) -> str:
         return f"no miss, but the longest took {seen.longest_ns / rule.deadline_ns:.0%} of the deadline"
     if seen.longest_ns > rule.spread * seen.median_ns:
         return f"no miss, but the longest took {seen.longest_ns / seen.median_ns:.0f} medians"
-    if high > rule.hard_share:
-        enough = needed(rule.hard_share, rule.confidence)
-        return f"no miss, but too few to tell of hard: worth {trials:,} independent exchanges of {enough:,}"
     return ""

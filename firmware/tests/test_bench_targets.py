@@ -68,8 +68,11 @@ def test_the_tail_is_worth_what_its_bounds_show() -> None:
     assert independent(distribution(40, "p90", "p99")) == 368
     assert independent(distribution(40, "p90", "p99", "p999")) == 3688
     # And the other way round.
-    assert independent(distribution(4000, "p90")) == 367
-    assert independent(distribution(4000)) == 35
+    assert independent(distribution(4000, "p90")) == 482
+    assert independent(distribution(4000)) == 47
+    # The number at p99 itself, where it was kept.
+    at_p99 = distribution(900, "p90", "p99") | {"p99_effective_n": 2000.0}
+    assert independent(at_p99) == 2000
     assert independent(distribution(60, "p90", n=50)) == 50
 
 

@@ -198,9 +198,11 @@ def tune(
     duration
         For a stream: time (s) that an exhaustive search would measure each setting.
     confirm
-        Length of the confirming run: exchanges, or the duration of a stream as text (``"5s"``).
+        Length of the confirming run: exchanges, or the duration of a stream as text (``"5s"``). If
+        not given, up to two longer runs follow while a constraint stays open that they would prove.
     budget
-        Stop the search after this time (s) and confirm the best setting so far.
+        Stop the search after this time (s) and confirm the best setting so far. Longer confirmations
+        must end by then.
     timeout
         An exchange without an answer after this time (s) is lost.
     priority

@@ -23,9 +23,35 @@ fn the_time_that_a_device_computes_is_its_own_part_of_the_rtt() {
     let kind = deep["verdict"]["kind"].as_str().expect("a verdict");
     assert!(["device", "device-busy"].contains(&kind), "{deep}");
     let text = desk.output("explain last");
-    for word in ["Where the RTT goes", "Bottleneck", "the device limits"] {
+    for word in [
+        "Where the time of an exchange goes",
+        "Bottleneck",
+        "the device limits",
+    ] {
         assert!(text.contains(word), "{word}: {text}");
     }
+}
+
+#[test]
+fn a_run_with_a_connection_for_each_has_the_time_of_the_connection_and_no_depth_to_try() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let address = &server.address;
+    let printed = desk.output(&format!(
+        "exchange {address} --count 60 --connect each --in 48,1k,8k"
+    ));
+    let text = desk.output("explain last");
+    let heads = text
+        .lines()
+        .find(|line| line.contains("connect"))
+        .unwrap_or("");
+    assert!(heads.contains("% of connect + RTT"), "{text}");
+    for text in [&printed, &text] {
+        assert!(!text.contains("--depth"), "{text}");
+    }
+    let explained = desk.json("explain last --json");
+    let of = |part: &str| explained["exchanges"][0][part].as_f64();
+    assert!(of("connect_ns") > Some(0.0), "{explained}");
 }
 
 #[test]

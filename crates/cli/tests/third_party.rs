@@ -24,6 +24,38 @@ fn socat_echoes_over_tcp() {
 }
 
 #[test]
+fn a_device_that_ends_its_echoes_with_a_line_end_is_named() {
+    let desk = Desk::new();
+    // As a sketch with println.
+    let program = "
+import socket
+listener = socket.create_server(('127.0.0.1', 0))
+print(listener.getsockname()[1])
+while True:
+    peer, _ = listener.accept()
+    try:
+        while block := peer.recv(16, socket.MSG_WAITALL):
+            peer.sendall(block + b'\\r\\n')
+    except OSError:
+        pass
+";
+    let server = Server::python(&desk, "tcp", program);
+    let flags = "--protocol echo --out 16 --count 50 --no-calibration";
+    let words = format!("exchange {} {flags}", server.address);
+    let text = desk.output(&format!("{words} --connect each"));
+    assert!(text.contains("W19 each echo has 2 surplus bytes"), "{text}");
+    let full = desk.output("show last --full");
+    assert!(full.contains("--protocol lines"), "{full}");
+    // What is left of one is before the next.
+    let text = desk.output(&words);
+    assert!(
+        text.contains("W19 echoes are displaced by surplus bytes"),
+        "{text}"
+    );
+    assert!(!text.contains("W02"), "{text}");
+}
+
+#[test]
 fn socat_takes_a_connection_for_each_exchange() {
     let desk = Desk::new();
     let listen = "TCP-LISTEN:0,bind=127.0.0.1,fork,nodelay";

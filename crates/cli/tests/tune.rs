@@ -153,6 +153,35 @@ fn a_run_too_short_to_show_a_tail_does_not_claim_it() {
 }
 
 #[test]
+fn a_confirmation_that_more_samples_decide_takes_them() {
+    let desk = Desk::new();
+    // A stall holds up all 16 outstanding: 1,000 exchanges have two or three of them, too few for p99.
+    let server = desk.serve("tcp://:0 --stall every=400:20ms");
+    let flags = "--minimise trt --depth 16 --count 1000 --subject-to p99<20s";
+    let printed = found(&desk, &server.address, flags);
+    let best = &printed["best"];
+    assert_eq!(best["constraints"][0]["verdict"], "kept", "{printed:#}");
+    assert!(number(&best["exchanges"]) > 2000.0, "{printed:#}");
+    // The shorter one is a probe, and of the runs the last one is kept.
+    let short = probes(&printed)
+        .iter()
+        .any(|probe| (1000.0..2000.0).contains(&number(&probe["exchanges"])));
+    assert!(short, "{printed:#}");
+    assert_eq!(desk.stored().len(), 1);
+    let run = desk.json("show last --format json");
+    let counted = run["points"][0]["counts"]["exchanges"].as_f64();
+    assert!(counted > Some(2000.0), "{run:#}");
+
+    // A length that was given is that, and the error says which one would do.
+    let (_, ended) = tune(&desk, &server.address, &format!("{flags} --confirm 1000"));
+    assert_eq!(ended.code, Some(1), "{ended}");
+    assert!(ended.stderr.contains("is required"), "{ended}");
+    // Nor is it longer where there is no time.
+    let (_, ended) = tune(&desk, &server.address, &format!("{flags} --budget 1ms"));
+    assert_eq!(ended.code, Some(1), "{ended}");
+}
+
+#[test]
 fn the_run_that_confirms_is_stored_whole_and_its_command_repeats_it() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");

@@ -5,13 +5,15 @@
 #![forbid(unsafe_code)]
 
 mod exchange;
+mod exchange_verdict;
 mod meaning;
 mod modelled;
 mod show;
 mod stream;
 mod verdict;
 
-pub use exchange::{ExchangeSplit, ExchangeVerdict, add_predictions, of_exchange};
+pub use exchange::{ExchangeSplit, add_predictions, of_exchange};
+pub use exchange_verdict::ExchangeVerdict;
 pub use modelled::{Modelled, Predicted, models_of_exchange};
 pub use stream::{FlowSplit, StreamExplanation, of_stream};
 pub use verdict::{Queued, Verdict};

@@ -1,49 +1,88 @@
 //! What the figures of a model mean, in sentences.
 
+use crate::exchange_verdict::{EQUAL, most_outstanding};
 use crate::show::{percent, rate, time};
-use wiregauge_model::{Figures, Residual, Saturation, StageCost};
+use wiregauge_model::{Figures, Observation, Residual, StageCost};
+use wiregauge_record::{Conditions, Connect, Plan, Protocol};
 
 /// A model that is further off than this at some point is said to be, and describes no link if it is
 /// off by `TYPICAL` at half of them, too.
 const FITS: f64 = 0.25;
 const TYPICAL: f64 = 0.10;
-/// Saturation depths that differ by less than this factor are told as one.
+/// Depths that differ by less than this factor are told as one.
 const ALIKE: f64 = 1.3;
+/// A gain up to this is none: the scatter of short runs.
+const NO_GAIN: f64 = 1.0 / EQUAL;
 
 /// The words of exchanges, or of transfers.
-#[derive(Clone, Copy)]
 pub(crate) struct Noun {
     one: &'static str,
     depth: &'static str,
-    /// What measures more depths; `None` where there is but one.
-    flag: Option<&'static str>,
+    /// What to say where one depth was measured: what measures more of them, or why there are none.
+    one_depth: String,
     /// What would make more settings.
-    pub(crate) try_more: &'static str,
+    pub(crate) try_more: String,
 }
 
-pub(crate) const EXCHANGE: Noun = Noun {
-    one: "exchange",
-    depth: "depth",
-    flag: Some("--depth 1,2,4,8"),
-    try_more: "Try --in 64,512,4k --depth 1,4",
-};
+pub(crate) fn transfer() -> Noun {
+    Noun {
+        one: "transfer",
+        depth: "queue",
+        one_depth: unknown_stage("queue", "Try --queue 1,2,4,8"),
+        try_more: "Try --transfer 512,4k,64k --queue 1,4".into(),
+    }
+}
 
-pub(crate) const TRANSFER: Noun = Noun {
-    one: "transfer",
-    depth: "queue",
-    flag: Some("--queue 1,2,4,8"),
-    try_more: "Try --transfer 512,4k,64k --queue 1,4",
-};
+pub(crate) fn system_call() -> Noun {
+    Noun {
+        one: "transfer",
+        depth: "queue",
+        one_depth: "this kind of link has no queue: only larger transfers help".into(),
+        try_more: "Try --transfer 512,4k,64k".into(),
+    }
+}
 
-pub(crate) const SYSTEM_CALL: Noun = Noun {
-    one: "transfer",
-    depth: "queue",
-    flag: None,
-    try_more: "Try --transfer 512,4k,64k",
-};
+/// Of a plan's exchanges with a device, which tries nothing that either refuses.
+pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun {
+    let most = match plan.connect {
+        Connect::Once => most_outstanding(conditions, link),
+        Connect::Each => 1,
+    };
+    let depths = |wanted: &[u32]| {
+        let allowed = wanted.iter().filter(|&&depth| depth <= most);
+        let allowed: Vec<String> = allowed.map(u32::to_string).collect();
+        (allowed.len() > 1).then(|| format!("--depth {}", allowed.join(",")))
+    };
+    let sizes = match plan.protocol {
+        Protocol::Lines => "--out 16,64,256",
+        Protocol::Echo | Protocol::Wiregauge => "--in 64,512,4k",
+    };
+    let more = depths(&[1, 4]).or_else(|| depths(&[1, 2]));
+    Noun {
+        one: "exchange",
+        depth: "depth",
+        one_depth: match (depths(&[1, 2, 4, 8]), plan.connect) {
+            (Some(flag), _) => unknown_stage("depth", &format!("Try {flag}")),
+            (None, Connect::Each) => {
+                unknown_stage("depth", "With --connect each, exchanges cannot overlap")
+            }
+            (None, Connect::Once) => {
+                unknown_stage("depth", "The device allows only one request at a time")
+            }
+        },
+        try_more: match more {
+            Some(depths) => format!("Try {sizes} {depths}"),
+            None => format!("Try {sizes}"),
+        },
+    }
+}
+
+fn unknown_stage(depth: &str, why: &str) -> String {
+    format!("only one {depth} was measured, so the time of the slowest stage is unknown. {why}")
+}
 
 /// One sentence each, the most useful first.
-pub(crate) fn of(figures: &Figures, noun: Noun) -> Vec<String> {
+pub(crate) fn of(figures: &Figures, noun: &Noun) -> Vec<String> {
     let mut said = Vec::new();
     if !describes(figures) {
         // What follows from figures that do not hold is not worth saying.
@@ -88,11 +127,46 @@ pub(crate) fn of(figures: &Figures, noun: Noun) -> Vec<String> {
     said
 }
 
-/// The depth beyond which the model predicts no gain at any size.
+/// The depth beyond which nothing is to be gained at any size, by the model and by every point.
 pub(crate) fn enough(figures: &Figures) -> Option<u32> {
     figures.slowest.as_ref().filter(|_| describes(figures))?;
-    let depths = figures.saturation.iter().map(|s| s.depth.value);
-    depths.reduce(f64::max).map(|depth| depth.ceil() as u32)
+    let sizes = |point: &Observation| (point.at.out_bytes, point.at.in_bytes);
+    let points = figures.residuals.iter().map(|residual| residual.point);
+    let measured = points.map(|point| measured_enough(figures, sizes(&point)));
+    modelled_enough(figures)
+        .into_iter()
+        .map(|(depth, _)| depth)
+        .reduce(u32::max)
+        .map(|depth| measured.fold(depth, u32::max))
+}
+
+/// At the smallest and at the largest sizes, the depth beyond which the model predicts no gain: of
+/// `TRT(d)^p = (D/d)^p + S^p (1 - d^-p)`, where TRT is within that of S.
+fn modelled_enough(figures: &Figures) -> Vec<(u32, (u32, u32))> {
+    let p = figures.sharpness.unwrap_or(1.0);
+    let beyond = |ratio: f64| {
+        let depth = ((ratio.powf(p) - 1.0) / (NO_GAIN.powf(p) - 1.0)).powf(1.0 / p);
+        depth.ceil().clamp(1.0, f64::from(u32::MAX)) as u32
+    };
+    let all = figures.saturation.iter();
+    all.map(|at| (beyond(at.depth.value), (at.out_bytes, at.in_bytes)))
+        .collect()
+}
+
+/// The smallest depth measured at these sizes that no larger one exceeds; 1 where none was measured.
+fn measured_enough(figures: &Figures, sizes: (u32, u32)) -> u32 {
+    let points = figures.residuals.iter().map(|residual| residual.point);
+    let here = points.filter(|point| (point.at.out_bytes, point.at.in_bytes) == sizes);
+    let mut here: Vec<(u32, f64)> = here.map(|point| (point.at.depth, point.trt_ns)).collect();
+    here.sort_by_key(|at| at.0);
+    let is_enough = |at: &usize| {
+        let (_, trt_ns) = here[*at];
+        here[*at..]
+            .iter()
+            .all(|(_, deeper)| trt_ns <= NO_GAIN * deeper)
+    };
+    let enough = (0..here.len()).find(is_enough);
+    enough.map_or(1, |at| here[at].0)
 }
 
 /// Where fixed cost and bytes balance.
@@ -123,16 +197,10 @@ fn half(base: &StageCost, figures: &Figures) -> Option<String> {
     (bytes >= 1.0).then(|| format!("at {bytes:.0} B {way}, half of the time is fixed cost"))
 }
 
-fn depths(figures: &Figures, noun: Noun) -> String {
+fn depths(figures: &Figures, noun: &Noun) -> String {
     let deepest = figures.to.depth;
     if figures.from.depth == deepest {
-        return match noun.flag {
-            Some(flag) => format!(
-                "only {} {deepest} was measured, so the time of the slowest stage is unknown. Try {flag}",
-                noun.depth
-            ),
-            None => "this kind of link has no queue: only larger transfers help".into(),
-        };
+        return noun.one_depth.clone();
     }
     if figures.slowest.is_none() {
         return format!(
@@ -140,36 +208,38 @@ fn depths(figures: &Figures, noun: Noun) -> String {
             noun.depth
         );
     }
-    let Some((small, large)) = figures.saturation.first().zip(figures.saturation.last()) else {
+    let ends = modelled_enough(figures).into_iter();
+    let ends: Vec<u32> = ends
+        .map(|(depth, sizes)| depth.max(measured_enough(figures, sizes)))
+        .collect();
+    let Some((&small, &large)) = ends.first().zip(ends.last()) else {
         return format!(
             "the slowest stage was busy at every measured {}, so the time of one {} alone is unknown",
             noun.depth, noun.one
         );
     };
-    let (one, other) = (small.depth.value, large.depth.value);
-    if one.max(other) < ALIKE {
+    let most = small.max(large);
+    if most == 1 {
         return format!(
-            "more than one at a time gives no gain: the slowest stage takes nearly all of the time of one {}",
+            "more than one at a time gives no gain (5 % or less): the slowest stage takes nearly all of the \
+             time of one {}",
             noun.one
         );
     }
-    let from = |saturation: &Saturation| {
-        let depth = saturation.depth.value.ceil();
-        if depth > f64::from(deepest) {
-            format!("about {depth:.0} (outside the measured range)")
-        } else {
-            format!("{depth:.0}")
-        }
+    let from = |depth: u32| match depth > deepest {
+        true => format!("about {depth} (outside the measured range)"),
+        false => depth.to_string(),
     };
-    if one.max(other) / one.min(other) < ALIKE {
+    if f64::from(most) / f64::from(small.min(large)) < ALIKE {
         return format!(
-            "no gain beyond {} {}: the slowest stage is busy all the time",
+            "no gain (5 % or less) beyond {} {}: the slowest stage is busy all the time",
             noun.depth,
-            from(if one > other { small } else { large })
+            from(most)
         );
     }
     format!(
-        "no gain beyond {} {} at the smallest sizes, {} at the largest: the slowest stage is busy all the time",
+        "no gain (5 % or less) beyond {} {} at the smallest sizes, {} at the largest: the slowest stage is busy \
+         all the time",
         noun.depth,
         from(small),
         from(large)
@@ -177,7 +247,7 @@ fn depths(figures: &Figures, noun: Noun) -> String {
 }
 
 /// What larger sizes could come to where only one depth was measured.
-fn with_larger_sizes(figures: &Figures, noun: Noun) -> Option<String> {
+fn with_larger_sizes(figures: &Figures, noun: &Noun) -> Option<String> {
     let base = figures.base.as_ref()?;
     let one_depth = figures.from.depth == figures.to.depth && !figures.together;
     let ways = [(&base.out_ns_a_byte, "OUT"), (&base.in_ns_a_byte, "IN")];
@@ -223,7 +293,7 @@ fn overlap(figures: &Figures) -> Option<String> {
 }
 
 /// All of it in one sentence; `None` where the figures describe nothing.
-pub(crate) fn in_short(figures: &Figures, noun: Noun) -> Option<String> {
+pub(crate) fn in_short(figures: &Figures, noun: &Noun) -> Option<String> {
     if !describes(figures) {
         return None;
     }
@@ -278,7 +348,7 @@ fn describes(figures: &Figures) -> bool {
     figures.worst <= FITS || typical_off(figures) <= TYPICAL
 }
 
-fn quality(figures: &Figures, noun: Noun) -> String {
+fn quality(figures: &Figures, noun: &Noun) -> String {
     let worst = figures
         .residuals
         .iter()
@@ -320,7 +390,7 @@ fn quality(figures: &Figures, noun: Noun) -> String {
 }
 
 /// The setting of a residual, without what never changed.
-fn place(residual: &Residual, figures: &Figures, noun: Noun) -> String {
+fn place(residual: &Residual, figures: &Figures, noun: &Noun) -> String {
     let (from, to, at) = (figures.from, figures.to, residual.point.at);
     let mut parts = Vec::new();
     if from.out_bytes != to.out_bytes {

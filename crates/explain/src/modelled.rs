@@ -7,7 +7,8 @@ use wiregauge_model::{
     CannotPredict, Figures, LinkModel, NotFitted, Observation, Prediction, Setting,
 };
 use wiregauge_record::{
-    Counts, Direction, Plan, PointSummary, Schedule, StreamPlan, StreamPoint, StreamSummary, Way,
+    Conditions, Counts, Direction, Plan, PointSummary, Schedule, StreamPlan, StreamPoint,
+    StreamSummary, Way,
 };
 
 /// Of a point with more exchanges unanswered than this, the TRT is that of timeouts.
@@ -84,7 +85,7 @@ impl Modelled {
         }))
     }
 
-    fn of(group: Group, noun: meaning::Noun) -> Modelled {
+    fn of(group: Group, noun: &meaning::Noun) -> Modelled {
         let fitted = LinkModel::fit(&group.points);
         let why_not = fitted.as_ref().err().map(|why| match why {
             NotFitted::TooFew { .. } => format!("{why}. {}", noun.try_more),
@@ -167,7 +168,11 @@ fn in_groups(groups: &mut Vec<Group>, wanted: Group) -> &mut Group {
 }
 
 /// The models of an exchange run.
-pub fn models_of_exchange(plan: &Plan, points: &[PointSummary]) -> Vec<Modelled> {
+pub fn models_of_exchange(
+    plan: &Plan,
+    conditions: &Conditions,
+    points: &[PointSummary],
+) -> Vec<Modelled> {
     let mut groups: Vec<Group> = Vec::new();
     for summary in points {
         let group = in_groups(&mut groups, Group::of_point(summary));
@@ -179,6 +184,7 @@ pub fn models_of_exchange(plan: &Plan, points: &[PointSummary]) -> Vec<Modelled>
     }
     let scheduled = matches!(plan.schedule, Schedule::EveryNs(_));
     let modelled = groups.into_iter().map(|group| {
+        let noun = meaning::exchange(plan, conditions, group.link);
         if scheduled {
             let points = Vec::new();
             Modelled {
@@ -188,10 +194,10 @@ pub fn models_of_exchange(plan: &Plan, points: &[PointSummary]) -> Vec<Modelled>
                         .into(),
                 ),
                 words: Vec::new(),
-                ..Modelled::of(Group { points, ..group }, meaning::EXCHANGE)
+                ..Modelled::of(Group { points, ..group }, &noun)
             }
         } else {
-            Modelled::of(group, meaning::EXCHANGE)
+            Modelled::of(group, &noun)
         }
     });
     modelled.collect()
@@ -216,16 +222,16 @@ pub(crate) fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> Vec<Mode
     let noun = |link| {
         let address = plan.links().nth(link as usize);
         if address.is_some_and(|address| address.starts_with("usb:")) {
-            meaning::TRANSFER
+            meaning::transfer()
         } else {
-            meaning::SYSTEM_CALL
+            meaning::system_call()
         }
     };
     groups
         .into_iter()
         .map(|group| {
             let noun = noun(group.link);
-            Modelled::of(group, noun)
+            Modelled::of(group, &noun)
         })
         .collect()
 }

@@ -5,7 +5,7 @@ use crate::common;
 
 use common::{conditions_with_floor, exchange_point, plan};
 use wiregauge_explain::{ExchangeVerdict, of_exchange};
-use wiregauge_record::{Conditions, PointSummary, Schedule};
+use wiregauge_record::{Conditions, Connect, PointSummary, Responder, Schedule};
 
 fn explain(points: &[PointSummary]) -> Vec<wiregauge_explain::ExchangeSplit> {
     of_exchange(&plan(), &conditions_with_floor(20.0), points)
@@ -55,13 +55,13 @@ fn an_idle_device_at_depth_1_is_worth_a_deeper_try_or_its_measured_gain() {
     assert!(
         both[0]
             .words
-            .contains("At depth 4, throughput is 3.00 times higher"),
+            .contains("At depth 4, throughput is 3.00 times as high"),
         "{}",
         both[0].words
     );
     assert!(matches!(
         both[1].verdict,
-        ExchangeVerdict::SlowestStage { .. }
+        ExchangeVerdict::PerhapsMore { try_depth: Some(8) }
     ));
 }
 
@@ -114,4 +114,84 @@ fn a_schedule_sets_the_pace_itself() {
         "{}",
         split.words
     );
+}
+
+/// TRTs of a device on a full-speed bus with 4,000 B a response, measured at depths 1, 2 and 4.
+fn knee() -> Vec<PointSummary> {
+    [(1, 6.1), (2, 3.97), (4, 3.243)]
+        .map(|(depth, trt_ms)| exchange_point(depth, f64::from(depth) * trt_ms * 1e3, None))
+        .into()
+}
+
+#[test]
+fn no_advice_contradicts_a_faster_point_of_the_run() {
+    let all = explain(&knee());
+    let words = &all[1].words;
+    assert!(
+        words.contains("At depth 4, throughput is 22 % higher"),
+        "{words}"
+    );
+    // From 2 to 4 it gained a fifth, so nothing says that 8 gain nothing.
+    assert!(all[2].words.contains("Try --depth 8"), "{}", all[2].words);
+    let mut points = knee();
+    points.push(exchange_point(8, 8.0 * 3.2e3, None));
+    let all = explain(&points);
+    assert!(
+        all[2].words.contains("no significant gain up to depth 8"),
+        "{}",
+        all[2].words
+    );
+    assert!(
+        all[3].words.contains("depth 4 is as fast"),
+        "{}",
+        all[3].words
+    );
+}
+
+#[test]
+fn answers_that_come_sooner_with_fewer_outstanding_do_not_show_saturation() {
+    // Five times the RTT at eight times the depth is still a gain.
+    let all = explain(&[
+        exchange_point(1, 1_000.0, None),
+        exchange_point(8, 5_000.0, None),
+    ]);
+    assert!(all[1].words.contains("Try --depth 16"), "{}", all[1].words);
+}
+
+#[test]
+fn a_link_opened_for_each_exchange_has_its_time_in_the_split_and_no_depth_to_try() {
+    let mut each = plan();
+    each.connect = Connect::Each;
+    let mut point = exchange_point(1, 100.0, Some(10.0));
+    point.connect = common::always(300e3, 1_000);
+    let split = &of_exchange(&each, &conditions_with_floor(20.0), &[point])[0];
+    assert_eq!(split.connect_ns, Some(300_000.0));
+    assert_eq!(split.total_ns(), Some(400_000.0));
+    assert_eq!(split.share(split.device_ns), Some(0.025));
+    assert!(
+        split
+            .words
+            .contains("opening the link takes 75 % of each exchange"),
+        "{}",
+        split.words
+    );
+    assert!(!split.words.contains("--depth"), "{}", split.words);
+}
+
+#[test]
+fn no_depth_is_tried_that_the_device_refuses() {
+    let mut conditions = conditions_with_floor(20.0);
+    let mut words = |most: u32, depth: u32| {
+        conditions.responder = Some(Responder {
+            max_outstanding: most,
+            ..Responder::default()
+        });
+        let points = [exchange_point(depth, 270.0, Some(27.0))];
+        of_exchange(&plan(), &conditions, &points)[0].words.clone()
+    };
+    assert!(words(0, 1).contains("Try --depth 4"));
+    assert!(words(2, 1).contains("Try --depth 2"));
+    assert!(words(1, 1).contains("only one request at a time"));
+    assert!(words(6, 4).contains("Try --depth 6"));
+    assert!(words(4, 4).contains("allows no higher depth"));
 }

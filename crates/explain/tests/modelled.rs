@@ -7,7 +7,9 @@ use crate::common;
 use common::{Times, exchange_point, plan, stream_plan, stream_point};
 use wiregauge_explain::{Modelled, models_of_exchange, of_stream};
 use wiregauge_model::Setting;
-use wiregauge_record::{PointSummary, Schedule, StreamSummary};
+use wiregauge_record::{
+    Conditions, Connect, Plan, PointSummary, Responder, Schedule, StreamSummary,
+};
 
 const USB: &str = "usb://1d6b:0104";
 
@@ -70,7 +72,7 @@ fn the_published_ladder_of_a_musb_device_gives_the_gap_that_its_analyzer_saw() {
     assert!((30_000.0..34_000.0).contains(&fixed), "{fixed}");
     assert!(figures.worst < 0.05, "{}", figures.worst);
     assert!(
-        said(&modelled).contains("only queue 32 was measured"),
+        said(&modelled).contains("only one queue was measured"),
         "{}",
         said(&modelled)
     );
@@ -108,7 +110,10 @@ fn what_a_queue_gains_and_from_where_on_it_gains_nothing_is_said() {
     let rate = figures.in_bytes_s.unwrap().value;
     assert!((rate / 1e8 - 1.0).abs() < 0.02, "{rate}");
     let said = said(&modelled);
-    assert!(said.contains("no gain beyond queue 2"), "{said}");
+    assert!(
+        said.contains("no gain (5 % or less) beyond queue 2"),
+        "{said}"
+    );
     assert!(
         said.contains(": 100 MB/s IN") || said.contains(": 99"),
         "{said}"
@@ -182,14 +187,14 @@ fn a_schedule_and_unanswered_exchanges_tell_nothing_of_the_link() {
         .map(|in_bytes| exchange(16, in_bytes, 1, 100.0 + f64::from(in_bytes) / 10.0));
     let mut scheduled = plan();
     scheduled.schedule = Schedule::EveryNs(1_000_000);
-    let models = models_of_exchange(&scheduled, &points);
+    let models = models_of_exchange(&scheduled, &Conditions::default(), &points);
     assert!(models[0].model.is_none());
     assert!(
         models[0].why_not.as_ref().unwrap().contains("schedule"),
         "{models:?}"
     );
     points[3].counts.answered -= 2;
-    let models = models_of_exchange(&plan(), &points);
+    let models = models_of_exchange(&plan(), &Conditions::default(), &points);
     assert_eq!(models[0].left_out, 1);
     assert_eq!(models[0].figures().unwrap().settings, 3);
     assert!(
@@ -210,7 +215,7 @@ fn a_prediction_has_a_band_within_what_was_measured_and_none_beyond() {
             points.push(exchange(16, in_bytes, depth, each * f64::from(depth) * off));
         }
     }
-    let models = models_of_exchange(&plan(), &points);
+    let models = models_of_exchange(&plan(), &Conditions::default(), &points);
     let at = |in_bytes, depth| Setting {
         out_bytes: 16,
         in_bytes,
@@ -251,4 +256,47 @@ fn the_json_has_figures_residuals_and_words() {
     );
     assert_eq!(json["way"], "in");
     assert!(json["words"][0].is_string());
+}
+
+#[test]
+fn a_depth_beyond_which_nothing_is_gained_agrees_with_every_point() {
+    // A soft knee: (D + (d-1) S) / d. D/S is 2, yet depth 4 gains 17 % on depth 2, and 8 another 11 %.
+    let mut points = Vec::new();
+    for in_bytes in [48, 1_000, 4_000] {
+        for depth in [1, 2, 4, 8] {
+            let slowest = 100.0 + 0.1 * f64::from(in_bytes);
+            let rtt = 2.0 * slowest + (f64::from(depth) - 1.0) * slowest;
+            points.push(exchange(16, in_bytes, depth, rtt));
+        }
+    }
+    let modelled = &models_of_exchange(&plan(), &Conditions::default(), &points)[0];
+    let figures = modelled.figures().unwrap();
+    assert!(figures.saturation[0].depth.value < 2.5, "{figures:?}");
+    let said = said(modelled);
+    assert!(
+        said.contains("beyond depth about 20 (outside the measured range)"),
+        "{said}"
+    );
+}
+
+#[test]
+fn more_depths_are_tried_only_where_plan_and_device_allow_them() {
+    let points = [48, 1_000, 4_000]
+        .map(|in_bytes| exchange(16, in_bytes, 1, 100.0 + f64::from(in_bytes) / 10.0));
+    let mut conditions = Conditions::default();
+    let words = |plan: &Plan, conditions: &Conditions| {
+        said(&models_of_exchange(plan, conditions, &points)[0])
+    };
+    assert!(words(&plan(), &conditions).contains("Try --depth 1,2,4,8"));
+    let mut each = plan();
+    each.connect = Connect::Each;
+    assert!(!words(&each, &conditions).contains("Try --depth"));
+    conditions.responder = Some(Responder {
+        max_outstanding: 2,
+        ..Responder::default()
+    });
+    assert!(words(&plan(), &conditions).contains("Try --depth 1,2\n"));
+    let few = models_of_exchange(&each, &Conditions::default(), &points[..2]);
+    let why = few[0].why_not.as_ref().unwrap();
+    assert!(why.ends_with("Try --in 64,512,4k"), "{why}");
 }

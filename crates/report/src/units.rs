@@ -27,17 +27,32 @@ impl TimeUnit {
         }
     }
 
-    /// Nanoseconds as a number in this unit.
-    pub fn show(self, ns: f64) -> String {
-        let value = match self {
+    fn scaled(self, ns: f64) -> f64 {
+        match self {
             TimeUnit::Micro => ns / 1e3,
             TimeUnit::Milli => ns / 1e6,
-        };
+        }
+    }
+
+    /// Nanoseconds as a number in this unit.
+    pub fn show(self, ns: f64) -> String {
+        let value = self.scaled(ns);
         let decimals = match value.abs() {
             v if v >= 1000.0 => 0,
             v if v >= 100.0 => 1,
             v if v >= 10.0 => 2,
             _ => 3,
+        };
+        format!("{value:.decimals$}")
+    }
+
+    /// The same with three digits, for a bound beside its value.
+    pub fn show_short(self, ns: f64) -> String {
+        let value = self.scaled(ns);
+        let decimals = match value.abs() {
+            v if v >= 100.0 => 0,
+            v if v >= 10.0 => 1,
+            _ => 2,
         };
         format!("{value:.decimals$}")
     }

@@ -6,3 +6,4 @@ mod figures_from_samples;
 mod load;
 mod page;
 mod speed;
+mod warnings;

@@ -29,7 +29,27 @@ pub(crate) struct Dependence {
     pub(crate) dof: f64,
 }
 
+/// The two batch sizes of `n` values.
+fn batches(n: usize) -> (usize, usize) {
+    let short = (n.isqrt()).min(n / 8);
+    (short, (n / 30).max(short))
+}
+
+fn dof(n: usize, batch: usize) -> f64 {
+    1.5 * (n as f64 / batch.max(1) as f64 - 1.0)
+}
+
 impl Dependence {
+    /// What is to be expected of `n` samples of a series with this autocorrelation time.
+    pub(crate) fn expected(n: u64, tau: f64) -> Dependence {
+        if tau <= 1.0 {
+            return Dependence::none(n);
+        }
+        let n = usize::try_from(n).unwrap_or(usize::MAX);
+        let dof = dof(n, batches(n).1);
+        Dependence { tau, dof }
+    }
+
     /// Independent samples.
     pub(crate) fn none(n: u64) -> Dependence {
         Dependence {
@@ -52,9 +72,8 @@ impl Dependence {
         if variance <= 0.0 {
             return independent;
         }
-        let short = (n.isqrt()).min(n / 8);
-        let long = (n / 30).max(short);
-        let dof = |batch: usize| 1.5 * (n as f64 / batch as f64 - 1.0);
+        let (short, long) = batches(n);
+        let dof = |batch: usize| dof(n, batch);
         let mut worst = independent;
         let mut hear = |tau: f64, dof: f64| {
             if tau > worst.tau {

@@ -1,7 +1,7 @@
 //! From ordered samples to a `Distribution` and a `Share`: the same formulas whether every sample is
 //! held or only a histogram of them.
 
-use crate::dependence::Dependence;
+use crate::dependence::{Dependence, FEWEST};
 use crate::interval;
 use crate::types::{Confidence, Distribution, Estimate, Share};
 
@@ -42,12 +42,11 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
     let (mean, sd) = (samples.mean(), samples.sd());
     let quartile = |p: f64| samples.at_rank(interval::rank(n, p));
     let dependence = samples.dependence();
-    let percentile = |p: f64| {
-        let dependence = samples.dependence_at(interval::rank(n, p));
-        at_percentile(samples, p, dependence, sure)
-    };
+    let dependence_at = |p: f64| samples.dependence_at(interval::rank(n, p));
+    let percentile = |p: f64| at_percentile(samples, p, dependence_at(p), sure);
     let p50 = percentile(0.5);
-    let p99 = percentile(0.99);
+    let at_p99 = dependence_at(0.99);
+    let p99 = at_percentile(samples, 0.99, at_p99, sure);
     Distribution {
         n,
         min: samples.min() as f64,
@@ -63,6 +62,7 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
         max3: samples.max3() as f64,
         max: samples.max() as f64,
         effective_n: n as f64 / dependence.tau,
+        p99_effective_n: (n >= FEWEST as u64).then_some(n as f64 / at_p99.tau),
         resolution: samples.resolution(),
     }
 }

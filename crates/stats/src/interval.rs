@@ -82,6 +82,21 @@ pub(crate) fn ranks(
     )
 }
 
+/// The number of samples with which percentile `p` has an upper bound at 95 %, where each `tau` samples are
+/// worth one independent one.
+pub fn samples_to_bound(p: f64, tau: f64) -> u64 {
+    let sure = Confidence::NINETY_FIVE;
+    let is_bound = |&n: &u64| {
+        let (_, high) = ranks(n, p, Dependence::expected(n, tau), sure);
+        high.is_some()
+    };
+    let steps = std::iter::successors(Some(FEWEST as u64), |n| n.checked_add((n / 1024).max(1)));
+    let enough = steps.into_iter().find(is_bound).unwrap_or(u64::MAX);
+    // The last step may have been over the first that is enough.
+    let before = (FEWEST as u64..enough).rev().take_while(is_bound);
+    before.last().unwrap_or(enough)
+}
+
 /// The smallest share at the upper end for which `ranks` gives an upper bound at 95 %, from so many
 /// independent values: 1 - 0.025^(1 / m), about 3.7 / m.
 pub(crate) fn smallest_share(independent: f64) -> f64 {
@@ -260,6 +275,33 @@ mod tests {
             ranks(100, 0.5, Dependence { tau: 1.0, dof: 1e9 }, AT_95),
             (Some(40), Some(61))
         );
+    }
+
+    #[test]
+    fn the_number_of_samples_that_bound_a_percentile_does_and_fewer_do_not() {
+        for p in [0.5, 0.9, 0.99, 0.999] {
+            for tau in [1.0, 3.0, 12.0] {
+                let n = samples_to_bound(p, tau);
+                let bound = |n: u64| ranks(n, p, Dependence::expected(n, tau), AT_95).1;
+                assert!(bound(n).is_some(), "{p}, tau {tau}: {n}");
+                assert!(bound(n * 99 / 100 - 1).is_none(), "{p}, tau {tau}: {n}");
+                // 1 - p of n / tau samples are a few.
+                let beyond = (1.0 - p) * n as f64 / tau;
+                assert!((1.8..9.0).contains(&beyond), "{p}, tau {tau}: {beyond}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_documentation_has_these_numbers_of_independent_samples() {
+        let page = std::fs::read_to_string(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/statistics.md"
+        ))
+        .expect("the page");
+        let numbers = [0.5, 0.9, 0.99, 0.999].map(|p| samples_to_bound(p, 1.0).to_string());
+        let row = format!("| {} |", numbers.join(" | "));
+        assert!(page.contains(&row), "{row}");
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub use cycles::{CycleRule, Cycles, Missed};
 pub use events::Events;
 pub use exceedance_runs::{ExceedanceRuns, Exceeded, poisson_high};
 pub use extrapolation::{Exceeding, FittedTail, NoTail, Responses};
-pub use interval::share_of;
+pub use interval::{samples_to_bound, share_of};
 pub use level::Level;
 pub use reading::Reading;
 pub use series::Series;

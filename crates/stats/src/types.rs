@@ -74,13 +74,17 @@ pub struct Distribution {
     /// How many independent samples these are worth for the mean: n over the integrated
     /// autocorrelation time. At most n; equal to n below 8 samples, where nothing can be said.
     pub effective_n: f64,
+    /// How many independent samples these are worth for p99; `None` below 8 samples and in summaries made
+    /// before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_effective_n: Option<f64>,
     /// Relative resolution of the percentiles, `iqr` and `p99_minus_p50`: 0 where exact, else that
     /// of the histogram (1/1024). Everything else is exact at any n.
     pub resolution: f64,
 }
 
-/// Share of the samples strictly below a limit, with a 95 % Wilson interval at the effective number
-/// of samples.
+/// Share of the samples strictly below a limit, with a 95 % Wilson interval at the number of
+/// independent samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Share {
     /// The limit, in the unit of the samples.

@@ -31,7 +31,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub(crate) fn of(bound: Bound, found: Option<Estimate>) -> Verdict {
+    /// Of a bound and what was found.
+    pub fn of(bound: Bound, found: Option<Estimate>) -> Verdict {
         let kept = match found {
             None => Kept::NotShown,
             Some(found) => judged(bound, found),

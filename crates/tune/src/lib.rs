@@ -7,6 +7,7 @@
 mod advice;
 mod front;
 mod gaussian;
+mod longer;
 mod observed;
 mod pool;
 mod posterior;
@@ -20,6 +21,7 @@ mod why;
 
 pub use advice::{Advice, Choice, Kept, SetAside, Verdict};
 pub use front::FrontPoint;
+pub use longer::times_as_long;
 pub use probe::{Bound, Effort, Measured, Probe, Purpose, Sense};
 pub use search::Search;
 pub use space::{Candidate, Space, SpaceError};

@@ -88,10 +88,12 @@ pub struct TuneArgs {
     pub duration: Option<Duration>,
 
     /// Length of the confirming run: a number of exchanges, or the duration of a stream [default: as
-    /// --count or --duration, or longer if a constraint needs it].
+    /// --count or --duration, or longer if a constraint needs it; if a constraint stays open that more
+    /// samples would prove, up to two new, longer runs within --budget, or of up to a minute].
     #[arg(long, value_name = "N|TIME", value_parser = values::effort)]
     pub confirm: Option<Effort>,
-    /// Stop the search after TIME and confirm the best setting found so far.
+    /// Stop the search after TIME and confirm the best setting found so far. Longer confirmations must end
+    /// by then.
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub budget: Option<Duration>,
     /// An exchange without an answer after TIME is lost; a stream without a transfer after TIME fails.

@@ -23,7 +23,7 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
         AnyRun::Exchange(run) => {
             let file = &run.file;
             let mut splits = of_exchange(&file.plan, &file.conditions, &file.points);
-            let mut models = models_of_exchange(&file.plan, &file.points);
+            let mut models = models_of_exchange(&file.plan, &file.conditions, &file.points);
             add_predictions(&mut splits, &models);
             predict(&mut models, args, false)?;
             if !args.json {

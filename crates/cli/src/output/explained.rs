@@ -190,23 +190,20 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
     if links {
         columns.push("link");
     }
-    columns.extend([
-        "OUT B",
-        "IN B",
-        "depth",
-        "achieved",
-        "RTT",
-        "device",
-        "%",
-        "host",
-        "%",
-        "wire+wait",
-        "%",
-        "TRT",
-    ]);
+    columns.extend(["OUT B", "IN B", "depth", "achieved"]);
+    // With a new connection for each, it comes before the RTT.
+    let each = splits.iter().any(|split| split.connect_ns.is_some());
+    let whole = match each {
+        true => {
+            columns.extend(["connect", "%"]);
+            "connect + RTT"
+        }
+        false => "the total",
+    };
+    columns.extend(["RTT", "device", "%", "host", "%", "wire+wait", "%", "TRT"]);
     let mut table = Table::new(
         format!(
-            "Where the RTT goes: means in {}, and % of the total",
+            "Where the time of an exchange goes: means in {}, and % of {whole}",
             unit.name()
         ),
         &columns,
@@ -223,11 +220,14 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
             point.in_bytes.to_string(),
             point.depth.to_string(),
             format!("{:.2}", split.achieved_depth),
-            shown(unit, split.rtt_ns),
         ]);
+        let of = |ns: Option<f64>| [shown(unit, ns), part(split.share(ns))];
+        if each {
+            cells.extend(of(split.connect_ns));
+        }
+        cells.push(shown(unit, split.rtt_ns));
         for ns in [split.device_ns, split.host_ns, split.wire_ns] {
-            cells.push(shown(unit, ns));
-            cells.push(part(split.share(ns)));
+            cells.extend(of(ns));
         }
         cells.push(shown(unit, split.trt_ns));
         table.row(cells);

@@ -58,13 +58,9 @@ impl Measure {
         (value / size, unit)
     }
 
-    /// The value; where more samples could still raise it without bound, it is only "at least".
+    /// The value with its unit.
     pub(super) fn value(self, estimate: &Estimate) -> String {
-        let mark = match (self, estimate.high) {
-            (Measure::RttMedian | Measure::RttTail, None) => "at least ",
-            _ => "",
-        };
-        format!("{mark}{}", self.show(estimate.value))
+        self.show(estimate.value)
     }
 
     /// The interval in words.
@@ -79,11 +75,11 @@ impl Measure {
                 format!("95 % interval {} to {} {unit}", bound(low), bound(high))
             }
             (Some(low), None) => format!(
-                "95 % interval from {} {unit}: too few samples for an upper bound",
+                "95 % interval {} .. ? {unit}: too few independent samples for an upper bound",
                 bound(low)
             ),
             (None, Some(high)) => format!("95 % interval up to {} {unit}", bound(high)),
-            (None, None) => "too few samples for an interval".into(),
+            (None, None) => "too few independent samples for an interval".into(),
         }
     }
 }
@@ -224,9 +220,12 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_without_upper_bound_is_at_least() {
+    fn a_percentile_without_upper_bound_has_an_open_interval() {
         let tail = estimate(5e6, Some(2e6), None);
-        assert_eq!(Measure::RttTail.value(&tail), "at least 5.000 ms");
-        assert!(Measure::RttTail.interval(&tail).contains("too few samples"));
+        assert_eq!(Measure::RttTail.value(&tail), "5.000 ms");
+        assert_eq!(
+            Measure::RttTail.interval(&tail),
+            "95 % interval 2.000 .. ? ms: too few independent samples for an upper bound"
+        );
     }
 }

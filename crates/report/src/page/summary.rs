@@ -515,7 +515,11 @@ fn limits(run: &AnyRun, cards: &[Card]) -> Vec<(String, String)> {
 fn models(run: &AnyRun) -> Vec<String> {
     let (all, links) = match run {
         AnyRun::Exchange(run) => (
-            wiregauge_explain::models_of_exchange(&run.file.plan, &run.file.points),
+            wiregauge_explain::models_of_exchange(
+                &run.file.plan,
+                &run.file.conditions,
+                &run.file.points,
+            ),
             run.file.plan.more_links.len(),
         ),
         AnyRun::Stream(run) => (

@@ -1,6 +1,7 @@
 //! What a run means for a control loop, in tables with units; what could not be told, and why.
 
 use super::no_tail::about;
+use super::percentile::bounded;
 use super::table::Table;
 use super::warnings::{Code, Warning};
 use super::{Tables, heading};
@@ -91,14 +92,9 @@ fn cycles(deadlines: &Deadlines) -> Table {
         ]);
         match &point.response {
             Some(response) => {
-                let mark = if response.p999.high.is_none() {
-                    ">="
-                } else {
-                    ""
-                };
                 row.extend([
                     unit.show(response.p50.value),
-                    format!("{mark}{}", unit.show(response.p999.value)),
+                    bounded(unit, &response.p999),
                     unit.show(response.max),
                 ]);
             }
@@ -112,7 +108,7 @@ fn cycles(deadlines: &Deadlines) -> Table {
 fn bursts(deadlines: &Deadlines) -> Table {
     let points = &deadlines.points[..];
     let rest = [
-        "effective n",
+        "independent samples",
         "bursts",
         "longest",
         "mean",
@@ -177,7 +173,7 @@ fn beyond(deadlines: &Deadlines) -> Vec<Table> {
                 "95 %",
                 "threshold",
                 "over",
-                "effective n",
+                "independent samples",
                 "shape",
             ],
         ),

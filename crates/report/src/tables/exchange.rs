@@ -1,6 +1,6 @@
-//! An exchange run as tables with units. A figure that the samples cannot bound is marked, never
-//! shown as if it were sure.
+//! An exchange run as tables with units.
 
+use super::percentile::{bounded, interval};
 use super::table::Table;
 use crate::units::{TimeUnit, grouped, percent, time};
 use wiregauge_record::{Connect, Plan, PointSummary};
@@ -63,12 +63,6 @@ pub(super) fn columns(points: &[PointSummary], rest: &[&'static str]) -> Vec<&'s
         &[]
     };
     link.iter().chain(&POINT).chain(rest).copied().collect()
-}
-
-/// A percentile; where more samples could still raise it without bound, it is only "at least".
-pub(super) fn bounded(unit: TimeUnit, estimate: &Estimate) -> String {
-    let mark = if estimate.high.is_none() { ">=" } else { "" };
-    format!("{mark}{}", unit.show(estimate.value))
 }
 
 fn half_width(unit: TimeUnit, estimate: &Estimate) -> String {
@@ -222,15 +216,14 @@ pub(super) fn intervals(points: &[PointSummary]) -> Table {
             &["mean", "p50", "p90", "p99", "p99.9", "independent samples"],
         ),
     );
-    let interval = |estimate: &Estimate| {
-        let bound = |bound: Option<f64>| bound.map_or("?".into(), |value| unit.show(value));
-        format!("{} .. {}", bound(estimate.low), bound(estimate.high))
-    };
     for point in points {
         let mut cells = point_cells(points, point);
         match &point.rtt {
             Some(rtt) => {
-                cells.extend([&rtt.mean, &rtt.p50, &rtt.p90, &rtt.p99, &rtt.p999].map(interval));
+                cells.extend(
+                    [&rtt.mean, &rtt.p50, &rtt.p90, &rtt.p99, &rtt.p999]
+                        .map(|of| interval(unit, of)),
+                );
                 cells.push(grouped(rtt.effective_n as u64));
             }
             None => cells.extend(dashes(6)),

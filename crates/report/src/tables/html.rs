@@ -17,9 +17,14 @@ impl Table {
         let rows: String = rows
             .map(|row| format!("<tr>{}</tr>\n", cells("<td>", "</td>", row)))
             .collect();
+        let notes = self.footnotes();
+        let notes: String = notes
+            .iter()
+            .map(|note| format!("<p><small>{}</small></p>\n", text(note)))
+            .collect();
         format!(
             "<table class=\"numbers\"><caption>{}</caption>\n<thead><tr>{heads}</tr></thead>\n\
-             <tbody>\n{rows}</tbody></table>\n",
+             <tbody>\n{rows}</tbody></table>\n{notes}",
             text(&self.title)
         )
     }

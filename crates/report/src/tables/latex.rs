@@ -9,9 +9,12 @@ impl Table {
     pub fn latex(&self, source: &str) -> String {
         let (size, fits) = size(&self.columns, &self.rows);
         let rows: String = self.rows.iter().map(|cells| row(cells)).collect();
+        let mut below: Vec<&str> = self.footnotes();
+        below.push(source);
+        let below = below.join(". ");
         let float = Float {
             title: &self.title,
-            source,
+            source: &below,
             size,
             spec: &"r".repeat(self.columns.len()),
             fits,

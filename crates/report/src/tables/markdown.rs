@@ -5,9 +5,14 @@ use std::fmt::Write;
 use wiregauge_run::AnyRun;
 
 impl Table {
-    /// The table in GitHub's Markdown, all columns right-aligned, without its title.
+    /// The table in GitHub's Markdown, all columns right-aligned, without its title, and what its marks mean.
     pub fn markdown(&self) -> String {
-        grid(&self.columns, &self.rows, "-:")
+        let notes = self.footnotes();
+        let notes: String = notes
+            .iter()
+            .map(|note| format!("\n{}\n", line_of(note)))
+            .collect();
+        grid(&self.columns, &self.rows, "-:") + &notes
     }
 }
 

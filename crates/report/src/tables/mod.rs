@@ -14,6 +14,7 @@ mod html;
 mod latex;
 mod markdown;
 mod no_tail;
+mod percentile;
 mod stream;
 mod table;
 #[cfg(test)]

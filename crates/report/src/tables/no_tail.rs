@@ -11,7 +11,7 @@ pub(crate) fn no_tail(why: &NoTail) -> String {
             needed,
             values_needed,
         } => format!(
-            "the longest responses have an effective n of {:.0}, but {needed:.0} are required. Use about {} \
+            "the longest responses are worth {:.0} independent samples, but {needed:.0} are required. Use about {} \
              exchanges (--count)",
             // 49.9 are not 50.
             independent.floor(),

@@ -2,6 +2,7 @@
 //! it.
 
 use super::flow_rows::{Row, direction};
+use super::percentile::bounded;
 use super::table::Table;
 use crate::units::{RateUnit, TimeUnit, grouped, percent};
 use wiregauge_record::{BufferNeed, FlowSummary};
@@ -183,7 +184,7 @@ fn gaps(rows: &[Row<'_>]) -> Table {
         let mut cells = point_cells(rows, row);
         let mut add = |times: &Option<Distribution>, with_max: bool| match times {
             Some(times) => {
-                cells.extend([quantile(unit, &times.p50), quantile(unit, &times.p99)]);
+                cells.extend([bounded(unit, &times.p50), bounded(unit, &times.p99)]);
                 cells.extend(with_max.then(|| unit.show(times.max)));
             }
             None => cells.extend(vec!["-".to_owned(); 2 + usize::from(with_max)]),
@@ -202,12 +203,6 @@ pub(super) fn typical_gap(rows: &[Row<'_>]) -> TimeUnit {
     let mut medians: Vec<f64> = gaps.map(|gap| gap.p50.value).collect();
     medians.sort_by(f64::total_cmp);
     TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0))
-}
-
-/// A percentile; where more samples could still raise it without bound, it is only "at least".
-pub(super) fn quantile(unit: TimeUnit, estimate: &Estimate) -> String {
-    let mark = if estimate.high.is_none() { ">=" } else { "" };
-    format!("{mark}{}", unit.show(estimate.value))
 }
 
 /// Without the device's word nothing is known of the bytes that were sent to it.

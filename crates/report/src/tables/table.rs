@@ -60,7 +60,33 @@ impl Table {
         table
     }
 
-    /// The table as aligned lines for a terminal, without its title.
+    /// What the marks in its cells mean, one line each; for below the table.
+    pub fn footnotes(&self) -> Vec<&'static str> {
+        let cells = || {
+            let rows = self.rows.iter();
+            rows.flat_map(|row| self.columns.iter().zip(row))
+        };
+        let is_open =
+            |cell: &str| cell.contains("?)") || cell.contains(".. ?") || cell.contains("? ..");
+        let marks = [
+            (
+                cells().any(|(head, cell)| is_open(cell) || head.contains("95 %") && cell == "?"),
+                "?: too few independent samples for this bound of the 95 % interval",
+            ),
+            (
+                cells().any(|(head, cell)| !head.contains("95 %") && cell == "?"),
+                "?: unknown, because the device did not report it",
+            ),
+            (
+                cells().any(|(_, cell)| cell == "-"),
+                "-: not defined, or not measured",
+            ),
+        ];
+        let shown = marks.into_iter().filter(|(is_shown, _)| *is_shown);
+        shown.map(|(_, note)| note).collect()
+    }
+
+    /// The table as aligned lines for a terminal, without its title, and what its marks mean.
     pub fn text(&self) -> String {
         let mut table = comfy_table::Table::new();
         table.load_style(comfy_table::presets::NOTHING);
@@ -74,7 +100,9 @@ impl Table {
             column.set_padding((0, 2));
         }
         let text = table.to_string();
+        let notes = self.footnotes();
         text.lines()
+            .chain(notes)
             .map(|line| format!("  {}\n", line.trim_end()))
             .collect()
     }

@@ -6,7 +6,11 @@ use super::{latex, markdown};
 /// A table whose every text is hostile to some reader.
 fn hostile() -> Table {
     let mut table = Table::new("a | <b> \\ $x_1$ %", &["IN B", "a|b", "*c*", "d\n\\\\"]);
-    table.row(["1", ">=2.5", "+-0.1", "x & y"].map(str::to_owned).to_vec());
+    table.row(
+        ["1", "2.5 (1.1 .. ?)", "+-0.1", "x & y"]
+            .map(str::to_owned)
+            .to_vec(),
+    );
     table.row(
         ["|", "`code`|", "</td><script>", "\\end{tabular}"]
             .map(str::to_owned)
@@ -39,7 +43,9 @@ fn cells(line: &str) -> Vec<String> {
 #[test]
 fn every_row_of_markdown_has_as_many_cells_as_there_are_columns() {
     let text = hostile().markdown();
-    let lines: Vec<&str> = text.lines().collect();
+    let (table, note) = text.split_once("\n\n").expect("a footnote");
+    assert!(note.starts_with("?: too few independent"), "{note}");
+    let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines.len(), 2 + 3);
     for line in &lines {
         assert_eq!(cells(line).len(), 4, "{line}");
@@ -47,7 +53,7 @@ fn every_row_of_markdown_has_as_many_cells_as_there_are_columns() {
     }
     assert_eq!(cells(lines[0])[1], "a|b");
     assert!(cells(lines[1]).iter().all(|rule| rule.ends_with("-:")));
-    assert_eq!(cells(lines[2])[1], "≥2.5");
+    assert_eq!(cells(lines[2])[1], "2.5 (1.1 .. ?)");
     assert_eq!(cells(lines[3])[0], "|");
     assert!(
         !text.contains("<script>") && !text.contains('\u{7}'),
@@ -86,7 +92,10 @@ fn every_row_of_latex_has_as_many_cells_as_there_are_columns() {
         assert_eq!(text.matches(rule).count(), 1, "{text}");
     }
     assert_eq!(text.matches("\\end{tabular}").count(), 1, "{text}");
-    assert!(text.contains("$\\geq$2.5 & $\\pm$0.1 & x \\& y"), "{text}");
+    assert!(
+        text.contains("2.5 (1.1 .. ?) & $\\pm$0.1 & x \\& y"),
+        "{text}"
+    );
     assert!(text.contains("100 \\% of run\\_1 \\& more"), "{text}");
 }
 
@@ -123,7 +132,10 @@ fn html_says_what_is_a_head_and_lets_no_markup_in() {
         !text.contains("<script>") && text.contains("&lt;script&gt;"),
         "{text}"
     );
-    let tree = roxmltree::Document::parse(&text).expect("it is well-formed");
+    let (text, note) = text.split_once("</table>").expect("a table");
+    assert!(note.contains("<p><small>?: too few independent"), "{note}");
+    let table = format!("{text}</table>");
+    let tree = roxmltree::Document::parse(&table).expect("it is well-formed");
     let cells = tree.descendants().filter(|node| node.has_tag_name("td"));
     let cells: Vec<&str> = cells.map(|cell| cell.text().unwrap_or_default()).collect();
     assert_eq!(cells[6], "</td><script>");
@@ -133,9 +145,10 @@ fn html_says_what_is_a_head_and_lets_no_markup_in() {
 fn text_is_aligned_to_the_right() {
     let mut table = Table::new("RTT in us", &["IN B", "p50"]);
     table.row(vec!["48".into(), "12.34".into()]);
-    table.row(vec!["8000".into(), ">=9".into()]);
+    table.row(vec!["8000".into(), "9 (? .. ?)".into()]);
     assert_eq!(
         table.text(),
-        "  IN B    p50\n    48  12.34\n  8000    >=9\n"
+        "  IN B         p50\n    48       12.34\n  8000  9 (? .. ?)\n  \
+         ?: too few independent samples for this bound of the 95 % interval\n"
     );
 }

@@ -1,6 +1,7 @@
 //! What a search found, with what was measured on the way: the one thing that words, JSON and figure
 //! are made of.
 
+use super::longer;
 use super::taken::Taken;
 use super::task::{self, Kind, Task};
 use crate::constraint::Constraint;
@@ -11,7 +12,7 @@ use wiregauge_record::{Carried, Figure, Part, Times, Unit};
 use wiregauge_report::figures::{Front, FrontMark};
 use wiregauge_report::units::{self, RateUnit};
 use wiregauge_stats::Estimate;
-use wiregauge_tune::{Advice, Candidate, Kept, Sense, Verdict, Why};
+use wiregauge_tune::{Advice, Candidate, Choice, Kept, Purpose, Sense, Verdict, Why};
 
 /// How a search ended.
 pub enum Ended {
@@ -109,6 +110,10 @@ impl Found {
         let Some(best) = &self.advice.best else {
             return vec!["no setting was found: the link failed at every setting tried".into()];
         };
+        let needed = match self.required(best) {
+            Some(exchanges) => format!("; about --confirm {exchanges} is required"),
+            None => String::new(),
+        };
         let mut missed = Vec::new();
         if !best.confirmed {
             missed.push("the setting found is not confirmed by a new run".into());
@@ -122,10 +127,24 @@ impl Found {
             match verdict.kept {
                 Kept::Kept => {}
                 Kept::Violated => missed.push(format!("{text}: violated, {found}")),
-                Kept::NotShown => missed.push(format!("{text}: not proven, {found}")),
+                Kept::NotShown => missed.push(format!("{text}: not proven, {found}{needed}")),
             }
         }
         missed
+    }
+
+    /// Length of a run that is expected to prove what the one that confirmed left open, as --confirm takes it.
+    fn required(&self, best: &Choice) -> Option<String> {
+        let probes = self.advice.probes.iter().zip(&self.taken).rev();
+        let mut runs = probes.filter(|((probe, _), _)| {
+            probe.at == best.at && probe.purpose == Purpose::Confirm && best.confirmed
+        });
+        let ((probe, _), taken) = runs.next()?;
+        let length = longer::required(&self.task, probe.exchanges, taken.as_ref()?)?;
+        Some(match &self.task.kind {
+            Kind::Exchanges(_) => length.to_string(),
+            Kind::Stream(_) => format!("{length}ms"),
+        })
     }
 
     /// Constraints with what was found of them.

@@ -4,6 +4,7 @@
 mod bench;
 mod found;
 mod json;
+mod longer;
 mod names;
 mod search;
 mod taken;

@@ -3,15 +3,17 @@
 
 use super::bench::{Bench, Tried};
 use super::found::{Confirmation, Ended, Failing, Found};
+use super::longer;
 use super::taken::Taken;
 use super::task::{self, Kind, Task};
 use crate::args::KeepArgs;
 use crate::caller::{Session, remark};
+use crate::commands::measure::remove;
 use crate::failure::StorageFailed;
 use crate::output::progress::Meter;
 use crate::output::style::{CAUTION, RESET};
 use anyhow::{Context, bail};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -136,6 +138,13 @@ struct State {
     spent: u64,
     /// A setting that was measured, to see later whether the link still lives.
     sound: Candidate,
+}
+
+/// A run that confirmed, and how long it took.
+struct Confirmed {
+    probe: Probe,
+    taken: Taken,
+    took: Duration,
 }
 
 /// What comes after a try.
@@ -305,23 +314,117 @@ impl Hunt<'_> {
         places: &mut Places,
         mut meter: Shared,
     ) -> anyhow::Result<Next> {
-        let tried = match probe.purpose {
+        match probe.purpose {
             Purpose::Confirm => {
                 let dir = places.next();
-                let meter = Box::new(meter.clone());
-                let tried =
-                    self.bench()
-                        .confirm(&probe.at, probe.exchanges, &dir, meter, self.session)?;
+                let begun = Instant::now();
+                let tried = self.confirm(probe, &dir, meter.clone())?;
                 if let Tried::Done(_) = &tried {
-                    state.confirmations.push(Confirmation { at: probe.at, dir });
+                    state.confirmations.push(Confirmation {
+                        at: probe.at,
+                        dir: dir.clone(),
+                    });
                 }
-                tried
+                let (last, tried) = match tried {
+                    Tried::Done(taken) => {
+                        let first = Confirmed {
+                            probe: *probe,
+                            taken,
+                            took: begun.elapsed(),
+                        };
+                        self.confirm_longer(first, &dir, search, state, &meter)?
+                    }
+                    other => (*probe, other),
+                };
+                self.heed(&last, tried, search, state)
             }
             Purpose::Explore | Purpose::Refine => {
                 let mut update = |part| meter.update(part);
-                link(self.bench().probe(&probe.at, probe.exchanges, &mut update))?.0
+                let probed = self.bench().probe(&probe.at, probe.exchanges, &mut update);
+                let tried = link(probed)?.0;
+                self.heed(probe, tried, search, state)
             }
+        }
+    }
+
+    fn confirm(&self, probe: &Probe, dir: &Path, meter: Shared) -> anyhow::Result<Tried> {
+        let meter = Box::new(meter);
+        self.bench()
+            .confirm(&probe.at, probe.exchanges, dir, meter, self.session)
+    }
+
+    /// Confirms again with a new and longer run, while a constraint stays open that one would decide and
+    /// there is time for it. Gives the last run that was completed; an earlier one counts as a probe.
+    fn confirm_longer(
+        &self,
+        mut last: Confirmed,
+        dir: &Path,
+        search: &mut Search,
+        state: &mut State,
+        meter: &Shared,
+    ) -> anyhow::Result<(Probe, Tried)> {
+        for _ in 0..longer::REPEATS {
+            let Some(exchanges) = self.longer(&last, state) else {
+                break;
+            };
+            let probe = Probe {
+                exchanges,
+                ..last.probe
+            };
+            let mut meter = meter.clone();
+            meter.says(format!("{}, longer", self.printed(&probe)));
+            let mut name = dir.as_os_str().to_owned();
+            name.push("-longer");
+            let longer_dir = PathBuf::from(name);
+            let begun = Instant::now();
+            let taken = match self.confirm(&probe, &longer_dir, meter)? {
+                Tried::Done(taken) => taken,
+                // What is known is kept; a dead link is found by the next probe.
+                Tried::Failed(_) | Tried::Stopped => {
+                    remove(&longer_dir);
+                    break;
+                }
+            };
+            remove(dir);
+            std::fs::rename(&longer_dir, dir).map_err(StorageFailed)?;
+            let open = Probe {
+                purpose: Purpose::Refine,
+                ..last.probe
+            };
+            self.heed(&open, Tried::Done(last.taken), search, state)?;
+            last = Confirmed {
+                probe,
+                taken,
+                took: begun.elapsed(),
+            };
+        }
+        Ok((last.probe, Tried::Done(last.taken)))
+    }
+
+    /// Exchanges of a longer confirmation, if one is expected to decide what this one left open, and
+    /// there is time for it.
+    fn longer(&self, last: &Confirmed, state: &State) -> Option<u64> {
+        if self.task.confirm.is_some() {
+            return None;
+        }
+        let exchanges = longer::required(&self.task, last.probe.exchanges, &last.taken)?;
+        let spent = state.begun.elapsed();
+        let allowed = match self.budget {
+            Some(budget) => budget.saturating_sub(spent),
+            None => longer::TIME.max(spent),
         };
+        let times = exchanges as f64 / last.probe.exchanges.max(1) as f64;
+        (last.took.as_secs_f64() * times <= allowed.as_secs_f64()).then_some(exchanges)
+    }
+
+    /// Tells the search what a probe gave.
+    fn heed(
+        &self,
+        probe: &Probe,
+        tried: Tried,
+        search: &mut Search,
+        state: &mut State,
+    ) -> anyhow::Result<Next> {
         let cost = self.task.cost(&probe.at, probe.exchanges);
         state.spent = state.spent.saturating_add(cost);
         match tried {

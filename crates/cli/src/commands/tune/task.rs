@@ -174,9 +174,9 @@ impl Task {
         }
     }
 
-    /// Fewer exchanges than this cannot show that a constraint on the tail is kept: below 3,688 the
-    /// largest of them is no bound of p99.9 at 95 %, below 368 none of p99 (docs/statistics.md);
-    /// neighbours are not independent, so nearly three times as many are taken. Of streams nobody knows before how
+    /// Fewer exchanges than this cannot show that a constraint on the tail is kept: below 4,837 independent
+    /// ones p99.9 has no upper bound at 95 %, below 483 p99 has none (docs/statistics.md); neighbours are
+    /// not independent, so twice as many are taken. Of streams nobody knows before how
     /// many transfers there will be.
     pub fn least_confirmation(&self) -> u64 {
         if matches!(self.kind, Kind::Stream(_)) {

@@ -1,7 +1,8 @@
 //! An exchange run in one table and one sentence.
 
-use super::{Brief, Fitted, SATURATED, of_limit, range, saturation};
-use crate::tables::exchange::{below, bounded, columns, dashes, intervals, point_cells, typical};
+use super::{Brief, Fitted, SATURATED, of_limit, saturation};
+use crate::tables::exchange::{below, columns, dashes, intervals, point_cells, typical};
+use crate::tables::percentile::{bounded, range};
 use crate::tables::table::Table;
 use crate::units::{RateUnit, grouped, percent};
 use wiregauge_explain::ExchangeVerdict;
@@ -10,7 +11,7 @@ use wiregauge_run::RunFile;
 use wiregauge_stats::Distribution;
 
 /// What a narrow terminal does without.
-const SPARE: &[&str] = &["TRT", "n", "lost", "max"];
+const SPARE: &[&str] = &["TRT", "n", "lost", "max", "exchanges/s"];
 
 /// One table and one sentence; and the tables that a flag requested.
 pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief {
@@ -158,13 +159,20 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
         ExchangeVerdict::DeviceBusy { .. } => {
             "the device limits: it needs nearly the whole TRT".into()
         }
-        ExchangeVerdict::OneAtATime { .. } => {
-            "one exchange at a time: a higher --depth may be faster".into()
+        ExchangeVerdict::OneAtATime { try_depth, .. } => match try_depth {
+            Some(_) => "one exchange at a time: a higher --depth may be faster".into(),
+            None => "the device allows only one exchange at a time".into(),
+        },
+        ExchangeVerdict::Connection { share } => {
+            format!("opening the link takes {} of each exchange", part(*share))
         }
         ExchangeVerdict::HostBehind { achieved, depth } => {
             format!("the host limits: depth {achieved:.1} of {depth} achieved")
         }
-        ExchangeVerdict::PerhapsMore { .. } => "a higher --depth may be faster".into(),
+        ExchangeVerdict::PerhapsMore { try_depth } => match try_depth {
+            Some(_) => "a higher --depth may be faster".into(),
+            None => "the device allows no higher --depth".into(),
+        },
         ExchangeVerdict::SlowestStage { .. } => "saturated".into(),
     })
 }
@@ -210,12 +218,8 @@ fn fastest(points: &[PointSummary]) -> Vec<String> {
 fn p99(
     points: &[PointSummary],
     name: &str,
-    of: impl Fn(&PointSummary) -> Option<&Distribution>,
+    of: impl Fn(&PointSummary) -> Option<&Distribution> + Clone,
 ) -> Option<String> {
-    let all = || points.iter().filter_map(&of).map(|times| &times.p99);
-    let lowest = all().min_by(|a, b| a.value.total_cmp(&b.value))?;
-    let highest = all().max_by(|a, b| a.value.total_cmp(&b.value))?;
-    let unit = typical(points, &of);
-    let (low, high) = (unit.show(lowest.value), bounded(unit, highest));
-    Some(range(name, unit.name(), low, high))
+    let all = points.iter().filter_map(&of).map(|times| &times.p99);
+    range(name, typical(points, &of), all)
 }

@@ -39,14 +39,6 @@ impl Brief {
     }
 }
 
-/// `p99 1.2 to >=2.0 ms`: the range of a figure over the rows, from shown values.
-fn range(name: &str, unit: &str, lowest: String, highest: String) -> String {
-    match lowest == highest.trim_start_matches(">=") {
-        true => format!("{name} {highest} {unit}"),
-        false => format!("{name} {lowest} to {highest} {unit}"),
-    }
-}
-
 /// The part of the limit that the fullest row uses.
 fn of_limit(used: impl Iterator<Item = f64>) -> Option<String> {
     let most = used.max_by(f64::total_cmp)? * 100.0;

@@ -1,9 +1,10 @@
 //! A stream run in one table and one sentence.
 
-use super::{Brief, Fitted, of_limit, range, saturation};
+use super::{Brief, Fitted, of_limit, saturation};
 use crate::tables::flow_rows::Row;
+use crate::tables::percentile::{bounded, range};
 use crate::tables::stream::{
-    buffers, columns, half_width, is_unreported, point_cells, quantile, typical_gap, unit_of,
+    buffers, columns, half_width, is_unreported, point_cells, typical_gap, unit_of,
 };
 use crate::tables::table::Table;
 use crate::units::{grouped, percent};
@@ -54,7 +55,7 @@ fn table(rows: &[Row<'_>]) -> Table {
             false => grouped(flow.counts.lost),
         });
         let gap = flow.gap.as_ref();
-        cells.push(gap.map_or("-".into(), |gap| quantile(gap_unit, &gap.p99)));
+        cells.push(gap.map_or("-".into(), |gap| bounded(gap_unit, &gap.p99)));
         if limit.is_some() {
             let used = flow.limit.as_ref().map(|limit| percent(limit.used));
             cells.push(used.unwrap_or("-".into()));
@@ -75,16 +76,10 @@ fn finding(rows: &[Row<'_>]) -> String {
     let limits = rows.iter().filter_map(|(_, flow)| flow.limit.as_ref());
     parts.extend(of_limit(limits.map(|limit| limit.used)));
     let unit = typical_gap(rows);
-    let gaps = || {
-        rows.iter()
-            .filter_map(|(_, flow)| Some(&flow.gap.as_ref()?.p99))
-    };
-    let lowest = gaps().min_by(|a, b| a.value.total_cmp(&b.value));
-    let highest = gaps().max_by(|a, b| a.value.total_cmp(&b.value));
-    parts.extend(lowest.zip(highest).map(|(low, high)| {
-        let (low, high) = (unit.show(low.value), quantile(unit, high));
-        range("gap p99", unit.name(), low, high)
-    }));
+    let gaps = rows
+        .iter()
+        .filter_map(|(_, flow)| Some(&flow.gap.as_ref()?.p99));
+    parts.extend(range("gap p99", unit, gaps));
     parts.push(arrived(rows));
     parts.join("; ")
 }

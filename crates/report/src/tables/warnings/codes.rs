@@ -63,9 +63,10 @@ codes! {
          achieved depth.",
         "Use --wait spin, --priority, or smaller sizes.";
     FewSamples "W05": "A percentile has no upper confidence bound.",
-        "There are too few independent samples for it, so the value is marked >=: more samples \
-         could give a much larger one. Autocorrelated samples are worth fewer independent ones.",
-        "Use --count 1000 or more for p99, --count 10000 or more for p99.9.";
+        "There are too few independent samples, so its interval is open, `47.70 (10.9 .. ?)`: the \
+         true value may be much larger. Autocorrelated samples are worth fewer independent ones.",
+        "Use the --count or --duration that the warning names. Independent samples required: 483 for \
+         p99, 4,837 for p99.9.";
     Behind "W06": "The schedule was not kept.",
         "Exchanges waited for earlier ones. RTT figures leave out that wait (coordinated omission); \
          times from the intended start include it.",
@@ -110,6 +111,17 @@ codes! {
         "The limit follows from the speed that the device or the system reports. It is not that of what \
          carried the data: an emulated bus, or a controller other than the reported one.",
         "Ignore the share of the limit, and check the speed that the link reports (wiregauge devices).";
+    Silence "W18": "Echoes come only after a constant silence.",
+        "A device that waits for the end of a line (readBytesUntil, readStringUntil) finds none in the \
+         request and answers only after its own timeout: RTT is that timeout.",
+        "Use --protocol lines, which ends each request with a newline, or a protocol without line \
+         ends in the device. If the device needs that long, there is nothing to do.";
+    Surplus "W19": "Each echo has surplus bytes.",
+        "The device adds bytes of its own, such as a line end (println adds \\r\\n). They are counted as \
+         stray, and on one link for all exchanges they displace the later echoes, which count as \
+         corrupted.",
+        "Use --protocol lines if the device answers with lines; otherwise let it send back what it \
+         received and nothing else (write instead of println).";
     BytesLost "W20": "Bytes of a stream were lost.",
         "The rate is that of what arrived.",
         "IN: the buffer of the device overflows while this host does not read; try a longer --queue \

@@ -1,9 +1,13 @@
 //! What keeps a figure from being trusted, and the remedy in the flags that the user is using.
 
 use super::codes::Code;
+use super::echo;
+use super::few_samples::{self, Needed};
 use super::warning::Warning;
-use crate::units::{percent, time};
-use wiregauge_record::{Disturbance, Ending, HostPlan, PointSummary, Schedule, Wait};
+use crate::units::{grouped, percent, time};
+use wiregauge_record::{
+    Connect, Disturbance, Ending, HostPlan, PointSummary, Protocol, Schedule, Wait,
+};
 use wiregauge_run::RunFile;
 
 /// A warning about a run or some of its points.
@@ -18,11 +22,17 @@ pub(in crate::tables) enum Found {
         asked: u32,
         achieved: f64,
     },
-    /// Too few samples for a percentile.
+    /// Too few independent samples for p99.
     FewSamples {
         points: Vec<u32>,
-        fewest: u64,
+        /// Exchanges of the point that needs most.
+        exchanges: u64,
+        /// How many independent samples these are worth.
         worth: f64,
+        /// What would be enough.
+        needed: Needed,
+        /// Only the percentile from the intended start has no bound.
+        intended: bool,
     },
     /// Device times cannot be true.
     ImpossibleTimes { points: Vec<u32>, worst: f64 },
@@ -33,7 +43,7 @@ pub(in crate::tables) enum Found {
         source: String,
     },
     /// The schedule was not kept.
-    Behind { points: Vec<u32> },
+    Behind { points: Vec<u32>, each: bool },
     /// The machine took time away.
     Steal { points: Vec<u32>, worst: f64 },
     /// The measuring thread was preempted.
@@ -56,6 +66,18 @@ pub(in crate::tables) enum Found {
         points: Vec<u32>,
         floor_ns: f64,
         wait: Wait,
+    },
+    /// Echoes came only after a silence of the device's own.
+    Silence {
+        points: Vec<u32>,
+        /// How long; `None` if longer than the timeout.
+        silence_ns: Option<f64>,
+    },
+    /// Each echo had more bytes than its request.
+    Surplus {
+        points: Vec<u32>,
+        /// How many; `None` where they displaced the later echoes, so that this is not known.
+        bytes: Option<u64>,
     },
     /// A load ran.
     Load { cpu: u32, memory: u32 },
@@ -87,9 +109,10 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         points,
         worst: worst(&missing),
     });
-    add(indices(&|p| p.counts.corrupted > 0), &|points| {
-        Found::Corrupted { points }
-    });
+    // What is only displaced is not damaged.
+    let displaced = |p: &PointSummary| plan.protocol == Protocol::Echo && echo::is_displaced(p);
+    let corrupted = indices(&|p| p.counts.corrupted > 0 && !displaced(p));
+    add(corrupted, &|points| Found::Corrupted { points });
     add(indices(&|p| p.ending != Ending::Complete), &|points| {
         Found::Cut { points }
     });
@@ -108,20 +131,13 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
             achieved: first.achieved_depth,
         });
     }
-    let few = |p: &PointSummary| p.rtt.as_ref().is_some_and(|rtt| rtt.p99.high.is_none());
-    let scarcest = file
-        .points
-        .iter()
-        .filter(|p| few(p))
-        .filter_map(|p| Some((p.counts.answered, p.rtt.as_ref()?.effective_n)))
-        .min_by(|a, b| a.1.total_cmp(&b.1));
-    if let Some((fewest, worth)) = scarcest {
-        add(indices(&few), &|points| Found::FewSamples {
-            points,
-            fewest,
-            worth,
-        });
-    }
+    warnings.extend(echo::of(file));
+    warnings.extend(few_samples::of(file));
+    let mut add = |points: Vec<u32>, make: &dyn Fn(Vec<u32>) -> Found| {
+        if !points.is_empty() {
+            warnings.push(make(points));
+        }
+    };
     let impossible = |p: &PointSummary| {
         p.counts.impossible_device_times as f64 / p.counts.answered.max(1) as f64
     };
@@ -150,7 +166,8 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         }
         _ => false,
     };
-    add(indices(&behind), &|points| Found::Behind { points });
+    let each = plan.connect == Connect::Each;
+    add(indices(&behind), &|points| Found::Behind { points, each });
     let disturbed = file.points.iter();
     let disturbed = disturbed.map(|p| (p.point.index, &p.disturbances[..]));
     add_disturbances(disturbed, &plan.host, &mut add);
@@ -318,25 +335,28 @@ impl Found {
             ),
             Found::FewSamples {
                 points,
-                fewest,
+                exchanges,
                 worth,
-            } => Warning::new(
-                Code::FewSamples,
-                format!(
-                    "p99 has no upper confidence bound ({}; marked >=)",
-                    named(points)
-                ),
-                format!(
-                    ": {fewest} exchanges{} are too few. Use --count 1000 or more for p99, --count 10000 for \
-                     p99.9.",
-                    match worth.round() {
-                        worth if worth < *fewest as f64 => format!(
-                            ", worth about {worth} independent ones because samples are autocorrelated,"
-                        ),
-                        _ => String::new(),
-                    }
-                ),
-            ),
+                needed,
+                intended,
+            } => {
+                let which = match intended {
+                    true => "p99 from the intended start",
+                    false => "p99",
+                };
+                Warning::new(
+                    Code::FewSamples,
+                    format!(
+                        "{which} has no upper confidence bound ({}); about {needed}",
+                        named(points)
+                    ),
+                    format!(
+                        ": {} exchanges are worth {} independent samples at p99, too few.",
+                        grouped(*exchanges),
+                        grouped(worth.floor() as u64)
+                    ),
+                )
+            }
             Found::ImpossibleTimes { points, worst } => Warning::new(
                 Code::ImpossibleTimes,
                 format!(
@@ -363,11 +383,17 @@ impl Found {
                      controller than the reported one, may be faster."
                 ),
             ),
-            Found::Behind { points } => Warning::new(
+            Found::Behind { points, each } => Warning::new(
                 Code::Behind,
                 format!("the schedule was not kept ({})", named(points)),
-                ": exchanges waited for earlier ones. Use the table from the intended start; try a higher \
-                 --depth or a longer --interval.",
+                // Exchanges that open the link are one at a time.
+                format!(
+                    ": exchanges waited for earlier ones. Use the table from the intended start; try {}.",
+                    match each {
+                        true => "--connect once or a longer --interval",
+                        false => "a higher --depth or a longer --interval",
+                    }
+                ),
             ),
             Found::Steal { points, worst } => Warning::new(
                 Code::Steal,
@@ -449,6 +475,34 @@ impl Found {
                     }
                     _ => ": the figures show the host more than the device.",
                 },
+            ),
+            Found::Silence { points, silence_ns } => Warning::new(
+                Code::Silence,
+                match silence_ns {
+                    Some(ns) => format!(
+                        "echoes come only after a constant silence of {} ({})",
+                        time(*ns),
+                        named(points)
+                    ),
+                    None => format!("all echoes came after the timeout ({})", named(points)),
+                },
+                ": a device that waits for the end of a line answers only after its own timeout. Try --protocol \
+                 lines, which ends each request with a newline.",
+            ),
+            Found::Surplus { points, bytes } => Warning::new(
+                Code::Surplus,
+                match bytes {
+                    Some(1) => format!("each echo has 1 surplus byte ({})", named(points)),
+                    Some(bytes) => {
+                        format!("each echo has {bytes} surplus bytes ({})", named(points))
+                    }
+                    None => format!(
+                        "echoes are displaced by surplus bytes, and count as corrupted ({})",
+                        named(points)
+                    ),
+                },
+                ": the device adds them, such as the line end of println. Try --protocol lines, or write \
+                 instead of println in the device.",
             ),
             Found::Load { cpu, memory } => load(*cpu, *memory),
             Found::Cut { points } => cut(points),

@@ -2,7 +2,9 @@
 
 mod closed_loop;
 mod codes;
+mod echo;
 mod exchange;
+mod few_samples;
 mod stream;
 mod warning;
 

@@ -1,0 +1,97 @@
+//! Points whose p99 has no upper confidence bound, and how many exchanges would give it one.
+
+use super::exchange::Found;
+use crate::units::grouped;
+use std::fmt;
+use wiregauge_record::{Limit, PointSummary};
+use wiregauge_run::RunFile;
+use wiregauge_stats::{Distribution, samples_to_bound};
+
+/// What would be enough, in the flag that limits the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::tables) enum Needed {
+    /// So many exchanges at each point.
+    Count(u64),
+    /// So many seconds for each point.
+    Seconds(u64),
+}
+
+impl fmt::Display for Needed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Needed::Count(count) => write!(
+                f,
+                "{} exchanges are required (--count {count})",
+                grouped(count)
+            ),
+            Needed::Seconds(seconds) => write!(f, "{0} s are required (--duration {0}s)", seconds),
+        }
+    }
+}
+
+/// The warning, if a point deserves it.
+pub(super) fn of(file: &RunFile) -> Option<Found> {
+    let open = |times: &Option<Distribution>| {
+        let times = times.as_ref().filter(|times| times.p99.high.is_none())?;
+        Some((times.n, worth(times)))
+    };
+    let scarce = |point: &PointSummary| open(&point.rtt).or_else(|| open(&point.from_intended));
+    let points: Vec<&PointSummary> = file.points.iter().filter(|p| scarce(p).is_some()).collect();
+    let most = points
+        .iter()
+        .filter_map(|point| {
+            let (n, worth) = scarce(point)?;
+            Some((needed(file.plan.limit, point, n, worth), n, worth))
+        })
+        .max_by(|a, b| amount(a.0).cmp(&amount(b.0)))?;
+    let (needed, exchanges, worth) = most;
+    Some(Found::FewSamples {
+        points: points.iter().map(|point| point.point.index).collect(),
+        exchanges,
+        worth,
+        needed,
+        intended: points.iter().all(|point| open(&point.rtt).is_none()),
+    })
+}
+
+/// Independent samples at p99.
+fn worth(times: &Distribution) -> f64 {
+    times.p99_effective_n.unwrap_or(times.effective_n)
+}
+
+/// With the dependence that was found among `n` exchanges, which are worth so many independent ones.
+fn needed(limit: Limit, point: &PointSummary, n: u64, worth: f64) -> Needed {
+    let n = n.max(1) as f64;
+    let samples = samples_to_bound(0.99, n / worth.max(1.0)) as f64;
+    match limit {
+        Limit::Count(_) => Needed::Count(rounded_up(samples)),
+        Limit::DurationNs(_) => {
+            let seconds = samples / n * point.elapsed_ns as f64 / 1e9;
+            Needed::Seconds(rounded_up(seconds.max(1.0)))
+        }
+    }
+}
+
+fn amount(needed: Needed) -> u64 {
+    match needed {
+        Needed::Count(amount) | Needed::Seconds(amount) => amount,
+    }
+}
+
+/// Two digits, so that "about" is true.
+fn rounded_up(value: f64) -> u64 {
+    let step = 10_f64.powf((value.log10().floor() - 1.0).max(0.0));
+    ((value / step).ceil() * step) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_digits_are_kept_and_nothing_is_promised_that_is_too_few() {
+        for (value, rounded) in [(3.2, 4), (44.1, 45), (483.0, 490), (5_801.0, 5_900)] {
+            assert_eq!(rounded_up(value), rounded);
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Warnings of runs whose samples are made here: what they say agrees with the rule behind them.
+
+use crate::common;
+
+use common::{Random, exchange_run, plan};
+use wiregauge_record::{
+    BusLimit, Ending, Limit, Phase, Plan, Point, PointSummary, Protocol, ResourceUse, Sample,
+    Schedule, Status, Summariser,
+};
+use wiregauge_report::tables;
+use wiregauge_run::{AnyRun, RunFile};
+
+/// Exchanges of some 20 us; now and then `burst` of them in a row have another delay, two in a hundred in all.
+fn bursts(n: u64, burst: u64) -> impl Iterator<Item = (u64, u64)> {
+    let mut random = Random(0x1234_5678_9ABC_DEF1);
+    let mut left = 0;
+    (0..=n).map(move |sequence| {
+        if left == 0 && random.bits(20) < (1 << 20) / 50 / burst {
+            left = burst;
+        }
+        let delayed = left > 0;
+        left = left.saturating_sub(1);
+        let delay = match delayed {
+            true => 1_000_000 + random.bits(16),
+            false => 0,
+        };
+        (sequence, delay)
+    })
+}
+
+/// A run of one point of which the delay is part of the RTT, or else of the start.
+fn run(dir: &std::path::Path, plan: &Plan, n: u64, burst: u64, in_rtt: bool) -> AnyRun {
+    exchange_run(dir, plan, |_| {
+        let mut random = Random(7);
+        bursts(n, burst).map(move |(sequence, delay)| {
+            let intended_ns = sequence * 2_000_000;
+            let (late, slow) = if in_rtt { (0, delay) } else { (delay, 0) };
+            Sample {
+                sequence,
+                intended_ns,
+                start_ns: intended_ns + late,
+                rtt_ns: 20_000 + random.bits(12) + slow,
+                bytes_out: 16,
+                bytes_in: 48,
+                outstanding: 1,
+                phase: if sequence == 0 {
+                    Phase::First
+                } else {
+                    Phase::Measured
+                },
+                ..Sample::default()
+            }
+        })
+    })
+}
+
+fn point(run: &AnyRun) -> PointSummary {
+    match run {
+        AnyRun::Exchange(run) => run.file.points[0].clone(),
+        _ => panic!("an exchange run"),
+    }
+}
+
+/// Finding and advice of the warning about p99, if there is one.
+fn few_samples(run: &AnyRun) -> Option<String> {
+    let warnings = tables::of(run, false).warnings;
+    let found = warnings.iter().find(|warning| warning.code == "W05");
+    found.map(ToString::to_string)
+}
+
+/// The number that follows a flag.
+fn number_after(text: &str, flag: &str) -> u64 {
+    let (_, rest) = text.split_once(flag).expect(flag);
+    let digits = rest.trim_start();
+    let end = digits.find(|c: char| !c.is_ascii_digit());
+    let end = end.expect("text after the number");
+    digits[..end].parse().expect("a number")
+}
+
+#[test]
+fn the_number_of_exchanges_that_p99_requires_follows_from_the_dependence_and_is_enough() {
+    let home = tempfile::tempdir().expect("a directory");
+    let one = plan(1);
+    let few = run(&home.path().join("few"), &one, 5_000, 40, true);
+    let rtt = point(&few).rtt.expect("answers");
+    assert!(rtt.p99.high.is_none() && rtt.n == 5_000, "{rtt:?}");
+    let text = few_samples(&few).expect("a warning");
+    let count = number_after(&text, "--count");
+    assert!(count > 5_000, "more than there were: {text}");
+    let said = format!(
+        "5,000 exchanges are worth {:.0} ",
+        rtt.p99_effective_n.expect("n").floor()
+    );
+    assert!(text.contains(&said), "{said}: {text}");
+    let enough = run(&home.path().join("enough"), &one, 2 * count, 40, true);
+    assert_eq!(few_samples(&enough), None, "{count}");
+    // A run by time gets a time.
+    let timed = Plan {
+        limit: Limit::DurationNs(10_000_000_000),
+        ..one
+    };
+    let text = few_samples(&run(&home.path().join("timed"), &timed, 5_000, 40, true));
+    let text = text.expect("a warning");
+    assert!(number_after(&text, "--duration") >= 1, "{text}");
+    assert!(!text.contains("--count"), "{text}");
+}
+
+#[test]
+fn a_percentile_from_the_intended_start_alone_without_a_bound_is_reported() {
+    let home = tempfile::tempdir().expect("a directory");
+    let scheduled = Plan {
+        schedule: Schedule::EveryNs(2_000_000),
+        ..plan(1)
+    };
+    let run = run(&home.path().join("run"), &scheduled, 5_000, 40, false);
+    let summary = point(&run);
+    let open = |times: &Option<wiregauge_stats::Distribution>| {
+        times.as_ref().expect("answers").p99.high.is_none()
+    };
+    assert!(!open(&summary.rtt) && open(&summary.from_intended));
+    let text = few_samples(&run).expect("a warning");
+    assert!(
+        text.starts_with("p99 from the intended start has no upper confidence bound"),
+        "{text}"
+    );
+    assert!(number_after(&text, "--count") > 5_000, "{text}");
+}
+
+#[test]
+fn a_table_with_an_open_interval_says_what_its_mark_means() {
+    let home = tempfile::tempdir().expect("a directory");
+    let run = run(home.path().join("run").as_path(), &plan(1), 5_000, 40, true);
+    let tables = tables::of(&run, false);
+    let brief = tables.brief.expect("a table");
+    let text: String = brief.tables(100).map(|table| table.text()).collect();
+    assert!(text.contains(".. ?)") && !text.contains(">="), "{text}");
+    assert!(text.contains("?: too few independent samples"), "{text}");
+    assert!(brief.finding.contains(".. ?) us"), "{}", brief.finding);
+}
+
+/// An echo run of points with these RTTs, `stray` bytes more than the echoes of each.
+fn echo(address: &str, points: &[&dyn Fn(u64) -> u64], stray: u64) -> RunFile {
+    let plan = Plan {
+        address: address.to_owned(),
+        protocol: Protocol::Echo,
+        points: (0..points.len() as u32)
+            .map(|index| Point {
+                in_bytes: 16,
+                depth: 1,
+                ..common::point(index)
+            })
+            .collect(),
+        ..plan(1)
+    };
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = exchange_run(&dir.path().join("run"), &plan, |point| {
+        let rtt = points[point.index as usize];
+        (0..=100).map(move |sequence| Sample {
+            sequence,
+            start_ns: sequence * 1_000_000_000,
+            intended_ns: sequence * 1_000_000_000,
+            rtt_ns: rtt(sequence),
+            bytes_out: 16,
+            bytes_in: 16,
+            outstanding: 1,
+            phase: if sequence == 0 {
+                Phase::First
+            } else {
+                Phase::Measured
+            },
+            ..Sample::default()
+        })
+    });
+    let AnyRun::Exchange(run) = run else {
+        panic!("an exchange run")
+    };
+    let mut file = run.file;
+    for point in &mut file.points {
+        point.counts.stray_bytes = stray;
+    }
+    file
+}
+
+/// The lines of the warnings with this code.
+fn lines(file: &RunFile, code: &str) -> Vec<String> {
+    let warnings = tables::of_exchange(file, false).warnings;
+    let of_code = warnings.iter().filter(|warning| warning.code == code);
+    of_code.map(ToString::to_string).collect()
+}
+
+const BOARD: &str = "serial:///dev/ttyACM0";
+
+/// The timeout of a sketch, and what its loop adds.
+fn timeout(sequence: u64) -> u64 {
+    298_000_000 + sequence * 37 % 1_000 * 1_000
+}
+
+/// The time of a sketch that needs no line end.
+fn answered(sequence: u64) -> u64 {
+    980_000 + sequence * 37 % 100 * 1_000
+}
+
+#[test]
+fn echoes_after_a_constant_silence_are_named_and_lines_are_suggested() {
+    let file = echo(BOARD, &[&timeout, &answered], 0);
+    let found = lines(&file, "W18");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with("echoes come only after a constant silence of 298.")
+            && found[0].contains("(row 1)")
+            && found[0].contains("Try --protocol lines"),
+        "{found:?}"
+    );
+    // A device that takes as long, but not always, computes; a datagram has an end of its own.
+    let computes = |sequence: u64| 200_000_000 + sequence * 37 % 100 * 1_000_000;
+    assert!(lines(&echo(BOARD, &[&computes], 0), "W18").is_empty());
+    assert!(lines(&echo("udp://10.0.0.5:7", &[&timeout], 0), "W18").is_empty());
+}
+
+#[test]
+fn what_the_link_explains_is_no_silence_of_the_device() {
+    let mut far = echo("tcp://10.0.0.5:7", &[&timeout], 0);
+    assert_eq!(lines(&far, "W18").len(), 1);
+    // The connection took as long: a network.
+    far.points[0].open_ns = Some(297_000_000);
+    assert!(lines(&far, "W18").is_empty());
+    // 32 B at 110 baud take 2.9 s.
+    let mut slow = echo(BOARD, &[&|sequence| 10 * timeout(sequence)], 0);
+    assert_eq!(lines(&slow, "W18").len(), 1);
+    slow.points[0].limit = Some(BusLimit {
+        bytes_s: 11.0,
+        shared: false,
+        source: "UART".into(),
+        used: 1.0,
+    });
+    assert!(lines(&slow, "W18").is_empty());
+}
+
+#[test]
+fn echoes_that_all_come_after_the_timeout_are_named() {
+    let mut file = echo(BOARD, &[&answered], 0);
+    let plan = file.plan.clone();
+    let mut late = Summariser::new(&plan, plan.points[0], None);
+    for sequence in 0..20 {
+        for status in [Status::Lost, Status::Late] {
+            late.push(&Sample {
+                sequence,
+                rtt_ns: 1_000_000_000,
+                status,
+                ..Sample::default()
+            });
+        }
+    }
+    file.points[0] = late.finish(Ending::Complete, 0, None, ResourceUse::default());
+    let found = lines(&file, "W18");
+    assert!(
+        found.len() == 1 && found[0].starts_with("all echoes came after the timeout (row 1)"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_constant_surplus_of_each_echo_is_named_and_other_stray_bytes_are_not() {
+    for stray in [200, 198, 202] {
+        let found = lines(&echo(BOARD, &[&answered], stray), "W19");
+        assert!(
+            found.len() == 1 && found[0].starts_with("each echo has 2 surplus bytes (row 1)"),
+            "{stray}: {found:?}"
+        );
+    }
+    // Now and then a line of a log is none of the echoes'.
+    for stray in [0, 40, 137, 250] {
+        let found = lines(&echo(BOARD, &[&answered], stray), "W19");
+        assert!(found.is_empty(), "{stray}: {found:?}");
+    }
+    // Echoes that are not whole leave stray bytes as well.
+    let mut lossy = echo(BOARD, &[&answered], 200);
+    lossy.points[0].counts.lost = 20;
+    lossy.points[0].counts.exchanges += 20;
+    assert!(lines(&lossy, "W19").is_empty());
+    // Only an echo has no bytes of its own.
+    let mut other = echo(BOARD, &[&timeout], 200);
+    other.plan.protocol = Protocol::Lines;
+    assert!(lines(&other, "W19").is_empty() && lines(&other, "W18").is_empty());
+}
+
+#[test]
+fn echoes_that_surplus_bytes_displace_are_not_called_damaged() {
+    let mut file = echo(BOARD, &[&answered], 100 * 16 + 2);
+    let counts = &mut file.points[0].counts;
+    (counts.corrupted, counts.answered) = (counts.answered, 0);
+    let found = lines(&file, "W19");
+    assert!(
+        found.len() == 1 && found[0].contains("displaced by surplus bytes"),
+        "{found:?}"
+    );
+    assert!(lines(&file, "W02").is_empty());
+    // On a line that damages them nothing whole is left.
+    file.points[0].counts.stray_bytes = 10;
+    assert!(lines(&file, "W19").is_empty());
+    assert_eq!(lines(&file, "W02").len(), 1);
+}
