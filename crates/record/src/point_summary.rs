@@ -59,6 +59,20 @@ pub struct BusLimit {
     pub used: f64,
 }
 
+impl BusLimit {
+    /// The same limit, used as much as these rates of an exchange use it.
+    pub fn used_by(self, rate: &Throughput) -> BusLimit {
+        let carried = match self.shared {
+            true => rate.out_bytes_s + rate.in_bytes_s,
+            false => rate.out_bytes_s.max(rate.in_bytes_s),
+        };
+        BusLimit {
+            used: carried / self.bytes_s,
+            ..self
+        }
+    }
+}
+
 /// What the device said of itself in answer to HELLO.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Responder {
