@@ -89,6 +89,7 @@ def write_exchange_run(
     depth=1,
     timeout_ns=None,
     below_ns=(),
+    by_end=False,
     recompute=True,
 ):
     """Write a series of RTT as a stored exchange run, and give its path.
@@ -101,6 +102,8 @@ def write_exchange_run(
                 it ended (depth 1).
     start_ns    start of each; None: as above; with `interval`, a start waits for the end of the
                 exchange before (a control loop of depth 1).
+    by_end      the series is in the order of the requests; store the rows in the order in which
+                the exchanges ended, as the program does.
     recompute   let the program compute the figures of run.json from the samples; False leaves
                 zeros (enough for `deadline`, which reads the samples).
     """
@@ -120,6 +123,9 @@ def write_exchange_run(
         }
         cells.append(cell)
         table = _exchange_table(rtt, state, start, interval, cell)
+        if by_end:
+            end = table["start_ns"].to_numpy() + table["rtt_ns"].to_numpy()
+            table = table.take(np.argsort(end, kind="stable"))
         metadata = {
             "wiregauge.schema": "1",
             "wiregauge.address": "null:",
