@@ -138,7 +138,6 @@ def write_exchange_run(
             path / "samples" / f"point-{index:04}.parquet",
             compression="snappy",
             use_dictionary=["phase", "status"],
-            store_schema=False,
         )
         summaries.append(_empty_summary(cell))
     plan = {

@@ -93,7 +93,7 @@ def exchanges(checks: Checks, home: Path, part: float) -> None:
         measure("unix", unix, "--depth", "1,8,32", *count(3000))
         measure("wide", unix, "--in", "100000", "--depth", "2", *count(300))
     bus = ("--bus", "full-speed", "--service-time", "300us", "--jitter", "100us")
-    with serving(f"pty:{home}/board", *bus) as board:
+    with serving(f"pty:{home}/board.tty", *bus) as board:
         run = measure("board", board, "--in", "48,2000", "--depth", "1,2", *count(200))
         used = [point["limit"] for point in run["points"]]
         checks.that(all(used), "a modelled bus has a limit", used)
@@ -120,7 +120,7 @@ def streams(checks: Checks, home: Path, part: float) -> None:
     with serving("udp://127.0.0.1:0", "--drop", "1%", "--duplicate", "1%") as udp:
         rates = ("--rate", "100kB/s", "--loss", "1e-6")
         measure("lossy", udp, "--direction", "in", "--transfer", "1000", *rates)
-    with serving(f"pty:{home}/stream-board", "--bus", "full-speed") as board:
+    with serving(f"pty:{home}/stream.tty", "--bus", "full-speed") as board:
         rates = ("--rate", "200kB/s,800kB/s", "--loss", "0.05")
         measure("stream-board", board, "--direction", "in,out", "--transfer", "64,4k", *rates)
     measure("null", "null://", "--direction", "in,out", "--transfer", "64k", "--queue", "1,4")
