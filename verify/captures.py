@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import socket
 import struct
@@ -136,7 +137,7 @@ class Tcpdump:
 
 def capture(home: Path):
     """A capture that has begun; None with the reason where it is not permitted."""
-    if shutil.which("tcpdump"):
+    if shutil.which("tcpdump") and os.environ.get("WIREGAUGE_CAPTURE") != "raw":
         with contextlib.suppress(OSError):
             return Tcpdump(home), ""
     try:

@@ -143,7 +143,7 @@ def loops(checks: Checks, home: Path, part: float) -> None:
 
 def run(quick: bool, keep: str | None = None) -> bool:
     """Make the runs and compare them; True if every figure is the samples'."""
-    part = 0.3 if quick else 1.0
+    part = 0.16 if quick else 1.0
     good = True
     with scratch(keep) as home:
         for kind in (exchanges, streams, loops):

@@ -53,7 +53,7 @@ def tables(text: str) -> list[Table]:
 
 def number(cell: str) -> tuple[float, int] | None:
     """The number that a cell shows and its decimals."""
-    match = re.search(r"-?[\d,]+(?:\.(\d+))?(?:e-?\d+)?", cell)
+    match = re.search(r"-?[\d,]+(?:\.(\d+))?(?:e-?\d+)?", cell.removeprefix("+-"))
     if not match:
         return None
     return float(match.group(0).replace(",", "")), len(match.group(1) or "")
@@ -74,12 +74,12 @@ def check_cell(checks: Checks, cell: str, value, scale: float, what: str, where:
 
 
 def check_percentile(checks: Checks, cell: str, estimate, scale, what, where) -> None:
-    """A percentile without an upper bound is marked."""
+    """A percentile without an upper bound is marked: `>=47.70`, or `47.70 (10.92 .. ?)`."""
     if estimate is None:
         check_cell(checks, cell, None, scale, what, where)
         return
     check_cell(checks, cell, estimate["value"], scale, what, where)
-    marked = cell.startswith(">=")
+    marked = cell.startswith(">=") or cell.endswith("?)")
     unbounded = estimate["high"] is None
     checks.that(
         marked == unbounded, "table: mark of a missing bound", f"{where}: {cell}, {estimate}"
@@ -290,8 +290,27 @@ def _buffers(checks: Checks, rows, text: str, where: str) -> None:
         checks.that(mark == marked, "table: mark of an extrapolation", f"{where}: {need}")
 
 
+def _tested(checks: Checks, run: dict, text: str, where: str) -> None:
+    """The table of tested preloads."""
+    points = [point for point in run["points"] if point["point"]["aim"] == "hold"]
+    found = [table for table in tables(text) if table.title.startswith("Tested preloads")]
+    checks.equal(len(found[0].rows) if found else 0, len(points), "table: tested preloads", where)
+    for at, point in enumerate(points if found else []):
+        bytes_s = point["point"]["rate_hz"] * point["point"]["channels"] * 2
+        cells = {
+            "preload kB": (point["point"]["preload_bytes"], 1e3),
+            "latency ms": (point["point"]["preload_bytes"] / bytes_s * 1e9, 1e6),
+            "overruns": (point["overruns"], 1),
+            "underruns": (point["underruns"], 1),
+            "needed ms": (point["needed_ns"], 1e6),
+        }
+        for head, (value, scale) in cells.items():
+            check_cell(checks, found[0].column(head)[at], value, scale, head, where)
+
+
 def check_loop(checks: Checks, run: dict, text: str, where: str) -> None:
     """The tables of a loop run, printed with --full."""
+    _tested(checks, run, text, where)
     points = [point for point in run["points"] if point["point"]["aim"] == "curve"]
     plain = check_cell
     for table in tables(text):
