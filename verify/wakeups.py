@@ -1,6 +1,6 @@
 """Wake-up delays of `loop` beside those of cyclictest (Debian: rt-tests), in turns on this host.
 
-Two programs never meet the same disturbances, so nothing is judged here: the figures are printed."""
+Two programs never meet the same disturbances, so nothing is judged: the figures are printed."""
 
 from __future__ import annotations
 
