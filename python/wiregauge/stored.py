@@ -56,6 +56,7 @@ EXPORT: dict[str, v.Convert] = {
     "parquet": v.path,
     "json": v.path,
     "data": v.switch,
+    "recompute": v.switch,
 }
 DEVICES: dict[str, v.Convert] = {"probe": v.switch}
 DEMO: dict[str, v.Convert] = {"store": v.path}
@@ -440,6 +441,7 @@ def export(
     parquet: v.Path | None = None,
     json: v.Path | None = None,
     data: bool = False,
+    recompute: bool = False,
 ) -> list[Path]:
     """Export a stored run as CSV, Parquet or JSON.
 
@@ -455,6 +457,8 @@ def export(
         Plan, conditions and summaries.
     data
         With `csv`: also the bytes of each answer, in hexadecimal, if the run stored them.
+    recompute
+        With `json`, of an exchange run: compute the figures again from the stored samples.
 
     Returns
     -------

@@ -256,3 +256,17 @@ pub struct PointSummary {
     /// Why the figures deserve a second look.
     pub disturbances: Vec<Disturbance>,
 }
+
+impl PointSummary {
+    /// The part of the mean number outstanding that can be missing although nothing delayed a request: at the
+    /// end nothing is left to start, and all places but one may stay empty for as long as the longest exchange
+    /// is awaited, a lost one for the timeout.
+    pub fn drained_depth(&self, timeout_ns: u64) -> f64 {
+        let longest_ns = match self.counts.lost + self.counts.late {
+            0 => self.rtt.as_ref().map_or(0.0, |rtt| rtt.max),
+            _ => timeout_ns as f64,
+        };
+        let places = self.point.depth.saturating_sub(1);
+        f64::from(places) * longest_ns / self.elapsed_ns.max(1) as f64
+    }
+}

@@ -123,7 +123,9 @@ impl Caller<'_> {
                 summariser.finish(end.ending, end.stray_bytes, opening, end.resources);
             summary.batch = end.batch;
             summary.disturbances = end.disturbances;
-            summary.limit = limit.clone().map(|limit| limit.used_by(&summary.throughput));
+            summary.limit = limit
+                .clone()
+                .map(|limit| limit.used_by(&summary.throughput));
             sink.end_point(summary)?;
             if end.error.is_some() {
                 return Ok(());
