@@ -280,6 +280,10 @@ def check(checks: Checks, path: Path, packets: list[Packet], address: str, lossy
         if not lossy:
             none = np.all(np.isin(status, ["ok", "reordered"]))
             checks.that(none, "nothing is lost that was on the wire", where)
+        # By how much later than the promptest one each request passed after its start.
+        order = np.argsort(rows["sequence"][first])
+        after = [frame.first_ns for frame in asked] - rows["start_ns"][first][order]
+        after = after - after.min()
         differences = np.array(differences)
         # The capture stamps within the program's own interval, but for the resolution of clocks.
         early = int(np.sum(differences < -1000))
@@ -289,7 +293,9 @@ def check(checks: Checks, path: Path, packets: list[Packet], address: str, lossy
             depth = point["point"]["depth"]
             print(
                 f"    {where}: depth {depth}, {len(status):,} exchanges, wire p50 "
-                f"{wire / 1e3:.1f} us; tool minus capture in us: {describe(differences)}"
+                f"{wire / 1e3:.1f} us; tool minus capture in us: {describe(differences)}; "
+                f"start to wire, over the promptest: p50 {np.median(after) / 1e3:.1f}, p99 "
+                f"{np.quantile(after, 0.99) / 1e3:.1f}"
             )
 
 

@@ -384,19 +384,16 @@ class Checks:
             same = abs(found - expected) <= atol + rtol * abs(expected)
         return self.that(same, name, f"{where}: found {found}, expected {expected}")
 
-    def report(self, most: int = 20) -> bool:
-        """Print the counts and what failed; True if all held."""
+    def report(self, most: int = 3) -> bool:
+        """Print the counts, and of each check the first that failed; True if all held."""
         for name, count in sorted(self.counts.items()):
-            failed = sum(1 for failed, _ in self.failures if failed == name)
-            known = self.deviations[name]
-            notes = [f"{failed} failed"] if failed else []
-            if known:
-                notes.append(f"{known} known deviations: {self.known[name]}")
+            of_name = [detail for failed, detail in self.failures if failed == name]
+            notes = [f"{len(of_name):,} FAILED"] if of_name else []
+            if self.deviations[name]:
+                notes.append(f"{self.deviations[name]:,} known deviations: {self.known[name]}")
             print(f"  {count:>9,} {name}" + (": " + "; ".join(notes) if notes else ""))
-        for name, detail in self.failures[:most]:
-            print(f"  FAILED {name}: {detail}")
-        if len(self.failures) > most:
-            print(f"  ... and {len(self.failures) - most} more")
+            for detail in of_name[:most]:
+                print(f"            {detail}")
         return not self.failures
 
 

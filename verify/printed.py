@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 
 from common import Checks, wiregauge
 
@@ -39,7 +40,9 @@ def tables(text: str) -> list[Table]:
 
     def close():
         rows = [split(line) for line in lines]
-        if len(rows) > 1 and all(len(row) == len(rows[0]) for row in rows):
+        # Footnotes below the rows have other cells.
+        rows = list(takewhile(lambda row: len(row) == len(rows[0]), rows))
+        if len(rows) > 1:
             found.append(Table(title, rows[0], rows[1:]))
 
     for line in [*text.splitlines(), ""]:
@@ -355,6 +358,12 @@ def check_loop(checks: Checks, run: dict, text: str, where: str) -> None:
             _row(checks, table, at, cells, where)
 
 
+#: The beginnings of titles that each kind of run must have.
+TITLES = {
+    "exchange": ("RTT in", "TRT in"),
+    "stream": ("Rates", "Times in"),
+    "loop": ("Throughput of|Latency needed|Tested preloads",),
+}
 CHECKS = {"exchange": check_exchange, "stream": check_stream, "loop": check_loop}
 
 
@@ -363,6 +372,9 @@ def check_run(checks: Checks, run: dict, path) -> int:
     text = wiregauge("show", path, "--full")
     before = sum(checks.counts.values())
     CHECKS[run["kind"]](checks, run, text, str(path))
+    for title in TITLES[run["kind"]]:
+        there = any(re.match(title, table.title) for table in tables(text))
+        checks.that(there, "the expected tables are printed", f"{path}: {title}")
     found = sum(checks.counts.values()) - before
     checks.that(found > 0, "a printed table was compared", str(path))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 
+import numpy as np
 from common import Checks, samples
 from exchange_figures import answers, by_request, measured, trt
 from say_figures import intervals, percentages
@@ -74,9 +75,11 @@ def check_verdict(checks: Checks, run: dict, split: dict, path, where: str) -> N
             checks.equal(
                 verdict["faster"], there / rate, "a gain is that of the rates", detail, 1e-9
             )
-            possible = verdict["depth"] / depth
-            explained = there / rate <= possible * 1.1 or LOSSES.search(words)
-            checks.that(explained, "a gain beyond what depth can give names its cause", detail)
+            # N outstanding are at most N times as fast as one, unless something else differs.
+            explained = there / rate <= verdict["depth"] / depth * 1.1 or LOSSES.search(words)
+            name = "a gain beyond what depth can give is not called overlap"
+            lossless = "" if clean(here) else ", with losses"
+            checks.that(explained, name + lossless, detail)
     if kind == "slowest-stage":
         best = max(rates.values(), default=0)
         checks.that(best <= GAIN * rate, "`a higher depth does not help` is not refuted", detail)
@@ -87,6 +90,12 @@ def check_verdict(checks: Checks, run: dict, split: dict, path, where: str) -> N
         useless = [p for p in useless if p["throughput"]["exchanges_s"] <= SCATTER * rate]
         checks.that(not useless, "advice to try a depth is not refuted by the run", detail)
         checks.that(int(tried.group(1)) > depth, "a depth to try is deeper", detail)
+    if kind == "schedule":
+        rows = by_request(measured(samples(path, here["point"]["index"])))
+        late = np.median(rows["start_ns"] - rows["intended_ns"])
+        period = run["plan"]["schedule"]["every-ns"]
+        detail = f"{where}: {words}; half of the requests started {late / period:.2f} periods late"
+        checks.that(late <= period, "the schedule limits only where it is kept", detail)
     if kind == "host-behind":
         rows = by_request(measured(samples(path, here["point"]["index"])))
         late = delayed(rows, depth)

@@ -46,7 +46,7 @@ def intervals(checks: Checks, document, where: str) -> None:
 def percentages(checks: Checks, text: str, where: str) -> None:
     """No share is over 100 % unless the sentence says how that can be."""
     for line in text.splitlines():
-        if re.search(r"error|limit|longer|slower|faster|higher|higher than|[+-]\d", line):
+        if re.search(r"error|of the limit|longer|slower|faster|higher|higher than|[+-]\d", line):
             continue
         for shown in re.findall(r"([\d,]+(?:\.\d+)?) %", line):
             share = float(shown.replace(",", ""))

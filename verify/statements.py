@@ -126,7 +126,7 @@ def run(quick: bool, keep: str | None = None, seeds: range | None = None) -> boo
     took = time.monotonic() - begun
     total = sum(checks.counts.values())
     print(f"Statements about {len(seeds):,} generated runs: {total:,} checks, {took:.0f} s")
-    return checks.report(most=200)
+    return checks.report()
 
 
 if __name__ == "__main__":
