@@ -394,6 +394,9 @@ class Checks:
             print(f"  {count:>9,} {name}" + (": " + "; ".join(notes) if notes else ""))
             for detail in of_name[:most]:
                 print(f"            {detail}")
+        for name in self.known:
+            if self.counts[name] and not self.deviations[name]:
+                print(f"  no longer seen: {name} ({self.known[name]})")
         return not self.failures
 
 

@@ -143,23 +143,24 @@ def losses(rng, n):
     return status
 
 
-def outstanding(rtt, depth: int):
-    """Starts of exchanges of which `depth` are kept outstanding: each response starts the next."""
+def outstanding(rtt, depth: int, pause: int = 0):
+    """Starts of exchanges of which `depth` are kept outstanding: each response starts the next,
+    after a pause of the host."""
     start = np.zeros(len(rtt), dtype=np.int64)
     ends: list[int] = []
     for at, time in enumerate(rtt.tolist()):
         if len(ends) >= depth:
-            start[at] = heapq.heappop(ends)
+            start[at] = heapq.heappop(ends) + pause
         heapq.heappush(ends, int(start[at]) + time)
     return start
 
 
-def point(rng, shape, depth: int, n: int, timeout: int):
-    """RTT, statuses and starts of one point; lost ones waited for the timeout."""
+def point(rng, shape, n: int, timeout: int):
+    """RTT and statuses of one point; lost ones waited for the timeout."""
     rtt = np.clip(shape(rng, n), 1, timeout - 1).astype(np.int64)
     status = losses(rng, n)
     rtt[status == LOST] = timeout
-    return rtt, status, outstanding(rtt, depth)
+    return rtt, status
 
 
 def run(seed: int, home: Path) -> tuple[Path, str]:
@@ -173,13 +174,14 @@ def run(seed: int, home: Path) -> tuple[Path, str]:
     n = [int(rng.choice(LENGTHS)) for _ in range(points)]
     # Depth has a gain, none, or a cost, so that advice about it can be wrong.
     gain = rng.choice([0.0, 0.7, 1.0, 1.3])
+    pause = rng.choice([0.0, 0.0, 0.0, 0.5, 2.0])
     parts = []
     for depth, count in zip(depths, n, strict=True):
-        rtt, status, start = point(rng, shape, depth, count, timeout)
+        rtt, status = point(rng, shape, count, timeout)
         slower = depth**gain
         answered = status != LOST
         rtt[answered] = np.clip(rtt[answered] * slower, 1, timeout - 1).astype(np.int64)
-        parts.append((rtt, status, outstanding(rtt, depth)))
+        parts.append((rtt, status, outstanding(rtt, depth, int(pause * np.median(rtt)))))
     interval = None
     if depths[-1] == 1 and rng.random() < 0.3:
         interval = int(np.median(parts[0][0]) * rng.choice([0.8, 1.2, 3.0]))

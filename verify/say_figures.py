@@ -50,7 +50,10 @@ def percentages(checks: Checks, text: str, where: str) -> None:
             continue
         for shown in re.findall(r"([\d,]+(?:\.\d+)?) %", line):
             share = float(shown.replace(",", ""))
-            checks.that(share <= 100, "no share is over 100 %", f"{where}: {line.strip()}")
+            name = "no share is over 100 %"
+            if re.search(r"% of (the|its) period", line):
+                name = "no exchange is outstanding for over 100 % of its period"
+            checks.that(share <= 100, name, f"{where}: {line.strip()}")
 
 
 def check_distribution(checks: Checks, found, values, where: str) -> None:
