@@ -19,7 +19,7 @@ FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
 .PHONY: help demo build install install-lib setup test test-all test-browser simulations simulate mutations mutations-wire \
   fuzz bench lab test-lab lab-parts docs clean \
-  firmware test-firmware test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
+  verify firmware test-firmware test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -68,13 +68,13 @@ test: ## Run the tests, after what set-up they need.
 	@scripts/check-cycles
 
 # What `make test-all` adds to `make test`, in order.
-LONG_PARTS = docs simulations simulate mutations mutations-wire test-python test-octave test-browser \
+LONG_PARTS = docs simulations simulate mutations mutations-wire verify test-python test-octave test-browser \
   test-lab test-firmware fuzz bench bench-languages bench-targets
 
-test-all: ## Run what takes longer: simulations, mutations, Python, Octave, the browser, the lab, boards, fuzzing, the benches once over, links of the pages.
+test-all: ## Run what takes longer: simulations, mutations, the checker, Python, Octave, the browser, the lab, boards, fuzzing, the benches once over, links of the pages.
 	@scripts/setup all
 	@failed=; for part in $(LONG_PARTS); do \
-	  $(MAKE) $$part BENCH_FLAGS=--quick || failed="$$failed $$part"; \
+	  $(MAKE) $$part BENCH_FLAGS=--quick VERIFY_FLAGS=--quick || failed="$$failed $$part"; \
 	done; \
 	test -z "$$failed" || { echo "make test-all: failed:$$failed"; exit 1; }
 
@@ -103,6 +103,11 @@ mutations-wire: ## Break the receivers of the protocol one place at a time: the 
 	@scripts/setup test
 	@echo "breaking crates/wire (a minute or two)"
 	@scripts/mutate-wire
+
+verify: build ## Recompute all figures with numpy; check statements, intervals, packet captures (VERIFY_FLAGS=--quick: under two minutes).
+	@scripts/setup verify
+	@echo "checking the program with code that it shares nothing with"
+	@WIREGAUGE=$(abspath $(WIREGAUGE)) .venv/bin/python -B verify/run $(VERIFY_FLAGS)
 
 test-browser: build ## Open reports of real runs in a headless browser and look at what is there.
 	@scripts/setup browser
@@ -157,6 +162,7 @@ lint-scripts:
 	@shellcheck --shell=bash firmware/parts/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
 	  docs/vectors scripts/check-docs scripts/check-cycles scripts/mutate-wire scripts/mutate-session crates/report/tests/browser $(wildcard bench) lab lab/run
+	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --line-length 100 --select E,F,I verify verify/run
 	@PATH="$$PATH:.venv/bin" ruff check --quiet python firmware $(call firmware_with,python3)
 	@PATH="$$PATH:.venv/bin" ruff format --quiet --check firmware $(call firmware_with,python3)
 	@scripts/mutate-session --check

@@ -408,6 +408,7 @@ def export(
     parquet: v.File | None = None,
     json: v.File | None = None,
     data: bool = False,
+    recompute: bool = False,
 ) -> list[Path]:
     """Export a stored run as CSV, Parquet or JSON.
 
@@ -423,6 +424,8 @@ def export(
         Plan, conditions and summaries.
     data
         With `csv`: also the bytes of each answer, in hexadecimal, if the run stored them.
+    recompute
+        With `json`, of an exchange run: compute the figures again from the stored samples.
 
     Returns
     -------

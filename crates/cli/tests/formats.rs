@@ -183,3 +183,22 @@ fn json_is_json_under_both_its_names_and_under_no_other() {
         desk.output("show last")
     );
 }
+
+#[test]
+fn figures_computed_again_from_the_samples_of_a_run_are_those_that_it_stored() {
+    let desk = Desk::new();
+    let flags = "--depth 1,4 --count 300 --below 1us,1ms --no-calibration --quiet";
+    desk.output(&format!("exchange null:// {flags}"));
+    let stored = desk.json("show last --json");
+    assert_eq!(desk.json("export last --json --recompute"), stored);
+}
+
+#[test]
+fn only_exchange_runs_can_be_computed_again() {
+    let desk = Desk::new();
+    desk.output("stream null:// --duration 100ms --settle 10ms --quiet");
+    desk.wiregauge("export last --json --recompute")
+        .assert()
+        .code(2)
+        .stderr(contains("stream run").and(contains("only exchange runs")));
+}

@@ -67,6 +67,20 @@ pub struct BusLimit {
     pub used: f64,
 }
 
+impl BusLimit {
+    /// The same limit, used as much as these rates of an exchange use it.
+    pub fn used_by(self, rate: &Throughput) -> BusLimit {
+        let carried = match self.shared {
+            true => rate.out_bytes_s + rate.in_bytes_s,
+            false => rate.out_bytes_s.max(rate.in_bytes_s),
+        };
+        BusLimit {
+            used: carried / self.bytes_s,
+            ..self
+        }
+    }
+}
+
 /// What the device said of itself in answer to HELLO.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Responder {
@@ -249,4 +263,18 @@ pub struct PointSummary {
     pub resources: ResourceUse,
     /// Why the figures deserve a second look.
     pub disturbances: Vec<Disturbance>,
+}
+
+impl PointSummary {
+    /// The part of the mean number outstanding that can be missing although nothing delayed a request: at the
+    /// end nothing is left to start, and all places but one may stay empty for as long as the longest exchange
+    /// is awaited, a lost one for the timeout.
+    pub fn drained_depth(&self, timeout_ns: u64) -> f64 {
+        let longest_ns = match self.counts.lost + self.counts.late {
+            0 => self.rtt.as_ref().map_or(0.0, |rtt| rtt.max),
+            _ => timeout_ns as f64,
+        };
+        let places = self.point.depth.saturating_sub(1);
+        f64::from(places) * longest_ns / self.elapsed_ns.max(1) as f64
+    }
 }

@@ -1,5 +1,6 @@
 //! All integration tests of this crate in one program, which links once.
 
+mod achieved_depth;
 mod common;
 mod deadline;
 mod figures_from_samples;

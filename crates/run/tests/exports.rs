@@ -11,8 +11,8 @@ use parquet::record::RowAccessor;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
-use wiregauge_record::{Sample, Status};
-use wiregauge_run::{RunError, RunFile, State, write_csv, write_json, write_parquet};
+use wiregauge_record::{BusLimit, PointSummary, Sample, Status};
+use wiregauge_run::{RunError, RunFile, State, recompute, write_csv, write_json, write_parquet};
 
 /// A run of two points: two samples, one of them lost, and one sample.
 fn stored_run(home: &Path, keep_data: bool) -> Run {
@@ -181,4 +181,49 @@ fn a_failed_parquet_export_leaves_nothing() {
         1,
         "only the run is left"
     );
+}
+
+#[test]
+fn figures_computed_again_are_those_of_the_samples_and_the_rest_is_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("run");
+    let mut run = RunWriter::create(&dir, &plan(false), &conditions()).unwrap();
+    let limit = BusLimit {
+        bytes_s: 1e6,
+        shared: true,
+        source: "a bus".to_owned(),
+        used: 0.5,
+    };
+    let stored = PointSummary {
+        limit: Some(limit),
+        open_ns: Some(77),
+        ..summary(point(0), 9)
+    };
+    let mut writer = run.begin_point(point(0)).unwrap();
+    let samples: Vec<Sample> = (0..100).map(sample).collect();
+    for sample in &samples {
+        writer.push(sample, &[]).unwrap();
+    }
+    run.end_point(writer, stored).unwrap();
+    run.finish(State::Complete).unwrap();
+    let run = Run::open(&dir).unwrap();
+
+    let again = &recompute(&run).unwrap().points[0];
+    let rtt = again.rtt.as_ref().unwrap();
+    // The first exchange is kept apart.
+    let largest = samples[1..].iter().map(|sample| sample.rtt_ns).max();
+    assert_eq!((rtt.n, Some(rtt.max as u64)), (99, largest));
+    assert_eq!(again.counts.exchanges, 99);
+    assert_eq!(again.first_rtt_ns, Some(samples[0].rtt_ns));
+    assert_eq!(again.open_ns, Some(77));
+    let rate = &again.throughput;
+    let used = (rate.out_bytes_s + rate.in_bytes_s) / 1e6;
+    assert_eq!(again.limit.as_ref().map(|limit| limit.used), Some(used));
+}
+
+#[test]
+fn a_time_that_no_clock_shows_is_an_error_of_the_samples() {
+    let home = tempfile::tempdir().unwrap();
+    let error = recompute(&stored_run(home.path(), false)).expect_err("an RTT of 584 years");
+    assert!(matches!(error, RunError::BadSamples { .. }), "{error}");
 }

@@ -181,10 +181,12 @@ impl Peaks<'_> {
         let windows = n as f64 / j as f64;
         let noise = WINDOWS * (2.0 * windows.ln()).sqrt() + CAUTION;
         let clearness = distance(j as f64 * points.weight, k as f64 * points.weight, ratio) - noise;
-        (clearness >= 0.0).then(|| {
-            let at = widest_gap(points, from + deepest.1, j);
-            (clearness, at.clamp(from + fewest, from + n - fewest))
-        })
+        if clearness < 0.0 {
+            return None;
+        }
+        let at = widest_gap(points, from + deepest.1, j);
+        let at = between_levels(points, at, from + fewest, from + n - fewest)?;
+        Some((clearness, at))
     }
 }
 
@@ -202,6 +204,18 @@ fn widest_gap(points: &Points, at: usize, k: usize) -> usize {
         .filter(|&i| points.value[i] != points.value[i - 1])
         .max_by(|a, b| gap(a).total_cmp(&gap(b)))
         .unwrap_or(at + k.div_ceil(2))
+}
+
+/// The place nearest to `at` in `from..=to` where another level begins: a level is in one mode.
+fn between_levels(points: &Points, at: usize, from: usize, to: usize) -> Option<usize> {
+    let at = at.clamp(from, to);
+    let begins = |i: &usize| points.value[*i] != points.value[*i - 1];
+    let before = (from.max(1)..=at).rev().find(begins);
+    let after = (at.max(1)..=to).find(begins);
+    before
+        .into_iter()
+        .chain(after)
+        .min_by_key(|place| place.abs_diff(at))
 }
 
 fn describe(points: &Points, from: usize, to: usize) -> Mode {

@@ -6,6 +6,9 @@
 const LEVEL_SAMPLES: u64 = 5;
 const LEVEL_SHARE: f64 = 0.005;
 
+/// Samples that are equal.
+const EQUAL: u64 = 2;
+
 /// Samples that cannot be told apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cell {
@@ -22,31 +25,53 @@ pub(crate) struct Cell {
 /// samples. Two such distances within a tenth of the smallest make it a comb; a single one may be
 /// chance, so the step is then at most half of the lowest level: values of 1 ms and 4 ms alone are
 /// two levels, not a clock of 3 ms.
+///
+/// Where samples scatter over many levels, none holds many; that several samples are equal again and
+/// again tells of a clock all the same, if the distances make a comb.
 pub(crate) fn step(cells: impl Iterator<Item = Cell> + Clone, n: u64) -> f64 {
     let enough = LEVEL_SAMPLES.max((n as f64 * LEVEL_SHARE).ceil() as u64);
-    let levels = cells.filter(|cell| cell.count >= enough);
-    let held: u64 = levels.clone().map(|cell| cell.count).sum();
-    let gaps = levels
-        .clone()
-        .zip(levels.clone().skip(1))
-        .map(|(a, b)| b.value - a.value);
-    let Some(smallest) = gaps.clone().min() else {
-        return 1.0;
-    };
-    if held * 2 < n {
-        return 1.0;
+    if let Some(smallest) = smallest_distance(cells.clone(), n, enough) {
+        if is_comb(cells.clone(), enough, smallest) {
+            return smallest as f64;
+        }
+        let lowest = cells
+            .filter(|cell| cell.count >= enough)
+            .map(|cell| cell.value)
+            .find(|&value| value > 0)
+            .unwrap_or(1);
+        return (smallest as f64).min(lowest as f64 / 2.0).max(1.0);
     }
-    let alike = gaps
-        .filter(|&gap| gap as f64 <= 1.1 * smallest as f64)
-        .count();
-    if alike >= 2 {
-        return smallest as f64;
+    match smallest_distance(cells.clone(), n, EQUAL) {
+        Some(smallest) if is_comb(cells, EQUAL, smallest) => smallest as f64,
+        _ => 1.0,
     }
-    let lowest = levels
-        .map(|cell| cell.value)
-        .find(|&value| value > 0)
-        .unwrap_or(1);
-    (smallest as f64).min(lowest as f64 / 2.0).max(1.0)
+}
+
+/// Distances between neighbouring levels of at least so many samples.
+fn distances(
+    cells: impl Iterator<Item = Cell> + Clone,
+    enough: u64,
+) -> impl Iterator<Item = u64> + Clone {
+    let levels = cells.filter(move |cell| cell.count >= enough);
+    let next = levels.clone().skip(1);
+    levels.zip(next).map(|(a, b)| b.value - a.value)
+}
+
+/// The smallest of them; `None` where these levels hold less than half of the samples.
+fn smallest_distance(
+    cells: impl Iterator<Item = Cell> + Clone,
+    n: u64,
+    enough: u64,
+) -> Option<u64> {
+    let levels = cells.clone().filter(|cell| cell.count >= enough);
+    let held: u64 = levels.map(|cell| cell.count).sum();
+    distances(cells, enough).min().filter(|_| held * 2 >= n)
+}
+
+/// Whether more than one distance is the smallest, or nearly.
+fn is_comb(cells: impl Iterator<Item = Cell> + Clone, enough: u64, smallest: u64) -> bool {
+    let alike = |gap: &u64| *gap as f64 <= 1.1 * smallest as f64;
+    distances(cells, enough).filter(alike).count() >= 2
 }
 
 #[cfg(test)]
@@ -83,6 +108,12 @@ mod tests {
     fn a_clock_of_24_mhz_steps_by_41_ns() {
         let cells: Vec<(u64, u64)> = (100..130).map(|i| (i * 1000 / 24, 50)).collect();
         assert_eq!(step_of(&cells), 41.0);
+    }
+
+    #[test]
+    fn a_clock_whose_levels_hold_few_samples_each_has_its_step() {
+        let cells: Vec<(u64, u64)> = (100..1_100).map(|i| (i * 8_000, 1 + i % 5)).collect();
+        assert_eq!(step_of(&cells), 8_000.0);
     }
 
     #[test]

@@ -48,6 +48,31 @@ fn shapes_with_one_mode_have_one() {
     }
 }
 
+/// A clock so fine that its levels hold few samples each, and so coarse that they hold several.
+#[test]
+fn no_level_of_a_clock_belongs_to_two_modes() {
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let coarse = |_| (200.0 * random.normal().exp()).round().max(1.0) as u64 * 8_000;
+        let values: Vec<u64> = (0..4_000).map(coarse).collect();
+        let modes = modes_of(values.iter().copied());
+        for mode in &modes {
+            let held = |&&value: &&u64| (mode.low..=mode.high).contains(&(value as f64));
+            let share = values.iter().filter(held).count() as f64 / values.len() as f64;
+            assert!((share - mode.share).abs() < 1e-9, "seed {seed}: {modes:?}");
+        }
+    }
+}
+
+#[test]
+fn the_levels_of_a_clock_that_hold_few_samples_each_are_no_modes() {
+    let coarse: Draw = |r| (200.0 * r.normal().exp()).round().max(1.0) * 8e3;
+    for (n, seeds) in [(200, 100), (1_000, 60), (4_000, 40), (20_000, 10)] {
+        let alarms = false_alarms(coarse, n, 0, seeds);
+        assert!(alarms <= seeds / 20, "n = {n}: {alarms} of {seeds}");
+    }
+}
+
 /// The table in docs/statistics.md.
 #[test]
 #[ignore = "minutes; run in release"]

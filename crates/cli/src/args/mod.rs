@@ -158,6 +158,9 @@ pub struct ExportArgs {
     /// With --csv: also the bytes of each answer, in hexadecimal, if the run kept them.
     #[arg(long)]
     pub data: bool,
+    /// With --json, of an exchange run: compute the figures again from the stored samples.
+    #[arg(long, requires = "json")]
+    pub recompute: bool,
 }
 
 /// `wiregauge demo`.

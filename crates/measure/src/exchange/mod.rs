@@ -123,7 +123,9 @@ impl Caller<'_> {
                 summariser.finish(end.ending, end.stray_bytes, opening, end.resources);
             summary.batch = end.batch;
             summary.disturbances = end.disturbances;
-            summary.limit = limit.clone().map(|limit| used(limit, &summary));
+            summary.limit = limit
+                .clone()
+                .map(|limit| limit.used_by(&summary.throughput));
             sink.end_point(summary)?;
             if end.error.is_some() {
                 return Ok(());
@@ -170,19 +172,6 @@ impl Caller<'_> {
             let elapsed = begun.elapsed();
             sink.progress(Progress { ended, elapsed });
         }
-    }
-}
-
-fn used(limit: BusLimit, summary: &PointSummary) -> BusLimit {
-    let rate = &summary.throughput;
-    let carried = if limit.shared {
-        rate.out_bytes_s + rate.in_bytes_s
-    } else {
-        rate.out_bytes_s.max(rate.in_bytes_s)
-    };
-    BusLimit {
-        used: carried / limit.bytes_s,
-        ..limit
     }
 }
 

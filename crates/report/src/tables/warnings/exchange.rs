@@ -122,7 +122,7 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         !scheduled
             && p.counts.exchanges > 10 * u64::from(p.point.depth)
             && p.point.depth > 1
-            && p.achieved_depth < 0.8 * f64::from(p.point.depth)
+            && p.achieved_depth + p.drained_depth(plan.timeout_ns) < 0.8 * f64::from(p.point.depth)
     };
     if let Some(first) = file.points.iter().find(|p| shallow(p)) {
         add(indices(&shallow), &|points| Found::Shallow {

@@ -1,0 +1,74 @@
+//! The warning about an achieved depth, against samples that tell whether anything delayed a request.
+
+use crate::common;
+
+use common::{exchange_run, plan};
+use wiregauge_record::{Phase, Plan, Point, Sample, Status};
+use wiregauge_report::tables;
+
+const RTT_NS: u64 = 100_000;
+const TIMEOUT_NS: u64 = 500_000_000;
+
+fn of_depth_two() -> Plan {
+    let point = Point {
+        depth: 2,
+        ..common::point(0)
+    };
+    Plan {
+        points: vec![point],
+        timeout_ns: TIMEOUT_NS,
+        ..plan(1)
+    }
+}
+
+/// A thousand exchanges, two outstanding: each pair starts `pause_ns` after the one before it ended. The last
+/// but one may be lost.
+fn pairs(pause_ns: u64, loses_one: bool) -> impl Iterator<Item = Sample> {
+    (0..=1000_u64).map(move |sequence| {
+        let lost = loses_one && sequence == 999;
+        let start_ns = sequence / 2 * (RTT_NS + pause_ns);
+        Sample {
+            sequence,
+            intended_ns: start_ns,
+            start_ns,
+            rtt_ns: if lost { TIMEOUT_NS } else { RTT_NS },
+            outstanding: 2,
+            status: if lost { Status::Lost } else { Status::Ok },
+            phase: match sequence {
+                0 => Phase::First,
+                _ => Phase::Measured,
+            },
+            ..Sample::default()
+        }
+    })
+}
+
+/// The codes of the warnings about such a run, and its achieved depth.
+fn warned(pause_ns: u64, loses_one: bool) -> (Vec<String>, f64) {
+    let home = tempfile::tempdir().expect("a directory");
+    let run = exchange_run(&home.path().join("run"), &of_depth_two(), |_| {
+        pairs(pause_ns, loses_one)
+    });
+    let wiregauge_run::AnyRun::Exchange(run) = run else {
+        panic!("an exchange run")
+    };
+    let warnings = tables::of_exchange(&run.file, false).warnings;
+    let codes = warnings.iter().map(|warning| warning.code.to_string());
+    (codes.collect(), run.file.points[0].achieved_depth)
+}
+
+#[test]
+fn requests_that_started_late_are_warned_about() {
+    let (codes, achieved) = warned(RTT_NS, false);
+    assert!(achieved < 1.1, "{achieved}");
+    assert!(codes.contains(&"W04".to_owned()), "{codes:?}");
+}
+
+#[test]
+fn waiting_for_a_lost_last_exchange_delays_no_request() {
+    let (codes, achieved) = warned(0, true);
+    // While the loss was awaited there was nothing left to start.
+    assert!(achieved < 1.3, "{achieved}");
+    assert!(!codes.contains(&"W04".to_owned()), "{codes:?}");
+    assert!(codes.contains(&"W01".to_owned()), "{codes:?}");
+}

@@ -1,0 +1,174 @@
+"""What `explain` says of an exchange run: its split, its verdicts, its advice and its model."""
+
+from __future__ import annotations
+
+import heapq
+import re
+
+import numpy as np
+from common import Checks, samples
+from exchange_figures import answers, by_request, measured, trt
+from say_figures import intervals, percentages
+
+#: A gain that is worth advice (docs/explain.md), and one that is scatter.
+GAIN, SCATTER = 1.25, 1.05
+#: Requests that started later than they could, as a part of the time, from which that is said.
+DELAYED = 0.1
+#: Words that name losses as the cause.
+LOSSES = re.compile(r"lost|loss|timeout|not answered|unanswered")
+
+
+def delayed(rows: dict, depth: int) -> float:
+    """The part of the places of the queue that stood empty while there was more to send."""
+    ends: list[int] = []
+    idle, free_since = 0, int(rows["start_ns"][0])
+    for start, rtt in zip(rows["start_ns"].tolist(), rows["rtt_ns"].tolist(), strict=True):
+        if len(ends) >= depth:
+            free_since = heapq.heappop(ends)
+        idle += max(0, start - free_since)
+        heapq.heappush(ends, start + rtt)
+    elapsed = int(rows["start_ns"][-1]) - int(rows["start_ns"][0])
+    return idle / (elapsed * depth) if elapsed > 0 else 0.0
+
+
+def alike(points: list, point: dict) -> list:
+    """The points that differ in depth only."""
+    keys = ("out_bytes", "in_bytes", "link", "together")
+    return [p for p in points if all(p["point"][k] == point["point"][k] for k in keys)]
+
+
+def clean(point: dict) -> bool:
+    """Every exchange was answered right."""
+    return point["counts"]["answered"] == point["counts"]["exchanges"]
+
+
+def check_split(checks: Checks, run: dict, split: dict, path, where: str) -> None:
+    """The parts of the RTT are means of the samples and add up."""
+    rows = measured(samples(path, split["point"]["index"]))
+    right = answers(run, rows)["rtt_ns"]
+    if len(right) == 0:
+        checks.that(split["rtt_ns"] is None, "no split without responses", where)
+        return
+    checks.equal(split["rtt_ns"], float(right.mean()), "explain: mean RTT", where, 1e-9)
+    starts = trt(by_request(rows))
+    mean = float(starts.mean()) if len(starts) else None
+    checks.equal(split["trt_ns"], mean, "explain: mean TRT", where, 1e-9, 1e-3)
+    parts = [split[name] or 0 for name in ("device_ns", "host_ns", "wire_ns")]
+    checks.equal(sum(parts), split["rtt_ns"], "explain: parts add up", where, 1e-9)
+    checks.that(min(parts) >= 0, "explain: no part is negative", f"{where}: {parts}")
+
+
+def check_verdict(checks: Checks, run: dict, split: dict, path, where: str) -> None:
+    """A verdict and its advice against the other points of the run."""
+    points = {p["point"]["index"]: p for p in run["points"]}
+    here = points[split["point"]["index"]]
+    depth, rate = here["point"]["depth"], here["throughput"]["exchanges_s"]
+    deeper = [p for p in alike(run["points"], here) if p["point"]["depth"] > depth]
+    rates = {p["point"]["depth"]: p["throughput"]["exchanges_s"] for p in deeper}
+    verdict, words = split["verdict"], split["words"]
+    kind = verdict["kind"]
+    detail = f"{where}: {words}; {rate:.6g}/s here, deeper {rates}"
+    if kind == "waiting":
+        there = rates.get(verdict["depth"])
+        checks.that(there is not None, "a faster depth was measured", detail)
+        if there:
+            checks.equal(
+                verdict["faster"], there / rate, "a gain is that of the rates", detail, 1e-9
+            )
+            # N outstanding are at most N times as fast as one, unless something else differs.
+            explained = there / rate <= verdict["depth"] / depth * 1.1 or LOSSES.search(words)
+            name = "a gain beyond what depth can give is not called overlap"
+            lossless = "" if clean(here) else ", with losses"
+            checks.that(explained, name + lossless, detail)
+    if kind == "slowest-stage":
+        best = max(rates.values(), default=0)
+        checks.that(best <= GAIN * rate, "`a higher depth does not help` is not refuted", detail)
+    tried = re.search(r"Try --depth (\d+)", words)
+    if tried:
+        # Only points without losses tell what a depth is worth.
+        useless = [p for p in deeper if clean(p) and clean(here)]
+        useless = [p for p in useless if p["throughput"]["exchanges_s"] <= SCATTER * rate]
+        checks.that(not useless, "advice to try a depth is not refuted by the run", detail)
+        checks.that(int(tried.group(1)) > depth, "a depth to try is deeper", detail)
+    if kind == "schedule":
+        rows = by_request(measured(samples(path, here["point"]["index"])))
+        late = np.median(rows["start_ns"] - rows["intended_ns"])
+        period = run["plan"]["schedule"]["every-ns"]
+        detail = f"{where}: {words}; half of the requests started {late / period:.2f} periods late"
+        checks.that(late <= period, "the schedule limits only where it is kept", detail)
+    if kind == "host-behind":
+        rows = by_request(measured(samples(path, here["point"]["index"])))
+        late = delayed(rows, depth)
+        detail = f"{where}: {words}; places were empty for {late:.2%}"
+        checks.that(late >= DELAYED, "the host is behind only where requests were late", detail)
+
+
+def check_model(checks: Checks, run: dict, model: dict, path, where: str) -> None:
+    """What the model says of the link against the points that it was fitted to."""
+    figures = model["model"]
+    one = (figures is None) == (model["why_not"] is not None)
+    checks.that(one, "a model, or why there is none", where)
+    if figures is None:
+        return
+    words = " / ".join(model["words"])
+    off = [abs(residual["off"]) for residual in figures["residuals"]]
+    checks.equal(figures["worst"], max(off), "the worst error is the largest", where, 1e-9)
+    points = [p for p in run["points"] if p["rtt"] and clean(p)]
+    points = [p for p in points if p["point"]["link"] == model["link"]]
+    fits = figures["worst"] <= GAIN - 1
+    said = re.search(r"no gain beyond depth (\d+)(?: at the smallest sizes, (\d+))?", words)
+    if said and fits:
+        enough = max(int(number) for number in said.groups() if number)
+        for point in points:
+            if point["point"]["depth"] < enough:
+                continue
+            rate = point["throughput"]["exchanges_s"]
+            more = [
+                p for p in alike(points, point) if p["point"]["depth"] > point["point"]["depth"]
+            ]
+            best = max((p["throughput"]["exchanges_s"] for p in more), default=0)
+            detail = (
+                f"{where}: {said.group(0)}; {rate:.6g}/s at {point['point']}, then {best:.6g}/s"
+            )
+            room = GAIN * (1 + figures["worst"]) ** 2
+            checks.that(best <= room * rate, "`no gain beyond a depth` is not refuted", detail)
+    for key in ("out_bytes_s", "in_bytes_s"):
+        most = figures[key]
+        if most is None or not fits:
+            continue
+        for point in points:
+            rate = point["throughput"][key]
+            detail = f"{where}: at most {most['value']:.6g} B/s, {rate:.6g} at {point['point']}"
+            room = most["value"] * (1 + figures["worst"]) * GAIN
+            checks.that(rate <= room, "no point exceeds the maximum of the model", detail)
+
+
+def check(checks: Checks, run: dict, found: dict, text: str, path, where: str) -> None:
+    """Everything that `explain` says of an exchange run; `found` is its JSON."""
+    intervals(checks, found, f"{where}, explain")
+    percentages(checks, text, f"{where}, explain")
+    for split in found["exchanges"]:
+        here = f"{where}, point {split['point']['index']}"
+        check_split(checks, run, split, path, here)
+        check_verdict(checks, run, split, path, here)
+    for model in found["models"]:
+        check_model(checks, run, model, path, where)
+
+
+def check_shallow(checks: Checks, run: dict, full: str, path, where: str) -> None:
+    """W04: requests were delayed, where it says so."""
+    said = re.search(r"^warning W04: (.*(?:\n  .*)*)", full, re.MULTILINE)
+    if not said:
+        return
+    for point in run["points"]:
+        depth = point["point"]["depth"]
+        rows = by_request(measured(samples(path, point["point"]["index"])))
+        named = point["achieved_depth"] < 0.8 * depth and depth > 1 and len(rows["start_ns"]) > 1
+        if named and point["counts"]["exchanges"] > 10 * depth:
+            late = delayed(rows, depth)
+            lost = point["counts"]["lost"] + point["counts"]["late"]
+            text = " ".join(said.group(1).split())
+            detail = (
+                f"{where}, {point['point']}: places were empty for {late:.2%}, {lost} lost; {text}"
+            )
+            checks.that(late >= DELAYED, "W04 only where requests were delayed", detail)

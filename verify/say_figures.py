@@ -1,0 +1,264 @@
+"""What `show` says of a run against its samples: figures, intervals, peaks, finding, warnings."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+from common import Checks, samples
+from exchange_figures import answers, measured
+
+#: Rounding of floating-point numbers.
+NEAR = 1e-9
+#: Samples below which no interval of a percentile has an upper bound, even if independent: the
+#: table "A missing bound" of docs/statistics.md.
+FEWEST = {"p50": 6, "p90": 36, "p99": 368, "p999": 3688}
+#: A point is as fast as the fastest from this part of its rate on (docs/exchange.md).
+SATURATED = 0.95
+
+
+def walk(value, path: str = ""):
+    """Every value of a JSON document with its path."""
+    yield path, value
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from walk(part, f"{path}.{key}")
+    elif isinstance(value, list):
+        for at, part in enumerate(value):
+            yield from walk(part, f"{path}[{at}]")
+
+
+def intervals(checks: Checks, document, where: str) -> None:
+    """Every interval contains its estimate, whatever it is of."""
+    for path, value in walk(document):
+        if isinstance(value, dict) and {"value", "low", "high"} <= value.keys():
+            middle, low, high = value["value"], value["low"], value["high"]
+            room = NEAR * max(abs(middle or 0), 1e-300)
+            holds = middle is not None
+            holds = holds and (low is None or low <= middle + room)
+            holds = holds and (high is None or middle <= high + room)
+            checks.that(holds, "an interval contains its estimate", f"{where}{path}: {value}")
+        elif isinstance(value, float):
+            checks.that(math.isfinite(value), "numbers are finite", f"{where}{path}")
+
+
+def percentages(checks: Checks, text: str, where: str) -> None:
+    """No share is over 100 % unless the sentence says how that can be."""
+    for line in text.splitlines():
+        if re.search(r"error|of the limit|longer|slower|faster|higher|higher than|[+-]\d", line):
+            continue
+        for shown in re.findall(r"([\d,]+(?:\.\d+)?) %", line):
+            share = float(shown.replace(",", ""))
+            name = "no share is over 100 %"
+            if re.search(r"% of (the|its) period", line):
+                name = "no exchange is outstanding for over 100 % of its period"
+            checks.that(share <= 100, name, f"{where}: {line.strip()}")
+
+
+def check_distribution(checks: Checks, found, values, where: str) -> None:
+    """What a distribution says of its samples, beyond the figures themselves."""
+    if found is None:
+        return
+    least, most = int(values.min()), int(values.max())
+    order = [found["min"], *(found[key]["value"] for key in FEWEST), found["max"]]
+    checks.that(order == sorted(order), "percentiles ascend from min to max", f"{where}: {order}")
+    mean = found["mean"]["value"]
+    inside = least - NEAR * most <= mean <= most + NEAR * most
+    checks.that(inside, "the mean is between min and max", f"{where}: {mean}")
+    n = len(values)
+    worth = found["effective_n"]
+    checks.that(0 < worth <= n * (1 + NEAR), "effective n is at most n", f"{where}: {worth}, n {n}")
+    seen = set(values.tolist()) if n <= 20_000 else None
+    for key, fewest in FEWEST.items():
+        low, high = found[key]["low"], found[key]["high"]
+        here = f"{where}, {key} {found[key]}, n {n}"
+        if n < max(8, fewest):
+            checks.that(high is None, "too few samples have no upper bound", here)
+        for bound in (low, high):
+            if bound is None:
+                continue
+            within = least <= bound <= most and (seen is None or int(bound) in seen)
+            checks.that(within, "a bound of a percentile is one of the samples", here)
+    # A low bound of p90 over a high bound of p99 would be two statements that exclude each other.
+    keys = list(FEWEST)
+    for lower, higher in zip(keys, keys[1:], strict=False):
+        low, high = found[lower]["low"], found[higher]["high"]
+        crossed = low is not None and high is not None and low > high
+        checks.that(not crossed, "intervals of percentiles do not exclude each other", where)
+
+
+def check_modes(checks: Checks, modes, values, where: str) -> None:
+    """Peaks are apart, and hold the samples that they are said to hold."""
+    n = len(values)
+    if n == 0:
+        checks.that(not modes, "no peaks without samples", where)
+        return
+    ends = [bound for mode in modes for bound in (mode["low"], mode["high"])]
+    checks.that(ends == sorted(ends), "peaks do not overlap", f"{where}: {modes}")
+    for mode in modes:
+        here = f"{where}: {mode}, n {n}"
+        inside = mode["low"] * (1 - 1e-6) <= mode["peak"] <= mode["high"] * (1 + 1e-6)
+        checks.that(inside, "a peak is within its range", here)
+        held = int(np.sum((values >= mode["low"]) & (values <= mode["high"])))
+        # More than 16,384 samples are thinned.
+        room = 1e-9 if n <= 16_384 else 2e-3
+        share = held / n
+        checks.that(
+            abs(share - mode["share"]) <= room, "a peak holds its share", f"{here}, {share}"
+        )
+        if len(modes) > 1:
+            least = max(10, math.floor(0.01 * n))
+            checks.that(held >= least - 1, "a peak has 1 % of the samples and ten", here)
+    if modes:
+        total = sum(mode["share"] for mode in modes)
+        checks.that(total <= 1 + 1e-9, "the shares of peaks are at most all", f"{where}: {total}")
+
+
+def check_point(checks: Checks, run: dict, point: dict, path, where: str) -> None:
+    """What run.json says of a point."""
+    rows = measured(samples(path, point["point"]["index"]))
+    right = answers(run, rows)
+    counts = point["counts"]
+    parts = counts["answered"] + counts["lost"] + counts["late"] + counts["corrupted"]
+    checks.that(parts == counts["exchanges"], "counts add up", f"{where}: {counts}")
+    rate = point["throughput"]["exchanges_s"] * point["elapsed_ns"] / 1e9
+    near = abs(rate - counts["answered"]) <= 1e-6 * max(1, counts["answered"])
+    checks.that(near, "rate times time is the number of responses", where)
+    depth = point["point"]["depth"]
+    achieved = point["achieved_depth"]
+    within = 0 <= achieved <= depth * (1 + 1e-6)
+    checks.that(within, "no more are outstanding than asked for", f"{where}: {achieved} of {depth}")
+    values = right["rtt_ns"]
+    if len(values):
+        check_distribution(checks, point["rtt"], values, f"{where}, RTT")
+        if run["plan"]["schedule"] != "as-fast-as-possible":
+            waited = right["start_ns"] + values - right["intended_ns"]
+            check_distribution(checks, point["from_intended"], waited, f"{where}, intended")
+            same = point["from_intended"]["n"] == point["rtt"]["n"]
+            checks.that(same, "as many times from the intended start as RTTs", where)
+    check_modes(checks, point["modes"], values, where)
+    shares = [share["share"] for share in point["below"]]
+    limits = [share["limit"] for share in point["below"]]
+    ascend = shares == sorted(shares) if limits == sorted(limits) else True
+    checks.that(ascend, "shares below ascend with the limit", f"{where}: {point['below']}")
+    for share in point["below"]:
+        bounds = 0 <= share["low"] <= share["share"] <= share["high"] <= 1
+        checks.that(bounds, "interval of a share is within 0 and 1", f"{where}: {share}")
+
+
+def _finding(text: str) -> str:
+    """The sentence `finding:`, which may be wrapped."""
+    match = re.search(r"^finding: (.*(?:\n  .*)*)", text, re.MULTILINE)
+    return " ".join(match.group(1).split()) if match else ""
+
+
+def check_finding(checks: Checks, run: dict, text: str, where: str) -> None:
+    """Each part of the finding against the points."""
+    finding = _finding(text)
+    points = sorted(run["points"], key=lambda point: point["point"]["index"])
+    checks.that(bool(finding), "there is a finding", where)
+    here = f"{where}: {finding}"
+    lost = sum(p["counts"]["lost"] + p["counts"]["late"] for p in points)
+    all_ = sum(p["counts"]["exchanges"] for p in points)
+    said = re.search(r"([\d,]+)(?: of ([\d,]+))? lost", finding)
+    checks.that(said is not None, "the finding tells what was lost", here)
+    if said:
+        same = int(said.group(1).replace(",", "")) == lost
+        if said.group(2):
+            same = same and int(said.group(2).replace(",", "")) == all_
+        checks.that(same, "lost as said", f"{here}; {lost} of {all_}")
+    row = re.search(r"fastest .*? \(row (\d+)\)", finding)
+
+    def carried(p):
+        sizes = {(q["point"]["out_bytes"], q["point"]["in_bytes"]) for q in points}
+        rate = p["throughput"]
+        both = rate["out_bytes_s"] + rate["in_bytes_s"]
+        return rate["exchanges_s"] if len(sizes) == 1 else both
+
+    if row:
+        best = next(p for p in points if p["point"]["index"] + 1 == int(row.group(1)))
+        most = max(carried(p) for p in points)
+        checks.that(carried(best) >= most * (1 - NEAR), "the fastest row is the fastest", here)
+        sizes = ("out_bytes", "in_bytes", "link", "together")
+        alike = [p for p in points if all(p["point"][k] == best["point"][k] for k in sizes)]
+        rates = {p["point"]["depth"]: p["throughput"]["exchanges_s"] for p in alike}
+        _saturation(checks, finding, rates, here)
+    said = re.search(r"p99(?: from the intended start)? (\S+?)(?: to (\S+))? (us|ms)\b", finding)
+    key = "from_intended" if "intended" in finding else "rtt"
+    p99 = [p[key]["p99"]["value"] for p in points if p[key]]
+    if said and p99:
+        scale = {"us": 1e3, "ms": 1e6}[said.group(3)]
+        shown = [said.group(1), said.group(2) or said.group(1)]
+        for cell, value in zip(shown, (min(p99), max(p99)), strict=True):
+            digits = cell.lstrip(">=").replace(",", "")
+            decimals = len(digits.partition(".")[2])
+            near = abs(float(digits) - value / scale) <= 0.51 * 10.0**-decimals
+            checks.that(near, "p99 ranges as said", f"{here}; {cell} for {value / scale}")
+
+
+def _saturation(checks: Checks, finding: str, rates: dict, here: str) -> None:
+    """`saturated at depth D`: the lowest depth with 95 % of the highest rate."""
+    most = max(rates.values())
+    least = min(depth for depth, rate in rates.items() if rate >= SATURATED * most)
+    said = re.search(r"saturated at depth (\d+)", finding)
+    if said:
+        checks.that(int(said.group(1)) == least, "saturated at the depth said", f"{here}; {rates}")
+    said = re.search(r"no saturation up to depth (\d+)", finding)
+    if said:
+        deepest = max(rates)
+        true = int(said.group(1)) == deepest == least
+        checks.that(true, "not saturated up to the depth said", f"{here}; {rates}")
+
+
+def _rows(text: str) -> int | None:
+    """How many rows a warning names."""
+    many = re.search(r"(\d+) rows, from row", text)
+    if many:
+        return int(many.group(1))
+    few = re.search(r"\brows? (\d+(?:, \d+)*)", text)
+    return len(few.group(1).split(", ")) if few else None
+
+
+def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
+    """The rows that a warning names are those that have what it warns of, and all of them."""
+    points = run["points"]
+    said = {}
+    for match in re.finditer(r"^warning (W\d+): (.*(?:\n  .*)*)", text, re.MULTILINE):
+        said[match.group(1)] = " ".join(match.group(2).split())
+    unbounded = [p for p in points if p["rtt"] and p["rtt"]["p99"]["high"] is None]
+    if "from the intended start" in said.get("W05", ""):
+        late = [p for p in points if p["from_intended"]]
+        unbounded = [p for p in late if p["from_intended"]["p99"]["high"] is None]
+    expected = {
+        "W01": [p for p in points if p["counts"]["lost"] + p["counts"]["late"] > 0],
+        "W02": [p for p in points if p["counts"]["corrupted"] > 0],
+        "W05": unbounded,
+    }
+    for code, rows in expected.items():
+        here = f"{where}, {code}: {said.get(code)}"
+        checks.that((code in said) == bool(rows), f"warning {code} where it belongs", here)
+        if code in said and rows:
+            checks.that(_rows(said[code]) == len(rows), f"warning {code} names its rows", here)
+    if "W01" in said:
+        worst = max(
+            (p["counts"]["lost"] + p["counts"]["late"]) / max(1, p["counts"]["exchanges"])
+            for p in points
+        )
+        match = re.search(r"up to (?:[<>] )?([\d.]+) %", said["W01"])
+        near = match and abs(float(match.group(1)) - worst * 100) <= 0.011
+        checks.that(near, "W01 tells the largest loss", f"{where}: {said['W01']}; {worst}")
+        match = re.search(r"percentiles above (?:[<>] )?([\d.]+) %", said["W01"])
+        if match:
+            near = abs(float(match.group(1)) - (1 - worst) * 100) <= 0.011
+            checks.that(near, "W01 tells the highest percentile", f"{where}: {said['W01']}")
+
+
+def check(checks: Checks, run: dict, brief: str, full: str, path, where: str) -> None:
+    """Everything that `show` says of an exchange run."""
+    intervals(checks, run["points"], where)
+    for at, point in enumerate(run["points"]):
+        check_point(checks, run, point, path, f"{where}, point {at}")
+    check_finding(checks, run, brief, where)
+    check_warnings(checks, run, full, where)
+    percentages(checks, brief + full, where)
