@@ -11,7 +11,7 @@ pub(crate) const FEWEST: usize = 8;
 
 /// Below this many values batches are too short to see slow dependence, and an autoregression of
 /// first order is asked as well (at 900, the two batch sizes sqrt(n) and n/30 meet).
-const FEW: usize = 900;
+pub(crate) const FEW: usize = 900;
 
 /// ExceedanceRuns of a run that are held against each other.
 const STRETCHES: usize = 8;

@@ -1,12 +1,22 @@
 //! From ordered samples to a `Distribution` and a `Share`: the same formulas whether every sample is
 //! held or only a histogram of them.
 
-use crate::dependence::{Dependence, FEWEST};
+use crate::dependence::{Dependence, FEW, FEWEST};
 use crate::interval;
 use crate::types::{Confidence, Distribution, Estimate, Share};
 
 /// Independent samples that a run must be worth before it is compared; set by simulation.
-const FEWEST_INDEPENDENT: f64 = 50.0;
+const FEWEST_COMPARED: f64 = 50.0;
+
+/// Independent samples that a run must be worth before the interval of a figure is shown; set by
+/// simulation (docs/statistics.md, *Measured coverage*). Batches of n/30 samples never find fewer than
+/// some 30 independent ones, and too many for as long as these are not many batches' worth. Short series
+/// are asked for an autoregression as well, which finds fewer.
+pub const FEWEST_SHOWN: f64 = 100.0;
+const FEWEST_SHOWN_OF_FEW: f64 = 50.0;
+
+/// The part of the samples that must be independent in very short series.
+const INDEPENDENT_PART: f64 = 0.6;
 
 /// What the formulas need to know of the samples.
 pub(crate) trait Samples {
@@ -24,6 +34,9 @@ pub(crate) trait Samples {
     fn below(&self, limit: u64) -> u64;
     /// Dependence of the samples themselves, for the mean.
     fn dependence(&self) -> Dependence;
+    /// The same where samples beyond the 10th and 90th percentiles count as these: an outlier neither
+    /// hides how the others depend on each other nor looks like dependence.
+    fn dependence_of_most(&self) -> Dependence;
     /// Dependence of the series that is 1 where a sample is among the `rank` smallest, else 0.
     fn dependence_at(&self, rank: u64) -> Dependence;
     /// How far stretches of the run lie apart; see `dependence::wander`.
@@ -42,15 +55,22 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
     let (mean, sd) = (samples.mean(), samples.sd());
     let quartile = |p: f64| samples.at_rank(interval::rank(n, p));
     let dependence = samples.dependence();
+    let of_most = samples.dependence_of_most();
+    let shown = |estimate: Estimate, at: Dependence| {
+        enough(estimate, n, at.tau.max(of_most.tau), fewest_shown(n))
+    };
     let dependence_at = |p: f64| samples.dependence_at(interval::rank(n, p));
-    let percentile = |p: f64| at_percentile(samples, p, dependence_at(p), sure);
+    let percentile = |p: f64| {
+        let dependence = dependence_at(p);
+        shown(at_percentile(samples, p, dependence, sure), dependence)
+    };
     let p50 = percentile(0.5);
     let at_p99 = dependence_at(0.99);
-    let p99 = at_percentile(samples, 0.99, at_p99, sure);
+    let p99 = shown(at_percentile(samples, 0.99, at_p99, sure), at_p99);
     Distribution {
         n,
         min: samples.min() as f64,
-        mean: interval::of_mean(n, mean, sd, dependence, sure),
+        mean: shown(interval::of_mean(n, mean, sd, dependence, sure), dependence),
         sd,
         mean_plus_sd: mean + sd,
         p50,
@@ -92,7 +112,8 @@ pub(crate) fn mean(samples: &(impl Samples + ?Sized), confidence: Confidence) ->
     let wander = samples.wander().map(|wander| wander / sd);
     let wide = reaching(dependence, wander, n, confidence);
     let estimate = interval::of_mean(n, samples.mean(), sd, wide, confidence);
-    enough(estimate, n, dependence)
+    let tau = dependence.tau.max(samples.dependence_of_most().tau);
+    enough(estimate, n, tau, FEWEST_COMPARED)
 }
 
 /// At least one sample.
@@ -106,13 +127,23 @@ pub(crate) fn percentile(
     let wander = samples.wander_at(rank);
     let wide = reaching(dependence, wander, samples.n(), confidence);
     let estimate = at_percentile(samples, p, wide, confidence);
-    enough(estimate, samples.n(), dependence)
+    let tau = dependence.tau.max(samples.dependence_of_most().tau);
+    enough(estimate, samples.n(), tau, FEWEST_COMPARED)
 }
 
-/// No bounds where the samples are worth too few independent ones: dependence itself is then not
-/// known well enough to rely on it.
-fn enough(estimate: Estimate, n: u64, dependence: Dependence) -> Estimate {
-    if n as f64 / dependence.tau >= FEWEST_INDEPENDENT {
+/// See `FEWEST_SHOWN`.
+fn fewest_shown(n: u64) -> f64 {
+    if n < FEW as u64 {
+        FEWEST_SHOWN_OF_FEW.min(INDEPENDENT_PART * n as f64)
+    } else {
+        FEWEST_SHOWN
+    }
+}
+
+/// No bounds where the samples are worth fewer independent ones than these: dependence itself is then
+/// not known well enough to rely on it.
+fn enough(estimate: Estimate, n: u64, tau: f64, fewest: f64) -> Estimate {
+    if n as f64 / tau >= fewest {
         return estimate;
     }
     Estimate {
@@ -173,7 +204,7 @@ pub(crate) fn rare_share_below(
         low: Some(low),
         high: Some(high),
     };
-    enough(estimate, n, dependence)
+    enough(estimate, n, dependence.tau, FEWEST_COMPARED)
 }
 
 /// `missed` more that count as not below. Where they fell in time is not known, so they are taken
@@ -187,12 +218,17 @@ pub(crate) fn share_below(
     let n = samples.n() + missed;
     let below = samples.below(limit);
     let share = if n == 0 { 0.0 } else { below as f64 / n as f64 };
-    let dependence = if samples.n() == 0 {
-        Dependence::none(n)
+    let (dependence, is_known) = if samples.n() == 0 {
+        (Dependence::none(n), true)
     } else {
-        samples.dependence_at(below)
+        let most = samples.n() as f64 / samples.dependence_of_most().tau;
+        let is_known = most >= fewest_shown(samples.n());
+        (samples.dependence_at(below), is_known)
     };
-    let (low, high) = interval::of_share(n, share, dependence, confidence);
+    let (low, high) = match is_known {
+        true => interval::of_share(n, share, dependence, confidence),
+        false => (0.0, 1.0),
+    };
     Share {
         limit,
         share,

@@ -2,10 +2,14 @@
 
 use crate::dependence::{Dependence, wander};
 use crate::distribution::Samples;
+use crate::interval::rank;
 
 /// At least this many samples (or a quarter of them) must lie on either side of a threshold before
 /// its crossings say anything about dependence; nearer the ends the threshold is moved inwards.
 const SIDE: usize = 30;
+
+/// Percentiles between which most samples lie.
+const MOST: [f64; 2] = [0.1, 0.9];
 
 /// A sorted copy beside the samples. Building it costs a sort and 8 B a sample.
 pub(crate) struct Exact<'a> {
@@ -108,6 +112,12 @@ impl Samples for Exact<'_> {
 
     fn dependence(&self) -> Dependence {
         Dependence::of(self.in_time.len(), |i| self.in_time[i] as f64)
+    }
+
+    fn dependence_of_most(&self) -> Dependence {
+        let n = self.in_time.len();
+        let [least, most] = MOST.map(|p| self.sorted[rank(n as u64, p) as usize - 1]);
+        Dependence::of(n, |i| self.in_time[i].clamp(least, most) as f64)
     }
 
     fn dependence_at(&self, rank: u64) -> Dependence {

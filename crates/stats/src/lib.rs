@@ -31,6 +31,7 @@ mod types;
 pub use backlog::{Backlog, Buffer};
 pub use compare::{Difference, difference};
 pub use cycles::{CycleRule, Cycles, Missed};
+pub use distribution::FEWEST_SHOWN;
 pub use events::Events;
 pub use exceedance_runs::{ExceedanceRuns, Exceeded, poisson_high};
 pub use extrapolation::{Exceeding, FittedTail, NoTail, Responses};

@@ -7,6 +7,11 @@ use crate::types::Confidence;
 /// Logarithm of the rarity beyond which nothing is told apart: one in 10^26.
 const RAREST: f64 = 60.0;
 
+/// A shape that may be above this one does not show that a tail ends. Tails like that of a normal
+/// distribution have slightly negative shapes at every threshold that a run reaches, and still go on
+/// without end (Fisher & Tippett 1928; Coles 2001, 3.3).
+const MAY_NOT_END: f64 = -0.25;
+
 /// The heaviest shape that is asked for its likelihood.
 const HEAVIEST: f64 = 4.0;
 
@@ -53,7 +58,8 @@ impl Pareto {
 
     /// Bounds of that excess: all for which the likelihood, maximised over the shape, is not
     /// too far below its maximum (profile likelihood, Coles 4.3.3), counted as if there were only
-    /// so many `independent` excesses. The uncertainty of the share above the threshold is added.
+    /// so many `independent` excesses. The uncertainty of the share above the threshold is added. The
+    /// upper bound does not rely on an end of the tail that is not sure.
     pub(crate) fn interval(
         self,
         excesses: &[f64],
@@ -88,7 +94,20 @@ impl Pareto {
             }
             sign * within.hypot(by_share)
         };
-        (here * bound(-1.0).exp(), here * bound(1.0).exp())
+        let endless = self.endless(excesses, independent).map_or(0.0, |scale| {
+            let error = t / independent.sqrt() * (1.0_f64).hypot(1.0 / ratio.ln());
+            scale * ratio.ln() * error.exp()
+        });
+        let high = here * bound(1.0).exp();
+        (here * bound(-1.0).exp(), high.max(endless))
+    }
+
+    /// The scale of the exponential distribution of these excesses, if the fitted one ends and that is
+    /// not sure: an upper bound is then at least that of the exponential one, which does not end.
+    fn endless(self, excesses: &[f64], independent: f64) -> Option<f64> {
+        let highest = self.shape + 2.0 * (1.0 + self.shape) / independent.sqrt();
+        (self.shape < 0.0 && highest > MAY_NOT_END)
+            .then(|| excesses.iter().sum::<f64>() / excesses.len() as f64)
     }
 
     /// The part of the excesses that are larger than this one.
@@ -133,9 +152,13 @@ impl Pareto {
         let oftener = edge(|step| at(best_at - step) >= deepest, best_at - 1e-6);
         let oftener = oftener.unwrap_or(best_at);
         let oftener = (middle - best_at + oftener).max(0.0).hypot(by_share);
+        let endless = self.endless(excesses, independent).map_or(0.0, |scale| {
+            let rarity = excess / scale;
+            (by_share.hypot(rarity * t / independent.sqrt()) - rarity).exp()
+        });
         (
             rarer.map_or(0.0, |distance| (-middle - distance).exp()),
-            (oftener - middle).exp().min(1.0),
+            (oftener - middle).exp().max(endless).min(1.0),
         )
     }
 

@@ -159,6 +159,11 @@ impl Samples for Ranked<'_> {
         self.of.blocks.dependence(self.sd().powi(2))
     }
 
+    fn dependence_of_most(&self) -> Dependence {
+        // Blocks are long enough that a single outlier counts for little.
+        self.dependence()
+    }
+
     fn dependence_at(&self, rank: u64) -> Dependence {
         self.of.blocks.dependence_at(rank as f64 / self.n() as f64)
     }

@@ -19,6 +19,8 @@ enum Shape {
     LogNormal(f64),
     /// Generalised Pareto with this shape.
     Pareto(f64),
+    /// The upper half of a normal distribution.
+    HalfNormal,
 }
 
 impl Shape {
@@ -29,6 +31,7 @@ impl Shape {
             Shape::Exponential => -share.ln(),
             Shape::LogNormal(sigma) => (-sigma * Normal::standard().inverse_cdf(share)).exp(),
             Shape::Pareto(shape) => (share.powf(-shape) - 1.0) / shape,
+            Shape::HalfNormal => -Normal::standard().inverse_cdf(share / 2.0),
         }
     }
 }
@@ -128,7 +131,8 @@ fn coverage<const N: usize>(
     found
 }
 
-const TAILS: [(Shape, Order); 5] = [
+const TAILS: [(Shape, Order); 6] = [
+    (Shape::HalfNormal, Order::Independent),
     (Shape::Exponential, Order::Independent),
     (Shape::Pareto(0.3), Order::Independent),
     (Shape::Pareto(-0.2), Order::Independent),
@@ -144,6 +148,30 @@ fn the_interval_of_a_rare_share_holds_it() {
             assert!(found.printed >= 0.6 * found.runs, "{tail:?}: {found:?}");
             assert!(found.held >= 0.85 * found.printed, "{tail:?}: {found:?}");
         }
+    }
+}
+
+/// At any threshold that a run reaches, the tail of a normal distribution looks as if it ended.
+#[test]
+fn a_tail_that_seems_to_end_is_bounded_as_one_that_does_not() {
+    let (n, seeds) = (10_000, 40);
+    for rarer in [3.0, 10.0] {
+        let one_in = rarer * n as f64;
+        let truth = Shape::HalfNormal.exceeded_by(1.0 / one_in);
+        let (mut printed, mut above) = (0, 0);
+        for seed in 0..seeds {
+            let tail = responses(Shape::HalfNormal, Order::Independent, seed, n).tail();
+            let Some(level) = tail.ok().and_then(|tail| tail.level(one_in, SURE)) else {
+                continue;
+            };
+            printed += 1;
+            above += u32::from(level.high.is_some_and(|high| high < truth));
+        }
+        assert!(printed >= 30, "one in {rarer} n: {printed} printed");
+        assert!(
+            10 * above <= printed,
+            "one in {rarer} n: {above} of {printed}"
+        );
     }
 }
 
@@ -353,6 +381,7 @@ fn table_of_coverage() {
     let shapes = [
         Shape::Uniform,
         Shape::Pareto(-0.2),
+        Shape::HalfNormal,
         Shape::Exponential,
         Shape::LogNormal(0.5),
         Shape::LogNormal(1.0),

@@ -5,7 +5,7 @@ use crate::units::grouped;
 use std::fmt;
 use wiregauge_record::{Limit, PointSummary};
 use wiregauge_run::RunFile;
-use wiregauge_stats::{Distribution, samples_to_bound};
+use wiregauge_stats::{Distribution, FEWEST_SHOWN, samples_to_bound};
 
 /// What would be enough, in the flag that limits the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,15 +33,15 @@ impl fmt::Display for Needed {
 pub(super) fn of(file: &RunFile) -> Option<Found> {
     let open = |times: &Option<Distribution>| {
         let times = times.as_ref().filter(|times| times.p99.high.is_none())?;
-        Some((times.n, worth(times)))
+        Some(times)
     };
     let scarce = |point: &PointSummary| open(&point.rtt).or_else(|| open(&point.from_intended));
     let points: Vec<&PointSummary> = file.points.iter().filter(|p| scarce(p).is_some()).collect();
     let most = points
         .iter()
         .filter_map(|point| {
-            let (n, worth) = scarce(point)?;
-            Some((needed(file.plan.limit, point, n, worth), n, worth))
+            let times = scarce(point)?;
+            Some((needed(file.plan.limit, point, times), times.n, worth(times)))
         })
         .max_by(|a, b| amount(a.0).cmp(&amount(b.0)))?;
     let (needed, exchanges, worth) = most;
@@ -54,15 +54,24 @@ pub(super) fn of(file: &RunFile) -> Option<Found> {
     })
 }
 
-/// Independent samples at p99.
+/// Independent samples at p99; those of the whole where these alone are too few.
 fn worth(times: &Distribution) -> f64 {
-    times.p99_effective_n.unwrap_or(times.effective_n)
+    match times.p99_effective_n {
+        Some(worth) if times.effective_n >= FEWEST_SHOWN => worth,
+        Some(worth) => worth.min(times.effective_n),
+        None => times.effective_n,
+    }
 }
 
-/// With the dependence that was found among `n` exchanges, which are worth so many independent ones.
-fn needed(limit: Limit, point: &PointSummary, n: u64, worth: f64) -> Needed {
-    let n = n.max(1) as f64;
-    let samples = samples_to_bound(0.99, n / worth.max(1.0)) as f64;
+/// With the dependence that was found.
+fn needed(limit: Limit, point: &PointSummary, times: &Distribution) -> Needed {
+    let n = times.n.max(1) as f64;
+    let tau = |worth: f64| n / worth.max(1.0);
+    let bound = samples_to_bound(
+        0.99,
+        tau(times.p99_effective_n.unwrap_or(times.effective_n)),
+    );
+    let samples = (bound as f64).max(FEWEST_SHOWN * tau(times.effective_n));
     match limit {
         Limit::Count(_) => Needed::Count(rounded_up(samples)),
         Limit::DurationNs(_) => {
