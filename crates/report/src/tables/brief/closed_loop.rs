@@ -1,6 +1,6 @@
 //! A loop run in one table and one sentence.
 
-use super::{Brief, Fitted, range};
+use super::{Brief, Fitted};
 use crate::tables::closed_loop::{needed, of_aim, paths, tested};
 use crate::units::{TimeUnit, grouped, time};
 use wiregauge_record::{Aim, LoopSummary};
@@ -63,7 +63,7 @@ fn latency(curves: &[&LoopSummary]) -> Option<String> {
     let (lowest, best) = all().min_by(|a, b| a.0.total_cmp(&b.0))?;
     let (highest, _) = all().max_by(|a, b| a.0.total_cmp(&b.0))?;
     let [low, high] = [lowest, highest].map(|ns| TimeUnit::Milli.show(ns));
-    let text = range("latency needed", "ms", low, high);
+    let text = format!("latency needed {} ms", range(low, high));
     Some(match curves.len() {
         1 => text,
         _ => format!("{text} (shortest: row {})", best.point.index + 1),
@@ -80,7 +80,15 @@ fn above_floor(curves: &[&LoopSummary]) -> Option<String> {
     let lowest = ratios().min_by(f64::total_cmp)?;
     let highest = ratios().max_by(f64::total_cmp)?;
     let [low, high] = [lowest, highest].map(|ratio| format!("{ratio:.2}"));
-    Some(range("needed/floor", "", low, high).trim_end().to_owned())
+    Some(format!("needed/floor {}", range(low, high)))
+}
+
+/// `1.2`, or `1.2 to 2.0` over several rows.
+fn range(lowest: String, highest: String) -> String {
+    match lowest == highest {
+        true => lowest,
+        false => format!("{lowest} to {highest}"),
+    }
 }
 
 /// Stalls counted, and how many a minute they do not exclude.

@@ -29,13 +29,18 @@ impl fmt::Display for Needed {
     }
 }
 
+/// The times, if their p99 has no upper bound.
+fn open(times: &Option<Distribution>) -> Option<&Distribution> {
+    times.as_ref().filter(|times| times.p99.high.is_none())
+}
+
+/// The times of a point whose p99 has no upper bound.
+fn scarce(point: &PointSummary) -> Option<&Distribution> {
+    open(&point.rtt).or_else(|| open(&point.from_intended))
+}
+
 /// The warning, if a point deserves it.
 pub(super) fn of(file: &RunFile) -> Option<Found> {
-    let open = |times: &Option<Distribution>| {
-        let times = times.as_ref().filter(|times| times.p99.high.is_none())?;
-        Some(times)
-    };
-    let scarce = |point: &PointSummary| open(&point.rtt).or_else(|| open(&point.from_intended));
     let points: Vec<&PointSummary> = file.points.iter().filter(|p| scarce(p).is_some()).collect();
     let most = points
         .iter()
