@@ -317,9 +317,13 @@ pub fn with_bounds(figure: Figure, found: &Estimate) -> String {
     if is_exact(figure, found) {
         return value;
     }
-    let bound = |bound: Option<f64>| bound.map_or("unknown".into(), |b| shown(figure, b));
+    let bound = |bound: Option<f64>| bound.map_or("?".into(), |b| shown(figure, b));
+    let between = match (found.low, found.high) {
+        (Some(_), Some(_)) => "to",
+        _ => "..",
+    };
     format!(
-        "{value} (95 %: {} to {})",
+        "{value} (95 %: {} {between} {})",
         bound(found.low),
         bound(found.high)
     )
