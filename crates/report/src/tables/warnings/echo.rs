@@ -1,7 +1,7 @@
 //! Echoes that show a device that does more than echo: it answers only after a constant silence, because it
 //! waits for the end of a line until its own timeout, or it adds bytes of its own.
 
-use super::exchange::Found;
+use super::found::Found;
 use wiregauge_record::{PointSummary, Protocol};
 use wiregauge_run::RunFile;
 

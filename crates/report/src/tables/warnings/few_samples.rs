@@ -1,33 +1,9 @@
 //! Points whose p99 has no upper confidence bound, and how many exchanges would give it one.
 
-use super::exchange::Found;
-use crate::units::grouped;
-use std::fmt;
+use super::found::{Found, Needed};
 use wiregauge_record::{Limit, PointSummary};
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Distribution, samples_to_bound};
-
-/// What would be enough, in the flag that limits the run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::tables) enum Needed {
-    /// So many exchanges at each point.
-    Count(u64),
-    /// So many seconds for each point.
-    Seconds(u64),
-}
-
-impl fmt::Display for Needed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Needed::Count(count) => write!(
-                f,
-                "{} exchanges are required (--count {count})",
-                grouped(count)
-            ),
-            Needed::Seconds(seconds) => write!(f, "{0} s are required (--duration {0}s)", seconds),
-        }
-    }
-}
 
 /// The warning, if a point deserves it.
 pub(super) fn of(file: &RunFile) -> Option<Found> {
