@@ -1,8 +1,7 @@
 //! What keeps a loop's figures from being trusted, and the remedy in the flags that the user is using.
 
 use super::codes::Code;
-use super::exchange::of_disturbances;
-use super::found::{self as warnings, named};
+use super::exchange::{self as warnings, named};
 use super::warning::Warning;
 use crate::units::{percent, time};
 use wiregauge_record::{Aim, DeviceLate, Disturbance, Ending, LoopSummary, LoopWait, Verified};
@@ -150,7 +149,7 @@ pub(in crate::tables) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
         });
     }
     let disturbed = points.iter().map(|p| (p.point.index, &p.disturbances[..]));
-    let others = of_disturbances(disturbed, &file.plan.host);
+    let others = warnings::of_disturbances(disturbed, &file.plan.host);
     found.extend(others.into_iter().map(LoopWarning::Other));
     found
 }

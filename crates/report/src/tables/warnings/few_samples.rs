@@ -1,12 +1,49 @@
 //! Points whose p99 has no upper confidence bound, and how many exchanges would give it one.
 
-use super::found::{Found, Needed};
+use crate::units::grouped;
+use std::fmt;
 use wiregauge_record::{Limit, PointSummary};
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Distribution, samples_to_bound};
 
+/// Points without an upper bound of p99.
+pub(super) struct FewSamples {
+    /// Which.
+    pub(super) points: Vec<u32>,
+    /// Exchanges of the point that needs most.
+    pub(super) exchanges: u64,
+    /// How many independent samples these are worth.
+    pub(super) worth: f64,
+    /// What would be enough.
+    pub(super) needed: Needed,
+    /// Only the percentile from the intended start has no bound.
+    pub(super) intended: bool,
+}
+
+/// What would be enough, in the flag that limits the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::tables) enum Needed {
+    /// So many exchanges at each point.
+    Count(u64),
+    /// So many seconds for each point.
+    Seconds(u64),
+}
+
+impl fmt::Display for Needed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Needed::Count(count) => write!(
+                f,
+                "{} exchanges are required (--count {count})",
+                grouped(count)
+            ),
+            Needed::Seconds(seconds) => write!(f, "{0} s are required (--duration {0}s)", seconds),
+        }
+    }
+}
+
 /// The warning, if a point deserves it.
-pub(super) fn of(file: &RunFile) -> Option<Found> {
+pub(super) fn of(file: &RunFile) -> Option<FewSamples> {
     let open = |times: &Option<Distribution>| {
         let times = times.as_ref().filter(|times| times.p99.high.is_none())?;
         Some((times.n, worth(times)))
@@ -21,7 +58,7 @@ pub(super) fn of(file: &RunFile) -> Option<Found> {
         })
         .max_by(|a, b| amount(a.0).cmp(&amount(b.0)))?;
     let (needed, exchanges, worth) = most;
-    Some(Found::FewSamples {
+    Some(FewSamples {
         points: points.iter().map(|point| point.point.index).collect(),
         exchanges,
         worth,

@@ -5,7 +5,6 @@ mod codes;
 mod echo;
 mod exchange;
 mod few_samples;
-mod found;
 mod stream;
 mod warning;
 
@@ -25,8 +24,8 @@ pub(super) fn of_start(remarks: &[String]) -> impl Iterator<Item = Warning> {
 
 /// The warnings that an exchange run deserves.
 pub(super) fn of_exchange(file: &RunFile) -> Vec<Warning> {
-    let all = exchange::of_run(file);
-    all.iter().map(found::Found::warning).collect()
+    let found = exchange::of_run(file);
+    found.iter().map(exchange::Found::warning).collect()
 }
 
 /// The warnings that a stream run deserves; they name the rows by their position in `rows`.

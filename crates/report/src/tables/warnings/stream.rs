@@ -2,8 +2,7 @@
 //! using.
 
 use super::codes::Code;
-use super::exchange::of_disturbances;
-use super::found::{self as warnings, named};
+use super::exchange::{self as warnings, named};
 use super::warning::Warning;
 use crate::tables::flow_rows::Row;
 use crate::tables::stream::is_unreported;
@@ -160,7 +159,7 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
     let disturbed = (0..)
         .zip(rows)
         .map(|(at, row)| (at, &row.0.disturbances[..]));
-    let others = of_disturbances(disturbed, &file.plan.host);
+    let others = warnings::of_disturbances(disturbed, &file.plan.host);
     found.extend(others.into_iter().map(StreamWarning::Other));
     found
 }
