@@ -1,9 +1,21 @@
-//! The split of an exchange run: each RTT into the device's time, by its own clock, and the rest.
+//! The split of an exchange run: each RTT into the device's time, by its own clock, and the rest; and what limits.
+//! A verdict agrees with every other point of its run, and tries nothing that the plan or the device refuses.
 
-use crate::exchange_verdict::{ExchangeVerdict, verdict};
+use crate::depth::{EQUAL, most_outstanding};
+use crate::exchange_verdict::ExchangeVerdict;
 use crate::modelled::Modelled;
 use serde::Serialize;
-use wiregauge_record::{Conditions, Plan, Point, PointSummary};
+use wiregauge_record::{Conditions, Connect, Plan, Point, PointSummary, Schedule};
+
+/// Part of the RTT from which a side is said to dominate.
+const MOST: f64 = 0.5;
+const BEHIND: f64 = 0.75;
+const FULL: f64 = 0.90;
+/// A device that needs this part of the TRT has no time left.
+const BUSY: f64 = 0.80;
+/// A gain that says more than the device's part of the RTT does.
+const GAIN: f64 = 1.25;
+const TRY_DEPTH: u32 = 4;
 
 /// Where the RTT of one point went. Means, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -107,5 +119,123 @@ fn split(conditions: &Conditions, point: &PointSummary) -> ExchangeSplit {
         achieved_depth: point.achieved_depth,
         verdict: ExchangeVerdict::Nothing,
         words: String::new(),
+    }
+}
+
+fn verdict(
+    plan: &Plan,
+    conditions: &Conditions,
+    points: &[PointSummary],
+    summary: &PointSummary,
+    split: &ExchangeSplit,
+) -> ExchangeVerdict {
+    let point = summary.point;
+    let (Some(rtt_ns), Some(trt_ns)) = (split.rtt_ns, split.trt_ns) else {
+        return ExchangeVerdict::Nothing;
+    };
+    if let Schedule::EveryNs(every) = plan.schedule {
+        return ExchangeVerdict::Schedule {
+            under_way: split.total_ns().unwrap_or(rtt_ns) / every.max(1) as f64,
+        };
+    }
+    if let Some(full) = summary.limit.as_ref().filter(|limit| limit.used >= FULL) {
+        return ExchangeVerdict::Bus {
+            used: full.used,
+            source: full.source.clone(),
+        };
+    }
+    let most = split.share(split.device_ns).filter(|&of| of >= MOST);
+    let device = most.zip(split.device_ns);
+    let device = device.map(|(_, device_ns)| device_ns / rtt_ns.max(1.0));
+    if plan.connect == Connect::Each {
+        let share = split.share(split.connect_ns).unwrap_or(0.0);
+        return device.map_or(ExchangeVerdict::Connection { share }, |share| {
+            ExchangeVerdict::Device { share }
+        });
+    }
+    let depths = Depths::of(points, summary);
+    let faster = |most: f64| {
+        let (depth, faster) = depths.faster?;
+        (faster > most).then_some(ExchangeVerdict::Waiting {
+            here: point.depth,
+            depth,
+            faster,
+        })
+    };
+    if let Some(waiting) = faster(GAIN) {
+        return waiting;
+    }
+    if point.depth > 1 {
+        if split.achieved_depth < BEHIND * f64::from(point.depth) {
+            return ExchangeVerdict::HostBehind {
+                achieved: split.achieved_depth,
+                depth: point.depth,
+            };
+        }
+        // Requests that wait inside the device count as its time; the shortest one hardly waited. More
+        // than the TRT would mean that the device works on several at once.
+        let needs_ns = summary.device.as_ref().map_or(0.0, |device| device.min);
+        if (BUSY..=1.05).contains(&(needs_ns / trt_ns.max(1.0))) {
+            return ExchangeVerdict::DeviceBusy { needs_ns, trt_ns };
+        }
+    }
+    if let Some(share) = device {
+        return ExchangeVerdict::Device { share };
+    }
+    if let Some(waiting) = faster(1.0 / EQUAL) {
+        return waiting;
+    }
+    if let Some(other) = depths.saturated {
+        return ExchangeVerdict::SlowestStage {
+            trt_ns,
+            here: point.depth,
+            other,
+        };
+    }
+    let allowed = |depth: u32| {
+        let depth = depth.min(most_outstanding(conditions, point.link));
+        (depth > point.depth).then_some(depth)
+    };
+    match point.depth {
+        1 => ExchangeVerdict::OneAtATime {
+            device: split.share(split.device_ns),
+            try_depth: allowed(TRY_DEPTH),
+        },
+        deep => ExchangeVerdict::PerhapsMore {
+            try_depth: allowed(deep.saturating_mul(2)),
+        },
+    }
+}
+
+/// What the other depths of the same exchange say of a point.
+struct Depths {
+    /// The fastest larger depth, and how many times as fast it is.
+    faster: Option<(u32, f64)>,
+    /// A depth that shows saturation where none is faster: the largest one, else a smaller one that is as
+    /// fast.
+    saturated: Option<u32>,
+}
+
+impl Depths {
+    fn of(points: &[PointSummary], summary: &PointSummary) -> Depths {
+        let (point, here) = (summary.point, summary.throughput.exchanges_s);
+        let others = points.iter().filter(|other| {
+            let there = other.point;
+            let sizes = there.out_bytes == point.out_bytes && there.in_bytes == point.in_bytes;
+            let links = there.link == point.link && there.together == point.together;
+            sizes && links && here > 0.0
+        });
+        let rates = || {
+            others
+                .clone()
+                .map(|other| (other.point.depth, other.throughput.exchanges_s / here))
+        };
+        let deeper = || rates().filter(|&(depth, _)| depth > point.depth);
+        let smaller = rates().filter(|&(depth, rate)| depth < point.depth && rate >= EQUAL);
+        let deepest = deeper().map(|(depth, _)| depth).max();
+        Depths {
+            faster: deeper().max_by(|a, b| a.1.total_cmp(&b.1)),
+            saturated: deepest.or_else(|| smaller.map(|(depth, _)| depth).min()),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What the figures of a model mean, in sentences.
 
-use crate::exchange_verdict::{EQUAL, most_outstanding};
+use crate::depth::{EQUAL, most_outstanding};
 use crate::show::{percent, rate, time};
 use wiregauge_model::{Figures, Observation, Residual, StageCost};
 use wiregauge_record::{Conditions, Connect, Plan, Protocol};

@@ -5,12 +5,16 @@ use crate::{Kept, Verdict};
 /// More samples than the interval asks for, because it is itself an estimate.
 const RESERVE: f64 = 1.5;
 
+/// A value beyond its bound is most often that of a setting that violates it. Only where so many times as
+/// many samples would show that, it is worth a look whether a few long ones were chance.
+const MOST_BEYOND: f64 = 10.0;
+
 /// How many times as many samples decide every constraint that was left open, going by the intervals
 /// found. `to_bound` says how many times as many give the figure of a constraint (by its index) the bound
 /// that is missing.
 ///
-/// `None` where nothing is open, and where more samples are not expected to show the constraint kept: it
-/// could not be measured, or its value does not keep the bound.
+/// `None` where nothing is open, and where more samples are not expected to decide: it could not be
+/// measured, or its value is too near to the bound.
 pub fn times_as_long(verdicts: &[Verdict], to_bound: impl Fn(usize) -> f64) -> Option<f64> {
     let open = verdicts.iter().enumerate();
     let mut open = open.filter(|(_, verdict)| verdict.kept == Kept::NotShown);
@@ -18,17 +22,16 @@ pub fn times_as_long(verdicts: &[Verdict], to_bound: impl Fn(usize) -> f64) -> O
     let mut most: f64 = 1.0;
     for (index, verdict) in std::iter::once(first).chain(open) {
         let (found, bound) = (verdict.found?, verdict.bound);
-        if !bound.keeps(found.value) {
-            return None;
-        }
-        let far = match bound.is_upper() {
+        let keeps = bound.keeps(found.value);
+        // The end of the interval beyond the bound, seen from the value.
+        let end = match bound.is_upper() == keeps {
             true => found.high,
             false => found.low,
         };
-        let times = match far {
+        let times = match end {
             None => to_bound(index),
-            Some(far) => {
-                let width = (far - found.value) / (bound.limit() - found.value);
+            Some(end) => {
+                let width = (end - found.value) / (bound.limit() - found.value);
                 // What none of n showed has a bound of about 3.7 / n; other intervals shrink with the root of n.
                 if found.value == 0.0 {
                     width
@@ -37,6 +40,9 @@ pub fn times_as_long(verdicts: &[Verdict], to_bound: impl Fn(usize) -> f64) -> O
                 }
             }
         };
+        if !keeps && times > MOST_BEYOND {
+            return None;
+        }
         most = most.max(times);
     }
     most.is_finite().then_some(RESERVE * most)
@@ -81,15 +87,29 @@ mod tests {
     }
 
     #[test]
-    fn what_more_samples_will_not_show_kept_is_left() {
-        let over = verdict(Bound::Below(10.0), Some(6.0), 11.0, None);
+    fn a_value_beyond_the_bound_is_looked_at_again_unless_that_takes_too_many() {
+        // A single stall in a short run.
+        let chance = verdict(Bound::Below(2.0), Some(0.4), 4.4, None);
+        let times = times_as_long(&[chance], |_| f64::NAN).unwrap();
+        assert!(
+            (times - 1.5 * (4.0_f64 / 2.4).powi(2)).abs() < 1e-9,
+            "{times}"
+        );
+        let near = verdict(Bound::Below(10.0), Some(6.0), 11.0, None);
+        assert_eq!(times_as_long(&[near], |_| 2.0), None);
+        let below = verdict(Bound::AtLeast(10.0), Some(1.0), 8.0, Some(12.0));
+        assert_eq!(times_as_long(&[below], |_| f64::NAN), Some(6.0));
+    }
+
+    #[test]
+    fn what_more_samples_do_not_decide_is_left() {
         let violated = verdict(Bound::Below(10.0), Some(11.0), 12.0, Some(13.0));
         let unknown = Verdict::of(Bound::Below(10.0), None);
-        for one in [over, violated, unknown] {
+        for one in [violated, unknown] {
             assert_eq!(times_as_long(&[one], |_| 2.0), None);
         }
         // One of them is enough.
         let open = verdict(Bound::Below(10.0), Some(6.0), 8.0, None);
-        assert_eq!(times_as_long(&[open, over], |_| 2.0), None);
+        assert_eq!(times_as_long(&[open, unknown], |_| 2.0), None);
     }
 }

@@ -89,7 +89,7 @@ pub struct TuneArgs {
 
     /// Length of the confirming run: a number of exchanges, or the duration of a stream [default: as
     /// --count or --duration, or longer if a constraint needs it; if a constraint stays open that more
-    /// samples would prove, up to two new, longer runs within --budget, or of up to a minute].
+    /// samples would decide, up to two new, longer runs within --budget, or of up to a minute].
     #[arg(long, value_name = "N|TIME", value_parser = values::effort)]
     pub confirm: Option<Effort>,
     /// Stop the search after TIME and confirm the best setting found so far. Longer confirmations must end

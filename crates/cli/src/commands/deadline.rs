@@ -13,7 +13,7 @@ use anyhow::bail;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
-use wiregauge_record::{Point, Schedule};
+use wiregauge_record::{Connect, Point, Schedule};
 use wiregauge_report::figures::{self, Figure};
 use wiregauge_report::load::{self, ControlLoop, Deadlines};
 use wiregauge_report::tables;
@@ -118,10 +118,14 @@ fn control_loop(args: &DeadlineArgs, run: &Run<Exchange>) -> anyhow::Result<Cont
     let deadline_ns = args.deadline.map_or(period_ns, ns);
     let deepest = run.file.points.iter().map(|point| point.point.depth).max();
     if deadline_ns > period_ns && deepest == Some(1) {
+        let once = match run.file.plan.connect {
+            Connect::Once => "",
+            Connect::Each => "--connect once and ",
+        };
         bail!(
             "a deadline of {:?} with a period of {:?} needs more than one outstanding request: a loop that \
              waits for each answer cannot send at the next tick before it arrives. Use a --deadline no longer \
-             than the period, or measure with --depth 2 or more",
+             than the period, or measure with {once}--depth 2 or more",
             Duration::from_nanos(deadline_ns),
             Duration::from_nanos(period_ns)
         );

@@ -66,15 +66,16 @@ impl Table {
             let rows = self.rows.iter();
             rows.flat_map(|row| self.columns.iter().zip(row))
         };
-        let is_open =
-            |cell: &str| cell.contains("?)") || cell.contains(".. ?") || cell.contains("? ..");
+        let is_open = |cell: &str| cell.contains(".. ?") || cell.contains("? ..");
+        // `95 %` of a half width, `95 % from` and `to` of an interval.
+        let is_bound = |head: &str| head.contains("95 %") || head == "to";
         let marks = [
             (
-                cells().any(|(head, cell)| is_open(cell) || head.contains("95 %") && cell == "?"),
+                cells().any(|(head, cell)| is_open(cell) || is_bound(head) && cell == "?"),
                 "?: too few independent samples for this bound of the 95 % interval",
             ),
             (
-                cells().any(|(head, cell)| !head.contains("95 %") && cell == "?"),
+                cells().any(|(head, cell)| !is_bound(head) && cell == "?"),
                 "?: unknown, because the device did not report it",
             ),
             (

@@ -152,3 +152,27 @@ fn text_is_aligned_to_the_right() {
          ?: too few independent samples for this bound of the 95 % interval\n"
     );
 }
+
+#[test]
+fn each_mark_in_a_table_is_explained_below_it_once() {
+    let notes = |head: &str, cells: &[&str]| {
+        let mut table = Table::new("", &["depth", head]);
+        for cell in cells {
+            table.row(vec!["1".into(), (*cell).into()]);
+        }
+        table.footnotes().join("; ")
+    };
+    assert_eq!(notes("p99", &["1.2", "0.3"]), "");
+    for (head, cell) in [
+        ("p99", "2 (1 .. ?)"),
+        ("p99", "? .. 3"),
+        ("95 %", "?"),
+        ("to", "?"),
+    ] {
+        let notes = notes(head, &[cell, cell]);
+        assert!(notes.starts_with("?: too few"), "{head}: {notes}");
+        assert_eq!(notes.matches("?:").count(), 1, "{notes}");
+    }
+    assert!(notes("lost B", &["?"]).contains("did not report"));
+    assert!(notes("TRT", &["-"]).starts_with("-: not defined"));
+}

@@ -111,7 +111,7 @@ impl Found {
             return vec!["no setting was found: the link failed at every setting tried".into()];
         };
         let needed = match self.required(best) {
-            Some(exchanges) => format!("; about --confirm {exchanges} is required"),
+            Some(exchanges) => format!("; about --confirm {exchanges} is required to decide"),
             None => String::new(),
         };
         let mut missed = Vec::new();
@@ -133,7 +133,7 @@ impl Found {
         missed
     }
 
-    /// Length of a run that is expected to prove what the one that confirmed left open, as --confirm takes it.
+    /// Length of a run that is expected to decide what the one that confirmed left open, as --confirm takes it.
     fn required(&self, best: &Choice) -> Option<String> {
         let probes = self.advice.probes.iter().zip(&self.taken).rev();
         let mut runs = probes.filter(|((probe, _), _)| {
@@ -317,9 +317,13 @@ pub fn with_bounds(figure: Figure, found: &Estimate) -> String {
     if is_exact(figure, found) {
         return value;
     }
-    let bound = |bound: Option<f64>| bound.map_or("unknown".into(), |b| shown(figure, b));
+    let bound = |bound: Option<f64>| bound.map_or("?".into(), |b| shown(figure, b));
+    let between = match (found.low, found.high) {
+        (Some(_), Some(_)) => "to",
+        _ => "..",
+    };
     format!(
-        "{value} (95 %: {} to {})",
+        "{value} (95 %: {} {between} {})",
         bound(found.low),
         bound(found.high)
     )

@@ -17,7 +17,7 @@ pub const TIME: Duration = Duration::from_secs(60);
 const UNKNOWN: f64 = 4.0;
 
 /// Exchanges (milliseconds of a stream) that decide what a run of `length` left open; `None` if nothing
-/// is open, or if more of them are not expected to prove it.
+/// is open, or if more of them are not expected to decide it.
 pub fn required(task: &Task, length: u64, taken: &Taken) -> Option<u64> {
     let bounds = task.bounds();
     let verdicts = task.constraints.iter().zip(bounds);

@@ -97,8 +97,7 @@ fn proof(found: &Found, best: &Choice) -> Table {
     let columns = ["figure", "required", "measured", "95 % from", "to", ""];
     let mut table = Table::new(title, &columns);
     let row = |figure: Figure, asked: String, found: Option<&Estimate>, verdict: &str| {
-        let bound =
-            |bound: Option<f64>| bound.map_or("unknown".into(), |bound| shown(figure, bound));
+        let bound = |bound: Option<f64>| bound.map_or("?".into(), |bound| shown(figure, bound));
         let (value, low, high) = match found {
             None => ("-".into(), "-".into(), "-".into()),
             Some(one) if is_exact(figure, one) => {

@@ -1,9 +1,22 @@
 //! Echoes that show a device that does more than echo: it answers only after a constant silence, because it
 //! waits for the end of a line until its own timeout, or it adds bytes of its own.
 
-use super::exchange::Found;
 use wiregauge_record::{PointSummary, Protocol};
 use wiregauge_run::RunFile;
+
+/// What echoes show, and at which points.
+pub(super) enum EchoFinding {
+    /// They came only after a silence of the device's own; `None` if longer than the timeout.
+    Silence {
+        points: Vec<u32>,
+        silence_ns: Option<f64>,
+    },
+    /// Each had so many bytes more than its request; `None` where these displaced the later echoes.
+    Surplus {
+        points: Vec<u32>,
+        bytes: Option<u64>,
+    },
+}
 
 /// Shorter silences are the link's (polls, latency timers).
 const SILENCE_NS: f64 = 20e6;
@@ -28,7 +41,7 @@ const STRAY: f64 = 0.25;
 const WITHOUT: f64 = 0.02;
 
 /// The warnings that an echo deserves.
-pub(super) fn of(file: &RunFile) -> Vec<Found> {
+pub(super) fn of(file: &RunFile) -> Vec<EchoFinding> {
     if file.plan.protocol != Protocol::Echo {
         return Vec::new();
     }
@@ -45,7 +58,7 @@ pub(super) fn of(file: &RunFile) -> Vec<Found> {
     };
     let silent = |point: &PointSummary| is_stream(point) && silence_ns(point).is_some();
     if let Some(silence_ns) = (file.points.iter().filter(|p| silent(p))).find_map(silence_ns) {
-        found.push(Found::Silence {
+        found.push(EchoFinding::Silence {
             points: rows(&silent),
             silence_ns: Some(silence_ns),
         });
@@ -54,20 +67,20 @@ pub(super) fn of(file: &RunFile) -> Vec<Found> {
         is_stream(point) && point.counts.answered == 0 && point.counts.late > 0
     };
     if file.points.iter().any(all_late) {
-        found.push(Found::Silence {
+        found.push(EchoFinding::Silence {
             points: rows(&all_late),
             silence_ns: None,
         });
     }
     if let Some(bytes) = file.points.iter().find_map(surplus) {
-        found.push(Found::Surplus {
+        found.push(EchoFinding::Surplus {
             points: rows(&|point| surplus(point).is_some()),
             bytes: Some(bytes),
         });
     }
     let displaced = rows(&is_displaced);
     if !displaced.is_empty() {
-        found.push(Found::Surplus {
+        found.push(EchoFinding::Surplus {
             points: displaced,
             bytes: None,
         });

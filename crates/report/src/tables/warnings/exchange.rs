@@ -1,8 +1,8 @@
 //! What keeps a figure from being trusted, and the remedy in the flags that the user is using.
 
 use super::codes::Code;
-use super::echo;
-use super::few_samples::{self, Needed};
+use super::echo::{self, EchoFinding};
+use super::few_samples::{self, FewSamples, Needed};
 use super::warning::Warning;
 use crate::units::{grouped, percent, time};
 use wiregauge_record::{
@@ -85,6 +85,27 @@ pub(in crate::tables) enum Found {
     Cut { points: Vec<u32> },
 }
 
+impl From<EchoFinding> for Found {
+    fn from(found: EchoFinding) -> Found {
+        match found {
+            EchoFinding::Silence { points, silence_ns } => Found::Silence { points, silence_ns },
+            EchoFinding::Surplus { points, bytes } => Found::Surplus { points, bytes },
+        }
+    }
+}
+
+impl From<FewSamples> for Found {
+    fn from(few: FewSamples) -> Found {
+        Found::FewSamples {
+            points: few.points,
+            exchanges: few.exchanges,
+            worth: few.worth,
+            needed: few.needed,
+            intended: few.intended,
+        }
+    }
+}
+
 /// The warnings that a run deserves.
 pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
     let plan = &file.plan;
@@ -131,8 +152,8 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
             achieved: first.achieved_depth,
         });
     }
-    warnings.extend(echo::of(file));
-    warnings.extend(few_samples::of(file));
+    warnings.extend(echo::of(file).into_iter().map(Found::from));
+    warnings.extend(few_samples::of(file).map(Found::from));
     let mut add = |points: Vec<u32>, make: &dyn Fn(Vec<u32>) -> Found| {
         if !points.is_empty() {
             warnings.push(make(points));

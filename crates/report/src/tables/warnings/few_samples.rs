@@ -1,11 +1,24 @@
 //! Points whose p99 has no upper confidence bound, and how many exchanges would give it one.
 
-use super::exchange::Found;
 use crate::units::grouped;
 use std::fmt;
 use wiregauge_record::{Limit, PointSummary};
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Distribution, FEWEST_SHOWN, samples_to_bound};
+
+/// Points without an upper bound of p99.
+pub(super) struct FewSamples {
+    /// Which.
+    pub(super) points: Vec<u32>,
+    /// Exchanges of the point that needs most.
+    pub(super) exchanges: u64,
+    /// How many independent samples these are worth.
+    pub(super) worth: f64,
+    /// What would be enough.
+    pub(super) needed: Needed,
+    /// Only the percentile from the intended start has no bound.
+    pub(super) intended: bool,
+}
 
 /// What would be enough, in the flag that limits the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +53,7 @@ fn scarce(point: &PointSummary) -> Option<&Distribution> {
 }
 
 /// The warning, if a point deserves it.
-pub(super) fn of(file: &RunFile) -> Option<Found> {
+pub(super) fn of(file: &RunFile) -> Option<FewSamples> {
     let points: Vec<&PointSummary> = file.points.iter().filter(|p| scarce(p).is_some()).collect();
     let most = points
         .iter()
@@ -50,7 +63,7 @@ pub(super) fn of(file: &RunFile) -> Option<Found> {
         })
         .max_by(|a, b| amount(a.0).cmp(&amount(b.0)))?;
     let (needed, exchanges, worth) = most;
-    Some(Found::FewSamples {
+    Some(FewSamples {
         points: points.iter().map(|point| point.point.index).collect(),
         exchanges,
         worth,
