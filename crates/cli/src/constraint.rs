@@ -182,8 +182,18 @@ impl Constraint {
         matches!(self.relation, Relation::Above | Relation::AtLeast)
     }
 
-    /// True if a point keeps it. What was not measured keeps no limit.
+    /// The part of the exchanges of a point that were not answered, where it reaches beyond the
+    /// percentile that this limits.
+    pub fn unanswered_share(&self, point: &PointSummary) -> Option<f64> {
+        self.figure.unanswered_share(point)
+    }
+
+    /// True if a point keeps it. What was not measured keeps no limit, and a percentile among the
+    /// exchanges that were not answered keeps none either.
     pub fn is_kept_by(&self, point: &PointSummary) -> bool {
+        if self.unanswered_share(point).is_some() {
+            return false;
+        }
         let found = self.figure.of_point(point);
         found.is_some_and(|found| self.holds(found.value))
     }

@@ -177,6 +177,28 @@ fn a_byte_inserted_in_a_stream_costs_one_exchange() {
     }
 }
 
+/// The middle of a response below 64 B lies in its header of 32 B (docs/serve.md).
+#[test]
+fn a_byte_inserted_in_the_header_of_a_small_response_loses_it() {
+    for kind in EVERY_KIND {
+        for (in_bytes, lost) in [(48, 4), (63, 4), (64, 0)] {
+            let flags = format!("--in {in_bytes}");
+            let run = measure(kind, "--insert-byte every=50", &flags);
+            let counts = run.counts();
+            let found = (counts.lost, counts.corrupted);
+            assert_eq!(found, (lost, 4 - lost), "{kind} {in_bytes} B");
+            if lost > 0 {
+                // All of them, and the byte more.
+                assert_eq!(
+                    counts.stray_bytes,
+                    4 * (in_bytes + 1),
+                    "{kind} {in_bytes} B"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn a_datagram_that_is_too_short_or_too_long_is_no_answer() {
     for faults in ["--lose-byte every=50", "--insert-byte every=50"] {

@@ -88,6 +88,34 @@ fn a_kill_loses_at_most_the_point_in_progress() {
 }
 
 #[test]
+fn after_a_kill_the_csv_file_has_every_finished_point() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let csv = desk.path("points.csv");
+    let flags = "--in 48,100,200 --rate 1000 --count 500 --no-calibration";
+    let arguments = format!(
+        "exchange {} {flags} --csv {}",
+        server.address,
+        csv.display()
+    );
+    let run = Background::start(&mut desk.command(&arguments));
+    until("the second point has begun", || {
+        samples(&desk, "point-0001.parquet.part").is_some()
+    });
+    run.signal(Signal::KILL);
+    let ended = run.ended();
+    assert_eq!(ended.code, None, "{ended}");
+    let written = std::fs::read_to_string(&csv).expect("it was written");
+    let rows = rows(&written);
+    assert_eq!(rows.len(), 501);
+    let exported = desk.wiregauge("export last --csv").assert().success();
+    assert_eq!(
+        written,
+        String::from_utf8_lossy(&exported.get_output().stdout)
+    );
+}
+
+#[test]
 fn a_run_can_be_looked_at_while_it_runs() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");

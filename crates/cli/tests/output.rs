@@ -228,6 +228,27 @@ fn a_required_limit_decides_the_exit_code() {
 }
 
 #[test]
+fn a_limit_on_a_percentile_is_missed_when_the_losses_reach_beyond_it() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --drop every=10");
+    let exchange = format!("exchange {} --count 30 --timeout 50ms", server.address);
+    let exchange = format!("{exchange} --no-calibration --quiet");
+    // Of ten, one is lost: nine of ten are answered, and p90 is the last of them.
+    desk.wiregauge(&format!("{exchange} --require p50<10s --require p90<10s"))
+        .assert()
+        .code(0);
+    for percentile in ["p99", "rtt.p99.9", "max"] {
+        desk.wiregauge(&format!("{exchange} --require {percentile}<10s"))
+            .assert()
+            .code(1)
+            .stderr(
+                contains(format!("limit not met: {percentile}<10s in row 1"))
+                    .and(contains("10.000 % of the exchanges have no correct answer")),
+            );
+    }
+}
+
+#[test]
 fn quiet_prints_the_tables_and_nothing_else() {
     let desk = Desk::new();
     let command = format!("{QUICK} --quiet");

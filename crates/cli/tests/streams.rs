@@ -138,8 +138,14 @@ fn a_modelled_bus_is_never_overrun_and_well_used() {
             flow.rate.as_ref().expect("a rate").value
         });
         let sum: f64 = rates.sum();
-        // A window that begins and ends between two frames may hold one frame too many.
-        assert!(sum < 1.01 * limit, "{sum} at {:?}", point.point);
+        // A responder that was woken late makes up for it, for up to 20 ms of the 500; and a window
+        // that begins and ends between two frames may hold one frame too many.
+        assert!(sum < 1.05 * limit, "{sum} at {:?}", point.point);
+        for flow in &point.flows {
+            let by_device = flow.device.and_then(|device| device.bytes_s());
+            let by_device = by_device.expect("a report with times");
+            assert!(by_device < 1.01 * limit, "{by_device} at {:?}", point.point);
+        }
         // The model runs in real time: on a busy machine it waits for its turn, and that is lost.
         assert!(sum > 0.2 * limit, "{sum} at {:?}", point.point);
     }

@@ -2,7 +2,7 @@
 
 use crate::depth::{EQUAL, most_outstanding};
 use crate::show::{percent, rate, time};
-use wiregauge_model::{Figures, Observation, Residual, StageCost};
+use wiregauge_model::{Figures, Observation, Residual, Setting, StageCost};
 use wiregauge_record::{Conditions, Connect, Plan, Protocol};
 
 /// A model that is further off than this at some point is said to be, and describes no link if it is
@@ -81,12 +81,21 @@ fn unknown_stage(depth: &str, why: &str) -> String {
     format!("only one {depth} was measured, so the time of the slowest stage is unknown. {why}")
 }
 
+/// The size of the transfers that were asked for, where a stream was observed: a read may carry less.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    /// What the model was told.
+    pub(crate) at: Setting,
+    /// What the user said.
+    pub(crate) transfer_bytes: u32,
+}
+
 /// One sentence each, the most useful first.
-pub(crate) fn of(figures: &Figures, noun: &Noun) -> Vec<String> {
+pub(crate) fn of(figures: &Figures, noun: &Noun, asked: &[Asked]) -> Vec<String> {
     let mut said = Vec::new();
     if !describes(figures) {
         // What follows from figures that do not hold is not worth saying.
-        return vec![quality(figures, noun)];
+        return vec![quality(figures, noun, asked)];
     }
     said.extend(figures.base.as_ref().and_then(|base| half(base, figures)));
     said.push(depths(figures, noun));
@@ -123,7 +132,7 @@ pub(crate) fn of(figures: &Figures, noun: &Noun) -> Vec<String> {
                 .into(),
         );
     }
-    said.push(quality(figures, noun));
+    said.push(quality(figures, noun, asked));
     said
 }
 
@@ -293,7 +302,7 @@ fn overlap(figures: &Figures) -> Option<String> {
 }
 
 /// All of it in one sentence; `None` where the figures describe nothing.
-pub(crate) fn in_short(figures: &Figures, noun: &Noun) -> Option<String> {
+pub(crate) fn in_short(figures: &Figures, noun: &Noun, asked: &[Asked]) -> Option<String> {
     if !describes(figures) {
         return None;
     }
@@ -318,7 +327,7 @@ pub(crate) fn in_short(figures: &Figures, noun: &Noun) -> Option<String> {
         parts.push(format!("its slowest stage {}", of_cost(slowest, and)));
         parts.push(depths(figures, noun));
     }
-    parts.push(quality(figures, noun));
+    parts.push(quality(figures, noun, asked));
     Some(parts.join("; "))
 }
 
@@ -348,7 +357,7 @@ fn describes(figures: &Figures) -> bool {
     figures.worst <= FITS || typical_off(figures) <= TYPICAL
 }
 
-fn quality(figures: &Figures, noun: &Noun) -> String {
+fn quality(figures: &Figures, noun: &Noun, asked: &[Asked]) -> String {
     let worst = figures
         .residuals
         .iter()
@@ -356,7 +365,7 @@ fn quality(figures: &Figures, noun: &Noun) -> String {
     let Some(worst) = worst else {
         return String::new();
     };
-    let at = place(worst, figures, noun);
+    let at = place(worst, figures, noun, asked);
     let (most, typical) = (percent(figures.worst), percent(typical_off(figures)));
     if !describes(figures) {
         return format!(
@@ -390,14 +399,24 @@ fn quality(figures: &Figures, noun: &Noun) -> String {
 }
 
 /// The setting of a residual, without what never changed.
-fn place(residual: &Residual, figures: &Figures, noun: &Noun) -> String {
+fn place(residual: &Residual, figures: &Figures, noun: &Noun, asked: &[Asked]) -> String {
     let (from, to, at) = (figures.from, figures.to, residual.point.at);
+    let size = |way: &str, bytes: u32| {
+        let asked = asked.iter().find(|asked| asked.at == at);
+        match asked.filter(|asked| asked.transfer_bytes != bytes) {
+            Some(asked) => {
+                let transfer = asked.transfer_bytes;
+                format!("--transfer {transfer} {way} ({bytes} B carried on average)")
+            }
+            None => format!("{way} {bytes} B"),
+        }
+    };
     let mut parts = Vec::new();
     if from.out_bytes != to.out_bytes {
-        parts.push(format!("OUT {} B", at.out_bytes));
+        parts.push(size("OUT", at.out_bytes));
     }
     if from.in_bytes != to.in_bytes {
-        parts.push(format!("IN {} B", at.in_bytes));
+        parts.push(size("IN", at.in_bytes));
     }
     if from.depth != to.depth {
         parts.push(format!("{} {}", noun.depth, at.depth));

@@ -95,7 +95,7 @@ impl Modelled {
         let figures = model.as_ref().map(LinkModel::figures);
         let mut words = figures
             .as_ref()
-            .map_or_else(Vec::new, |figures| meaning::of(figures, noun));
+            .map_or_else(Vec::new, |figures| meaning::of(figures, noun, &group.asked));
         if group.left_out > 0 {
             words.push(format!(
                 "excluded: {} of {} points, where exchanges were lost",
@@ -113,7 +113,7 @@ impl Modelled {
             why_not,
             enough: figures.as_ref().and_then(meaning::enough),
             words,
-            in_short: figures.and_then(|figures| meaning::in_short(&figures, noun)),
+            in_short: figures.and_then(|figures| meaning::in_short(&figures, noun, &group.asked)),
             predictions: Vec::new(),
         }
     }
@@ -127,6 +127,8 @@ struct Group {
     way: Option<Way>,
     left_out: usize,
     points: Vec<Observation>,
+    /// Of a stream: the transfers behind the points.
+    asked: Vec<meaning::Asked>,
 }
 
 impl Group {
@@ -138,6 +140,7 @@ impl Group {
             way: None,
             left_out: 0,
             points: Vec::new(),
+            asked: Vec::new(),
         }
     }
 
@@ -149,6 +152,7 @@ impl Group {
             way: Some(way),
             left_out: 0,
             points: Vec::new(),
+            asked: Vec::new(),
         }
     }
 
@@ -214,9 +218,14 @@ pub(crate) fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> Vec<Mode
     for summary in points {
         for flow in summary.flows.iter().filter(|flow| flow.transfers > 0) {
             let group = in_groups(&mut groups, Group::of_flow(&summary.point, flow.way));
-            group
-                .points
-                .extend(Observation::of_flow(&summary.point, flow));
+            let Some(observed) = Observation::of_flow(&summary.point, flow) else {
+                continue;
+            };
+            group.points.push(observed);
+            group.asked.push(meaning::Asked {
+                at: observed.at,
+                transfer_bytes: summary.point.transfer_bytes,
+            });
         }
     }
     let noun = |link| {

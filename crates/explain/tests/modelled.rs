@@ -143,6 +143,27 @@ fn one_point_that_is_off_does_not_make_the_others_wrong() {
 }
 
 #[test]
+fn a_size_is_named_as_it_was_asked_for() {
+    // Six sizes that fit, and one that does not, whose reads carry less than was asked for.
+    let said_of = |carried: u64| {
+        let mut points = transfers(&[64, 512, 4_096, 8_192, 16_384, 65_536], &[1], 100.0, 1.0);
+        let mut off = transfers(&[2_048], &[1], 300.0, 1.0);
+        let flow = &mut off[0].flows[0];
+        flow.bytes = carried * flow.transfers;
+        points.extend(off);
+        said(&of_flows(&points))
+    };
+    // A few short reads make no other size.
+    let said = said_of(2_047);
+    assert!(said.contains("at IN 2048 B"), "{said}");
+    let said = said_of(1_500);
+    assert!(
+        said.contains("at --transfer 2048 IN (1500 B carried on average)"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_socket_is_not_told_to_queue() {
     let points = transfers(&[64, 512, 4_096, 65_536], &[1], 100.0, 10.0);
     let models = of_stream(&stream_plan("tcp://10.0.0.5:7700"), &points).models;

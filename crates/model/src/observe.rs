@@ -7,6 +7,9 @@ use wiregauge_stats::{Distribution, Estimate};
 /// An interval of 95 % reaches so many standard errors to either side.
 const REACH: f64 = 1.96;
 
+/// Reads that fill this part of a transfer on average are whole ones but for a few.
+const WHOLE: f64 = 0.99;
+
 impl Observation {
     /// Of a point of exchanges; `None` if nothing was answered.
     pub fn of_exchange(summary: &PointSummary) -> Option<Observation> {
@@ -24,14 +27,17 @@ impl Observation {
         })
     }
 
-    /// Of one way of a point of a stream, by the bytes that a transfer carried on average; `None` if
-    /// nothing flowed.
+    /// Of one way of a point of a stream, by the bytes that a transfer carried on average (all of
+    /// them, where only a few reads were short); `None` if nothing flowed.
     pub fn of_flow(point: &StreamPoint, flow: &FlowSummary) -> Option<Observation> {
         let gap = &flow.gap.as_ref()?.mean;
-        let bytes = flow
+        let mean = flow
             .bytes
             .checked_div(flow.transfers)?
             .min(u64::from(u32::MAX)) as u32;
+        let whole = point.transfer_bytes;
+        let few_are_short = mean < whole && f64::from(mean) >= WHOLE * f64::from(whole);
+        let bytes = if few_are_short { whole } else { mean };
         let (out_bytes, in_bytes) = match flow.way {
             Way::Out => (bytes, 0),
             Way::In => (0, bytes),

@@ -145,3 +145,25 @@ pub struct StreamSummary {
     /// Why the figures deserve a second look.
     pub disturbances: Vec<Disturbance>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_clocked_too_few_transfers_has_no_rate() {
+        let rate = |transfers, elapsed_ns| {
+            let count = DeviceCount {
+                bytes: 1000,
+                transfers,
+                overruns: 0,
+                elapsed_ns,
+            };
+            count.bytes_s()
+        };
+        assert_eq!(rate(100, 1_000_000), Some(1e6));
+        assert_eq!(rate(0, 1_000_000), Some(1e6), "it counts no transfers");
+        assert_eq!(rate(2, 1_000_000), None);
+        assert_eq!(rate(100, 0), None);
+    }
+}

@@ -10,7 +10,7 @@ use crate::run_file::{SCHEMA, rename_and_sync};
 use crate::sample_file::{ROW_GROUP_ROWS, SampleFile};
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Text gathered before it is handed to the output.
@@ -24,39 +24,85 @@ pub fn write_csv<K: RunKind>(
     out: &mut dyn Write,
     with_data: bool,
 ) -> Result<u64, RunError> {
-    if with_data && !K::keeps_data(&run.file.plan) {
-        return Err(RunError::NoData {
-            path: run.dir.clone(),
-        });
-    }
-    let failed = |cause| RunError::Output {
-        format: "CSV",
-        cause,
-    };
-    let mut text = Vec::with_capacity(2 * BUFFER);
-    text.extend_from_slice(K::CSV.as_bytes());
-    text.extend_from_slice(if with_data { b",data_hex\n" } else { b"\n" });
+    let mut csv = CsvWriter::new(run, out, with_data)?;
     let mut rows = 0;
-    for (at, summary) in run.file.points.iter().enumerate() {
+    for at in 0..run.file.points.len() {
+        rows += csv.point(run, at)?;
+    }
+    Ok(rows)
+}
+
+/// The same point by point, so that what is finished is there while the run goes on, and after a
+/// crash.
+pub struct CsvWriter<W: Write> {
+    out: W,
+    with_data: bool,
+    text: Vec<u8>,
+}
+
+impl<W: Write> CsvWriter<W> {
+    /// Writes the heads of the columns.
+    pub fn new<K: RunKind>(
+        run: &Run<K>,
+        out: W,
+        with_data: bool,
+    ) -> Result<CsvWriter<W>, RunError> {
+        if with_data && !K::keeps_data(&run.file.plan) {
+            return Err(RunError::NoData {
+                path: run.dir.clone(),
+            });
+        }
+        let mut text = Vec::with_capacity(2 * BUFFER);
+        text.extend_from_slice(K::CSV.as_bytes());
+        text.extend_from_slice(if with_data { b",data_hex\n" } else { b"\n" });
+        let mut csv = CsvWriter {
+            out,
+            with_data,
+            text,
+        };
+        csv.flush()?;
+        Ok(csv)
+    }
+
+    /// Writes the rows of a finished point, by its position in `run.file.points`, and gives their
+    /// number. All of them have left this program when it returns.
+    pub fn point<K: RunKind>(&mut self, run: &Run<K>, at: usize) -> Result<u64, RunError> {
+        let point = K::point(run.summary(at)?);
+        let mut rows = 0;
         for sample in run.samples(at)? {
             let (sample, data) = sample?;
-            K::csv_row(&mut text, &K::point(summary), &sample).map_err(failed)?;
-            if with_data {
-                text.push(b',');
-                hexadecimal(&mut text, data.as_deref().unwrap_or_default());
+            K::csv_row(&mut self.text, &point, &sample).map_err(failed)?;
+            if self.with_data {
+                self.text.push(b',');
+                hexadecimal(&mut self.text, data.as_deref().unwrap_or_default());
             }
-            text.push(b'\n');
+            self.text.push(b'\n');
             rows += 1;
-            if text.len() >= BUFFER {
-                out.write_all(&text).map_err(failed)?;
-                text.clear();
+            if self.text.len() >= BUFFER {
+                self.write()?;
             }
         }
+        self.flush()?;
+        Ok(rows)
     }
-    out.write_all(&text)
-        .and_then(|()| out.flush())
-        .map_err(failed)?;
-    Ok(rows)
+
+    fn write(&mut self) -> Result<(), RunError> {
+        self.out.write_all(&self.text).map_err(failed)?;
+        self.text.clear();
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), RunError> {
+        self.write()?;
+        self.out.flush().map_err(failed)
+    }
+}
+
+fn failed(cause: io::Error) -> RunError {
+    RunError::Output {
+        format: "CSV",
+        cause,
+    }
 }
 
 fn hexadecimal(text: &mut Vec<u8>, data: &[u8]) {

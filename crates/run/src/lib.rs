@@ -37,7 +37,7 @@ pub use any::{AnyRun, Stored};
 pub use closed_loop::Loop;
 pub use error::RunError;
 pub use exchange::Exchange;
-pub use export::{write_csv, write_json, write_parquet};
+pub use export::{CsvWriter, write_csv, write_json, write_parquet};
 pub use home::{new_run_dir, runs_home};
 pub use kind::RunKind;
 pub use listing::{Listing, find, list};

@@ -58,9 +58,23 @@ fn missed(args: &ExchangeArgs, file: &RunFile) -> Vec<String> {
         let broken: Vec<String> = broken
             .map(|point| (point.point.index + 1).to_string())
             .collect();
-        if !broken.is_empty() {
-            missed.push(format!("{} in row {}", requirement.text, broken.join(", ")));
+        if broken.is_empty() {
+            continue;
         }
+        let unanswered = file
+            .points
+            .iter()
+            .filter_map(|point| requirement.unanswered_share(point))
+            .fold(0.0, f64::max);
+        let mut text = format!("{} in row {}", requirement.text, broken.join(", "));
+        if unanswered > 0.0 {
+            text += &format!(
+                ": up to {:.3} % of the exchanges have no correct answer in time, more than lie beyond that \
+                 percentile",
+                unanswered * 100.0
+            );
+        }
+        missed.push(text);
     }
     missed
 }

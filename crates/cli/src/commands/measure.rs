@@ -81,8 +81,18 @@ where
         let stop = session.caller.stop()?;
         let meter = session.caller.meter(look.quiet || look.json);
         let progress = Progress::new(self.points, self.extent, meter);
-        let recorder = Recorder::<K>::new(&dir, plan, self.links, session.command(), progress)
-            .map_err(StorageFailed)?;
+        let recorder = Recorder::<K>::new(&dir, plan, self.links, session.command(), progress);
+        let mut recorder = recorder.map_err(StorageFailed)?;
+        // A pipe may be read slowly or not at all, which must not hold up what is measured.
+        let is_file = |csv: &File| csv.metadata().is_ok_and(|metadata| metadata.is_file());
+        let (file, pipe) = match csv {
+            Some(csv) if is_file(&csv) => (Some(csv), None),
+            pipe => (None, pipe),
+        };
+        if let Some(file) = file {
+            let with_csv = recorder.with_csv(file, self.with_data);
+            recorder = with_csv.map_err(StorageFailed)?;
+        }
         let result = multi_link::run(self.links, &stop, |turn: Turn<'_>| {
             engine(&plan.part(&turn), &stop, &mut recorder.link(turn))
         });
@@ -101,8 +111,8 @@ where
                 ..look
             };
             (self.print)(&file, look, session)?;
-            if let Some(csv) = csv {
-                write_csv::<K>(&dir, csv, self.with_data).map_err(StorageFailed)?;
+            if let Some(pipe) = pipe {
+                write_csv::<K>(&dir, pipe, self.with_data).map_err(StorageFailed)?;
             }
             if stored && !look.quiet && !look.json {
                 // A reader that has seen enough (`| head`) is no failure.

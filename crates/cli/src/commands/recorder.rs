@@ -3,13 +3,14 @@
 //! between points.
 
 use crate::output::progress::Progress;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wiregauge_measure::multi_link::{Gate, Turn};
 use wiregauge_measure::sink::{self, Opened, Sink};
 use wiregauge_record::{Calibration, Conditions, LinkConditions};
-use wiregauge_run::{PointWriter, RunFile, RunKind, RunWriter, State};
+use wiregauge_run::{CsvWriter, PointWriter, Run, RunFile, RunKind, RunWriter, State};
 
 /// A run that is being written.
 pub struct Recorder<K: RunKind> {
@@ -20,6 +21,9 @@ struct Shared<K: RunKind> {
     writer: RunWriter<K>,
     conditions: Conditions,
     progress: Progress,
+    /// The CSV file asked for, until it cannot be written.
+    csv: Option<CsvWriter<File>>,
+    csv_failed: Option<io::Error>,
 }
 
 /// The part of a run that comes from one link.
@@ -55,8 +59,20 @@ impl<K: RunKind> Recorder<K> {
                 writer,
                 conditions,
                 progress,
+                csv: None,
+                csv_failed: None,
             }),
         })
+    }
+
+    /// Writes the rows of each point to this file as well, as soon as the point is finished. Every
+    /// row has the bytes of the answer if `with_data` is set.
+    pub fn with_csv(self, file: File, with_data: bool) -> io::Result<Recorder<K>> {
+        let mut shared = self.locked();
+        let csv = CsvWriter::new(&shared.run(), file, with_data)?;
+        shared.csv = Some(csv);
+        drop(shared);
+        Ok(self)
     }
 
     /// The sink for one turn of one link.
@@ -73,15 +89,40 @@ impl<K: RunKind> Recorder<K> {
     pub fn finish(&self, state: State) -> (RunFile<K>, io::Result<()>) {
         let mut shared = self.locked();
         shared.progress.clear();
-        let finished = shared.writer.finish(state);
-        (
-            shared.writer.file().clone(),
-            finished.map_err(io::Error::from),
-        )
+        let finished = shared.writer.finish(state).map_err(io::Error::from);
+        let csv = shared.csv_failed.take().map_or(Ok(()), Err);
+        (shared.writer.file().clone(), finished.and(csv))
     }
 
     fn locked(&self) -> MutexGuard<'_, Shared<K>> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: RunKind> Shared<K> {
+    /// What is on disk.
+    fn run(&self) -> Run<K> {
+        Run {
+            dir: self.writer.dir().to_owned(),
+            file: self.writer.file().clone(),
+        }
+    }
+
+    fn end_point(&mut self, point: PointWriter<K>, summary: K::Summary) -> io::Result<()> {
+        self.writer.end_point(point, summary)?;
+        if self.csv.is_none() {
+            return Ok(());
+        }
+        let run = self.run();
+        let last = run.file.points.len() - 1;
+        // The run is measured to its end even if there is no room for a copy of it.
+        if let Some(csv) = &mut self.csv
+            && let Err(error) = csv.point(&run, last)
+        {
+            self.csv = None;
+            self.csv_failed = Some(error.into());
+        }
+        Ok(())
     }
 }
 
@@ -171,7 +212,7 @@ impl<K: RunKind> Sink for LinkRecorder<'_, K> {
 
     fn end_point(&mut self, summary: K::Summary) -> io::Result<()> {
         match self.point.take() {
-            Some(point) => Ok(self.recorder.locked().writer.end_point(point, summary)?),
+            Some(point) => self.recorder.locked().end_point(point, summary),
             None => Ok(()),
         }
     }

@@ -542,6 +542,33 @@ pub(super) fn beside_published(points: &[LoopSummary]) -> Option<Table> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wiregauge_record::{Ending, LoopFacts, LoopSummariser, StageSpeed};
+
+    #[test]
+    fn a_stage_faster_than_a_memory_copy_is_explained() {
+        let title = |bytes_s| {
+            let point = LoopPoint {
+                index: 0,
+                rate_hz: 1_000_000,
+                channels: 1,
+                notify_bytes: 2_000,
+                ring_bytes: 2_000_000,
+                preload_bytes: 4_000,
+                aim: Aim::Curve,
+                path: LoopPath::Cpu,
+            };
+            let mut summary =
+                LoopSummariser::new(point).finish(Ending::Complete, LoopFacts::default());
+            summary.memory_bytes_s = Some(9e9);
+            summary.stages = vec![StageSpeed {
+                stage: "threshold:0.5".into(),
+                bytes_s,
+            }];
+            speeds(&[summary]).expect("a table").title
+        };
+        assert!(!title(8.9e9).contains("above 100 %"));
+        assert!(title(14.7e9).contains("above 100 %: the stage moves less"));
+    }
 
     #[test]
     fn a_published_latency_is_the_published_buffer_at_its_rate_as_far_as_both_were_rounded() {

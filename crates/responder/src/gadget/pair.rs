@@ -187,10 +187,12 @@ impl Conversation {
         // What is due leaves only when there is room, which a completion makes.
         let due = self.answers.next_due_ns(&self.device);
         let due = due.filter(|_| queue.in_has_room());
-        let takes_at = match self.device.full_until_ns() {
-            0 => None,
-            at => (!self.kept.is_empty() || queue.out_done().is_some()).then_some(at),
-        };
+        // What is kept may be half of an order, whose rest is a completion as well.
+        let kept_at = self.device.takes_more_ns();
+        let kept_at = kept_at.filter(|_| !self.kept.is_empty());
+        let full_until = Some(self.device.full_until_ns()).filter(|at| *at > 0);
+        let done_at = full_until.filter(|_| queue.out_done().is_some());
+        let takes_at = kept_at.into_iter().chain(done_at);
         if let Some(at) = due.into_iter().chain(takes_at).min() {
             return Some(Duration::from_nanos(at.saturating_sub(self.clock.now())).min(LOOK));
         }

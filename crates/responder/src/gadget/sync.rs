@@ -74,7 +74,9 @@ fn run(
         if !kept.is_empty() && device.has_room(answers.waiting()) {
             let used = device.take_stream(&kept, now, answers.ready());
             kept.drain(..used);
-            if answers.waiting() > 0 {
+            // The host may have sent all that it has, and wait for the answer.
+            let takes_more = !kept.is_empty() && device.takes_more_ns().is_some();
+            if answers.waiting() > 0 || takes_more {
                 continue;
             }
         }

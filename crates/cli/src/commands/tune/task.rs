@@ -352,6 +352,8 @@ impl Task {
                 let flow = point.flows.iter().find(|flow| flow.way == way)?;
                 constraint.figure.of_flow(flow)
             }
+            // It lies among the exchanges that were not answered.
+            (Taken::Exchanges(point), _) if constraint.unanswered_share(point).is_some() => None,
             _ => of(constraint.figure, taken),
         }
     }

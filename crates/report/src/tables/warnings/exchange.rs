@@ -546,3 +546,75 @@ pub(super) fn cut(rows: &[u32]) -> Warning {
         "; the samples taken so far are kept.",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wiregauge_record::{BusLimit, Plan, Point, ResourceUse, Summariser};
+    use wiregauge_run::State;
+
+    const PLAN: &str = r#"{"address": "null:", "protocol": "echo", "connect": "once",
+        "points": [], "limit": {"count": 100}, "warmup": 0, "schedule": "as-fast-as-possible",
+        "timeout_ns": 1000000, "give_up": 1, "wait": "block", "below_ns": [], "keep_data": false,
+        "calibrate": false, "host": {"priority": null, "pin": null, "lock_memory": false,
+        "load": {"cpu": 0, "memory": 0}}, "link": {"baud": null, "quick_ack": false}}"#;
+
+    /// The warnings of a run of one point that was changed so.
+    fn warnings(change: impl Fn(&mut PointSummary)) -> Vec<String> {
+        let plan: Plan = serde_json::from_str(PLAN).expect("a plan");
+        let point = Point {
+            index: 0,
+            out_bytes: 16,
+            in_bytes: 48,
+            depth: 1,
+            link: 0,
+            together: false,
+        };
+        let summariser = Summariser::new(&plan, point, None);
+        let mut summary = summariser.finish(Ending::Complete, 0, None, ResourceUse::default());
+        change(&mut summary);
+        let file = RunFile {
+            schema: 1,
+            kind: "exchange".into(),
+            state: State::Complete,
+            plan,
+            conditions: Default::default(),
+            points: vec![summary],
+            warnings: Vec::new(),
+        };
+        let found = of_run(&file);
+        let lines = found.iter().map(Found::warning);
+        lines.map(|line| format!("{} {line}", line.code)).collect()
+    }
+
+    #[test]
+    fn more_than_the_limit_names_the_limit_and_less_says_nothing() {
+        let using = |used| {
+            warnings(|summary| {
+                summary.limit = Some(BusLimit {
+                    bytes_s: 1_216_000.0,
+                    shared: true,
+                    source: "USB full-speed bulk".into(),
+                    used,
+                });
+            })
+        };
+        assert_eq!(using(1.0), Vec::<String>::new());
+        let found = using(2.6018);
+        assert_eq!(found.len(), 1, "{found:?}");
+        for part in ["W17", "260.18 %", "USB full-speed bulk", "row 1"] {
+            assert!(found[0].contains(part), "{part}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn impossible_device_times_are_a_share_of_the_answers() {
+        let found = warnings(|summary| {
+            summary.counts.exchanges = 200;
+            summary.counts.answered = 200;
+            summary.counts.impossible_device_times = 50;
+        });
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("W16 up to 25.00 %"), "{found:?}");
+    }
+}
