@@ -15,6 +15,11 @@ macro_rules! names {
                 $type::NAMES[self as usize]
             }
 
+            /// The one of this name, if there is one.
+            pub fn from_name(name: &str) -> Option<$type> {
+                $type::ALL.into_iter().find(|one| one.name() == name)
+            }
+
             /// The one of this number, if there is one.
             pub fn from_number(number: u8) -> Option<$type> {
                 $type::ALL.get(usize::from(number)).copied()

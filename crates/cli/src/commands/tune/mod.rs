@@ -4,7 +4,6 @@
 mod bench;
 mod found;
 mod json;
-mod names;
 mod search;
 mod taken;
 mod task;
