@@ -12,7 +12,9 @@ macro_rules! names {
 
             /// Its name.
             pub fn name(self) -> &'static str {
-                $type::NAMES[self as usize]
+                match self {
+                    $($type::$member => $name),+
+                }
             }
 
             /// The one of this name, if there is one.
@@ -25,6 +27,8 @@ macro_rules! names {
                 $type::ALL.get(usize::from(number)).copied()
             }
         }
+
+        $(const _: () = assert!($type::ALL[$type::$member as usize] as usize == $type::$member as usize);)+
     };
 }
 
