@@ -17,12 +17,12 @@ static const char *identifier(int32_t code) {
         return "wiregauge:notFound";
     case WG_ERROR_BUSY:
         return "wiregauge:busy";
-    case WG_ERROR_SILENT:
+    case WG_ERROR_TIMEOUT:
         return "wiregauge:timeout";
-    case WG_ERROR_RUBBISH:
+    case WG_ERROR_PROTOCOL:
         return "wiregauge:protocol";
-    case WG_ERROR_VANISHED:
-        return "wiregauge:vanished";
+    case WG_ERROR_DISCONNECTED:
+        return "wiregauge:disconnected";
     case WG_ERROR_IO:
         return "wiregauge:link";
     case WG_ERROR_INTERRUPTED:

@@ -209,12 +209,13 @@ def converters(command: str) -> dict[str, Convert]:
     """Return the converter of each flag of a command, from the annotations of its function."""
     function = getattr(sys.modules["wiregauge"], command)
     hints = get_type_hints(function, include_extras=True)
-    keywords = (one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY)
+    parameters = signature(function).parameters.values()
+    keywords = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
     return {name: _converter(hints[name]) for name in keywords if name != "progress"}
 
 
 def _converter(hint: object) -> Convert:
-    """A type of this module has its converter with it; plain ones are switches, whole numbers and texts."""
+    """A type of this module has its converter; plain ones are switches, numbers and texts."""
     kinds = [kind for kind in get_args(hint) if kind is not NoneType] or [hint]
     for kind in kinds:
         if get_origin(kind) is Annotated:

@@ -47,14 +47,23 @@ class UsageError(Error, ValueError):
     argument: str | None = None
 
 
-class LinkError(Error, OSError):
+class _SystemError(Error, OSError):
+    os_code: int | None = None
+
+    def __str__(self) -> str:
+        """Return the text, without the number that OSError adds."""
+        return str(self.args[0]) if self.args else ""
+
+
+class LinkError(_SystemError):
     """The device or the host failed: what failed on which device, the reason, and a hint.
 
     Attributes
     ----------
     kind : str
-        ``permission``, ``unreachable``, ``not-found``, ``busy``, ``silent``, ``rubbish`` (it responds,
-        but not with the protocol), ``vanished``, ``closed`` (it is open in another process) or ``io``.
+        ``permission``, ``unreachable``, ``not-found``, ``busy``, ``timeout``, ``protocol`` (it
+        responds, but not with the protocol), ``disconnected``, ``closed`` (it is open in another
+        process) or ``io``.
     done : int
         For a call of a `Device`: the exchanges, cycles or bytes done before the error.
     replies : numpy.ndarray or None
@@ -69,14 +78,9 @@ class LinkError(Error, OSError):
     done: int = 0
     replies: npt.NDArray[Any] | None = None
     cycles: npt.NDArray[np.void] | None = None
-    os_code: int | None = None
-
-    def __str__(self) -> str:
-        """Return the text, without the number that OSError adds."""
-        return str(self.args[0]) if self.args else ""
 
 
-class StorageError(Error, OSError):
+class StorageError(_SystemError):
     """A file could not be written; data stored earlier is intact.
 
     Attributes
@@ -84,12 +88,6 @@ class StorageError(Error, OSError):
     os_code : int or None
         Error number of the operating system, if any.
     """
-
-    os_code: int | None = None
-
-    def __str__(self) -> str:
-        """Return the text, without the number that OSError adds."""
-        return str(self.args[0]) if self.args else ""
 
 
 class Interrupted(KeyboardInterrupt):

@@ -73,17 +73,17 @@
 /**
  * No complete reply within the timeout.
  */
-#define WG_ERROR_SILENT 6
+#define WG_ERROR_TIMEOUT 6
 
 /**
  * The device responds, but not with the expected protocol.
  */
-#define WG_ERROR_RUBBISH 7
+#define WG_ERROR_PROTOCOL 7
 
 /**
  * The device disconnected.
  */
-#define WG_ERROR_VANISHED 8
+#define WG_ERROR_DISCONNECTED 8
 
 /**
  * Another error reported by the system.
@@ -292,7 +292,7 @@ typedef struct wg_control_plan {
      */
     uint32_t cpu;
     /**
-     * Consecutive lost cycles that end the loop with WG_ERROR_SILENT; 0: never.
+     * Consecutive lost cycles that end the loop with WG_ERROR_TIMEOUT; 0: never.
      */
     uint32_t give_up;
     /**
@@ -368,7 +368,7 @@ const char *wg_version(void);
 uint32_t wg_abi_version(void);
 
 /**
- * The name of a code, such as "WG_ERROR_SILENT"; "unknown" for other numbers. Do not free it.
+ * The name of a code, such as "WG_ERROR_TIMEOUT"; "unknown" for other numbers. Do not free it.
  */
 const char *wg_error_name(int32_t code);
 

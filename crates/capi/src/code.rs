@@ -16,11 +16,11 @@ pub const WG_ERROR_NOT_FOUND: i32 = 4;
 /// Another program uses the device.
 pub const WG_ERROR_BUSY: i32 = 5;
 /// No complete reply within the timeout.
-pub const WG_ERROR_SILENT: i32 = 6;
+pub const WG_ERROR_TIMEOUT: i32 = 6;
 /// The device responds, but not with the expected protocol.
-pub const WG_ERROR_RUBBISH: i32 = 7;
+pub const WG_ERROR_PROTOCOL: i32 = 7;
 /// The device disconnected.
-pub const WG_ERROR_VANISHED: i32 = 8;
+pub const WG_ERROR_DISCONNECTED: i32 = 8;
 /// Another error reported by the system.
 pub const WG_ERROR_IO: i32 = 9;
 /// The call was interrupted by wg_interrupt.
@@ -52,9 +52,9 @@ pub(crate) const NAMES: &[(i32, &CStr)] = &[
     (WG_ERROR_UNREACHABLE, c"WG_ERROR_UNREACHABLE"),
     (WG_ERROR_NOT_FOUND, c"WG_ERROR_NOT_FOUND"),
     (WG_ERROR_BUSY, c"WG_ERROR_BUSY"),
-    (WG_ERROR_SILENT, c"WG_ERROR_SILENT"),
-    (WG_ERROR_RUBBISH, c"WG_ERROR_RUBBISH"),
-    (WG_ERROR_VANISHED, c"WG_ERROR_VANISHED"),
+    (WG_ERROR_TIMEOUT, c"WG_ERROR_TIMEOUT"),
+    (WG_ERROR_PROTOCOL, c"WG_ERROR_PROTOCOL"),
+    (WG_ERROR_DISCONNECTED, c"WG_ERROR_DISCONNECTED"),
     (WG_ERROR_IO, c"WG_ERROR_IO"),
     (WG_ERROR_INTERRUPTED, c"WG_ERROR_INTERRUPTED"),
     (WG_ERROR_ARGUMENT, c"WG_ERROR_ARGUMENT"),
@@ -68,7 +68,7 @@ pub(crate) const NAMES: &[(i32, &CStr)] = &[
     (WG_ERROR_BUG, c"WG_ERROR_BUG"),
 ];
 
-/// The name of a code, such as "WG_ERROR_SILENT"; "unknown" for other numbers. Do not free it.
+/// The name of a code, such as "WG_ERROR_TIMEOUT"; "unknown" for other numbers. Do not free it.
 #[unsafe(no_mangle)]
 pub extern "C" fn wg_error_name(code: i32) -> *const c_char {
     let named = NAMES.iter().find(|(number, _)| *number == code);
@@ -83,9 +83,9 @@ pub(crate) fn of_kind(kind: LinkErrorKind) -> i32 {
         LinkErrorKind::Unreachable => WG_ERROR_UNREACHABLE,
         LinkErrorKind::NotFound => WG_ERROR_NOT_FOUND,
         LinkErrorKind::Busy => WG_ERROR_BUSY,
-        LinkErrorKind::Timeout => WG_ERROR_SILENT,
-        LinkErrorKind::Protocol => WG_ERROR_RUBBISH,
-        LinkErrorKind::Disconnected => WG_ERROR_VANISHED,
+        LinkErrorKind::Timeout => WG_ERROR_TIMEOUT,
+        LinkErrorKind::Protocol => WG_ERROR_PROTOCOL,
+        LinkErrorKind::Disconnected => WG_ERROR_DISCONNECTED,
         LinkErrorKind::Io => WG_ERROR_IO,
         LinkErrorKind::Interrupted => WG_ERROR_INTERRUPTED,
         LinkErrorKind::Closed => WG_ERROR_HANDLE,

@@ -32,7 +32,7 @@ pub struct wg_control_plan {
     pub pin: u32,
     /// CPU number, from 0.
     pub cpu: u32,
-    /// Consecutive lost cycles that end the loop with WG_ERROR_SILENT; 0: never.
+    /// Consecutive lost cycles that end the loop with WG_ERROR_TIMEOUT; 0: never.
     pub give_up: u32,
     /// Must be 0.
     pub reserved: u32,

@@ -121,7 +121,7 @@ mod tests {
     fn a_failure_of_the_engine_keeps_its_words_and_a_success_leaves_them() {
         let error = LinkError::new(LinkErrorKind::Timeout, "asking tcp://x", "nothing came");
         let error = error.hint("is it on?");
-        assert_eq!(fenced(|| Err(error.clone().into())), code::WG_ERROR_SILENT);
+        assert_eq!(fenced(|| Err(error.clone().into())), code::WG_ERROR_TIMEOUT);
         assert_eq!(last(), error.to_string());
         assert_eq!(fenced(|| Ok(())), WG_OK);
         assert_eq!(last(), error.to_string());

@@ -65,16 +65,11 @@ impl RawDevice {
         let options = DeviceOptions {
             framing: framing.map(framing_of).transpose()?,
             timeout: Duration::from_nanos(timeout_ns),
-            wait: match wait {
-                "block" => Wait::Block,
-                "poll" => Wait::Poll,
-                "spin" => Wait::Spin,
-                other => {
-                    return Err(PyValueError::new_err(format!(
-                        "wait is \"block\", \"poll\" or \"spin\", not {other:?}"
-                    )));
-                }
-            },
+            wait: Wait::from_name(wait).ok_or_else(|| {
+                PyValueError::new_err(format!(
+                    "wait is \"block\", \"poll\" or \"spin\", not {wait:?}"
+                ))
+            })?,
             link: LinkOptions {
                 baud,
                 quick_ack,

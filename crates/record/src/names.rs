@@ -12,7 +12,14 @@ macro_rules! names {
 
             /// Its name.
             pub fn name(self) -> &'static str {
-                $type::NAMES[self as usize]
+                match self {
+                    $($type::$member => $name),+
+                }
+            }
+
+            /// The one of this name, if there is one.
+            pub fn from_name(name: &str) -> Option<$type> {
+                $type::ALL.into_iter().find(|one| one.name() == name)
             }
 
             /// The one of this number, if there is one.
@@ -20,6 +27,8 @@ macro_rules! names {
                 $type::ALL.get(usize::from(number)).copied()
             }
         }
+
+        $(const _: () = assert!($type::ALL[$type::$member as usize] as usize == $type::$member as usize);)+
     };
 }
 

@@ -1,5 +1,6 @@
 //! What is to be measured, resolved to the last default, so that a stored plan can be run again.
 
+use crate::names::names;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -15,6 +16,8 @@ pub enum Protocol {
     Lines,
 }
 
+names!(Protocol: Echo "echo", Wiregauge "wiregauge", Lines "lines");
+
 /// How often the link is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -24,6 +27,8 @@ pub enum Connect {
     /// A new link for each exchange; connection, access and transfer time are kept apart.
     Each,
 }
+
+names!(Connect: Once "once", Each "each");
 
 /// When a point is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +62,8 @@ pub enum Wait {
     /// Never sleep: read again and again. Costs one core, shows the wire without the scheduler.
     Spin,
 }
+
+names!(Wait: Block "block", Poll "poll", Spin "spin");
 
 /// Load made on this host while it measures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -18,16 +18,9 @@ pub enum Direction {
     Both,
 }
 
-impl Direction {
-    /// The name used in options, tables and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Direction::In => "in",
-            Direction::Out => "out",
-            Direction::Both => "both",
-        }
-    }
+names!(Direction: In "in", Out "out", Both "both");
 
+impl Direction {
     /// The single ways that it is made of.
     pub fn ways(self) -> &'static [Way] {
         match self {

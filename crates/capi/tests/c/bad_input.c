@@ -261,7 +261,7 @@ int main(int argc, char **argv)
     if (argc != 3)
         return 2;
     HOLDS(wg_version()[0] != 0 && wg_abi_version() == WG_ABI_VERSION);
-    HOLDS(strcmp(wg_error_name(WG_ERROR_SILENT), "WG_ERROR_SILENT") == 0);
+    HOLDS(strcmp(wg_error_name(WG_ERROR_TIMEOUT), "WG_ERROR_TIMEOUT") == 0);
     HOLDS(strcmp(wg_error_name(-1), "unknown") == 0 && strcmp(wg_error_name(INT32_MAX), "unknown") == 0);
     HOLDS(wg_last_error()[0] == 0);
 

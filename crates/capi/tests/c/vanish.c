@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     IS(WG_OK, wg_set_timeout(device, UINT64_C(5000000000)));
     for (n = 0; n < 200 && code == WG_OK; n++)
         code = wg_exchange(device, data, 8, WG_AS_SENT, data, 8, &bytes, NULL);
-    IS(WG_ERROR_VANISHED, code);
+    IS(WG_ERROR_DISCONNECTED, code);
     HOLDS(n > 50 && n <= 101);
     for (n = 0; n < 20; n++) {
         HOLDS(wg_exchange(device, data, 8, WG_AS_SENT, data, 8, &bytes, NULL) != WG_OK);

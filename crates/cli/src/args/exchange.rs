@@ -1,11 +1,13 @@
 //! The flags of `wiregauge exchange`.
 
+use super::shared::same_as;
 use super::{HostArgs, KeepArgs, Look, ProtocolArg};
 use crate::constraint::{self, Constraint};
 use crate::values::{self, Count, Every, Sizes};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
+use wiregauge_record::{Connect, Wait};
 
 /// Below the flags in its help.
 pub const EXAMPLES: &str = "\
@@ -40,6 +42,8 @@ pub enum ConnectArg {
     Each,
 }
 
+same_as!(ConnectArg => Connect: Once, Each);
+
 /// `--wait`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WaitArg {
@@ -50,6 +54,8 @@ pub enum WaitArg {
     /// Never sleep; costs a core.
     Spin,
 }
+
+same_as!(WaitArg => Wait: Block, Poll, Spin);
 
 /// `wiregauge exchange`.
 #[derive(Debug, Args)]

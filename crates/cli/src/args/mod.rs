@@ -30,7 +30,7 @@ pub use explain::ExplainArgs;
 pub use limits::{LimitsArgs, MediumArg};
 pub use report::{FigureFormat, ReportArgs};
 pub use serve::{BusArg, ServeArgs};
-pub use shared::{HostArgs, KeepArgs, Look, ProtocolArg, ServeProtocolArg};
+pub use shared::{HostArgs, KeepArgs, Look, ProtocolArg, ServeProtocolArg, protocol_of};
 pub use show::{ShowArgs, ShowFormat};
 pub use stream::StreamArgs;
 pub use tune::TuneArgs;

@@ -3,6 +3,7 @@
 use crate::values;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use wiregauge_record::Protocol;
 
 /// `--protocol`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -13,6 +14,33 @@ pub enum ProtocolArg {
     Wiregauge,
     /// One line of text for each request and response, as SCPI instruments do.
     Lines,
+}
+
+/// An argument whose values are those of a recorded type.
+macro_rules! same_as {
+    ($arg:ident => $recorded:ident: $($value:ident),+) => {
+        impl From<$arg> for $recorded {
+            fn from(arg: $arg) -> $recorded {
+                match arg {
+                    $($arg::$value => $recorded::$value),+
+                }
+            }
+        }
+    };
+}
+
+pub(super) use same_as;
+
+same_as!(ProtocolArg => Protocol: Echo, Wiregauge, Lines);
+same_as!(ServeProtocolArg => Protocol: Echo, Wiregauge);
+
+/// The protocol given, or the default of an address: a null link only echoes.
+pub fn protocol_of(given: Option<ProtocolArg>, address: &str) -> Protocol {
+    match given {
+        Some(given) => given.into(),
+        None if address.starts_with("null:") => Protocol::Echo,
+        None => Protocol::Wiregauge,
+    }
 }
 
 /// `--protocol` of a responder.

@@ -1,5 +1,6 @@
 //! The flags of `wiregauge stream`.
 
+use super::shared::same_as;
 use super::{HostArgs, KeepArgs, Look};
 use crate::constraint::{self, Constraint};
 use crate::values::{self, Sizes};
@@ -43,15 +44,7 @@ pub enum DirectionArg {
     Both,
 }
 
-impl From<DirectionArg> for Direction {
-    fn from(direction: DirectionArg) -> Direction {
-        match direction {
-            DirectionArg::In => Direction::In,
-            DirectionArg::Out => Direction::Out,
-            DirectionArg::Both => Direction::Both,
-        }
-    }
-}
+same_as!(DirectionArg => Direction: In, Out, Both);
 
 /// `wiregauge stream`.
 #[derive(Debug, Args)]

@@ -1,10 +1,10 @@
 //! From what was typed to what will run: every default is filled in here and nowhere else.
 
-use crate::args::{ConnectArg, ExchangeArgs, HostArgs, ProtocolArg, StreamArgs, WaitArg};
+use crate::args::{ExchangeArgs, HostArgs, StreamArgs, protocol_of};
 use crate::values::{ByteRate, Count, Every, Sizes};
 use wiregauge_record::{
-    Connect, Direction, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, StreamPlan,
-    StreamPoint, Wait,
+    Direction, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, StreamPlan,
+    StreamPoint,
 };
 
 /// Exchanges at a point when nothing is said.
@@ -19,13 +19,8 @@ const USB_QUEUE: u32 = 4;
 
 /// The plan for `wiregauge exchange`.
 pub fn of_exchange(args: &ExchangeArgs) -> Plan {
-    let protocol = match args.protocol {
-        Some(ProtocolArg::Echo) => Protocol::Echo,
-        Some(ProtocolArg::Wiregauge) => Protocol::Wiregauge,
-        Some(ProtocolArg::Lines) => Protocol::Lines,
-        None if args.addresses.iter().any(|a| a.starts_with("null:")) => Protocol::Echo,
-        None => Protocol::Wiregauge,
-    };
+    let null = args.addresses.iter().find(|a| a.starts_with("null:"));
+    let protocol = protocol_of(args.protocol, null.map_or("", String::as_str));
     let limit = match (args.duration, args.count) {
         (Some(duration), _) => Limit::DurationNs(duration.as_nanos() as u64),
         (None, Some(Count(count))) => Limit::Count(count),
@@ -39,21 +34,14 @@ pub fn of_exchange(args: &ExchangeArgs) -> Plan {
         address: args.addresses.first().cloned().unwrap_or_default(),
         more_links: args.addresses.iter().skip(1).cloned().collect(),
         protocol,
-        connect: match args.connect {
-            ConnectArg::Once => Connect::Once,
-            ConnectArg::Each => Connect::Each,
-        },
+        connect: args.connect.into(),
         points: points(args, protocol),
         limit,
         warmup: args.warmup.0,
         schedule,
         timeout_ns: args.timeout.as_nanos() as u64,
         give_up: args.give_up,
-        wait: match args.wait {
-            WaitArg::Block => Wait::Block,
-            WaitArg::Poll => Wait::Poll,
-            WaitArg::Spin => Wait::Spin,
-        },
+        wait: args.wait.into(),
         below_ns: args
             .below
             .iter()

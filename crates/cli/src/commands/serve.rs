@@ -1,13 +1,12 @@
 //! `wiregauge serve`: be the device.
 
 use crate::Outcome;
-use crate::args::{BusArg, ServeArgs, ServeProtocolArg};
+use crate::args::{BusArg, ServeArgs};
 use crate::caller::{Session, remark};
 use crate::output::style::{CAUTION, RESET};
 use std::io::Write;
 use wiregauge_link::host::Load;
 use wiregauge_link::limits::Bus;
-use wiregauge_record::Protocol;
 use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
 
 /// Runs the command.
@@ -44,10 +43,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let what = Serve {
         address,
         config: DeviceConfig {
-            protocol: match args.protocol {
-                ServeProtocolArg::Echo => Protocol::Echo,
-                ServeProtocolArg::Wiregauge => Protocol::Wiregauge,
-            },
+            protocol: args.protocol.into(),
             name: args.name.clone().unwrap_or(name),
             // No frame is larger on the wire, and none smaller holds a HELLO.
             max_frame: args.max_size.clamp(104, wiregauge_wire::MAX_FRAME),

@@ -66,16 +66,23 @@ fn rate_unit(high: f64) -> (f64, &'static str) {
 }
 
 impl Axis {
+    fn linear_in(name: &str, low: f64, high: f64, (unit, named): (f64, &str)) -> Axis {
+        Axis::linear(&format!("{name} ({named})"), low, high, unit)
+    }
+
+    fn log_in(name: &str, low: f64, high: f64, (unit, named): (f64, &str)) -> Axis {
+        let label = |value: f64| number(value, value);
+        Axis::log(&format!("{name} ({named}, log)"), low, high, unit, label)
+    }
+
     /// Times in nanoseconds from 0 up.
     pub(crate) fn time(name: &str, high: f64) -> Axis {
-        let (unit, unit_name) = time_unit(high);
-        Axis::linear(&format!("{name} ({unit_name})"), 0.0, high, unit)
+        Axis::linear_in(name, 0.0, high, time_unit(high))
     }
 
     /// Times in nanoseconds in a range that need not begin at 0.
     pub(crate) fn time_between(name: &str, low: f64, high: f64) -> Axis {
-        let (unit, unit_name) = time_unit(high);
-        Axis::linear(&format!("{name} ({unit_name})"), low, high, unit)
+        Axis::linear_in(name, low, high, time_unit(high))
     }
 
     /// Times in nanoseconds, logarithmic; over more than four decades every label has its own unit.
@@ -83,23 +90,15 @@ impl Axis {
         if finite(high) > 2e4 * finite(low).max(1.0) {
             return Axis::log(&format!("{name} (log)"), low, high, 1.0, log_time_label);
         }
-        let (unit, unit_name) = time_unit(high);
-        let label = |value: f64| number(value, value);
-        Axis::log(
-            &format!("{name} ({unit_name}, log)"),
-            low,
-            high,
-            unit,
-            label,
-        )
+        Axis::log_in(name, low, high, time_unit(high))
     }
 
     /// Moments in nanoseconds since a start, shown in seconds.
     pub(crate) fn elapsed(name: &str, high: f64) -> Axis {
         // A run of milliseconds is better read in them.
         let high = finite(high).max(1.0);
-        let (unit, unit_name) = if high < 1e8 { (1e6, "ms") } else { (1e9, "s") };
-        let mut axis = Axis::linear(&format!("{name} ({unit_name})"), 0.0, high, unit);
+        let unit = if high < 1e8 { (1e6, "ms") } else { (1e9, "s") };
+        let mut axis = Axis::linear_in(name, 0.0, high, unit);
         axis.high = high;
         axis.keep_within();
         axis
@@ -107,21 +106,12 @@ impl Axis {
 
     /// Bytes a second from 0 up.
     pub(crate) fn rate(name: &str, high: f64) -> Axis {
-        let (unit, unit_name) = rate_unit(high);
-        Axis::linear(&format!("{name} ({unit_name})"), 0.0, high, unit)
+        Axis::linear_in(name, 0.0, high, rate_unit(high))
     }
 
     /// Bytes a second, logarithmic.
     pub(crate) fn log_rate(name: &str, low: f64, high: f64) -> Axis {
-        let (unit, unit_name) = rate_unit(high);
-        let label = |value: f64| number(value, value);
-        Axis::log(
-            &format!("{name} ({unit_name}, log)"),
-            low,
-            high,
-            unit,
-            label,
-        )
+        Axis::log_in(name, low, high, rate_unit(high))
     }
 
     /// Sizes in bytes, logarithmic to base 2. The sizes that were measured are named where there is
@@ -208,15 +198,7 @@ impl Axis {
 
     /// Bytes, logarithmic.
     pub(crate) fn log_bytes(name: &str, low: f64, high: f64) -> Axis {
-        let (unit, unit_name) = bytes_unit(high);
-        let label = |value: f64| number(value, value);
-        Axis::log(
-            &format!("{name} ({unit_name}, log)"),
-            low,
-            high,
-            unit,
-            label,
-        )
+        Axis::log_in(name, low, high, bytes_unit(high))
     }
 
     /// Places side by side, each with a name; place `n` goes from `n` to `n + 1`.

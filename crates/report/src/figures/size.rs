@@ -142,7 +142,8 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
             }
         }
     }
-    let mut caption = String::from("Bars at the mean: 95 % confidence interval.");
+    let mut caption =
+        String::from("max3: third-largest. Bars at the mean: 95 % confidence interval.");
     if let [only] = all_panels.as_slice() {
         caption.push_str(&format!(" Shown: {}.", name(*only, &all_panels)));
     }

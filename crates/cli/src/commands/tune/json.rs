@@ -4,7 +4,6 @@ use super::found::{Ended, Found};
 use super::task::{Kind, Task};
 use super::usage;
 use serde_json::{Value, json};
-use wiregauge_record::{Direction, Protocol};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Candidate, Choice};
 
@@ -121,19 +120,11 @@ fn setting(task: &Task, at: &Candidate) -> Value {
                 "depth": at.setting.depth,
                 "wait": at.wait,
                 "connect": at.connect,
-                "protocol": match of.protocol {
-                    Protocol::Echo => "echo",
-                    Protocol::Wiregauge => "wiregauge",
-                    Protocol::Lines => "lines",
-                },
+                "protocol": of.protocol.name(),
             })
         }
         Kind::Stream(of) => json!({
-            "direction": match of.direction {
-                Direction::In => "in",
-                Direction::Out => "out",
-                Direction::Both => "both",
-            },
+            "direction": of.direction.name(),
             "transfer_bytes": task.transfer(at),
             "queue": at.setting.depth,
         }),

@@ -5,7 +5,6 @@ mod bench;
 mod found;
 mod json;
 mod longer;
-mod names;
 mod search;
 mod taken;
 mod task;

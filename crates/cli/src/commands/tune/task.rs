@@ -1,7 +1,7 @@
 //! From what was typed to what is searched: space, aim, constraints, and the plan of a run at one
 //! candidate.
 
-use crate::args::{ConnectArg, ProtocolArg, TuneArgs, WaitArg};
+use crate::args::{TuneArgs, protocol_of};
 use crate::commands::plan;
 use crate::constraint::{Constraint, Relation};
 use crate::values::{Count, Effort, Sizes};
@@ -15,7 +15,6 @@ use wiregauge_record::{
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Bound, Candidate, Sense, Space};
 
-use super::names;
 use super::taken::Taken;
 
 /// Exchanges at a setting, were every setting measured.
@@ -310,10 +309,10 @@ impl Task {
             }
         };
         if self.space.wait.len() > 1 || at.wait != Wait::Block {
-            name += &format!(", wait {}", names::wait_names(at.wait).0);
+            name += &format!(", wait {}", at.wait.name());
         }
         if self.space.connect.len() > 1 || at.connect != Connect::Once {
-            name += &format!(", connect {}", names::connect_name(at.connect));
+            name += &format!(", connect {}", at.connect.name());
         }
         name
     }
@@ -438,13 +437,7 @@ fn given(sizes: &Option<Sizes>) -> Option<Vec<u32>> {
 }
 
 fn of_exchanges(args: &TuneArgs) -> (Kind, Space) {
-    let protocol = match args.protocol {
-        Some(ProtocolArg::Echo) => Protocol::Echo,
-        Some(ProtocolArg::Wiregauge) => Protocol::Wiregauge,
-        Some(ProtocolArg::Lines) => Protocol::Lines,
-        None if args.address.starts_with("null:") => Protocol::Echo,
-        None => Protocol::Wiregauge,
-    };
+    let protocol = protocol_of(args.protocol, &args.address);
     let (out, in_) = (given(&args.out), given(&args.in_));
     let (out_bytes, in_bytes) = match protocol {
         Protocol::Wiregauge => (out.unwrap_or(vec![16]), in_.unwrap_or(vec![48])),
@@ -455,21 +448,12 @@ fn of_exchanges(args: &TuneArgs) -> (Kind, Space) {
             in_.unwrap_or(vec![0]),
         ),
     };
-    let wait = args.wait.iter().map(|wait| match wait {
-        WaitArg::Block => Wait::Block,
-        WaitArg::Poll => Wait::Poll,
-        WaitArg::Spin => Wait::Spin,
-    });
-    let connect = args.connect.iter().map(|connect| match connect {
-        ConnectArg::Once => Connect::Once,
-        ConnectArg::Each => Connect::Each,
-    });
     let mut space = Space {
         out_bytes,
         in_bytes,
         depth: Vec::new(),
-        wait: wait.collect(),
-        connect: connect.collect(),
+        wait: args.wait.iter().map(|&wait| wait.into()).collect(),
+        connect: args.connect.iter().map(|&each| each.into()).collect(),
     };
     if space.wait.is_empty() {
         space.wait.push(Wait::Block);

@@ -1,6 +1,5 @@
 //! How to use a setting: the command that measures it again, and the calls of a program.
 
-use super::names::wait_names;
 use super::task::{Kind, Task};
 use serde_json::{Map, Value, json};
 use wiregauge_record::{Connect, Direction, Protocol, Wait};
@@ -57,7 +56,8 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
         }
     }
     flag("--depth", depth.to_string());
-    let (wait, c_wait) = wait_names(at.wait);
+    let wait = at.wait.name();
+    let c_wait = format!("WG_WAIT_{}", wait.to_uppercase());
     if at.wait != Wait::Block {
         flag("--wait", wait.into());
     }
