@@ -6,6 +6,7 @@ import heapq
 import re
 
 import numpy as np
+
 from common import Checks, samples
 from exchange_figures import answers, by_request, measured, trt
 from say_figures import intervals, percentages

@@ -6,6 +6,7 @@ import math
 import re
 
 import numpy as np
+
 from common import Checks, samples
 from exchange_figures import answers, measured
 

@@ -5,7 +5,7 @@ use crate::exchange::ExchangeSplit;
 use crate::show::{percent, time, times};
 use serde::Serialize;
 use std::fmt;
-use wiregauge_record::{Conditions, Connect, Plan, PointSummary, Schedule};
+use wiregauge_record::{Conditions, Connect, Counts, Plan, PointSummary, Schedule};
 
 /// Part of the RTT from which a side is said to dominate.
 const MOST: f64 = 0.5;
@@ -18,6 +18,14 @@ const GAIN: f64 = 1.25;
 /// Rates within this factor count as equal: the scatter of short runs.
 pub(crate) const EQUAL: f64 = 0.95;
 const TRY_DEPTH: u32 = 4;
+/// Fewer exchanges for each that may be outstanding: the first and the last of them weigh too much.
+const ENOUGH: u64 = 10;
+/// Part of the time spent waiting for lost responses from which nothing else is worth a verdict.
+const LOSING: f64 = 0.10;
+/// Of a point with more exchanges unanswered than this, the rate is that of timeouts.
+pub(crate) const UNANSWERED: f64 = 1e-3;
+/// A gain up to this part more than that of the depths may be chance.
+const CHANCE: f64 = 1.1;
 
 /// What limits an exchange.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,6 +37,21 @@ pub enum ExchangeVerdict {
     Schedule {
         /// Part of the period in which the exchange was under way.
         under_way: f64,
+    },
+    /// The link does not keep the schedule.
+    Behind {
+        /// How late half of the requests started, in nanoseconds.
+        late_ns: f64,
+    },
+    /// Too few exchanges for a verdict.
+    TooFew {
+        /// How many.
+        exchanges: u64,
+    },
+    /// Responses that do not arrive take the time.
+    Losses {
+        /// Part of the time spent waiting for them, 0 to 1.
+        waited: f64,
     },
     /// The bus carries what it can.
     Bus {
@@ -105,8 +128,19 @@ pub(crate) fn verdict(
         return ExchangeVerdict::Nothing;
     };
     if let Schedule::EveryNs(every) = plan.schedule {
-        return ExchangeVerdict::Schedule {
-            under_way: split.total_ns().unwrap_or(rtt_ns) / every.max(1) as f64,
+        return scheduled(summary, split, every.max(1) as f64);
+    }
+    let counts = &summary.counts;
+    if counts.exchanges < ENOUGH * u64::from(point.depth) {
+        return ExchangeVerdict::TooFew {
+            exchanges: counts.exchanges,
+        };
+    }
+    let places_ns = f64::from(point.depth) * summary.elapsed_ns.max(1) as f64;
+    let waited = (counts.lost + counts.late) as f64 * plan.timeout_ns as f64 / places_ns;
+    if waited >= LOSING {
+        return ExchangeVerdict::Losses {
+            waited: waited.min(1.0),
         };
     }
     if let Some(full) = summary.limit.as_ref().filter(|limit| limit.used >= FULL) {
@@ -137,7 +171,8 @@ pub(crate) fn verdict(
         return waiting;
     }
     if point.depth > 1 {
-        if split.achieved_depth < BEHIND * f64::from(point.depth) {
+        let reached = split.achieved_depth + summary.drained_depth(plan.timeout_ns);
+        if reached < BEHIND * f64::from(point.depth) {
             return ExchangeVerdict::HostBehind {
                 achieved: split.achieved_depth,
                 depth: point.depth,
@@ -178,6 +213,31 @@ pub(crate) fn verdict(
     }
 }
 
+/// Of a run whose plan says when an exchange starts.
+fn scheduled(summary: &PointSummary, split: &ExchangeSplit, every_ns: f64) -> ExchangeVerdict {
+    let intended = summary.from_intended.as_ref();
+    let late_ns = intended.zip(summary.rtt.as_ref());
+    let late_ns = late_ns.map_or(0.0, |(intended, rtt)| intended.p50.value - rtt.p50.value);
+    match late_ns > every_ns / 2.0 {
+        true => ExchangeVerdict::Behind { late_ns },
+        false => ExchangeVerdict::Schedule {
+            under_way: split.total_ns().unwrap_or(0.0) / every_ns,
+        },
+    }
+}
+
+/// True where at most a few exchanges had no right answer in time.
+pub(crate) fn is_answered(counts: &Counts) -> bool {
+    let unanswered = counts.exchanges.saturating_sub(counts.answered) as f64;
+    unanswered <= UNANSWERED * counts.exchanges as f64
+}
+
+/// True where the rate of a point tells what its depth is worth.
+fn is_telling(point: &PointSummary) -> bool {
+    let enough = ENOUGH * u64::from(point.point.depth);
+    is_answered(&point.counts) && point.counts.exchanges >= enough
+}
+
 /// The number of outstanding requests that the device allows.
 pub(crate) fn most_outstanding(conditions: &Conditions, link: u32) -> u32 {
     let responder = match link.checked_sub(1) {
@@ -207,7 +267,7 @@ impl Depths {
             let there = other.point;
             let sizes = there.out_bytes == point.out_bytes && there.in_bytes == point.in_bytes;
             let links = there.link == point.link && there.together == point.together;
-            sizes && links && here > 0.0
+            sizes && links && here > 0.0 && is_telling(summary) && is_telling(other)
         });
         let rates = || {
             others
@@ -238,8 +298,27 @@ impl fmt::Display for ExchangeVerdict {
             ExchangeVerdict::Nothing => write!(f, "no exchange was answered at this point"),
             ExchangeVerdict::Schedule { under_way } => write!(
                 f,
-                "the schedule limits: an exchange is outstanding for {} of its period",
-                percent(*under_way)
+                "the schedule limits: an exchange is outstanding for {}",
+                match *under_way > 1.0 {
+                    true => format!("{under_way:.1} periods"),
+                    false => format!("{} of its period", percent(*under_way)),
+                }
+            ),
+            ExchangeVerdict::Behind { late_ns } => write!(
+                f,
+                "the link does not keep the schedule: half of the requests start {} late or more. Try a longer \
+                 --interval, or a higher --depth",
+                time(*late_ns)
+            ),
+            ExchangeVerdict::TooFew { exchanges } => write!(
+                f,
+                "{exchanges} exchanges are too few to find what limits. Use a larger --count"
+            ),
+            ExchangeVerdict::Losses { waited } => write!(
+                f,
+                "losses limit: {} of the time is spent waiting for responses that do not arrive in time. Find their \
+                 cause, or use a shorter --timeout",
+                percent(*waited)
             ),
             ExchangeVerdict::Bus { used, source } => {
                 write!(
@@ -277,7 +356,14 @@ impl fmt::Display for ExchangeVerdict {
                         "at depth {here}, host, wire and device all wait for part of the time"
                     )?,
                 }
-                write!(f, ". At depth {depth}, throughput is {}", gain(*faster))
+                write!(f, ". At depth {depth}, throughput is {}", gain(*faster))?;
+                match *faster > CHANCE * f64::from(*depth) / f64::from((*here).max(1)) {
+                    true => write!(
+                        f,
+                        ", more than the depth explains: other conditions differed too"
+                    ),
+                    false => Ok(()),
+                }
             }
             ExchangeVerdict::PerhapsMore { try_depth } => match try_depth {
                 Some(depth) => write!(
