@@ -162,7 +162,7 @@ lint-scripts:
 	@shellcheck --shell=bash firmware/parts/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
 	  docs/vectors scripts/check-docs scripts/check-cycles scripts/mutate-wire scripts/mutate-session crates/report/tests/browser $(wildcard bench) lab lab/run
-	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --line-length 100 --select E,F,I verify verify/run
+	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --config 'src = ["verify"]' --select E4,E7,E9,F,I verify verify/run
 	@PATH="$$PATH:.venv/bin" ruff check --quiet python firmware $(call firmware_with,python3)
 	@PATH="$$PATH:.venv/bin" ruff format --quiet --check firmware $(call firmware_with,python3)
 	@scripts/mutate-session --check

@@ -6,6 +6,7 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
+
 from common import Checks, percentile, samples, wiregauge
 from exchange_figures import by_request, compare_distribution, measured, period_ns
 

@@ -4,6 +4,7 @@ docs/exchange.md define them, and compared with run.json."""
 from __future__ import annotations
 
 import numpy as np
+
 from common import Checks, percentile, samples
 
 #: The percentiles of a distribution, by their keys.

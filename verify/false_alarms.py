@@ -12,7 +12,16 @@ import numpy as np
 from scipy import stats
 
 import coverage
-from coverage import BY_CHANCE, MS, Count, Shape, ask, autoregression, batches, generator
+from coverage import (
+    BY_CHANCE,
+    MS,
+    Count,
+    Shape,
+    ask,
+    autoregression,
+    batches,
+    generator,
+)
 
 FIGURES = ("mean", "p50", "p90", "p99", "p99.9", "lost")
 ALARMS = 0.05

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import subprocess
 import sys
 import time
@@ -13,9 +14,12 @@ import deadline_figures
 import exchange_figures
 import loop_figures
 import printed
+import say_figures
 import stream_figures
 from common import Checks, Failed, program, scratch, wiregauge
 
+#: A rate may exceed the limit by this part: how transfers fall into the measured time.
+OVER = 1.02
 KINDS = {
     "exchange": exchange_figures.check_run,
     "stream": stream_figures.check_run,
@@ -44,12 +48,31 @@ def compare(checks: Checks, path: Path) -> dict:
     checks.that(run["state"] == "complete", "runs complete", f"{path}: {run['state']}")
     KINDS[run["kind"]](checks, run, path)
     printed.check_run(checks, run, path)
+    said(checks, run, path)
     shown = wiregauge("show", path, json=True)
     checks.that(shown["points"] == run["points"], "`show --json` is run.json", path)
     if run["kind"] == "exchange":
         again = json.loads(wiregauge("export", path, "--recompute", "--json", "-"))
         checks.that(again["points"] == run["points"], "`export --recompute` is run.json", path)
     return run
+
+
+def said(checks: Checks, run: dict, path: Path) -> None:
+    """Intervals contain their estimates, and a share over all has a reason, also in `explain`."""
+    text = wiregauge("show", path, "--full")
+    say_figures.intervals(checks, run["points"], str(path))
+    if run["kind"] != "loop":
+        say_figures.intervals(checks, wiregauge("explain", path, json=True), f"{path}, explain")
+        text += wiregauge("explain", path)
+    if run["kind"] == "stream":
+        limits = [flow["limit"] for point in run["points"] for flow in point["flows"]]
+        over = any(limit and limit["used"] > OVER for limit in limits)
+        words = r"more\s+than\s+the\s+wire|no\s+real\s+bus|exceeds\s+the\s+physical\s+limit"
+        reason = re.search(words, text)
+        detail = f"{path}: {limits}"
+        checks.that(not over or reason, "a rate over the limit has a reason", detail)
+    else:
+        say_figures.percentages(checks, text, str(path))
 
 
 def exchanges(checks: Checks, home: Path, part: float) -> None:

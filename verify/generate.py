@@ -6,6 +6,7 @@ import heapq
 from pathlib import Path
 
 import numpy as np
+
 from common import STATUSES, write_exchange_run
 
 LOST, LATE, DUPLICATED, REORDERED, CORRUPTED = (STATUSES.index(name) for name in STATUSES[1:])

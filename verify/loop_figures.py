@@ -6,9 +6,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.stats import chi2
+
 from common import Checks, samples
 from exchange_figures import RTOL, compare_distribution
-from scipy.stats import chi2
 
 #: 16-bit samples.
 SAMPLE_BYTES = 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from common import Checks, percentile, samples
 from exchange_figures import by_request, measured, period_ns, trt
 from say_figures import intervals

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 import numpy as np
+from scipy.stats import poisson
+
 from common import Checks
 from deadline_figures import responses
 from exchange_figures import period_ns
-from scipy.stats import poisson
 
 #: A count this improbable under the fitted tail contradicts it. A property over thousands of levels
 #: must not fail by chance.

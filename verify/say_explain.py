@@ -6,6 +6,7 @@ import heapq
 import re
 
 import numpy as np
+
 from common import Checks, samples
 from exchange_figures import answers, by_request, measured, trt
 from say_figures import intervals, percentages
@@ -14,8 +15,11 @@ from say_figures import intervals, percentages
 GAIN, SCATTER = 1.25, 1.05
 #: Requests that started later than they could, as a part of the time, from which that is said.
 DELAYED = 0.1
-#: Words that name losses as the cause.
-LOSSES = re.compile(r"lost|loss|timeout|not answered|unanswered")
+#: Words that name another cause than depth.
+CAUSES = re.compile(r"lost|loss|timeout|not answered|other conditions")
+#: A rate tells something of a depth with so many exchanges for each outstanding one, and at most so
+#: many of them unanswered (docs/explain.md).
+ENOUGH, UNANSWERED = 10, 1e-3
 
 
 def delayed(rows: dict, depth: int) -> float:
@@ -40,6 +44,13 @@ def alike(points: list, point: dict) -> list:
 def clean(point: dict) -> bool:
     """Every exchange was answered right."""
     return point["counts"]["answered"] == point["counts"]["exchanges"]
+
+
+def telling(point: dict) -> bool:
+    """The rate of a point tells what its depth is worth."""
+    counts = point["counts"]
+    few = counts["exchanges"] < ENOUGH * point["point"]["depth"]
+    return not few and counts["exchanges"] - counts["answered"] <= UNANSWERED * counts["exchanges"]
 
 
 def check_split(checks: Checks, run: dict, split: dict, path, where: str) -> None:
@@ -76,17 +87,16 @@ def check_verdict(checks: Checks, run: dict, split: dict, path, where: str) -> N
                 verdict["faster"], there / rate, "a gain is that of the rates", detail, 1e-9
             )
             # N outstanding are at most N times as fast as one, unless something else differs.
-            explained = there / rate <= verdict["depth"] / depth * 1.1 or LOSSES.search(words)
+            explained = there / rate <= verdict["depth"] / depth * 1.1 or CAUSES.search(words)
             name = "a gain beyond what depth can give is not called overlap"
             lossless = "" if clean(here) else ", with losses"
             checks.that(explained, name + lossless, detail)
     if kind == "slowest-stage":
-        best = max(rates.values(), default=0)
+        best = max((p["throughput"]["exchanges_s"] for p in deeper if telling(p)), default=0)
         checks.that(best <= GAIN * rate, "`a higher depth does not help` is not refuted", detail)
     tried = re.search(r"Try --depth (\d+)", words)
     if tried:
-        # Only points without losses tell what a depth is worth.
-        useless = [p for p in deeper if clean(p) and clean(here)]
+        useless = [p for p in deeper if telling(p) and telling(here)]
         useless = [p for p in useless if p["throughput"]["exchanges_s"] <= SCATTER * rate]
         checks.that(not useless, "advice to try a depth is not refuted by the run", detail)
         checks.that(int(tried.group(1)) > depth, "a depth to try is deeper", detail)
@@ -160,7 +170,13 @@ def check_shallow(checks: Checks, run: dict, full: str, path, where: str) -> Non
     said = re.search(r"^warning W04: (.*(?:\n  .*)*)", full, re.MULTILINE)
     if not said:
         return
-    for point in run["points"]:
+    rows = re.search(r"\brows? (\d+(?:, \d+)*)", said.group(1))
+    named_rows = [int(row) for row in rows.group(1).split(", ")] if rows else []
+    if "rows, from row" in said.group(1):
+        named_rows = [point["point"]["index"] + 1 for point in run["points"]]
+    points = [point for point in run["points"] if point["point"]["index"] + 1 in named_rows]
+    checks.that(bool(points), "W04 names its rows", f"{where}: {said.group(1)}")
+    for point in points:
         depth = point["point"]["depth"]
         rows = by_request(measured(samples(path, point["point"]["index"])))
         named = point["achieved_depth"] < 0.8 * depth and depth > 1 and len(rows["start_ns"]) > 1

@@ -8,9 +8,10 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+
 import deadline_figures
 import generate
-import numpy as np
 import printed
 import say_compare
 import say_deadline

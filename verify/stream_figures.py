@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+
 from common import Checks, percentile, samples
 from exchange_figures import RTOL, compare_distribution
 

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+
 from common import Failed, samples, scratch, wiregauge
 
 #: Both wake up each millisecond.

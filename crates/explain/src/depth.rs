@@ -1,9 +1,28 @@
-//! Depths: which the device allows, and when a larger one gains nothing.
+//! Depths: which the device allows, when a larger one gains nothing, and which points show it.
 
-use wiregauge_record::Conditions;
+use wiregauge_record::{Conditions, Counts, PointSummary};
 
 /// Rates within this factor count as equal: the scatter of short runs.
 pub(crate) const EQUAL: f64 = 0.95;
+
+/// Of a point with more exchanges unanswered than this, the rate is that of timeouts.
+const UNANSWERED: f64 = 1e-3;
+
+/// Fewer exchanges than this at a depth say nothing: the first and the last of them weigh too much.
+pub(crate) fn needed(depth: u32) -> u64 {
+    10 * u64::from(depth)
+}
+
+/// True where at most a few exchanges had no right answer in time.
+pub(crate) fn is_answered(counts: &Counts) -> bool {
+    let unanswered = counts.exchanges.saturating_sub(counts.answered) as f64;
+    unanswered <= UNANSWERED * counts.exchanges as f64
+}
+
+/// True where the rate of a point tells what its depth is worth.
+pub(crate) fn is_telling(point: &PointSummary) -> bool {
+    is_answered(&point.counts) && point.counts.exchanges >= needed(point.point.depth)
+}
 
 /// The number of outstanding requests that the device allows.
 pub(crate) fn most_outstanding(conditions: &Conditions, link: u32) -> u32 {

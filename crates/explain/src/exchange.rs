@@ -1,7 +1,7 @@
 //! The split of an exchange run: each RTT into the device's time, by its own clock, and the rest; and what limits.
 //! A verdict agrees with every other point of its run, and tries nothing that the plan or the device refuses.
 
-use crate::depth::{EQUAL, most_outstanding};
+use crate::depth::{EQUAL, is_telling, most_outstanding, needed};
 use crate::exchange_verdict::ExchangeVerdict;
 use crate::modelled::Modelled;
 use serde::Serialize;
@@ -16,6 +16,8 @@ const BUSY: f64 = 0.80;
 /// A gain that says more than the device's part of the RTT does.
 const GAIN: f64 = 1.25;
 const TRY_DEPTH: u32 = 4;
+/// Part of the time spent waiting for lost responses from which nothing else is worth a verdict.
+const LOSING: f64 = 0.10;
 
 /// Where the RTT of one point went. Means, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -134,8 +136,19 @@ fn verdict(
         return ExchangeVerdict::Nothing;
     };
     if let Schedule::EveryNs(every) = plan.schedule {
-        return ExchangeVerdict::Schedule {
-            under_way: split.total_ns().unwrap_or(rtt_ns) / every.max(1) as f64,
+        return scheduled(summary, split, every.max(1) as f64);
+    }
+    let counts = &summary.counts;
+    if counts.exchanges < needed(point.depth) {
+        return ExchangeVerdict::TooFew {
+            exchanges: counts.exchanges,
+        };
+    }
+    let places_ns = f64::from(point.depth) * summary.elapsed_ns.max(1) as f64;
+    let waited = (counts.lost + counts.late) as f64 * plan.timeout_ns as f64 / places_ns;
+    if waited >= LOSING {
+        return ExchangeVerdict::Losses {
+            waited: waited.min(1.0),
         };
     }
     if let Some(full) = summary.limit.as_ref().filter(|limit| limit.used >= FULL) {
@@ -166,7 +179,8 @@ fn verdict(
         return waiting;
     }
     if point.depth > 1 {
-        if split.achieved_depth < BEHIND * f64::from(point.depth) {
+        let reached = split.achieved_depth + summary.drained_depth(plan.timeout_ns);
+        if reached < BEHIND * f64::from(point.depth) {
             return ExchangeVerdict::HostBehind {
                 achieved: split.achieved_depth,
                 depth: point.depth,
@@ -207,6 +221,19 @@ fn verdict(
     }
 }
 
+/// Of a run whose plan says when an exchange starts.
+fn scheduled(summary: &PointSummary, split: &ExchangeSplit, every_ns: f64) -> ExchangeVerdict {
+    let intended = summary.from_intended.as_ref();
+    let late_ns = intended.zip(summary.rtt.as_ref());
+    let late_ns = late_ns.map_or(0.0, |(intended, rtt)| intended.p50.value - rtt.p50.value);
+    match late_ns > every_ns / 2.0 {
+        true => ExchangeVerdict::Behind { late_ns },
+        false => ExchangeVerdict::Schedule {
+            under_way: split.total_ns().unwrap_or(0.0) / every_ns,
+        },
+    }
+}
+
 /// What the other depths of the same exchange say of a point.
 struct Depths {
     /// The fastest larger depth, and how many times as fast it is.
@@ -223,7 +250,7 @@ impl Depths {
             let there = other.point;
             let sizes = there.out_bytes == point.out_bytes && there.in_bytes == point.in_bytes;
             let links = there.link == point.link && there.together == point.together;
-            sizes && links && here > 0.0
+            sizes && links && here > 0.0 && is_telling(summary) && is_telling(other)
         });
         let rates = || {
             others

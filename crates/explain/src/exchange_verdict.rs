@@ -4,6 +4,9 @@ use crate::show::{percent, time, times};
 use serde::Serialize;
 use std::fmt;
 
+/// A gain up to this part more than that of the depths may be chance.
+const CHANCE: f64 = 1.1;
+
 /// What limits an exchange.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
@@ -14,6 +17,21 @@ pub enum ExchangeVerdict {
     Schedule {
         /// Part of the period in which the exchange was under way.
         under_way: f64,
+    },
+    /// The link does not keep the schedule.
+    Behind {
+        /// How late half of the requests started, in nanoseconds.
+        late_ns: f64,
+    },
+    /// Too few exchanges for a verdict.
+    TooFew {
+        /// How many.
+        exchanges: u64,
+    },
+    /// Responses that do not arrive take the time.
+    Losses {
+        /// Part of the time spent waiting for them, 0 to 1.
+        waited: f64,
     },
     /// The bus carries what it can.
     Bus {
@@ -92,8 +110,27 @@ impl fmt::Display for ExchangeVerdict {
             ExchangeVerdict::Nothing => write!(f, "no exchange was answered at this point"),
             ExchangeVerdict::Schedule { under_way } => write!(
                 f,
-                "the schedule limits: an exchange is outstanding for {} of its period",
-                percent(*under_way)
+                "the schedule limits: an exchange is outstanding for {}",
+                match *under_way > 1.0 {
+                    true => format!("{under_way:.1} periods"),
+                    false => format!("{} of its period", percent(*under_way)),
+                }
+            ),
+            ExchangeVerdict::Behind { late_ns } => write!(
+                f,
+                "the link does not keep the schedule: half of the requests start {} late or more. Try a longer \
+                 --interval, or a higher --depth",
+                time(*late_ns)
+            ),
+            ExchangeVerdict::TooFew { exchanges } => write!(
+                f,
+                "{exchanges} exchanges are too few to find what limits. Use a larger --count"
+            ),
+            ExchangeVerdict::Losses { waited } => write!(
+                f,
+                "losses limit: {} of the time is spent waiting for responses that do not arrive in time. Find their \
+                 cause, or use a shorter --timeout",
+                percent(*waited)
             ),
             ExchangeVerdict::Bus { used, source } => {
                 write!(
@@ -131,7 +168,14 @@ impl fmt::Display for ExchangeVerdict {
                         "at depth {here}, host, wire and device all wait for part of the time"
                     )?,
                 }
-                write!(f, ". At depth {depth}, throughput is {}", gain(*faster))
+                write!(f, ". At depth {depth}, throughput is {}", gain(*faster))?;
+                match *faster > CHANCE * f64::from(*depth) / f64::from((*here).max(1)) {
+                    true => write!(
+                        f,
+                        ", more than the depth explains: other conditions differed too"
+                    ),
+                    false => Ok(()),
+                }
             }
             ExchangeVerdict::PerhapsMore { try_depth } => match try_depth {
                 Some(depth) => write!(

@@ -1,18 +1,16 @@
 //! The link in a few numbers, from the points of a run: one model for each way of each link, or the
 //! reason why there is none; and what it says of settings that were not measured.
 
+use crate::depth::is_answered;
 use crate::meaning;
 use serde::Serialize;
 use wiregauge_model::{
     CannotPredict, Figures, LinkModel, NotFitted, Observation, Prediction, Setting,
 };
 use wiregauge_record::{
-    Conditions, Counts, Direction, Plan, PointSummary, Schedule, StreamPlan, StreamPoint,
-    StreamSummary, Way,
+    Conditions, Direction, Plan, PointSummary, Schedule, StreamPlan, StreamPoint, StreamSummary,
+    Way,
 };
-
-/// Of a point with more exchanges unanswered than this, the TRT is that of timeouts.
-const UNANSWERED: f64 = 1e-3;
 
 /// A model of one way, or why there is none.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -205,11 +203,6 @@ pub fn models_of_exchange(
         }
     });
     modelled.collect()
-}
-
-fn is_answered(counts: &Counts) -> bool {
-    let unanswered = counts.exchanges.saturating_sub(counts.answered) as f64;
-    unanswered <= UNANSWERED * counts.exchanges as f64
 }
 
 /// The models of a stream run.

@@ -195,3 +195,88 @@ fn no_depth_is_tried_that_the_device_refuses() {
     assert!(words(6, 4).contains("Try --depth 6"));
     assert!(words(4, 4).contains("allows no higher depth"));
 }
+
+#[test]
+fn waiting_for_lost_responses_is_no_missing_overlap() {
+    // Ten of a thousand waited for a second each, in 1.2 s at depth 8.
+    let mut losing = exchange_point(8, 300.0, None);
+    losing.counts.answered -= 10;
+    losing.counts.lost = 10;
+    losing.elapsed_ns = 1_200_000_000;
+    losing.throughput.exchanges_s = 825.0;
+    let deeper = exchange_point(16, 300.0, None);
+    let all = explain(&[losing, deeper]);
+    assert!(
+        matches!(all[0].verdict, ExchangeVerdict::Losses { .. }),
+        "{}",
+        all[0].words
+    );
+    assert!(all[0].words.contains("100 %"), "{}", all[0].words);
+    // And it is no evidence of what depth 16 gains.
+    assert!(!all[1].words.contains("saturated"), "{}", all[1].words);
+}
+
+#[test]
+fn a_place_that_waited_for_a_last_loss_with_nothing_left_to_start_is_not_the_host() {
+    let mut point = exchange_point(2, 300.0, None);
+    point.counts.exchanges += 1;
+    point.counts.lost = 1;
+    // 150 ms of exchanges, then the loss alone for the rest of its 30 ms.
+    let mut short = plan();
+    short.timeout_ns = 90_000_000;
+    point.elapsed_ns = 240_000_000;
+    point.achieved_depth = 1.4;
+    let split = &of_exchange(&short, &Conditions::default(), &[point])[0];
+    assert!(
+        !matches!(split.verdict, ExchangeVerdict::HostBehind { .. }),
+        "{}",
+        split.words
+    );
+}
+
+#[test]
+fn a_few_exchanges_are_too_few_for_a_verdict() {
+    let mut point = exchange_point(8, 300.0, None);
+    point.counts.exchanges = 12;
+    point.counts.answered = 12;
+    let all = explain(&[point, exchange_point(1, 300.0, None)]);
+    assert!(all[0].words.contains("too few"), "{}", all[0].words);
+    // What was measured with so few refutes nothing.
+    assert!(all[1].words.contains("Try --depth 4"), "{}", all[1].words);
+}
+
+#[test]
+fn a_schedule_that_is_not_kept_does_not_limit() {
+    let mut scheduled = plan();
+    scheduled.schedule = Schedule::EveryNs(200_000);
+    let mut point = exchange_point(1, 250.0, None);
+    point.from_intended = common::always(50e6, 1_000);
+    let words = |point: &PointSummary| {
+        let points = std::slice::from_ref(point);
+        of_exchange(&scheduled, &Conditions::default(), points)[0]
+            .words
+            .clone()
+    };
+    assert!(words(&point).contains("does not keep"), "{}", words(&point));
+    // More than one period at a time, and kept: that is no percentage.
+    let mut deep = exchange_point(4, 500.0, None);
+    deep.from_intended = common::always(510e3, 1_000);
+    assert!(words(&deep).contains("2.5 periods"), "{}", words(&deep));
+}
+
+#[test]
+fn a_gain_that_depth_cannot_give_is_not_explained_by_it() {
+    let mut slow = exchange_point(1, 300.0, None);
+    slow.throughput.exchanges_s /= 5.0;
+    let all = explain(&[slow, exchange_point(2, 300.0, None)]);
+    assert!(
+        all[0].words.contains("other conditions differed"),
+        "{}",
+        all[0].words
+    );
+    let kept = explain(&[
+        exchange_point(1, 300.0, None),
+        exchange_point(2, 300.0, None),
+    ]);
+    assert!(!kept[0].words.contains("conditions"), "{}", kept[0].words);
+}

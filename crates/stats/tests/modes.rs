@@ -17,7 +17,7 @@ const FRESH: u64 = 1_000_000;
 type Draw = fn(&mut Random) -> f64;
 
 /// Shapes with one mode, in nanoseconds around 1 ms.
-const ONE_MODE: [(&str, Draw); 8] = [
+const ONE_MODE: [(&str, Draw); 9] = [
     ("normal, sd 2 %", |r| 1e6 * (1.0 + 0.02 * r.normal())),
     ("log-normal, sigma 0.1", |r| 1e6 * (0.1 * r.normal()).exp()),
     ("log-normal, sigma 1", |r| 1e6 * r.normal().exp()),
@@ -27,6 +27,9 @@ const ONE_MODE: [(&str, Draw); 8] = [
     ("uniform 0 to 2 ms", |r| 2e6 * r.uniform()),
     ("log-normal in whole 50 us", |r| {
         ((20.0 * (0.1 * r.normal()).exp()).round()) * 5e4
+    }),
+    ("log-normal, sigma 1, in whole 8 us", |r| {
+        (200.0 * r.normal().exp()).round().max(1.0) * 8e3
     }),
 ];
 
@@ -61,15 +64,6 @@ fn no_level_of_a_clock_belongs_to_two_modes() {
             let share = values.iter().filter(held).count() as f64 / values.len() as f64;
             assert!((share - mode.share).abs() < 1e-9, "seed {seed}: {modes:?}");
         }
-    }
-}
-
-#[test]
-fn the_levels_of_a_clock_that_hold_few_samples_each_are_no_modes() {
-    let coarse: Draw = |r| (200.0 * r.normal().exp()).round().max(1.0) * 8e3;
-    for (n, seeds) in [(200, 100), (1_000, 60), (4_000, 40), (20_000, 10)] {
-        let alarms = false_alarms(coarse, n, 0, seeds);
-        assert!(alarms <= seeds / 20, "n = {n}: {alarms} of {seeds}");
     }
 }
 

@@ -146,9 +146,16 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
     let part = |share: f64| format!("{:.0} %", share * 100.0);
     Some(match &splits.first()?.verdict {
         ExchangeVerdict::Nothing | ExchangeVerdict::Waiting { .. } => return None,
-        ExchangeVerdict::Schedule { under_way } => {
-            format!("outstanding for {} of the period", part(*under_way))
-        }
+        ExchangeVerdict::Schedule { under_way } => match *under_way > 1.0 {
+            true => format!("outstanding for {under_way:.1} periods"),
+            false => format!("outstanding for {} of the period", part(*under_way)),
+        },
+        ExchangeVerdict::Behind { .. } => "the link does not keep the schedule".into(),
+        ExchangeVerdict::TooFew { .. } => "too few exchanges to find what limits".into(),
+        ExchangeVerdict::Losses { waited } => format!(
+            "losses limit: {} of the time is spent waiting for them",
+            part(*waited)
+        ),
         ExchangeVerdict::Bus { .. } => "the bus limits".into(),
         ExchangeVerdict::Device { share } => {
             format!(
