@@ -97,9 +97,7 @@ def whole_milliseconds():
 
 LOG_NORMAL = of_scipy("log-normal", stats.lognorm(0.5))
 EXPONENTIAL = of_scipy("exponential", stats.expon(loc=0.2))
-BIMODAL = mixture(
-    "bimodal", [(0.7, stats.lognorm(0.1)), (0.3, stats.lognorm(0.1, scale=4.0))]
-)
+BIMODAL = mixture("bimodal", [(0.7, stats.lognorm(0.1)), (0.3, stats.lognorm(0.1, scale=4.0))])
 
 
 def independent(random, n):
@@ -115,7 +113,7 @@ def autoregression(phi):
         noise[0] = random.standard_normal()
         return stats.norm.cdf(signal.lfilter([1.0], [1.0, -phi], noise))
 
-    draw.name = f"autoregression {phi}"
+    draw.name, draw.phi = f"autoregression {phi}", phi
     return draw
 
 
@@ -161,6 +159,13 @@ class Shape:
             return np.rint(burst_values(random, n)).astype(np.uint64)
         return np.rint(self.marginal.ppf(self.order(random, n))).astype(np.uint64)
 
+    def events(self, n):
+        """How many independent events a run of n has in the mean."""
+        if self.order is None:
+            return n * BURST_STARTS
+        phi = getattr(self.order, "phi", 0.0)
+        return n * (1 - phi) / (1 + phi)
+
 
 SHAPES = [
     Shape(LOG_NORMAL, independent),
@@ -174,6 +179,10 @@ SHAPES = [
     Shape(whole_milliseconds(), autoregression(0.9)),
     Shape(BURSTS, None),
 ]
+
+# A run of fewer events does not show how they come: no method knows from such a run alone, and the row is
+# printed but not judged (docs/statistics.md, *Measured coverage*).
+FEWEST_EVENTS = 10
 
 # Shares of late responses whose interval is checked.
 LATE = (0.5, 0.1, 0.01, 0.001)
@@ -198,14 +207,13 @@ class Count:
         return stats.binom.sf(self.wrong - 1, max(self.runs, 1), allowed) < BY_CHANCE
 
     def text(self):
-        """How often it was right of the runs with a bound, and how many have both."""
-        made = self.runs - self.none
-        if made == 0:
+        """How many runs were not wrong, and in brackets how many have both bounds, if not all."""
+        if self.none == self.runs:
             return "-"
-        right = 100 * (1 - self.wrong / made)
+        right = 100 * (1 - self.wrong / self.runs)
         if self.both == self.runs:
             return f"{right:.1f} %"
-        return f"{right:.1f} % ({100 * self.both / self.runs:.0f} % both)"
+        return f"{right:.1f} % ({100 * self.both / self.runs:.0f} %)"
 
 
 def batches(seeds, n):
@@ -259,19 +267,20 @@ def true_share(shape, limit):
     return 1 - low
 
 
+QUICK = {50: 200, 200: 200, 1000: 100}
+FULL = {50: 1000, 200: 1000, 1000: 1000, 10_000: 500, 100_000: 200}
+
+
 def main(quick):
     """Rows of the table, and what failed."""
-    sizes = {50: 200, 200: 200, 1000: 100} if quick else {
-        50: 1000, 200: 1000, 1000: 1000, 10_000: 500, 100_000: 200
-    }
     rows, failures = [], []
-    for n, seeds in sizes.items():
+    for n, seeds in (QUICK if quick else FULL).items():
         for shape in SHAPES:
             counts = cover(shape, n, seeds)
             rows.append((n, shape.name, *(count.text() for count in counts.values())))
             print(" | ".join(str(cell) for cell in rows[-1]), flush=True)
             for name, count in counts.items():
-                if count.fails():
+                if count.fails() and shape.events(n) >= FEWEST_EVENTS:
                     wrong = f"wrong in {count.wrong} of {count.runs} runs"
                     failures.append(f"{name} of {n:,} samples, {shape.name}: {wrong}")
     return rows, failures

@@ -5,7 +5,8 @@ use crate::dependence::{Dependence, FEW, FEWEST};
 use crate::interval;
 use crate::types::{Confidence, Distribution, Estimate, Share};
 
-/// Independent samples that a run must be worth before it is compared; set by simulation.
+/// Independent samples that a run must be worth before it is compared, at least, however short it is; set
+/// by simulation.
 const FEWEST_COMPARED: f64 = 50.0;
 
 /// Independent samples that a run must be worth before the interval of a figure is shown; set by
@@ -113,7 +114,7 @@ pub(crate) fn mean(samples: &(impl Samples + ?Sized), confidence: Confidence) ->
     let wide = reaching(dependence, wander, n, confidence);
     let estimate = interval::of_mean(n, samples.mean(), sd, wide, confidence);
     let tau = dependence.tau.max(samples.dependence_of_most().tau);
-    enough(estimate, n, tau, FEWEST_COMPARED)
+    enough(estimate, n, tau, fewest_compared(n))
 }
 
 /// At least one sample.
@@ -128,7 +129,7 @@ pub(crate) fn percentile(
     let wide = reaching(dependence, wander, samples.n(), confidence);
     let estimate = at_percentile(samples, p, wide, confidence);
     let tau = dependence.tau.max(samples.dependence_of_most().tau);
-    enough(estimate, samples.n(), tau, FEWEST_COMPARED)
+    enough(estimate, samples.n(), tau, fewest_compared(samples.n()))
 }
 
 /// See `FEWEST_SHOWN`.
@@ -138,6 +139,11 @@ fn fewest_shown(n: u64) -> f64 {
     } else {
         FEWEST_SHOWN
     }
+}
+
+/// See `FEWEST_COMPARED`.
+fn fewest_compared(n: u64) -> f64 {
+    fewest_shown(n).max(FEWEST_COMPARED)
 }
 
 /// No bounds where the samples are worth fewer independent ones than these: dependence itself is then
