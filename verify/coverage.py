@@ -1,12 +1,13 @@
 """Coverage of the confidence intervals: how often they contain the true value.
 
-Series with a known truth (numpy, scipy) go to `crates/stats/examples/intervals.rs`, which prints the
-intervals of the crate that every command uses. The truth is computed here, from the distribution that a
-series was drawn from.
+Series with a known truth (numpy, scipy) go to `crates/stats/examples/intervals.rs`, which prints
+the intervals of the crate that every command uses. The truth is computed here, from the
+distribution that a series was drawn from.
 
-A 95 % interval must contain the truth in 93 to 97 of 100 runs. Above that it is only wider than needed
-(a percentile lies between samples, so few samples allow no interval of exactly 95 %); below that it is
-wrong. A run for which the tool gives no bound on a side makes no claim there, and cannot be wrong.
+A 95 % interval must contain the truth in 93 to 97 of 100 runs. Above that it is only wider than
+needed (a percentile lies between samples, so few samples allow no interval of exactly 95 %); below
+that it is wrong. A run for which the tool gives no bound on a side makes no claim there, and cannot
+be wrong.
 """
 
 import functools
@@ -119,7 +120,7 @@ def autoregression(phi):
 
 independent.name = "independent"
 
-# Bursts: a calm response starts with this probability a stretch of so many that are ten times as long.
+# Bursts: a calm response starts with this probability a stretch of so many, ten times as long.
 BURST_STARTS, BURST_LENGTH = 0.002, 20
 BURST_SHARE = BURST_LENGTH / (BURST_LENGTH + (1 - BURST_STARTS) / BURST_STARTS)
 BURSTS = mixture(
@@ -180,8 +181,8 @@ SHAPES = [
     Shape(BURSTS, None),
 ]
 
-# A run of fewer events does not show how they come: no method knows from such a run alone, and the row is
-# printed but not judged (docs/statistics.md, *Measured coverage*).
+# A run of fewer events does not show how they come: no method knows from such a run alone, and the
+# row is printed but not judged (docs/statistics.md, *Measured coverage*).
 FEWEST_EVENTS = 10
 
 # Shares of late responses whose interval is checked.

@@ -1,19 +1,27 @@
 """False alarms of a comparison, and shifts that it must find.
 
-Two sides that are the same must seldom differ: at most in 5 of 100 comparisons of mean, p50, p90, p99,
-p99.9 and the share of lost exchanges, whatever the order of the samples. A shift of 5 % in 10,000 samples
-must be found, by the mean and by the p50. And the 95 % interval of a single difference must contain the
-true one.
+Two sides that are the same must seldom differ: at most in 5 of 100 comparisons of mean, p50, p90,
+p99, p99.9 and the share of lost exchanges, whatever the order of the samples. A shift of 5 % in
+10,000 samples must be found, by the mean and by the p50. And the 95 % interval of a single
+difference must contain the true one.
 """
 
 import sys
 
-import numpy as np
-from scipy import stats
-
 import coverage
-from coverage import BY_CHANCE, FEWEST_EVENTS, MS, Count, Shape
-from coverage import ask, autoregression, batches, generator
+import numpy as np
+from coverage import (
+    BY_CHANCE,
+    FEWEST_EVENTS,
+    MS,
+    Count,
+    Shape,
+    ask,
+    autoregression,
+    batches,
+    generator,
+)
+from scipy import stats
 
 FIGURES = ("mean", "p50", "p90", "p99", "p99.9", "lost")
 ALARMS = 0.05
@@ -109,7 +117,7 @@ def differs(difference):
 
 
 def alarms(case, n, pairs):
-    """How many pairs differ in any figure; and for each figure how often its interval alone is wrong."""
+    """How many pairs differ in any figure, and how often the interval of each alone is wrong."""
     found, counts = 0, {name: Count() for name in FIGURES}
     for batch in batches(pairs, 4 * case.runs * n):
         requests = [asked(case, n, pair, family) for pair in batch for family in (len(FIGURES), 1)]

@@ -1,16 +1,16 @@
 """Tails continued beyond the data: what `deadline` and the buffers of `stream --loss` print.
 
-At least 90 of 100 intervals must contain the truth, for eight distributions, for limits and levels that
-the run did not reach. The truth is that of the distribution, which is what a series without end would
-show. For discrete values, and for mixtures whose rare part lies apart, nothing may be printed.
+At least 90 of 100 intervals must contain the truth, for eight distributions, for limits and levels
+that the run did not reach. The truth is that of the distribution, which is what a series without
+end would show. For discrete values, and for mixtures whose rare part lies apart, nothing may be
+printed.
 """
 
 import sys
 
 import numpy as np
-from scipy import stats
-
 from coverage import BY_CHANCE, MS, ask, batches, generator
+from scipy import stats
 
 WRONG = 0.1
 # A mixture passes each of a few tests at 1 % by chance.

@@ -63,11 +63,12 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
     let dependence_at = |p: f64| samples.dependence_at(interval::rank(n, p));
     let percentile = |p: f64| {
         let dependence = dependence_at(p);
-        shown(at_percentile(samples, p, dependence, sure), dependence)
+        let of_clusters = dependence.of_clusters(n, p);
+        shown(at_percentile(samples, p, of_clusters, sure), dependence)
     };
     let p50 = percentile(0.5);
     let at_p99 = dependence_at(0.99);
-    let p99 = shown(at_percentile(samples, 0.99, at_p99, sure), at_p99);
+    let p99 = percentile(0.99);
     Distribution {
         n,
         min: samples.min() as f64,
@@ -232,7 +233,7 @@ pub(crate) fn share_below(
         (samples.dependence_at(below), is_known)
     };
     let (low, high) = match is_known {
-        true => interval::of_share(n, share, dependence, confidence),
+        true => interval::of_share(n, share, dependence.of_clusters(n, share), confidence),
         false => (0.0, 1.0),
     };
     Share {
