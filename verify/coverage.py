@@ -15,6 +15,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -268,13 +269,40 @@ def true_share(shape, limit):
     return 1 - low
 
 
+def as_printed():
+    """What differs between the intervals of the example and those that the program prints."""
+    import common
+
+    shape = Shape(LOG_NORMAL, independent)
+    n, limit = 2000, round(2.5 * MS)
+    series = [shape.draw(generator("as printed", seed), n) for seed in range(3)]
+    differs = []
+    with tempfile.TemporaryDirectory() as folder:
+        run = common.write_exchange_run(Path(folder) / "run", series)
+        points = json.loads((run / "run.json").read_text())["points"]
+        flags = ("--period", "1s", "--deadline", f"{limit}ns")
+        missed = common.wiregauge("deadline", run, *flags, json=True)["points"]
+        answers = ask((f"summary {n} {limit}", values) for values in series)
+        tails = ask((f"tail {n} {limit}", values) for values in series)
+        for at, (answer, tail) in enumerate(zip(answers, tails, strict=True)):
+            printed, found = points[at]["rtt"], answer["distribution"]
+            for key in ("mean", "p50", "p90", "p99", "p999"):
+                if printed[key] != found[key]:
+                    differs.append(f"{key} of series {at}: {printed[key]}, {found[key]}")
+            if missed[at]["share"] != answer["missed"][0]:
+                differs.append(f"missed of series {at}: {missed[at]['share']}")
+            if missed[at]["beyond"]["tail"] != tail["tail"]:
+                differs.append(f"tail of series {at}: {missed[at]['beyond']['tail']}")
+    return differs
+
+
 QUICK = {50: 200, 200: 200, 1000: 100}
 FULL = {50: 1000, 200: 1000, 1000: 1000, 10_000: 500, 100_000: 200}
 
 
 def main(quick):
     """Rows of the table, and what failed."""
-    rows, failures = [], []
+    rows, failures = [], [f"not as printed: {text}" for text in as_printed()]
     for n, seeds in (QUICK if quick else FULL).items():
         for shape in SHAPES:
             counts = cover(shape, n, seeds)
