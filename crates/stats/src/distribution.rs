@@ -61,14 +61,14 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
         enough(estimate, n, at.tau.max(of_most.tau), fewest_shown(n))
     };
     let dependence_at = |p: f64| samples.dependence_at(interval::rank(n, p));
-    let percentile = |p: f64| {
-        let dependence = dependence_at(p);
+    let percentile_at = |p: f64, dependence: Dependence| {
         let of_clusters = dependence.of_clusters(n, p);
         shown(at_percentile(samples, p, of_clusters, sure), dependence)
     };
+    let percentile = |p: f64| percentile_at(p, dependence_at(p));
     let p50 = percentile(0.5);
     let at_p99 = dependence_at(0.99);
-    let p99 = percentile(0.99);
+    let p99 = percentile_at(0.99, at_p99);
     Distribution {
         n,
         min: samples.min() as f64,
