@@ -1,12 +1,13 @@
 """Coverage of the confidence intervals: how often they contain the true value.
 
-Series with a known truth (numpy, scipy) go to `crates/stats/examples/intervals.rs`, which prints the
-intervals of the crate that every command uses. The truth is computed here, from the distribution that a
-series was drawn from.
+Series with a known truth (numpy, scipy) go to `crates/stats/examples/intervals.rs`, which prints
+the intervals of the crate that every command uses. The truth is computed here, from the
+distribution that a series was drawn from.
 
-A 95 % interval must contain the truth in 93 to 97 of 100 runs. Above that it is only wider than needed
-(a percentile lies between samples, so few samples allow no interval of exactly 95 %); below that it is
-wrong. A run for which the tool gives no bound on a side makes no claim there, and cannot be wrong.
+A 95 % interval must contain the truth in 93 to 97 of 100 runs. Above that it is only wider than
+needed (a percentile lies between samples, so few samples allow no interval of exactly 95 %); below
+that it is wrong. A run for which the tool gives no bound on a side makes no claim there, and cannot
+be wrong.
 """
 
 import functools
@@ -14,6 +15,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -97,9 +99,7 @@ def whole_milliseconds():
 
 LOG_NORMAL = of_scipy("log-normal", stats.lognorm(0.5))
 EXPONENTIAL = of_scipy("exponential", stats.expon(loc=0.2))
-BIMODAL = mixture(
-    "bimodal", [(0.7, stats.lognorm(0.1)), (0.3, stats.lognorm(0.1, scale=4.0))]
-)
+BIMODAL = mixture("bimodal", [(0.7, stats.lognorm(0.1)), (0.3, stats.lognorm(0.1, scale=4.0))])
 
 
 def independent(random, n):
@@ -115,13 +115,13 @@ def autoregression(phi):
         noise[0] = random.standard_normal()
         return stats.norm.cdf(signal.lfilter([1.0], [1.0, -phi], noise))
 
-    draw.name = f"autoregression {phi}"
+    draw.name, draw.phi = f"autoregression {phi}", phi
     return draw
 
 
 independent.name = "independent"
 
-# Bursts: a calm response starts with this probability a stretch of so many that are ten times as long.
+# Bursts: a calm response starts with this probability a stretch of so many, ten times as long.
 BURST_STARTS, BURST_LENGTH = 0.002, 20
 BURST_SHARE = BURST_LENGTH / (BURST_LENGTH + (1 - BURST_STARTS) / BURST_STARTS)
 BURSTS = mixture(
@@ -161,6 +161,13 @@ class Shape:
             return np.rint(burst_values(random, n)).astype(np.uint64)
         return np.rint(self.marginal.ppf(self.order(random, n))).astype(np.uint64)
 
+    def events(self, n):
+        """How many independent events a run of n has in the mean."""
+        if self.order is None:
+            return n * BURST_STARTS
+        phi = getattr(self.order, "phi", 0.0)
+        return n * (1 - phi) / (1 + phi)
+
 
 SHAPES = [
     Shape(LOG_NORMAL, independent),
@@ -174,6 +181,10 @@ SHAPES = [
     Shape(whole_milliseconds(), autoregression(0.9)),
     Shape(BURSTS, None),
 ]
+
+# A run of fewer events does not show how they come: no method knows from such a run alone, and the
+# row is printed but not judged (docs/statistics.md, *Measured coverage*).
+FEWEST_EVENTS = 10
 
 # Shares of late responses whose interval is checked.
 LATE = (0.5, 0.1, 0.01, 0.001)
@@ -198,14 +209,13 @@ class Count:
         return stats.binom.sf(self.wrong - 1, max(self.runs, 1), allowed) < BY_CHANCE
 
     def text(self):
-        """How often it was right of the runs with a bound, and how many have both."""
-        made = self.runs - self.none
-        if made == 0:
+        """How many runs were not wrong, and in brackets how many have both bounds, if not all."""
+        if self.none == self.runs:
             return "-"
-        right = 100 * (1 - self.wrong / made)
+        right = 100 * (1 - self.wrong / self.runs)
         if self.both == self.runs:
             return f"{right:.1f} %"
-        return f"{right:.1f} % ({100 * self.both / self.runs:.0f} % both)"
+        return f"{right:.1f} % ({100 * self.both / self.runs:.0f} %)"
 
 
 def batches(seeds, n):
@@ -259,19 +269,47 @@ def true_share(shape, limit):
     return 1 - low
 
 
+def as_printed():
+    """What differs between the intervals of the example and those that the program prints."""
+    import common
+
+    shape = Shape(LOG_NORMAL, independent)
+    n, limit = 2000, round(2.5 * MS)
+    series = [shape.draw(generator("as printed", seed), n) for seed in range(3)]
+    differs = []
+    with tempfile.TemporaryDirectory() as folder:
+        run = common.write_exchange_run(Path(folder) / "run", series)
+        points = json.loads((run / "run.json").read_text())["points"]
+        flags = ("--period", "1s", "--deadline", f"{limit}ns")
+        missed = common.wiregauge("deadline", run, *flags, json=True)["points"]
+        answers = ask((f"summary {n} {limit}", values) for values in series)
+        tails = ask((f"tail {n} {limit}", values) for values in series)
+        for at, (answer, tail) in enumerate(zip(answers, tails, strict=True)):
+            printed, found = points[at]["rtt"], answer["distribution"]
+            for key in ("mean", "p50", "p90", "p99", "p999"):
+                if printed[key] != found[key]:
+                    differs.append(f"{key} of series {at}: {printed[key]}, {found[key]}")
+            if missed[at]["share"] != answer["missed"][0]:
+                differs.append(f"missed of series {at}: {missed[at]['share']}")
+            if missed[at]["beyond"]["tail"] != tail["tail"]:
+                differs.append(f"tail of series {at}: {missed[at]['beyond']['tail']}")
+    return differs
+
+
+QUICK = {50: 200, 200: 200, 1000: 100}
+FULL = {50: 1000, 200: 1000, 1000: 1000, 10_000: 500, 100_000: 200}
+
+
 def main(quick):
     """Rows of the table, and what failed."""
-    sizes = {50: 200, 200: 200, 1000: 100} if quick else {
-        50: 1000, 200: 1000, 1000: 1000, 10_000: 500, 100_000: 200
-    }
-    rows, failures = [], []
-    for n, seeds in sizes.items():
+    rows, failures = [], [f"not as printed: {text}" for text in as_printed()]
+    for n, seeds in (QUICK if quick else FULL).items():
         for shape in SHAPES:
             counts = cover(shape, n, seeds)
             rows.append((n, shape.name, *(count.text() for count in counts.values())))
             print(" | ".join(str(cell) for cell in rows[-1]), flush=True)
             for name, count in counts.items():
-                if count.fails():
+                if count.fails() and shape.events(n) >= FEWEST_EVENTS:
                     wrong = f"wrong in {count.wrong} of {count.runs} runs"
                     failures.append(f"{name} of {n:,} samples, {shape.name}: {wrong}")
     return rows, failures

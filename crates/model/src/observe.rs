@@ -2,7 +2,7 @@
 
 use crate::{Observation, Setting};
 use wiregauge_record::{FlowSummary, PointSummary, StreamPoint, Way};
-use wiregauge_stats::{Distribution, Estimate};
+use wiregauge_stats::Distribution;
 
 /// An interval of 95 % reaches so many standard errors to either side.
 const REACH: f64 = 1.96;
@@ -13,7 +13,8 @@ const WHOLE: f64 = 0.99;
 impl Observation {
     /// Of a point of exchanges; `None` if nothing was answered.
     pub fn of_exchange(summary: &PointSummary) -> Option<Observation> {
-        let trt = &summary.trt.as_ref()?.mean;
+        let trts = summary.trt.as_ref()?;
+        let trt = &trts.mean;
         let point = summary.point;
         Some(Observation {
             at: Setting {
@@ -23,14 +24,15 @@ impl Observation {
             },
             trt_ns: Some(trt.value).filter(|&trt| trt > 0.0)?,
             rtt_ns: summary.rtt.as_ref()?.mean.value,
-            error: relative_error(trt),
+            error: relative_error(trts),
         })
     }
 
     /// Of one way of a point of a stream, by the bytes that a transfer carried on average (all of
     /// them, where only a few reads were short); `None` if nothing flowed.
     pub fn of_flow(point: &StreamPoint, flow: &FlowSummary) -> Option<Observation> {
-        let gap = &flow.gap.as_ref()?.mean;
+        let gaps = flow.gap.as_ref()?;
+        let gap = &gaps.mean;
         let mean = flow
             .bytes
             .checked_div(flow.transfers)?
@@ -51,14 +53,17 @@ impl Observation {
             },
             trt_ns: Some(gap.value).filter(|&gap| gap > 0.0)?,
             rtt_ns: mean(&flow.transfer_time),
-            error: relative_error(gap),
+            error: relative_error(gaps),
         })
     }
 }
 
-fn relative_error(mean: &Estimate) -> f64 {
+/// Of samples that depend on each other too much for an interval, the error that they have at least.
+fn relative_error(of: &Distribution) -> f64 {
+    let mean = &of.mean;
     match (mean.low, mean.high) {
-        (Some(low), Some(high)) if mean.value > 0.0 => (high - low) / (2.0 * REACH * mean.value),
-        _ => 0.0,
+        _ if mean.value <= 0.0 => 0.0,
+        (Some(low), Some(high)) => (high - low) / (2.0 * REACH * mean.value),
+        _ => of.sd / of.effective_n.max(1.0).sqrt() / mean.value,
     }
 }

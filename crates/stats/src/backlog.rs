@@ -17,6 +17,10 @@ const MILLI: f64 = 1e3;
 /// of the tail only that it is heavy.
 const REACH: f64 = 30.0;
 
+/// Independent busy periods that must exceed a level where they have several transfers each: their sizes
+/// differ, so that few of them tell little of the next.
+const FEWEST_BUSY: f64 = 30.0;
+
 /// Follows the buffer of a device through the completions of one way of a stream, in time order.
 /// [`Level`] is what it follows; this keeps every level found, for a loss probability.
 #[derive(Clone, Debug)]
@@ -93,7 +97,11 @@ impl Backlog {
             Some((quantile, independent)) if sustained => (Some(quantile), independent),
             _ => (None, 0.0),
         };
-        let seen = seen.filter(|quantile| quantile.high.is_some());
+        let busy = match peaks.is_clustered(loss) {
+            true => FEWEST_BUSY / independent.max(FEWEST_BUSY),
+            false => 0.0,
+        };
+        let seen = seen.filter(|quantile| quantile.high.is_some() && loss >= busy);
         let worst = self.level.worst_bytes() * MILLI;
         let beyond = || {
             let share = peaks.fitted_share();
@@ -119,7 +127,7 @@ impl Backlog {
                 high: quantile.high.map(bytes),
             }),
             extrapolated: beyond.is_some(),
-            observable_loss: smallest_share(independent),
+            observable_loss: smallest_share(independent).max(busy),
         }
     }
 }

@@ -13,6 +13,9 @@ pub(crate) const FEWEST: usize = 8;
 /// first order is asked as well (at 900, the two batch sizes sqrt(n) and n/30 meet).
 pub(crate) const FEW: usize = 900;
 
+/// Values whose time is longer come in clusters.
+const CLUSTERED: f64 = 2.0;
+
 /// ExceedanceRuns of a run that are held against each other.
 const STRETCHES: usize = 8;
 
@@ -55,6 +58,19 @@ impl Dependence {
         Dependence {
             tau: 1.0,
             dof: (n.max(2) - 1) as f64,
+        }
+    }
+
+    /// Of the series that is 1 for this share of `n` values and else 0, where they come in clusters: what is
+    /// known of the clusters comes from those that are in it.
+    pub(crate) fn of_clusters(self, n: u64, share: f64) -> Dependence {
+        if self.tau < CLUSTERED {
+            return self;
+        }
+        let clusters = n as f64 / self.tau * share.min(1.0 - share);
+        Dependence {
+            dof: self.dof.min(clusters).max(1.0),
+            ..self
         }
     }
 

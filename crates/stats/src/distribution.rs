@@ -5,7 +5,8 @@ use crate::dependence::{Dependence, FEW, FEWEST};
 use crate::interval;
 use crate::types::{Confidence, Distribution, Estimate, Share};
 
-/// Independent samples that a run must be worth before it is compared; set by simulation.
+/// Independent samples that a run must be worth before it is compared, at least, however short it is; set
+/// by simulation.
 const FEWEST_COMPARED: f64 = 50.0;
 
 /// Independent samples that a run must be worth before the interval of a figure is shown; set by
@@ -60,13 +61,14 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
         enough(estimate, n, at.tau.max(of_most.tau), fewest_shown(n))
     };
     let dependence_at = |p: f64| samples.dependence_at(interval::rank(n, p));
-    let percentile = |p: f64| {
-        let dependence = dependence_at(p);
-        shown(at_percentile(samples, p, dependence, sure), dependence)
+    let percentile_at = |p: f64, dependence: Dependence| {
+        let of_clusters = dependence.of_clusters(n, p);
+        shown(at_percentile(samples, p, of_clusters, sure), dependence)
     };
+    let percentile = |p: f64| percentile_at(p, dependence_at(p));
     let p50 = percentile(0.5);
     let at_p99 = dependence_at(0.99);
-    let p99 = shown(at_percentile(samples, 0.99, at_p99, sure), at_p99);
+    let p99 = percentile_at(0.99, at_p99);
     Distribution {
         n,
         min: samples.min() as f64,
@@ -113,7 +115,7 @@ pub(crate) fn mean(samples: &(impl Samples + ?Sized), confidence: Confidence) ->
     let wide = reaching(dependence, wander, n, confidence);
     let estimate = interval::of_mean(n, samples.mean(), sd, wide, confidence);
     let tau = dependence.tau.max(samples.dependence_of_most().tau);
-    enough(estimate, n, tau, FEWEST_COMPARED)
+    enough(estimate, n, tau, fewest_compared(n))
 }
 
 /// At least one sample.
@@ -128,7 +130,7 @@ pub(crate) fn percentile(
     let wide = reaching(dependence, wander, samples.n(), confidence);
     let estimate = at_percentile(samples, p, wide, confidence);
     let tau = dependence.tau.max(samples.dependence_of_most().tau);
-    enough(estimate, samples.n(), tau, FEWEST_COMPARED)
+    enough(estimate, samples.n(), tau, fewest_compared(samples.n()))
 }
 
 /// See `FEWEST_SHOWN`.
@@ -138,6 +140,11 @@ fn fewest_shown(n: u64) -> f64 {
     } else {
         FEWEST_SHOWN
     }
+}
+
+/// See `FEWEST_COMPARED`.
+fn fewest_compared(n: u64) -> f64 {
+    fewest_shown(n).max(FEWEST_COMPARED)
 }
 
 /// No bounds where the samples are worth fewer independent ones than these: dependence itself is then
@@ -226,7 +233,7 @@ pub(crate) fn share_below(
         (samples.dependence_at(below), is_known)
     };
     let (low, high) = match is_known {
-        true => interval::of_share(n, share, dependence, confidence),
+        true => interval::of_share(n, share, dependence.of_clusters(n, share), confidence),
         false => (0.0, 1.0),
     };
     Share {

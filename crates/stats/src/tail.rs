@@ -17,6 +17,13 @@ const ENOUGH: f64 = 150.0;
 /// Peaks that are asked about dependence, at least.
 const SIDE: usize = 30;
 
+/// Peaks are clustered where a cluster has more than this in the mean. One long gap then fills the buffer
+/// for many transfers, and the few clusters of a run do not show how large the next may be: there must be
+/// more of them, and with a heavy tail no number is enough. Set by simulation (docs/statistics.md).
+const CLUSTERED: f64 = 1.5;
+const FEWEST_BUSY: f64 = 100.0;
+const HEAVY_BUSY: f64 = 0.1;
+
 /// A value over the floor.
 #[derive(Clone, Copy, Debug)]
 struct Peak {
@@ -107,6 +114,11 @@ impl Peaks {
         largest.len().max(1) as f64 / effective(largest).max(1.0)
     }
 
+    /// Whether this share of all values, the largest, stand several in a cluster.
+    pub(crate) fn is_clustered(&self, share: f64) -> bool {
+        self.together(share) > CLUSTERED
+    }
+
     /// How many of the largest a distribution is fitted to.
     fn fitted(&self) -> usize {
         let tenth = usize::try_from(self.n / 10).unwrap_or(MOST_FITTED);
@@ -141,6 +153,11 @@ impl Peaks {
             Some((threshold, excesses, independent, fit))
         });
         let (threshold, excesses, independent, fit) = tested.next()?;
+        if self.is_clustered(excesses.len() as f64 / self.n.max(1) as f64)
+            && (independent < FEWEST_BUSY || fit.shape > HEAVY_BUSY)
+        {
+            return None;
+        }
         let carried = REACH * self.n as f64 * independent / excesses.len() as f64;
         if share * carried < 1.0 {
             return None;
