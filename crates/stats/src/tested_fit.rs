@@ -2,8 +2,8 @@
 //! anything is concluded from it.
 
 use crate::dependence::Dependence;
-use crate::extrapolation::NoTail;
 use crate::interval::of_rare_share;
+use crate::no_tail::NoTail;
 use crate::pareto::Pareto;
 use crate::types::Confidence;
 
