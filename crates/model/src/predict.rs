@@ -318,7 +318,11 @@ impl LinkModel {
         }
         lows.sort_by(f64::total_cmp);
         highs.sort_by(f64::total_cmp);
-        Ends { lows, highs }
+        Ends {
+            lows,
+            highs,
+            spare: usize::from(refits.without.len() < self.points.len()),
+        }
     }
 }
 
@@ -326,6 +330,9 @@ impl LinkModel {
 struct Ends {
     lows: Vec<f64>,
     highs: Vec<f64>,
+    /// Ranks by which the band is wider. With groups, CV+ is sure of less by (1 - K/n) / (K + 1) for K groups
+    /// of n points, under one rank.
+    spare: usize,
 }
 
 impl Ends {
@@ -333,7 +340,7 @@ impl Ends {
     fn band(&self, share: f64) -> Option<(f64, f64)> {
         let n = self.lows.len();
         // 0.9 * 10 shall not be rounded up to 10.
-        let rank = (share * (n + 1) as f64 - 1e-9).ceil() as usize;
+        let rank = (share * (n + 1) as f64 - 1e-9).ceil() as usize + self.spare;
         let (low, high) = (
             *self.lows.get(n.checked_sub(rank)?)?,
             *self.highs.get(rank.checked_sub(1)?)?,
@@ -344,6 +351,7 @@ impl Ends {
     /// The largest share that has a band.
     fn most(&self) -> f64 {
         let finite = |all: &[f64]| all.iter().filter(|end| end.is_finite()).count();
-        finite(&self.highs).min(finite(&self.lows)) as f64 / (self.lows.len() + 1) as f64
+        let ranks = finite(&self.highs).min(finite(&self.lows));
+        ranks.saturating_sub(self.spare) as f64 / (self.lows.len() + 1) as f64
     }
 }
