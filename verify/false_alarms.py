@@ -8,8 +8,10 @@ difference must contain the true one.
 
 import sys
 
-import coverage
 import numpy as np
+from scipy import stats
+
+import coverage
 from coverage import (
     BY_CHANCE,
     FEWEST_EVENTS,
@@ -21,7 +23,6 @@ from coverage import (
     batches,
     generator,
 )
-from scipy import stats
 
 FIGURES = ("mean", "p50", "p90", "p99", "p99.9", "lost")
 ALARMS = 0.05

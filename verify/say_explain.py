@@ -126,7 +126,8 @@ def check_model(checks: Checks, run: dict, model: dict, path, where: str) -> Non
     points = [p for p in run["points"] if p["rtt"] and clean(p)]
     points = [p for p in points if p["point"]["link"] == model["link"]]
     fits = figures["worst"] <= GAIN - 1
-    said = re.search(r"no gain beyond depth (\d+)(?: at the smallest sizes, (\d+))?", words)
+    gain = r"no gain(?: \(5 % or less\))? beyond depth (\d+)(?: at the smallest sizes, (\d+))?"
+    said = re.search(gain, words)
     if said and fits:
         enough = max(int(number) for number in said.groups() if number)
         for point in points:

@@ -9,8 +9,9 @@ printed.
 import sys
 
 import numpy as np
-from coverage import BY_CHANCE, MS, ask, batches, generator
 from scipy import stats
+
+from coverage import BY_CHANCE, MS, ask, batches, generator
 
 WRONG = 0.1
 # A mixture passes each of a few tests at 1 % by chance.

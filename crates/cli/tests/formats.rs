@@ -46,8 +46,11 @@ fn csv_of_an_exchange_run_has_one_row_a_point_in_base_units() {
         for (name, column) in [("mean", "rtt_mean_ns"), ("p99", "rtt_p99_ns")] {
             assert_eq!(Some(number(row, column)), of(name), "{column}");
         }
-        assert!(number(row, "rtt_p50_low_ns") <= number(row, "rtt_p50_ns"));
-        assert!(number(row, "rtt_p50_ns") <= number(row, "rtt_p50_high_ns"));
+        // On a busy host the samples may be worth too few independent ones for a bound.
+        for (bound, key) in [("rtt_p50_low_ns", "low"), ("rtt_p50_high_ns", "high")] {
+            let stored = point["rtt"]["p50"][key].as_f64();
+            assert_eq!(row[bound].parse().ok(), stored, "{bound}");
+        }
         // 300 samples cannot bound this one.
         assert_eq!(row["rtt_p999_high_ns"], "");
         assert_eq!(number(row, "below_1000000000_ns_share"), 1.0);
