@@ -12,7 +12,6 @@ from typing import Any
 from vm.places import RUNS
 from vm.program import BINARY
 
-
 # How often each controller is booted, in turns. An ordering that holds in all of 4 boots against all of 4 others is
 # chance in 1 of 35.
 ROUNDS = range(1, 5)

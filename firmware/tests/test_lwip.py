@@ -5,6 +5,7 @@ board.
 """
 
 import binascii
+import contextlib
 import random
 import socket
 import struct
@@ -236,7 +237,11 @@ def test_a_proof_of_one_start_is_none_to_the_next(board: Any) -> None:
         link.connect(place(it.udp))
         before = hello(link, bytes(8))
         assert before == hello(link, bytes(8))
-        it.reset()
+        with connection(it, timeout=30) as open_until_then:
+            it.reset()
+            # A signal is heard later: until then the old start would answer.
+            with contextlib.suppress(ConnectionError):
+                assert receive(open_until_then, 1) == b""
         hold_serving(it)
         assert hello(link, before) != before
 
