@@ -433,7 +433,7 @@ impl Found {
             } => Warning::new(
                 Code::Preempted,
                 format!(
-                    "the measuring thread was preempted for up to {} per point ({})",
+                    "other programs delayed the measuring thread by up to {} in total at a point ({})",
                     time(*waited_ns as f64),
                     named(points)
                 ),
