@@ -27,8 +27,10 @@ help: ## List these targets.
 
 demo: ## Build, then measure a modelled device and a TCP responder. No hardware needed; half a minute.
 	@scripts/setup demo
-	@$(MAKE) build
-	@$(WIREGAUGE) demo
+	@scripts/fetch-uplot
+	@echo "building wiregauge (profile quick; a few minutes the first time)"
+	@cargo build --profile quick --locked -p wiregauge-cli $(QUIET)
+	@$(TARGET)/quick/wiregauge demo
 
 build: ## Build target/release/wiregauge.
 	@scripts/fetch-uplot
