@@ -75,13 +75,16 @@ def samples(run: Path) -> list[dict[str, str]]:
 
 
 def differing(once: Path, again: Path, allowed_us: float) -> list[str]:
-    """The rows of two runs that differ in anything but times (`..._us`), or in these by more than is allowed."""
+    """The rows of two runs that differ in anything but times (`..._us` and the device's `..._ticks`), or in the
+    former by more than is allowed."""
 
     def same(one: dict[str, str] | None, other: dict[str, str] | None) -> bool:
         if one is None or other is None or one.keys() != other.keys():
             return False
         return all(
-            value == other[name] or (name.endswith("_us") and abs(float(value) - float(other[name])) <= allowed_us)
+            value == other[name]
+            or name.endswith("_ticks")
+            or (name.endswith("_us") and abs(float(value) - float(other[name])) <= allowed_us)
             for name, value in one.items()
         )
 

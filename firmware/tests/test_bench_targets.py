@@ -25,7 +25,17 @@ RULE = Rule(deadline_ns=10 * MS)
 
 def row(late_ms: float, answered: bool = True) -> Row:
     time = round(late_ms * MS)
-    return Row(size=100, first=False, answered=answered, rtt=time, connect=0, access=time, from_intended=time)
+    return Row(
+        size=100,
+        first=False,
+        answered=answered,
+        rtt=time,
+        connect=0,
+        access=time,
+        from_intended=time,
+        device_ticks=(0, 0),
+        measured=True,
+    )
 
 
 def test_percentiles_are_nearest_rank() -> None:

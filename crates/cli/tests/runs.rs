@@ -86,7 +86,7 @@ fn csv_has_one_row_for_each_exchange() {
     assert_eq!(
         header,
         "point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,status,start_us,\
-         intended_us,connect_us,access_us,outstanding,link,together"
+         intended_us,connect_us,access_us,outstanding,link,together,device_rx_ticks,device_tx_ticks"
     );
     assert_eq!(rows(&text).len(), 4 * 41);
     // The same from the store, to a file and to standard output.

@@ -45,7 +45,8 @@ impl RunKind for Exchange {
     ];
 
     const CSV: &'static str = "point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,\
-        status,start_us,intended_us,connect_us,access_us,outstanding,link,together";
+        status,start_us,intended_us,connect_us,access_us,outstanding,link,together,\
+        device_rx_ticks,device_tx_ticks";
 
     fn address(plan: &Plan) -> &str {
         &plan.address
@@ -83,6 +84,11 @@ impl RunKind for Exchange {
             microseconds(text, ns)?;
         }
         let together = u8::from(point.together);
-        write!(text, ",{},{},{together}", s.outstanding, point.link)
+        let ticks = (s.device_rx_ticks, s.device_tx_ticks);
+        write!(
+            text,
+            ",{},{},{together},{},{}",
+            s.outstanding, point.link, ticks.0, ticks.1
+        )
     }
 }

@@ -28,6 +28,8 @@ fn stored_run(home: &Path, keep_data: bool) -> Run {
         bytes_out: 16,
         bytes_in: 0,
         outstanding: 4,
+        device_rx_ticks: u64::MAX,
+        device_tx_ticks: 3,
         status: Status::Lost,
         ..Sample::default()
     };
@@ -59,17 +61,17 @@ fn csv_has_one_row_for_each_exchange() {
     let mut text = Vec::new();
     assert_eq!(write_csv(&run, &mut text, true).unwrap(), 3);
     let expected = "\
-point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,status,start_us,intended_us,connect_us,access_us,outstanding,link,together,data_hex
-0,2,0,first,45.000,16,100,ok,0.000,0.000,0.000,0.000,1,0,0,00abff
-0,2,1,measured,18446744073709551.615,16,0,lost,1000.999,1000.000,0.007,1.000,4,0,0,
-1,2,5,measured,45.369,16,100,ok,250.369,250.369,0.000,0.000,1,0,0,00abff
+point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,status,start_us,intended_us,connect_us,access_us,outstanding,link,together,device_rx_ticks,device_tx_ticks,data_hex
+0,2,0,first,45.000,16,100,ok,0.000,0.000,0.000,0.000,1,0,0,0,0,00abff
+0,2,1,measured,18446744073709551.615,16,0,lost,1000.999,1000.000,0.007,1.000,4,0,0,18446744073709551615,3,
+1,2,5,measured,45.369,16,100,ok,250.369,250.369,0.000,0.000,1,0,0,0,0,00abff
 ";
     assert_eq!(String::from_utf8(text).unwrap(), expected);
     let mut short = Vec::new();
     assert_eq!(write_csv(&run, &mut short, false).unwrap(), 3);
     let short = String::from_utf8(short).unwrap();
     assert!(
-        short.lines().all(|line| line.split(',').count() == 15),
+        short.lines().all(|line| line.split(',').count() == 17),
         "{short}"
     );
 }
