@@ -72,8 +72,11 @@ impl Address {
                 .join("  ")
         };
         let Some((scheme, rest)) = text.split_once("://") else {
+            let port = text.rsplit_once(':').map(|(_, port)| port);
             let hint = if text.starts_with("/dev/") {
                 format!("for a serial line use serial://{text}")
+            } else if port.is_some_and(|port| port.parse::<u16>().is_ok()) {
+                format!("use tcp://{text} or udp://{text}")
             } else {
                 format!("valid addresses: {}", examples())
             };
@@ -123,6 +126,15 @@ mod tests {
     fn a_device_path_without_scheme_is_told_how_to_be_written() {
         let text = Address::parse("/dev/ttyACM0").unwrap_err().to_string();
         assert!(text.contains("serial:///dev/ttyACM0"), "{text}");
+    }
+
+    #[test]
+    fn a_host_and_port_without_scheme_are_shown_with_both() {
+        let text = Address::parse("10.0.0.5:7700").unwrap_err().to_string();
+        assert!(
+            text.contains("use tcp://10.0.0.5:7700 or udp://10.0.0.5:7700"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -36,7 +36,7 @@ const KINDS: &[Kind] = &[
     #[cfg(all(target_os = "linux", target_endian = "little"))]
     Kind {
         scheme: "alsa",
-        form: "use alsa:hw:CARD[,DEVICE[,SUBDEVICE]]",
+        form: "alsa:hw:CARD[,DEVICE[,SUBDEVICE]]",
         // They are the buffers of the kernel's driver.
         lends: false,
         open: |rest, _host| Some(super::Alsa::open(rest).map(|card| Box::new(card) as _)),
