@@ -211,14 +211,17 @@ impl Judge {
                 self.void = true;
                 return;
             };
+            // It comes after the quiet behind its timeout: no order can be known any more.
+            let asked = self.asked.get(given.number as usize);
+            let is_closed = asked.is_none_or(|asked| asked.stand == Stand::Closed);
+            if is_closed && !self.numbered {
+                self.void = true;
+                return;
+            }
             let at = byte.tag.at + 1;
             self.next = (at < given.bytes).then_some(Tag { at, ..byte.tag });
             if self.next.is_none() {
                 self.came.push_back(given.number);
-                let asked = self.asked.get(given.number as usize);
-                let is_closed = asked.is_none_or(|asked| asked.stand == Stand::Closed);
-                // It came after the quiet behind its timeout: no order can be known any more.
-                self.void |= is_closed && !self.numbered;
             }
         }
     }
