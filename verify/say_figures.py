@@ -87,6 +87,14 @@ def check_distribution(checks: Checks, found, values, where: str) -> None:
         low, high = found[lower]["low"], found[higher]["high"]
         crossed = low is not None and high is not None and low > high
         checks.that(not crossed, "intervals of percentiles do not exclude each other", where)
+    # A lower bound holds for every higher percentile, an upper bound for every lower one.
+    lows = [-math.inf if found[key]["low"] is None else found[key]["low"] for key in keys]
+    highs = [math.inf if found[key]["high"] is None else found[key]["high"] for key in keys]
+    ascend = lows == sorted(lows) and highs == sorted(highs)
+    checks.that(ascend, "bounds of percentiles ascend", f"{where}: {lows}, {highs}")
+    bounds = (found["mean"]["low"], found["mean"]["high"])
+    inside = all(b is None or least - NEAR * most <= b <= most + NEAR * most for b in bounds)
+    checks.that(inside, "the interval of a mean is between min and max", f"{where}: {bounds}")
 
 
 def check_modes(checks: Checks, modes, values, where: str) -> None:

@@ -163,6 +163,11 @@ fn filter(text: &str) -> Result<Vec<(String, String)>, String> {
 }
 
 impl FailIf {
+    /// The name of the figure that it limits.
+    pub fn figure(&self) -> &str {
+        &self.figure
+    }
+
     fn selects(&self, key: &Key) -> bool {
         let has = |(name, value): &(String, String)| key.value(name) == Some(value);
         self.points.iter().all(has)

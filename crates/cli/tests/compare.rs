@@ -198,6 +198,21 @@ fn streams_are_compared_way_by_way() {
 }
 
 #[test]
+fn a_condition_on_a_figure_that_only_leaves_out_says_so() {
+    let desk = Desk::new();
+    made(&desk, "one", "tcp://127.0.0.1:7700", [48, 96], 100);
+    let left_out = "it needs p99, which --only leaves out\nhint: add p99 to --only";
+    compared(&desk, "one one --only p50", &["p99 > 5% worse"])
+        .code(2)
+        .stderr(contains(left_out).and(contains("have no p99").not()));
+    compared(&desk, "one one --only p50,p99", &["p99 > 5% worse"]).code(0);
+    // What these runs do not have is not left out by --only.
+    compared(&desk, "one one --only p50", &["gap.p99 > 5% worse"])
+        .code(2)
+        .stderr(contains("have no gap.p99"));
+}
+
+#[test]
 fn points_that_one_side_lacks_are_named_and_not_decided() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");

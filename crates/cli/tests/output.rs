@@ -5,7 +5,7 @@ use crate::common;
 
 use common::Desk;
 use predicates::prelude::*;
-use predicates::str::contains;
+use predicates::str::{contains, is_match};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -214,17 +214,16 @@ fn a_required_limit_decides_the_exit_code() {
     desk.wiregauge(&format!("{exchange} --require p50<10s --require lost<50%"))
         .assert()
         .code(0);
-    // Of 30, three are lost.
+    // Of 30, three are lost in each row, or more on a slow machine.
+    let lost = r"limit not met: lost<1%: \d+\.\d\d % \(row(s 1, 2\)| 1\), \d+\.\d\d % \(row 2\))";
     desk.wiregauge(&format!("{exchange} --in 48,100 --require lost<1%"))
         .assert()
         .code(1)
-        .stderr(
-            contains("limit not met: lost<1%").and(contains("rows 1, 2").or(contains("row 1, 2"))),
-        );
-    desk.wiregauge(&format!("{exchange} --require max<1ns"))
+        .stderr(is_match(lost).unwrap());
+    desk.wiregauge(&format!("{exchange} --require p50<1ns"))
         .assert()
         .code(1)
-        .stderr(contains("max<1ns"));
+        .stderr(is_match(r"limit not met: p50<1ns: \d[\d.]* (ns|us|ms|s) \(row 1\)").unwrap());
 }
 
 #[test]
@@ -242,8 +241,10 @@ fn a_limit_on_a_percentile_is_missed_when_the_losses_reach_beyond_it() {
             .assert()
             .code(1)
             .stderr(
-                contains(format!("limit not met: {percentile}<10s in row 1"))
-                    .and(contains("10.000 % of the exchanges have no correct answer")),
+                contains(format!(
+                    "limit not met: {percentile}<10s: 10.000 % of the exchanges have no correct answer"
+                ))
+                .and(contains("(row 1)")),
             );
     }
 }

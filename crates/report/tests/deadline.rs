@@ -212,6 +212,32 @@ fn a_smooth_tail_is_continued_and_reported_in_words_and_drawn() {
 }
 
 #[test]
+fn points_that_are_too_short_have_one_warning_in_the_flag_that_limits_the_run() {
+    let samples = smooth(100);
+    for (limit, flag, other) in [
+        (Limit::Count(100), "--count", "--duration"),
+        (Limit::DurationNs(1_000_000_000), "--duration", "--count"),
+    ] {
+        let plan = Plan { limit, ..plan(3) };
+        let dir = tempfile::tempdir().expect("a directory");
+        let run = run_of(&dir, &plan, &samples);
+        let found = deadlines(&run, &[0, 1, 2], every(MS), &mut |_| {}).expect("samples");
+        let warnings = tables::of_deadlines(&run.file, &found).warnings;
+        let words: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        let [text] = &words[..] else {
+            panic!("{words:?}")
+        };
+        assert!(
+            text.starts_with("OUT 16 B, IN 48 B, depths 1, 2, 3: no extrapolation: "),
+            "{text}"
+        );
+        assert!(text.contains(flag) && !text.contains(other), "{text}");
+        let why = found.points[0].beyond.why.as_ref().expect("a reason");
+        assert!(why.contains(flag) && !why.contains(other), "{why}");
+    }
+}
+
+#[test]
 fn a_tail_of_levels_is_not_continued_and_the_reason_is_reported() {
     // Every hundredth waits for a poll of 4 ms.
     let mut outcomes = vec![(MS / 4, Status::Ok); 20_000];

@@ -66,26 +66,64 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
         shown(at_percentile(samples, p, of_clusters, sure), dependence)
     };
     let percentile = |p: f64| percentile_at(p, dependence_at(p));
-    let p50 = percentile(0.5);
     let at_p99 = dependence_at(0.99);
-    let p99 = percentile_at(0.99, at_p99);
+    let [p50, p90, p99, p999] = consistent([
+        percentile(0.5),
+        percentile(0.9),
+        percentile_at(0.99, at_p99),
+        percentile(0.999),
+    ]);
+    let (min, max) = (samples.min() as f64, samples.max() as f64);
+    let of_mean = shown(interval::of_mean(n, mean, sd, dependence, sure), dependence);
     Distribution {
         n,
-        min: samples.min() as f64,
-        mean: shown(interval::of_mean(n, mean, sd, dependence, sure), dependence),
+        min,
+        mean: within(of_mean, min, max),
         sd,
         mean_plus_sd: mean + sd,
         p50,
-        p90: percentile(0.9),
+        p90,
         p99,
-        p999: percentile(0.999),
+        p999,
         iqr: quartile(0.75) - quartile(0.25),
         p99_minus_p50: p99.value - p50.value,
         max3: samples.max3() as f64,
-        max: samples.max() as f64,
+        max,
         effective_n: n as f64 / dependence.tau,
         p99_effective_n: (n >= FEWEST as u64).then_some(n as f64 / at_p99.tau),
         resolution: samples.resolution(),
+    }
+}
+
+/// Percentiles in ascending order with bounds that ascend as well. Each interval is computed with the
+/// dependence found at its percentile, so the bounds may cross; but a lower bound holds for every higher
+/// percentile, and an upper bound for every lower one.
+fn consistent<const N: usize>(mut percentiles: [Estimate; N]) -> [Estimate; N] {
+    let mut low: Option<f64> = None;
+    for estimate in &mut percentiles {
+        low = match (estimate.low, low) {
+            (Some(own), Some(below)) => Some(own.max(below)),
+            (own, below) => own.or(below),
+        };
+        estimate.low = low.map(|low| low.min(estimate.value));
+    }
+    let mut high: Option<f64> = None;
+    for estimate in percentiles.iter_mut().rev() {
+        high = match (estimate.high, high) {
+            (Some(own), Some(above)) => Some(own.min(above)),
+            (own, above) => own.or(above),
+        };
+        estimate.high = high.map(|high| high.max(estimate.value));
+    }
+    percentiles
+}
+
+/// The interval of a mean, not beyond the smallest and the largest sample.
+fn within(mean: Estimate, min: f64, max: f64) -> Estimate {
+    Estimate {
+        low: mean.low.map(|low| low.max(min).min(mean.value)),
+        high: mean.high.map(|high| high.min(max).max(mean.value)),
+        ..mean
     }
 }
 
@@ -241,5 +279,61 @@ pub(crate) fn share_below(
         share,
         low,
         high,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(value: f64, low: Option<f64>, high: Option<f64>) -> Estimate {
+        Estimate { value, low, high }
+    }
+
+    #[test]
+    fn a_lower_bound_holds_for_every_higher_percentile() {
+        let found = consistent([
+            estimate(2.0, Some(1.5), Some(2.5)),
+            estimate(8.774, Some(7.78), None),
+            estimate(14.27, Some(4.2), None),
+            estimate(15.0, None, None),
+        ]);
+        let low = found.map(|estimate| estimate.low);
+        assert_eq!(low, [Some(1.5), Some(7.78), Some(7.78), Some(7.78)]);
+        let high = found.map(|estimate| estimate.high);
+        assert_eq!(high, [Some(2.5), None, None, None]);
+    }
+
+    #[test]
+    fn an_upper_bound_holds_for_every_lower_percentile() {
+        let found = consistent([
+            estimate(2.0, Some(1.5), None),
+            estimate(8.0, Some(7.0), Some(12.0)),
+            estimate(9.0, None, Some(11.0)),
+        ]);
+        let high = found.map(|estimate| estimate.high);
+        assert_eq!(high, [Some(11.0); 3]);
+    }
+
+    #[test]
+    fn no_bound_is_carried_past_an_estimate() {
+        // Estimates that a histogram rounds may be below the bound of a lower percentile.
+        let found = consistent([
+            estimate(5.0, Some(4.9), Some(5.3)),
+            estimate(4.8, Some(4.0), Some(4.85)),
+        ]);
+        assert_eq!(found[1].low, Some(4.8));
+        assert_eq!(found[0].high, Some(5.0));
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_ends_at_the_extremes() {
+        let wide = within(estimate(3.0, Some(0.5), Some(9.0)), 1.0, 7.0);
+        assert_eq!((wide.low, wide.high), (Some(1.0), Some(7.0)));
+        let open = within(estimate(3.0, None, None), 1.0, 7.0);
+        assert_eq!((open.low, open.high), (None, None));
+        // A sum of floats may round a mean out of the samples.
+        let rounded = within(estimate(7.000_001, Some(6.0), Some(7.2)), 1.0, 7.0);
+        assert_eq!(rounded.high, Some(7.000_001));
     }
 }

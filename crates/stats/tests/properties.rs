@@ -59,6 +59,22 @@ proptest! {
     }
 
     #[test]
+    fn intervals_do_not_contradict_each_other(values in samples(3_000), limit in 1_000usize..4_000) {
+        for series in [exact(&values), series_of(&values, limit)] {
+            let d = series.distribution().unwrap();
+            let percentiles = [d.p50, d.p90, d.p99, d.p999];
+            for pair in percentiles.windows(2) {
+                // A bound that is not known is below any other.
+                prop_assert!(pair[0].low <= pair[1].low, "{percentiles:?}");
+                let is_open = pair[1].high.is_none();
+                prop_assert!(is_open || pair[0].high.is_some_and(|high| Some(high) <= pair[1].high), "{percentiles:?}");
+            }
+            prop_assert!(d.mean.low.is_none_or(|low| low >= d.min.min(d.mean.value)));
+            prop_assert!(d.mean.high.is_none_or(|high| high <= d.max.max(d.mean.value)));
+        }
+    }
+
+    #[test]
     fn fewer_than_eight_samples_bound_nothing(values in vec(any::<u64>(), 1..8)) {
         let d = exact(&values).distribution().unwrap();
         for Estimate { low, high, .. } in all_estimates(&d) {

@@ -7,6 +7,7 @@ use crate::caller::{Session, remark};
 use crate::fail_if::Judged;
 use crate::output::style::{BAD, CAUTION, RESET};
 use anyhow::{Context, bail};
+use std::cell::RefCell;
 use std::io::Write;
 use std::path::Path;
 use wiregauge_compare::{Comparison, Figure};
@@ -16,7 +17,15 @@ use wiregauge_run::AnyRun;
 /// Runs the command.
 pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let (before, after) = (side(&args.before)?, side(&args.after)?);
-    let wanted = |figure: &Figure| args.only.is_empty() || args.only.contains(&figure.to_string());
+    let left_out = RefCell::new(Vec::new());
+    let wanted = |figure: &Figure| {
+        let name = figure.to_string();
+        let is_wanted = args.only.is_empty() || args.only.contains(&name);
+        if !is_wanted {
+            left_out.borrow_mut().push(name);
+        }
+        is_wanted
+    };
     let comparison = wiregauge_compare::compare(&before, &after, &wanted, &|_| {})?;
     for name in &args.only {
         let figures = comparison.points.iter().flat_map(|point| &point.figures);
@@ -34,6 +43,18 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     for condition in &args.fail_if {
         match condition.judge(&comparison) {
             Ok(one) => judged.push((condition.text.as_str(), one)),
+            Err(_)
+                if left_out
+                    .borrow()
+                    .iter()
+                    .any(|name| name == condition.figure()) =>
+            {
+                bail!(
+                    "cannot judge --fail-if '{}': it needs {1}, which --only leaves out\nhint: add {1} to --only",
+                    condition.text,
+                    condition.figure()
+                )
+            }
             Err(why) => bail!("cannot judge --fail-if '{}': {why}", condition.text),
         }
     }

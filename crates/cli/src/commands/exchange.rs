@@ -1,15 +1,17 @@
 //! `wiregauge exchange`: measure, store, print.
 
 use super::measure::Measurement;
+use super::tune::shown;
 use super::{plan, printed};
 use crate::Outcome;
 use crate::args::ExchangeArgs;
 use crate::caller::Session;
+use crate::constraint::Constraint;
 use crate::output::progress::Extent;
 use std::time::Duration;
 use wiregauge_measure::exchange;
 use wiregauge_measure::multi_link::{Divisible, Turn};
-use wiregauge_record::Limit;
+use wiregauge_record::{Limit, PointSummary};
 use wiregauge_run::{Exchange, RunFile};
 
 /// Runs the command.
@@ -48,33 +50,57 @@ fn is_empty(file: &RunFile) -> bool {
         .all(|point| point.counts.exchanges == 0 && point.first_rtt_ns.is_none())
 }
 
+/// Each limit that is not met, with what was measured instead and where.
 fn missed(args: &ExchangeArgs, file: &RunFile) -> Vec<String> {
-    let mut missed = Vec::new();
-    for requirement in &args.require {
-        let broken = file
-            .points
-            .iter()
-            .filter(|point| !requirement.is_kept_by(point));
-        let broken: Vec<String> = broken
-            .map(|point| (point.point.index + 1).to_string())
-            .collect();
-        if broken.is_empty() {
-            continue;
-        }
-        let unanswered = file
-            .points
-            .iter()
-            .filter_map(|point| requirement.unanswered_share(point))
-            .fold(0.0, f64::max);
-        let mut text = format!("{} in row {}", requirement.text, broken.join(", "));
-        if unanswered > 0.0 {
-            text += &format!(
-                ": up to {:.3} % of the exchanges have no correct answer in time, more than lie beyond that \
-                 percentile",
-                unanswered * 100.0
-            );
-        }
-        missed.push(text);
+    let broken = |limit: &Constraint| {
+        let broken = file.points.iter().filter(|point| !limit.is_kept_by(point));
+        let found = broken.map(|point| (found(limit, point), point.point.index + 1));
+        by_text(found.collect())
+    };
+    args.require
+        .iter()
+        .map(|limit| (limit, broken(limit)))
+        .filter(|(_, places)| !places.is_empty())
+        .map(|(limit, places)| format!("{}: {}", limit.text, places.join(", ")))
+        .collect()
+}
+
+/// What a point has where it should meet a limit.
+fn found(limit: &Constraint, point: &PointSummary) -> String {
+    match (limit.unanswered_share(point), limit.figure.of_point(point)) {
+        (Some(share), _) => format!(
+            "{:.3} % of the exchanges have no correct answer in time, more than lie beyond that percentile",
+            share * 100.0
+        ),
+        (None, Some(found)) => shown(limit.figure, found.value),
+        (None, None) => "not measured".into(),
     }
-    missed
+}
+
+/// `1.20 us (row 1)`, `10 % (rows 1, 3)`: each text once, with its rows.
+fn by_text(found: Vec<(String, u32)>) -> Vec<String> {
+    let mut texts: Vec<(String, Vec<String>)> = Vec::new();
+    for (text, row) in found {
+        match texts.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, rows)) => rows.push(row.to_string()),
+            None => texts.push((text, vec![row.to_string()])),
+        }
+    }
+    let named = texts.into_iter().map(|(text, rows)| match &rows[..] {
+        [row] => format!("{text} (row {row})"),
+        rows => format!("{text} (rows {})", rows.join(", ")),
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_with_the_same_value_are_named_together() {
+        let found = [("10 %", 1), ("5 %", 2), ("10 %", 3)];
+        let found = found.map(|(text, row)| (text.to_owned(), row));
+        assert_eq!(by_text(found.to_vec()), ["10 % (rows 1, 3)", "5 % (row 2)"]);
+    }
 }

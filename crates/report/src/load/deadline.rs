@@ -2,6 +2,7 @@
 //! tells. Read in one pass, in two with a limit of jitter, in memory that does not grow with the run.
 
 use super::points::{histogram, record};
+use crate::tables::{Extent, no_tail};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -175,18 +176,23 @@ fn point(
     }
     let latest = rule.between.map_or(u64::MAX, |(_, latest)| latest);
     let limit_ns = rule.deadline.min(latest) as f64;
+    let extent = Extent::of(
+        &run.file,
+        point,
+        response.as_ref().map_or(0, |found| found.n),
+    );
     Ok(DeadlinePoint {
         point,
         unanswered,
         response,
         cycles: cycles.finish(responses.together(), Confidence::NINETY_FIVE),
         limit_ns,
-        beyond: beyond(&responses, limit_ns, control_loop.beyond),
+        beyond: beyond(&responses, limit_ns, control_loop.beyond, extent),
         responses: drawn,
     })
 }
 
-fn beyond(responses: &Responses, limit_ns: f64, asked: Option<f64>) -> Beyond {
+fn beyond(responses: &Responses, limit_ns: f64, asked: Option<f64>, extent: Extent) -> Beyond {
     let sure = Confidence::NINETY_FIVE;
     let fitted = responses.tail();
     let tables = fitted.as_ref().map_err(|&why| why).and_then(|tail| {
@@ -198,7 +204,7 @@ fn beyond(responses: &Responses, limit_ns: f64, asked: Option<f64>) -> Beyond {
     let one_in = tables.ok();
     let both = tail.as_ref().zip(one_in);
     Beyond {
-        why: refused.map(|why| crate::tables::no_tail(&why)),
+        why: refused.map(|why| no_tail(&why, extent)),
         refused,
         one_in,
         late: both.map(|(tail, one_in)| tail.exceeding(limit_ns, one_in, sure)),

@@ -1,6 +1,6 @@
 //! What a run means for a control loop, in tables with units; what could not be told, and why.
 
-use super::no_tail::about;
+use super::no_tail::{Extent, Refused, about, by_reason};
 use super::percentile::bounded;
 use super::table::Table;
 use super::warnings::{Code, Warning};
@@ -14,6 +14,9 @@ use wiregauge_stats::{Estimate, Exceeding};
 /// An hour in nanoseconds.
 const HOUR_NS: f64 = 3600e9;
 
+/// Sizes that a warning names one by one.
+const MOST_NAMED: usize = 3;
+
 /// Tells of it, beside what the run was.
 pub fn of_deadlines(file: &RunFile, deadlines: &Deadlines) -> Tables {
     let points = &deadlines.points[..];
@@ -24,7 +27,7 @@ pub fn of_deadlines(file: &RunFile, deadlines: &Deadlines) -> Tables {
         set_off: vec![file.plan.address.clone()],
         tables,
         notes: notes(file, deadlines),
-        warnings: points.iter().flat_map(warnings).collect(),
+        warnings: warnings(file, points),
         ..Tables::default()
     }
 }
@@ -295,18 +298,26 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
     notes
 }
 
-fn warnings(point: &DeadlinePoint) -> Vec<Warning> {
-    let name = point.point;
+fn warnings(file: &RunFile, points: &[DeadlinePoint]) -> Vec<Warning> {
+    let refused = points.iter().filter_map(|point| {
+        let responses = point.response.as_ref().map_or(0, |found| found.n);
+        Some(Refused {
+            point: point.point,
+            why: point.beyond.refused?,
+            extent: Extent::of(file, point.point, responses),
+        })
+    });
+    let refused: Vec<Refused> = refused.collect();
     let mut warnings = Vec::new();
-    if let Some(why) = &point.beyond.why {
+    for (which, why) in by_reason(&refused) {
         warnings.push(Warning::new(
             Code::NoExtrapolation,
-            format!("{name}: no extrapolation"),
+            format!("{}: no extrapolation", named(&which, points.len())),
             format!(": {why}"),
         ));
     }
-    if point.unanswered > 0 {
-        let unanswered = grouped(point.unanswered);
+    for point in points.iter().filter(|point| point.unanswered > 0) {
+        let (name, unanswered) = (point.point, grouped(point.unanswered));
         warnings.push(Warning::new(
             Code::MissedUnanswered,
             format!(
@@ -316,6 +327,35 @@ fn warnings(point: &DeadlinePoint) -> Vec<Warning> {
         ));
     }
     warnings
+}
+
+/// `OUT 16 B, IN 48 B, depths 1, 2; OUT 16 B, IN 96 B, depth 1`; many points by their number.
+fn named(which: &[Point], of: usize) -> String {
+    let mut sizes: Vec<(Point, Vec<String>)> = Vec::new();
+    for point in which {
+        let depth = point.depth.to_string();
+        let same =
+            |known: &Point| (known.out_bytes, known.in_bytes) == (point.out_bytes, point.in_bytes);
+        match sizes.iter_mut().find(|(known, _)| same(known)) {
+            Some((_, depths)) if depths.contains(&depth) => {}
+            Some((_, depths)) => depths.push(depth),
+            None => sizes.push((*point, vec![depth])),
+        }
+    }
+    if sizes.len() > MOST_NAMED {
+        return match which.len() == of {
+            true => format!("all {of} points"),
+            false => format!("{} points, from {}", which.len(), which[0]),
+        };
+    }
+    let names = sizes.iter().map(|(point, depths)| match &depths[..] {
+        [_] => point.to_string(),
+        depths => {
+            let (out, in_) = (point.out_bytes, point.in_bytes);
+            format!("OUT {out} B, IN {in_} B, depths {}", depths.join(", "))
+        }
+    });
+    names.collect::<Vec<String>>().join("; ")
 }
 
 /// Two digits that matter, without an exponent as far as that can be read.
@@ -362,6 +402,27 @@ fn flag(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn points_of_the_same_size_are_named_by_their_depths() {
+        let point = |in_bytes: u32, depth: u32| Point {
+            index: 0,
+            out_bytes: 16,
+            in_bytes,
+            depth,
+            link: 0,
+            together: false,
+        };
+        let [a, b, c] = [point(48, 1), point(48, 2), point(96, 1)];
+        assert_eq!(named(&[a], 3), "OUT 16 B, IN 48 B, depth 1");
+        assert_eq!(
+            named(&[a, b, c], 4),
+            "OUT 16 B, IN 48 B, depths 1, 2; OUT 16 B, IN 96 B, depth 1"
+        );
+        let many: Vec<Point> = (1..=5).map(|size| point(size, 1)).collect();
+        assert_eq!(named(&many, 5), "all 5 points");
+        assert_eq!(named(&many, 9), "5 points, from OUT 16 B, IN 1 B, depth 1");
+    }
 
     #[test]
     fn numbers_show_the_digits_that_matter() {

@@ -26,7 +26,7 @@ pub use brief::Brief;
 pub use command::quoted;
 pub use comparison::{ComparisonTables, of_comparison};
 pub use deadline::of_deadlines;
-pub(crate) use no_tail::no_tail;
+pub(crate) use no_tail::{Extent, no_tail};
 pub use table::Table;
 pub use warnings::{Explained, WARNINGS, Warning};
 pub use words::{FLOORS, FLOORS_ARE, Tables};

@@ -1,22 +1,186 @@
 //! Why nothing is said beyond the samples, and what would help.
 
+use super::warnings::rounded_up;
 use crate::units::{grouped, time};
+use wiregauge_record::{Limit, Point};
+use wiregauge_run::RunFile;
 use wiregauge_stats::NoTail;
 
+/// Numbers from here on are printed with an exponent.
+const LARGE: f64 = 1e15;
+
+/// How long a point was measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Extent {
+    /// Time for each response, of a run that is limited by time.
+    ns_per_response: Option<f64>,
+}
+
+impl Extent {
+    /// Of a point with so many responses.
+    pub(crate) fn of(file: &RunFile, point: Point, responses: u64) -> Extent {
+        let summary = file.points.iter().find(|summary| summary.point == point);
+        let elapsed_ns = summary.map_or(0, |summary| summary.elapsed_ns);
+        let is_timed = matches!(file.plan.limit, Limit::DurationNs(_));
+        let is_known = elapsed_ns > 0 && responses > 0;
+        Extent {
+            ns_per_response: (is_timed && is_known).then(|| elapsed_ns as f64 / responses as f64),
+        }
+    }
+
+    /// What so many responses require, in the unit of the flag that limits the run.
+    fn needed(self, responses: f64) -> f64 {
+        match self.ns_per_response {
+            Some(ns) => (responses * ns / 1e9).max(1.0),
+            None => responses,
+        }
+    }
+
+    /// The remedy: so many responses.
+    fn remedy(self, responses: f64) -> String {
+        let (needed, flag) = (self.needed(responses), self.flag());
+        let (unit, suffix) = match self.ns_per_response {
+            Some(_) => ("s", "s"),
+            None => ("exchanges", ""),
+        };
+        if needed >= LARGE {
+            return format!("Use about {needed:.1e} {unit} ({flag})");
+        }
+        let needed = rounded_up(needed);
+        format!(
+            "Use about {} {unit} ({flag} {needed}{suffix})",
+            grouped(needed)
+        )
+    }
+
+    fn flag(self) -> &'static str {
+        match self.ns_per_response {
+            Some(_) => "--duration",
+            None => "--count",
+        }
+    }
+}
+
+/// A point whose tail is not extrapolated.
+#[derive(Clone, Copy)]
+pub(super) struct Refused {
+    /// Which.
+    pub(super) point: Point,
+    /// Why.
+    pub(super) why: NoTail,
+    /// How long it was measured.
+    pub(super) extent: Extent,
+}
+
+/// The points that have the same reason, with the remedy of the one that needs most.
+pub(super) fn by_reason(refused: &[Refused]) -> Vec<(Vec<Point>, String)> {
+    let mut groups: Vec<Vec<Refused>> = Vec::new();
+    for one in refused {
+        match groups.iter_mut().find(|group| is_same(&group[0], one)) {
+            Some(group) => group.push(*one),
+            None => groups.push(vec![*one]),
+        }
+    }
+    let named = groups.into_iter().map(|group| {
+        let points = group.iter().map(|one| one.point).collect();
+        (points, of_group(&group))
+    });
+    named.collect()
+}
+
+/// True if one text describes both.
+fn is_same(one: &Refused, other: &Refused) -> bool {
+    let flags_are_same = one.extent.flag() == other.extent.flag();
+    match (one.why, other.why) {
+        (NoTail::TooFew { .. }, NoTail::TooFew { .. }) => flags_are_same,
+        (NoTail::TooFar { asked: a, .. }, NoTail::TooFar { asked: b, .. }) => {
+            flags_are_same && a == b
+        }
+        _ => no_tail(&one.why, one.extent) == no_tail(&other.why, other.extent),
+    }
+}
+
+/// The text of points with the same reason; at least one.
+fn of_group(group: &[Refused]) -> String {
+    let needed = |one: &Refused| match one.why {
+        NoTail::TooFew { values_needed, .. } | NoTail::TooFar { values_needed, .. } => {
+            one.extent.needed(values_needed)
+        }
+        _ => 0.0,
+    };
+    let most = group[1..].iter().fold(group[0], |most, one| {
+        if needed(one) > needed(&most) {
+            *one
+        } else {
+            most
+        }
+    });
+    let smallest = |of: fn(&NoTail) -> f64| {
+        let all = group.iter().map(|one| of(&one.why));
+        all.fold(f64::INFINITY, f64::min)
+    };
+    match most.why {
+        NoTail::TooFew {
+            needed,
+            values_needed,
+            ..
+        } => {
+            let independent = |why: &NoTail| match *why {
+                NoTail::TooFew { independent, .. } => independent,
+                _ => f64::INFINITY,
+            };
+            let largest = group
+                .iter()
+                .map(|one| independent(&one.why))
+                .fold(0.0, f64::max);
+            too_few(
+                (smallest(independent), largest),
+                needed,
+                values_needed,
+                most.extent,
+            )
+        }
+        NoTail::TooFar {
+            asked,
+            values_needed,
+            ..
+        } => {
+            let carried = smallest(|why| match *why {
+                NoTail::TooFar { carried, .. } => carried,
+                _ => f64::INFINITY,
+            });
+            let why = NoTail::TooFar {
+                asked,
+                carried,
+                values_needed,
+            };
+            no_tail(&why, most.extent)
+        }
+        why => no_tail(&why, most.extent),
+    }
+}
+
+fn too_few(independent: (f64, f64), needed: f64, values_needed: f64, extent: Extent) -> String {
+    // 49.9 are not 50.
+    let (fewest, most) = (independent.0.floor(), independent.1.floor());
+    let worth = match fewest < most {
+        true => format!("{fewest:.0} to {most:.0}"),
+        false => format!("{fewest:.0}"),
+    };
+    format!(
+        "the longest responses are worth {worth} independent samples, but {needed:.0} are required. {}",
+        extent.remedy(values_needed)
+    )
+}
+
 /// Why nothing is said beyond the samples, and what would help.
-pub(crate) fn no_tail(why: &NoTail) -> String {
+pub(crate) fn no_tail(why: &NoTail, extent: Extent) -> String {
     match *why {
         NoTail::TooFew {
             independent,
             needed,
             values_needed,
-        } => format!(
-            "the longest responses are worth {:.0} independent samples, but {needed:.0} are required. Use about {} \
-             exchanges (--count)",
-            // 49.9 are not 50.
-            independent.floor(),
-            about(values_needed)
-        ),
+        } => too_few((independent, independent), needed, values_needed, extent),
         NoTail::Unsteady => "long responses were more frequent in one part of the run than in another, so \
              there is no single tail. `wiregauge report` shows when; find what changed, or measure again with \
              --warmup or a longer run"
@@ -65,28 +229,109 @@ pub(crate) fn no_tail(why: &NoTail) -> String {
             by_chance,
         } => format!(
             "the shape of the tail changes from {shape:.2} to {higher:.2} at a higher threshold (at most \
-             {by_chance:.2} by chance), so it is not stable. Use more exchanges for a higher threshold \
-             (--count)"
+             {by_chance:.2} by chance), so it is not stable. Use a longer run for a higher threshold ({})",
+            extent.flag()
         ),
         NoTail::TooFar {
             asked,
             carried,
             values_needed,
         } => format!(
-            "one in {} was requested, but the run supports estimates down to one in {}. Use about {} exchanges \
-             (--count)",
+            "one in {} was requested, but the run supports estimates down to one in {}. {}",
             about(asked),
             about(carried),
-            about(values_needed)
+            extent.remedy(values_needed)
         ),
     }
 }
 
 /// A count of which two digits matter.
 pub(super) fn about(count: f64) -> String {
-    if !(1.0..1e15).contains(&count) {
+    if !(1.0..LARGE).contains(&count) {
         return format!("{count:.1e}");
     }
     let step = 10_f64.powf((count.log10().floor() - 1.0).max(0.0));
     grouped(((count / step).round() * step) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COUNTED: Extent = Extent {
+        ns_per_response: None,
+    };
+
+    fn refused(depth: u32, why: NoTail, extent: Extent) -> Refused {
+        let point = Point {
+            index: depth - 1,
+            out_bytes: 16,
+            in_bytes: 48,
+            depth,
+            link: 0,
+            together: false,
+        };
+        Refused { point, why, extent }
+    }
+
+    fn few(independent: f64, values_needed: f64) -> NoTail {
+        NoTail::TooFew {
+            independent,
+            needed: 50.0,
+            values_needed,
+        }
+    }
+
+    #[test]
+    fn points_with_the_same_reason_have_one_text_with_the_largest_count() {
+        let found = by_reason(&[
+            refused(1, few(41.7, 2_400.0), COUNTED),
+            refused(2, NoTail::Unsteady, COUNTED),
+            refused(3, few(29.2, 3_420.0), COUNTED),
+        ]);
+        let depths = |at: usize| -> Vec<u32> {
+            let points: &[Point] = &found[at].0;
+            points.iter().map(|point| point.depth).collect()
+        };
+        assert_eq!(found.len(), 2);
+        assert_eq!((depths(0), depths(1)), (vec![1, 3], vec![2]));
+        assert_eq!(
+            found[0].1,
+            "the longest responses are worth 29 to 41 independent samples, but 50 are required. Use about 3,500 \
+             exchanges (--count 3500)"
+        );
+    }
+
+    #[test]
+    fn a_run_limited_by_time_needs_a_longer_time() {
+        let every = |ms: f64| Extent {
+            ns_per_response: Some(ms * 1e6),
+        };
+        // The second needs fewer responses, but each takes longer.
+        let found = by_reason(&[
+            refused(1, few(29.0, 4_000.0), every(1.0)),
+            refused(2, few(29.0, 3_000.0), every(10.0)),
+        ]);
+        let [(points, text)] = &found[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(points.len(), 2);
+        assert!(text.ends_with("Use about 30 s (--duration 30s)"), "{text}");
+    }
+
+    #[test]
+    fn an_estimate_that_reaches_too_far_names_what_all_points_support() {
+        let far = |carried: f64, values_needed: f64| NoTail::TooFar {
+            asked: 1e6,
+            carried,
+            values_needed,
+        };
+        let found = by_reason(&[
+            refused(1, far(2_000.0, 5e5), COUNTED),
+            refused(2, far(1_300.0, 8e5), COUNTED),
+        ]);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].1.contains("down to one in 1,300."), "{found:?}");
+        assert!(found[0].1.contains("(--count 800000)"), "{found:?}");
+    }
 }

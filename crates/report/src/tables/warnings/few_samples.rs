@@ -106,7 +106,7 @@ fn amount(needed: Needed) -> u64 {
 }
 
 /// Two digits, so that "about" is true.
-fn rounded_up(value: f64) -> u64 {
+pub(in crate::tables) fn rounded_up(value: f64) -> u64 {
     let step = 10_f64.powf((value.log10().floor() - 1.0).max(0.0));
     ((value / step).ceil() * step) as u64
 }

@@ -10,6 +10,7 @@ mod warning;
 
 pub(super) use codes::Code;
 pub use codes::{Explained, WARNINGS};
+pub(super) use few_samples::rounded_up;
 pub use warning::Warning;
 
 use super::flow_rows::Row;
