@@ -58,6 +58,10 @@ pub struct Row {
     pub is_best: bool,
     /// True of the knee.
     pub is_knee: bool,
+    /// Exchanges (transfers) behind the figures.
+    pub n: u64,
+    /// True if the figures are those of a confirming run, false if they are those of a search probe.
+    pub confirmed: bool,
 }
 
 /// All of it.
@@ -168,12 +172,13 @@ impl Found {
         reasons
     }
 
-    /// The longest probe at a setting.
-    fn longest(&self, at: &Candidate) -> Option<&Taken> {
+    /// What the confirming run of a setting gave, or else its longest probe; true if confirmed.
+    fn longest(&self, at: &Candidate) -> Option<(&Taken, bool)> {
         let probes = self.advice.probes.iter().zip(&self.taken);
-        let here = probes.filter(|((probe, _), taken)| probe.at == *at && taken.is_some());
-        here.max_by_key(|((probe, _), _)| probe.exchanges)
-            .and_then(|(_, taken)| taken.as_ref())
+        let here = probes.filter_map(|((probe, _), taken)| Some((probe, taken.as_ref()?)));
+        here.filter(|(probe, _)| probe.at == *at)
+            .max_by_key(|(probe, _)| (probe.purpose == Purpose::Confirm, probe.exchanges))
+            .map(|(probe, taken)| (taken, probe.purpose == Purpose::Confirm))
     }
 
     /// The setting of the front with the best objective, if that is not the chosen one; true if the 95 %
@@ -183,7 +188,7 @@ impl Found {
             Sense::Maximise => -1.0,
             Sense::Minimise => 1.0,
         };
-        let objective = |row: &Row| task::of(self.task.figure, self.longest(&row.at)?);
+        let objective = |row: &Row| task::of(self.task.figure, self.longest(&row.at)?.0);
         let chosen = objective(rows.iter().find(|row| row.is_best)?)?;
         let (other, best) = rows
             .iter()
@@ -209,7 +214,7 @@ impl Found {
             ),
         };
         let row = |point: &wiregauge_tune::FrontPoint| {
-            let taken = self.longest(&point.at)?;
+            let (taken, confirmed) = self.longest(&point.at)?;
             Some(Row {
                 at: point.at,
                 latency: task::of(mean, taken)?,
@@ -218,6 +223,8 @@ impl Found {
                 per_second: point.exchanges_per_second,
                 is_best: point.is_best,
                 is_knee: self.advice.knee == Some(point.at),
+                n: taken.n(),
+                confirmed,
             })
         };
         let mut rows: Vec<Row> = self.advice.front.iter().filter_map(row).collect();

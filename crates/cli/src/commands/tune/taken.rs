@@ -10,3 +10,13 @@ pub enum Taken {
     /// A stream.
     Stream(Box<StreamSummary>),
 }
+
+impl Taken {
+    /// Exchanges, or transfers in all directions.
+    pub fn n(&self) -> u64 {
+        match self {
+            Taken::Exchanges(point) => point.counts.exchanges,
+            Taken::Stream(point) => point.flows.iter().map(|flow| flow.transfers).sum(),
+        }
+    }
+}

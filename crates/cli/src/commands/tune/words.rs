@@ -16,6 +16,10 @@ use wiregauge_tune::{Choice, Kept, Sense};
 /// Rows of a front that are printed; the others are in the JSON.
 const ROWS: usize = 12;
 
+/// What a row of the search is worth beside a confirmed one.
+const PROBES: &str = "Only confirmed rows are claims. Search rows are short probes: their rates scatter, and may \
+                      exceed the limit of the link.";
+
 /// A model that is off by more is not printed as if it described the link.
 const TRUSTED: f64 = 0.5;
 
@@ -153,7 +157,16 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
          both directions",
         time.name()
     );
-    let columns = ["setting", what, "p99", speed.name(), second, ""];
+    let columns = [
+        "setting",
+        what,
+        "p99",
+        speed.name(),
+        second,
+        "n",
+        "status",
+        "",
+    ];
     let mut table = Table::new(title, &columns);
     for row in &shown {
         let mark = match (row.is_best, row.is_knee) {
@@ -169,6 +182,8 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
                 .map_or("-".into(), |p99| time.show(p99.value)),
             speed.show(row.rate),
             significant(row.per_second),
+            units::grouped(row.n),
+            if row.confirmed { "confirmed" } else { "search" }.into(),
             mark.into(),
         ]);
     }
@@ -176,6 +191,9 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
     if rows.len() > shown.len() {
         let more = rows.len() - shown.len();
         writeln!(out, "  ({more} more with --json)")?;
+    }
+    if shown.iter().any(|row| !row.confirmed) {
+        writeln!(out, "  {PROBES}")?;
     }
     // With constraints, a setting with a better objective may violate one.
     let better = found.better_in_probe(rows);
