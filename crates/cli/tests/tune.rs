@@ -103,7 +103,7 @@ fn each_trade_off_says_whether_it_is_confirmed_and_how_many_exchanges_are_behind
         let found = table.lines().find(|line| line.contains(size));
         found.unwrap_or_else(|| panic!("no row of {size}: {said}"))
     };
-    let header: Vec<&str> = row("setting").split_whitespace().collect();
+    let header: Vec<&str> = row("exchanges/s").split_whitespace().collect();
     assert!(header.ends_with(&["n", "status"]), "{said}");
     let (small, large) = (row("IN 48 B"), row("IN 2000 B"));
     assert!(small.contains("  search"), "{said}");
@@ -166,6 +166,17 @@ fn a_run_too_short_to_show_a_tail_does_not_claim_it() {
     assert_eq!(verdict["verdict"], "not-shown", "{printed:#}");
     assert!(verdict["found"]["high"].is_null());
     assert!(ended.stderr.contains("not proven"), "{ended}");
+    // It is too short, and not a setting that breaks the constraint.
+    let words = format!("tune {} --no-calibration {flags}", server.address);
+    let ended = Background::start(&mut desk.command(&words)).ended();
+    assert_eq!(ended.code, Some(1), "{ended}");
+    let first = ended.stdout.lines().next().unwrap_or_default();
+    assert!(first.starts_with("best setting: "), "{ended}");
+    let open = "; not proven: p99.9<20s (measured ";
+    assert!(
+        first.contains(open) && first.contains("; use --confirm "),
+        "{ended}"
+    );
     // Left to itself the run is long enough.
     let flags = "--minimise trt --depth 1,2 --count 200 --subject-to p99.9<20s";
     let (printed, _) = tune(&desk, &server.address, flags);

@@ -2,6 +2,7 @@
 //! are made of.
 
 use super::longer;
+use super::modelled;
 use super::taken::Taken;
 use super::task::{self, Kind, Task};
 use crate::constraint::Constraint;
@@ -158,9 +159,29 @@ impl Found {
         self.task.constraints.iter().zip(verdicts)
     }
 
+    /// What is not proven of the best setting, where nothing measured there speaks against it.
+    pub fn unproven(&self) -> Option<String> {
+        let best = self.advice.best.as_ref()?;
+        unproven(self.verdicts(), self.required(best).as_deref())
+    }
+
+    /// What the run that confirmed the best setting gave.
+    pub fn best_taken(&self) -> Option<&Taken> {
+        let best = self.advice.best.as_ref().filter(|best| best.confirmed)?;
+        Some(self.longest(&best.at)?.0)
+    }
+
     /// Why the limit is where it is, in words.
     pub fn reasons(&self) -> Vec<String> {
-        let mut reasons: Vec<String> = self.advice.why.iter().map(Why::to_string).collect();
+        let model = self.advice.model.as_ref();
+        let model = model.map(|model| modelled::label(&model.figures()));
+        let words = |why: &Why| match (why, &model) {
+            (Why::Saturated { .. } | Why::LatencyBound { .. }, Some(label)) => {
+                format!("{label}: {why}")
+            }
+            _ => why.to_string(),
+        };
+        let mut reasons: Vec<String> = self.advice.why.iter().map(words).collect();
         // The search knows them by their numbers only; the highest first, so that 1 is not taken
         // for the beginning of 10.
         for (index, constraint) in self.task.constraints.iter().enumerate().rev() {
@@ -273,6 +294,24 @@ impl Found {
     }
 }
 
+/// `None` where everything is proven, and where a figure violates its limit or is not known.
+fn unproven<'a>(
+    verdicts: impl Iterator<Item = (&'a Constraint, &'a Verdict)>,
+    required: Option<&str>,
+) -> Option<String> {
+    let mut open = Vec::new();
+    for (constraint, verdict) in verdicts.filter(|(_, verdict)| verdict.kept != Kept::Kept) {
+        let value = verdict.found?.value;
+        if verdict.kept == Kept::Violated || !verdict.bound.keeps(value) {
+            return None;
+        }
+        let measured = shown(constraint.figure, value);
+        open.push(format!("{} (measured {measured})", constraint.text));
+    }
+    let longer = required.map_or(String::new(), |length| format!("; use --confirm {length}"));
+    (!open.is_empty()).then(|| format!("not proven: {}{longer}", open.join(", ")))
+}
+
 /// Without a choice that something else beats.
 fn rising(rows: &[Row]) -> Vec<(f64, f64)> {
     let mut most = 0.0;
@@ -334,4 +373,46 @@ pub fn with_bounds(figure: Figure, found: &Estimate) -> String {
         bound(found.low),
         bound(found.high)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constraint::of_exchanges;
+    use wiregauge_tune::Bound;
+
+    fn said(open: &[(&str, f64, f64, Option<f64>)], required: Option<&str>) -> Option<String> {
+        let both = open.iter().map(|&(text, limit, value, high)| {
+            let low = Some(0.5 * value);
+            let found = Some(Estimate { value, low, high });
+            let constraint = of_exchanges(text).expect("a constraint");
+            (constraint, Verdict::of(Bound::Below(limit), found))
+        });
+        let both: Vec<(Constraint, Verdict)> = both.collect();
+        unproven(both.iter().map(|(c, v)| (c, v)), required)
+    }
+
+    #[test]
+    fn a_run_that_is_too_short_leaves_open_what_every_value_meets() {
+        let short = ("p99<20ms", 20e6, 15.8e6, None);
+        assert_eq!(
+            said(&[short], Some("860")).as_deref(),
+            Some("not proven: p99<20ms (measured 15.800 ms); use --confirm 860")
+        );
+        let met = ("p50<20ms", 20e6, 10e6, Some(11e6));
+        assert_eq!(
+            said(&[met, short], None).as_deref(),
+            Some("not proven: p99<20ms (measured 15.800 ms)")
+        );
+        assert_eq!(said(&[met], None), None);
+    }
+
+    #[test]
+    fn a_value_beyond_its_limit_is_no_matter_of_a_longer_run_alone() {
+        let short = ("p99<20ms", 20e6, 15.8e6, None);
+        let beyond = ("p90<15ms", 15e6, 16e6, None);
+        let violated = ("p50<5ms", 5e6, 16e6, None);
+        assert_eq!(said(&[short, beyond], Some("860")), None);
+        assert_eq!(said(&[short, violated], None), None);
+    }
 }
