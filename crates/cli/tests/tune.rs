@@ -81,11 +81,34 @@ fn requests_ahead_hide_the_bus_until_the_device_is_busy_all_the_time() {
     assert!(best < 0.75 * trt_at(&printed, 1), "{printed:#}");
     assert!(printed["why"].as_array().is_some_and(|why| !why.is_empty()));
     assert!(printed["knee"]["depth"].is_u64());
-    assert!(
-        printed["front"]
-            .as_array()
-            .is_some_and(|front| front.len() > 1)
-    );
+    let front = printed["front"].as_array().expect("the front");
+    assert!(front.len() > 1, "{printed:#}");
+    let chosen = front.iter().find(|row| row["is_best"] == true);
+    let chosen = chosen.expect("the chosen one");
+    // Its figures are those of the run that confirmed it, not those of a probe.
+    assert_eq!(chosen["confirmed"], true, "{printed:#}");
+    assert_eq!(chosen["n"], printed["best"]["exchanges"], "{printed:#}");
+}
+
+#[test]
+fn each_trade_off_says_whether_it_is_confirmed_and_how_many_exchanges_are_behind_it() {
+    let desk = Desk::new();
+    let server = desk.serve("pty: --bus full-speed --service-time 700us");
+    let flags = "--maximise in-throughput --in 48,2000 --depth 1 --count 100 --confirm 120";
+    let words = format!("tune {} --no-calibration {flags}", server.address);
+    let said = desk.output(&words);
+    let table = said.split("Best measured trade-offs").nth(1);
+    let table = table.unwrap_or_else(|| panic!("no trade-offs: {said}"));
+    let row = |size: &str| {
+        let found = table.lines().find(|line| line.contains(size));
+        found.unwrap_or_else(|| panic!("no row of {size}: {said}"))
+    };
+    let header: Vec<&str> = row("exchanges/s").split_whitespace().collect();
+    assert!(header.ends_with(&["n", "status"]), "{said}");
+    let (small, large) = (row("IN 48 B"), row("IN 2000 B"));
+    assert!(small.contains("  search"), "{said}");
+    assert!(large.contains("  120  confirmed  chosen"), "{said}");
+    assert!(table.contains("Only confirmed rows are claims."), "{said}");
 }
 
 #[test]
@@ -143,6 +166,17 @@ fn a_run_too_short_to_show_a_tail_does_not_claim_it() {
     assert_eq!(verdict["verdict"], "not-shown", "{printed:#}");
     assert!(verdict["found"]["high"].is_null());
     assert!(ended.stderr.contains("not proven"), "{ended}");
+    // It is too short, and not a setting that breaks the constraint.
+    let words = format!("tune {} --no-calibration {flags}", server.address);
+    let ended = Background::start(&mut desk.command(&words)).ended();
+    assert_eq!(ended.code, Some(1), "{ended}");
+    let first = ended.stdout.lines().next().unwrap_or_default();
+    assert!(first.starts_with("best setting: "), "{ended}");
+    let open = "; not proven: p99.9<20s (measured ";
+    assert!(
+        first.contains(open) && first.contains("; use --confirm "),
+        "{ended}"
+    );
     // Left to itself the run is long enough.
     let flags = "--minimise trt --depth 1,2 --count 200 --subject-to p99.9<20s";
     let (printed, _) = tune(&desk, &server.address, flags);

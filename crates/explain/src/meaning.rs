@@ -2,13 +2,15 @@
 
 use crate::depth::{EQUAL, most_outstanding};
 use crate::show::{percent, rate, time};
-use wiregauge_model::{Figures, Observation, Residual, Setting, StageCost};
+use wiregauge_model::{Figures, LinkModel, Observation, Residual, Setting, StageCost};
 use wiregauge_record::{Conditions, Connect, Plan, Protocol};
 
 /// A model that is further off than this at some point is said to be, and describes no link if it is
 /// off by `TYPICAL` at half of them, too.
 const FITS: f64 = 0.25;
 const TYPICAL: f64 = 0.10;
+/// A model whose leave-one-out error is larger at half of the points rests on too few of them.
+const KNOWN: f64 = 0.20;
 /// Depths that differ by less than this factor are told as one.
 const ALIKE: f64 = 1.3;
 /// A gain up to this is none: the scatter of short runs.
@@ -90,8 +92,31 @@ pub(crate) struct Asked {
     pub(crate) transfer_bytes: u32,
 }
 
-/// One sentence each, the most useful first.
-pub(crate) fn of(figures: &Figures, noun: &Noun, asked: &[Asked]) -> Vec<String> {
+/// Why the figures of a model say nothing about the link, if the points are too few for them.
+pub(crate) fn too_few(model: &LinkModel, figures: &Figures, noun: &Noun) -> Option<String> {
+    let (points, parameters) = (model.points().len(), model.parameters());
+    let why = match left_out(figures) {
+        _ if points <= parameters => {
+            format!("{points} points for {parameters} parameters")
+        }
+        Some(off) if off > KNOWN && describes(figures) => {
+            format!("leave-one-out error {} (median)", percent(off))
+        }
+        _ => return None,
+    };
+    Some(format!(
+        "too few points for a model ({why}). {}",
+        noun.try_more
+    ))
+}
+
+/// One sentence each, the most useful first; no throughput is beyond the physical limit.
+pub(crate) fn of(
+    figures: &Figures,
+    noun: &Noun,
+    asked: &[Asked],
+    limit: Option<f64>,
+) -> Vec<String> {
     let mut said = Vec::new();
     if !describes(figures) {
         // What follows from figures that do not hold is not worth saying.
@@ -100,11 +125,17 @@ pub(crate) fn of(figures: &Figures, noun: &Noun, asked: &[Asked]) -> Vec<String>
     said.extend(figures.base.as_ref().and_then(|base| half(base, figures)));
     said.push(depths(figures, noun));
     said.extend(overlap(figures));
-    said.extend(with_larger_sizes(figures, noun));
+    said.extend(with_larger_sizes(figures, noun, limit));
     let most = [(&figures.out_bytes_s, "OUT"), (&figures.in_bytes_s, "IN")];
     let most: Vec<String> = most
         .iter()
-        .filter_map(|(most, way)| Some(format!("{} {way}", rate(most.as_ref()?.value))))
+        .filter_map(|(most, way)| {
+            let most = most.as_ref()?.value;
+            Some(match beyond(most, limit) {
+                Some(limit) => format!("at most the limit of {} {way}", rate(limit)),
+                None => format!("{} {way}", rate(most)),
+            })
+        })
         .collect();
     if !most.is_empty() {
         said.push(format!(
@@ -255,8 +286,13 @@ fn depths(figures: &Figures, noun: &Noun) -> String {
     )
 }
 
+/// The physical limit, if a rate of the model is beyond it.
+fn beyond(bytes_s: f64, limit: Option<f64>) -> Option<f64> {
+    limit.filter(|&limit| bytes_s > limit)
+}
+
 /// What larger sizes could come to where only one depth was measured.
-fn with_larger_sizes(figures: &Figures, noun: &Noun) -> Option<String> {
+fn with_larger_sizes(figures: &Figures, noun: &Noun, limit: Option<f64>) -> Option<String> {
     let base = figures.base.as_ref()?;
     let one_depth = figures.from.depth == figures.to.depth && !figures.together;
     let ways = [(&base.out_ns_a_byte, "OUT"), (&base.in_ns_a_byte, "IN")];
@@ -265,7 +301,10 @@ fn with_larger_sizes(figures: &Figures, noun: &Noun) -> Option<String> {
         .filter_map(|(cost, way)| {
             // Of a cost that may as well be none, nothing follows.
             let cost = cost.as_ref().filter(|cost| cost.low > Some(0.0))?.value;
-            Some(format!("{} {way}", rate(1e9 / cost)))
+            Some(match beyond(1e9 / cost, limit) {
+                Some(limit) => format!("the limit of {} {way}", rate(limit)),
+                None => format!("{} {way}", rate(1e9 / cost)),
+            })
         })
         .collect();
     (one_depth && !most.is_empty()).then(|| {
@@ -353,6 +392,14 @@ fn typical_off(figures: &Figures) -> f64 {
     off.get(off.len() / 2).copied().unwrap_or(0.0)
 }
 
+/// The median of the leave-one-out errors; `None` if some point has none.
+fn left_out(figures: &Figures) -> Option<f64> {
+    let all = figures.residuals.iter().map(|r| Some(r.off_without?.abs()));
+    let mut all = all.collect::<Option<Vec<f64>>>()?;
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied()
+}
+
 fn describes(figures: &Figures) -> bool {
     figures.worst <= FITS || typical_off(figures) <= TYPICAL
 }
@@ -381,16 +428,8 @@ fn quality(figures: &Figures, noun: &Noun, asked: &[Asked]) -> String {
             noun.depth
         );
     }
-    let mut without: Vec<f64> = figures
-        .residuals
-        .iter()
-        .filter_map(|residual| Some(residual.off_without?.abs()))
-        .collect();
-    without.sort_by(f64::total_cmp);
-    let typical = without
-        .get(without.len() / 2)
-        .filter(|_| without.len() == figures.residuals.len())
-        .map(|&typical| format!("; leave-one-out error {} (median)", percent(typical)));
+    let typical = left_out(figures)
+        .map(|typical| format!("; leave-one-out error {} (median)", percent(typical)));
     format!(
         "maximum error {}, at {at}{}",
         percent(figures.worst),

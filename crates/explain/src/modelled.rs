@@ -8,8 +8,8 @@ use wiregauge_model::{
     CannotPredict, Figures, LinkModel, NotFitted, Observation, Prediction, Setting,
 };
 use wiregauge_record::{
-    Conditions, Direction, Plan, PointSummary, Schedule, StreamPlan, StreamPoint, StreamSummary,
-    Way,
+    BusLimit, Conditions, Direction, Plan, PointSummary, Schedule, StreamPlan, StreamPoint,
+    StreamSummary, Way,
 };
 
 /// A model of one way, or why there is none.
@@ -28,8 +28,10 @@ pub struct Modelled {
     /// The model.
     #[serde(serialize_with = "figures")]
     pub model: Option<LinkModel>,
-    /// Why there is none.
+    /// Why there is none, or too few points for its figures to be shown.
     pub why_not: Option<String>,
+    /// The physical limit of the link in bytes a second, where it is known.
+    pub limit_bytes_s: Option<f64>,
     /// The depth beyond which it predicts no gain.
     #[serde(skip)]
     pub enough: Option<u32>,
@@ -91,9 +93,14 @@ impl Modelled {
         });
         let model = fitted.ok();
         let figures = model.as_ref().map(LinkModel::figures);
-        let mut words = figures
-            .as_ref()
-            .map_or_else(Vec::new, |figures| meaning::of(figures, noun, &group.asked));
+        let too_few = model.as_ref().zip(figures.as_ref());
+        let too_few = too_few.and_then(|(model, figures)| meaning::too_few(model, figures, noun));
+        // What follows from figures of too few points is not worth saying.
+        let figures = figures.filter(|_| too_few.is_none());
+        let why_not = why_not.or(too_few);
+        let mut words = figures.as_ref().map_or_else(Vec::new, |figures| {
+            meaning::of(figures, noun, &group.asked, group.limit_bytes_s)
+        });
         if group.left_out > 0 {
             words.push(format!(
                 "excluded: {} of {} points, where exchanges were lost",
@@ -109,6 +116,7 @@ impl Modelled {
             left_out: group.left_out,
             model,
             why_not,
+            limit_bytes_s: group.limit_bytes_s,
             enough: figures.as_ref().and_then(meaning::enough),
             words,
             in_short: figures.and_then(|figures| meaning::in_short(&figures, noun, &group.asked)),
@@ -124,6 +132,7 @@ struct Group {
     direction: Option<Direction>,
     way: Option<Way>,
     left_out: usize,
+    limit_bytes_s: Option<f64>,
     points: Vec<Observation>,
     /// Of a stream: the transfers behind the points.
     asked: Vec<meaning::Asked>,
@@ -137,6 +146,7 @@ impl Group {
             direction: None,
             way: None,
             left_out: 0,
+            limit_bytes_s: None,
             points: Vec::new(),
             asked: Vec::new(),
         }
@@ -149,9 +159,17 @@ impl Group {
             direction: Some(point.direction),
             way: Some(way),
             left_out: 0,
+            limit_bytes_s: None,
             points: Vec::new(),
             asked: Vec::new(),
         }
+    }
+
+    /// At any size: the largest of its points.
+    fn limit(&mut self, of_point: Option<&BusLimit>) {
+        let known = self.limit_bytes_s.into_iter();
+        let all = known.chain(of_point.map(|limit| limit.bytes_s));
+        self.limit_bytes_s = all.reduce(f64::max);
     }
 
     fn key(&self) -> (u32, bool, Option<Direction>, Option<Way>) {
@@ -178,6 +196,7 @@ pub fn models_of_exchange(
     let mut groups: Vec<Group> = Vec::new();
     for summary in points {
         let group = in_groups(&mut groups, Group::of_point(summary));
+        group.limit(summary.limit.as_ref());
         if is_answered(&summary.counts) {
             group.points.extend(Observation::of_exchange(summary));
         } else {
@@ -211,6 +230,7 @@ pub(crate) fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> Vec<Mode
     for summary in points {
         for flow in summary.flows.iter().filter(|flow| flow.transfers > 0) {
             let group = in_groups(&mut groups, Group::of_flow(&summary.point, flow.way));
+            group.limit(flow.limit.as_ref());
             let Some(observed) = Observation::of_flow(&summary.point, flow) else {
                 continue;
             };

@@ -8,7 +8,7 @@ use common::{Times, exchange_point, plan, stream_plan, stream_point};
 use wiregauge_explain::{Modelled, models_of_exchange, of_stream};
 use wiregauge_model::Setting;
 use wiregauge_record::{
-    Conditions, Connect, Plan, PointSummary, Responder, Schedule, StreamSummary,
+    BusLimit, Conditions, Connect, Plan, PointSummary, Responder, Schedule, StreamSummary,
 };
 
 const USB: &str = "usb://1d6b:0104";
@@ -308,6 +308,8 @@ fn more_depths_are_tried_only_where_plan_and_device_allow_them() {
     let words = |plan: &Plan, conditions: &Conditions| {
         said(&models_of_exchange(plan, conditions, &points)[0])
     };
+    let once = models_of_exchange(&plan(), &conditions, &points);
+    assert_eq!(once[0].why_not, None, "{once:?}");
     assert!(words(&plan(), &conditions).contains("Try --depth 1,2,4,8"));
     let mut each = plan();
     each.connect = Connect::Each;
@@ -320,4 +322,60 @@ fn more_depths_are_tried_only_where_plan_and_device_allow_them() {
     let few = models_of_exchange(&each, &Conditions::default(), &points[..2]);
     let why = few[0].why_not.as_ref().unwrap();
     assert!(why.ends_with("Try --in 64,512,4k"), "{why}");
+}
+
+#[test]
+fn as_many_parameters_as_points_are_no_model_and_what_would_be_one_is_reported() {
+    // Two sizes at two depths: two costs alone, two in the slowest stage, and the knee.
+    let points = transfers(&[64, 4_096], &[1, 4], 100.0, 10.0);
+    let modelled = of_flows(&points);
+    let why = modelled.why_not.as_ref().unwrap();
+    assert!(
+        why.starts_with("too few points for a model (4 points for 5 parameters). Try --transfer"),
+        "{why}"
+    );
+    assert!(modelled.words.is_empty(), "{:?}", modelled.words);
+    assert_eq!((modelled.in_short, modelled.enough), (None, None));
+}
+
+#[test]
+fn a_model_that_does_not_predict_its_own_points_rests_on_too_few() {
+    // Three sizes, of which the middle one is off: without an end, the other end is missed by far.
+    let mut points = transfers(&[64, 65_536], &[1], 100.0, 1.0);
+    points.extend(transfers(&[4_096], &[1], 150.0, 1.0));
+    let modelled = of_flows(&points);
+    let why = modelled.why_not.as_ref().unwrap();
+    assert!(
+        why.starts_with("too few points for a model (leave-one-out error "),
+        "{why}"
+    );
+    assert!(modelled.words.is_empty(), "{:?}", modelled.words);
+}
+
+#[test]
+fn no_throughput_of_a_model_is_beyond_the_limit_that_the_run_knows() {
+    let with_limit = |bytes_s: f64, depths: &[u32]| {
+        let mut points = transfers(&[64, 512, 4_096, 65_536], depths, 100.0, 10.0);
+        for flow in points.iter_mut().flat_map(|point| &mut point.flows) {
+            flow.limit = Some(BusLimit {
+                bytes_s,
+                shared: true,
+                source: String::new(),
+                used: 0.5,
+            });
+        }
+        said(&of_flows(&points))
+    };
+    let capped = with_limit(60e6, &[1, 2, 4, 8]);
+    assert!(
+        capped.contains("at any size and depth: at most the limit of 60.0 MB/s IN"),
+        "{capped}"
+    );
+    let free = with_limit(480e6, &[1, 2, 4, 8]);
+    assert!(!free.contains("limit"), "{free}");
+    let capped = with_limit(60e6, &[1]);
+    assert!(
+        capped.contains("larger sizes reach at most the limit of 60.0 MB/s IN"),
+        "{capped}"
+    );
 }

@@ -94,6 +94,27 @@ impl LinkModel {
         &self.points
     }
 
+    /// Numbers that the fit chose: the costs that are not 0 and, with several depths, the sharpness of the
+    /// knee. With no more points than these, every error is 0 whatever the link does.
+    pub fn parameters(&self) -> usize {
+        let several_depths = self.fit.only_depth.is_none();
+        let slowest = several_depths.then_some(self.fit.slowest);
+        let costs = [Some(self.fit.alone), slowest].into_iter().flatten();
+        let costs = costs.map(|cost| {
+            let each = [
+                cost.fixed_ns,
+                cost.out_ns_a_byte,
+                cost.in_ns_a_byte,
+                cost.out_ns_a_step,
+                cost.in_ns_a_step,
+            ];
+            each.into_iter().filter(|&cost| cost != 0.0).count()
+        });
+        // Sizes that always change together share a cost.
+        let costs = costs.sum::<usize>().min(self.fit.coefficients);
+        costs + usize::from(several_depths)
+    }
+
     /// Mean time between the ends of two exchanges, in nanoseconds.
     pub fn trt_ns(&self, at: Setting) -> f64 {
         self.fit.trt_ns(at)

@@ -24,22 +24,26 @@ pub(crate) fn reasons(
     let mut why: Vec<Why> = constraint.into_iter().collect();
     let setting = best.at.setting;
     let extent = grid.extent();
-    let mut is_saturated = false;
+    let (mut is_saturated, mut is_refuted) = (false, false);
     if let Some(depth) = model.and_then(|m| m.saturation_depth(setting.out_bytes, setting.in_bytes))
     {
-        is_saturated = f64::from(setting.depth) >= depth;
-        why.push(match is_saturated {
-            true => Why::Saturated { depth },
-            false => Why::LatencyBound {
+        is_refuted = is_refuted_by_the_choice(grid, place, depth);
+        is_saturated = f64::from(setting.depth) >= depth && !is_refuted;
+        match (is_refuted, is_saturated) {
+            (true, _) => {}
+            (_, true) => why.push(Why::Saturated { depth }),
+            (_, false) => why.push(Why::LatencyBound {
                 saturates_at: depth,
-            },
-        });
+            }),
+        }
     }
     if constraint.is_some() {
         return why;
     }
     if extent[2] > 1 && place.0[2] + 1 == extent[2] && !is_saturated {
         why.push(Why::LargestDepth);
+    } else if is_refuted {
+        why.push(Why::InnerDepth);
     }
     let mut sized = (0..2).filter(|&axis| extent[axis] > 1).peekable();
     if sized.peek().is_some() {
@@ -54,6 +58,17 @@ pub(crate) fn reasons(
         });
     }
     why
+}
+
+/// True where more outstanding gave more than a smaller depth at which, by the model, the slowest stage is
+/// busy all the time.
+fn is_refuted_by_the_choice(grid: &Grid, place: Place, saturated_from: f64) -> bool {
+    let Some(shallower) = place.0[2].checked_sub(1) else {
+        return false;
+    };
+    let mut next = place;
+    next.0[2] = shallower;
+    f64::from(grid.candidate(next).setting.depth) >= saturated_from
 }
 
 /// The constraint that keeps the objective where it is.
@@ -72,4 +87,30 @@ fn limiting(field: &Posterior, best: &Choice, place: Place, observed: &[Observed
     let (nearest, _) = forbidden.max_by(|a, b| a.1.slack.total_cmp(&b.1.slack))?;
     let constraint = field.tightest(nearest)?;
     Some(Why::ConstraintBinds { constraint })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Space;
+    use wiregauge_record::{Connect, Wait};
+
+    #[test]
+    fn a_choice_beyond_the_depth_of_saturation_refutes_it_where_a_smaller_depth_was_allowed() {
+        let refuted = |depths: &[u32], index: usize, from: f64| {
+            let grid = Grid::new(Space {
+                out_bytes: vec![16],
+                in_bytes: vec![48],
+                depth: depths.to_vec(),
+                wait: vec![Wait::Block],
+                connect: vec![Connect::Once],
+            });
+            let place = Place([0, 0, index, 0, 0]);
+            is_refuted_by_the_choice(&grid.unwrap(), place, from)
+        };
+        assert!(refuted(&[1, 2, 3, 4], 3, 1.8), "2 and 3 are as good");
+        assert!(!refuted(&[1, 2, 3, 4], 1, 1.8), "the first one beyond it");
+        assert!(!refuted(&[1, 4], 1, 1.8), "nothing between");
+        assert!(!refuted(&[4], 0, 1.8), "there is only one");
+    }
 }

@@ -33,6 +33,8 @@ pub enum Why {
         /// The depth at which it would have no rest.
         saturates_at: f64,
     },
+    /// The best depth lies between others that may be chosen.
+    InnerDepth,
     /// The largest depth that may be chosen is best.
     LargestDepth,
     /// The largest size that may be chosen is best.
@@ -70,6 +72,7 @@ impl fmt::Display for Why {
                 f,
                 "the slowest stage is idle between requests; the model predicts saturation at depth {saturates_at:.0}"
             ),
+            Why::InnerDepth => f.write_str("no other depth that was probed is clearly better"),
             Why::LargestDepth => f.write_str("the largest depth allowed is best"),
             Why::LargestSize => f.write_str(
                 "the largest size allowed is best: the fixed cost of an exchange is spread over more bytes",

@@ -16,15 +16,17 @@ const RESIDUALS: usize = 8;
 pub fn print(out: &mut impl Write, models: &[Modelled], links: bool) -> io::Result<()> {
     for modelled in models {
         let name = name(modelled, links);
+        if let Some(why) = &modelled.why_not {
+            writeln!(out, "\n{CAUTION}no model{RESET}{name}: {why}")?;
+            continue;
+        }
         let Some(figures) = modelled.figures() else {
-            if let Some(why) = &modelled.why_not {
-                writeln!(out, "\n{CAUTION}no model{RESET}{name}: {why}")?;
-            }
             continue;
         };
         let stream = modelled.way.is_some();
         writeln!(out, "\n{HEADING}Link model{name}{RESET}")?;
-        write!(out, "{}", numbers(&figures, stream).text())?;
+        let limit = modelled.limit_bytes_s;
+        write!(out, "{}", numbers(&figures, stream, limit).text())?;
         for words in &modelled.words {
             writeln!(out, "  - {words}")?;
         }
@@ -142,7 +144,7 @@ fn name(modelled: &Modelled, links: bool) -> String {
 }
 
 /// One row a figure, each with its unit, because they have little in common.
-fn numbers(figures: &Figures, stream: bool) -> Table {
+fn numbers(figures: &Figures, stream: bool, limit: Option<f64>) -> Table {
     let mut table = Table::new("", &["figure", "value", "95 % from", "to", "unit"]);
     let one = if stream {
         "per transfer"
@@ -172,9 +174,11 @@ fn numbers(figures: &Figures, stream: bool) -> Table {
     for (most, way) in [(&figures.out_bytes_s, "OUT"), (&figures.in_bytes_s, "IN")] {
         if let Some(most) = most {
             let unit = RateUnit::fitting(most.value);
+            let is_beyond = limit.is_some_and(|limit| most.value > limit);
+            let bound = if is_beyond { " (beyond the limit)" } else { "" };
             row(
                 &mut table,
-                format!("maximum throughput {way}"),
+                format!("maximum throughput {way}{bound}"),
                 most,
                 unit.name(),
                 |v| unit.show(v),

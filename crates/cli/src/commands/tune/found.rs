@@ -2,6 +2,7 @@
 //! are made of.
 
 use super::longer;
+use super::modelled;
 use super::taken::Taken;
 use super::task::{self, Kind, Task};
 use crate::constraint::Constraint;
@@ -58,6 +59,10 @@ pub struct Row {
     pub is_best: bool,
     /// True of the knee.
     pub is_knee: bool,
+    /// Exchanges (transfers) behind the figures.
+    pub n: u64,
+    /// True if the figures are those of a confirming run, false if they are those of a search probe.
+    pub confirmed: bool,
 }
 
 /// All of it.
@@ -154,9 +159,29 @@ impl Found {
         self.task.constraints.iter().zip(verdicts)
     }
 
+    /// What is not proven of the best setting, where nothing measured there speaks against it.
+    pub fn unproven(&self) -> Option<String> {
+        let best = self.advice.best.as_ref()?;
+        unproven(self.verdicts(), self.required(best).as_deref())
+    }
+
+    /// What the run that confirmed the best setting gave.
+    pub fn best_taken(&self) -> Option<&Taken> {
+        let best = self.advice.best.as_ref().filter(|best| best.confirmed)?;
+        Some(self.longest(&best.at)?.0)
+    }
+
     /// Why the limit is where it is, in words.
     pub fn reasons(&self) -> Vec<String> {
-        let mut reasons: Vec<String> = self.advice.why.iter().map(Why::to_string).collect();
+        let model = self.advice.model.as_ref();
+        let model = model.map(|model| modelled::label(&model.figures()));
+        let words = |why: &Why| match (why, &model) {
+            (Why::Saturated { .. } | Why::LatencyBound { .. }, Some(label)) => {
+                format!("{label}: {why}")
+            }
+            _ => why.to_string(),
+        };
+        let mut reasons: Vec<String> = self.advice.why.iter().map(words).collect();
         // The search knows them by their numbers only; the highest first, so that 1 is not taken
         // for the beginning of 10.
         for (index, constraint) in self.task.constraints.iter().enumerate().rev() {
@@ -168,12 +193,13 @@ impl Found {
         reasons
     }
 
-    /// The longest probe at a setting.
-    fn longest(&self, at: &Candidate) -> Option<&Taken> {
+    /// What the confirming run of a setting gave, or else its longest probe; true if confirmed.
+    fn longest(&self, at: &Candidate) -> Option<(&Taken, bool)> {
         let probes = self.advice.probes.iter().zip(&self.taken);
-        let here = probes.filter(|((probe, _), taken)| probe.at == *at && taken.is_some());
-        here.max_by_key(|((probe, _), _)| probe.exchanges)
-            .and_then(|(_, taken)| taken.as_ref())
+        let here = probes.filter_map(|((probe, _), taken)| Some((probe, taken.as_ref()?)));
+        here.filter(|(probe, _)| probe.at == *at)
+            .max_by_key(|(probe, _)| (probe.purpose == Purpose::Confirm, probe.exchanges))
+            .map(|(probe, taken)| (taken, probe.purpose == Purpose::Confirm))
     }
 
     /// The setting of the front with the best objective, if that is not the chosen one; true if the 95 %
@@ -183,7 +209,7 @@ impl Found {
             Sense::Maximise => -1.0,
             Sense::Minimise => 1.0,
         };
-        let objective = |row: &Row| task::of(self.task.figure, self.longest(&row.at)?);
+        let objective = |row: &Row| task::of(self.task.figure, self.longest(&row.at)?.0);
         let chosen = objective(rows.iter().find(|row| row.is_best)?)?;
         let (other, best) = rows
             .iter()
@@ -209,7 +235,7 @@ impl Found {
             ),
         };
         let row = |point: &wiregauge_tune::FrontPoint| {
-            let taken = self.longest(&point.at)?;
+            let (taken, confirmed) = self.longest(&point.at)?;
             Some(Row {
                 at: point.at,
                 latency: task::of(mean, taken)?,
@@ -218,6 +244,8 @@ impl Found {
                 per_second: point.exchanges_per_second,
                 is_best: point.is_best,
                 is_knee: self.advice.knee == Some(point.at),
+                n: taken.n(),
+                confirmed,
             })
         };
         let mut rows: Vec<Row> = self.advice.front.iter().filter_map(row).collect();
@@ -264,6 +292,24 @@ impl Found {
             knee: marked(|row| row.is_knee),
         })
     }
+}
+
+/// `None` where everything is proven, and where a figure violates its limit or is not known.
+fn unproven<'a>(
+    verdicts: impl Iterator<Item = (&'a Constraint, &'a Verdict)>,
+    required: Option<&str>,
+) -> Option<String> {
+    let mut open = Vec::new();
+    for (constraint, verdict) in verdicts.filter(|(_, verdict)| verdict.kept != Kept::Kept) {
+        let value = verdict.found?.value;
+        if verdict.kept == Kept::Violated || !verdict.bound.keeps(value) {
+            return None;
+        }
+        let measured = shown(constraint.figure, value);
+        open.push(format!("{} (measured {measured})", constraint.text));
+    }
+    let longer = required.map_or(String::new(), |length| format!("; use --confirm {length}"));
+    (!open.is_empty()).then(|| format!("not proven: {}{longer}", open.join(", ")))
 }
 
 /// Without a choice that something else beats.
@@ -327,4 +373,46 @@ pub fn with_bounds(figure: Figure, found: &Estimate) -> String {
         bound(found.low),
         bound(found.high)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constraint::of_exchanges;
+    use wiregauge_tune::Bound;
+
+    fn said(open: &[(&str, f64, f64, Option<f64>)], required: Option<&str>) -> Option<String> {
+        let both = open.iter().map(|&(text, limit, value, high)| {
+            let low = Some(0.5 * value);
+            let found = Some(Estimate { value, low, high });
+            let constraint = of_exchanges(text).expect("a constraint");
+            (constraint, Verdict::of(Bound::Below(limit), found))
+        });
+        let both: Vec<(Constraint, Verdict)> = both.collect();
+        unproven(both.iter().map(|(c, v)| (c, v)), required)
+    }
+
+    #[test]
+    fn a_run_that_is_too_short_leaves_open_what_every_value_meets() {
+        let short = ("p99<20ms", 20e6, 15.8e6, None);
+        assert_eq!(
+            said(&[short], Some("860")).as_deref(),
+            Some("not proven: p99<20ms (measured 15.800 ms); use --confirm 860")
+        );
+        let met = ("p50<20ms", 20e6, 10e6, Some(11e6));
+        assert_eq!(
+            said(&[met, short], None).as_deref(),
+            Some("not proven: p99<20ms (measured 15.800 ms)")
+        );
+        assert_eq!(said(&[met], None), None);
+    }
+
+    #[test]
+    fn a_value_beyond_its_limit_is_no_matter_of_a_longer_run_alone() {
+        let short = ("p99<20ms", 20e6, 15.8e6, None);
+        let beyond = ("p90<15ms", 15e6, 16e6, None);
+        let violated = ("p50<5ms", 5e6, 16e6, None);
+        assert_eq!(said(&[short, beyond], Some("860")), None);
+        assert_eq!(said(&[short, violated], None), None);
+    }
 }

@@ -27,6 +27,8 @@ pub fn of(found: &Found) -> Value {
         value["per_second"] = json!(row.per_second);
         value["is_best"] = json!(row.is_best);
         value["is_knee"] = json!(row.is_knee);
+        value["n"] = json!(row.n);
+        value["confirmed"] = json!(row.confirmed);
         value
     };
     let probes = advice.probes.iter().map(|(probe, measured)| {

@@ -5,6 +5,7 @@ mod bench;
 mod found;
 mod json;
 mod longer;
+mod modelled;
 mod search;
 mod taken;
 mod task;

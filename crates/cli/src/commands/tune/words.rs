@@ -1,12 +1,12 @@
 //! What was found, for people: the setting in one line, then what proves it, what else there is, why
 //! it is so, what it cost to find out, and how to use it.
 
-use super::found::{Ended, Found, Row, is_exact, rate, shown, significant, with_bounds};
+use super::found::{Ended, Found, Row, is_exact, shown, significant, with_bounds};
+use super::modelled;
 use super::task::Kind;
 use super::usage;
 use crate::output::style::{CAUTION, HEADING, RESET, TYPE};
 use std::io::{self, Write};
-use wiregauge_model::StageCost;
 use wiregauge_record::Figure;
 use wiregauge_report::tables::{Table, command_line};
 use wiregauge_report::units::{self, RateUnit, TimeUnit};
@@ -16,8 +16,9 @@ use wiregauge_tune::{Choice, Kept, Sense};
 /// Rows of a front that are printed; the others are in the JSON.
 const ROWS: usize = 12;
 
-/// A model that is off by more is not printed as if it described the link.
-const TRUSTED: f64 = 0.5;
+/// What a row of the search is worth beside a confirmed one.
+const PROBES: &str = "Only confirmed rows are claims. Search rows are short probes: their rates scatter, and may \
+                      exceed the limit of the link.";
 
 /// Prints it.
 pub fn tell(out: &mut dyn Write, found: &Found, quiet: bool, kept: bool) -> io::Result<()> {
@@ -56,11 +57,27 @@ fn headline(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()>
     let (figure, name) = (task.figure, task.name(&best.at));
     let value = with_bounds(figure, &best.objective);
     // What breaks a constraint is not the best, however large it is.
-    let what = match best.keeps_all() {
-        true => "best".to_owned(),
-        false => format!("{CAUTION}no setting meets all constraints; the closest one{RESET}"),
+    let is_violated = best.constraints.iter().any(|v| v.kept == Kept::Violated);
+    let (what, open) = match found.unproven() {
+        _ if best.keeps_all() => ("best".to_owned(), String::new()),
+        Some(open) => (
+            "best setting".to_owned(),
+            format!("; {CAUTION}{open}{RESET}"),
+        ),
+        None => {
+            let meets = match is_violated {
+                true => "meets",
+                false => "is proven to meet",
+            };
+            let what =
+                format!("{CAUTION}no setting {meets} all constraints; the closest one{RESET}");
+            (what, String::new())
+        }
     };
-    writeln!(out, "{what}: {HEADING}{name}{RESET}: {figure} {value}")?;
+    writeln!(
+        out,
+        "{what}: {HEADING}{name}{RESET}: {figure} {value}{open}"
+    )?;
     match &found.ended {
         Ended::Complete => Ok(()),
         Ended::OutOfTime => writeln!(
@@ -153,7 +170,16 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
          both directions",
         time.name()
     );
-    let columns = ["setting", what, "p99", speed.name(), second, ""];
+    let columns = [
+        "setting",
+        what,
+        "p99",
+        speed.name(),
+        second,
+        "n",
+        "status",
+        "",
+    ];
     let mut table = Table::new(title, &columns);
     for row in &shown {
         let mark = match (row.is_best, row.is_knee) {
@@ -169,6 +195,8 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
                 .map_or("-".into(), |p99| time.show(p99.value)),
             speed.show(row.rate),
             significant(row.per_second),
+            units::grouped(row.n),
+            if row.confirmed { "confirmed" } else { "search" }.into(),
             mark.into(),
         ]);
     }
@@ -176,6 +204,9 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
     if rows.len() > shown.len() {
         let more = rows.len() - shown.len();
         writeln!(out, "  ({more} more with --json)")?;
+    }
+    if shown.iter().any(|row| !row.confirmed) {
+        writeln!(out, "  {PROBES}")?;
     }
     // With constraints, a setting with a better objective may violate one.
     let better = found.better_in_probe(rows);
@@ -209,7 +240,7 @@ fn thinned(rows: &[Row]) -> Vec<&Row> {
 
 fn why(out: &mut dyn Write, found: &Found) -> io::Result<()> {
     let reasons = found.reasons();
-    let figures = model(found);
+    let figures = modelled::words(found);
     if reasons.is_empty() && figures.is_empty() {
         return Ok(());
     }
@@ -218,61 +249,6 @@ fn why(out: &mut dyn Write, found: &Found) -> io::Result<()> {
         writeln!(out, "  {reason}")?;
     }
     Ok(())
-}
-
-/// The fitted model in few words; all of it is in the JSON.
-fn model(found: &Found) -> Vec<String> {
-    let Some(model) = &found.advice.model else {
-        return Vec::new();
-    };
-    let one = match found.task.kind {
-        Kind::Exchanges(_) => "per exchange",
-        Kind::Stream(_) => "per transfer",
-    };
-    let figures = model.figures();
-    let (off, settings) = (units::percent(figures.worst), figures.settings);
-    if figures.worst > TRUSTED {
-        return vec![format!(
-            "model: it does not fit this link; error of {off} at one of {settings} settings"
-        )];
-    }
-    let cost = |stage: &StageCost| {
-        let a_byte = [("OUT", &stage.out_ns_a_byte), ("IN", &stage.in_ns_a_byte)];
-        let a_byte = a_byte.into_iter().filter_map(|(way, cost)| {
-            let cost = cost.as_ref()?.value;
-            Some(format!(" and {cost:.1} ns per byte {way}"))
-        });
-        units::time(stage.fixed_ns.value) + &a_byte.collect::<String>()
-    };
-    let mut lines = Vec::new();
-    if let Some(base) = &figures.base {
-        let depth = figures.base_depth;
-        lines.push(format!(
-            "model: fixed cost {one} at depth {depth}: {}",
-            cost(base)
-        ));
-    }
-    if let Some(slowest) = &figures.slowest {
-        lines.push(format!(
-            "model: of which the slowest stage takes {}",
-            cost(slowest)
-        ));
-    }
-    let ways = [("OUT", figures.out_bytes_s), ("IN", figures.in_bytes_s)];
-    for (way, limit) in ways {
-        if let Some(limit) = limit {
-            lines.push(format!(
-                "model: maximum throughput at any size and depth: {} {way}",
-                rate(limit.value)
-            ));
-        }
-    }
-    if !lines.is_empty() {
-        lines.push(format!(
-            "model: maximum error {off}, at the {settings} settings that it was fitted to"
-        ));
-    }
-    lines
 }
 
 fn failures(out: &mut dyn Write, found: &Found) -> io::Result<()> {

@@ -1,0 +1,107 @@
+//! The fitted model in few words, next to what the confirming run measured: a sentence that a
+//! measurement refutes is left out. All of the model is in the JSON.
+
+use super::found::{Found, rate};
+use super::task::{self, Kind};
+use wiregauge_model::{Figures, StageCost};
+use wiregauge_record::{Carried, Figure};
+use wiregauge_report::units;
+
+/// A model that is off by more is not printed as if it described the link.
+const TRUSTED: f64 = 0.5;
+
+/// What comes before each sentence of a model.
+pub fn label(figures: &Figures) -> String {
+    format!("model (maximum error {})", units::percent(figures.worst))
+}
+
+/// Its sentences.
+pub fn words(found: &Found) -> Vec<String> {
+    let Some(model) = &found.advice.model else {
+        return Vec::new();
+    };
+    let one = match found.task.kind {
+        Kind::Exchanges(_) => "per exchange",
+        Kind::Stream(_) => "per transfer",
+    };
+    let figures = model.figures();
+    if figures.worst > TRUSTED {
+        return vec![format!(
+            "model: it does not fit this link; error of {} at one of {} settings",
+            units::percent(figures.worst),
+            figures.settings
+        )];
+    }
+    let label = label(&figures);
+    let mut lines = Vec::new();
+    if let Some(base) = &figures.base {
+        let depth = figures.base_depth;
+        lines.push(format!(
+            "{label}: fixed cost {one} at depth {depth}: {}",
+            cost(base)
+        ));
+    }
+    if let Some(slowest) = &figures.slowest {
+        lines.push(format!(
+            "{label}: of which the slowest stage takes {}",
+            cost(slowest)
+        ));
+    }
+    let confirmed = found.best_taken();
+    let limit = confirmed.and_then(|taken| taken.limit_bytes_s());
+    let ways = [
+        ("OUT", figures.out_bytes_s, Carried::Out),
+        ("IN", figures.in_bytes_s, Carried::In),
+    ];
+    for (way, most, carried) in ways {
+        let measured = confirmed.and_then(|taken| task::of(Figure::Rate(carried), taken));
+        let measured = measured.map(|measured| measured.value);
+        let words = most.and_then(|most| maximum(most.value, measured, limit));
+        lines.extend(words.map(|words| format!("{label}: {words} {way}")));
+    }
+    lines
+}
+
+fn cost(stage: &StageCost) -> String {
+    let a_byte = [("OUT", &stage.out_ns_a_byte), ("IN", &stage.in_ns_a_byte)];
+    let a_byte = a_byte.into_iter().filter_map(|(way, cost)| {
+        let cost = cost.as_ref()?.value;
+        Some(format!(" and {cost:.1} ns per byte {way}"))
+    });
+    units::time(stage.fixed_ns.value) + &a_byte.collect::<String>()
+}
+
+/// The maximum throughput of a model, at most the physical limit; `None` if a confirmed rate exceeds it.
+fn maximum(most: f64, measured: Option<f64>, limit: Option<f64>) -> Option<String> {
+    if measured.is_some_and(|measured| measured > most) {
+        return None;
+    }
+    let most = match limit.filter(|&limit| most > limit) {
+        Some(limit) => format!("at most the limit of {}", rate(limit)),
+        None => rate(most),
+    };
+    Some(format!("maximum throughput at any size and depth: {most}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_maximum_that_a_confirmed_rate_exceeds_is_left_out() {
+        assert_eq!(maximum(1.196e6, Some(1.207e6), Some(1.216e6)), None);
+        assert_eq!(
+            maximum(1.196e6, Some(1.1e6), Some(1.216e6)).as_deref(),
+            Some("maximum throughput at any size and depth: 1.196 MB/s")
+        );
+        assert!(maximum(1.196e6, None, None).is_some());
+    }
+
+    #[test]
+    fn a_maximum_beyond_the_physical_limit_is_that_limit() {
+        assert_eq!(
+            maximum(1.375e6, Some(1.103e6), Some(1.216e6)).as_deref(),
+            Some("maximum throughput at any size and depth: at most the limit of 1.216 MB/s")
+        );
+    }
+}
