@@ -89,7 +89,7 @@ def check_distribution(checks: Checks, found, values, where: str) -> None:
         checks.that(not crossed, "intervals of percentiles do not exclude each other", where)
     # A lower bound holds for every higher percentile, an upper bound for every lower one.
     lows = [-math.inf if found[key]["low"] is None else found[key]["low"] for key in keys]
-    highs = [math.inf if found[key]["high"] is None else found[key]["high"] for key in keys]
+    highs = [found[key]["high"] for key in keys if found[key]["high"] is not None]
     ascend = lows == sorted(lows) and highs == sorted(highs)
     checks.that(ascend, "bounds of percentiles ascend", f"{where}: {lows}, {highs}")
     bounds = (found["mean"]["low"], found["mean"]["high"])

@@ -97,7 +97,8 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
 
 /// Percentiles in ascending order with bounds that ascend as well. Each interval is computed with the
 /// dependence found at its percentile, so the bounds may cross; but a lower bound holds for every higher
-/// percentile, and an upper bound for every lower one.
+/// percentile, and an upper bound for every lower one. A missing upper bound stays missing: it marks a
+/// percentile that the samples do not support.
 fn consistent<const N: usize>(mut percentiles: [Estimate; N]) -> [Estimate; N] {
     let mut low: Option<f64> = None;
     for estimate in &mut percentiles {
@@ -107,13 +108,10 @@ fn consistent<const N: usize>(mut percentiles: [Estimate; N]) -> [Estimate; N] {
         };
         estimate.low = low.map(|low| low.min(estimate.value));
     }
-    let mut high: Option<f64> = None;
+    let mut high = f64::INFINITY;
     for estimate in percentiles.iter_mut().rev() {
-        high = match (estimate.high, high) {
-            (Some(own), Some(above)) => Some(own.min(above)),
-            (own, above) => own.or(above),
-        };
-        estimate.high = high.map(|high| high.max(estimate.value));
+        high = estimate.high.map_or(high, |own| own.min(high));
+        estimate.high = estimate.high.map(|_| high.max(estimate.value));
     }
     percentiles
 }
@@ -312,7 +310,7 @@ mod tests {
             estimate(9.0, None, Some(11.0)),
         ]);
         let high = found.map(|estimate| estimate.high);
-        assert_eq!(high, [Some(11.0); 3]);
+        assert_eq!(high, [None, Some(11.0), Some(11.0)]);
     }
 
     #[test]
