@@ -79,7 +79,10 @@ fn requests_ahead_hide_the_bus_until_the_device_is_busy_all_the_time() {
     assert!(depth >= 2, "{printed:#}");
     let best = number(&printed["best"]["objective"]["value"]);
     assert!(best < 0.75 * trt_at(&printed, 1), "{printed:#}");
-    assert!(printed["why"].as_array().is_some_and(|why| !why.is_empty()));
+    // A model that does not fit gives no reason.
+    let fits = printed["model"]["worst"].as_f64() <= Some(0.5);
+    let why = printed["why"].as_array().expect("reasons");
+    assert!(!fits || !why.is_empty(), "{printed:#}");
     assert!(printed["knee"]["depth"].is_u64());
     let front = printed["front"].as_array().expect("the front");
     assert!(front.len() > 1, "{printed:#}");
