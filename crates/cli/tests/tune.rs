@@ -79,7 +79,10 @@ fn requests_ahead_hide_the_bus_until_the_device_is_busy_all_the_time() {
     assert!(depth >= 2, "{printed:#}");
     let best = number(&printed["best"]["objective"]["value"]);
     assert!(best < 0.75 * trt_at(&printed, 1), "{printed:#}");
-    assert!(printed["why"].as_array().is_some_and(|why| !why.is_empty()));
+    // A model that does not fit gives no reason.
+    let fits = printed["model"]["worst"].as_f64() <= Some(0.5);
+    let why = printed["why"].as_array().expect("reasons");
+    assert!(!fits || !why.is_empty(), "{printed:#}");
     assert!(printed["knee"]["depth"].is_u64());
     let front = printed["front"].as_array().expect("the front");
     assert!(front.len() > 1, "{printed:#}");
@@ -147,11 +150,20 @@ fn what_no_setting_keeps_is_reported_with_the_nearest_and_exit_code_1() {
     let words = format!("tune {address} --no-calibration {flags}");
     let ended = Background::start(&mut desk.command(&words)).ended();
     assert_eq!(ended.code, Some(1), "{ended}");
+    // On a busy machine the second run may be too dependent to prove it; the value is beyond the limit in any case.
+    let first = ended.stdout.lines().next().unwrap_or_default();
+    let proven = "no setting meets all constraints; the closest one: ";
+    let open = "no setting is proven to meet all constraints; the closest one: ";
     assert!(
-        ended.stdout.contains("no setting meets all constraints"),
+        first.starts_with(proven) || first.starts_with(open),
         "{ended}"
     );
-    assert!(ended.stdout.contains("not met"), "{ended}");
+    let verdict = if first.starts_with(proven) {
+        "not met"
+    } else {
+        "not proven"
+    };
+    assert!(ended.stdout.contains(verdict), "{ended}");
     assert!(!ended.stdout.contains("best:"), "{ended}");
 }
 

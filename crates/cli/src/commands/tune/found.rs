@@ -174,14 +174,15 @@ impl Found {
     /// Why the limit is where it is, in words.
     pub fn reasons(&self) -> Vec<String> {
         let model = self.advice.model.as_ref();
-        let model = model.map(|model| modelled::label(&model.figures()));
-        let words = |why: &Why| match (why, &model) {
-            (Why::Saturated { .. } | Why::LatencyBound { .. }, Some(label)) => {
-                format!("{label}: {why}")
+        let figures = model.map(|model| model.figures());
+        let words = |why: &Why| match (why, &figures) {
+            (Why::Saturated { .. } | Why::LatencyBound { .. }, Some(figures)) => {
+                let fits = figures.worst <= modelled::TRUSTED;
+                fits.then(|| format!("{}: {why}", modelled::label(figures)))
             }
-            _ => why.to_string(),
+            _ => Some(why.to_string()),
         };
-        let mut reasons: Vec<String> = self.advice.why.iter().map(words).collect();
+        let mut reasons: Vec<String> = self.advice.why.iter().filter_map(words).collect();
         // The search knows them by their numbers only; the highest first, so that 1 is not taken
         // for the beginning of 10.
         for (index, constraint) in self.task.constraints.iter().enumerate().rev() {

@@ -8,7 +8,7 @@ use wiregauge_record::{Carried, Figure};
 use wiregauge_report::units;
 
 /// A model that is off by more is not printed as if it described the link.
-const TRUSTED: f64 = 0.5;
+pub const TRUSTED: f64 = 0.5;
 
 /// What comes before each sentence of a model.
 pub fn label(figures: &Figures) -> String {

@@ -17,8 +17,8 @@ use wiregauge_tune::{Choice, Kept, Sense};
 const ROWS: usize = 12;
 
 /// What a row of the search is worth beside a confirmed one.
-const PROBES: &str = "Only confirmed rows are claims. Search rows are short probes: their rates scatter, and may \
-                      exceed the limit of the link.";
+const PROBES: &str = "Only confirmed rows are claims. Search rows are probes, most of them short: their rates \
+                      scatter, and may exceed the limit of the link.";
 
 /// Prints it.
 pub fn tell(out: &mut dyn Write, found: &Found, quiet: bool, kept: bool) -> io::Result<()> {
