@@ -140,17 +140,19 @@ fn what_no_setting_keeps_is_reported_with_the_nearest_and_exit_code_1() {
     let flags = "--maximise exchanges --depth 1..4 --count 300 --subject-to p50<1ms";
     let (printed, ended) = tune(&desk, address, flags);
     assert_eq!(ended.code, Some(1), "{ended}");
-    assert!(
-        ended.stderr.contains("not met: p50<1ms: violated"),
-        "{ended}"
-    );
-    assert_eq!(printed["best"]["constraints"][0]["verdict"], "violated");
+    // On a busy machine the run may be too dependent to prove it; the value is beyond the limit in any case.
+    let verdict = match printed["best"]["constraints"][0]["verdict"].as_str() {
+        Some("violated") => "not met: p50<1ms: violated",
+        _ => "not met: p50<1ms: not proven, ",
+    };
+    assert!(ended.stderr.contains(verdict), "{ended}");
+    let value = &printed["best"]["constraints"][0]["found"]["value"];
+    assert!(number(value) > 1e6, "{ended}");
     // Nothing is nearer to it than one at a time.
     assert_eq!(printed["best"]["depth"], 1, "{printed:#}");
     let words = format!("tune {address} --no-calibration {flags}");
     let ended = Background::start(&mut desk.command(&words)).ended();
     assert_eq!(ended.code, Some(1), "{ended}");
-    // On a busy machine the second run may be too dependent to prove it; the value is beyond the limit in any case.
     let first = ended.stdout.lines().next().unwrap_or_default();
     let proven = "no setting meets all constraints; the closest one: ";
     let open = "no setting is proven to meet all constraints; the closest one: ";
