@@ -2,18 +2,26 @@
 //! are made of.
 
 use super::longer;
-use super::modelled;
 use super::taken::Taken;
 use super::task::{self, Kind, Task};
 use crate::constraint::Constraint;
 use std::path::PathBuf;
 use std::time::Duration;
 use wiregauge_link::LinkError;
+use wiregauge_model::Figures;
 use wiregauge_record::{Carried, Figure, Part, Times, Unit};
 use wiregauge_report::figures::{Front, FrontMark};
 use wiregauge_report::units::{self, RateUnit};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Advice, Candidate, Choice, Kept, Purpose, Sense, Verdict, Why};
+
+/// A model that is off by more is not printed as if it described the link.
+pub const TRUSTED: f64 = 0.5;
+
+/// What comes before each sentence of a model.
+pub fn label(figures: &Figures) -> String {
+    format!("model (maximum error {})", units::percent(figures.worst))
+}
 
 /// How a search ended.
 pub enum Ended {
@@ -177,8 +185,8 @@ impl Found {
         let figures = model.map(|model| model.figures());
         let words = |why: &Why| match (why, &figures) {
             (Why::Saturated { .. } | Why::LatencyBound { .. }, Some(figures)) => {
-                let fits = figures.worst <= modelled::TRUSTED;
-                fits.then(|| format!("{}: {why}", modelled::label(figures)))
+                let fits = figures.worst <= TRUSTED;
+                fits.then(|| format!("{}: {why}", label(figures)))
             }
             _ => Some(why.to_string()),
         };

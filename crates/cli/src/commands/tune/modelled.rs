@@ -1,19 +1,11 @@
 //! The fitted model in few words, next to what the confirming run measured: a sentence that a
 //! measurement refutes is left out. All of the model is in the JSON.
 
-use super::found::{Found, rate};
+use super::found::{Found, TRUSTED, label, rate};
 use super::task::{self, Kind};
-use wiregauge_model::{Figures, StageCost};
+use wiregauge_model::StageCost;
 use wiregauge_record::{Carried, Figure};
 use wiregauge_report::units;
-
-/// A model that is off by more is not printed as if it described the link.
-pub const TRUSTED: f64 = 0.5;
-
-/// What comes before each sentence of a model.
-pub fn label(figures: &Figures) -> String {
-    format!("model (maximum error {})", units::percent(figures.worst))
-}
 
 /// Its sentences.
 pub fn words(found: &Found) -> Vec<String> {
