@@ -57,8 +57,10 @@ fn the_largest_size_carries_the_most_where_each_exchange_costs_the_same() {
     assert_eq!(printed["best"]["in_bytes"], 4096, "{printed:#}");
     assert_eq!(printed["objective"]["figure"], "in-throughput");
     let objective = &printed["best"]["objective"];
-    assert!(number(&objective["low"]) <= number(&objective["value"]));
-    assert!(number(&objective["value"]) <= number(&objective["high"]));
+    // On a busy machine the samples may depend on each other too much for an interval.
+    let value = number(&objective["value"]);
+    assert!(objective["low"].as_f64().is_none_or(|low| low <= value));
+    assert!(objective["high"].as_f64().is_none_or(|high| value <= high));
     // 8 settings of 150 exchanges.
     assert_eq!(printed["exhaustive"], 1200);
     assert!(number(&printed["spent"]) <= 0.5 * 1200.0, "{printed:#}");
