@@ -6,6 +6,23 @@ use crate::stream_plan::Way;
 use crate::stream_summary::{FlowSummary, StreamSummary};
 use wiregauge_stats::{Confidence, Distribution, Estimate, share_of};
 
+impl Times {
+    /// The times of a point of exchanges, if it has them.
+    pub fn of(self, point: &PointSummary) -> Option<&Distribution> {
+        match self {
+            Times::Answer => point.from_intended.as_ref().or(point.rtt.as_ref()),
+            Times::Rtt => point.rtt.as_ref(),
+            Times::FromIntended => point.from_intended.as_ref(),
+            Times::Trt => point.trt.as_ref(),
+            Times::Device => point.device.as_ref(),
+            Times::Connect => point.connect.as_ref(),
+            Times::Access => point.access.as_ref(),
+            Times::Transfer => point.transfer.as_ref(),
+            Times::Gap | Times::HostGap => None,
+        }
+    }
+}
+
 impl Figure {
     /// Its value at an exchange point; `None` if that was not measured, or is nothing of exchanges.
     pub fn of_point(self, point: &PointSummary) -> Option<Estimate> {
@@ -25,17 +42,7 @@ impl Figure {
         let paced = |value: f64| something.then(|| as_sure_as(point.trt.as_ref(), value));
         match self {
             Figure::Time(times, part) => {
-                let times = match times {
-                    Times::Answer => point.from_intended.as_ref().or(point.rtt.as_ref()),
-                    Times::Rtt => point.rtt.as_ref(),
-                    Times::FromIntended => point.from_intended.as_ref(),
-                    Times::Trt => point.trt.as_ref(),
-                    Times::Device => point.device.as_ref(),
-                    Times::Connect => point.connect.as_ref(),
-                    Times::Access => point.access.as_ref(),
-                    Times::Transfer => point.transfer.as_ref(),
-                    Times::Gap | Times::HostGap => None,
-                };
+                let times = times.of(point);
                 times.map(|times| part.of(times))
             }
             Figure::Share(trouble) if something => share(count(trouble)?, counts.exchanges),

@@ -3,8 +3,8 @@
 use super::taken::Taken;
 use super::task::Task;
 use std::time::Duration;
-use wiregauge_record::{Figure, Part, PointSummary, Times};
-use wiregauge_stats::{Distribution, samples_to_bound};
+use wiregauge_record::{Figure, Part};
+use wiregauge_stats::samples_to_bound;
 use wiregauge_tune::{Verdict, times_as_long};
 
 /// How many longer runs may follow a confirmation.
@@ -41,27 +41,13 @@ fn to_bound(figure: Figure, taken: &Taken) -> f64 {
         Part::P999 => 0.999,
         _ => return UNKNOWN,
     };
-    distribution(times, point).map_or(UNKNOWN, |times| {
+    times.of(point).map_or(UNKNOWN, |times| {
         let n = times.n as f64;
         let independent = times
             .p99_effective_n
             .map_or(times.effective_n, |at_p99| at_p99.min(times.effective_n));
         samples_to_bound(p, n / independent.max(1.0)) as f64 / n.max(1.0)
     })
-}
-
-fn distribution(times: Times, point: &PointSummary) -> Option<&Distribution> {
-    match times {
-        Times::Answer => point.from_intended.as_ref().or(point.rtt.as_ref()),
-        Times::Rtt => point.rtt.as_ref(),
-        Times::FromIntended => point.from_intended.as_ref(),
-        Times::Trt => point.trt.as_ref(),
-        Times::Device => point.device.as_ref(),
-        Times::Connect => point.connect.as_ref(),
-        Times::Access => point.access.as_ref(),
-        Times::Transfer => point.transfer.as_ref(),
-        Times::Gap | Times::HostGap => None,
-    }
 }
 
 /// To two digits.
