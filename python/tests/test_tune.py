@@ -38,7 +38,8 @@ def test_what_was_found_is_proved_and_ready_to_be_used(slow):
 
 def test_what_is_not_shown_is_told(slow):
     tuned = wg.tune(slow, minimise="trt", subject_to="p50 < 1us", depth=[1, 2], no_store=True, **TUNING)
-    assert tuned.verdicts[0].verdict == "violated"
+    # "not-shown" where a restless host leaves the median without an interval.
+    assert tuned.verdicts[0].verdict in ("violated", "not-shown")
     assert len(tuned.missed) == 1 and "closest" in str(tuned)
     assert tuned.run is not None
 
