@@ -74,7 +74,7 @@ fn the_summary_comes_first_then_figures_tables_and_conditions() {
             columns: vec!["point".into()],
             rows: vec![vec!["none".into()]],
         },
-        notes: vec!["One run per side".into()],
+        caveat: Some("One run per side".into()),
         ..ComparisonTables::default()
     };
     let page = page::html(&subjects, &drawn, &[comparison]);
@@ -86,7 +86,10 @@ fn the_summary_comes_first_then_figures_tables_and_conditions() {
     assert_eq!(page.matches("<svg").count(), drawn.len());
     assert!(page.contains("<caption>What differs</caption>"));
     assert!(page.contains("<h3>before &lt;b&gt;: one; after: other</h3>"));
-    assert!(page.contains("No difference shown in 1 figure."));
+    let verdict = page.find("No difference shown in 1 figure.").unwrap();
+    let caveat = page.find("One run per side").unwrap();
+    let table = page.find("<caption>What differs</caption>").unwrap();
+    assert!(verdict < caveat && caveat < table);
     let alone = page::html(&subjects, &drawn, &[]);
     assert!(!alone.contains("id=\"comparison\""));
     let tables = subjects[0].tables.tables.len();

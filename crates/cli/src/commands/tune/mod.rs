@@ -18,7 +18,7 @@ use crate::caller::{Session, absolute, remark};
 use crate::failure::StorageFailed;
 use crate::output::style::{BAD, RESET};
 use anyhow::{Context, bail};
-pub(super) use found::shown;
+pub(super) use found::{shown, with_bounds};
 use found::{Ended, Found};
 use search::{Hunt, Places};
 use std::io::Write;
