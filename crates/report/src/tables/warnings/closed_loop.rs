@@ -363,7 +363,7 @@ mod tests {
             stalled(file, true);
         });
         assert!(
-            found.contains("rely on the confidence bound") && !found.contains("no tested preload")
+            found.contains("rely on the confidence bound") && !found.contains("every tested preload")
         );
         let never = warnings(|file| {
             file.plan.find = true;
