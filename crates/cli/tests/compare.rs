@@ -69,10 +69,12 @@ fn a_device_that_takes_longer_is_found_to_be_slower() {
     made(&desk, "after", "tcp://device:2", [1000, 48], 900);
     let worse = compared(&desk, "before after", &["p50 > 5% worse"]);
     // The verdict has the words of the table, and the number of runs comes directly after it.
-    let slower = is_match(r"(?s)figures: slower [1-9]\d*, faster 0[^.]*\.\nOne run per side: .*Other differences")
-        .unwrap()
-        .and(contains(" worse").not())
-        .and(contains("address"));
+    let slower = is_match(
+        r"(?s)figures: slower [1-9]\d*, faster 0[^.]*\.\nOne run per side: .*Other differences",
+    )
+    .unwrap()
+    .and(contains(" worse").not())
+    .and(contains("address"));
     worse
         .code(1)
         .stdout(slower)

@@ -284,7 +284,10 @@ fn ctrl_c_keeps_the_blocks() {
         run.signal(Signal::INT);
         let ended = run.ended();
         assert_eq!(ended.code, Some(130), "{ended}");
-        assert!(ended.stdout.contains("Lowest latency without a stall"), "{ended}");
+        assert!(
+            ended.stdout.contains("Lowest latency without a stall"),
+            "{ended}"
+        );
         let listed = desk.json("runs --json");
         assert_eq!(listed[0]["state"], "interrupted");
         let kept = rows(&desk.output("export last --csv"));

@@ -178,7 +178,10 @@ fn tested_card(places: &[Named<'_>], of: Option<Cell>) -> Option<Card> {
     };
     let (did, what) = match (held.is_some(), point.blocks) {
         (true, _) => ("without a stall", format!("in {span}{most}")),
-        (false, 0) => ("that was not tested to the end", "no block was measured".into()),
+        (false, 0) => (
+            "that was not tested to the end",
+            "no block was measured".into(),
+        ),
         (false, _) => (
             "that was too short",
             format!(
@@ -282,7 +285,9 @@ fn verified(places: &[Named<'_>]) -> Option<String> {
     match (all, good.len()) {
         (0, _) => None,
         (_, 0) => Some("The output was not checked at any point.".into()),
-        (1, _) => Some(format!("The output was checked ({methods}): its delay {is}.")),
+        (1, _) => Some(format!(
+            "The output was checked ({methods}): its delay {is}."
+        )),
         (all, good) => Some(format!(
             "The output was checked at {good} of {all} points ({methods}): its delay {is} there."
         )),

@@ -273,13 +273,7 @@ pub(super) fn paths(points: &[&LoopSummary]) -> Option<Table> {
 fn stalls(points: &[&LoopSummary]) -> Table {
     let columns = columns(
         points,
-        &[
-            "latency ms",
-            "preload B",
-            "stalls",
-            "stalls/min",
-            "95 %",
-        ],
+        &["latency ms", "preload B", "stalls", "stalls/min", "95 %"],
     );
     let mut table = Table::new("Stalls in this run if the preload were shorter", &columns);
     for point in points {
@@ -326,7 +320,10 @@ pub(super) fn tested(points: &[&LoopSummary]) -> Table {
             "measured latency",
         ],
     );
-    let mut table = Table::new("Tested preloads: the latency of a loop is its preload", &columns);
+    let mut table = Table::new(
+        "Tested preloads: the latency of a loop is its preload",
+        &columns,
+    );
     for point in points {
         let minutes = point.elapsed_ns as f64 / 60e9;
         let bound = (minutes > 0.0)

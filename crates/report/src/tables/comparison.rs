@@ -127,7 +127,10 @@ fn verdict(comparison: &Comparison) -> String {
             None => counts.push((words, 1)),
         }
     }
-    let mut parts: Vec<String> = counts.iter().map(|(w, count)| format!("{w} {count}")).collect();
+    let mut parts: Vec<String> = counts
+        .iter()
+        .map(|(w, count)| format!("{w} {count}"))
+        .collect();
     parts.extend((equal > 0).then(|| format!("no significant difference {equal}")));
     parts.extend((open > 0).then(|| format!("inconclusive {open} ({too_few})")));
     format!("Of {compared} figures: {}.", parts.join(", "))

@@ -418,7 +418,9 @@ fn at_its_period(deadlines: &Deadlines) -> String {
         (Taken::Replayed, true) => {
             "responses may be slower (the link idles between ticks) or faster (fewer requests are outstanding)"
         }
-        (_, true) => "the link may idle longer or less between ticks, so responses may be slower or faster",
+        (_, true) => {
+            "the link may idle longer or less between ticks, so responses may be slower or faster"
+        }
         (Taken::Replayed, false) => "the link idles between ticks, so responses may be slower",
         (_, false) => "responses may be slower or faster",
     };

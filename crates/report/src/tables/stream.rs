@@ -103,7 +103,11 @@ pub(super) fn limit_of(rows: &[Row<'_>]) -> Option<String> {
     let together = rows.iter().any(|(point, flow)| {
         point.flows.len() > 1 && flow.limit.as_ref().is_some_and(|limit| limit.shared)
     });
-    let whose = if together { " for IN + OUT together" } else { "" };
+    let whose = if together {
+        " for IN + OUT together"
+    } else {
+        ""
+    };
     Some(format!(
         "limit: {} {}{whose} ({})",
         unit.show(limit.bytes_s),

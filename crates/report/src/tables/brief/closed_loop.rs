@@ -151,7 +151,9 @@ fn verified(points: &[&LoopSummary]) -> Option<String> {
     match (good, points.len()) {
         _ if all == 0 => Some("output not checked".into()),
         (good, points) if good == points => Some("output checked, no errors".into()),
-        (good, points) => Some(format!("output checked without errors at {good} of {points} points")),
+        (good, points) => Some(format!(
+            "output checked without errors at {good} of {points} points"
+        )),
     }
 }
 

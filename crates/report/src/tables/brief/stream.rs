@@ -5,8 +5,8 @@ use crate::tables::flow_rows::Row;
 use crate::tables::limit_share::LimitShare;
 use crate::tables::percentile::{bounded, range};
 use crate::tables::stream::{
-    buffers, columns, half_width, is_unreported, limit_of, point_cells, share_of_limit, typical_gap,
-    unit_of,
+    buffers, columns, half_width, is_unreported, limit_of, point_cells, share_of_limit,
+    typical_gap, unit_of,
 };
 use crate::tables::table::Table;
 use crate::units::grouped;

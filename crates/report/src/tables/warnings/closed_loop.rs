@@ -363,13 +363,17 @@ mod tests {
             stalled(file, true);
         });
         assert!(
-            found.contains("rely on the confidence bound") && !found.contains("every tested preload")
+            found.contains("rely on the confidence bound")
+                && !found.contains("every tested preload")
         );
         let never = warnings(|file| {
             file.plan.find = true;
             stalled(file, false);
         });
-        assert!(never.contains("every tested preload was too short"), "{never}");
+        assert!(
+            never.contains("every tested preload was too short"),
+            "{never}"
+        );
         assert!(!never.contains("rely on the confidence bound"), "{never}");
     }
 

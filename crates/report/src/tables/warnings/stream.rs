@@ -190,9 +190,8 @@ fn over_limit(rows: &[Row<'_>], those: Those<'_>, add: Add<'_>) {
         limit.map_or_else(String::new, |limit| limit.source.clone())
     };
     for way in [Way::In, Way::Out] {
-        let hit = |row: &Row<'_>| {
-            row.1.way == way && over(row) && doubtful(row) && !device_over(row)
-        };
+        let hit =
+            |row: &Row<'_>| row.1.way == way && over(row) && doubtful(row) && !device_over(row);
         let most = rows.iter().filter(|row| hit(row)).map(used);
         let most = most.fold(0.0, f64::max);
         add(those(&hit), &|hit| StreamWarning::OverLimit {
