@@ -4,7 +4,7 @@ use super::codes::Code;
 use super::echo::{self, EchoFinding};
 use super::few_samples::{self, FewSamples, Needed};
 use super::warning::Warning;
-use crate::units::{grouped, percent, time};
+use crate::units::{grouped, is_above_all, percent, time};
 use wiregauge_record::{
     Connect, Disturbance, Ending, HostPlan, PointSummary, Protocol, Schedule, Wait,
 };
@@ -169,10 +169,10 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         }
     });
     let used = |p: &PointSummary| p.limit.as_ref().map_or(0.0, |limit| limit.used);
-    let fullest = file.points.iter().filter(|p| is_above(used(p)));
+    let fullest = file.points.iter().filter(|p| is_above_all(used(p)));
     let fullest = fullest.max_by(|a, b| used(a).total_cmp(&used(b)));
     if let Some(limit) = fullest.and_then(|p| p.limit.as_ref()) {
-        add(indices(&|p| is_above(used(p))), &|points| {
+        add(indices(&|p| is_above_all(used(p))), &|points| {
             Found::AboveLimit {
                 points,
                 used: limit.used,
@@ -215,11 +215,6 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         });
     }
     warnings
-}
-
-/// True of a share that is printed as more than 100 %.
-pub(super) fn is_above(share: f64) -> bool {
-    share >= 1.000_05
 }
 
 /// Adds a warning about some points, made from their indices, if there are any.
