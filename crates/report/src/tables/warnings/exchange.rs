@@ -6,7 +6,7 @@ use super::few_samples::{self, FewSamples, Needed};
 use super::warning::Warning;
 use crate::units::{grouped, percent, time};
 use wiregauge_record::{
-    Connect, Disturbance, Ending, HostPlan, PointSummary, Protocol, Schedule, Wait,
+    Connect, Disturbance, Ending, HostPlan, PointSummary, Protocol, Schedule, Surplus, Wait,
 };
 use wiregauge_run::RunFile;
 
