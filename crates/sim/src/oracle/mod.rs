@@ -180,12 +180,27 @@ impl<'a> Oracle<'a> {
         }
     }
 
+    /// The line was quiet behind the first echo, or what came is too much.
+    fn end_quiet(&mut self, now_ns: u64) {
+        let is_open = self.rules.behind.is_open;
+        if self
+            .quiet_at_ns
+            .is_some_and(|at_ns| !is_open || now_ns >= at_ns)
+        {
+            self.quiet_at_ns = None;
+            let input = std::mem::take(&mut self.input);
+            self.input = self.rules.behind.close(input);
+            self.pace.first_ended(now_ns);
+        }
+    }
+
     /// What the engine says of the trial before the point, if it says that it is over.
     pub fn trial_ended(&mut self, now_ns: u64, trial: Option<BatchTrial>) -> Result<(), Fault> {
         let wrong = |what: String| Err(Fault::new(now_ns, what));
         if !self.pace.is_trying() || self.end.is_some() {
             return Ok(());
         }
+        self.end_quiet(now_ns);
         let Some(trial) = trial else {
             return match self.trial_failed {
                 true => wrong("an exchange of the trial went wrong, but it goes on".into()),
