@@ -169,7 +169,7 @@ fn streams_are_compared_way_by_way() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
     let stream = format!(
-        "stream {} --direction in,both --transfer 4k --settle 20ms --duration 300ms --rate 1MB/s",
+        "stream {} --direction in,both --transfer 4k --settle 20ms --duration 600ms --rate 1MB/s",
         server.address
     );
     measured(&desk, "one", &stream);

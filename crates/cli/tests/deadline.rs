@@ -209,7 +209,7 @@ fn what_makes_no_sense_is_said() {
 #[test]
 fn a_stream_and_a_loop_are_refused_with_where_to_look() {
     let desk = Desk::new();
-    desk.output("stream null:// --direction in --settle 10ms --duration 50ms");
+    desk.output("stream null:// --direction in --settle 10ms --duration 500ms");
     desk.wiregauge("deadline last --period 1ms")
         .assert()
         .code(2)

@@ -47,7 +47,7 @@ fn what_was_measured_before_a_device_disconnects_is_kept() {
             let desk = Desk::new();
             let (kind, address) = &every_kind(&desk)[kind];
             let server = desk.serve(&format!("{address} --disconnect-after {ANSWERED}"));
-            let flags = format!("--count 200 --timeout 50ms --depth {depth}");
+            let flags = format!("--count 200 --timeout 1s --give-up 2 --depth {depth}");
             let (run, ended) = desk.try_measure(&server.address, &flags);
             assert_eq!(ended.code, Some(3), "{kind}: {ended}");
             assert!(ended.stderr.contains(&server.address), "{kind}: {ended}");
