@@ -133,7 +133,7 @@ fn the_same_run_twice_shows_no_difference() {
 #[test]
 fn a_run_that_loses_exchanges_is_not_faster_for_it() {
     let desk = Desk::new();
-    let flags = "--count 300 --timeout 20ms --give-up 300";
+    let flags = "--count 200 --timeout 100ms --give-up 200";
     let sound = desk.serve("udp://:0 --service-time 2ms");
     exchanged(&desk, "sound", &sound.address, flags);
     let lossy = desk.serve("udp://:0 --drop 20%");
@@ -143,7 +143,7 @@ fn a_run_that_loses_exchanges_is_not_faster_for_it() {
     for name in ["p90", "p99"] {
         let tail = figure(&json, 0, name);
         assert!(
-            tail["difference"]["after"]["value"].as_f64() >= Some(20e6),
+            tail["difference"]["after"]["value"].as_f64() >= Some(100e6),
             "{tail}"
         );
         assert_ne!(tail["verdict"], "better", "{tail}");
@@ -176,7 +176,7 @@ fn streams_are_compared_way_by_way() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
     let stream = format!(
-        "stream {} --direction in,both --transfer 4k --settle 20ms --duration 300ms --rate 1MB/s",
+        "stream {} --direction in,both --transfer 4k --settle 20ms --duration 600ms --rate 1MB/s",
         server.address
     );
     measured(&desk, "one", &stream);

@@ -7,7 +7,7 @@ use common::{Desk, Server};
 use wiregauge_record::{Direction, Way};
 
 /// Short, but with hundreds of transfers on any machine; and patient where a busy one lets it wait.
-const SHORT: &str = "--duration 150ms --settle 30ms --timeout 10s";
+const SHORT: &str = "--duration 500ms --settle 30ms --timeout 10s";
 
 #[test]
 fn every_byte_arrives_once_on_every_link_with_flow_control() {

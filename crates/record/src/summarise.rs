@@ -193,6 +193,7 @@ impl Summariser {
             access: self.access.distribution(),
             transfer: self.transfer.distribution(),
             batch: None,
+            surplus: None,
             resources,
             disturbances: Vec::new(),
         }

@@ -117,9 +117,10 @@ codes! {
         "Use --protocol lines, which ends each request with a newline, or a protocol without line \
          ends in the device. If the device needs that long, there is nothing to do.";
     Surplus "W19": "Each echo has surplus bytes.",
-        "The device adds bytes of its own, such as a line end (println adds \\r\\n). They are counted as \
-         stray, and on one link for all exchanges they displace the later echoes, which count as \
-         corrupted.",
+        "The device adds bytes of its own, such as a line end (println adds \\r\\n). If the first two echoes \
+         are followed by the same 1 to 16 bytes, those are in no figure: RTT ends with the last byte of the \
+         echo. Others are counted as stray, and on one link for all exchanges they displace the later \
+         echoes, which count as corrupted.",
         "Use --protocol lines if the device answers with lines; otherwise let it send back what it \
          received and nothing else (write instead of println).";
     BytesLost "W20": "Bytes of a stream were lost.",

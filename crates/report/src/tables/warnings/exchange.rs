@@ -6,7 +6,7 @@ use super::few_samples::{self, FewSamples, Needed};
 use super::warning::Warning;
 use crate::units::{grouped, is_above_all, percent, time};
 use wiregauge_record::{
-    Connect, Disturbance, Ending, HostPlan, PointSummary, Protocol, Schedule, Wait,
+    Connect, Disturbance, Ending, HostPlan, PointSummary, Protocol, Schedule, Surplus, Wait,
 };
 use wiregauge_run::RunFile;
 
@@ -79,6 +79,8 @@ pub(in crate::tables) enum Found {
         /// How many; `None` where they displaced the later echoes, so that this is not known.
         bytes: Option<u64>,
     },
+    /// The same bytes followed each echo, and were told from it.
+    Followed { points: Vec<u32>, by: Surplus },
     /// A load ran.
     Load { cpu: u32, memory: u32 },
     /// A point is not whole.
@@ -90,6 +92,7 @@ impl From<EchoFinding> for Found {
         match found {
             EchoFinding::Silence { points, silence_ns } => Found::Silence { points, silence_ns },
             EchoFinding::Surplus { points, bytes } => Found::Surplus { points, bytes },
+            EchoFinding::Followed { points, by } => Found::Followed { points, by },
         }
     }
 }
@@ -520,6 +523,26 @@ impl Found {
                 ": the device adds them, such as the line end of println. Try --protocol lines, or write \
                  instead of println in the device.",
             ),
+            Found::Followed { points, by } => {
+                let bytes = match by.bytes.len() {
+                    1 => "1 extra byte".to_owned(),
+                    count => format!("{count} extra bytes"),
+                };
+                let who = match by.missing {
+                    0 => "each response carries".to_owned(),
+                    missing => format!("{} of {} responses carry", by.times, by.times + missing),
+                };
+                Warning::new(
+                    Code::Surplus,
+                    format!(
+                        "{who} {bytes}, {} ({})",
+                        echo::names_of(&by.bytes),
+                        named(points)
+                    ),
+                    ": RTT ends with the last byte of the echo, and the bytes behind it are in no figure. Use write \
+                     instead of println in the device, or --protocol lines.",
+                )
+            }
             Found::Load { cpu, memory } => load(*cpu, *memory),
             Found::Cut { points } => cut(points),
         }
