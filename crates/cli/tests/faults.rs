@@ -35,7 +35,7 @@ fn measure(kind: &str, faults: &str, flags: &str) -> Run {
     };
     let server = desk.serve(&format!("{address} {faults}"));
     let mut flags = format!("--count {COUNT} {flags}");
-    for (flag, value) in [("--in", "100"), ("--timeout", "1s")] {
+    for (flag, value) in [("--in", "100"), ("--timeout", "2s")] {
         if !flags.contains(flag) {
             flags.push_str(&format!(" {flag} {value}"));
         }
