@@ -178,7 +178,7 @@ fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
 
 impl Constraint {
     /// True if it bounds from below.
-    fn is_lower(&self) -> bool {
+    pub fn is_lower(&self) -> bool {
         matches!(self.relation, Relation::Above | Relation::AtLeast)
     }
 
