@@ -16,7 +16,7 @@ const NEAR_LIMIT: f64 = 0.9;
 
 /// What a narrow terminal does without.
 const SPARE: &[&str] = &[
-    "TRT mean",
+    "TRT",
     "n",
     "lost",
     "max",
@@ -59,7 +59,7 @@ fn table(points: &[PointSummary]) -> Table {
             "intended p99",
             typical(points, |p| p.from_intended.as_ref()),
         ),
-        false => ("TRT mean", typical(points, |p| p.trt.as_ref())),
+        false => ("TRT", typical(points, |p| p.trt.as_ref())),
     };
     let limit = points.iter().find_map(|p| p.limit.as_ref());
     let mut title = match intended {
@@ -68,7 +68,7 @@ fn table(points: &[PointSummary]) -> Table {
             unit.name(),
             other_unit.name()
         ),
-        false => format!("RTT in {}, TRT in {}", unit.name(), other_unit.name()),
+        false => format!("RTT in {}, mean TRT in {}", unit.name(), other_unit.name()),
     };
     let rest = ["n", "lost", "p50", "p99", "max", other, "exchanges/s"];
     let mut heads = columns(points, &rest);

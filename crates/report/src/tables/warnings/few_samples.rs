@@ -36,8 +36,8 @@ pub(in crate::tables) enum Missing {
     Few,
     /// The times drift.
     Drift,
-    /// Some of both.
-    Both,
+    /// One of both, or both.
+    FewOrDrift,
 }
 
 impl Missing {
@@ -46,12 +46,15 @@ impl Missing {
         match self {
             Missing::Few => "?: too few independent samples for this bound of the 95 % interval",
             Missing::Drift => "?: no bound of the 95 % interval, because the times drift",
-            Missing::Both => {
+            Missing::FewOrDrift => {
                 "?: too few independent samples for this bound of the 95 % interval, or drift"
             }
         }
     }
 }
+
+/// Samples that are worth an independent one, from which on they depend on each other strongly.
+const DEPENDENT: f64 = 3.0;
 
 /// Why these points have percentiles without bounds; `None` if all are bounded.
 pub(in crate::tables) fn missing(points: &[PointSummary]) -> Option<Missing> {
@@ -63,9 +66,11 @@ pub(in crate::tables) fn missing(points: &[PointSummary]) -> Option<Missing> {
     });
     open.map(|times| match drifts(times) {
         true => Missing::Drift,
+        // Of strong dependence, samples alone do not show whether it is a drift.
+        false if times.effective_n < times.n as f64 / DEPENDENT => Missing::FewOrDrift,
         false => Missing::Few,
     })
-    .reduce(|a, b| if a == b { a } else { Missing::Both })
+    .reduce(|a, b| if a == b { a } else { Missing::FewOrDrift })
 }
 
 /// What would be enough, in the flag that limits the run.
