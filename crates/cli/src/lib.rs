@@ -15,6 +15,7 @@ mod failure;
 mod hints;
 mod outcome;
 mod output;
+mod similar;
 #[cfg(feature = "loop")]
 mod stage_list;
 mod terminal;
