@@ -150,8 +150,11 @@ fn parse(text: &str, of: Of) -> Result<Constraint, String> {
         Of::Streams => "in.rate>1MB/s",
         _ => "p99<2ms",
     };
-    let no_relation =
-        || format!("the relation is missing: use FIGURE and <, <=, >, >= or = VALUE, such as {example}");
+    let no_relation = || {
+        format!(
+            "the relation is missing: use FIGURE and <, <=, >, >= or = VALUE, such as {example}"
+        )
+    };
     let at = text.find(['<', '>', '=']).ok_or_else(no_relation)?;
     let (sign, relation) = RELATIONS
         .into_iter()
@@ -207,7 +210,10 @@ fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
                 number.ok_or_else(|| wrong("a number per second", "500/s"))?,
             )
         }
-        Figure::AchievedDepth => (figure, positive(text).ok_or_else(|| wrong("a number", "3.5"))?),
+        Figure::AchievedDepth => (
+            figure,
+            positive(text).ok_or_else(|| wrong("a number", "3.5"))?,
+        ),
         Figure::Share(trouble) => match (percent(), whole()) {
             (Some(part), _) => (figure, part),
             (None, Some(number)) => (Figure::Count(trouble), number),

@@ -336,7 +336,15 @@ mod tests {
     fn every_name_that_is_read_is_listed_once() {
         let names = Figure::names();
         let listed = |name: &str| names.iter().filter(|known| *known == name).count();
-        for name in ["p99", "trt", "gap.p99.9", "host-gap.max", "lost", "stalls", "rate"] {
+        for name in [
+            "p99",
+            "trt",
+            "gap.p99.9",
+            "host-gap.max",
+            "lost",
+            "stalls",
+            "rate",
+        ] {
             assert_eq!(listed(name), 1, "{name}");
         }
         assert_eq!((listed("gap"), listed("p98")), (0, 0));

@@ -32,6 +32,7 @@ pub(crate) use no_tail::{Extent, no_tail};
 pub use places::Places;
 pub use table::Table;
 pub use warnings::{Explained, WARNINGS, Warning};
+pub(crate) use warnings::{Missing, missing};
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 
 use wiregauge_record::Conditions;

@@ -1,5 +1,6 @@
 //! What keeps a figure from being trusted, and the remedy in the flags that the user is using.
 
+use super::add;
 use super::codes::Code;
 use super::echo::{self, EchoFinding};
 use super::few_samples::{self, FewSamples};
@@ -149,13 +150,15 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
     let fullest = file.points.iter().filter(|p| is_above_all(used(p)));
     let fullest = fullest.max_by(|a, b| used(a).total_cmp(&used(b)));
     if let Some(limit) = fullest.and_then(|p| p.limit.as_ref()) {
-        add(&mut warnings, indices(&|p| is_above_all(used(p))), |points| {
-            Found::AboveLimit {
+        add(
+            &mut warnings,
+            indices(&|p| is_above_all(used(p))),
+            |points| Found::AboveLimit {
                 points,
                 used: limit.used,
                 source: limit.source.clone(),
-            }
-        });
+            },
+        );
     }
     // A whole period late: less is the delay of a timer.
     let behind = |p: &PointSummary| match (plan.schedule, &p.from_intended, &p.rtt) {
@@ -195,13 +198,6 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         });
     }
     warnings
-}
-
-/// Adds a warning about some points, if there are any.
-fn add(warnings: &mut Vec<Found>, points: Vec<u32>, make: impl FnOnce(Vec<u32>) -> Found) {
-    if !points.is_empty() {
-        warnings.push(make(points));
-    }
 }
 
 /// Warnings about what disturbed a run: for each row its index and what disturbed it.
@@ -481,11 +477,7 @@ impl Found {
                 };
                 Warning::new(
                     Code::Surplus,
-                    format!(
-                        "{who} {bytes}, {}{}",
-                        echo::names_of(&by.bytes),
-                        at(points)
-                    ),
+                    format!("{who} {bytes}, {}{}", echo::names_of(&by.bytes), at(points)),
                     ": RTT ends with the last byte of the echo, and the bytes behind it are in no figure. Use write \
                      instead of println in the device, or --protocol lines.",
                 )

@@ -31,7 +31,7 @@ pub(super) struct Scarcest {
 
 /// Why bounds are missing at these points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tables) enum Missing {
+pub(crate) enum Missing {
     /// The independent samples are too few.
     Few,
     /// The times drift.
@@ -41,6 +41,15 @@ pub(in crate::tables) enum Missing {
 }
 
 impl Missing {
+    /// Why there is no bound.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Missing::Few => "too few independent samples",
+            Missing::Drift => "the times drift",
+            Missing::FewOrDrift => "too few independent samples, or drift",
+        }
+    }
+
     /// What `?` means where bounds are missing for this reason.
     pub(in crate::tables) fn footnote(self) -> &'static str {
         match self {
@@ -57,7 +66,7 @@ impl Missing {
 const DEPENDENT: f64 = 3.0;
 
 /// Why these points have percentiles without bounds; `None` if all are bounded.
-pub(in crate::tables) fn missing(points: &[PointSummary]) -> Option<Missing> {
+pub(crate) fn missing(points: &[PointSummary]) -> Option<Missing> {
     let all = points.iter().flat_map(|p| [&p.rtt, &p.from_intended]);
     let open = all.flatten().filter(|times| {
         let all = [times.p50, times.p90, times.p99, times.p999];
