@@ -291,7 +291,7 @@ fn a_surplus_that_was_recognised_is_named_by_its_bytes() {
     let says = |file: &RunFile, begins: &str| {
         let found = lines(file, "W19");
         assert!(
-            found.len() == 1 && found[0].starts_with(begins),
+            found.len() == 1 && found[0].starts_with(&format!("{begins}: ")),
             "{found:?}"
         );
     };
@@ -301,11 +301,11 @@ fn a_surplus_that_was_recognised_is_named_by_its_bytes() {
         missing,
     };
     file.points[0].surplus = Some(of(b"\r\n", 0));
-    says(&file, "each response carries 2 extra bytes, CR LF (row 1)");
+    says(&file, "each response carries 2 extra bytes, CR LF");
     file.points[0].surplus = Some(of(b">", 0));
-    says(&file, "each response carries 1 extra byte, 0x3e (row 1)");
+    says(&file, "each response carries 1 extra byte, 0x3e");
     file.points[0].surplus = Some(of(b"\n", 3));
-    says(&file, "98 of 101 responses carry 1 extra byte, LF (row 1)");
+    says(&file, "98 of 101 responses carry 1 extra byte, LF");
 }
 
 #[test]
