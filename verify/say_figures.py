@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 
+import places
 from common import Checks, samples
 from exchange_figures import answers, measured
 
@@ -186,7 +187,7 @@ def check_finding(checks: Checks, run: dict, text: str, where: str) -> None:
         return rate["exchanges_s"] if len(sizes) == 1 else both
 
     if fastest:
-        named = [p for p in points if _is_at(fastest.group(1) or "", p["point"])]
+        named = places.named(fastest.group(1), points)
         most = max(carried(p) for p in points)
         best = max(named, key=carried, default=points[0])
         checks.that(carried(best) >= most * (1 - NEAR), "the fastest point is the fastest", here)
@@ -224,39 +225,6 @@ def _saturation(checks: Checks, finding: str, rates: dict, here: str) -> None:
         checks.that(true, "not saturated up to the depth said", f"{here}; {rates}")
 
 
-def _is_at(place: str, point: dict) -> bool:
-    """Whether `IN 48 B, depth 4` is true of a point."""
-    for name, key in (("OUT", "out_bytes"), ("IN", "in_bytes"), ("depth", "depth")):
-        said = re.search(rf"\b{name} (\d+)", place)
-        if said and int(said.group(1)) != point[key]:
-            return False
-    same = re.match(r"(?:link [^,]*, )?(\d+) B", place)
-    if same and int(same.group(1)) != point["out_bytes"]:
-        return False
-    link = re.search(r"link (\d+) (alone|together)", place)
-    return not link or (int(link.group(1)), link.group(2) == "together") == (
-        point["link"],
-        point["together"],
-    )
-
-
-def _named(text: str, points: list[dict]) -> int:
-    """How many points a warning names: `IN 48 B, depth 1 and 4`, `7 of 12 points`, or all."""
-    place = re.search(r"\(((?:all points|\d+ of|link|OUT|IN|depth|\d+[^)]* B)[^)]*)\)", text)
-    if not place or place.group(1) == "all points":
-        return len(points)
-    many = re.match(r"(\d+) of (\d+) points", place.group(1))
-    if many:
-        return int(many.group(1))
-    several = r"{0}(?:(?:, | and ){0})*"
-    link, number = several.format(r"link \d+ \w+"), several.format(r"\d+")
-    total = 0
-    for group in place.group(1).split("; "):
-        lists = re.findall(rf"{link}|{number}", group)
-        total += max(len(re.split(", | and ", one)) for one in lists)
-    return total
-
-
 def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
     """A warning names as many points as have what it warns of."""
     points = run["points"]
@@ -277,7 +245,10 @@ def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
         here = f"{where}, {code}: {said.get(code)}"
         checks.that((code in said) == bool(rows), f"warning {code} where it belongs", here)
         if code in said and rows:
-            same = _named(said[code], points) == len(rows)
+            place = places.place_in(said[code])
+            named = places.named(place, points)
+            few = places.counted(place)
+            same = few == len(rows) if few else named == rows
             checks.that(same, f"warning {code} names its points", here)
     if "W01" in said:
         worst = max(
