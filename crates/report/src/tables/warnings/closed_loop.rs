@@ -1,9 +1,8 @@
 //! What keeps a loop's figures from being trusted, and the remedy in the flags that the user is using.
 
-use super::add;
 use super::codes::Code;
 use super::exchange::{self as warnings, named};
-use super::warning::Warning;
+use super::warning::{Warning, add};
 use crate::units::{percent, time};
 use wiregauge_record::{Aim, DeviceLate, Disturbance, Ending, LoopSummary, LoopWait, Verified};
 use wiregauge_run::{Loop, RunFile};

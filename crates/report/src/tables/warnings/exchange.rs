@@ -1,10 +1,9 @@
 //! What keeps a figure from being trusted, and the remedy in the flags that the user is using.
 
-use super::add;
 use super::codes::Code;
 use super::echo::{self, EchoFinding};
 use super::few_samples::{self, FewSamples};
-use super::warning::Warning;
+use super::warning::{Warning, add};
 use crate::units::{grouped, is_above_all, percent, time};
 use wiregauge_record::{
     Connect, Disturbance, Ending, HostPlan, PointSummary, Protocol, Schedule, Surplus, Wait,

@@ -17,13 +17,6 @@ use super::flow_rows::Row;
 use super::places::Places;
 use wiregauge_run::{Loop, RunFile, Stream};
 
-/// Adds a warning about some points or rows, if there are any.
-fn add<W>(found: &mut Vec<W>, places: Vec<u32>, make: impl FnOnce(Vec<u32>) -> W) {
-    if !places.is_empty() {
-        found.push(make(places));
-    }
-}
-
 /// What was reported at the start of a run.
 pub(super) fn of_start(remarks: &[String]) -> impl Iterator<Item = Warning> {
     remarks

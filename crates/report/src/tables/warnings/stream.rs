@@ -1,10 +1,9 @@
 //! What keeps a stream's figures from being trusted, and the remedy in the flags that the user is
 //! using.
 
-use super::add;
 use super::codes::Code;
 use super::exchange::{self as warnings, named};
-use super::warning::Warning;
+use super::warning::{Warning, add};
 use crate::tables::flow_rows::Row;
 use crate::tables::limit_share::LimitShare;
 use crate::tables::stream::is_unreported;
