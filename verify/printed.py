@@ -10,6 +10,8 @@ from common import Checks, wiregauge
 
 #: Nanoseconds of a unit.
 TIME = {"us": 1e3, "ms": 1e6}
+#: A percentile whose bound is further away than this part of it has its interval beside it.
+ROUGH = 0.2
 #: Bytes a second of a unit.
 RATE = {"kB/s": 1e3, "MB/s": 1e6}
 
@@ -77,16 +79,17 @@ def check_cell(checks: Checks, cell: str, value, scale: float, what: str, where:
 
 
 def check_percentile(checks: Checks, cell: str, estimate, scale, what, where) -> None:
-    """A percentile without an upper bound is marked: `>=47.70`, or `47.70 (10.92 .. ?)`."""
+    """A percentile has its interval if a bound is missing or far: `47.70 (10.92 .. ?)`."""
     if estimate is None:
         check_cell(checks, cell, None, scale, what, where)
         return
     check_cell(checks, cell, estimate["value"], scale, what, where)
-    marked = cell.startswith(">=") or cell.endswith("?)")
-    unbounded = estimate["high"] is None
-    checks.that(
-        marked == unbounded, "table: mark of a missing bound", f"{where}: {cell}, {estimate}"
-    )
+    here = f"{where}: {cell}, {estimate}"
+    value, low, high = (estimate[name] for name in ("value", "low", "high"))
+    checks.that(cell.endswith("?)") == (high is None), "table: mark of a missing bound", here)
+    far = any(bound is not None and abs(bound - value) > ROUGH * value for bound in (low, high))
+    rough = high is None or far
+    checks.that((" (" in cell) == rough, "table: interval of a rough percentile", here)
 
 
 def check_percent(checks: Checks, cell: str, share: float, what: str, where: str) -> None:
@@ -165,8 +168,7 @@ def check_exchange(checks: Checks, run: dict, text: str, where: str) -> None:
                 rate = point["throughput"]
                 cells = [
                     ("achieved", 0, plain, point["achieved_depth"], 1),
-                    ("R", 0, plain, point["point"]["depth"] - 1, 1),
-                    ("TRT", 0, plain, _value(trt, "mean"), scale),
+                    ("TRT mean", 0, plain, _value(trt, "mean"), scale),
                     ("SD", 0, plain, _pick(trt, "sd"), scale),
                     ("p99", 0, quantile, _pick(trt, "p99"), scale),
                     ("exchanges/s", 0, plain, rate["exchanges_s"], 1),

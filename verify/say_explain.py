@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 
+import places
 from common import Checks, samples
 from exchange_figures import answers, by_request, measured, trt
 from say_figures import intervals, percentages
@@ -172,12 +173,8 @@ def check_shallow(checks: Checks, run: dict, full: str, path, where: str) -> Non
     said = re.search(r"^warning W04: (.*(?:\n  .*)*)", full, re.MULTILINE)
     if not said:
         return
-    rows = re.search(r"\brows? (\d+(?:, \d+)*)", said.group(1))
-    named_rows = [int(row) for row in rows.group(1).split(", ")] if rows else []
-    if "rows, from row" in said.group(1):
-        named_rows = [point["point"]["index"] + 1 for point in run["points"]]
-    points = [point for point in run["points"] if point["point"]["index"] + 1 in named_rows]
-    checks.that(bool(points), "W04 names its rows", f"{where}: {said.group(1)}")
+    points = places.named(places.place_in(said.group(1)), run["points"])
+    checks.that(bool(points), "W04 names its points", f"{where}: {said.group(1)}")
     for point in points:
         depth = point["point"]["depth"]
         rows = by_request(measured(samples(path, point["point"]["index"])))

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 
+import places
 from common import Checks, samples
 from exchange_figures import answers, measured
 
@@ -177,7 +178,7 @@ def check_finding(checks: Checks, run: dict, text: str, where: str) -> None:
         if said.group(2):
             same = same and int(said.group(2).replace(",", "")) == all_
         checks.that(same, "lost as said", f"{here}; {lost} of {all_}")
-    row = re.search(r"fastest .*? \(row (\d+)\)", finding)
+    fastest = re.search(r"fastest [^;(]*(?:\(([^)]*)\))?", finding)
 
     def carried(p):
         sizes = {(q["point"]["out_bytes"], q["point"]["in_bytes"]) for q in points}
@@ -185,15 +186,19 @@ def check_finding(checks: Checks, run: dict, text: str, where: str) -> None:
         both = rate["out_bytes_s"] + rate["in_bytes_s"]
         return rate["exchanges_s"] if len(sizes) == 1 else both
 
-    if row:
-        best = next(p for p in points if p["point"]["index"] + 1 == int(row.group(1)))
+    if fastest:
+        named = places.named(fastest.group(1), points)
         most = max(carried(p) for p in points)
-        checks.that(carried(best) >= most * (1 - NEAR), "the fastest row is the fastest", here)
+        best = max(named, key=carried, default=points[0])
+        checks.that(carried(best) >= most * (1 - NEAR), "the fastest point is the fastest", here)
         sizes = ("out_bytes", "in_bytes", "link", "together")
         alike = [p for p in points if all(p["point"][k] == best["point"][k] for k in sizes)]
         rates = {p["point"]["depth"]: p["throughput"]["exchanges_s"] for p in alike}
         _saturation(checks, finding, rates, here)
-    said = re.search(r"p99(?: from the intended start)? (\S+?)(?: to (\S+))? (us|ms)\b", finding)
+    number, interval = r"([\d.]+)", r"(?: \([^)]*\))?"
+    said = re.search(
+        rf"p99(?: from the intended start)? {number}(?: to {number})?{interval} (us|ms)\b", finding
+    )
     key = "from_intended" if "intended" in finding else "rtt"
     p99 = [p[key]["p99"]["value"] for p in points if p[key]]
     if said and p99:
@@ -220,17 +225,8 @@ def _saturation(checks: Checks, finding: str, rates: dict, here: str) -> None:
         checks.that(true, "not saturated up to the depth said", f"{here}; {rates}")
 
 
-def _rows(text: str) -> int | None:
-    """How many rows a warning names."""
-    many = re.search(r"(\d+) rows, from row", text)
-    if many:
-        return int(many.group(1))
-    few = re.search(r"\brows? (\d+(?:, \d+)*)", text)
-    return len(few.group(1).split(", ")) if few else None
-
-
 def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
-    """The rows that a warning names are those that have what it warns of, and all of them."""
+    """A warning names as many points as have what it warns of."""
     points = run["points"]
     said = {}
     for match in re.finditer(r"^warning (W\d+): (.*(?:\n  .*)*)", text, re.MULTILINE):
@@ -249,7 +245,11 @@ def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
         here = f"{where}, {code}: {said.get(code)}"
         checks.that((code in said) == bool(rows), f"warning {code} where it belongs", here)
         if code in said and rows:
-            checks.that(_rows(said[code]) == len(rows), f"warning {code} names its rows", here)
+            place = places.place_in(said[code])
+            named = places.named(place, points)
+            few = places.counted(place)
+            same = few == len(rows) if few else named == rows
+            checks.that(same, f"warning {code} names its points", here)
     if "W01" in said:
         worst = max(
             (p["counts"]["lost"] + p["counts"]["late"]) / max(1, p["counts"]["exchanges"])

@@ -1,5 +1,6 @@
 //! What `explain --predict` was asked for: read from the command line, completed from the run.
 
+use crate::similar::did_you_mean;
 use crate::values;
 use wiregauge_explain::Modelled;
 use wiregauge_model::{Figures, Setting};
@@ -48,10 +49,19 @@ pub fn parse(text: &str) -> Result<Asked, String> {
     };
     for part in text.split(',') {
         let wrong = || {
-            format!(
-                "unknown setting `{part}`: use out=, in=, depth= for exchanges, transfer=, queue=, direction= \
-                 for streams, such as in=3000,depth=3"
-            )
+            let name = part.split('=').next().unwrap_or_default();
+            let mut names: Vec<&str> = KEYS.iter().map(|(name, _)| *name).collect();
+            names.push("direction");
+            let hint = match part.contains('=') {
+                true => did_you_mean(name, &names),
+                false => None,
+            };
+            let uses = || {
+                ": use out=, in=, depth= for exchanges, transfer=, queue=, direction= for streams, such as \
+                 in=3000,depth=3"
+                    .to_owned()
+            };
+            format!("unknown setting `{part}`{}", hint.unwrap_or_else(uses))
         };
         let (name, value) = part.split_once('=').ok_or_else(wrong)?;
         if name == "direction" {

@@ -1,8 +1,11 @@
 //! Limits as they are typed: a figure, a relation and a value with its unit, such as `p99<2ms`,
 //! `in.rate>1MB/s` or `lost=0`. Of `--require`, and of `tune --subject-to`.
 
+use crate::similar::did_you_mean;
 use crate::values;
-use wiregauge_record::{Figure, FlowSummary, OF_EXCHANGES, OF_STREAMS, PointSummary, Unit, Way};
+use wiregauge_record::{
+    Figure, FlowSummary, OF_EXCHANGES, OF_STREAMS, PointSummary, Times, Unit, Way,
+};
 
 /// What must hold of a figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,85 +50,123 @@ const RELATIONS: [(&str, Relation); 5] = [
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Constraints(pub Vec<Constraint>);
 
+/// Whose figures may be limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    Exchanges,
+    Streams,
+    Either,
+}
+
+impl Of {
+    fn has(self, figure: Figure) -> bool {
+        match self {
+            Of::Exchanges => figure.is_of_exchanges(),
+            Of::Streams => figure.is_of_streams(),
+            Of::Either => true,
+        }
+    }
+
+    /// What to say of a name that is no figure.
+    fn unknown(self, name: &str) -> String {
+        let mut names = Figure::names();
+        names.retain(|name| Figure::parse(name).is_some_and(|figure| self.has(figure)));
+        let hint = did_you_mean(name, &names).unwrap_or_else(|| match self {
+            Of::Exchanges => format!("; figures are {OF_EXCHANGES}"),
+            Of::Streams => format!("; figures are {OF_STREAMS}"),
+            Of::Either => {
+                format!("; exchanges have {OF_EXCHANGES}; streams have {OF_STREAMS}")
+            }
+        });
+        format!("unknown figure `{name}`{hint}")
+    }
+}
+
 /// A limit of `exchange --require`: `p99<2ms`, `lost<0.1%`.
 pub fn of_exchanges(text: &str) -> Result<Constraint, String> {
-    let wrong = |why: &str| {
-        format!(
-            "`{text}` is not a valid limit: {why} (FIGURE<VALUE; figures are {OF_EXCHANGES}; such as p99<2ms, \
-             lost<0.1% or in-throughput>1MB/s)"
-        )
-    };
-    let limit = parse(text).map_err(|why| wrong(&why))?;
+    let limit = parse(text, Of::Exchanges)?;
     if limit.way.is_some() || !limit.figure.is_of_exchanges() {
-        return Err(wrong("that is a figure of streams"));
+        let name = name_of(text);
+        return Err(format!("`{name}` is a figure of streams, not of exchanges"));
     }
-    // A slip of the keyboard: nobody wants an answer to take long.
-    if limit.figure.unit() == Unit::Time && limit.is_lower() {
-        return Err(wrong("a time needs an upper limit (< or <=)"));
-    }
-    Ok(limit)
+    upper_if_time(limit)
 }
 
 /// A limit of `stream --require`: `in.rate>1MB/s`, `lost=0`, `gap.max<5ms`.
 pub fn of_streams(text: &str) -> Result<Constraint, String> {
-    let wrong = |why: &str| {
-        format!(
-            "`{text}` is not a valid limit: {why} ([in.|out.]FIGURE and <, <=, >, >= or = VALUE; figures are \
-             {OF_STREAMS}; such as in.rate>1MB/s, lost=0, gap.max<5ms)"
-        )
-    };
-    let limit = parse(text).map_err(|why| wrong(&why))?;
-    match limit.figure.is_of_streams() {
-        true => Ok(limit),
-        false => Err(wrong("streams have no such figure")),
+    let limit = parse(text, Of::Streams)?;
+    if limit.figure.is_of_streams() {
+        return Ok(limit);
     }
+    let instead = match limit.figure {
+        Figure::Time(Times::Answer, _) => {
+            format!(": use gap.{0} or transfer.{0}", limit.figure)
+        }
+        _ => String::new(),
+    };
+    let name = name_of(text);
+    Err(format!(
+        "`{name}` is a figure of exchanges, not of streams{instead}"
+    ))
 }
 
 /// Constraints of `tune`, of exchanges or of streams: `rtt.p99.9 < 2ms, lost = 0`.
 pub fn several(text: &str) -> Result<Constraints, String> {
-    let wrong = |part: &str, why: &str| {
-        format!(
-            "`{part}` is not a valid constraint: {why} (FIGURE and <, <=, >, >= or = VALUE, such as p99<10ms, \
-             lost=0 or in-throughput>1MB/s; docs/tune.md lists the figures)"
-        )
-    };
     let one = |part: &str| {
-        let found = parse(part).map_err(|why| wrong(part.trim(), &why))?;
+        let wrong = |why: String| format!("`{}`: {why}", part.trim());
+        let found = parse(part, Of::Either).map_err(wrong)?;
         if found.relation == Relation::Equal && found.value != 0.0 {
-            return Err(wrong(
-                part.trim(),
-                "a measured value never equals a limit exactly: use <= or >=",
-            ));
+            let why = "a measured value never equals a limit exactly: use <= or >=";
+            return Err(wrong(why.into()));
         }
-        if found.figure.unit() == Unit::Time && found.is_lower() {
-            return Err(wrong(part.trim(), "a time needs an upper limit (< or <=)"));
-        }
-        Ok(found)
+        upper_if_time(found).map_err(wrong)
     };
     let all: Result<Vec<Constraint>, String> = text.split(',').map(one).collect();
     Ok(Constraints(all?))
 }
 
-/// A figure by its name, with what to say of a wrong one.
-pub fn figure(text: &str) -> Result<Figure, String> {
-    Figure::parse(text.trim()).ok_or_else(|| {
-        format!("unknown figure `{text}`: exchanges have {OF_EXCHANGES}; streams have {OF_STREAMS}")
-    })
+/// A slip of the keyboard: nobody wants an answer to take long.
+fn upper_if_time(limit: Constraint) -> Result<Constraint, String> {
+    match limit.figure.unit() == Unit::Time && limit.is_lower() {
+        true => Err("a time needs an upper limit: use < or <=".into()),
+        false => Ok(limit),
+    }
 }
 
-fn parse(text: &str) -> Result<Constraint, String> {
-    let at = text.find(['<', '>', '=']).ok_or("<, > or = is missing")?;
+/// A figure by its name, with what to say of a wrong one.
+pub fn figure(text: &str) -> Result<Figure, String> {
+    let name = text.trim();
+    Figure::parse(name).ok_or_else(|| Of::Either.unknown(name))
+}
+
+/// The name of the figure that is limited.
+fn name_of(text: &str) -> &str {
+    let end = text.find(['<', '>', '=']).unwrap_or(text.len());
+    text[..end].trim()
+}
+
+fn parse(text: &str, of: Of) -> Result<Constraint, String> {
+    let example = match of {
+        Of::Streams => "in.rate>1MB/s",
+        _ => "p99<2ms",
+    };
+    let no_relation = || {
+        format!(
+            "the relation is missing: use FIGURE and <, <=, >, >= or = VALUE, such as {example}"
+        )
+    };
+    let at = text.find(['<', '>', '=']).ok_or_else(no_relation)?;
     let (sign, relation) = RELATIONS
         .into_iter()
         .find(|(sign, _)| text[at..].starts_with(sign))
-        .ok_or("<, > or = is missing")?;
+        .ok_or_else(no_relation)?;
     let (name, value) = (text[..at].trim(), text[at + sign.len()..].trim());
     let (way, name) = match name.split_once('.') {
         Some(("in", rest)) => (Some(Way::In), rest),
         Some(("out", rest)) => (Some(Way::Out), rest),
         _ => (None, name),
     };
-    let figure = Figure::parse(name).ok_or("unknown figure")?;
+    let figure = Figure::parse(name).ok_or_else(|| of.unknown(name))?;
     let (figure, value) = valued(figure, value)?;
     if way.is_some() && !figure.is_of_streams() {
         return Err("only streams have directions".into());
@@ -150,10 +191,13 @@ fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
         let number = text.trim().parse::<f64>().ok();
         number.filter(|number| number.is_finite() && *number >= 0.0)
     };
+    let wrong = |what: &str, such_as: &str| {
+        format!("`{text}` is not {what}: use a value such as {such_as}")
+    };
     Ok(match figure {
         Figure::Time(..) => (figure, values::duration(text)?.as_nanos() as f64),
         Figure::Rate(_) => (figure, values::byte_rate(text)?.0 as f64),
-        Figure::LimitUsed => (figure, percent().ok_or("its value must be in %")?),
+        Figure::LimitUsed => (figure, percent().ok_or_else(|| wrong("a share", "90%"))?),
         Figure::Exchanges => {
             let number = text.strip_suffix("/s").and_then(|number| {
                 match number.trim_end().strip_suffix(['k', 'K']) {
@@ -163,22 +207,25 @@ fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
             });
             (
                 figure,
-                number.ok_or("its value must be a rate, such as 500/s")?,
+                number.ok_or_else(|| wrong("a number per second", "500/s"))?,
             )
         }
-        Figure::AchievedDepth => (figure, positive(text).ok_or("its value must be a number")?),
+        Figure::AchievedDepth => (
+            figure,
+            positive(text).ok_or_else(|| wrong("a number", "3.5"))?,
+        ),
         Figure::Share(trouble) => match (percent(), whole()) {
             (Some(part), _) => (figure, part),
             (None, Some(number)) => (Figure::Count(trouble), number),
-            (None, None) => return Err("its value must be in % or a whole number".into()),
+            (None, None) => return Err(wrong("a share or a whole number", "0.1% or 0")),
         },
-        Figure::Count(_) => (figure, whole().ok_or("its value must be a whole number")?),
+        Figure::Count(_) => (figure, whole().ok_or_else(|| wrong("a whole number", "0"))?),
     })
 }
 
 impl Constraint {
     /// True if it bounds from below.
-    fn is_lower(&self) -> bool {
+    pub fn is_lower(&self) -> bool {
         matches!(self.relation, Relation::Above | Relation::AtLeast)
     }
 
@@ -222,7 +269,7 @@ impl Constraint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wiregauge_record::{Carried, Part, Times, Trouble};
+    use wiregauge_record::{Carried, Part, Trouble};
 
     #[test]
     fn limits_name_a_figure_and_a_value() {
@@ -243,6 +290,42 @@ mod tests {
         ] {
             assert!(of_exchanges(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn an_error_is_short_and_says_what_to_use() {
+        let exchanges = |text: &str| of_exchanges(text).unwrap_err();
+        let unknown = "unknown figure `p98`; did you mean p90 or p99?";
+        assert_eq!(exchanges("p98<2ms"), unknown);
+        assert_eq!(
+            exchanges("rtt.p9<2ms"),
+            "unknown figure `rtt.p9`; did you mean rtt.p90 or rtt.p99?"
+        );
+        assert_eq!(
+            exchanges("gap.p99<2ms"),
+            "`gap.p99` is a figure of streams, not of exchanges"
+        );
+        let listed = exchanges("speed>2");
+        assert!(
+            listed.starts_with("unknown figure `speed`; figures are p50, p90"),
+            "{listed}"
+        );
+        assert_eq!(
+            exchanges("lost<2ms"),
+            "`2ms` is not a share or a whole number: use a value such as 0.1% or 0"
+        );
+        assert_eq!(
+            of_streams("p99<5ms").unwrap_err(),
+            "`p99` is a figure of exchanges, not of streams: use gap.p99 or transfer.p99"
+        );
+        assert_eq!(
+            several("lost=0, p98<2ms").unwrap_err(),
+            format!("`p98<2ms`: {unknown}")
+        );
+        assert_eq!(
+            figure("throughputt").unwrap_err(),
+            "unknown figure `throughputt`; did you mean throughput?"
+        );
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub fn parse(text: &str) -> Result<DeadlineLimit, String> {
                     .ok_or_else(|| wrong("the number of cycles must be a positive whole number"))?,
             )
         }
-        _ => return Err(wrong("unknown figure")),
+        other => return Err(wrong(&format!("unknown figure `{other}`"))),
     };
     Ok(DeadlineLimit {
         text: text.to_owned(),

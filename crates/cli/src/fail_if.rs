@@ -1,5 +1,6 @@
 //! `--fail-if` of `wiregauge compare`: a difference that must not be there.
 
+use crate::similar::did_you_mean;
 use crate::values;
 use wiregauge_compare::{
     Better, Compared, ComparedPoint, Comparison, Key, Unit, Unmatched, Verdict,
@@ -71,9 +72,15 @@ const KEYS: &[&str] = &[
 pub fn figure(text: &str) -> Result<String, String> {
     let text = text.trim();
     let wrong = || {
+        let all = || {
+            format!(
+                ": use one of {}, below(2ms), buffer(24MB/s)",
+                NAMES.join(", ")
+            )
+        };
         format!(
-            "unknown figure `{text}`: use one of {}, below(2ms), buffer(24MB/s)",
-            NAMES.join(", ")
+            "unknown figure `{text}`{}",
+            did_you_mean(text, NAMES).unwrap_or_else(all)
         )
     };
     let argument = |name: &str| {
@@ -153,7 +160,8 @@ fn filter(text: &str) -> Result<Vec<(String, String)>, String> {
             .ok_or_else(|| format!("`{}` is not a point", part.trim()))?;
         let (name, value) = (name.trim(), value.trim());
         if !KEYS.contains(&name) {
-            return Err(format!("`{name}` is not one of {}", KEYS.join(", ")));
+            let hint = did_you_mean(name, KEYS).unwrap_or_default();
+            return Err(format!("`{name}` is not one of {}{hint}", KEYS.join(", ")));
         }
         // Sizes may be written as in a plan.
         let value = values::size(value).map_or_else(|_| value.to_owned(), |size| size.to_string());

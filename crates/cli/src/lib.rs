@@ -12,8 +12,10 @@ mod deadline_limit;
 mod declared;
 mod fail_if;
 mod failure;
+mod hints;
 mod outcome;
 mod output;
+mod similar;
 #[cfg(feature = "loop")]
 mod stage_list;
 mod terminal;
@@ -44,7 +46,7 @@ pub fn main(words: Vec<OsString>, program: Vec<OsString>) -> u8 {
     if let Some(topic) = commands::warning_help::topic(&words) {
         return code(commands::warning_help::run(topic, &session));
     }
-    let arguments = match args::Arguments::try_parse_from(&words) {
+    let arguments = match parsed(&words) {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are such errors too, and go to standard output.
@@ -56,6 +58,12 @@ pub fn main(words: Vec<OsString>, program: Vec<OsString>) -> u8 {
     // What calls this may end the process in its own way, which need not look after our buffers.
     let _ = std::io::stdout().flush();
     code(ended)
+}
+
+fn parsed(words: &[OsString]) -> Result<args::Arguments, clap::Error> {
+    let command = words.get(1).and_then(|word| word.to_str());
+    args::Arguments::try_parse_from(words)
+        .map_err(|error| hints::with_hint(error, command.unwrap_or_default()))
 }
 
 fn code(ended: anyhow::Result<Outcome>) -> u8 {
@@ -83,6 +91,6 @@ pub fn call(words: &[OsString], caller: &dyn Caller) -> Result<Outcome, Failure>
     let words: Vec<OsString> = std::iter::once(OsString::from("wiregauge"))
         .chain(words.iter().cloned())
         .collect();
-    let arguments = args::Arguments::try_parse_from(&words).map_err(|e| Failure::of_words(&e))?;
+    let arguments = parsed(&words).map_err(|e| Failure::of_words(&e))?;
     commands::run(arguments, &Session::new(caller, &words)).map_err(|e| Failure::of_command(&e))
 }

@@ -140,7 +140,7 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
     let model = [
         "Link model",
         "fixed time per exchange (depth 1)",
-        "leave-one-out error %",
+        "cross-validated error %",
     ];
     // On a busy machine the points may scatter too much for a model.
     match explained["models"][0]["why_not"].as_str() {

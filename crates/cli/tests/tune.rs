@@ -520,7 +520,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
         ),
         (
             "--minimise trt --subject-to lost<2ms",
-            "in % or a whole number",
+            "not a share or a whole number",
         ),
         ("--minimise trt --subject-to p98<2ms", "unknown figure"),
         ("--minimise trt --subject-to trt=2ms", "<= or >="),

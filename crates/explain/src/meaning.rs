@@ -100,7 +100,7 @@ pub(crate) fn too_few(model: &LinkModel, figures: &Figures, noun: &Noun) -> Opti
             format!("{points} points for {parameters} parameters")
         }
         Some(off) if off > KNOWN && describes(figures) => {
-            format!("leave-one-out error {} (median)", percent(off))
+            format!("cross-validated error {} (median)", percent(off))
         }
         _ => return None,
     };
@@ -429,7 +429,7 @@ fn quality(figures: &Figures, noun: &Noun, asked: &[Asked]) -> String {
         );
     }
     let typical = left_out(figures)
-        .map(|typical| format!("; leave-one-out error {} (median)", percent(typical)));
+        .map(|typical| format!("; cross-validated error {} (median)", percent(typical)));
     format!(
         "maximum error {}, at {at}{}",
         percent(figures.worst),

@@ -346,7 +346,7 @@ fn a_model_that_does_not_predict_its_own_points_rests_on_too_few() {
     let modelled = of_flows(&points);
     let why = modelled.why_not.as_ref().unwrap();
     assert!(
-        why.starts_with("too few points for a model (leave-one-out error "),
+        why.starts_with("too few points for a model (cross-validated error "),
         "{why}"
     );
     assert!(modelled.words.is_empty(), "{:?}", modelled.words);

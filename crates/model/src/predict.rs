@@ -138,11 +138,11 @@ impl fmt::Display for How {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             How::EachLeftOut { settings } => {
-                write!(f, "from the leave-one-out errors of {settings} points")
+                write!(f, "from the cross-validated errors of {settings} points")
             }
             How::GroupsLeftOut { settings, groups } => write!(
                 f,
-                "from the leave-one-group-out errors of {settings} points ({} other groups)",
+                "from the cross-validated errors of {settings} points ({} other groups)",
                 groups - 1
             ),
             How::Beyond { beyond } => write!(f, "no prediction interval: {}", beyond.say("depth")),

@@ -148,6 +148,12 @@ pub(crate) fn is_above_all(share: f64) -> bool {
     share >= 1.000_05
 }
 
+/// Rounded up to two digits: enough where "about" is said of it.
+pub fn rounded_up(value: f64) -> u64 {
+    let step = 10_f64.powf((value.log10().floor() - 1.0).max(0.0));
+    ((value / step).ceil() * step) as u64
+}
+
 /// A part of 1 in percent.
 pub fn percent(part: f64) -> String {
     // 99.996 % of the exchanges is not all of them.
@@ -164,6 +170,13 @@ pub fn percent(part: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_digits_are_kept_and_nothing_is_promised_that_is_too_few() {
+        for (value, rounded) in [(3.2, 4), (44.1, 45), (483.0, 490), (5_801.0, 5_900)] {
+            assert_eq!(rounded_up(value), rounded);
+        }
+    }
 
     #[test]
     fn a_share_is_rounded_to_all_or_nothing_only_if_it_is() {

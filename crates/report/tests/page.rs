@@ -65,15 +65,13 @@ fn the_summary_comes_first_then_figures_tables_and_conditions() {
     let dir = tempfile::tempdir().unwrap();
     let subjects = [subject("run", exchange(&dir.path().join("run"), 4, 500))];
     let drawn = figures::of(&subjects);
+    let mut figures = Table::new("What differs", &["point"]);
+    figures.row(vec!["none".into()]);
     let comparison = ComparisonTables {
         heading: vec!["before <b>: one".into(), "after: other".into()],
         words: vec!["No difference shown in 1 figure.".into()],
         changed: None,
-        figures: Table {
-            title: "What differs".into(),
-            columns: vec!["point".into()],
-            rows: vec![vec!["none".into()]],
-        },
+        figures,
         caveat: Some("One run per side".into()),
         ..ComparisonTables::default()
     };

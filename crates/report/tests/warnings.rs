@@ -202,12 +202,13 @@ fn answered(sequence: u64) -> u64 {
 
 #[test]
 fn echoes_after_a_constant_silence_are_named_and_lines_are_suggested() {
-    let file = echo(BOARD, &[&timeout, &answered], 0);
+    let mut file = echo(BOARD, &[&timeout, &answered], 0);
+    file.points[1].point.depth = 4;
     let found = lines(&file, "W18");
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(
         found[0].starts_with("echoes come only after a constant silence of 298.")
-            && found[0].contains("(row 1)")
+            && found[0].contains(" (depth 1): ")
             && found[0].contains("Try --protocol lines"),
         "{found:?}"
     );
@@ -254,7 +255,7 @@ fn echoes_that_all_come_after_the_timeout_are_named() {
     file.points[0] = late.finish(Ending::Complete, 0, None, ResourceUse::default());
     let found = lines(&file, "W18");
     assert!(
-        found.len() == 1 && found[0].starts_with("all echoes came after the timeout (row 1)"),
+        found.len() == 1 && found[0].starts_with("all echoes came after the timeout: a device"),
         "{found:?}"
     );
 }
@@ -264,7 +265,7 @@ fn a_constant_surplus_of_each_echo_is_named_and_other_stray_bytes_are_not() {
     for stray in [200, 198, 202] {
         let found = lines(&echo(BOARD, &[&answered], stray), "W19");
         assert!(
-            found.len() == 1 && found[0].starts_with("each echo has 2 surplus bytes (row 1)"),
+            found.len() == 1 && found[0].starts_with("each echo has 2 surplus bytes: the device"),
             "{stray}: {found:?}"
         );
     }
@@ -290,7 +291,7 @@ fn a_surplus_that_was_recognised_is_named_by_its_bytes() {
     let says = |file: &RunFile, begins: &str| {
         let found = lines(file, "W19");
         assert!(
-            found.len() == 1 && found[0].starts_with(begins),
+            found.len() == 1 && found[0].starts_with(&format!("{begins}: ")),
             "{found:?}"
         );
     };
@@ -300,11 +301,11 @@ fn a_surplus_that_was_recognised_is_named_by_its_bytes() {
         missing,
     };
     file.points[0].surplus = Some(of(b"\r\n", 0));
-    says(&file, "each response carries 2 extra bytes, CR LF (row 1)");
+    says(&file, "each response carries 2 extra bytes, CR LF");
     file.points[0].surplus = Some(of(b">", 0));
-    says(&file, "each response carries 1 extra byte, 0x3e (row 1)");
+    says(&file, "each response carries 1 extra byte, 0x3e");
     file.points[0].surplus = Some(of(b"\n", 3));
-    says(&file, "98 of 101 responses carry 1 extra byte, LF (row 1)");
+    says(&file, "98 of 101 responses carry 1 extra byte, LF");
 }
 
 #[test]
@@ -322,4 +323,113 @@ fn echoes_that_surplus_bytes_displace_are_not_called_damaged() {
     file.points[0].counts.stray_bytes = 10;
     assert!(lines(&file, "W19").is_empty());
     assert_eq!(lines(&file, "W02").len(), 1);
+}
+
+#[test]
+fn more_than_the_limit_names_the_limit_and_less_says_nothing() {
+    let using = |used| {
+        let mut file = echo(BOARD, &[&answered, &answered], 0);
+        file.points[1].point.depth = 4;
+        file.points[1].limit = Some(BusLimit {
+            bytes_s: 1_216_000.0,
+            shared: true,
+            source: "USB full-speed bulk".into(),
+            used,
+        });
+        lines(&file, "W17")
+    };
+    assert_eq!(using(1.0), Vec::<String>::new());
+    let found = using(2.6018);
+    assert_eq!(found.len(), 1, "{found:?}");
+    for part in ["260.18 %", "USB full-speed bulk", "(depth 4)"] {
+        assert!(found[0].contains(part), "{part}: {found:?}");
+    }
+}
+
+#[test]
+fn impossible_device_times_are_a_share_of_the_answers() {
+    let mut file = echo(BOARD, &[&answered], 0);
+    let counts = &mut file.points[0].counts;
+    counts.impossible_device_times = counts.answered / 4;
+    let found = lines(&file, "W16");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("up to 25.00 %"), "{found:?}");
+}
+
+#[test]
+fn a_bound_that_is_missing_because_of_a_drift_says_so() {
+    let home = tempfile::tempdir().expect("a directory");
+    // Most become slower and slower; the slowest of all have nothing to do with that.
+    let drifting = exchange_run(&home.path().join("run"), &plan(1), |_| {
+        let mut random = Random(11);
+        (0..=5_000).map(move |sequence| Sample {
+            sequence,
+            start_ns: sequence * 20_000_000,
+            intended_ns: sequence * 20_000_000,
+            rtt_ns: 20_000
+                + sequence * 4
+                + random.bits(10)
+                + if random.bits(4) == 0 {
+                    10_000_000 + random.bits(20)
+                } else {
+                    0
+                },
+            bytes_out: 16,
+            bytes_in: 48,
+            outstanding: 1,
+            phase: if sequence == 0 {
+                Phase::First
+            } else {
+                Phase::Measured
+            },
+            ..Sample::default()
+        })
+    });
+    let rtt = point(&drifting).rtt.expect("answers");
+    assert!(
+        rtt.effective_n > 1_000.0 && rtt.p50.high.is_none(),
+        "{rtt:?}"
+    );
+    let text = few_samples(&drifting).expect("a warning");
+    assert!(
+        text.starts_with("p99 has no upper confidence bound: the times drift: "),
+        "{text}"
+    );
+    let brief = tables::of(&drifting, false).brief.expect("a table");
+    let text: String = brief.tables(80).map(|table| table.text()).collect();
+    assert!(text.contains("because the times drift"), "{text}");
+}
+
+#[test]
+fn near_the_limit_the_finding_says_nothing_of_higher_depths() {
+    let finding = |used: f64, rates: [f64; 2]| {
+        let mut file = echo(BOARD, &[&answered, &answered], 0);
+        for (point, rate) in file.points.iter_mut().zip(rates) {
+            point.throughput.exchanges_s = rate;
+            point.limit = Some(BusLimit {
+                bytes_s: 1_216_000.0,
+                shared: true,
+                source: "USB full-speed bulk".into(),
+                used: used * rate / rates[1],
+            });
+        }
+        file.points[1].point.depth = 4;
+        let brief = tables::of_exchange(&file, false).brief;
+        brief.expect("a finding").finding
+    };
+    let far = finding(0.4, [100.0, 200.0]);
+    assert!(
+        far.starts_with("fastest 200 exchanges/s (depth 4); no saturation up to depth 4; 40 % of"),
+        "{far}"
+    );
+    // 94.6 % is printed as 95 %.
+    for used in [0.9, 0.946, 1.0] {
+        let near = finding(used, [100.0, 200.0]);
+        assert!(!near.contains("saturation"), "{near}");
+    }
+    let both = finding(0.946, [199.0, 200.0]);
+    assert!(
+        both.contains("saturated at depth 1; 95 % of the limit"),
+        "{both}"
+    );
 }

@@ -30,7 +30,8 @@ Examples:
 Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step doubles: 64..512 is
 64,128,256,512. k = 1024 in sizes.
 
-TRT (time between transfers): time per exchange, from one start to the next. Its reciprocal is the throughput.
+TRT (time between transfers): time per exchange, from one start to the next. Tables show its mean, the
+reciprocal of the throughput.
 Figures for --require: p50, p99, p99.9, mean, max, trt, lost, in-throughput and others: docs/tune.md.";
 
 /// `--connect`.

@@ -11,8 +11,10 @@ use crate::output::progress::Extent;
 use std::time::Duration;
 use wiregauge_measure::exchange;
 use wiregauge_measure::multi_link::{Divisible, Turn};
-use wiregauge_record::{Limit, PointSummary};
+use wiregauge_record::{Figure, Limit, PointSummary};
+use wiregauge_report::tables::Places;
 use wiregauge_run::{Exchange, RunFile};
+use wiregauge_stats::Estimate;
 
 /// Runs the command.
 pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -50,47 +52,66 @@ fn is_empty(file: &RunFile) -> bool {
         .all(|point| point.counts.exchanges == 0 && point.first_rtt_ns.is_none())
 }
 
-/// Each limit that is not met, with what was measured instead and where.
+/// A line for each limit that is not met: the limit, the worst value with its interval, and where.
 fn missed(args: &ExchangeArgs, file: &RunFile) -> Vec<String> {
-    let broken = |limit: &Constraint| {
+    let places = Places::new(file.points.iter().map(|point| point.point));
+    let line = |limit: &Constraint| {
         let broken = file.points.iter().filter(|point| !limit.is_kept_by(point));
-        let found = broken.map(|point| (found(limit, point), point.point.index + 1));
-        by_text(found.collect())
+        let broken: Vec<&PointSummary> = broken.collect();
+        let excess = |point: &PointSummary| excess(limit, point);
+        let worst = broken
+            .iter()
+            .max_by(|a, b| excess(a).total_cmp(&excess(b)))?;
+        let place = match places.name(&[worst.point.index]) {
+            name if name.is_empty() => name,
+            name => format!(" at {name}"),
+        };
+        let more = match broken.len() - 1 {
+            0 => String::new(),
+            1 => "; also missed at 1 other point".into(),
+            more => format!("; also missed at {more} other points"),
+        };
+        Some(format!(
+            "{}: {}{place}{more}",
+            limit.text,
+            found(limit, worst)
+        ))
     };
-    args.require
-        .iter()
-        .map(|limit| (limit, broken(limit)))
-        .filter(|(_, places)| !places.is_empty())
-        .map(|(limit, places)| format!("{}: {}", limit.text, places.join(", ")))
-        .collect()
+    args.require.iter().filter_map(line).collect()
 }
 
-/// What a point has where it should meet a limit.
+/// How bad a value is: the larger, the worse.
+fn excess(limit: &Constraint, point: &PointSummary) -> f64 {
+    match (limit.unanswered_share(point), limit.figure.of_point(point)) {
+        (None, Some(found)) if limit.is_lower() => -found.value,
+        (None, Some(found)) => found.value,
+        (Some(_), _) | (None, None) => f64::INFINITY,
+    }
+}
+
+/// What a point has where it should meet a limit: `15.991 ms (95 %: 8.331 ms .. ?)`.
 fn found(limit: &Constraint, point: &PointSummary) -> String {
     match (limit.unanswered_share(point), limit.figure.of_point(point)) {
         (Some(share), _) => format!(
-            "{:.3} % of the exchanges have no correct answer in time, more than lie beyond that percentile",
+            "undefined, because {:.3} % of the exchanges have no correct answer in time",
             share * 100.0
         ),
-        (None, Some(found)) => shown(limit.figure, found.value),
+        (None, Some(found)) => with_interval(limit.figure, &found),
         (None, None) => "not measured".into(),
     }
 }
 
-/// `1.20 us (row 1)`, `10 % (rows 1, 3)`: each text once, with its rows.
-fn by_text(found: Vec<(String, u32)>) -> Vec<String> {
-    let mut texts: Vec<(String, Vec<String>)> = Vec::new();
-    for (text, row) in found {
-        match texts.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, rows)) => rows.push(row.to_string()),
-            None => texts.push((text, vec![row.to_string()])),
-        }
+fn with_interval(figure: Figure, found: &Estimate) -> String {
+    let value = shown(figure, found.value);
+    if found.low.is_none() && found.high.is_none() {
+        return value;
     }
-    let named = texts.into_iter().map(|(text, rows)| match &rows[..] {
-        [row] => format!("{text} (row {row})"),
-        rows => format!("{text} (rows {})", rows.join(", ")),
-    });
-    named.collect()
+    let bound = |bound: Option<f64>| bound.map_or("?".into(), |bound| shown(figure, bound));
+    format!(
+        "{value} (95 %: {} .. {})",
+        bound(found.low),
+        bound(found.high)
+    )
 }
 
 #[cfg(test)]
@@ -98,9 +119,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_with_the_same_value_are_named_together() {
-        let found = [("10 %", 1), ("5 %", 2), ("10 %", 3)];
-        let found = found.map(|(text, row)| (text.to_owned(), row));
-        assert_eq!(by_text(found.to_vec()), ["10 % (rows 1, 3)", "5 % (row 2)"]);
+    fn a_measured_value_has_its_interval_beside_it() {
+        let p99 = Figure::parse("p99").expect("a figure");
+        let with = |low, high| {
+            let value = 15_991_000.0;
+            with_interval(p99, &Estimate { value, low, high })
+        };
+        assert_eq!(with(Some(8.331e6), None), "15.991 ms (95 %: 8.331 ms .. ?)");
+        assert_eq!(with(None, None), "15.991 ms");
     }
 }

@@ -5,14 +5,26 @@ use crate::args::Look;
 use crate::caller::Session;
 use crate::output::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
+use wiregauge_record::Counts;
 use wiregauge_report::tables::{self, Table, Tables, Warning};
-use wiregauge_run::{Loop, RunFile, RunKind, Stream};
+use wiregauge_run::{Loop, RunFile, RunKind, State, Stream};
 
 /// Prints an exchange run to standard output.
 pub fn exchange(file: &RunFile, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
     print(file, look, session, || {
-        tables::of_exchange(file, look.confidence)
+        let tables = tables::of_exchange(file, look.confidence);
+        match fails_unanswered(file) && !look.full {
+            true => tables.without_figures(),
+            false => tables,
+        }
     })
+}
+
+/// True of a run that failed before anything was answered: its error says what there is to say.
+fn fails_unanswered(file: &RunFile) -> bool {
+    let answered = |counts: &Counts| counts.answered + counts.corrupted > 0;
+    matches!(file.state, State::Failed { .. })
+        && !file.points.iter().any(|point| answered(&point.counts))
 }
 
 /// Prints a stream run to standard output.

@@ -200,7 +200,16 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
         }
         false => "the total",
     };
-    columns.extend(["RTT", "device", "%", "host", "%", "wire+wait", "%", "TRT"]);
+    columns.extend([
+        "RTT",
+        "device",
+        "%",
+        "host",
+        "%",
+        "wire and waiting",
+        "%",
+        "TRT",
+    ]);
     let mut table = Table::new(
         format!(
             "Where the time of an exchange goes: means in {}, and % of {whole}",
@@ -246,11 +255,11 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
         Some(floor) => writeln!(
             out,
             "\nhost: time of an exchange on this host without the device ({floor}, p50 before the run). \
-             wire+wait: the rest: bytes on the wire, drivers, waiting behind other exchanges."
+             wire and waiting: the rest, bytes on the wire, drivers, waiting behind other exchanges."
         ),
         None => writeln!(
             out,
-            "\n{CAUTION}note:{RESET} this run has no calibration (--no-calibration), so wire+wait includes the \
+            "\n{CAUTION}note:{RESET} this run has no calibration (--no-calibration), so wire and waiting include the \
              time of the host"
         ),
     }

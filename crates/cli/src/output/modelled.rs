@@ -259,7 +259,7 @@ fn residuals(figures: &Figures, stream: bool) -> (String, Table) {
         true => vec!["transfer B", "queue", "per transfer"],
         false => vec!["OUT B", "IN B", "depth", "TRT"],
     };
-    columns.extend(["model", "error %", "leave-one-out error %"]);
+    columns.extend(["model", "error %", "cross-validated error %"]);
     let mut table = Table::new("", &columns);
     for residual in all {
         let at = residual.point.at;

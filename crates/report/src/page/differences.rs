@@ -5,7 +5,6 @@ use super::card::{best, smallest};
 use super::measure::{Measure, Named, places};
 use crate::Subject;
 use wiregauge_record::Way;
-use wiregauge_stats::Estimate;
 
 /// A figure of every run at the same point.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,14 +81,16 @@ fn find<'a>(run: &'a [Named<'a>], name: &str) -> Option<&'a Named<'a>> {
 }
 
 fn row(runs: &[Vec<Named<'_>>], measure: Measure, name: &str) -> Row {
-    let estimates: Vec<Option<Estimate>> = runs
-        .iter()
-        .map(|run| find(run, name)?.place.measure(measure))
-        .collect();
+    let estimates = runs.iter().map(|run| {
+        let place = find(run, name)?.place;
+        Some((place.measure(measure)?, place.missing()))
+    });
     let values = estimates
-        .iter()
         .map(|estimate| match estimate {
-            Some(estimate) => (measure.value(estimate), measure.interval(estimate)),
+            Some((estimate, missing)) => (
+                measure.value(&estimate),
+                measure.interval(&estimate, missing),
+            ),
             None => ("-".into(), "not measured".into()),
         })
         .collect();

@@ -1,6 +1,7 @@
 //! The figures that the summary is made of: each a value with its interval, at a named point of a run.
 
 use super::names;
+use crate::tables::{Missing, missing};
 use wiregauge_record::{FlowSummary, LoopSummary, PointSummary, StreamSummary, Way};
 use wiregauge_run::AnyRun;
 use wiregauge_stats::Estimate;
@@ -63,8 +64,8 @@ impl Measure {
         self.show(estimate.value)
     }
 
-    /// The interval in words.
-    pub(super) fn interval(self, estimate: &Estimate) -> String {
+    /// The interval in words, with the reason of a missing bound.
+    pub(super) fn interval(self, estimate: &Estimate, missing: Missing) -> String {
         if self == Measure::Latency {
             return "a maximum has no interval".into();
         }
@@ -75,11 +76,12 @@ impl Measure {
                 format!("95 % interval {} to {} {unit}", bound(low), bound(high))
             }
             (Some(low), None) => format!(
-                "95 % interval {} .. ? {unit}: too few independent samples for an upper bound",
-                bound(low)
+                "95 % interval {} .. ? {unit}, no upper bound: {}",
+                bound(low),
+                missing.reason()
             ),
             (None, Some(high)) => format!("95 % interval up to {} {unit}", bound(high)),
-            (None, None) => "too few independent samples for an interval".into(),
+            (None, None) => format!("no interval: {}", missing.reason()),
         }
     }
 }
@@ -154,6 +156,15 @@ pub(super) fn places(run: &AnyRun) -> Vec<Named<'_>> {
 }
 
 impl Place<'_> {
+    /// Why its figures have no bounds, if they have none.
+    pub(super) fn missing(&self) -> Missing {
+        match self {
+            Place::Exchange(point) => missing(std::slice::from_ref(*point)),
+            Place::Flow(..) | Place::Loop(_) => None,
+        }
+        .unwrap_or(Missing::FewOrDrift)
+    }
+
     /// A figure of this place, if it has it.
     pub(super) fn measure(&self, measure: Measure) -> Option<Estimate> {
         match (self, measure) {
@@ -212,7 +223,7 @@ mod tests {
         let rtt = estimate(1_020_000.0, Some(998_000.0), Some(1_040_000.0));
         assert_eq!(Measure::RttMedian.value(&rtt), "1.020 ms");
         assert_eq!(
-            Measure::RttMedian.interval(&rtt),
+            Measure::RttMedian.interval(&rtt, Missing::Few),
             "95 % interval 0.998 to 1.040 ms"
         );
         assert_eq!(Measure::Rate.show(38_400_000.0), "38.40 MB/s");
@@ -224,8 +235,12 @@ mod tests {
         let tail = estimate(5e6, Some(2e6), None);
         assert_eq!(Measure::RttTail.value(&tail), "5.000 ms");
         assert_eq!(
-            Measure::RttTail.interval(&tail),
-            "95 % interval 2.000 .. ? ms: too few independent samples for an upper bound"
+            Measure::RttTail.interval(&tail, Missing::Few),
+            "95 % interval 2.000 .. ? ms, no upper bound: too few independent samples"
+        );
+        assert_eq!(
+            Measure::RttTail.interval(&estimate(5e6, None, None), Missing::Drift),
+            "no interval: the times drift"
         );
     }
 }

@@ -148,7 +148,7 @@ fn card(title: &str, measure: Measure, estimate: &Estimate, place: &Named<'_>) -
     Card {
         title: title.into(),
         value: measure.value(estimate),
-        interval: measure.interval(estimate),
+        interval: measure.interval(estimate, place.place.missing()),
         place: place.name.clone(),
         notes: Vec::new(),
     }
@@ -174,7 +174,7 @@ fn exchange_cards(plan: &Plan, places: &[Named<'_>]) -> Vec<Card> {
             card.notes.push(format!(
                 "p99.9: {} ({})",
                 Measure::RttTail.value(&tail),
-                Measure::RttTail.interval(&tail)
+                Measure::RttTail.interval(&tail, named.place.missing())
             ));
         }
         cards.push(card);

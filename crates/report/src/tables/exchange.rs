@@ -2,6 +2,7 @@
 
 use super::percentile::{bounded, interval};
 use super::table::Table;
+use super::warnings::{Missing, missing};
 use crate::units::{TimeUnit, grouped, percent, time};
 use wiregauge_record::{Connect, Plan, PointSummary};
 use wiregauge_run::RunFile;
@@ -25,6 +26,15 @@ pub(super) fn tables(file: &RunFile, confidence: bool) -> Vec<Table> {
     tables.extend(losses(points));
     tables.extend(interference(points));
     tables
+        .into_iter()
+        .map(|table| explained(table, points))
+        .collect()
+}
+
+/// The table, with what `?` means in this run.
+pub(super) fn explained(table: Table, points: &[PointSummary]) -> Table {
+    let no_bound = missing(points).map_or("", Missing::footnote);
+    Table { no_bound, ..table }
 }
 
 pub(super) fn typical(
@@ -123,24 +133,19 @@ fn times(points: &[PointSummary]) -> Table {
 fn rates(points: &[PointSummary]) -> Table {
     let unit = typical(points, |p| p.trt.as_ref());
     let limit = points.iter().find_map(|p| p.limit.as_ref());
-    let title = match limit {
-        Some(limit) => format!(
-            "TRT in {}, throughput; R: requests beyond the first, depth - 1; limit: {} B/s ({})",
-            unit.name(),
-            grouped(limit.bytes_s as u64),
-            limit.source
-        ),
-        None => format!(
-            "TRT in {}, throughput; R: requests beyond the first, depth - 1",
-            unit.name()
-        ),
-    };
+    let mut title = format!(
+        "TRT in {} (mean time per exchange), throughput",
+        unit.name()
+    );
+    if let Some(limit) = limit {
+        let most = grouped(limit.bytes_s as u64);
+        title += &format!("; limit: {most} B/s ({})", limit.source);
+    }
     let mut names = columns(
         points,
         &[
             "achieved",
-            "R",
-            "TRT",
+            "TRT mean",
             "95 %",
             "SD",
             "p99",
@@ -161,7 +166,6 @@ fn rates(points: &[PointSummary]) -> Table {
     for point in points {
         let mut cells = point_cells(points, point);
         cells.push(format!("{:.2}", point.achieved_depth));
-        cells.push((point.point.depth - 1).to_string());
         match &point.trt {
             Some(trt) => cells.extend([
                 unit.show(trt.mean.value),

@@ -16,6 +16,7 @@ mod limit_share;
 mod markdown;
 mod no_tail;
 mod percentile;
+mod places;
 mod stream;
 mod table;
 #[cfg(test)]
@@ -28,8 +29,10 @@ pub use command::quoted;
 pub use comparison::{ComparisonTables, of_comparison};
 pub use deadline::{missed_share, of_deadlines};
 pub(crate) use no_tail::{Extent, no_tail};
+pub use places::Places;
 pub use table::Table;
 pub use warnings::{Explained, WARNINGS, Warning};
+pub(crate) use warnings::{Missing, missing};
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 
 use wiregauge_record::Conditions;

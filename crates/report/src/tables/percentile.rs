@@ -1,18 +1,31 @@
-//! A percentile in a cell or a sentence: where the samples cannot bound it from above, with its interval.
+//! A percentile in a cell or a sentence, with its interval where it is known only roughly.
 
 use crate::units::TimeUnit;
 use wiregauge_stats::Estimate;
 
-/// The value; `47.70 (10.9 .. ?)` where it has no upper bound.
+/// The interval is shown where a bound is further from the value than this part of it.
+const WIDE: f64 = 0.2;
+
+/// The value; `47.70 (10.9 .. ?)` where it has no upper bound, `41.80 (16.6 .. 2473)` where the interval is
+/// wide.
 pub(super) fn bounded(unit: TimeUnit, estimate: &Estimate) -> String {
     let value = unit.show(estimate.value);
-    match estimate.high {
-        Some(_) => value,
-        None => {
-            let bound = |bound: Option<f64>| bound.map_or("?".into(), |ns| unit.show_short(ns));
-            format!("{value} ({} .. ?)", bound(estimate.low))
-        }
+    if !is_rough(estimate) {
+        return value;
     }
+    let bound = |bound: Option<f64>| bound.map_or("?".into(), |ns| unit.show_short(ns));
+    format!(
+        "{value} ({} .. {})",
+        bound(estimate.low),
+        bound(estimate.high)
+    )
+}
+
+/// True if a bound is missing or far away.
+fn is_rough(estimate: &Estimate) -> bool {
+    let far = |bound: f64| (bound - estimate.value).abs() > WIDE * estimate.value;
+    // Without a lower bound alone, the value is not too small.
+    estimate.high.is_none_or(far) || estimate.low.is_some_and(far)
 }
 
 /// Both bounds; `?` for one that the samples do not support.
@@ -51,7 +64,7 @@ mod tests {
         let open = estimate(47.7e6, Some(10.92e6), None);
         assert_eq!(bounded(unit, &open), "47.70 (10.9 .. ?)");
         assert_eq!(bounded(unit, &estimate(2e6, None, None)), "2.000 (? .. ?)");
-        let closed = estimate(2e6, Some(1e6), Some(3e6));
+        let closed = estimate(2e6, Some(1.9e6), Some(2.3e6));
         assert_eq!(bounded(unit, &closed), "2.000");
         assert_eq!(
             range("p99", unit, [open, closed].iter()).as_deref(),
@@ -62,5 +75,24 @@ mod tests {
             Some("p99 47.70 (10.9 .. ?) ms")
         );
         assert_eq!(range("p99", unit, [].iter()), None);
+    }
+
+    #[test]
+    fn a_percentile_with_a_wide_interval_has_it_beside_it() {
+        let unit = TimeUnit::Micro;
+        let shown = |value, low, high| bounded(unit, &estimate(value, Some(low), Some(high)));
+        assert_eq!(
+            shown(41_800.0, 16_600.0, 2_473_000.0),
+            "41.80 (16.6 .. 2473)"
+        );
+        assert_eq!(shown(50_000.0, 30_000.0, 51_000.0), "50.00 (30.0 .. 51.0)");
+        assert_eq!(shown(50_000.0, 49_000.0, 61_000.0), "50.00 (49.0 .. 61.0)");
+        assert_eq!(shown(50_000.0, 41_000.0, 59_000.0), "50.00");
+        assert_eq!(shown(0.0, 0.0, 0.0), "0.000");
+        let wide = estimate(41_800.0, Some(16_600.0), Some(2_473_000.0));
+        assert_eq!(
+            range("p99", unit, [wide].iter()).as_deref(),
+            Some("p99 41.80 (16.6 .. 2473) us")
+        );
     }
 }

@@ -11,6 +11,8 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Cells, all right-aligned.
     pub rows: Vec<Vec<String>>,
+    /// What `?` means in an interval; empty if all that it may mean is to be said.
+    pub(super) no_bound: &'static str,
 }
 
 impl Table {
@@ -20,6 +22,7 @@ impl Table {
             title: title.into(),
             columns: columns.iter().map(|&name| name.to_owned()).collect(),
             rows: Vec::new(),
+            no_bound: "",
         }
     }
 
@@ -67,12 +70,22 @@ impl Table {
             rows.flat_map(|row| self.columns.iter().zip(row))
         };
         let is_open = |cell: &str| cell.contains(".. ?") || cell.contains("? ..");
+        let is_percentile = |head: &str| head.contains("p50") || head.contains("p9");
+        let is_wide = |cell: &str| cell.contains(" (") && cell.contains(" .. ") && !is_open(cell);
         // `95 %` of a half width, `95 % from` and `to` of an interval.
         let is_bound = |head: &str| head.contains("95 %") || head == "to";
+        let no_bound = match self.no_bound {
+            "" => "?: too few independent samples for this bound of the 95 % interval, or drift",
+            known => known,
+        };
         let marks = [
             (
+                cells().any(|(head, cell)| is_percentile(head) && is_wide(cell)),
+                "(low .. high): 95 % interval, where a bound is over 20 % away",
+            ),
+            (
                 cells().any(|(head, cell)| is_open(cell) || is_bound(head) && cell == "?"),
-                "?: too few independent samples for this bound of the 95 % interval",
+                no_bound,
             ),
             (
                 cells().any(|(head, cell)| !is_bound(head) && cell == "?"),

@@ -149,7 +149,7 @@ fn text_is_aligned_to_the_right() {
     assert_eq!(
         table.text(),
         "  IN B         p50\n    48       12.34\n  8000  9 (? .. ?)\n  \
-         ?: too few independent samples for this bound of the 95 % interval\n"
+         ?: too few independent samples for this bound of the 95 % interval, or drift\n"
     );
 }
 
@@ -163,6 +163,9 @@ fn each_mark_in_a_table_is_explained_below_it_once() {
         table.footnotes().join("; ")
     };
     assert_eq!(notes("p99", &["1.2", "0.3"]), "");
+    let wide = notes("p99", &["41.80 (16.6 .. 2473)"]);
+    assert!(wide.starts_with("(low .. high): 95 %"), "{wide}");
+    assert_eq!(notes("peaks", &["50.00 % at 2.0 (1.9 .. 2.1)"]), "");
     for (head, cell) in [
         ("p99", "2 (1 .. ?)"),
         ("p99", "? .. 3"),

@@ -1,5 +1,6 @@
 //! What there is to say about a run.
 
+use super::warnings::Code;
 use super::{Brief, Table, Warning};
 
 /// What there is to say about a run.
@@ -25,6 +26,25 @@ pub struct Tables {
     pub conditions: Vec<(String, Vec<(String, String)>)>,
     /// The command that repeats it, ready for a shell.
     pub command: String,
+}
+
+impl Tables {
+    /// Without tables, finding and the warnings about losses: of a run in which nothing was answered, the
+    /// error has all that they would repeat.
+    #[must_use]
+    pub fn without_figures(self) -> Tables {
+        let repeated = [Code::Lost.name(), Code::Cut.name()];
+        let warnings = self.warnings.into_iter();
+        Tables {
+            brief: None,
+            tables: Vec::new(),
+            floors: Vec::new(),
+            warnings: warnings
+                .filter(|one| !repeated.contains(&one.code))
+                .collect(),
+            ..self
+        }
+    }
 }
 
 /// The title of [`Tables::floors`].

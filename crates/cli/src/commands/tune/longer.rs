@@ -4,6 +4,7 @@ use super::taken::Taken;
 use super::task::Task;
 use std::time::Duration;
 use wiregauge_record::{Figure, Part};
+use wiregauge_report::units::rounded_up;
 use wiregauge_stats::samples_to_bound;
 use wiregauge_tune::{Verdict, times_as_long};
 
@@ -48,10 +49,4 @@ fn to_bound(figure: Figure, taken: &Taken) -> f64 {
             .map_or(times.effective_n, |at_p99| at_p99.min(times.effective_n));
         samples_to_bound(p, n / independent.max(1.0)) as f64 / n.max(1.0)
     })
-}
-
-/// To two digits.
-fn rounded_up(value: f64) -> u64 {
-    let step = 10_f64.powf((value.log10().floor() - 1.0).max(0.0));
-    ((value / step).ceil() * step) as u64
 }

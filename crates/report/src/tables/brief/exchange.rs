@@ -1,8 +1,9 @@
 //! An exchange run in one table and one sentence.
 
-use super::{Brief, Fitted, SATURATED, of_limit, saturation};
-use crate::tables::exchange::{below, columns, dashes, intervals, point_cells, typical};
+use super::{Brief, Fitted, of_limit, saturation};
+use crate::tables::exchange::{below, columns, dashes, explained, intervals, point_cells, typical};
 use crate::tables::percentile::{bounded, range};
+use crate::tables::places::Places;
 use crate::tables::table::Table;
 use crate::units::{RateUnit, grouped, percent};
 use wiregauge_explain::ExchangeVerdict;
@@ -10,8 +11,19 @@ use wiregauge_record::{PointSummary, Schedule};
 use wiregauge_run::RunFile;
 use wiregauge_stats::Distribution;
 
+/// From this part of the limit on, nothing is said of faster points at higher depths.
+const NEAR_LIMIT: f64 = 0.9;
+
 /// What a narrow terminal does without.
-const SPARE: &[&str] = &["TRT", "n", "lost", "max", "exchanges/s"];
+const SPARE: &[&str] = &[
+    "TRT",
+    "n",
+    "lost",
+    "max",
+    "exchanges/s",
+    "% of limit",
+    "p50",
+];
 
 /// One table and one sentence; and the tables that a flag requested.
 pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief {
@@ -29,6 +41,9 @@ pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief 
             .chain(below(&file.plan, &points))
             .map(|table| Fitted { table, spare: &[] }),
     );
+    for fitted in &mut tables {
+        fitted.table = explained(std::mem::take(&mut fitted.table), &points);
+    }
     Brief {
         tables,
         finding: finding(file, &points),
@@ -53,7 +68,7 @@ fn table(points: &[PointSummary]) -> Table {
             unit.name(),
             other_unit.name()
         ),
-        false => format!("RTT in {}, TRT in {}", unit.name(), other_unit.name()),
+        false => format!("RTT in {}, mean TRT in {}", unit.name(), other_unit.name()),
     };
     let rest = ["n", "lost", "p50", "p99", "max", other, "exchanges/s"];
     let mut heads = columns(points, &rest);
@@ -204,8 +219,9 @@ fn fastest(points: &[PointSummary]) -> Vec<String> {
             format!("{} {} IN + OUT", unit.show(bytes_s(best)), unit.name())
         }
     };
-    let row = best.point.index + 1;
-    let mut parts = vec![format!("fastest {most} (row {row})")];
+    let places = Places::new(points.iter().map(|p| p.point));
+    let place = places.bracketed(&[best.point.index]);
+    let mut parts = vec![format!("fastest {most}{place}")];
     let same = |p: &&PointSummary| {
         let links = p.point.link == best.point.link && p.point.together == best.point.together;
         links && sizes(p) == sizes(best)
@@ -213,12 +229,10 @@ fn fastest(points: &[PointSummary]) -> Vec<String> {
     let depths = points.iter().filter(same);
     let depths = depths.map(|p| (p.point.depth, p.throughput.exchanges_s));
     let saturation = saturation("depth", depths.collect());
-    // The share of the limit says it.
-    let is_full = best
-        .limit
-        .as_ref()
-        .is_some_and(|limit| limit.used >= SATURATED);
-    parts.extend(saturation.filter(|text| !is_full || text.starts_with("saturated")));
+    // Near the limit, a higher depth has little to gain.
+    let mut limits = points.iter().filter_map(|p| p.limit.as_ref());
+    let near = limits.any(|limit| limit.used >= NEAR_LIMIT);
+    parts.extend(saturation.filter(|text| !near || text.starts_with("saturated")));
     parts
 }
 

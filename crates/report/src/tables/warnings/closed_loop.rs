@@ -2,7 +2,7 @@
 
 use super::codes::Code;
 use super::exchange::{self as warnings, named};
-use super::warning::Warning;
+use super::warning::{Warning, add};
 use crate::units::{percent, time};
 use wiregauge_record::{Aim, DeviceLate, Disturbance, Ending, LoopSummary, LoopWait, Verified};
 use wiregauge_run::{Loop, RunFile};
@@ -58,21 +58,16 @@ pub(in crate::tables) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
         let kept = points.iter().filter(|point| keep(point));
         kept.map(|point| point.point.index).collect()
     };
-    let mut add = |points: Vec<u32>, make: &dyn Fn(Vec<u32>) -> LoopWarning| {
-        if !points.is_empty() {
-            found.push(make(points));
-        }
-    };
     let stalls = |p: &LoopSummary| p.overruns + p.underruns;
     let stalled = |p: &LoopSummary| p.point.aim == Aim::Curve && stalls(p) > 0;
-    add(those(&stalled), &|hit| LoopWarning::Stalled {
+    add(&mut found, those(&stalled), |hit| LoopWarning::Stalled {
         points: hit,
         most: points.iter().map(stalls).max().unwrap_or(0),
     });
     let not_held = |p: &LoopSummary| p.point.aim == Aim::Hold && stalls(p) > 0;
     // Asked for with --preload, a preload is not followed by a longer one.
     let searched = file.plan.find;
-    add(those(&|p| !searched && not_held(p)), &|points| {
+    add(&mut found, those(&|p| !searched && not_held(p)), |points| {
         LoopWarning::TooShort { points }
     });
     let ever_held = |cell: &LoopSummary| {
@@ -83,21 +78,29 @@ pub(in crate::tables) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
         })
     };
     let at_last = |p: &LoopSummary| searched && not_held(p) && ever_held(p);
-    add(those(&at_last), &|points| LoopWarning::NotHeld { points });
+    add(&mut found, those(&at_last), |points| LoopWarning::NotHeld {
+        points,
+    });
     let never = |p: &LoopSummary| searched && not_held(p) && !ever_held(p);
-    add(those(&never), &|points| LoopWarning::NeverHeld { points });
+    add(&mut found, those(&never), |points| LoopWarning::NeverHeld {
+        points,
+    });
     let wrong = |p: &LoopSummary| {
         let verified = p.verified.as_ref();
         stalls(p) == 0 && verified.is_some_and(|v| !v.holds() && !v.is_unheard())
     };
-    add(those(&wrong), &|points| LoopWarning::Wrong { points });
+    add(&mut found, those(&wrong), |points| LoopWarning::Wrong {
+        points,
+    });
     let unheard = |p: &LoopSummary| p.verified.as_ref().is_some_and(Verified::is_unheard);
-    add(those(&unheard), &|points| LoopWarning::Unheard { points });
-    add(those(&|p| p.verified.is_none()), &|points| {
+    add(&mut found, those(&unheard), |points| LoopWarning::Unheard {
+        points,
+    });
+    add(&mut found, those(&|p| p.verified.is_none()), |points| {
         LoopWarning::Unverified { points }
     });
     let busy = |p: &LoopSummary| p.duty > BUSY;
-    add(those(&busy), &|hit| LoopWarning::Busy {
+    add(&mut found, those(&busy), |hit| LoopWarning::Busy {
         points: hit,
         worst: points.iter().map(|p| p.duty).fold(0.0, f64::max),
     });
@@ -121,12 +124,7 @@ pub(in crate::tables) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
             runtime_us,
         });
     }
-    let mut add = |points: Vec<u32>, make: &dyn Fn(Vec<u32>) -> LoopWarning| {
-        if !points.is_empty() {
-            found.push(make(points));
-        }
-    };
-    add(those(&|p| device_late(p).is_some()), &|hit| {
+    add(&mut found, those(&|p| device_late(p).is_some()), |hit| {
         let late = points.iter().filter_map(device_late);
         LoopWarning::DeviceLate {
             points: hit,
@@ -134,13 +132,15 @@ pub(in crate::tables) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
         }
     });
     let few = |p: &LoopSummary| p.point.aim == Aim::Curve && p.blocks < FEW;
-    add(those(&few), &|hit| LoopWarning::FewBlocks {
+    add(&mut found, those(&few), |hit| LoopWarning::FewBlocks {
         points: hit,
         fewest: points.iter().map(|p| p.blocks).min().unwrap_or(0),
     });
-    add(those(&|p| p.ending != Ending::Complete), &|points| {
-        LoopWarning::Cut { points }
-    });
+    add(
+        &mut found,
+        those(&|p| p.ending != Ending::Complete),
+        |points| LoopWarning::Cut { points },
+    );
     let load = file.plan.host.load;
     if load.cpu + load.memory > 0 {
         found.push(LoopWarning::Load {

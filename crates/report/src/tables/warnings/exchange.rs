@@ -2,8 +2,8 @@
 
 use super::codes::Code;
 use super::echo::{self, EchoFinding};
-use super::few_samples::{self, FewSamples, Needed};
-use super::warning::Warning;
+use super::few_samples::{self, FewSamples};
+use super::warning::{Warning, add};
 use crate::units::{grouped, is_above_all, percent, time};
 use wiregauge_record::{
     Connect, Disturbance, Ending, HostPlan, PointSummary, Protocol, Schedule, Surplus, Wait,
@@ -22,18 +22,8 @@ pub(in crate::tables) enum Found {
         asked: u32,
         achieved: f64,
     },
-    /// Too few independent samples for p99.
-    FewSamples {
-        points: Vec<u32>,
-        /// Exchanges of the point that needs most.
-        exchanges: u64,
-        /// How many independent samples these are worth.
-        worth: f64,
-        /// What would be enough.
-        needed: Needed,
-        /// Only the percentile from the intended start has no bound.
-        intended: bool,
-    },
+    /// p99 has no upper bound.
+    FewSamples(FewSamples),
     /// Device times cannot be true.
     ImpossibleTimes { points: Vec<u32>, worst: f64 },
     /// More than the link carries.
@@ -97,18 +87,6 @@ impl From<EchoFinding> for Found {
     }
 }
 
-impl From<FewSamples> for Found {
-    fn from(few: FewSamples) -> Found {
-        Found::FewSamples {
-            points: few.points,
-            exchanges: few.exchanges,
-            worth: few.worth,
-            needed: few.needed,
-            intended: few.intended,
-        }
-    }
-}
-
 /// The warnings that a run deserves.
 pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
     let plan = &file.plan;
@@ -124,22 +102,23 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         (p.counts.lost + p.counts.late) as f64 / p.counts.exchanges.max(1) as f64
     };
     let worst = |of: &dyn Fn(&PointSummary) -> f64| file.points.iter().map(of).fold(0.0, f64::max);
-    let mut add = |points: Vec<u32>, make: &dyn Fn(Vec<u32>) -> Found| {
-        if !points.is_empty() {
-            warnings.push(make(points));
+    add(&mut warnings, indices(&|p| missing(p) > 0.0), |points| {
+        Found::Lost {
+            points,
+            worst: worst(&missing),
         }
-    };
-    add(indices(&|p| missing(p) > 0.0), &|points| Found::Lost {
-        points,
-        worst: worst(&missing),
     });
     // What is only displaced is not damaged.
     let displaced = |p: &PointSummary| plan.protocol == Protocol::Echo && echo::is_displaced(p);
     let corrupted = indices(&|p| p.counts.corrupted > 0 && !displaced(p));
-    add(corrupted, &|points| Found::Corrupted { points });
-    add(indices(&|p| p.ending != Ending::Complete), &|points| {
-        Found::Cut { points }
+    add(&mut warnings, corrupted, |points| Found::Corrupted {
+        points,
     });
+    add(
+        &mut warnings,
+        indices(&|p| p.ending != Ending::Complete),
+        |points| Found::Cut { points },
+    );
     let scheduled = matches!(plan.schedule, Schedule::EveryNs(_));
     // A schedule decides by itself how many are outstanding.
     let shallow = |p: &PointSummary| {
@@ -149,23 +128,18 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
             && p.achieved_depth + p.drained_depth(plan.timeout_ns) < 0.8 * f64::from(p.point.depth)
     };
     if let Some(first) = file.points.iter().find(|p| shallow(p)) {
-        add(indices(&shallow), &|points| Found::Shallow {
+        add(&mut warnings, indices(&shallow), |points| Found::Shallow {
             points,
             asked: first.point.depth,
             achieved: first.achieved_depth,
         });
     }
     warnings.extend(echo::of(file).into_iter().map(Found::from));
-    warnings.extend(few_samples::of(file).map(Found::from));
-    let mut add = |points: Vec<u32>, make: &dyn Fn(Vec<u32>) -> Found| {
-        if !points.is_empty() {
-            warnings.push(make(points));
-        }
-    };
+    warnings.extend(few_samples::of(file).map(Found::FewSamples));
     let impossible = |p: &PointSummary| {
         p.counts.impossible_device_times as f64 / p.counts.answered.max(1) as f64
     };
-    add(indices(&|p| impossible(p) > 0.0), &|points| {
+    add(&mut warnings, indices(&|p| impossible(p) > 0.0), |points| {
         Found::ImpossibleTimes {
             points,
             worst: worst(&impossible),
@@ -175,13 +149,15 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
     let fullest = file.points.iter().filter(|p| is_above_all(used(p)));
     let fullest = fullest.max_by(|a, b| used(a).total_cmp(&used(b)));
     if let Some(limit) = fullest.and_then(|p| p.limit.as_ref()) {
-        add(indices(&|p| is_above_all(used(p))), &|points| {
-            Found::AboveLimit {
+        add(
+            &mut warnings,
+            indices(&|p| is_above_all(used(p))),
+            |points| Found::AboveLimit {
                 points,
                 used: limit.used,
                 source: limit.source.clone(),
-            }
-        });
+            },
+        );
     }
     // A whole period late: less is the delay of a timer.
     let behind = |p: &PointSummary| match (plan.schedule, &p.from_intended, &p.rtt) {
@@ -191,10 +167,13 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         _ => false,
     };
     let each = plan.connect == Connect::Each;
-    add(indices(&behind), &|points| Found::Behind { points, each });
+    add(&mut warnings, indices(&behind), |points| Found::Behind {
+        points,
+        each,
+    });
     let disturbed = file.points.iter();
     let disturbed = disturbed.map(|p| (p.point.index, &p.disturbances[..]));
-    add_disturbances(disturbed, &plan.host, &mut add);
+    warnings.extend(of_disturbances(disturbed, &plan.host));
     let floor = |p: &PointSummary| -> Option<f64> {
         let floors = &file.conditions.before.as_ref()?.floors;
         let floor = floors.last().filter(|_| floors.len() > 1)?.rtt.p50.value;
@@ -202,7 +181,7 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
     };
     if let Some(floor_ns) = file.points.iter().find_map(floor) {
         let wait = plan.wait;
-        add(indices(&|p| floor(p).is_some()), &|points| {
+        add(&mut warnings, indices(&|p| floor(p).is_some()), |points| {
             Found::NearFloor {
                 points,
                 floor_ns,
@@ -220,28 +199,12 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
     warnings
 }
 
-/// Adds a warning about some points, made from their indices, if there are any.
-type Add<'a> = &'a mut dyn FnMut(Vec<u32>, &dyn Fn(Vec<u32>) -> Found);
-
 /// Warnings about what disturbed a run: for each row its index and what disturbed it.
 pub(super) fn of_disturbances<'a>(
     rows: impl Iterator<Item = (u32, &'a [Disturbance])>,
     host: &HostPlan,
 ) -> Vec<Found> {
     let mut warnings = Vec::new();
-    add_disturbances(rows, host, &mut |rows, make| {
-        if !rows.is_empty() {
-            warnings.push(make(rows));
-        }
-    });
-    warnings
-}
-
-fn add_disturbances<'a>(
-    rows: impl Iterator<Item = (u32, &'a [Disturbance])>,
-    host: &HostPlan,
-    add: Add<'_>,
-) {
     let mut steal = (Vec::new(), 0.0_f64);
     let mut preempted = (Vec::new(), 0);
     let mut shared = (Vec::new(), 0.0_f64);
@@ -280,29 +243,30 @@ fn add_disturbances<'a>(
         }
     }
     let (pinned, real_time) = (host.pin.is_some(), host.priority.is_some());
-    add(steal.0, &|points| Found::Steal {
+    add(&mut warnings, steal.0, |points| Found::Steal {
         points,
         worst: steal.1,
     });
-    add(preempted.0, &|points| Found::Preempted {
+    add(&mut warnings, preempted.0, |points| Found::Preempted {
         points,
         waited_ns: preempted.1,
         pinned,
         real_time,
     });
-    add(shared.0, &|points| Found::Shared {
+    add(&mut warnings, shared.0, |points| Found::Shared {
         points,
         worst: shared.1,
     });
-    add(gaps.0, &|points| Found::ClockGap {
+    add(&mut warnings, gaps.0, |points| Found::ClockGap {
         points,
         longest_ns: gaps.1,
     });
-    add(storage, &|points| Found::Storage { points });
-    add(stalled.0, &|points| Found::Stalled {
+    add(&mut warnings, storage, |points| Found::Storage { points });
+    add(&mut warnings, stalled.0, |points| Found::Stalled {
         points,
         times: stalled.1,
     });
+    warnings
 }
 
 /// `point 3`, `points 1, 2 and 7`, `12 points`; numbered from 1 as the table's rows are.
@@ -318,15 +282,20 @@ pub(super) fn named(points: &[u32]) -> String {
 }
 
 impl Found {
-    /// What is printed.
+    /// What is printed where rows are named by their numbers.
     pub(in crate::tables) fn warning(&self) -> Warning {
+        self.warning_at(&|rows| format!(" ({})", named(rows)))
+    }
+
+    /// What is printed; `at` names points, in brackets.
+    pub(in crate::tables) fn warning_at(&self, at: &dyn Fn(&[u32]) -> String) -> Warning {
         match self {
             Found::Lost { points, worst } => Warning::new(
                 Code::Lost,
                 format!(
-                    "up to {} of the exchanges were not answered in time ({})",
+                    "up to {} of the exchanges were not answered in time{}",
                     percent(*worst),
-                    named(points)
+                    at(points)
                 ),
                 format!(
                     ". RTT figures are for the answered ones; over all exchanges, percentiles above {} are \
@@ -336,7 +305,7 @@ impl Found {
             ),
             Found::Corrupted { points } => Warning::new(
                 Code::Corrupted,
-                format!("answers have wrong bytes ({})", named(points)),
+                format!("answers have wrong bytes{}", at(points)),
                 ": this link is not reliable. Check cable, --baud and the buffers of the device.",
             ),
             Found::Shallow {
@@ -346,42 +315,19 @@ impl Found {
             } => Warning::new(
                 Code::Shallow,
                 format!(
-                    "depth {asked} was requested, {achieved:.1} achieved ({})",
-                    named(points)
+                    "depth {asked} was requested, {achieved:.1} achieved{}",
+                    at(points)
                 ),
                 ": the host or a full buffer delayed requests. TRT is that of the achieved depth; try --wait \
                  spin, or smaller sizes.",
             ),
-            Found::FewSamples {
-                points,
-                exchanges,
-                worth,
-                needed,
-                intended,
-            } => {
-                let which = match intended {
-                    true => "p99 from the intended start",
-                    false => "p99",
-                };
-                Warning::new(
-                    Code::FewSamples,
-                    format!(
-                        "{which} has no upper confidence bound ({}); about {needed}",
-                        named(points)
-                    ),
-                    format!(
-                        ": {} exchanges are worth {} independent samples at p99, too few.",
-                        grouped(*exchanges),
-                        grouped(worth.floor() as u64)
-                    ),
-                )
-            }
+            Found::FewSamples(few) => few_samples(few, at),
             Found::ImpossibleTimes { points, worst } => Warning::new(
                 Code::ImpossibleTimes,
                 format!(
-                    "up to {} of the device times are impossible, longer than the RTT ({})",
+                    "up to {} of the device times are impossible, longer than the RTT{}",
                     percent(*worst),
-                    named(points)
+                    at(points)
                 ),
                 ": they are left out of the device time, and the others may be wrong as well. Check where the \
                  device reads its clock, and its tick rate.",
@@ -393,9 +339,9 @@ impl Found {
             } => Warning::new(
                 Code::AboveLimit,
                 format!(
-                    "the throughput is up to {} of the limit ({})",
+                    "the throughput is up to {} of the limit{}",
                     percent(*used),
-                    named(points)
+                    at(points)
                 ),
                 format!(
                     ": the limit ({source}) is not that of what carried the data. An emulated bus, or another \
@@ -404,7 +350,7 @@ impl Found {
             ),
             Found::Behind { points, each } => Warning::new(
                 Code::Behind,
-                format!("the schedule was not kept ({})", named(points)),
+                format!("the schedule was not kept{}", at(points)),
                 // Exchanges that open the link are one at a time.
                 format!(
                     ": exchanges waited for earlier ones. Use the table from the intended start; try {}.",
@@ -417,9 +363,9 @@ impl Found {
             Found::Steal { points, worst } => Warning::new(
                 Code::Steal,
                 format!(
-                    "the hypervisor stole up to {} of the time of this machine ({})",
+                    "the hypervisor stole up to {} of the time of this machine{}",
                     percent(*worst),
-                    named(points)
+                    at(points)
                 ),
                 ". The tails are caused by this host, not by the link: measure on a real machine.",
             ),
@@ -431,9 +377,9 @@ impl Found {
             } => Warning::new(
                 Code::Preempted,
                 format!(
-                    "other programs delayed the measuring thread by up to {} in total at a point ({})",
+                    "other programs delayed the measuring thread by up to {} in total at a point{}",
                     time(*waited_ns as f64),
-                    named(points)
+                    at(points)
                 ),
                 match (pinned, real_time) {
                     (_, false) => ". Try --priority 50, or a less loaded host.",
@@ -444,35 +390,32 @@ impl Found {
             Found::Shared { points, worst } => Warning::new(
                 Code::Shared,
                 format!(
-                    "other programs used {} of the CPU that the measuring thread is pinned to ({})",
+                    "other programs used {} of the CPU that the measuring thread is pinned to{}",
                     percent(*worst),
-                    named(points)
+                    at(points)
                 ),
                 ". Use --pin with another one.",
             ),
             Found::ClockGap { points, longest_ns } => Warning::new(
                 Code::ClockGap,
                 format!(
-                    "the clock jumped by up to {} for a spinning thread ({})",
+                    "the clock jumped by up to {} for a spinning thread{}",
                     time(*longest_ns as f64),
-                    named(points)
+                    at(points)
                 ),
                 ": an interrupt, the hypervisor or the firmware. Tails of that length are caused by this host.",
             ),
             Found::Stalled { points, times } => Warning::new(
                 Code::EndpointStalled,
-                format!(
-                    "the device stalled an endpoint {times} times ({})",
-                    named(points)
-                ),
+                format!("the device stalled an endpoint {times} times{}", at(points)),
                 "; it was cleared each time, and outstanding exchanges were lost. The device rejects the \
                  requests: check sizes and --protocol.",
             ),
             Found::Storage { points } => Warning::new(
                 Code::Storage,
                 format!(
-                    "samples arrived faster than they could be stored, and the loop waited ({})",
-                    named(points)
+                    "samples arrived faster than they could be stored, and the loop waited{}",
+                    at(points)
                 ),
                 ". Use fewer exchanges, no --keep-data, or a faster disk.",
             ),
@@ -483,10 +426,9 @@ impl Found {
             } => Warning::new(
                 Code::NearFloor,
                 format!(
-                    "{} {} close to the floor of this host, {} for this kind of link",
-                    named(points),
-                    if points.len() == 1 { "is" } else { "are" },
-                    time(*floor_ns)
+                    "RTT is close to the floor of this host, {} for this kind of link{}",
+                    time(*floor_ns),
+                    at(points)
                 ),
                 match wait {
                     Wait::Block => {
@@ -499,11 +441,11 @@ impl Found {
                 Code::Silence,
                 match silence_ns {
                     Some(ns) => format!(
-                        "echoes come only after a constant silence of {} ({})",
+                        "echoes come only after a constant silence of {}{}",
                         time(*ns),
-                        named(points)
+                        at(points)
                     ),
-                    None => format!("all echoes came after the timeout ({})", named(points)),
+                    None => format!("all echoes came after the timeout{}", at(points)),
                 },
                 ": a device that waits for the end of a line answers only after its own timeout. Try --protocol \
                  lines, which ends each request with a newline.",
@@ -511,13 +453,13 @@ impl Found {
             Found::Surplus { points, bytes } => Warning::new(
                 Code::Surplus,
                 match bytes {
-                    Some(1) => format!("each echo has 1 surplus byte ({})", named(points)),
+                    Some(1) => format!("each echo has 1 surplus byte{}", at(points)),
                     Some(bytes) => {
-                        format!("each echo has {bytes} surplus bytes ({})", named(points))
+                        format!("each echo has {bytes} surplus bytes{}", at(points))
                     }
                     None => format!(
-                        "echoes are displaced by surplus bytes, and count as corrupted ({})",
-                        named(points)
+                        "echoes are displaced by surplus bytes, and count as corrupted{}",
+                        at(points)
                     ),
                 },
                 ": the device adds them, such as the line end of println. Try --protocol lines, or write \
@@ -534,19 +476,42 @@ impl Found {
                 };
                 Warning::new(
                     Code::Surplus,
-                    format!(
-                        "{who} {bytes}, {} ({})",
-                        echo::names_of(&by.bytes),
-                        named(points)
-                    ),
+                    format!("{who} {bytes}, {}{}", echo::names_of(&by.bytes), at(points)),
                     ": RTT ends with the last byte of the echo, and the bytes behind it are in no figure. Use write \
                      instead of println in the device, or --protocol lines.",
                 )
             }
             Found::Load { cpu, memory } => load(*cpu, *memory),
-            Found::Cut { points } => cut(points),
+            Found::Cut { points } => cut_at(&at(points)),
         }
     }
+}
+
+/// Why p99 has no upper bound, and what helps.
+fn few_samples(few: &FewSamples, at: &dyn Fn(&[u32]) -> String) -> Warning {
+    let which = match few.intended {
+        true => "p99 from the intended start",
+        false => "p99",
+    };
+    let finding = format!("{which} has no upper confidence bound{}", at(&few.points));
+    let drift = ": parts of a point differ by more than chance explains, and more exchanges alone may give no \
+                 bound. Find what changes (rtt-series in wiregauge report), and repeat the run.";
+    let (finding, advice) = match (&few.scarcest, few.drifting.is_empty()) {
+        (None, _) => (format!("{finding}: the times drift"), drift.into()),
+        (Some(point), steady) => {
+            let drift = match steady {
+                true => String::new(),
+                false => format!(", and the times drift{}", at(&few.drifting)),
+            };
+            let advice = format!(
+                ": {} exchanges are worth {} independent samples at p99, too few.",
+                grouped(point.exchanges),
+                grouped(point.worth.floor() as u64)
+            );
+            (format!("{finding}; about {}{drift}", point.needed), advice)
+        }
+    };
+    Warning::new(Code::FewSamples, finding, advice)
 }
 
 /// That a load ran.
@@ -558,81 +523,13 @@ pub(super) fn load(cpu: u32, memory: u32) -> Warning {
 
 /// That these rows are not whole.
 pub(super) fn cut(rows: &[u32]) -> Warning {
-    Warning::new(
-        Code::Cut,
-        format!("not measured to the end ({})", named(rows)),
-        "; the samples taken so far are kept.",
-    )
+    cut_at(&format!(" ({})", named(rows)))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use wiregauge_record::{BusLimit, Plan, Point, ResourceUse, Summariser};
-    use wiregauge_run::State;
-
-    const PLAN: &str = r#"{"address": "null:", "protocol": "echo", "connect": "once",
-        "points": [], "limit": {"count": 100}, "warmup": 0, "schedule": "as-fast-as-possible",
-        "timeout_ns": 1000000, "give_up": 1, "wait": "block", "below_ns": [], "keep_data": false,
-        "calibrate": false, "host": {"priority": null, "pin": null, "lock_memory": false,
-        "load": {"cpu": 0, "memory": 0}}, "link": {"baud": null, "quick_ack": false}}"#;
-
-    /// The warnings of a run of one point that was changed so.
-    fn warnings(change: impl Fn(&mut PointSummary)) -> Vec<String> {
-        let plan: Plan = serde_json::from_str(PLAN).expect("a plan");
-        let point = Point {
-            index: 0,
-            out_bytes: 16,
-            in_bytes: 48,
-            depth: 1,
-            link: 0,
-            together: false,
-        };
-        let summariser = Summariser::new(&plan, point, None);
-        let mut summary = summariser.finish(Ending::Complete, 0, None, ResourceUse::default());
-        change(&mut summary);
-        let file = RunFile {
-            schema: 1,
-            kind: "exchange".into(),
-            state: State::Complete,
-            plan,
-            conditions: Default::default(),
-            points: vec![summary],
-            warnings: Vec::new(),
-        };
-        let found = of_run(&file);
-        let lines = found.iter().map(Found::warning);
-        lines.map(|line| format!("{} {line}", line.code)).collect()
-    }
-
-    #[test]
-    fn more_than_the_limit_names_the_limit_and_less_says_nothing() {
-        let using = |used| {
-            warnings(|summary| {
-                summary.limit = Some(BusLimit {
-                    bytes_s: 1_216_000.0,
-                    shared: true,
-                    source: "USB full-speed bulk".into(),
-                    used,
-                });
-            })
-        };
-        assert_eq!(using(1.0), Vec::<String>::new());
-        let found = using(2.6018);
-        assert_eq!(found.len(), 1, "{found:?}");
-        for part in ["W17", "260.18 %", "USB full-speed bulk", "row 1"] {
-            assert!(found[0].contains(part), "{part}: {found:?}");
-        }
-    }
-
-    #[test]
-    fn impossible_device_times_are_a_share_of_the_answers() {
-        let found = warnings(|summary| {
-            summary.counts.exchanges = 200;
-            summary.counts.answered = 200;
-            summary.counts.impossible_device_times = 50;
-        });
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].starts_with("W16 up to 25.00 %"), "{found:?}");
-    }
+fn cut_at(place: &str) -> Warning {
+    Warning::new(
+        Code::Cut,
+        format!("not measured to the end{place}"),
+        "; the samples taken so far are kept.",
+    )
 }

@@ -1,23 +1,85 @@
-//! Points whose p99 has no upper confidence bound, and how many exchanges would give it one.
+//! Points whose p99 has no upper confidence bound: because the times drift, or how many exchanges would give
+//! it one.
 
-use crate::units::grouped;
+use crate::units::{grouped, rounded_up};
 use std::fmt;
 use wiregauge_record::{Limit, PointSummary};
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Distribution, FEWEST_SHOWN, samples_to_bound};
 
 /// Points without an upper bound of p99.
-pub(super) struct FewSamples {
+pub(in crate::tables) struct FewSamples {
     /// Which.
     pub(super) points: Vec<u32>,
-    /// Exchanges of the point that needs most.
+    /// Those of them whose times drift.
+    pub(super) drifting: Vec<u32>,
+    /// The one of the others that requires most.
+    pub(super) scarcest: Option<Scarcest>,
+    /// Only the percentile from the intended start has no bound.
+    pub(super) intended: bool,
+}
+
+/// The point that requires most.
+pub(super) struct Scarcest {
+    /// Its exchanges.
     pub(super) exchanges: u64,
     /// How many independent samples these are worth.
     pub(super) worth: f64,
     /// What would be enough.
     pub(super) needed: Needed,
-    /// Only the percentile from the intended start has no bound.
-    pub(super) intended: bool,
+}
+
+/// Why bounds are missing at these points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// The independent samples are too few.
+    Few,
+    /// The times drift.
+    Drift,
+    /// One of both, or both.
+    FewOrDrift,
+}
+
+impl Missing {
+    /// Why there is no bound.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Missing::Few => "too few independent samples",
+            Missing::Drift => "the times drift",
+            Missing::FewOrDrift => "too few independent samples, or drift",
+        }
+    }
+
+    /// What `?` means where bounds are missing for this reason.
+    pub(in crate::tables) fn footnote(self) -> &'static str {
+        match self {
+            Missing::Few => "?: too few independent samples for this bound of the 95 % interval",
+            Missing::Drift => "?: no bound of the 95 % interval, because the times drift",
+            Missing::FewOrDrift => {
+                "?: too few independent samples for this bound of the 95 % interval, or drift"
+            }
+        }
+    }
+}
+
+/// Samples that are worth an independent one, from which on they depend on each other strongly.
+const DEPENDENT: f64 = 3.0;
+
+/// Why these points have percentiles without bounds; `None` if all are bounded.
+pub(crate) fn missing(points: &[PointSummary]) -> Option<Missing> {
+    let all = points.iter().flat_map(|p| [&p.rtt, &p.from_intended]);
+    let open = all.flatten().filter(|times| {
+        let all = [times.p50, times.p90, times.p99, times.p999];
+        all.iter()
+            .any(|one| one.low.is_none() || one.high.is_none())
+    });
+    open.map(|times| match drifts(times) {
+        true => Missing::Drift,
+        // Of strong dependence, samples alone do not show whether it is a drift.
+        false if times.effective_n < times.n as f64 / DEPENDENT => Missing::FewOrDrift,
+        false => Missing::Few,
+    })
+    .reduce(|a, b| if a == b { a } else { Missing::FewOrDrift })
 }
 
 /// What would be enough, in the flag that limits the run.
@@ -55,19 +117,23 @@ fn scarce(point: &PointSummary) -> Option<&Distribution> {
 /// The warning, if a point deserves it.
 pub(super) fn of(file: &RunFile) -> Option<FewSamples> {
     let points: Vec<&PointSummary> = file.points.iter().filter(|p| scarce(p).is_some()).collect();
-    let most = points
+    points.first()?;
+    let index = |point: &&PointSummary| point.point.index;
+    let (drifting, few): (Vec<&PointSummary>, Vec<&PointSummary>) = points
         .iter()
-        .filter_map(|point| {
-            let times = scarce(point)?;
-            Some((needed(file.plan.limit, point, times), times.n, worth(times)))
+        .partition(|point| scarce(point).is_some_and(drifts));
+    let scarcest = few.iter().filter_map(|point| {
+        let times = scarce(point)?;
+        Some(Scarcest {
+            exchanges: times.n,
+            worth: worth(times),
+            needed: needed(file.plan.limit, point, times),
         })
-        .max_by(|a, b| amount(a.0).cmp(&amount(b.0)))?;
-    let (needed, exchanges, worth) = most;
+    });
     Some(FewSamples {
-        points: points.iter().map(|point| point.point.index).collect(),
-        exchanges,
-        worth,
-        needed,
+        points: points.iter().map(index).collect(),
+        drifting: drifting.iter().map(index).collect(),
+        scarcest: scarcest.max_by_key(|point| amount(point.needed)),
         intended: points.iter().all(|point| open(&point.rtt).is_none()),
     })
 }
@@ -81,15 +147,31 @@ fn worth(times: &Distribution) -> f64 {
     }
 }
 
-/// With the dependence that was found.
-fn needed(limit: Limit, point: &PointSummary, times: &Distribution) -> Needed {
+/// More samples than these are said to be required of a point that has too few.
+const MORE: f64 = 1.1;
+
+/// Samples that bound p99, with the dependence that was found.
+fn required(times: &Distribution) -> f64 {
     let n = times.n.max(1) as f64;
     let tau = |worth: f64| n / worth.max(1.0);
     let bound = samples_to_bound(
         0.99,
         tau(times.p99_effective_n.unwrap_or(times.effective_n)),
     );
-    let samples = (bound as f64).max(FEWEST_SHOWN * tau(times.effective_n));
+    (bound as f64).max(FEWEST_SHOWN * tau(times.effective_n))
+}
+
+/// True where a percentile has no bounds although the independent samples are clearly enough: parts of the
+/// point differ by more than chance explains.
+fn drifts(times: &Distribution) -> bool {
+    let enough = times.effective_n >= FEWEST_SHOWN;
+    let unbounded = times.p50.high.is_none() || times.p90.high.is_none();
+    enough && (unbounded || times.p99.high.is_none() && required(times) * MORE < times.n as f64)
+}
+
+fn needed(limit: Limit, point: &PointSummary, times: &Distribution) -> Needed {
+    let n = times.n.max(1) as f64;
+    let samples = required(times).max(MORE * n);
     match limit {
         Limit::Count(_) => Needed::Count(rounded_up(samples)),
         Limit::DurationNs(_) => {
@@ -102,23 +184,5 @@ fn needed(limit: Limit, point: &PointSummary, times: &Distribution) -> Needed {
 fn amount(needed: Needed) -> u64 {
     match needed {
         Needed::Count(amount) | Needed::Seconds(amount) => amount,
-    }
-}
-
-/// Two digits, so that "about" is true.
-pub(in crate::tables) fn rounded_up(value: f64) -> u64 {
-    let step = 10_f64.powf((value.log10().floor() - 1.0).max(0.0));
-    ((value / step).ceil() * step) as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_digits_are_kept_and_nothing_is_promised_that_is_too_few() {
-        for (value, rounded) in [(3.2, 4), (44.1, 45), (483.0, 490), (5_801.0, 5_900)] {
-            assert_eq!(rounded_up(value), rounded);
-        }
     }
 }

@@ -10,10 +10,11 @@ mod warning;
 
 pub(super) use codes::Code;
 pub use codes::{Explained, WARNINGS};
-pub(super) use few_samples::rounded_up;
+pub(crate) use few_samples::{Missing, missing};
 pub use warning::Warning;
 
 use super::flow_rows::Row;
+use super::places::Places;
 use wiregauge_run::{Loop, RunFile, Stream};
 
 /// What was reported at the start of a run.
@@ -25,8 +26,10 @@ pub(super) fn of_start(remarks: &[String]) -> impl Iterator<Item = Warning> {
 
 /// The warnings that an exchange run deserves.
 pub(super) fn of_exchange(file: &RunFile) -> Vec<Warning> {
+    let places = Places::new(file.points.iter().map(|point| point.point));
+    let at = |points: &[u32]| places.bracketed(points);
     let found = exchange::of_run(file);
-    found.iter().map(exchange::Found::warning).collect()
+    found.iter().map(|found| found.warning_at(&at)).collect()
 }
 
 /// The warnings that a stream run deserves; they name the rows by their position in `rows`.

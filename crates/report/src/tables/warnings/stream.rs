@@ -3,7 +3,7 @@
 
 use super::codes::Code;
 use super::exchange::{self as warnings, named};
-use super::warning::Warning;
+use super::warning::{Warning, add};
 use crate::tables::flow_rows::Row;
 use crate::tables::limit_share::LimitShare;
 use crate::tables::stream::is_unreported;
@@ -74,11 +74,6 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
             .map(|(at, _)| at)
             .collect()
     };
-    let mut add = |rows: Vec<u32>, make: &dyn Fn(Vec<u32>) -> StreamWarning| {
-        if !rows.is_empty() {
-            found.push(make(rows));
-        }
-    };
     let lost = |flow: &FlowSummary| match is_unreported(flow) {
         true => 0.0,
         false => flow.counts.lost as f64 / flow.counts.sent.max(1) as f64,
@@ -88,7 +83,7 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
         let hit = |row: &Row<'_>| row.1.way == way && lost(row.1) > 0.0;
         let of_way = rows.iter().filter(|row| row.1.way == way);
         let worst = of_way.map(|row| lost(row.1)).fold(0.0, f64::max);
-        add(those(&hit), &|rows| StreamWarning::Lost {
+        add(&mut found, those(&hit), |rows| StreamWarning::Lost {
             rows,
             worst,
             way,
@@ -99,26 +94,28 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
         let counts = &row.1.counts;
         counts.duplicated + counts.corrupted + counts.stray > 0
     };
-    add(those(&damaged), &|rows| StreamWarning::Damaged { rows });
-    let unreported = |row: &Row<'_>| is_unreported(row.1) && row.1.report_error.is_none();
-    add(those(&unreported), &|rows| StreamWarning::Unreported {
+    add(&mut found, those(&damaged), |rows| StreamWarning::Damaged {
         rows,
+    });
+    let unreported = |row: &Row<'_>| is_unreported(row.1) && row.1.report_error.is_none();
+    add(&mut found, those(&unreported), |rows| {
+        StreamWarning::Unreported { rows }
     });
     let untrue = |row: &Row<'_>| row.1.report_error.is_some();
     if let Some(why) = rows.iter().find_map(|row| row.1.report_error.clone()) {
-        add(those(&untrue), &|rows| StreamWarning::Untrue {
+        add(&mut found, those(&untrue), |rows| StreamWarning::Untrue {
             rows,
             why: why.clone(),
         });
     }
     let overruns = |row: &Row<'_>| row.1.device.map_or(0, |device| device.overruns);
-    add(those(&|row| overruns(row) > 0), &|hit| {
+    add(&mut found, those(&|row| overruns(row) > 0), |hit| {
         StreamWarning::Overruns {
             rows: hit,
             most: rows.iter().map(overruns).max().unwrap_or(0),
         }
     });
-    add(those(&|row| row.1.stalls > 0), &|hit| {
+    add(&mut found, those(&|row| row.1.stalls > 0), |hit| {
         StreamWarning::Stalled {
             rows: hit,
             most: rows.iter().map(|row| row.1.stalls).max().unwrap_or(0),
@@ -131,20 +128,26 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
             && row.1.achieved_queue < SHALLOW * f64::from(queue)
     };
     if let Some((point, flow)) = rows.iter().find(|row| shallow(row)) {
-        add(those(&shallow), &|rows| StreamWarning::Shallow {
+        add(&mut found, those(&shallow), |rows| StreamWarning::Shallow {
             rows,
             asked: point.point.queue,
             achieved: flow.achieved_queue,
         });
     }
-    over_limit(rows, &those, &mut add);
+    over_limit(rows, &those, &mut found);
     let short = |row: &Row<'_>| row.1.rate.as_ref().is_none_or(|rate| rate.low.is_none());
-    add(those(&short), &|rows| StreamWarning::Short { rows });
-    let too_slow = |row: &Row<'_>| row.1.buffers.iter().any(|need| !need.sustained);
-    add(those(&too_slow), &|rows| StreamWarning::TooSlow { rows });
-    add(those(&|row| row.0.ending != Ending::Complete), &|rows| {
-        StreamWarning::Cut { rows }
+    add(&mut found, those(&short), |rows| StreamWarning::Short {
+        rows,
     });
+    let too_slow = |row: &Row<'_>| row.1.buffers.iter().any(|need| !need.sustained);
+    add(&mut found, those(&too_slow), |rows| {
+        StreamWarning::TooSlow { rows }
+    });
+    add(
+        &mut found,
+        those(&|row| row.0.ending != Ending::Complete),
+        |rows| StreamWarning::Cut { rows },
+    );
     if !file.plan.check {
         found.push(StreamWarning::Unchecked);
     }
@@ -166,11 +169,8 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
 /// The rows for which this holds.
 type Those<'a> = &'a dyn Fn(&dyn Fn(&Row<'_>) -> bool) -> Vec<u32>;
 
-/// Adds a warning about some rows, if there are any.
-type Add<'a> = &'a mut dyn FnMut(Vec<u32>, &dyn Fn(Vec<u32>) -> StreamWarning);
-
 /// Rates above the limit of the link: which end measured them says what they are.
-fn over_limit(rows: &[Row<'_>], those: Those<'_>, add: Add<'_>) {
+fn over_limit(rows: &[Row<'_>], those: Those<'_>, found: &mut Vec<StreamWarning>) {
     let is = |row: &Row<'_>, of: fn(&LimitShare) -> bool| {
         LimitShare::of(row).is_some_and(|share| of(&share))
     };
@@ -194,20 +194,20 @@ fn over_limit(rows: &[Row<'_>], those: Those<'_>, add: Add<'_>) {
             |row: &Row<'_>| row.1.way == way && over(row) && doubtful(row) && !device_over(row);
         let most = rows.iter().filter(|row| hit(row)).map(used);
         let most = most.fold(0.0, f64::max);
-        add(those(&hit), &|hit| StreamWarning::OverLimit {
+        add(found, those(&hit), |hit| StreamWarning::OverLimit {
             source: source(rows, &hit),
             rows: hit,
             way,
             used: most,
         });
     }
-    add(those(&|row| over(row) && device_over(row)), &|hit| {
+    add(found, those(&|row| over(row) && device_over(row)), |hit| {
         StreamWarning::NoRealBus {
             source: source(rows, &hit),
             rows: hit,
         }
     });
-    add(those(&|row| !over(row) && device_over(row)), &|hit| {
+    add(found, those(&|row| !over(row) && device_over(row)), |hit| {
         StreamWarning::DeviceOverLimit {
             source: source(rows, &hit),
             rows: hit,

@@ -28,6 +28,13 @@ impl Warning {
     }
 }
 
+/// Adds a warning about some points or rows, if there are any.
+pub(super) fn add<W>(found: &mut Vec<W>, places: Vec<u32>, make: impl FnOnce(Vec<u32>) -> W) {
+    if !places.is_empty() {
+        found.push(make(places));
+    }
+}
+
 /// Finding, consequence and remedy.
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

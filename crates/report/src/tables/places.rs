@@ -1,0 +1,208 @@
+//! The points that a sentence is about, named by the settings that vary in their run.
+
+use wiregauge_record::Point;
+
+/// More groups, or more points, are counted instead of named.
+const MOST_GROUPS: usize = 3;
+const MOST_POINTS: usize = 6;
+
+/// Names the points of an exchange run.
+#[derive(Clone, Debug)]
+pub struct Places {
+    points: Vec<Point>,
+    /// The settings that vary.
+    varying: Vec<Setting>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Setting {
+    Link,
+    /// OUT and IN, where they are always equal.
+    Size,
+    Out,
+    In,
+    Depth,
+}
+
+impl Setting {
+    fn value(self, point: &Point) -> String {
+        match self {
+            Setting::Link => {
+                let how = if point.together { "together" } else { "alone" };
+                format!("link {} {how}", point.link)
+            }
+            Setting::Size | Setting::Out => point.out_bytes.to_string(),
+            Setting::In => point.in_bytes.to_string(),
+            Setting::Depth => point.depth.to_string(),
+        }
+    }
+
+    fn text(self, values: &str) -> String {
+        match self {
+            Setting::Link => values.to_owned(),
+            Setting::Size => format!("{values} B"),
+            Setting::Out => format!("OUT {values} B"),
+            Setting::In => format!("IN {values} B"),
+            Setting::Depth => format!("depth {values}"),
+        }
+    }
+}
+
+impl Places {
+    /// Of all points of a run.
+    pub fn new(points: impl Iterator<Item = Point>) -> Places {
+        let mut points: Vec<Point> = points.collect();
+        points.sort_by_key(|point| point.index);
+        let varies = |setting: &Setting| {
+            let mut values = points.iter().map(|point| setting.value(point));
+            let first = values.next();
+            values.any(|value| Some(value) != first)
+        };
+        let equal = points.iter().all(|point| point.out_bytes == point.in_bytes);
+        let sizes: &[Setting] = match equal {
+            true => &[Setting::Size],
+            false => &[Setting::Out, Setting::In],
+        };
+        let settings = [&[Setting::Link], sizes, &[Setting::Depth]].concat();
+        let varying = settings.into_iter().filter(varies).collect();
+        Places { points, varying }
+    }
+
+    /// `IN 48 B, depth 1 and 4`, `all points`, `7 of 12 points`; nothing if the run has no other point.
+    pub fn name(&self, indices: &[u32]) -> String {
+        let chosen = self.points.iter();
+        let chosen: Vec<&Point> = chosen.filter(|p| indices.contains(&p.index)).collect();
+        match (chosen.len(), self.points.len()) {
+            _ if self.varying.is_empty() => String::new(),
+            (count, all) if count == all => "all points".into(),
+            (count, all) => self
+                .listed(&chosen)
+                .unwrap_or_else(|| format!("{count} of {all} points")),
+        }
+    }
+
+    /// The same in brackets, with a blank before them.
+    pub fn bracketed(&self, indices: &[u32]) -> String {
+        match self.name(indices) {
+            name if name.is_empty() => name,
+            name => format!(" ({name})"),
+        }
+    }
+
+    /// Points that differ in one setting only are named together; `None` if there are too many.
+    fn listed(&self, chosen: &[&Point]) -> Option<String> {
+        if chosen.len() > MOST_POINTS {
+            return None;
+        }
+        let groups = |listed: &Setting| {
+            let mut groups: Vec<(Vec<String>, Vec<String>)> = Vec::new();
+            for point in chosen {
+                let others = self.varying.iter().filter(|setting| *setting != listed);
+                let others: Vec<String> = others.map(|setting| setting.value(point)).collect();
+                let value = listed.value(point);
+                match groups.iter_mut().find(|(known, _)| *known == others) {
+                    Some((_, values)) if values.contains(&value) => {}
+                    Some((_, values)) => values.push(value),
+                    None => groups.push((others, vec![value])),
+                }
+            }
+            (*listed, groups)
+        };
+        let all = self.varying.iter().rev().map(groups);
+        let (listed, groups) = all.min_by_key(|(_, groups)| groups.len())?;
+        let name = |(others, values): &(Vec<String>, Vec<String>)| {
+            let mut others = others.iter();
+            let parts = self
+                .varying
+                .iter()
+                .filter_map(|setting| match *setting == listed {
+                    true => Some(setting.text(&list(values))),
+                    false => Some(setting.text(others.next()?)),
+                });
+            parts.collect::<Vec<_>>().join(", ")
+        };
+        let names: Vec<String> = groups.iter().map(name).collect();
+        (names.len() <= MOST_GROUPS).then(|| names.join("; "))
+    }
+}
+
+/// `1`, `1 and 2`, `1, 2 and 4`.
+fn list(values: &[String]) -> String {
+    match values {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        values => values.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(index: u32, out_bytes: u32, in_bytes: u32, depth: u32) -> Point {
+        Point {
+            index,
+            out_bytes,
+            in_bytes,
+            depth,
+            link: 0,
+            together: false,
+        }
+    }
+
+    /// A run of every size of a response with every depth.
+    fn places(sizes: &[u32], depths: &[u32]) -> Places {
+        let points = sizes
+            .iter()
+            .flat_map(|&size| depths.iter().map(move |&depth| (size, depth)));
+        Places::new(
+            (0..)
+                .zip(points)
+                .map(|(index, (size, depth))| point(index, 16, size, depth)),
+        )
+    }
+
+    #[test]
+    fn points_are_named_by_the_settings_that_vary() {
+        assert_eq!(places(&[48], &[1]).name(&[0]), "");
+        assert_eq!(places(&[48], &[1]).bracketed(&[0]), "");
+        assert_eq!(places(&[48], &[1, 2, 4]).name(&[2]), "depth 4");
+        assert_eq!(
+            places(&[48], &[1, 2, 4]).bracketed(&[0, 2]),
+            " (depth 1 and 4)"
+        );
+        assert_eq!(places(&[48, 100], &[1]).name(&[1]), "IN 100 B");
+        let both = places(&[48, 100, 1000], &[1, 4]);
+        assert_eq!(both.name(&[5]), "IN 1000 B, depth 4");
+        assert_eq!(both.name(&[0, 1]), "IN 48 B, depth 1 and 4");
+        assert_eq!(both.name(&[1, 3, 5]), "IN 48, 100 and 1000 B, depth 4");
+        assert_eq!(
+            both.name(&[0, 1, 3]),
+            "IN 48 B, depth 1 and 4; IN 100 B, depth 4"
+        );
+        assert_eq!(both.name(&[0, 1, 2, 3, 4, 5]), "all points");
+    }
+
+    #[test]
+    fn equal_sizes_are_named_once_and_links_by_their_number() {
+        let echo = [point(0, 64, 64, 1), point(1, 128, 128, 1)];
+        assert_eq!(Places::new(echo.into_iter()).name(&[1]), "128 B");
+        let mut links = [
+            point(0, 64, 64, 1),
+            point(1, 64, 64, 1),
+            point(2, 64, 64, 1),
+        ];
+        links[1].link = 1;
+        links[2].together = true;
+        let links = Places::new(links.into_iter());
+        assert_eq!(links.name(&[0, 1]), "link 0 alone and link 1 alone");
+    }
+
+    #[test]
+    fn points_that_would_take_too_long_to_name_are_counted() {
+        let many = places(&[16, 32, 64, 128], &[1, 2, 4, 8]);
+        let three = "IN 16 B, depth 1; IN 32 B, depth 2; IN 64 B, depth 4";
+        assert_eq!(many.name(&[0, 5, 10]), three);
+        assert_eq!(many.name(&[0, 5, 10, 15]), "4 of 16 points");
+        assert_eq!(many.name(&[0, 1, 2, 3, 4, 5, 6]), "7 of 16 points");
+    }
+}
