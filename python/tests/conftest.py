@@ -47,7 +47,7 @@ def stored(address: str, tmp_path_factory: pytest.TempPathFactory) -> wg.Run:
 def streamed(address: str, tmp_path_factory: pytest.TempPathFactory) -> wg.Run:
     """A stream run: each way and both at once."""
     place = tmp_path_factory.mktemp("stored") / "stream"
-    return wg.stream(address, direction=["in", "out", "both"], duration=0.2, settle="50ms", store=place)
+    return wg.stream(address, direction=["in", "out", "both"], duration=0.5, settle="50ms", store=place)
 
 
 @pytest.fixture(scope="session")
@@ -92,7 +92,7 @@ def wait_until_it_measures(runs: Path | None = None) -> None:
     place = runs or Path(os.environ["WIREGAUGE_RUNS"])
     for _ in range(1500):
         begun = place.glob("*/samples/*.part")
-        if any(time.time() - file.stat().st_ctime > 0.3 for file in begun):
+        if any(time.time() - file.stat().st_ctime > 0.8 for file in begun):
             return
         time.sleep(0.02)
 

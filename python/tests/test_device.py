@@ -234,7 +234,7 @@ def test_a_batch_that_fails_tells_how_far_it_came() -> None:
     answers = iter([True] * 3)
     with (
         instrument(lambda line: line if next(answers, False) else b"") as address,
-        wg.open(address, framing=wg.Terminator(), timeout="200ms") as device,
+        wg.open(address, framing=wg.Terminator(), timeout="2s") as device,
     ):
         with pytest.raises(wg.LinkError) as caught:
             device.exchange_many([b"%d" % n for n in range(8)], reply_bytes=4)
@@ -515,8 +515,9 @@ import signal, sys, time
 import numpy as np
 import wiregauge as wg
 device = wg.open(sys.argv[1], framing=wg.Fixed(4), timeout=20)
-print("waiting", flush=True)
 try:
+    # Within, because the signal may come before a slow process gets any further.
+    print("waiting", flush=True)
     {call}
 except KeyboardInterrupt:
     print("interrupted", time.time(), flush=True)

@@ -44,7 +44,7 @@ def test_a_handler_of_the_users_own_decides(address):
     before = signal.signal(signal.SIGINT, lambda *_: heard.append("int"))
     try:
         in_a_moment()
-        run = wg.exchange(address, duration=1.2, no_calibration=True)
+        run = wg.exchange(address, duration=4, no_calibration=True)
     finally:
         signal.signal(signal.SIGINT, before)
     assert heard == ["int"]
@@ -98,7 +98,7 @@ def test_two_runs_at_once_do_not_stop_each_other(address):
         with wg.serve("tcp://127.0.0.1:0", drop="every=3") as lossy:
             ended[name] = wg.exchange(lossy, duration=seconds, timeout=0.05, no_calibration=True)
 
-    threads = [threading.Thread(target=measure, args=one) for one in (("a", 0.3), ("b", 1.2))]
+    threads = [threading.Thread(target=measure, args=one) for one in (("a", 1.5), ("b", 3))]
     for thread in threads:
         thread.start()
     for thread in threads:

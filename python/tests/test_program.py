@@ -84,7 +84,7 @@ def test_the_demo_prints_nothing_and_can_be_ended(capfd, tmp_path):
 
 def test_functions_print_nothing(stored, streamed, looped, address, capfd, tmp_path):
     run = wg.exchange(address, count=20, require="p50<1ns")
-    wg.stream(address, duration=0.05, settle="1ms")
+    wg.stream(address, duration=0.5, settle="1ms")
     wg.loop("virtual", rate="100k", notify="1k", duration=0.05, settle="1ms", no_calibration=True)
     wg.show(run)
     wg.explain(run)
@@ -158,8 +158,9 @@ def test_other_peoples_programs_are_measured_too(echo_tty):
 
 def test_a_modelled_board_on_a_pseudo_terminal_and_the_binary_as_responder():
     with wg.serve("pty:", bus="full-speed", service_time=700e-6) as board:
-        run = wg.exchange(board, in_sizes=48, depth=[1, 4], duration=0.3)
-    one, four = run.table()["trt_mean_ns"]
+        run = wg.exchange(board, in_sizes=48, depth=[1, 4], duration=1)
+    # A host that stops for a while makes the mean longer, and hardly the median.
+    one, four = run.table()["trt_p50_ns"]
     assert one > 1.5 * four
     binary = shutil.which("wiregauge") or PROGRAM[0]
     command = [

@@ -2,6 +2,8 @@
 
 use crate::values::decimal_unit;
 use wiregauge_report::load::DeadlinePoint;
+use wiregauge_report::tables::missed_share;
+use wiregauge_report::units::grouped;
 
 /// A limit that a control loop must keep.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +89,17 @@ pub fn one_in(text: &str) -> Result<f64, String> {
 }
 
 impl DeadlineLimit {
+    /// What was measured at a point of what this limits.
+    pub fn found(&self, point: &DeadlinePoint) -> String {
+        match self.figure {
+            Figure::Missed(_) => missed_share(point),
+            Figure::Longest(_) => match point.cycles.longest_run {
+                1 => "1 cycle".into(),
+                longest => format!("{} cycles", grouped(longest)),
+            },
+        }
+    }
+
     /// Whether a point keeps it. A point without a cycle keeps nothing.
     pub fn judge(&self, point: &DeadlinePoint) -> Kept {
         let cycles = &point.cycles;

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{Desk, Row};
 use predicates::prelude::*;
-use predicates::str::contains;
+use predicates::str::{contains, is_match};
 use serde_json::Value;
 
 /// Cycles of so many microseconds and how many of them miss, counted once more from the rows.
@@ -90,14 +90,14 @@ fn a_run_with_a_schedule_has_its_own_period_and_is_taken_as_it_is() {
 fn what_was_lost_misses_for_its_whole_timeout() {
     let desk = Desk::new();
     let server = desk.serve("udp://:0 --drop every=25");
-    let run = desk.measure(&server.address, "--count 60 --timeout 300ms");
+    let run = desk.measure(&server.address, "--count 60 --timeout 1s");
     let lost = run.with_status("lost").len() as u64;
     assert!(lost >= 2, "{lost} lost");
-    let printed = desk.json("deadline last --period 100ms --json");
+    let printed = desk.json("deadline last --period 300ms --json");
     let point = &printed["points"][0];
     assert_eq!(count(point, "unanswered"), lost);
     assert!(count(point, "missed") >= 3 * lost, "{point}");
-    let (cycles, missed) = replayed(&run.rows, 100_000.0);
+    let (cycles, missed) = replayed(&run.rows, 300_000.0);
     assert_eq!(
         (count(point, "cycles"), count(point, "missed")),
         (cycles, missed)
@@ -107,16 +107,21 @@ fn what_was_lost_misses_for_its_whole_timeout() {
 #[test]
 fn a_limit_that_is_not_shown_to_be_kept_is_missed() {
     let desk = Desk::new();
-    desk.output("exchange null:// --count 400 --no-calibration");
+    desk.output("exchange null:// --count 20k --no-calibration");
     let asked = "deadline last --period 10s --require";
-    // None of 400 missed: that shows less than 1 %, and not less than one in a million.
+    // None of 20,000 missed: that shows less than 10 %, however dependent they are, and not less than one in a million.
     desk.wiregauge(&format!("{asked} missed<10% --require longest<1"))
         .assert()
         .success();
     desk.wiregauge(&format!("{asked} missed<1e-6"))
         .assert()
         .code(1)
-        .stderr(contains("missed<1e-6").and(contains("the run is too short")));
+        .stderr(
+            is_match(
+                r"limit not met: missed<1e-6: 0 of \d+ cycles, 0 % \(95 %: < [\d.]+ %\) \(row 1: OUT \d+ B, IN \d+ B, depth 1\); not proven, the run is too short",
+            )
+            .unwrap(),
+        );
     let printed = desk
         .wiregauge(&format!("{asked} missed<1e-6 --json"))
         .assert()
@@ -209,7 +214,7 @@ fn what_makes_no_sense_is_said() {
 #[test]
 fn a_stream_and_a_loop_are_refused_with_where_to_look() {
     let desk = Desk::new();
-    desk.output("stream null:// --direction in --settle 10ms --duration 50ms");
+    desk.output("stream null:// --direction in --settle 10ms --duration 500ms");
     desk.wiregauge("deadline last --period 1ms")
         .assert()
         .code(2)

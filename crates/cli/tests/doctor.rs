@@ -158,6 +158,31 @@ fn the_worst_comes_first_with_evidence_cost_source_and_a_command() {
 }
 
 #[test]
+fn the_connection_to_a_device_is_described_before_the_findings() {
+    let host = Host::new();
+    host.file("dev/pts/3", "");
+    let text = host.output("serial:///dev/pts/3");
+    assert!(
+        text.starts_with("connection: /dev/pts/3 is a pseudo-terminal:"),
+        "{text}"
+    );
+    let connection = host.json("serial:///dev/pts/3")["connection"].clone();
+    assert!(
+        connection
+            .as_str()
+            .is_some_and(|text| text.contains("open in no program")),
+        "{connection}"
+    );
+    // Without a device there is no connection, and single checks are about themselves.
+    for arguments in ["", "serial:///dev/pts/3 --only governor"] {
+        assert!(
+            !host.output(arguments).contains("connection: "),
+            "{arguments}"
+        );
+    }
+}
+
+#[test]
 fn where_nothing_applies_that_is_said() {
     let host = Host::new();
     let text = host.output("--only ftdi-latency");

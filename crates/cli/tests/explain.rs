@@ -73,7 +73,7 @@ fn a_stream_over_a_socket_is_split_into_system_calls_and_what_is_between_them() 
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
     desk.output(&format!(
-        "stream {} --direction in --transfer 512,4k,32k --settle 20ms --duration 150ms",
+        "stream {} --direction in --transfer 512,4k,32k --settle 20ms --duration 600ms",
         server.address
     ));
     let text = desk.output("explain last");
@@ -137,10 +137,17 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
         "9 points: {predicted}"
     );
     let text = desk.output("explain last --predict in=2k,depth=3 --predict in=64k,depth=2");
-    for word in [
+    let model = [
         "Link model",
         "fixed time per exchange (depth 1)",
         "leave-one-out error %",
+    ];
+    // On a busy machine the points may scatter too much for a model.
+    match explained["models"][0]["why_not"].as_str() {
+        None => assert!(model.iter().all(|word| text.contains(word)), "{text}"),
+        Some(why) => assert!(text.contains(why) && !text.contains(model[0]), "{text}"),
+    }
+    for word in [
         "Predicted, means in",
         "no prediction interval: outside the measured range (IN 64 to 4096 B)",
     ] {
@@ -198,7 +205,7 @@ fn a_setting_that_cannot_be_read_is_told_before_any_run_is_looked_for() {
 #[test]
 fn usbmon_on_a_link_that_is_not_usb_is_a_warning_and_the_run_goes_on() {
     let desk = Desk::new();
-    let stream = "stream null:// --direction in --settle 10ms --duration 50ms --usbmon";
+    let stream = "stream null:// --direction in --settle 10ms --duration 500ms --usbmon";
     let text = desk.output(stream);
     assert!(text.contains("no URB times"), "{text}");
     let stored = desk.json("show last --json");

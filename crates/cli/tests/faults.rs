@@ -16,6 +16,15 @@ const STRUCK: [u64; 4] = [49, 99, 149, 199];
 const EVERY_KIND: [&str; 4] = ["tcp", "udp", "unix", "pty"];
 const STREAMS: [&str; 3] = ["tcp", "unix", "pty"];
 
+/// Tests the kinds of links at the same time: a timeout that outlasts the stalls of a busy machine is long.
+fn on_each(kinds: &[&str], test: impl Fn(&str) + Sync) {
+    std::thread::scope(|scope| {
+        for kind in kinds {
+            scope.spawn(|| test(kind));
+        }
+    });
+}
+
 /// Measures over a link of this kind with a responder that makes these faults.
 fn measure(kind: &str, faults: &str, flags: &str) -> Run {
     let desk = Desk::new();
@@ -26,7 +35,7 @@ fn measure(kind: &str, faults: &str, flags: &str) -> Run {
     };
     let server = desk.serve(&format!("{address} {faults}"));
     let mut flags = format!("--count {COUNT} {flags}");
-    for (flag, value) in [("--in", "100"), ("--timeout", "200ms")] {
+    for (flag, value) in [("--in", "100"), ("--timeout", "1s")] {
         if !flags.contains(flag) {
             flags.push_str(&format!(" {flag} {value}"));
         }
@@ -57,7 +66,7 @@ fn wrong(run: &Run) -> [u64; 5] {
 
 #[test]
 fn a_dropped_answer_is_lost_and_nothing_else() {
-    for kind in EVERY_KIND {
+    on_each(&EVERY_KIND, |kind| {
         let run = measure(kind, "--drop every=50", "");
         assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
         assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
@@ -66,83 +75,83 @@ fn a_dropped_answer_is_lost_and_nothing_else() {
         assert!(
             run.with_status("lost")
                 .iter()
-                .all(|row| row.rtt_us >= 100_000.0 && row.bytes_received == 0)
+                .all(|row| row.rtt_us >= 500_000.0 && row.bytes_received == 0)
         );
         assert_eq!(run.point().rtt.as_ref().map(|rtt| rtt.n), Some(COUNT - 4));
-    }
+    });
 }
 
 #[test]
 fn a_dropped_answer_is_reported_from_its_neighbours_at_depth() {
-    for kind in EVERY_KIND {
+    on_each(&EVERY_KIND, |kind| {
         let run = measure(kind, "--drop every=50", "--depth 8");
         assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
         assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
-    }
+    });
 }
 
 #[test]
 fn a_changed_bit_in_the_payload_is_a_corrupted_answer() {
-    for kind in EVERY_KIND {
+    on_each(&EVERY_KIND, |kind| {
         for depth in ["--depth 1", "--depth 8"] {
             let run = measure(kind, "--corrupt every=50", depth);
             assert_eq!(wrong(&run), [0, 0, 0, 0, 4], "{kind} {depth}");
             assert_eq!(run.sequences_of("corrupted"), STRUCK, "{kind} {depth}");
             assert_eq!(run.counts().answered, COUNT - 4);
         }
-    }
+    });
 }
 
 #[test]
 fn a_changed_bit_in_the_header_costs_that_answer_alone() {
-    for kind in EVERY_KIND {
+    on_each(&EVERY_KIND, |kind| {
         // Answers of 32 B are a header and nothing else.
         let run = measure(kind, "--corrupt every=50", "--in 32");
         assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
         assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
         assert_eq!(run.counts().stray_bytes, 4 * 32, "{kind}");
-    }
+    });
 }
 
 #[test]
 fn a_doubled_answer_is_counted_beside_its_exchange() {
-    for kind in EVERY_KIND {
+    on_each(&EVERY_KIND, |kind| {
         for depth in ["--depth 1", "--depth 8"] {
             let run = measure(kind, "--duplicate every=50", depth);
             assert_eq!(wrong(&run), [0, 0, 4, 0, 0], "{kind} {depth}");
             assert_eq!(run.sequences_of("duplicated"), STRUCK, "{kind} {depth}");
             assert_eq!(run.counts().answered, COUNT, "{kind} {depth}");
         }
-    }
+    });
 }
 
 #[test]
 fn an_overtaken_answer_is_right_but_reordered() {
-    for kind in EVERY_KIND {
-        let run = measure(kind, "--reorder every=50", "--depth 8 --timeout 1s");
+    on_each(&EVERY_KIND, |kind| {
+        let run = measure(kind, "--reorder every=50", "--depth 8");
         let counts = run.counts();
         assert_eq!(counts.answered, COUNT, "{kind}: {counts:?}");
         // A host that is held up by 5 ms at the wrong moment sends nothing that could overtake.
-        assert!((2..=4).contains(&counts.reordered), "{kind}: {counts:?}");
+        assert!((1..=4).contains(&counts.reordered), "{kind}: {counts:?}");
         let reordered = run.sequences_of("reordered");
         assert!(
             reordered.iter().all(|sequence| STRUCK.contains(sequence)),
             "{kind}: {reordered:?}"
         );
-    }
+    });
 }
 
 #[test]
 fn alone_an_answer_that_is_held_back_cannot_be_overtaken() {
-    for kind in EVERY_KIND {
-        let run = measure(kind, "--reorder every=50", "--timeout 1s");
+    on_each(&EVERY_KIND, |kind| {
+        let run = measure(kind, "--reorder every=50", "");
         assert_eq!(wrong(&run), [0; 5], "{kind}");
-    }
+    });
 }
 
 #[test]
 fn a_byte_lost_in_a_stream_costs_one_exchange() {
-    for kind in STREAMS {
+    on_each(&STREAMS, |kind| {
         for depth in ["--depth 1", "--depth 8"] {
             let run = measure(kind, "--lose-byte every=50", depth);
             let counts = run.counts();
@@ -153,20 +162,20 @@ fn a_byte_lost_in_a_stream_costs_one_exchange() {
             assert_eq!(missing, STRUCK, "{kind} {depth}");
             assert_eq!(counts.duplicated + counts.reordered, 0, "{kind} {depth}");
         }
-    }
+    });
 }
 
 #[test]
 fn a_damaged_answer_does_not_become_a_late_one() {
-    for kind in STREAMS {
-        let run = measure(kind, "--lose-byte every=50", "--timeout 500ms");
+    on_each(&STREAMS, |kind| {
+        let run = measure(kind, "--lose-byte every=50", "");
         assert_eq!(run.counts().late, 0, "{kind}: {:?}", run.counts());
-    }
+    });
 }
 
 #[test]
 fn a_byte_inserted_in_a_stream_costs_one_exchange() {
-    for kind in STREAMS {
+    on_each(&STREAMS, |kind| {
         for depth in ["--depth 1", "--depth 8"] {
             let run = measure(kind, "--insert-byte every=50", depth);
             assert_eq!(wrong(&run), [0, 0, 0, 0, 4], "{kind} {depth}");
@@ -174,13 +183,13 @@ fn a_byte_inserted_in_a_stream_costs_one_exchange() {
             // The byte pushed out at the end belongs to nothing.
             assert_eq!(run.counts().stray_bytes, 4, "{kind} {depth}");
         }
-    }
+    });
 }
 
 /// The middle of a response below 64 B lies in its header of 32 B (docs/serve.md).
 #[test]
 fn a_byte_inserted_in_the_header_of_a_small_response_loses_it() {
-    for kind in EVERY_KIND {
+    on_each(&EVERY_KIND, |kind| {
         for (in_bytes, lost) in [(48, 4), (63, 4), (64, 0)] {
             let flags = format!("--in {in_bytes}");
             let run = measure(kind, "--insert-byte every=50", &flags);
@@ -196,7 +205,7 @@ fn a_byte_inserted_in_the_header_of_a_small_response_loses_it() {
                 );
             }
         }
-    }
+    });
 }
 
 #[test]
@@ -211,7 +220,7 @@ fn a_datagram_that_is_too_short_or_too_long_is_no_answer() {
 
 #[test]
 fn a_stall_is_slow_but_loses_nothing() {
-    for kind in EVERY_KIND {
+    on_each(&EVERY_KIND, |kind| {
         let run = measure(kind, "--stall every=50:40ms", "--timeout 5s");
         assert_eq!(wrong(&run), [0; 5], "{kind}");
         let held_up: Vec<u64> = run
@@ -224,13 +233,13 @@ fn a_stall_is_slow_but_loses_nothing() {
             STRUCK.iter().all(|sequence| held_up.contains(sequence)),
             "{kind}: {held_up:?}"
         );
-    }
+    });
 }
 
 #[test]
 fn a_stall_longer_than_the_timeout_makes_late_answers_not_lost_ones() {
-    for kind in EVERY_KIND {
-        let run = measure(kind, "--stall every=150:250ms", "--timeout 100ms");
+    on_each(&EVERY_KIND, |kind| {
+        let run = measure(kind, "--stall every=150:2500ms", "--timeout 1s");
         let counts = run.counts();
         assert_eq!(counts.lost, 0, "{kind}: {counts:?}");
         // The one that stalled, and those that were sent into the stall and given up in it.
@@ -242,23 +251,23 @@ fn a_stall_longer_than_the_timeout_makes_late_answers_not_lost_ones() {
         assert_eq!(run.sequences_of("lost"), late, "{kind}");
         let row = run.with_status("late")[0];
         assert!(
-            row.rtt_us >= 240_000.0 && row.bytes_received == 100,
+            row.rtt_us >= 2_400_000.0 && row.bytes_received == 100,
             "{row:?}"
         );
-    }
+    });
 }
 
 #[test]
 fn a_late_last_answer_is_waited_for() {
-    for kind in EVERY_KIND {
-        let run = measure(kind, "--stall every=201:150ms", "--timeout 100ms");
+    on_each(&EVERY_KIND, |kind| {
+        let run = measure(kind, "--stall every=201:1500ms", "--timeout 1s");
         assert_eq!(wrong(&run), [0, 1, 0, 0, 0], "{kind}");
-    }
+    });
 }
 
 #[test]
 fn an_echo_that_is_dropped_is_lost_over_datagrams_and_over_a_stream() {
-    for kind in EVERY_KIND {
+    on_each(&EVERY_KIND, |kind| {
         let run = measure(
             kind,
             "--protocol echo --drop every=50",
@@ -266,12 +275,12 @@ fn an_echo_that_is_dropped_is_lost_over_datagrams_and_over_a_stream() {
         );
         assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
         assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
-    }
+    });
 }
 
 #[test]
 fn an_echo_that_is_changed_is_corrupted() {
-    for kind in EVERY_KIND {
+    on_each(&EVERY_KIND, |kind| {
         let run = measure(
             kind,
             "--protocol echo --corrupt every=50",
@@ -279,12 +288,12 @@ fn an_echo_that_is_changed_is_corrupted() {
         );
         assert_eq!(wrong(&run), [0, 0, 0, 0, 4], "{kind}");
         assert_eq!(run.sequences_of("corrupted"), STRUCK, "{kind}");
-    }
+    });
 }
 
 #[test]
 fn an_echo_that_is_doubled_is_seen() {
-    for kind in EVERY_KIND {
+    on_each(&EVERY_KIND, |kind| {
         let run = measure(
             kind,
             "--protocol echo --duplicate every=50",
@@ -292,12 +301,12 @@ fn an_echo_that_is_doubled_is_seen() {
         );
         assert_eq!(run.counts().answered, COUNT, "{kind}");
         assert_eq!(wrong(&run), [0, 0, 4, 0, 0], "{kind}");
-    }
+    });
 }
 
 #[test]
 fn an_echo_of_a_single_byte_is_reported_from_its_neighbours_after_a_loss() {
-    for kind in EVERY_KIND {
+    on_each(&EVERY_KIND, |kind| {
         let run = measure(
             kind,
             "--protocol echo --drop every=50",
@@ -305,41 +314,41 @@ fn an_echo_of_a_single_byte_is_reported_from_its_neighbours_after_a_loss() {
         );
         assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
         assert_eq!(run.counts().answered, COUNT - 4, "{kind}");
-    }
+    });
 }
 
 #[test]
 fn a_late_echo_does_not_pass_for_the_answer_to_the_next_request() {
-    for kind in EVERY_KIND {
+    on_each(&EVERY_KIND, |kind| {
         let run = measure(
             kind,
-            "--protocol echo --stall every=150:150ms",
-            "--protocol echo --out 100 --timeout 100ms",
+            "--protocol echo --stall every=150:1500ms",
+            "--protocol echo --out 100 --timeout 1s",
         );
         let counts = run.counts();
         assert!(counts.late >= 1, "{kind}: {counts:?}");
         assert_eq!(counts.lost + counts.corrupted, 0, "{kind}: {counts:?}");
         assert_eq!(counts.answered, COUNT - counts.late, "{kind}: {counts:?}");
-    }
+    });
 }
 
 #[test]
 fn an_echo_later_than_the_line_was_waited_for_is_never_taken_for_a_right_answer() {
-    for kind in EVERY_KIND {
+    on_each(&EVERY_KIND, |kind| {
         let run = measure(
             kind,
-            "--protocol echo --stall every=150:350ms",
+            "--protocol echo --stall every=150:1750ms",
             "--protocol echo --out 100",
         );
         let counts = run.counts();
         assert!(!run.sequences_of("ok").contains(&149), "{kind}: {counts:?}");
         assert!(counts.answered >= COUNT - 5, "{kind}: {counts:?}");
-    }
+    });
 }
 
 #[test]
 fn all_faults_at_once_still_leave_every_exchange_accounted_for() {
-    for kind in EVERY_KIND {
+    on_each(&EVERY_KIND, |kind| {
         let faults = "--drop 2% --corrupt 2% --duplicate 2% --reorder 2% --seed 7";
         let streams = "--lose-byte 2% --insert-byte 2%";
         let faults = match kind {
@@ -349,5 +358,5 @@ fn all_faults_at_once_still_leave_every_exchange_accounted_for() {
         let run = measure(kind, &faults, "--depth 8 --in 300 --out 200");
         assert!(run.counts().answered > COUNT / 2, "{:?}", run.counts());
         assert!(run.counts().answered < COUNT, "{:?}", run.counts());
-    }
+    });
 }

@@ -64,7 +64,7 @@ fn csv_of_an_exchange_run_has_one_row_a_point_in_base_units() {
 fn csv_of_a_stream_run_has_one_row_a_point_and_way() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
-    let flags = "--direction in,both --transfer 4k --duration 300ms --rate 1MB/s --quiet";
+    let flags = "--direction in,both --transfer 4k --duration 600ms --rate 1MB/s --quiet";
     desk.output(&format!("stream {} {flags}", server.address));
     let rows = rows(&desk.output("show last --format csv"));
     let ways: Vec<&str> = rows.iter().map(|row| row["way"].as_str()).collect();
@@ -199,7 +199,7 @@ fn figures_computed_again_from_the_samples_of_a_run_are_those_that_it_stored() {
 #[test]
 fn only_exchange_runs_can_be_computed_again() {
     let desk = Desk::new();
-    desk.output("stream null:// --duration 100ms --settle 10ms --quiet");
+    desk.output("stream null:// --duration 500ms --settle 10ms --quiet");
     desk.wiregauge("export last --json --recompute")
         .assert()
         .code(2)

@@ -39,6 +39,35 @@ fn a_full_speed_bulk_endpoint_is_reported_with_formula_source_and_what_is_left_o
 }
 
 #[test]
+fn no_two_columns_have_the_same_figures() {
+    let desk = Desk::new();
+    for medium in ["usb", "uart", "tcp", "udp"] {
+        let text = desk.output(&format!("limits {medium}"));
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .skip(1)
+            .take_while(|line| line.starts_with("  ") && !line.starts_with("  -:"))
+            .map(|line| {
+                line.split("  ")
+                    .filter(|cell| !cell.is_empty())
+                    .map(str::trim)
+                    .collect()
+            })
+            .collect();
+        let columns = rows[0].len();
+        assert!(rows.len() > 2 && columns > 3, "{text}");
+        for (one, other) in (0..columns).flat_map(|a| (0..a).map(move |b| (a, b))) {
+            assert!(
+                rows[1..].iter().any(|row| row[one] != row[other]),
+                "{} and {}: {text}",
+                rows[0][one],
+                rows[0][other]
+            );
+        }
+    }
+}
+
+#[test]
 fn lists_give_a_row_each() {
     let packets = "usb --speed full --type bulk --packet 8..64";
     assert_eq!(

@@ -78,11 +78,13 @@ fn the_latency_is_the_preload_and_every_block_played_was_looked_at() {
     desk.wiregauge("show last --full")
         .assert()
         .success()
-        .stdout(contains("Verified (sequence)").and(contains("positions compared")));
+        .stdout(contains("Output checked (sequence)").and(contains("positions compared")));
     // By default one table and one sentence.
     desk.wiregauge("show last").assert().success().stdout(
-        contains("finding: latency needed")
-            .and(contains("latency verified"))
+        contains("finding: lowest latency without a stall")
+            .and(contains("output checked, no errors"))
+            // Sizes are in bytes, as typed (1k is 1024), and the bound of the stalls is marked as one.
+            .and(is_match(r"(?m)^ +1 +[\d.]+ +\d+ +1,024 .* < \d+\.\d\d ").unwrap())
             .and(contains("Stalls in this run").not()),
     );
 }
@@ -141,7 +143,7 @@ fn a_preload_of_one_block_starves_the_output_at_every_block_and_says_when() {
     desk.wiregauge(&format!("loop virtual {flags}"))
         .assert()
         .success()
-        .stdout(contains("Tested preloads").and(contains("did not hold at")));
+        .stdout(contains("Tested preloads").and(contains("was too short at")));
 }
 
 #[test]
@@ -175,7 +177,7 @@ fn samples_that_are_changed_are_compared_with_what_they_should_be() {
         assert_eq!(run.points[0].point.frame_bytes(), 4);
         assert_verified(&run.points[0], "reference");
         let shown = desk.output("show last --full");
-        assert!(shown.contains("Verified (reference)"), "{shown}");
+        assert!(shown.contains("Output checked (reference)"), "{shown}");
     }
 }
 
@@ -282,7 +284,10 @@ fn ctrl_c_keeps_the_blocks() {
         run.signal(Signal::INT);
         let ended = run.ended();
         assert_eq!(ended.code, Some(130), "{ended}");
-        assert!(ended.stdout.contains("Latency needed"), "{ended}");
+        assert!(
+            ended.stdout.contains("Lowest latency without a stall"),
+            "{ended}"
+        );
         let listed = desk.json("runs --json");
         assert_eq!(listed[0]["state"], "interrupted");
         let kept = rows(&desk.output("export last --csv"));

@@ -230,7 +230,7 @@ fn a_required_limit_decides_the_exit_code() {
 fn a_limit_on_a_percentile_is_missed_when_the_losses_reach_beyond_it() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --drop every=10");
-    let exchange = format!("exchange {} --count 30 --timeout 50ms", server.address);
+    let exchange = format!("exchange {} --count 10 --timeout 1s", server.address);
     let exchange = format!("{exchange} --no-calibration --quiet");
     // Of ten, one is lost: nine of ten are answered, and p90 is the last of them.
     desk.wiregauge(&format!("{exchange} --require p50<10s --require p90<10s"))

@@ -47,7 +47,7 @@ fn it_streams_both_ways() {
     let server = responder(&desk);
     let run = desk.stream(
         &server.address,
-        "--direction in,out,both --transfer 4096 --duration 200ms",
+        "--direction in,out,both --transfer 4096 --duration 600ms",
     );
     run.is_clean();
     assert_eq!(run.of(Way::In).len(), 2);

@@ -22,7 +22,7 @@ fn exchange(desk: &Desk, name: &str, flags: &str) -> PathBuf {
 fn stream(desk: &Desk, name: &str) -> PathBuf {
     let (dir, server) = (desk.path(name), desk.serve("tcp://:0"));
     let (store, address) = (dir.display(), &server.address);
-    let flags = "--direction in --transfer 4k --duration 300ms --quiet";
+    let flags = "--direction in --transfer 4k --duration 600ms --quiet";
     desk.output(&format!("stream {address} {flags} --store {store}"));
     dir
 }
@@ -99,10 +99,10 @@ fn several_runs_come_onto_one_page_whatever_their_kind() {
 fn an_interrupted_run_has_a_page_that_says_so() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
-    let flags = "--in 48,100 --rate 1000 --count 400 --no-calibration";
+    let flags = "--in 48,100 --rate 250 --count 500 --no-calibration";
     let run = Background::start(&mut desk.command(&format!("exchange {} {flags}", server.address)));
     until("a point has begun", || desk.measures());
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    std::thread::sleep(std::time::Duration::from_millis(500));
     run.signal(Signal::INT);
     assert_eq!(run.ended().code, Some(130));
     desk.output("report last -o page.html");

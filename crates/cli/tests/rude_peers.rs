@@ -28,8 +28,8 @@ fn udp(server: &Server) -> UdpSocket {
 fn answer(socket: &UdpSocket, datagram: &[u8]) -> Option<Vec<u8>> {
     let mut buffer = vec![0; 65_536];
     socket.send(datagram).expect("sent");
-    // What is answered at all is answered at once: another datagram behind it proves the silence.
-    let patience = Some(Duration::from_millis(300));
+    // What is answered at all is answered at once, on a busy machine after a while.
+    let patience = Some(Duration::from_secs(1));
     socket.set_read_timeout(patience).expect("set");
     let count = socket.recv(&mut buffer).ok()?;
     buffer.truncate(count);
@@ -116,7 +116,8 @@ fn no_datagram_whatever_is_answered_with_more_bytes_than_it_has() {
     let desk = Desk::new();
     let server = desk.serve("udp://:0 --duplicate every=1");
     let socket = udp(&server);
-    let patience = Some(Duration::from_millis(100));
+    // Each wait ends with an answer.
+    let patience = Some(Duration::from_secs(10));
     socket.set_read_timeout(patience).expect("set");
     let mut datagrams = vec![
         vec![],

@@ -215,6 +215,17 @@ fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
         let address = source(bytes, ticks);
         let printed = desk.output(&format!("stream {address} {flags}"));
         assert!(printed.contains(words), "{words}: {printed}");
+        // A limit cannot be used by more than 100 %.
+        let row = printed
+            .lines()
+            .find(|line| line.trim_start().starts_with("in "));
+        let cell = row.and_then(|row| row.split("  ").last()).expect("a row");
+        let percent = cell.trim_end_matches('%').trim().parse::<f64>();
+        assert!(
+            percent.is_err() || percent.is_ok_and(|p| p <= 100.0),
+            "{printed}"
+        );
+        assert!(cell == "-" || cell.ends_with('%'), "{printed}");
     }
 }
 
@@ -264,7 +275,7 @@ fn deaf_source(deaf_to: usize) -> String {
 #[test]
 fn a_device_that_lost_the_order_to_end_is_told_again_and_given_up_in_the_end() {
     let desk = Desk::new();
-    let flags = "--direction in --transfer 100 --timeout 300ms --duration 500ms --settle 1ns";
+    let flags = "--direction in --transfer 100 --timeout 1s --duration 500ms --settle 1ns";
     let printed = desk.output(&format!("stream {} {flags}", deaf_source(2)));
     assert!(
         printed.contains("MB/s") || printed.contains("kB/s"),
@@ -338,7 +349,7 @@ fn a_killed_device_leaves_every_row_measured_so_far() {
         let mut command = desk.command(&format!("stream {} {flags}", server.address));
         let run = Background::start(&mut command);
         until("the stream has begun", || desk.measures());
-        std::thread::sleep(Duration::from_millis(300));
+        std::thread::sleep(Duration::from_secs(1));
         server.process.signal(Signal::KILL);
         let ended = run.ended();
         assert_eq!(ended.code, Some(3), "{address} {direction}: {ended}");
@@ -366,7 +377,7 @@ fn ctrl_c_keeps_what_was_measured_and_ends_the_devices_stream() {
         let mut command = desk.command(&format!("stream {} {flags}", server.address));
         let run = Background::start(&mut command);
         until("the stream has begun", || desk.measures());
-        std::thread::sleep(Duration::from_millis(300));
+        std::thread::sleep(Duration::from_secs(1));
         run.signal(Signal::INT);
         let ended = run.ended();
         assert_eq!(ended.code, Some(130), "{address} {direction}: {ended}");

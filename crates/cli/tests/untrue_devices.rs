@@ -67,7 +67,7 @@ fn of_a_clock_that_is_wrong_now_and_then_the_rest_is_shown() {
 #[test]
 fn no_figure_is_made_of_a_report_that_cannot_be_true() {
     let desk = Desk::new();
-    let flags = "--direction in --timeout 10s --duration 300ms --settle 1ns --full";
+    let flags = "--direction in --timeout 10s --duration 1s --settle 1ns --full";
     let came = 1_000_000;
     for (bytes, last_ticks, words) in [
         (u64::MAX, 200_000, "18446744073709551615 B sent, more than"),
@@ -111,7 +111,7 @@ fn a_sink_that_reports_more_than_was_sent_leaves_the_number_of_lost_bytes_unknow
             true => answer(stream, request, &report.encode()),
         }
     });
-    let flags = "--direction out --transfer 16 --duration 100ms --settle 1ns --timeout 10s";
+    let flags = "--direction out --transfer 16 --duration 500ms --settle 1ns --timeout 10s";
     let printed = desk.output(&format!("stream {address} {flags}"));
     let printed = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(

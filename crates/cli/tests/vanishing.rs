@@ -47,7 +47,7 @@ fn what_was_measured_before_a_device_disconnects_is_kept() {
             let desk = Desk::new();
             let (kind, address) = &every_kind(&desk)[kind];
             let server = desk.serve(&format!("{address} --disconnect-after {ANSWERED}"));
-            let flags = format!("--count 200 --timeout 50ms --depth {depth}");
+            let flags = format!("--count 200 --timeout 1s --give-up 2 --depth {depth}");
             let (run, ended) = desk.try_measure(&server.address, &flags);
             assert_eq!(ended.code, Some(3), "{kind}: {ended}");
             assert!(ended.stderr.contains(&server.address), "{kind}: {ended}");
@@ -91,7 +91,7 @@ fn a_responder_that_is_killed_in_mid_run_ends_the_run_with_what_it_has() {
         let mut command = desk.command(&format!("exchange {} {flags} --json", server.address));
         let run = Background::start(&mut command);
         until("the run has begun", || desk.measures());
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        std::thread::sleep(std::time::Duration::from_secs(1));
         server.process.signal(Signal::KILL);
         let ended = run.ended();
         assert_eq!(ended.code, Some(3), "{kind}: {ended}");
@@ -125,7 +125,7 @@ fn with_a_connection_for_each_exchange_a_refused_one_ends_the_run() {
     let mut command = desk.command(&format!("exchange {} {flags} --json", server.address));
     let run = Background::start(&mut command);
     until("the run has begun", || desk.measures());
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    std::thread::sleep(std::time::Duration::from_secs(1));
     server.process.signal(Signal::KILL);
     let ended = run.ended();
     assert_eq!(ended.code, Some(3), "{ended}");

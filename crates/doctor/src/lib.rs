@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod checks;
+mod connection;
 mod context;
 mod error;
 mod examine;
@@ -17,6 +18,7 @@ mod topology;
 mod undo_file;
 
 pub use checks::{CHECKS, Check};
+pub use connection::connection;
 pub use context::{HostContext, Target};
 pub use error::FixError;
 pub use examine::examine;

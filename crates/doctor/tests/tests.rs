@@ -1,5 +1,6 @@
 //! All integration tests of this crate in one program, which links once.
 
+mod connections;
 mod fixing;
 mod host;
 mod host_of_a_run;

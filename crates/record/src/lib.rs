@@ -33,7 +33,7 @@ pub use plan::{
 };
 pub use point_summary::{
     BatchRate, BatchTrial, BusLimit, Counts, DeviceLate, Disturbance, Ending, PointSummary,
-    ResourceUse, Responder, Throughput,
+    ResourceUse, Responder, Surplus, Throughput,
 };
 pub use sample::{Phase, Sample, Status};
 pub use stream_plan::{Direction, StreamPlan, StreamPoint, Way};

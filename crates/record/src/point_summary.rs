@@ -215,6 +215,17 @@ pub struct BatchRate {
     pub exchanges_s: f64,
 }
 
+/// The same few bytes that a device sends behind each echo.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Surplus {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Echoes that they followed, those of the first exchange, the warm-up and a trial included.
+    pub times: u64,
+    /// Echoes that they did not follow.
+    pub missing: u64,
+}
+
 /// One point of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointSummary {
@@ -263,6 +274,9 @@ pub struct PointSummary {
     /// How the number of requests in one call was chosen, if by a trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchTrial>,
+    /// What the device sent behind each echo, if that was always the same. It is in no RTT and is not stray.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surplus: Option<Surplus>,
     /// What the measuring thread used.
     pub resources: ResourceUse,
     /// Why the figures deserve a second look.

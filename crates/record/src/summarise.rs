@@ -199,6 +199,7 @@ impl Summariser {
             access: self.access.distribution(),
             transfer: self.transfer.distribution(),
             batch: None,
+            surplus: None,
             resources,
             disturbances: Vec::new(),
         }

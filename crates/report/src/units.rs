@@ -126,6 +126,28 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// Numbers from here on are printed with an exponent.
+pub(crate) const LARGE: f64 = 1e15;
+
+/// A count of which two digits matter.
+pub fn about(count: f64) -> String {
+    if !(1.0..LARGE).contains(&count) {
+        return format!("{count:.1e}");
+    }
+    let step = 10_f64.powf((count.log10().floor() - 1.0).max(0.0));
+    grouped(((count / step).round() * step) as u64)
+}
+
+/// A small share: `1 in 1,300`.
+pub fn one_in(share: f64) -> String {
+    format!("1 in {}", about(1.0 / share))
+}
+
+/// True of a share that is printed as more than 100 %.
+pub(crate) fn is_above_all(share: f64) -> bool {
+    share >= 1.000_05
+}
+
 /// A part of 1 in percent.
 pub fn percent(part: f64) -> String {
     // 99.996 % of the exchanges is not all of them.
@@ -150,6 +172,15 @@ mod tests {
         assert_eq!(percent(0.0), "0.00 %");
         assert_eq!(percent(0.00001), "< 0.01 %");
         assert_eq!(percent(0.25), "25.00 %");
+        assert_eq!(is_above_all(1.000_04), percent(1.000_04) != "100.00 %");
+        assert_eq!(is_above_all(1.000_06), percent(1.000_06) != "100.00 %");
+    }
+
+    #[test]
+    fn a_small_share_is_one_in_a_number_of_two_digits() {
+        assert_eq!(one_in(1e-6), "1 in 1,000,000");
+        assert_eq!(one_in(0.02), "1 in 50");
+        assert_eq!(one_in(0.000_765), "1 in 1,300");
     }
 
     #[test]

@@ -74,7 +74,7 @@ fn the_summary_comes_first_then_figures_tables_and_conditions() {
             columns: vec!["point".into()],
             rows: vec![vec!["none".into()]],
         },
-        notes: vec!["One run per side".into()],
+        caveat: Some("One run per side".into()),
         ..ComparisonTables::default()
     };
     let page = page::html(&subjects, &drawn, &[comparison]);
@@ -86,7 +86,10 @@ fn the_summary_comes_first_then_figures_tables_and_conditions() {
     assert_eq!(page.matches("<svg").count(), drawn.len());
     assert!(page.contains("<caption>What differs</caption>"));
     assert!(page.contains("<h3>before &lt;b&gt;: one; after: other</h3>"));
-    assert!(page.contains("No difference shown in 1 figure."));
+    let verdict = page.find("No difference shown in 1 figure.").unwrap();
+    let caveat = page.find("One run per side").unwrap();
+    let table = page.find("<caption>What differs</caption>").unwrap();
+    assert!(verdict < caveat && caveat < table);
     let alone = page::html(&subjects, &drawn, &[]);
     assert!(!alone.contains("id=\"comparison\""));
     let tables = subjects[0].tables.tables.len();
@@ -339,10 +342,10 @@ fn a_loop_tells_latency_floor_tested_preload_and_that_it_was_verified() {
     let cards = between(&page, "<div class=\"cards\">", "</div>");
     assert_eq!(cards.matches("class=\"card\"").count(), 3, "{cards}");
     for words in [
-        "Latency needed",
+        "Lowest latency without a stall",
         "stalls per minute (95 %)",
         "Floor: the same without processing",
-        "Preload that held",
+        "Preload without a stall",
         "32.77 ms",
         "1 MS/s, 1 channel, blocks of 1,024 B",
     ] {
@@ -353,8 +356,8 @@ fn a_loop_tells_latency_floor_tested_preload_and_that_it_was_verified() {
     assert!(cards.contains(&ratio), "{ratio}: {cards}");
     let said = between(&page, "<ul class=\"said\">", "</ul>");
     for words in [
-        "1 of 2 tested preloads held.",
-        "verified at 3 of 3 points (sequence)",
+        "1 of 2 tested preloads had no stall.",
+        "checked at 3 of 3 points (sequence)",
         "that were too short",
         "Longest service delay:",
     ] {
@@ -390,8 +393,8 @@ fn loops_without_points_tests_or_floor_make_a_page_and_several_stand_side_by_sid
     };
     let page = page_of(&[run("before", 3000), run("after", 2000)]);
     let side = between(&page, "Comparison of the runs", "</table>");
-    assert!(side.contains("Latency needed"), "{side}");
-    assert!(page.contains("The latency was not verified at any point."));
+    assert!(side.contains("Lowest latency without a stall"), "{side}");
+    assert!(page.contains("The output was not checked at any point."));
     assert!(!page.contains("NaN"));
 }
 

@@ -5,7 +5,7 @@ use crate::common;
 use common::{Random, exchange_run, plan};
 use wiregauge_record::{
     BusLimit, Ending, Limit, Phase, Plan, Point, PointSummary, Protocol, ResourceUse, Sample,
-    Schedule, Status, Summariser,
+    Schedule, Status, Summariser, Surplus,
 };
 use wiregauge_report::tables;
 use wiregauge_run::{AnyRun, RunFile};
@@ -282,6 +282,29 @@ fn a_constant_surplus_of_each_echo_is_named_and_other_stray_bytes_are_not() {
     let mut other = echo(BOARD, &[&timeout], 200);
     other.plan.protocol = Protocol::Lines;
     assert!(lines(&other, "W19").is_empty() && lines(&other, "W18").is_empty());
+}
+
+#[test]
+fn a_surplus_that_was_recognised_is_named_by_its_bytes() {
+    let mut file = echo(BOARD, &[&answered], 0);
+    let says = |file: &RunFile, begins: &str| {
+        let found = lines(file, "W19");
+        assert!(
+            found.len() == 1 && found[0].starts_with(begins),
+            "{found:?}"
+        );
+    };
+    let of = |bytes: &[u8], missing| Surplus {
+        bytes: bytes.to_vec(),
+        times: 101 - missing,
+        missing,
+    };
+    file.points[0].surplus = Some(of(b"\r\n", 0));
+    says(&file, "each response carries 2 extra bytes, CR LF (row 1)");
+    file.points[0].surplus = Some(of(b">", 0));
+    says(&file, "each response carries 1 extra byte, 0x3e (row 1)");
+    file.points[0].surplus = Some(of(b"\n", 3));
+    says(&file, "98 of 101 responses carry 1 extra byte, LF (row 1)");
 }
 
 #[test]

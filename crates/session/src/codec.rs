@@ -3,6 +3,7 @@
 use crate::framing::Malformed;
 use crate::window::Window;
 use std::ops::Range;
+use wiregauge_record::Surplus;
 use wiregauge_wire as wire;
 
 /// How an answer is matched with its request.
@@ -26,6 +27,8 @@ pub enum Parsed {
     Stray(usize),
     /// Bytes of a damaged answer that was reported before.
     Rest(usize),
+    /// Bytes that the device sends behind each answer.
+    Surplus(usize),
     /// An answer.
     Answer(Answer),
     /// No answer, and where the next one begins is unknown.
@@ -96,6 +99,32 @@ pub trait Codec {
 
     /// An exchange was given up while this many received bytes belong to no whole answer yet.
     fn abandon_partial(&mut self, _bytes: usize) {}
+
+    /// The first answer has come and nothing is under way: learns what follows it, where the protocol can.
+    /// True if so; then the line must be quiet before the next request.
+    fn listen(&mut self) -> bool {
+        false
+    }
+
+    /// True while what follows the first answer is awaited.
+    fn is_listening(&self) -> bool {
+        false
+    }
+
+    /// The line was quiet behind the first answer after these bytes; true if they are done with.
+    fn settle(&mut self, _bytes: &[u8]) -> bool {
+        false
+    }
+
+    /// Bytes that it had taken, and that belong to no answer.
+    fn stray_bytes(&self) -> u64 {
+        0
+    }
+
+    /// What the device sends behind each answer.
+    fn surplus(&self) -> Option<Surplus> {
+        None
+    }
 }
 
 /// A protocol whose requests are made for measuring, all of one size.

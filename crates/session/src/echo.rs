@@ -3,8 +3,11 @@
 //! A request of 4 bytes or more begins with its number, so that its echo is recognised wherever it
 //! stands; behind it follows the pattern of docs/protocol.md. The number is scrambled: no damage of a
 //! few bits makes it the number of a neighbour. Shorter requests hold what fits of it.
+//!
+//! A device may send the same few bytes behind each echo: see [`Surplus`].
 
 use crate::codec::{Answer, Codec, Generator, Matching, Parsed, Verdict};
+use crate::surplus::{Follows, Surplus};
 use crate::window::Window;
 use wiregauge_wire as wire;
 
@@ -70,6 +73,8 @@ pub struct Echo {
     out_of_step: bool,
     /// Bytes at the front that were reported with a damaged echo.
     reported: usize,
+    /// What the device sends behind each echo.
+    surplus: Surplus,
 }
 
 impl Echo {
@@ -81,6 +86,7 @@ impl Echo {
             datagram,
             out_of_step: false,
             reported: 0,
+            surplus: Surplus::default(),
         }
     }
 
@@ -106,13 +112,46 @@ impl Echo {
         }
     }
 
+    /// What these bytes are behind an echo; `None` if they are no surplus. A whole echo never is.
+    fn parse_surplus(&mut self, bytes: &[u8], window: &Window) -> Option<Parsed> {
+        if self.surplus.is_listening() {
+            let places = (bytes.len() + 1).saturating_sub(self.bytes);
+            let has_echo = (0..places).any(|at| self.whole(&bytes[at..], window).is_some());
+            if Surplus::may_have(bytes.len()) && !has_echo {
+                return Some(Parsed::Incomplete);
+            }
+            self.surplus.stop_listening();
+        }
+        if self.surplus.due() == 0 {
+            return None;
+        }
+        let is_echo = bytes.len() >= self.bytes && self.whole(bytes, window).is_some();
+        let follows = match is_echo {
+            true => Follows::Other,
+            false => self.surplus.follows(bytes),
+        };
+        match follows {
+            Follows::Begun => Some(Parsed::Incomplete),
+            Follows::Whole(count) => Some(Parsed::Surplus(count)),
+            Follows::Other => {
+                self.surplus.is_missing();
+                None
+            }
+        }
+    }
+
     /// A stream of echoes that can be distinguished wherever they stand.
     fn parse_marked(&mut self, bytes: &[u8], window: &Window) -> Parsed {
+        if let Some(parsed) = self.parse_surplus(bytes, window) {
+            return parsed;
+        }
         if bytes.len() < self.bytes {
             return Parsed::Incomplete;
         }
         if let Some(sequence) = self.whole(bytes, window) {
-            self.reset();
+            self.out_of_step = false;
+            self.reported = 0;
+            self.surplus.answered();
             return self.answer(sequence);
         }
         let places = bytes.len() - self.bytes;
@@ -129,7 +168,8 @@ impl Echo {
             return Parsed::Stray(foreign);
         }
         let consumed = foreign.min(self.bytes);
-        self.reported = next.unwrap_or(self.bytes).min(self.bytes) - consumed;
+        let whole = self.bytes + self.surplus.len();
+        self.reported = next.unwrap_or(whole).min(whole) - consumed;
         Parsed::Answer(Answer {
             consumed,
             ..Answer::plain(window.oldest(), self.bytes, Verdict::Damaged)
@@ -230,10 +270,35 @@ impl Codec for Echo {
     fn reset(&mut self) {
         self.out_of_step = false;
         self.reported = 0;
+        self.surplus.reset();
     }
 
     fn abandon_partial(&mut self, bytes: usize) {
-        self.out_of_step |= bytes > self.reported;
+        self.out_of_step |= bytes > self.reported + self.surplus.due();
+    }
+
+    fn listen(&mut self) -> bool {
+        if self.datagram || self.bytes < MARK {
+            return false;
+        }
+        self.surplus.listen();
+        true
+    }
+
+    fn is_listening(&self) -> bool {
+        self.surplus.is_listening()
+    }
+
+    fn settle(&mut self, bytes: &[u8]) -> bool {
+        self.surplus.settle(bytes)
+    }
+
+    fn stray_bytes(&self) -> u64 {
+        self.surplus.stray()
+    }
+
+    fn surplus(&self) -> Option<wiregauge_record::Surplus> {
+        self.surplus.found()
     }
 }
 

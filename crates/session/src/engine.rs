@@ -6,7 +6,7 @@ use crate::codec::{Answer, Codec, Matching, Parsed, Verdict};
 use crate::framing::Malformed;
 use crate::window::{Finished, Window};
 use std::ops::Range;
-use wiregauge_record::Status;
+use wiregauge_record::{Status, Surplus};
 use wiregauge_wire as wire;
 
 /// The least time for which a line must be quiet before it is trusted again.
@@ -188,7 +188,32 @@ impl<C: Codec> Engine<C> {
 
     /// Bytes received so far that belong to no answer.
     pub fn stray_bytes(&self) -> u64 {
-        self.stray_bytes
+        self.stray_bytes + self.codec.stray_bytes()
+    }
+
+    /// What the device sends behind each answer.
+    pub fn surplus(&self) -> Option<Surplus> {
+        self.codec.surplus()
+    }
+
+    /// The first answer has come and nothing is under way: true if the line must be quiet before the next
+    /// request, so that the protocol learns what follows an answer.
+    pub fn listen(&mut self) -> bool {
+        self.codec.listen()
+    }
+
+    /// True while what follows the first answer is awaited.
+    pub fn is_listening(&self) -> bool {
+        self.codec.is_listening()
+    }
+
+    /// The line was quiet behind the first answer.
+    pub fn settle(&mut self) {
+        let bytes = self.input.bytes();
+        let count = bytes.len();
+        if self.codec.settle(bytes) {
+            self.input.drop_front(count);
+        }
     }
 
     /// When something was received last.
@@ -434,7 +459,9 @@ impl<C: Codec> Engine<C> {
                     }
                     self.input.drop_front(count.max(1));
                 }
-                Parsed::Rest(count) => self.input.drop_front(count.max(1)),
+                Parsed::Rest(count) | Parsed::Surplus(count) => {
+                    self.input.drop_front(count.max(1));
+                }
                 Parsed::Answer(answer) => {
                     let event = self.finish(&answer);
                     self.input.drop_front(answer.consumed.max(1));

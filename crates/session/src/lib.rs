@@ -42,6 +42,7 @@ mod message;
 mod messages;
 mod schedule;
 pub mod stream;
+mod surplus;
 mod window;
 
 pub use batch_trial::BatchTrial;

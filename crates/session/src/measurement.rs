@@ -7,7 +7,7 @@ use crate::engine::{Config, Ended, Engine, Event, Outcome};
 use crate::hello::{Hello, HelloEnd};
 use crate::schedule::Schedule;
 use std::ops::Range;
-use wiregauge_record::{BatchTrial as TrialRecord, Connect, Plan, Point, Sample};
+use wiregauge_record::{BatchTrial as TrialRecord, Connect, Plan, Point, Sample, Surplus};
 use wiregauge_wire as wire;
 
 /// With more than one outstanding, the others go on while a lost one waits for its timeout, for so many exchanges.
@@ -15,6 +15,10 @@ const SPAN: usize = 4096;
 
 /// After the last answer of a point, stragglers are awaited for so long.
 const STRAGGLERS_NS: u64 = 5_000_000;
+
+/// Behind the first answer the line must be quiet for as long as that took, within these bounds, where the protocol
+/// has to know what follows an answer. The longer one is that of a byte on the slowest lines.
+const LISTEN_NS: [u64; 2] = [5_000_000, 100_000_000];
 
 /// Losses in a row, for each exchange outstanding, at which a link that never answered has failed.
 const NEVER_ANSWERED: u32 = 3;
@@ -130,6 +134,8 @@ pub struct Measurement<C> {
     /// Answers need a proof of address, which must not expire.
     renews_proof: bool,
     stragglers_since_ns: Option<u64>,
+    /// Until when the line must be quiet behind the first answer, and for how long.
+    listening: Option<(u64, u64)>,
     end: Option<End>,
 }
 
@@ -173,6 +179,7 @@ impl<C: Generator> Measurement<C> {
             vain_proofs: 0,
             renews_proof,
             stragglers_since_ns: None,
+            listening: None,
             end: None,
         }
     }
@@ -224,6 +231,11 @@ impl<C: Generator> Measurement<C> {
         self.engine.stray_bytes()
     }
 
+    /// What the device sends behind each answer.
+    pub fn surplus(&self) -> Option<Surplus> {
+        self.engine.surplus()
+    }
+
     /// How it ended, once [`Next::Done`] was returned.
     pub fn end(&self) -> Option<&End> {
         self.end.as_ref()
@@ -243,6 +255,9 @@ impl<C: Generator> Measurement<C> {
         }
         if self.stragglers_since_ns.is_some() {
             return self.await_stragglers(now_ns);
+        }
+        if let Some(listen) = self.listen(now_ns) {
+            return listen;
         }
         if self.is_trying() && self.schedule.first_done() {
             self.go_on_trying();
@@ -273,6 +288,38 @@ impl<C: Generator> Measurement<C> {
             }
         }
         self.wait(now_ns)
+    }
+
+    /// Waits until the line is quiet behind the first answer.
+    #[inline]
+    fn listen(&mut self, now_ns: u64) -> Option<Next> {
+        let (until_ns, _) = self.listening?;
+        if now_ns < until_ns && self.engine.is_listening() {
+            return Some(Next::Receive {
+                until_ns,
+                exact: true,
+                or_writable: false,
+            });
+        }
+        self.listening = None;
+        self.engine.settle();
+        self.schedule.first_ended(now_ns);
+        None
+    }
+
+    /// The first exchange has ended: the schedule begins, or the line must be quiet before.
+    fn first_ended(&mut self, ended: &Ended) {
+        let took_ns = ended.end_ns - ended.start_ns;
+        if let Some(trial) = &mut self.trial {
+            trial.first_ended(took_ns);
+        }
+        let listens = ended.outcome == Outcome::Answered && !self.connect_each;
+        if listens && self.engine.listen() {
+            let quiet_ns = took_ns.clamp(LISTEN_NS[0], LISTEN_NS[1]);
+            self.listening = Some((ended.end_ns + quiet_ns, quiet_ns));
+        } else {
+            self.schedule.first_ended(ended.end_ns);
+        }
     }
 
     /// True if the next exchange could start but for its schedule.
@@ -440,6 +487,11 @@ impl<C: Generator> Measurement<C> {
             self.received_in_proof(now_ns, count);
             return;
         }
+        if count > 0
+            && let Some((until_ns, quiet_ns)) = &mut self.listening
+        {
+            *until_ns = now_ns + *quiet_ns;
+        }
         self.engine.received(now_ns, count);
     }
 
@@ -513,11 +565,8 @@ impl<C: Generator> Measurement<C> {
             Outcome::Duplicated => ended.start_ns,
             _ => self.schedule.due_ns(sequence).unwrap_or(ended.start_ns),
         };
-        if sequence == 0 && !self.schedule.first_done() {
-            self.schedule.first_ended(ended.end_ns);
-            if let Some(trial) = &mut self.trial {
-                trial.first_ended(ended.end_ns - ended.start_ns);
-            }
+        if sequence == 0 && !self.schedule.first_done() && self.listening.is_none() {
+            self.first_ended(&ended);
         }
         self.account(&ended);
         self.exchange_ended = true;

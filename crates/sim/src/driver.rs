@@ -159,12 +159,13 @@ impl<'a, C: Generator> Run<'a, C> {
         }
         self.poll(world, outcome)?;
         let (end, stray) = (self.measurement.end(), self.measurement.stray_bytes());
+        let surplus = self.measurement.surplus();
         let now = world.now_ns();
         let Some(end) = end else {
             return Err(Fault::new(now, "done, but there is no end"));
         };
         self.say(now, || format!("{end:?}, {stray} stray bytes"));
-        self.oracle.finish(now, end, stray)?;
+        self.oracle.finish(now, end, stray, surplus.as_ref())?;
         Ok((*end == End::Complete).then(|| self.measurement.started()))
     }
 

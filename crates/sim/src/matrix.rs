@@ -41,7 +41,7 @@ const SHAPES: [(u64, u64, u64); 4] = [
     (512, 509, 300 * US),
 ];
 
-const FAULTS: usize = 21;
+const FAULTS: usize = 22;
 
 /// Bytes or messages that move in one scenario, about.
 const MOVES: u64 = 800;
@@ -146,6 +146,7 @@ fn set_fault(scenario: &mut Scenario, fault: usize) {
         18 if !datagram => faults.insert_down = byte,
         19 if !datagram => faults.insert_up = byte,
         17..20 if protocol != Protocols::Lines => faults.duplicate = often,
+        20 if scenario.can_have_surplus() => scenario.faults.surplus = 2,
         _ => {
             scenario.device = Devices::Hostile;
             // It can interfere with a proof of address, too.

@@ -113,6 +113,8 @@ pub struct Faults {
     pub late_answer: u32,
     /// That time at most.
     pub late_ns: u64,
+    /// The device sends this many bytes behind each answer, always the same.
+    pub surplus: u32,
     /// The device starts anew and forgets everything; at this time.
     pub restart_at: Option<u64>,
     /// The device never answers again from this time on.
@@ -294,7 +296,15 @@ impl Scenario {
         if random.chance(3_000) {
             scenario.flood(random);
         }
+        if scenario.can_have_surplus() && random.chance(250_000) {
+            scenario.faults.surplus = random.pick(&[1, 2, 2, 3, 15, 16, 17]);
+        }
         scenario
+    }
+
+    /// True if its device knows where an echo ends, so that it can send something behind it.
+    pub fn can_have_surplus(&self) -> bool {
+        self.protocol == Protocols::Echo && !self.datagram && self.cells.len() == 1
     }
 
     /// A device that sends some MiB, over a link that lets them pass soon.

@@ -74,7 +74,7 @@ fn smaller(of: &Scenario) -> Vec<Scenario> {
     all
 }
 
-const FAULTS: [fn(&mut Faults); 22] = [
+const FAULTS: [fn(&mut Faults); 23] = [
     |faults| faults.lose = 0,
     |faults| faults.duplicate = 0,
     |faults| faults.flip_up = 0,
@@ -93,6 +93,7 @@ const FAULTS: [fn(&mut Faults); 22] = [
     |faults| faults.double_answer = 0,
     |faults| faults.swap_answer = 0,
     |faults| faults.late_answer = 0,
+    |faults| faults.surplus = 0,
     |faults| faults.restart_at = None,
     |faults| faults.silent_from = None,
     |faults| faults.blocked_from = None,

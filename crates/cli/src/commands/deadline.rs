@@ -179,20 +179,22 @@ fn chosen(args: &DeadlineArgs, run: &Run<Exchange>) -> anyhow::Result<Vec<usize>
     Ok(chosen)
 }
 
-/// What was not kept, or not shown to be, as texts.
+/// What was not kept, or not proven to be: the limit, what was measured, and where.
 fn missed(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<String> {
     let mut missed = Vec::new();
     for limit in &args.require {
-        for point in &deadlines.points {
-            let name = point.point;
-            match limit.judge(point) {
-                Kept::Yes => {}
-                Kept::No => missed.push(format!("{} at {name}", limit.text)),
-                Kept::NotShown => missed.push(format!(
-                    "{} at {name}: not proven; the run is too short",
-                    limit.text
-                )),
-            }
+        for (row, point) in (1..).zip(&deadlines.points) {
+            let unproven = match limit.judge(point) {
+                Kept::Yes => continue,
+                Kept::No => "",
+                Kept::NotShown => "; not proven, the run is too short",
+            };
+            missed.push(format!(
+                "{}: {} (row {row}: {}){unproven}",
+                limit.text,
+                limit.found(point),
+                point.point
+            ));
         }
     }
     missed

@@ -36,10 +36,16 @@ pub fn run(args: &DoctorArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     let found = wiregauge_doctor::examine(&context, &args.only);
     let changes: Vec<Change> = found.iter().flat_map(|one| one.changes.clone()).collect();
     let mut out = session.caller.words();
+    // Single checks are about themselves only.
+    let connection = match args.only.is_empty() {
+        true => wiregauge_doctor::connection(&context),
+        false => None,
+    };
     if !args.json {
+        findings::connection(&mut out, connection.as_deref())?;
         findings::findings(&mut out, &found)?;
     }
-    let mut value = serde_json::json!({ "findings": found });
+    let mut value = serde_json::json!({ "connection": connection, "findings": found });
     let mut outcome = Outcome::Done;
     if args.fix {
         let steps = wiregauge_doctor::fix(&root, &changes, &undo_place()?).map_err(failed)?;

@@ -41,7 +41,12 @@ fn text(
     let words = if full { printed.words.len() } else { 1 };
     for (at, line) in printed.words.iter().take(words).enumerate() {
         match at {
-            0 => writeln!(out, "{HEADING}{}{RESET}", wrapped(line, width, "  "))?,
+            0 => {
+                writeln!(out, "{HEADING}{}{RESET}", wrapped(line, width, "  "))?;
+                if let Some(caveat) = &printed.caveat {
+                    writeln!(out, "{CAUTION}{}{RESET}", wrapped(caveat, width, "  "))?;
+                }
+            }
             _ => writeln!(out, "  {}", wrapped(line, width - 2, "    "))?,
         }
     }

@@ -1,13 +1,16 @@
 //! `wiregauge stream`: measure, store, print.
 
 use super::measure::Measurement;
+use super::tune::with_bounds;
 use super::{plan, printed};
 use crate::Outcome;
 use crate::args::StreamArgs;
 use crate::caller::Session;
+use crate::constraint::Constraint;
 use crate::output::progress::Extent;
 use std::time::Duration;
 use wiregauge_measure::stream;
+use wiregauge_record::{FlowSummary, StreamPoint, StreamSummary, Way};
 use wiregauge_run::{RunFile, Stream};
 
 /// Runs the command.
@@ -39,23 +42,77 @@ fn is_empty(file: &RunFile<Stream>) -> bool {
     flows.all(|flow| flow.counts.sent == 0 && flow.counts.received == 0 && flow.stalls == 0)
 }
 
+/// Each row that does not meet a limit, with what was measured instead.
 fn missed(args: &StreamArgs, file: &RunFile<Stream>) -> Vec<String> {
+    // Rows have the numbers of the table, whatever the order in which links ended.
+    let mut points: Vec<&StreamSummary> = file.points.iter().collect();
+    points.sort_by_key(|point| point.point.index);
+    let flows = points
+        .iter()
+        .flat_map(|point| point.flows.iter().map(|flow| (point.point, flow)));
+    let rows: Vec<(usize, (StreamPoint, &FlowSummary))> = (1..).zip(flows).collect();
     let mut missed = Vec::new();
     for limit in &args.require {
-        let mut broken = Vec::new();
-        for point in &file.points {
-            let ways = point
-                .flows
-                .iter()
-                .filter(|flow| !limit.is_kept_by_flow(flow));
-            broken.extend(ways.map(|flow| {
-                let (at, way) = (point.point.index + 1, flow.way.name());
-                format!("{at} ({way})")
-            }));
-        }
-        if !broken.is_empty() {
-            missed.push(format!("{} at point {}", limit.text, broken.join(", ")));
-        }
+        let broken = rows
+            .iter()
+            .filter(|(_, (_, flow))| !limit.is_kept_by_flow(flow));
+        missed.extend(broken.map(|(row, (point, flow))| {
+            let (text, found) = (&limit.text, found(limit, flow));
+            format!("{text}: {found} (row {row}: {})", place(*point, flow.way))
+        }));
     }
     missed
+}
+
+/// What a row has where it should meet a limit.
+fn found(limit: &Constraint, flow: &FlowSummary) -> String {
+    let found = limit.figure.of_flow(flow);
+    found.map_or("not measured".into(), |found| {
+        with_bounds(limit.figure, &found)
+    })
+}
+
+/// `in of both, transfers of 4096 B, queue 1, link 0 together`.
+fn place(point: StreamPoint, way: Way) -> String {
+    let of_both = match point.direction.ways().len() {
+        1 => "",
+        _ => " of both",
+    };
+    let link = match (point.link, point.together) {
+        (0, false) => String::new(),
+        (link, false) => format!(", link {link} alone"),
+        (link, true) => format!(", link {link} together"),
+    };
+    let StreamPoint {
+        transfer_bytes,
+        queue,
+        ..
+    } = point;
+    let way = way.name();
+    format!("{way}{of_both}, transfers of {transfer_bytes} B, queue {queue}{link}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wiregauge_record::Direction;
+
+    #[test]
+    fn a_row_is_named_by_its_settings() {
+        let mut point = StreamPoint {
+            index: 0,
+            direction: Direction::In,
+            transfer_bytes: 64,
+            queue: 4,
+            link: 0,
+            together: false,
+        };
+        assert_eq!(place(point, Way::In), "in, transfers of 64 B, queue 4");
+        point.direction = Direction::Both;
+        (point.link, point.together) = (1, true);
+        assert_eq!(
+            place(point, Way::Out),
+            "out of both, transfers of 64 B, queue 4, link 1 together"
+        );
+    }
 }

@@ -10,6 +10,16 @@ const WIDTH: usize = 80;
 /// As wide as `problem `.
 const INDENT: &str = "        ";
 
+/// The connection to the device, above the findings.
+pub fn connection(out: &mut impl Write, connection: Option<&str>) -> io::Result<()> {
+    let Some(connection) = connection else {
+        return Ok(());
+    };
+    let text = wrapped(&format!("connection: {connection}"), INDENT);
+    let text = text.trim_start().trim_start_matches("connection:");
+    writeln!(out, "{HEADING}connection{RESET}:{text}\n")
+}
+
 /// All of them, the worst first as they come; the good ones in one line.
 pub fn findings(out: &mut impl Write, findings: &[Finding]) -> io::Result<()> {
     if findings.is_empty() {

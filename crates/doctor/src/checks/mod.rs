@@ -22,6 +22,7 @@ mod usbfs_memory;
 mod zero_length;
 
 pub use check::Check;
+pub(crate) use tty_low_latency::is_low_latency;
 
 /// All of them, in the order in which they are printed: first the host, then the way to the device.
 pub const CHECKS: &[Check] = &[

@@ -84,6 +84,12 @@ fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
     }
 }
 
+/// The low_latency flag of a port, where the driver shows it.
+pub(crate) fn is_low_latency(context: &HostContext, tty: &Tty) -> Option<bool> {
+    let flags = hexadecimal(&context.read(tty.path("flags"))?)?;
+    Some(flags & LOW_LATENCY != 0)
+}
+
 /// `0x10000000`, as the serial core prints it.
 fn hexadecimal(text: &str) -> Option<u64> {
     let digits = text

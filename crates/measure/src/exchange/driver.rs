@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wiregauge_link::host::{Clock, ClockGaps, Interrupter};
 use wiregauge_link::{Link, LinkError, MAX_WAIT};
-use wiregauge_record::{BatchTrial, Plan, Point, Wait};
+use wiregauge_record::{BatchTrial, Plan, Point, Surplus, Wait};
 use wiregauge_session::{End, Generator, Measurement, Next};
 
 /// Tries of a spinning wait between two looks at the clock and at the stop flag.
@@ -39,6 +39,8 @@ pub enum LoopEnd {
 pub struct Counters {
     /// Bytes that belong to no answer.
     pub stray_bytes: u64,
+    /// What the device sent behind each answer.
+    pub surplus: Option<Surplus>,
     /// Gaps in the clock.
     pub gaps: ClockGaps,
     /// Exchanges started, those of a trial included.
@@ -116,6 +118,7 @@ impl<'a, C: Generator> Driver<'a, C> {
         };
         let counters = Counters {
             stray_bytes: self.session.stray_bytes(),
+            surplus: self.session.surplus(),
             gaps: self.gaps,
             exchanges: self.session.started(),
             batch: self.session.trial().filter(|trial| trial.exchanges > 0),

@@ -122,6 +122,7 @@ impl Caller<'_> {
             let mut summary =
                 summariser.finish(end.ending, end.stray_bytes, opening, end.resources);
             summary.batch = end.batch;
+            summary.surplus = end.surplus;
             summary.disturbances = end.disturbances;
             summary.limit = limit
                 .clone()

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use wiregauge_link::host::{self, Watch};
 use wiregauge_link::{Link, LinkError};
 use wiregauge_record::{
-    BatchTrial, Disturbance, Ending, Plan, Point, Protocol, ResourceUse, Sample,
+    BatchTrial, Disturbance, Ending, Plan, Point, Protocol, ResourceUse, Sample, Surplus,
 };
 use wiregauge_session::{Echo, Exchange, Generator, Lines, Measurement};
 
@@ -20,6 +20,8 @@ pub struct PointEnd {
     pub stray_bytes: u64,
     /// What the trial of batches has found.
     pub batch: Option<BatchTrial>,
+    /// What the device sent behind each answer.
+    pub surplus: Option<Surplus>,
     /// What the measuring thread used.
     pub resources: ResourceUse,
     /// What disturbed it.
@@ -91,12 +93,14 @@ pub fn measure_point(
     };
     let stray_bytes = counters.stray_bytes;
     let batch = counters.batch;
+    let surplus = counters.surplus;
     (
         PointEnd {
             ending,
             error,
             stray_bytes,
             batch,
+            surplus,
             resources,
             disturbances,
         },

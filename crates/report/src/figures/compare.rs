@@ -57,6 +57,21 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Figure> {
     vec![draw(comparison, &chosen)]
 }
 
+/// The word of a verdict, if it is that of all figures drawn.
+fn word(comparison: &Comparison, figures: &[String], verdict: Verdict) -> &'static str {
+    let points = comparison.points.iter();
+    let drawn = points
+        .flat_map(|point| &point.figures)
+        .filter(|compared| figures.contains(&compared.figure.to_string()));
+    let mut words = drawn.map(|compared| verdict.words(compared.figure));
+    let first = words.next();
+    match first.filter(|first| words.all(|word| word == *first)) {
+        Some(word) => word,
+        None if verdict == Verdict::Worse => "worse",
+        None => "better",
+    }
+}
+
 fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
     let shown = comparison.points.len().min(POINTS);
     let labels = labels(&comparison.points[..shown]);
@@ -64,8 +79,8 @@ fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
     let rows = figures.len().div_ceil(columns) as u32;
     let height = rows * (AROUND + ROW * shown as u32);
     let verdicts = [
-        (Verdict::Worse, "worse"),
-        (Verdict::Better, "better"),
+        (Verdict::Worse, word(comparison, figures, Verdict::Worse)),
+        (Verdict::Better, word(comparison, figures, Verdict::Better)),
         (Verdict::NoDifferenceShown, "no significant difference"),
         (Verdict::CannotTell, "inconclusive"),
     ];

@@ -69,8 +69,8 @@ pub(super) fn cards(places: &[Named<'_>]) -> Vec<Card> {
         let several = points(places).filter(|(named, _)| curve(named)).count() > 1;
         let mut card = Card {
             title: match several {
-                true => "Shortest latency needed".into(),
-                false => "Latency needed".into(),
+                true => "Lowest latency without a stall, of all points".into(),
+                false => "Lowest latency without a stall".into(),
             },
             value: Measure::Latency.show(latency.value),
             interval: bound(point),
@@ -139,8 +139,8 @@ fn floor_card(named: &Named<'_>, point: &LoopSummary) -> Option<Card> {
     );
     let ratio = needed / floor_ns;
     let ratio = match ratio.is_finite() {
-        true => format!("the latency needed is {ratio:.2} times this"),
-        false => "reference for the latency needed".into(),
+        true => format!("the latency above is {ratio:.2} times this"),
+        false => "reference for the latency above".into(),
     };
     Some(Card {
         title: "Floor: the same without processing".into(),
@@ -177,10 +177,13 @@ fn tested_card(places: &[Named<'_>], of: Option<Cell>) -> Option<Card> {
         false => String::new(),
     };
     let (did, what) = match (held.is_some(), point.blocks) {
-        (true, _) => ("held", format!("for {span}{most}")),
-        (false, 0) => ("was not tested to the end", "no block was measured".into()),
+        (true, _) => ("without a stall", format!("in {span}{most}")),
+        (false, 0) => (
+            "that was not tested to the end",
+            "no block was measured".into(),
+        ),
         (false, _) => (
-            "did not hold",
+            "that was too short",
             format!(
                 "{} and {} in {span}",
                 count(point.overruns, "overrun", "overruns"),
@@ -191,12 +194,12 @@ fn tested_card(places: &[Named<'_>], of: Option<Cell>) -> Option<Card> {
     let verified = point.verified.as_ref();
     let verified = verified.filter(|v| v.holds());
     Some(Card {
-        title: format!("Preload that {did}"),
+        title: format!("Preload {did}"),
         value: Measure::Latency.show(point.point.preload_ns()),
         interval: what,
         place: named.name.clone(),
         notes: verified
-            .map(|v| format!("verified to the sample ({})", v.method))
+            .map(|v| format!("output checked, to the sample ({})", v.method))
             .into_iter()
             .collect(),
     })
@@ -232,7 +235,7 @@ pub(super) fn outcome(places: &[Named<'_>]) -> Vec<String> {
     let tested = || points(places).filter(|(_, p)| p.point.aim == Aim::Hold);
     if tested().count() > 1 {
         said.push(format!(
-            "{} of {} tested preloads held.",
+            "{} of {} tested preloads had no stall.",
             tested().filter(|(_, p)| stalls(p) == 0).count(),
             tested().count()
         ));
@@ -246,7 +249,7 @@ pub(super) fn outcome(places: &[Named<'_>]) -> Vec<String> {
     if ratios.len() > 1 {
         let of = |pick: fn(f64, f64) -> f64| ratios.iter().copied().reduce(pick).unwrap_or(0.0);
         said.push(format!(
-            "The latency needed was {:.2} to {:.2} times the floor, over {} points.",
+            "The lowest latency without a stall was {:.2} to {:.2} times the floor, over {} points.",
             of(f64::min),
             of(f64::max),
             ratios.len()
@@ -281,10 +284,12 @@ fn verified(places: &[Named<'_>]) -> Option<String> {
     };
     match (all, good.len()) {
         (0, _) => None,
-        (_, 0) => Some("The latency was not verified at any point.".into()),
-        (1, _) => Some(format!("The latency was verified ({methods}): it {is}.")),
+        (_, 0) => Some("The output was not checked at any point.".into()),
+        (1, _) => Some(format!(
+            "The output was checked ({methods}): its delay {is}."
+        )),
         (all, good) => Some(format!(
-            "The latency was verified at {good} of {all} points ({methods}): it {is} there."
+            "The output was checked at {good} of {all} points ({methods}): its delay {is} there."
         )),
     }
 }

@@ -272,6 +272,9 @@ pub(super) fn comparisons(comparisons: &[ComparisonTables]) -> String {
         let _ = writeln!(out, "<h3>{}</h3>", text(&tables.heading.join("; ")));
         if let Some((first, rest)) = tables.words.split_first() {
             let _ = writeln!(out, "<p class=\"lead\">{}</p>", prose(first));
+            if let Some(caveat) = &tables.caveat {
+                let _ = writeln!(out, "<p>{}</p>", prose(caveat));
+            }
             let items: String = rest
                 .iter()
                 .map(|line| format!("<li>{}</li>\n", prose(line)))

@@ -5,7 +5,7 @@ use super::card::{Card, best, count, given, list, points, smallest};
 use super::loop_summary;
 use super::measure::{Measure, Named, Place, places};
 use crate::Subject;
-use crate::units::{grouped, percent};
+use crate::units::{grouped, one_in, percent};
 use wiregauge_record::{
     Connect, Direction, FlowSummary, LoopPlan, LoopSummary, Plan, PointSummary, Schedule,
     StreamPlan, StreamSummary, Way,
@@ -390,8 +390,9 @@ fn buffer_card(plan: &StreamPlan, places: &[Named<'_>], way: Way) -> Option<Card
         ),
         // Extrapolated figures are in the table; they may be off by powers of ten.
         _ => format!(
-            "this run is too short for a loss probability of {:e}; it supports estimates down to {:.1e}",
-            plan.loss, need.observable_loss
+            "this run is too short for a loss probability of {:e}; it supports estimates down to {}",
+            plan.loss,
+            one_in(need.observable_loss)
         ),
     };
     Some(Card {

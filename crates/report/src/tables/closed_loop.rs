@@ -39,7 +39,8 @@ pub(super) fn notes(points: &[LoopSummary]) -> Vec<String> {
     methods.sort_unstable();
     methods.dedup();
     vec![format!(
-        "Verified ({}): the latency equals the preload, to the sample; {} positions compared, no errors.",
+        "Output checked ({}): each sample is the processed input, delayed by exactly the preload; {} positions \
+         compared, no errors.",
         methods.join(", "),
         grouped(compared)
     )]
@@ -51,7 +52,7 @@ pub(super) fn of_aim(points: &[LoopSummary], aim: Aim) -> Vec<&LoopSummary> {
 
 /// The columns that name a point. The row is the number by which warnings name it: the points that
 /// test a preload are numbered on behind the sweep, in a table of their own.
-const POINT: [&str; 4] = ["row", "MS/s", "channels", "notify kB"];
+const POINT: [&str; 4] = ["row", "MS/s", "channels", "notify B"];
 
 /// And what processes its blocks, where that is a GPU at one of the points of the table.
 fn point_cells(points: &[&LoopSummary], point: &LoopPoint) -> Vec<String> {
@@ -59,7 +60,7 @@ fn point_cells(points: &[&LoopSummary], point: &LoopPoint) -> Vec<String> {
         (point.index + 1).to_string(),
         rate(point),
         point.channels.to_string(),
-        kilobytes(f64::from(point.notify_bytes)),
+        grouped(point.notify_bytes.into()),
     ];
     cells.extend(by_gpu(points).then(|| point.path.to_string()));
     cells
@@ -78,14 +79,9 @@ fn rate(point: &LoopPoint) -> String {
     format!("{}", point.rate_hz as f64 / 1e6)
 }
 
-/// Kilobytes of 1,000 bytes, three digits or more.
-fn kilobytes(bytes: f64) -> String {
-    let kilo = bytes / 1e3;
-    match kilo {
-        kilo if kilo >= 100.0 => format!("{kilo:.0}"),
-        kilo if kilo >= 10.0 => format!("{kilo:.1}"),
-        kilo => format!("{kilo:.2}"),
-    }
+/// The upper 95 % bound of the stalls a minute.
+fn at_most(per_minute: f64) -> String {
+    format!("< {per_minute:.2}")
 }
 
 fn or_dash(text: Option<String>) -> String {
@@ -103,16 +99,16 @@ pub(super) fn needed(points: &[&LoopSummary]) -> Table {
         &[
             "MB/s per direction",
             "period",
-            "needed ms",
-            "buffer kB",
-            "stalls/min <=",
+            "latency ms",
+            "buffer B",
+            "stalls/min (95 %)",
             "floor ms",
-            "needed/floor",
+            "latency/floor",
             "duty",
         ],
     );
-    let title =
-        "Latency needed in this run, and its floor (one block plus the longest delay by the host)";
+    let title = "Lowest latency without a stall (overrun or underrun) in this run; floor: the same without \
+                 processing, one block plus the longest delay by the host";
     let mut table = Table::new(title, &columns);
     for point in points {
         let mut cells = point_cells(points, &point.point);
@@ -125,8 +121,8 @@ pub(super) fn needed(points: &[&LoopSummary]) -> Table {
             format!("{:.1}", point.point.bytes_s() / 1e6),
             time(point.point.period_ns()),
             or_dash(point.needed_ns.map(|ns| TimeUnit::Milli.show(ns))),
-            or_dash(point.needed_bytes.map(|bytes| kilobytes(bytes as f64))),
-            or_dash(last_rung(point).map(|rung| format!("{:.2}", rung.per_minute_high))),
+            or_dash(point.needed_bytes.map(grouped)),
+            or_dash(last_rung(point).map(|rung| at_most(rung.per_minute_high))),
             or_dash(floor.map(|ns| TimeUnit::Milli.show(ns))),
             or_dash(ratio.map(|ratio| format!("{ratio:.2}"))),
             percent(point.duty),
@@ -231,15 +227,15 @@ pub(super) fn paths(points: &[&LoopSummary]) -> Option<Table> {
         &[
             "MS/s",
             "channels",
-            "notify kB",
+            "notify B",
             "path",
             "p50",
             "p99.9",
             "max",
             "% of period",
-            "needed ms",
+            "latency ms",
             "floor ms",
-            "verified",
+            "output check",
         ],
     );
     let mut sorted = points.to_vec();
@@ -252,7 +248,7 @@ pub(super) fn paths(points: &[&LoopSummary]) -> Option<Table> {
         table.row(vec![
             rate(&point.point),
             point.point.channels.to_string(),
-            kilobytes(f64::from(point.point.notify_bytes)),
+            grouped(point.point.notify_bytes.into()),
             point.point.path.to_string(),
             or_dash(work.map(|d| unit.show(d.p50.value))),
             or_dash(work.map(|d| unit.show(d.p999.value))),
@@ -266,7 +262,7 @@ pub(super) fn paths(points: &[&LoopSummary]) -> Option<Table> {
                     .as_ref()
                     .map(|verified| match verified.holds() {
                         true => verified.method.clone(),
-                        false => "NO".into(),
+                        false => "WRONG".into(),
                     }),
             ),
         ]);
@@ -277,13 +273,7 @@ pub(super) fn paths(points: &[&LoopSummary]) -> Option<Table> {
 fn stalls(points: &[&LoopSummary]) -> Table {
     let columns = columns(
         points,
-        &[
-            "latency ms",
-            "preload kB",
-            "stalls",
-            "per minute",
-            "at most (95 %)",
-        ],
+        &["latency ms", "preload B", "stalls", "stalls/min", "95 %"],
     );
     let mut table = Table::new("Stalls in this run if the preload were shorter", &columns);
     for point in points {
@@ -291,10 +281,10 @@ fn stalls(points: &[&LoopSummary]) -> Table {
             let mut cells = point_cells(points, &point.point);
             cells.extend([
                 TimeUnit::Milli.show(rung.latency_ns),
-                kilobytes(rung.preload_bytes as f64),
+                grouped(rung.preload_bytes),
                 grouped(rung.stalls),
                 format!("{:.2}", rung.per_minute),
-                format!("{:.2}", rung.per_minute_high),
+                at_most(rung.per_minute_high),
             ]);
             table.row(cells);
         }
@@ -320,17 +310,20 @@ pub(super) fn tested(points: &[&LoopSummary]) -> Table {
     let columns = columns(
         points,
         &[
-            "preload kB",
+            "preload B",
             "latency ms",
             "tested for",
             "overruns",
             "underruns",
-            "needed ms",
-            "stalls/min <=",
-            "latency found",
+            "lowest ms",
+            "stalls/min (95 %)",
+            "measured latency",
         ],
     );
-    let mut table = Table::new("Tested preloads", &columns);
+    let mut table = Table::new(
+        "Tested preloads: the latency of a loop is its preload",
+        &columns,
+    );
     for point in points {
         let minutes = point.elapsed_ns as f64 / 60e9;
         let bound = (minutes > 0.0)
@@ -351,13 +344,13 @@ pub(super) fn tested(points: &[&LoopSummary]) -> Table {
         });
         let mut cells = point_cells(points, &point.point);
         cells.extend([
-            kilobytes(point.point.preload_bytes as f64),
+            grouped(point.point.preload_bytes),
             TimeUnit::Milli.show(point.point.preload_ns()),
             time(point.elapsed_ns as f64),
             grouped(point.overruns),
             grouped(point.underruns),
             or_dash(point.needed_ns.map(|ns| TimeUnit::Milli.show(ns))),
-            or_dash(bound.map(|bound| format!("{bound:.2}"))),
+            or_dash(bound.map(at_most)),
             or_dash(found),
         ]);
         table.row(cells);
@@ -368,7 +361,7 @@ pub(super) fn tested(points: &[&LoopSummary]) -> Table {
 fn speeds(points: &[LoopSummary]) -> Option<Table> {
     let mut table = Table::new(
         "Throughput of each stage alone at this block size, and of memory copies on this host",
-        &["notify kB", "stage", "MB/s", "memory MB/s", "% of memory"],
+        &["notify B", "stage", "MB/s", "memory MB/s", "% of memory"],
     );
     let mut seen: Vec<(u32, u32)> = Vec::new();
     for point in points {
@@ -380,7 +373,7 @@ fn speeds(points: &[LoopSummary]) -> Option<Table> {
         for speed in &point.stages {
             let memory = point.memory_bytes_s;
             table.row(vec![
-                kilobytes(f64::from(point.point.notify_bytes)),
+                grouped(point.point.notify_bytes.into()),
                 speed.stage.clone(),
                 format!("{:.0}", speed.bytes_s / 1e6),
                 or_dash(memory.map(|memory| format!("{:.0}", memory / 1e6))),
@@ -464,17 +457,16 @@ const fn published(
 }
 
 /// The note's own columns, with its rows of the same rate and channels; nothing where it has none.
-/// Kilobytes are of 1,024 bytes here, as the note's are.
 pub(super) fn beside_published(points: &[LoopSummary]) -> Option<Table> {
     let mut table = Table::new(
-        "Comparison with Spectrum's application note (1 kB = 1,024 B, as there)",
+        "Comparison with Spectrum's application note (whose kB are KiB of 1,024 B)",
         &[
             "on",
             "MS/s",
             "channels",
             "MB/s per direction",
-            "software buffer kB",
-            "notify kB",
+            "software buffer KiB",
+            "notify KiB",
             "latency ms",
         ],
     );

@@ -15,8 +15,10 @@ const TOLD: usize = 12;
 pub struct ComparisonTables {
     /// Which runs.
     pub heading: Vec<String>,
-    /// What differs, the largest first; or that nothing was shown to.
+    /// The verdict, then what differs, the largest first.
     pub words: Vec<String>,
+    /// What the number of runs leaves open: belongs directly after the verdict.
+    pub caveat: Option<String>,
     /// What else differs and may be the cause; empty if nothing does.
     pub changed: Option<Table>,
     /// Every point and figure.
@@ -40,6 +42,9 @@ impl ComparisonTables {
         list(&mut out, &self.heading);
         if let Some((first, rest)) = self.words.split_first() {
             let _ = writeln!(out, "**{}**\n", line_of(first));
+            if let Some(caveat) = &self.caveat {
+                let _ = writeln!(out, "{}\n", line_of(caveat));
+            }
             list(&mut out, rest);
         }
         for table in self.changed.iter().chain([&self.figures]) {
@@ -58,6 +63,7 @@ pub fn of_comparison(comparison: &Comparison) -> ComparisonTables {
             heading("after", &comparison.after),
         ],
         words: words(comparison),
+        caveat: caveat(comparison),
         changed: changed(comparison),
         figures: figures(comparison, &|_| true),
         differing: figures(comparison, &is_shown),
@@ -80,18 +86,7 @@ fn words(comparison: &Comparison) -> Vec<String> {
         points.flat_map(|point| point.figures.iter().map(move |compared| (point, compared)))
     };
     let mut shown: Vec<_> = all().filter(|(_, c)| is_shown(c)).collect();
-    let count = |verdict| all().filter(|(_, c)| c.verdict == verdict).count();
-    let (worse, better) = (count(Verdict::Worse), count(Verdict::Better));
-    let undecided = count(Verdict::CannotTell);
-    let sides = comparison.compared;
-    let mut first = match (worse, better) {
-        (0, 0) => format!("No significant difference in {sides} figures"),
-        _ => format!("Of {sides} figures, {worse} worse, {better} better"),
-    };
-    if undecided > 0 {
-        first += &format!("; {undecided} inconclusive: too few independent samples");
-    }
-    let mut words = vec![first + "."];
+    let mut words = vec![verdict(comparison)];
     let size = |compared: &Compared| compared.judged().map_or(0.0, |found| found.value.abs());
     shown.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)));
     words.extend(
@@ -104,6 +99,64 @@ fn words(comparison: &Comparison) -> Vec<String> {
         words.push(format!("and {} more, in the table", shown.len() - TOLD));
     }
     words
+}
+
+/// How many figures have which verdict, in the words of the table.
+fn verdict(comparison: &Comparison) -> String {
+    let points = comparison.points.iter();
+    let all: Vec<&Compared> = points.flat_map(|point| &point.figures).collect();
+    let of = |verdict| all.iter().filter(|c| c.verdict == verdict).count();
+    let (open, equal) = (of(Verdict::CannotTell), of(Verdict::NoDifferenceShown));
+    let compared = comparison.compared;
+    let too_few = "too few independent samples";
+    if !all.iter().any(|compared| is_shown(compared)) {
+        return match (open, equal) {
+            (0, _) => format!("No significant difference in {compared} figures."),
+            (_, 0) => format!("All {compared} figures are inconclusive: {too_few}."),
+            _ => format!(
+                "No significant difference in {equal} of {compared} figures; {open} inconclusive: {too_few}."
+            ),
+        };
+    }
+    // Figures of speed come first, also if none of them differs.
+    let mut counts = vec![("slower", 0), ("faster", 0)];
+    for compared in all.iter().filter(|compared| is_shown(compared)) {
+        let words = compared.verdict.words(compared.figure);
+        match counts.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((words, 1)),
+        }
+    }
+    let mut parts: Vec<String> = counts
+        .iter()
+        .map(|(w, count)| format!("{w} {count}"))
+        .collect();
+    parts.extend((equal > 0).then(|| format!("no significant difference {equal}")));
+    parts.extend((open > 0).then(|| format!("inconclusive {open} ({too_few})")));
+    format!("Of {compared} figures: {}.", parts.join(", "))
+}
+
+/// What the number of runs leaves open, for directly after the verdict.
+fn caveat(comparison: &Comparison) -> Option<String> {
+    let (before, after) = (comparison.before.len(), comparison.after.len());
+    if before == 1 && after == 1 {
+        let points = comparison.points.iter();
+        let differs = points.flat_map(|point| &point.figures).any(is_shown);
+        let finding = match differs {
+            true => "these two runs differ, which does not prove that the setups do: ",
+            false => "",
+        };
+        return Some(format!(
+            "One run per side: {finding}the intervals include the scatter within a run, but not between runs \
+             (boot, memory layout, temperature, other load). Measure each side several times and give all runs, \
+             separated by commas."
+        ));
+    }
+    (before + after < 6).then(|| {
+        "Few runs: the scatter between runs is poorly known, so the intervals are wide. Use three or more \
+         runs per side, or fewer figures (--only)."
+            .to_owned()
+    })
 }
 
 /// True where a difference is significant.
@@ -240,20 +293,6 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         if run.state != "complete" {
             notes.push(format!("{} is {}: it is incomplete", run.name, run.state));
         }
-    }
-    if comparison.before.len() == 1 && comparison.after.len() == 1 {
-        notes.push(
-            "One run per side: the intervals include the scatter within a run, but not between runs (boot, \
-             memory layout, temperature, other load). Measure each side several times and give all runs, \
-             separated by commas"
-                .to_owned(),
-        );
-    } else if comparison.before.len() + comparison.after.len() < 6 {
-        notes.push(
-            "Few runs: the scatter between runs is poorly known, so the intervals are wide. Use three or more \
-             runs per side, or fewer figures (--only)"
-                .to_owned(),
-        );
     }
     notes
 }

@@ -1,12 +1,12 @@
 //! What a run means for a control loop, in tables with units; what could not be told, and why.
 
-use super::no_tail::{Extent, Refused, about, by_reason};
+use super::no_tail::{Extent, Refused, by_reason};
 use super::percentile::bounded;
 use super::table::Table;
 use super::warnings::{Code, Warning};
 use super::{Tables, heading};
 use crate::load::{Beyond, DeadlinePoint, Deadlines, Taken};
-use crate::units::{TimeUnit, grouped, time};
+use crate::units::{TimeUnit, about, grouped, time};
 use wiregauge_record::Point;
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Estimate, Exceeding};
@@ -90,7 +90,7 @@ fn cycles(deadlines: &Deadlines) -> Table {
         row.extend([
             grouped(found.cycles),
             grouped(found.missed),
-            digits(found.share.value * 100.0),
+            in_percent(found.share.value),
             interval_of_share(point),
         ]);
         match &point.response {
@@ -117,8 +117,12 @@ fn bursts(deadlines: &Deadlines) -> Table {
         "mean",
         "mean time between bursts",
     ];
-    let mut table = Table::new("Bursts of missed cycles", &columns(points, &rest));
     let period = deadlines.control_loop.period_ns as f64;
+    let title = format!(
+        "Bursts of missed cycles; lengths in cycles, times as cycles of {} each",
+        time(period)
+    );
+    let mut table = Table::new(title, &columns(points, &rest));
     for point in points {
         let mut row = cells(points, point.point);
         let found = &point.cycles;
@@ -146,8 +150,37 @@ fn interval_of_share(point: &DeadlinePoint) -> String {
         return "-".into();
     };
     match point.cycles.missed {
-        0 => format!("< {}", digits(high * 100.0)),
-        _ => format!("{} to {}", digits(low * 100.0), digits(high * 100.0)),
+        0 => format!("< {}", in_percent(high)),
+        _ => format!("{} to {}", in_percent(low), in_percent(high)),
+    }
+}
+
+/// How many cycles missed, for a limit that this does not meet: `164 of 5,155 cycles, 3.2 % (95 %:
+/// 0.55 to 9.7 %)`.
+pub fn missed_share(point: &DeadlinePoint) -> String {
+    let found = &point.cycles;
+    let (missed, cycles) = (grouped(found.missed), grouped(found.cycles));
+    if found.cycles == 0 {
+        return "no cycle was measured".into();
+    }
+    let share = in_percent(found.share.value);
+    format!(
+        "{missed} of {cycles} cycles, {share} % (95 %: {} %)",
+        interval_of_share(point)
+    )
+}
+
+/// A share in percent, two digits that matter; 100 is all of them.
+fn in_percent(share: f64) -> String {
+    let (percent, rest) = (share * 100.0, 100.0 - share * 100.0);
+    if !(90.0..100.0).contains(&percent) || rest < 1e-8 {
+        return digits(percent);
+    }
+    let decimals = (1.0 - rest.log10().floor()).max(0.0) as usize;
+    let text = format!("{percent:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').into(),
+        false => text,
     }
 }
 
@@ -247,7 +280,6 @@ fn tail(beyond: &Beyond, unit: TimeUnit) -> Vec<String> {
 
 fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
     let period = time(deadlines.control_loop.period_ns as f64);
-    let address = &file.plan.address;
     let mut notes = vec![match deadlines.taken {
         Taken::AsScheduled => format!(
             "Each exchange is a cycle: the run has a schedule of {period}, and response times start at the \
@@ -255,27 +287,16 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
         ),
         Taken::Replayed => format!(
             "The run was measured as fast as possible; its responses are replayed on ticks of {period}, and a \
-             response still outstanding at a tick makes it a miss. An idle link may respond more slowly than a \
-             busy one: measure that with wiregauge exchange {address} --interval {}.",
-            flag(deadlines.control_loop.period_ns)
+             response still outstanding at a tick makes it a miss. {}",
+            at_its_period(deadlines)
         ),
         Taken::ReplayedFrom { every_ns } => format!(
             "The run has a schedule of {}, not of {period}: its response times, from their actual start, are \
-             replayed on ticks of {period}. To measure this period: wiregauge exchange {address} --interval \
-             {}.",
+             replayed on ticks of {period}. {}",
             time(every_ns as f64),
-            flag(deadlines.control_loop.period_ns)
+            at_its_period(deadlines)
         ),
     }];
-    let replayed = deadlines.taken != Taken::AsScheduled;
-    if replayed && deadlines.points.iter().any(|p| p.point.depth > 1) {
-        notes.push(
-            "At depths above 1 the loop may have that many outstanding requests. Measured as fast as possible, \
-             they queue behind each other, which they may not do at the period of the loop: these figures are \
-             pessimistic."
-                .into(),
-        );
-    }
     let none_missed = |point: &&DeadlinePoint| point.cycles.missed == 0 && point.cycles.cycles > 0;
     if deadlines.points.iter().any(|point| none_missed(&point)) {
         notes.push(
@@ -390,6 +411,25 @@ fn span(ns: f64) -> String {
     }
 }
 
+/// What a replay does not know, and how to measure it.
+fn at_its_period(deadlines: &Deadlines) -> String {
+    let deep = deadlines.points.iter().any(|p| p.point.depth > 1);
+    let differ = match (deadlines.taken, deep) {
+        (Taken::Replayed, true) => {
+            "responses may be slower (the link idles between ticks) or faster (fewer requests are outstanding)"
+        }
+        (_, true) => {
+            "the link may idle longer or less between ticks, so responses may be slower or faster"
+        }
+        (Taken::Replayed, false) => "the link idles between ticks, so responses may be slower",
+        (_, false) => "responses may be slower or faster",
+    };
+    format!(
+        "At the period of the loop {differ}: to measure that, repeat the run with --interval {}.",
+        flag(deadlines.control_loop.period_ns)
+    )
+}
+
 /// A time as a flag takes it.
 fn flag(ns: u64) -> String {
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us")];
@@ -422,6 +462,12 @@ mod tests {
         let many: Vec<Point> = (1..=5).map(|size| point(size, 1)).collect();
         assert_eq!(named(&many, 5), "all 5 points");
         assert_eq!(named(&many, 9), "5 points, from OUT 16 B, IN 1 B, depth 1");
+    }
+
+    #[test]
+    fn a_share_is_100_percent_only_if_it_is() {
+        let shown = [1.0, 0.995_56, 0.960_3, 0.939, 0.5, 0.0].map(in_percent);
+        assert_eq!(shown, ["100", "99.56", "96", "93.9", "50", "0"]);
     }
 
     #[test]

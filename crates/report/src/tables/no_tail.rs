@@ -1,13 +1,10 @@
 //! Why nothing is said beyond the samples, and what would help.
 
 use super::warnings::rounded_up;
-use crate::units::{grouped, time};
+use crate::units::{LARGE, about, grouped, time};
 use wiregauge_record::{Limit, Point};
 use wiregauge_run::RunFile;
 use wiregauge_stats::NoTail;
-
-/// Numbers from here on are printed with an exponent.
-const LARGE: f64 = 1e15;
 
 /// How long a point was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -243,15 +240,6 @@ pub(crate) fn no_tail(why: &NoTail, extent: Extent) -> String {
             extent.remedy(values_needed)
         ),
     }
-}
-
-/// A count of which two digits matter.
-pub(super) fn about(count: f64) -> String {
-    if !(1.0..LARGE).contains(&count) {
-        return format!("{count:.1e}");
-    }
-    let step = 10_f64.powf((count.log10().floor() - 1.0).max(0.0));
-    grouped(((count / step).round() * step) as u64)
 }
 
 #[cfg(test)]

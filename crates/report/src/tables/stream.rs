@@ -2,9 +2,10 @@
 //! it.
 
 use super::flow_rows::{Row, direction};
+use super::limit_share::LimitShare;
 use super::percentile::bounded;
 use super::table::Table;
-use crate::units::{RateUnit, TimeUnit, grouped, percent};
+use crate::units::{RateUnit, TimeUnit, grouped, one_in, percent};
 use wiregauge_record::{BufferNeed, FlowSummary};
 use wiregauge_run::{RunFile, Stream};
 use wiregauge_stats::{Distribution, Estimate};
@@ -63,13 +64,8 @@ pub(super) fn point_cells(rows: &[Row<'_>], (point, flow): &Row<'_>) -> Vec<Stri
 fn rates(rows: &[Row<'_>]) -> Table {
     let unit = unit_of(rows);
     let limit = rows.iter().find_map(|(_, flow)| flow.limit.as_ref());
-    let title = match limit {
-        Some(limit) => format!(
-            "Rates; limit: {} {} ({})",
-            unit.show(limit.bytes_s),
-            unit.name(),
-            limit.source
-        ),
+    let title = match limit_of(rows) {
+        Some(limit) => format!("Rates; {limit}"),
         None => "Rates".to_owned(),
     };
     let by_device = |flow: &FlowSummary| flow.device?.bytes_s();
@@ -88,8 +84,7 @@ fn rates(rows: &[Row<'_>]) -> Table {
             None => cells.extend(["-".to_owned(), "-".to_owned()]),
         }
         if limit.is_some() {
-            let used = flow.limit.as_ref().map(|limit| percent(limit.used));
-            cells.push(used.unwrap_or_else(|| "-".to_owned()));
+            cells.push(share_of_limit(row));
         }
         if has_clock {
             cells.push(by_device(flow).map_or("-".to_owned(), |rate| unit.show(rate)));
@@ -99,6 +94,32 @@ fn rates(rows: &[Row<'_>]) -> Table {
         table.row(cells);
     }
     table
+}
+
+/// The limit in words; with both directions of a shared medium, that it is for both together.
+pub(super) fn limit_of(rows: &[Row<'_>]) -> Option<String> {
+    let limit = rows.iter().find_map(|(_, flow)| flow.limit.as_ref())?;
+    let unit = unit_of(rows);
+    let together = rows.iter().any(|(point, flow)| {
+        point.flows.len() > 1 && flow.limit.as_ref().is_some_and(|limit| limit.shared)
+    });
+    let whose = if together {
+        " for IN + OUT together"
+    } else {
+        ""
+    };
+    Some(format!(
+        "limit: {} {}{whose} ({})",
+        unit.show(limit.bytes_s),
+        unit.name(),
+        limit.source
+    ))
+}
+
+/// The share of the limit that a row used: never more than all of it.
+pub(super) fn share_of_limit(row: &Row<'_>) -> String {
+    let share = LimitShare::of(row).and_then(|share| share.shown());
+    share.map_or_else(|| "-".to_owned(), percent)
 }
 
 /// What links that run at once cost each other.
@@ -255,7 +276,8 @@ pub(super) fn buffers(rows: &[Row<'_>]) -> Option<Table> {
     let mut table = Table::new(
         format!(
             "Buffer that the device needs at a constant rate, in bytes: largest backlog of this run, and for a \
-             loss probability of {loss:e} (~: extrapolated beyond this run)"
+             loss probability of {loss:e}, {} transfers (~: extrapolated beyond this run)",
+            one_in(loss)
         ),
         &columns(
             rows,
@@ -268,11 +290,19 @@ pub(super) fn buffers(rows: &[Row<'_>]) -> Option<Table> {
             let rate = need.rate_bytes_s as f64;
             cells.push(format!("{} {}", unit.show(rate), unit.name()));
             cells.extend(buffer_cells(need));
-            cells.push(format!("{:.0e}", need.observable_loss));
+            cells.push(supported(need.observable_loss));
             table.row(cells);
         }
     }
     Some(table)
+}
+
+/// The smallest loss that a run supports; none where that is most of the transfers.
+fn supported(loss: f64) -> String {
+    match loss < 0.5 {
+        true => one_in(loss),
+        false => "-".into(),
+    }
 }
 
 fn buffer_cells(need: &BufferNeed) -> [String; 3] {

@@ -19,9 +19,9 @@ use exchanges::Exchanges;
 pub use fault::Fault;
 use pace::Pace;
 use proof::Proof;
-use recognise::Rules;
+use recognise::{Behind, Rules};
 use truth::Truth;
-use wiregauge_record::BatchTrial;
+use wiregauge_record::{BatchTrial, Surplus};
 use wiregauge_session::{End, Failure};
 
 /// The line must be quiet before the next request.
@@ -82,6 +82,11 @@ pub struct Oracle<'a> {
     stragglers_since_ns: Option<u64>,
     end: Option<End>,
     stopped: bool,
+
+    // What stands behind the first echo.
+    /// For how long nothing may come, and when that is over.
+    quiet_ns: u64,
+    quiet_at_ns: Option<u64>,
 }
 
 impl<'a> Oracle<'a> {
@@ -95,6 +100,7 @@ impl<'a> Oracle<'a> {
             base,
             out_of_step: false,
             reported: 0,
+            behind: Behind::default(),
         };
         Oracle {
             scenario,
@@ -129,6 +135,8 @@ impl<'a> Oracle<'a> {
             stragglers_since_ns: None,
             end: None,
             stopped: false,
+            quiet_ns: 0,
+            quiet_at_ns: None,
         }
     }
 
@@ -172,12 +180,27 @@ impl<'a> Oracle<'a> {
         }
     }
 
+    /// The line was quiet behind the first echo, or what came is too much.
+    fn end_quiet(&mut self, now_ns: u64) {
+        let is_open = self.rules.behind.is_open;
+        if self
+            .quiet_at_ns
+            .is_some_and(|at_ns| !is_open || now_ns >= at_ns)
+        {
+            self.quiet_at_ns = None;
+            let input = std::mem::take(&mut self.input);
+            self.input = self.rules.behind.close(input);
+            self.pace.first_ended(now_ns);
+        }
+    }
+
     /// What the engine says of the trial before the point, if it says that it is over.
     pub fn trial_ended(&mut self, now_ns: u64, trial: Option<BatchTrial>) -> Result<(), Fault> {
         let wrong = |what: String| Err(Fault::new(now_ns, what));
         if !self.pace.is_trying() || self.end.is_some() {
             return Ok(());
         }
+        self.end_quiet(now_ns);
         let Some(trial) = trial else {
             return match self.trial_failed {
                 true => wrong("an exchange of the trial went wrong, but it goes on".into()),
@@ -229,6 +252,32 @@ impl<'a> Oracle<'a> {
         self.unread = false;
         self.rules.out_of_step = false;
         self.rules.reported = 0;
+        self.rules.behind.begin_anew();
+    }
+
+    /// Whether what stands behind the first echo is looked at before the next request.
+    fn looks_behind(&self) -> bool {
+        let scenario = self.scenario;
+        scenario.protocol == Protocols::Echo
+            && self.cell.out_bytes >= 4
+            && !scenario.datagram
+            && !scenario.connect_each
+    }
+
+    /// The first exchange ended; nothing else may start before the line is quiet, if it was answered.
+    fn first_ended(&mut self, start_ns: u64, end_ns: u64, is_answered: bool) {
+        if !self.pace.is_first() || self.quiet_at_ns.is_some() {
+            return;
+        }
+        if !is_answered || !self.looks_behind() {
+            self.pace.first_ended(end_ns);
+            return;
+        }
+        self.quiet_ns = (end_ns - start_ns)
+            .max(SHORTEST_QUIET_NS)
+            .min(LONGEST_QUIET_NS);
+        self.quiet_at_ns = Some(end_ns + self.quiet_ns);
+        self.rules.behind.is_open = true;
     }
 
     fn start_one(&mut self, now_ns: u64) {
@@ -300,6 +349,9 @@ impl<'a> Oracle<'a> {
         self.unanswered += came.len() as u64;
         self.unread = true;
         self.received_ns = now_ns;
+        if let Some(at_ns) = &mut self.quiet_at_ns {
+            *at_ns = now_ns + self.quiet_ns;
+        }
         if let Some(resync) = &mut self.resync {
             let quiet = self.scenario.timeout_ns.clamp(QUIET_NS, 10 * QUIET_NS);
             resync.until_ns = resync.until_ns.max(now_ns + quiet);
@@ -333,7 +385,13 @@ impl<'a> Oracle<'a> {
     }
 
     /// The point is over.
-    pub fn finish(&mut self, now_ns: u64, end: &End, stray: u64) -> Result<(), Fault> {
+    pub fn finish(
+        &mut self,
+        now_ns: u64,
+        end: &End,
+        stray: u64,
+        surplus: Option<&Surplus>,
+    ) -> Result<(), Fault> {
         let expected = self.end.as_ref();
         if expected != Some(end) {
             return Err(Fault::new(
@@ -341,8 +399,18 @@ impl<'a> Oracle<'a> {
                 format!("it ended with {end:?}, not {expected:?}"),
             ));
         }
-        if *end == End::Complete && !self.stopped && stray != self.stray {
-            let what = format!("{stray} stray bytes counted, {} came", self.stray);
+        if *end != End::Complete || self.stopped {
+            return Ok(());
+        }
+        let came = self.stray + self.rules.behind.stray();
+        if stray != came {
+            let what = format!("{stray} stray bytes counted, {came} came");
+            return Err(Fault::new(now_ns, what));
+        }
+        let found = surplus.map(|surplus| (&surplus.bytes[..], surplus.times, surplus.missing));
+        let expected = self.rules.behind.found();
+        if found != expected {
+            let what = format!("a surplus of {found:02x?}, not {expected:02x?}");
             return Err(Fault::new(now_ns, what));
         }
         Ok(())
@@ -357,6 +425,12 @@ const NEVER_QUIET: u64 = 10;
 
 /// After the last answer of a point, stragglers are awaited for so long.
 const STRAGGLERS_NS: u64 = 5_000_000;
+
+/// The line counts as quiet behind the first echo after as long as that took, but not sooner, ...
+const SHORTEST_QUIET_NS: u64 = 5_000_000;
+
+/// ... nor later.
+const LONGEST_QUIET_NS: u64 = 100_000_000;
 
 /// Losses in a row, for each exchange outstanding, at which a link that never answered has failed.
 const NEVER_ANSWERED: u64 = 3;

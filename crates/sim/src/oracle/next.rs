@@ -22,6 +22,17 @@ impl Oracle<'_> {
         if self.stragglers_since_ns.is_some() {
             return self.stragglers(now_ns, next);
         }
+        self.end_quiet(now_ns);
+        if let Some(quiet_ns) = self.quiet_at_ns {
+            return match next {
+                Next::Receive {
+                    until_ns,
+                    or_writable: false,
+                    ..
+                } if *until_ns == quiet_ns => Ok(()),
+                _ => wrong(&format!("the line must be quiet until {quiet_ns}")),
+            };
+        }
         let waits = self.exchanges.outstanding();
         if self.pace.is_over(self.exchanges.started()) && waits == 0 {
             return self.begin_stragglers(now_ns, next);

@@ -15,6 +15,8 @@ pub enum Step {
     Wait,
     /// Bytes of nothing.
     Stray(usize),
+    /// Bytes that stand behind each echo.
+    Behind(usize),
     /// An answer.
     Answer(Found),
 }
@@ -64,6 +66,75 @@ pub struct Rules {
     pub out_of_step: bool,
     /// Of those, so many were reported with a damaged one.
     pub reported: usize,
+    /// What the device sends behind each echo.
+    pub behind: Behind,
+}
+
+/// What stands behind each echo, as far as that is known.
+#[derive(Clone, Debug, Default)]
+pub struct Behind {
+    /// The first echo has come, and the line must become quiet.
+    pub is_open: bool,
+    /// What stood behind the first echo until then; nothing if there is no rule.
+    rule: Vec<u8>,
+    /// Echoes that the rule held for, and those for which it did not; the first is its source.
+    held: u64,
+    broken: u64,
+    /// The last whole echo was not followed by anything yet.
+    is_next: bool,
+    /// The rule was none: its bytes were stray.
+    refuted: u64,
+}
+
+/// More bytes are no rule.
+const LONGEST_RULE: usize = 16;
+
+impl Behind {
+    /// Nothing has come for so long that these bytes are all that stands behind the first echo. Gives those that
+    /// are left.
+    pub fn close(&mut self, bytes: Vec<u8>) -> Vec<u8> {
+        if !std::mem::take(&mut self.is_open) {
+            return bytes;
+        }
+        self.rule = bytes;
+        self.is_next = false;
+        Vec::new()
+    }
+
+    /// The link is another, or was drained.
+    pub fn begin_anew(&mut self) {
+        self.is_open = false;
+        self.is_next = false;
+    }
+
+    /// Bytes of the rule that may be there without being an echo.
+    pub fn awaited(&self) -> usize {
+        match self.is_next {
+            true => self.rule.len(),
+            false => 0,
+        }
+    }
+
+    /// Bytes behind the first echo that are stray after all.
+    pub fn stray(&self) -> u64 {
+        match self.held {
+            0 => self.refuted + self.rule.len() as u64,
+            _ => 0,
+        }
+    }
+
+    /// The rule, the echoes that it held for, and those for which it did not.
+    pub fn found(&self) -> Option<(&[u8], u64, u64)> {
+        (self.held > 0).then_some((&self.rule, 1 + self.held, self.broken))
+    }
+
+    fn is_broken(&mut self) {
+        self.is_next = false;
+        self.broken += 1;
+        if self.held == 0 {
+            self.refuted = std::mem::take(&mut self.rule).len() as u64;
+        }
+    }
 }
 
 fn found(bytes: usize, sequence: u64, worth: Worth) -> Step {
@@ -114,7 +185,39 @@ impl Rules {
         is_whole.then_some(sequence)
     }
 
+    /// What stands behind a whole echo, if it is not the next one.
+    fn behind_echo(&mut self, bytes: &[u8], exchanges: &Exchanges, size: usize) -> Option<Step> {
+        let mut echoes = bytes
+            .windows(size)
+            .map(|echo| self.whole_echo(echo, exchanges));
+        let is_echo = bytes.len() >= size && echoes.next().flatten().is_some();
+        if self.behind.is_open {
+            if !is_echo && !echoes.any(|echo| echo.is_some()) && bytes.len() <= LONGEST_RULE {
+                return Some(Step::Wait);
+            }
+            self.behind.is_open = false;
+        }
+        let rule = &self.behind.rule;
+        if !self.behind.is_next || rule.is_empty() {
+            return None;
+        }
+        if !is_echo && bytes.starts_with(rule) {
+            let count = rule.len();
+            self.behind.held += 1;
+            self.behind.is_next = false;
+            return Some(Step::Behind(count));
+        }
+        if !is_echo && rule.starts_with(bytes) {
+            return Some(Step::Wait);
+        }
+        self.behind.is_broken();
+        None
+    }
+
     fn echo(&mut self, bytes: &[u8], exchanges: &Exchanges, size: usize) -> Step {
+        if let Some(step) = self.behind_echo(bytes, exchanges, size) {
+            return step;
+        }
         if bytes.len() < size {
             return Step::Wait;
         }
@@ -122,6 +225,7 @@ impl Rules {
         if let Some(sequence) = whole(0) {
             self.out_of_step = false;
             self.reported = 0;
+            self.behind.is_next = true;
             return match sequence {
                 Some(sequence) => found(size, sequence, Worth::Whole),
                 None => Step::Stray(size),
@@ -136,7 +240,7 @@ impl Rules {
         }
         match exchanges.oldest_waiting() {
             Some(oldest) if !self.out_of_step => {
-                self.reported = size;
+                self.reported = size + self.behind.rule.len();
                 Step::Answer(Found {
                     skipped: 0,
                     bytes: size,

@@ -62,6 +62,7 @@ impl Oracle<'_> {
         while at < input.len() {
             match self.rules.step(&input[at..], &self.exchanges) {
                 Step::Wait => break,
+                Step::Behind(count) => at += count,
                 Step::Stray(count) => {
                     let reported = self.rules.reported.min(count);
                     self.rules.reported -= reported;
@@ -179,7 +180,7 @@ impl Oracle<'_> {
             .map(|first| first.saturating_sub(start_ns));
         let phase = self.pace.phase(sequence);
         if sequence == 0 {
-            self.pace.first_ended(end_ns);
+            self.first_ended(one.start_ns, end_ns, status == Status::Ok);
         }
         self.served = true;
         Sample {
@@ -217,7 +218,8 @@ impl Oracle<'_> {
                 }
             }
             self.exchanges.set(oldest, Stand::Missing);
-            self.rules.out_of_step |= self.input.len() > self.rules.reported;
+            let accounted = self.rules.reported + self.rules.behind.awaited();
+            self.rules.out_of_step |= self.input.len() > accounted;
             self.begin_resync(now_ns, true);
             let nothing = Found {
                 skipped: 0,

@@ -43,6 +43,7 @@ pub fn answering(scenario: &Scenario) -> Box<dyn Device> {
         Protocols::Echo => Box::new(Echo {
             datagram,
             unit: answers_whole(scenario).then(|| scenario.cells[0].out_bytes as usize),
+            surplus: surplus(scenario),
             begun: Vec::new(),
         }),
         Protocols::Lines => Box::new(Lines {
@@ -72,12 +73,30 @@ fn answers_whole(scenario: &Scenario) -> bool {
     let faults = scenario.faults;
     let of_answers =
         faults.drop_answer + faults.double_answer + faults.swap_answer + faults.late_answer;
-    of_answers > 0 && scenario.cells.len() == 1
+    (of_answers > 0 || faults.surplus > 0) && scenario.cells.len() == 1
+}
+
+/// What the device sends behind each echo.
+fn surplus(scenario: &Scenario) -> Vec<Byte> {
+    let mut random = Random::new(scenario.seed ^ 0x5042_13A7);
+    let bytes = (0..scenario.faults.surplus).map(|at| Byte {
+        value: match (scenario.faults.surplus, at) {
+            (2, 0) => b'\r',
+            (2, 1) => b'\n',
+            _ => random.any() as u8,
+        },
+        tag: Tag {
+            answer: Tag::SURPLUS,
+            at,
+        },
+    });
+    bytes.collect()
 }
 
 struct Echo {
     datagram: bool,
     unit: Option<usize>,
+    surplus: Vec<Byte>,
     begun: Vec<Byte>,
 }
 
@@ -95,7 +114,9 @@ impl Device for Echo {
         };
         self.begun.extend_from_slice(bytes);
         while self.begun.len() >= unit {
-            answers.push(self.begun.drain(..unit).collect());
+            let mut answer: Vec<Byte> = self.begun.drain(..unit).collect();
+            answer.extend_from_slice(&self.surplus);
+            answers.push(answer);
         }
     }
 

@@ -28,6 +28,11 @@ pub struct Tag {
     pub at: u32,
 }
 
+impl Tag {
+    /// In place of the answer: what the device sends behind each.
+    pub const SURPLUS: u32 = u32::MAX;
+}
+
 /// A byte and where it comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Byte {

@@ -263,11 +263,11 @@ impl Kind {
     }
 
     /// What is counted a second besides bytes.
-    pub fn messages(&self) -> &'static str {
+    pub fn messages(&self) -> Option<&'static str> {
         match self {
-            Kind::Usb(_) => "packets/s",
-            Kind::Uart(_) => "bytes/s",
-            Kind::Ethernet(..) => "messages/s",
+            Kind::Usb(_) => Some("packets/s"),
+            Kind::Uart(_) => None,
+            Kind::Ethernet(..) => Some("messages/s"),
         }
     }
 

@@ -57,7 +57,10 @@ fn table(out: &mut dyn Write, title: &str, all: &[&Best], width: usize) -> std::
     let with_exchange = all.iter().any(|one| one.exchange_ns.is_some());
     let is_usb = all[0].kind.family() == MediumArg::Usb;
     let mut columns = all[0].kind.columns().to_vec();
-    columns.extend(["B/s", all[0].kind.messages(), "% of line rate"]);
+    let messages = all[0].kind.messages();
+    columns.push("B/s");
+    columns.extend(messages);
+    columns.push("% of line rate");
     if is_usb {
         columns.push("all endpoints B/s");
     }
@@ -70,7 +73,7 @@ fn table(out: &mut dyn Write, title: &str, all: &[&Best], width: usize) -> std::
         let limit = &one.limit;
         let mut cells = one.kind.cells();
         cells.push(grouped(limit.bytes_s.round() as u64));
-        cells.push(a_second(limit.messages_s));
+        cells.extend(messages.map(|_| a_second(limit.messages_s)));
         cells.push(percent(limit.efficiency()));
         if is_usb {
             let bus = one.kind.bus_bytes_s();

@@ -16,7 +16,7 @@ const SPARE: &[&str] = &[
 ];
 
 /// What the table of tested preloads does without.
-const SPARE_OF_TESTED: &[&str] = &["needed ms", "latency found", "channels"];
+const SPARE_OF_TESTED: &[&str] = &["lowest ms", "measured latency", "channels"];
 
 /// One table and one sentence; and the GPU paths and tested preloads, which a flag requested.
 pub(in crate::tables) fn of_loop(points: &[LoopSummary]) -> Brief {
@@ -63,7 +63,7 @@ fn latency(curves: &[&LoopSummary]) -> Option<String> {
     let (lowest, best) = all().min_by(|a, b| a.0.total_cmp(&b.0))?;
     let (highest, _) = all().max_by(|a, b| a.0.total_cmp(&b.0))?;
     let [low, high] = [lowest, highest].map(|ns| TimeUnit::Milli.show(ns));
-    let text = format!("latency needed {} ms", range(low, high));
+    let text = format!("lowest latency without a stall {} ms", range(low, high));
     Some(match curves.len() {
         1 => text,
         _ => format!("{text} (shortest: row {})", best.point.index + 1),
@@ -80,7 +80,7 @@ fn above_floor(curves: &[&LoopSummary]) -> Option<String> {
     let lowest = ratios().min_by(f64::total_cmp)?;
     let highest = ratios().max_by(f64::total_cmp)?;
     let [low, high] = [lowest, highest].map(|ratio| format!("{ratio:.2}"));
-    Some(format!("needed/floor {}", range(low, high)))
+    Some(format!("{} x the floor", range(low, high)))
 }
 
 /// `1.2`, or `1.2 to 2.0` over several rows.
@@ -111,7 +111,7 @@ fn stalls(points: &[&LoopSummary]) -> String {
 fn bound(point: &LoopSummary) -> String {
     let minutes = point.elapsed_ns.max(1) as f64 / 60e9;
     let most = poisson_high(point.overruns + point.underruns) / minutes;
-    format!("95 % bound: {most:.1} a minute")
+    format!("95 %: fewer than {most:.1} a minute")
 }
 
 fn duration(ns: u64) -> String {
@@ -130,15 +130,15 @@ fn preloads(tested: &[&LoopSummary]) -> Option<String> {
         .collect();
     Some(match (&held[..], tested.len()) {
         (_, 0) => return None,
-        ([], _) => "no tested preload held".into(),
+        ([], _) => "each tested preload had stalls".into(),
         ([one], _) => format!(
-            "{} ms held for {} at row {} ({})",
+            "preload of {} ms: no stall in {} (row {}; {})",
             TimeUnit::Milli.show(one.point.preload_ns()),
             duration(one.elapsed_ns),
             one.point.index + 1,
             bound(one)
         ),
-        (several, all) => format!("{} of {all} tested preloads held", several.len()),
+        (several, all) => format!("{} of {all} tested preloads without a stall", several.len()),
     })
 }
 
@@ -149,9 +149,11 @@ fn verified(points: &[&LoopSummary]) -> Option<String> {
         (good + usize::from(verified.holds()), all + 1)
     });
     match (good, points.len()) {
-        _ if all == 0 => Some("latency not verified".into()),
-        (good, points) if good == points => Some("latency verified".into()),
-        (good, points) => Some(format!("latency verified at {good} of {points} points")),
+        _ if all == 0 => Some("output not checked".into()),
+        (good, points) if good == points => Some("output checked, no errors".into()),
+        (good, points) => Some(format!(
+            "output checked without errors at {good} of {points} points"
+        )),
     }
 }
 
@@ -208,8 +210,8 @@ mod tests {
         let brief = of_loop(&[point(0, Aim::Curve, 1.25, 0)]);
         assert_eq!(
             brief.finding,
-            "latency needed 1.250 ms; needed/floor 1.25; 0 stalls in 10 s (95 % bound: 18.0 a minute); \
-             latency verified"
+            "lowest latency without a stall 1.250 ms; 1.25 x the floor; 0 stalls in 10 s (95 %: fewer than 18.0 \
+             a minute); output checked, no errors"
         );
         assert_eq!(brief.tables(100).count(), 1);
     }
@@ -224,14 +226,15 @@ mod tests {
         ]);
         assert!(
             brief.finding.starts_with(
-                "latency needed 1.250 to 2.500 ms (shortest: row 2); needed/floor 1.25 to 2.50"
+                "lowest latency without a stall 1.250 to 2.500 ms (shortest: row 2); 1.25 to 2.50 x the floor"
             ),
             "{}",
             brief.finding
         );
         assert!(
             brief.finding.ends_with(
-                "2.000 ms held for 10 s at row 4 (95 % bound: 18.0 a minute); latency verified"
+                "preload of 2.000 ms: no stall in 10 s (row 4; 95 %: fewer than 18.0 a minute); output checked, \
+                 no errors"
             ),
             "{}",
             brief.finding

@@ -203,7 +203,7 @@ fn fastest(points: &[PointSummary]) -> Vec<String> {
         true => format!("{} exchanges/s", rate(best.throughput.exchanges_s)),
         false => {
             let unit = RateUnit::fitting(bytes_s(best));
-            format!("{} {}", unit.show(bytes_s(best)), unit.name())
+            format!("{} {} IN + OUT", unit.show(bytes_s(best)), unit.name())
         }
     };
     let row = best.point.index + 1;

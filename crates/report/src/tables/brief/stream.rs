@@ -2,12 +2,14 @@
 
 use super::{Brief, Fitted, of_limit, saturation};
 use crate::tables::flow_rows::Row;
+use crate::tables::limit_share::LimitShare;
 use crate::tables::percentile::{bounded, range};
 use crate::tables::stream::{
-    buffers, columns, half_width, is_unreported, point_cells, typical_gap, unit_of,
+    buffers, columns, half_width, is_unreported, limit_of, point_cells, share_of_limit,
+    typical_gap, unit_of,
 };
 use crate::tables::table::Table;
-use crate::units::{grouped, percent};
+use crate::units::grouped;
 use wiregauge_record::{FlowSummary, Way};
 
 /// What a narrow terminal does without.
@@ -34,12 +36,11 @@ pub(in crate::tables) fn of_stream(rows: &[Row<'_>]) -> Brief {
 
 fn table(rows: &[Row<'_>]) -> Table {
     let (unit, gap_unit) = (unit_of(rows), typical_gap(rows));
-    let limit = rows.iter().find_map(|(_, flow)| flow.limit.as_ref());
+    let limit = limit_of(rows);
     let mut title = format!("Rates; gap between completions in {}", gap_unit.name());
     let mut heads = columns(rows, &[unit.name(), "95 %", "lost B", "gap p99"]);
-    if let Some(limit) = limit {
-        let most = unit.show(limit.bytes_s);
-        title += &format!("; limit: {most} {} ({})", unit.name(), limit.source);
+    if let Some(limit) = &limit {
+        title += &format!("; {limit}");
         heads.push("% of limit");
     }
     let mut table = Table::new(title, &heads);
@@ -57,8 +58,7 @@ fn table(rows: &[Row<'_>]) -> Table {
         let gap = flow.gap.as_ref();
         cells.push(gap.map_or("-".into(), |gap| bounded(gap_unit, &gap.p99)));
         if limit.is_some() {
-            let used = flow.limit.as_ref().map(|limit| percent(limit.used));
-            cells.push(used.unwrap_or("-".into()));
+            cells.push(share_of_limit(row));
         }
         table.row(cells);
     }
@@ -73,8 +73,11 @@ fn finding(rows: &[Row<'_>]) -> String {
     for way in [Way::In, Way::Out] {
         parts.extend(fastest(rows, way));
     }
-    let limits = rows.iter().filter_map(|(_, flow)| flow.limit.as_ref());
-    parts.extend(of_limit(limits.map(|limit| limit.used)));
+    // A share that cannot be shown is more than all of the limit.
+    let shares = rows.iter().filter_map(LimitShare::of);
+    parts.extend(of_limit(
+        shares.map(|share| share.shown().unwrap_or(f64::INFINITY)),
+    ));
     let unit = typical_gap(rows);
     let gaps = rows
         .iter()

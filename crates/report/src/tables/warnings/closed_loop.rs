@@ -172,24 +172,24 @@ impl LoopWarning {
                     "up to {most} blocks were lost or starved at {}",
                     named(points)
                 ),
-                ", although the rings should exceed any delay; the latency needed is longer than shown. Try a \
+                ", although the rings should exceed any delay; the lowest latency is longer than shown. Try a \
                  larger --ring, --priority, or a lower --rate",
             ),
             LoopWarning::TooShort { points } => Warning::new(
                 Code::PreloadTooShort,
-                format!("the preload did not hold at {}", named(points)),
-                ": the output starved, or input was lost. The table has the latency needed in this run; --find \
-                 tests preloads until one holds",
+                format!("the requested preload was too short at {}", named(points)),
+                ": the output starved, or input was lost. The table has the lowest latency of this run; --find \
+                 tests preloads until one has no stall",
             ),
             LoopWarning::NotHeld { points } => Warning::new(
                 Code::PreloadNotHeld,
-                format!("the preload of {} did not hold", named(points)),
+                format!("the preload of {} was too short", named(points)),
                 ": a longer delay occurred than in the run before. Longer runs (--duration, --hold) find longer \
                  delays; rely on the confidence bound, not on one run",
             ),
             LoopWarning::NeverHeld { points } => Warning::new(
                 Code::NoPreloadHeld,
-                format!("no tested preload held at {}", named(points)),
+                format!("every tested preload was too short at {}", named(points)),
                 ": the delays of this host kept growing within --hold. Try --priority, --pin, or a less loaded \
                  machine",
             ),
@@ -204,12 +204,12 @@ impl LoopWarning {
             LoopWarning::Unheard { points } => Warning::new(
                 Code::MarkerLost,
                 format!("the marker sent at {} did not return", named(points)),
-                ", so the latency is not verified. Try a cable from output to input, the output's volume and \
+                ", so the latency was not checked. Try a cable from output to input, the output's volume and \
                  the input's gain (alsamixer)",
             ),
             LoopWarning::Unverified { points } => Warning::new(
                 Code::Unverified,
-                format!("the latency of {} was not verified", named(points)),
+                format!("the output of {} was not checked", named(points)),
                 ": too few blocks without a stall",
             ),
             LoopWarning::Busy { points, worst } => Warning::new(
@@ -363,13 +363,17 @@ mod tests {
             stalled(file, true);
         });
         assert!(
-            found.contains("rely on the confidence bound") && !found.contains("no tested preload")
+            found.contains("rely on the confidence bound")
+                && !found.contains("every tested preload")
         );
         let never = warnings(|file| {
             file.plan.find = true;
             stalled(file, false);
         });
-        assert!(never.contains("no tested preload held"), "{never}");
+        assert!(
+            never.contains("every tested preload was too short"),
+            "{never}"
+        );
         assert!(!never.contains("rely on the confidence bound"), "{never}");
     }
 

@@ -117,9 +117,10 @@ codes! {
         "Use --protocol lines, which ends each request with a newline, or a protocol without line \
          ends in the device. If the device needs that long, there is nothing to do.";
     Surplus "W19": "Each echo has surplus bytes.",
-        "The device adds bytes of its own, such as a line end (println adds \\r\\n). They are counted as \
-         stray, and on one link for all exchanges they displace the later echoes, which count as \
-         corrupted.",
+        "The device adds bytes of its own, such as a line end (println adds \\r\\n). If the first two echoes \
+         are followed by the same 1 to 16 bytes, those are in no figure: RTT ends with the last byte of the \
+         echo. Others are counted as stray, and on one link for all exchanges they displace the later \
+         echoes, which count as corrupted.",
         "Use --protocol lines if the device answers with lines; otherwise let it send back what it \
          received and nothing else (write instead of println).";
     BytesLost "W20": "Bytes of a stream were lost.",
@@ -167,25 +168,25 @@ codes! {
          measurement of the wire.",
         "Use the rate of the host. Check tick_hz of the device and the speed that the link reports.";
     LoopStalled "W40": "Blocks of a loop were lost or starved although its rings should exceed any delay.",
-        "The latency needed is longer than shown.",
+        "The lowest latency without a stall is longer than shown.",
         "Use a larger --ring, --priority, or a lower --rate.";
-    PreloadTooShort "W41": "The requested preload did not hold.",
+    PreloadTooShort "W41": "The requested preload was too short.",
         "The output starved, or input was lost.",
-        "The table has the latency needed in this run; --find tests preloads until one holds.";
-    PreloadNotHeld "W42": "A tested preload did not hold, and a longer one did.",
+        "The table has the lowest latency of this run; --find tests preloads until one has no stall.";
+    PreloadNotHeld "W42": "A tested preload was too short, and a longer one had no stall.",
         "A longer delay occurred than in the run before.",
         "Use longer runs (--duration, --hold), and rely on the confidence bound, not on one run.";
-    NoPreloadHeld "W43": "No tested preload held.",
+    NoPreloadHeld "W43": "Every tested preload was too short.",
         "The delays of this host kept growing within --hold.",
         "Use --priority, --pin, or a less loaded machine.";
     WrongOutput "W44": "The output is not the processed input one preload later.",
         "The latency in the table is wrong.",
         "Report this with the run: the device or the loop loses or repeats data.";
     MarkerLost "W45": "The marker that was sent did not return.",
-        "The latency is not verified.",
+        "The latency was not checked.",
         "Use a cable from output to input; check the output's volume and the input's gain \
          (alsamixer).";
-    Unverified "W46": "The latency was not verified.",
+    Unverified "W46": "The output was not checked.",
         "There were too few blocks without a stall.",
         "Use a longer --duration, or a longer preload.";
     Busy "W47": "Processing takes nearly all of the time.",

@@ -1,7 +1,7 @@
 //! Echoes that show a device that does more than echo: it answers only after a constant silence, because it
 //! waits for the end of a line until its own timeout, or it adds bytes of its own.
 
-use wiregauge_record::{PointSummary, Protocol};
+use wiregauge_record::{PointSummary, Protocol, Surplus};
 use wiregauge_run::RunFile;
 
 /// What echoes show, and at which points.
@@ -16,6 +16,8 @@ pub(super) enum EchoFinding {
         points: Vec<u32>,
         bytes: Option<u64>,
     },
+    /// The same bytes followed each, and were told from it.
+    Followed { points: Vec<u32>, by: Surplus },
 }
 
 /// Shorter silences are the link's (polls, latency timers).
@@ -78,6 +80,12 @@ pub(super) fn of(file: &RunFile) -> Vec<EchoFinding> {
             bytes: Some(bytes),
         });
     }
+    if let Some(by) = file.points.iter().find_map(|p| p.surplus.as_ref()) {
+        found.push(EchoFinding::Followed {
+            points: rows(&|point| point.surplus.is_some()),
+            by: by.clone(),
+        });
+    }
     let displaced = rows(&is_displaced);
     if !displaced.is_empty() {
         found.push(EchoFinding::Surplus {
@@ -130,4 +138,15 @@ fn surplus(point: &PointSummary) -> Option<u64> {
     let off = (stray as f64 - each * answered as f64).abs();
     let is_constant = off <= each * (WITHOUT * answered as f64).max(1.0);
     (each >= 1.0 && is_constant).then_some(each as u64)
+}
+
+/// Bytes by their names, as people call them: `CR LF`, `0x3e`.
+pub(super) fn names_of(bytes: &[u8]) -> String {
+    let name = |byte: &u8| match byte {
+        b'\r' => "CR".to_owned(),
+        b'\n' => "LF".to_owned(),
+        0 => "NUL".to_owned(),
+        byte => format!("{byte:#04x}"),
+    };
+    bytes.iter().map(name).collect::<Vec<_>>().join(" ")
 }

@@ -4,9 +4,9 @@ use super::codes::Code;
 use super::echo::{self, EchoFinding};
 use super::few_samples::{self, FewSamples, Needed};
 use super::warning::Warning;
-use crate::units::{grouped, percent, time};
+use crate::units::{grouped, is_above_all, percent, time};
 use wiregauge_record::{
-    Connect, Disturbance, Ending, HostPlan, PointSummary, Protocol, Schedule, Wait,
+    Connect, Disturbance, Ending, HostPlan, PointSummary, Protocol, Schedule, Surplus, Wait,
 };
 use wiregauge_run::RunFile;
 
@@ -79,6 +79,8 @@ pub(in crate::tables) enum Found {
         /// How many; `None` where they displaced the later echoes, so that this is not known.
         bytes: Option<u64>,
     },
+    /// The same bytes followed each echo, and were told from it.
+    Followed { points: Vec<u32>, by: Surplus },
     /// A load ran.
     Load { cpu: u32, memory: u32 },
     /// A point is not whole.
@@ -90,6 +92,7 @@ impl From<EchoFinding> for Found {
         match found {
             EchoFinding::Silence { points, silence_ns } => Found::Silence { points, silence_ns },
             EchoFinding::Surplus { points, bytes } => Found::Surplus { points, bytes },
+            EchoFinding::Followed { points, by } => Found::Followed { points, by },
         }
     }
 }
@@ -169,10 +172,10 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         }
     });
     let used = |p: &PointSummary| p.limit.as_ref().map_or(0.0, |limit| limit.used);
-    let fullest = file.points.iter().filter(|p| is_above(used(p)));
+    let fullest = file.points.iter().filter(|p| is_above_all(used(p)));
     let fullest = fullest.max_by(|a, b| used(a).total_cmp(&used(b)));
     if let Some(limit) = fullest.and_then(|p| p.limit.as_ref()) {
-        add(indices(&|p| is_above(used(p))), &|points| {
+        add(indices(&|p| is_above_all(used(p))), &|points| {
             Found::AboveLimit {
                 points,
                 used: limit.used,
@@ -213,11 +216,6 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         });
     }
     warnings
-}
-
-/// True of a share that is printed as more than 100 %.
-pub(super) fn is_above(share: f64) -> bool {
-    share >= 1.000_05
 }
 
 /// Adds a warning about some points, made from their indices, if there are any.
@@ -523,6 +521,26 @@ impl Found {
                 ": the device adds them, such as the line end of println. Try --protocol lines, or write \
                  instead of println in the device.",
             ),
+            Found::Followed { points, by } => {
+                let bytes = match by.bytes.len() {
+                    1 => "1 extra byte".to_owned(),
+                    count => format!("{count} extra bytes"),
+                };
+                let who = match by.missing {
+                    0 => "each response carries".to_owned(),
+                    missing => format!("{} of {} responses carry", by.times, by.times + missing),
+                };
+                Warning::new(
+                    Code::Surplus,
+                    format!(
+                        "{who} {bytes}, {} ({})",
+                        echo::names_of(&by.bytes),
+                        named(points)
+                    ),
+                    ": RTT ends with the last byte of the echo, and the bytes behind it are in no figure. Use write \
+                     instead of println in the device, or --protocol lines.",
+                )
+            }
             Found::Load { cpu, memory } => load(*cpu, *memory),
             Found::Cut { points } => cut(points),
         }

@@ -2,9 +2,10 @@
 //! using.
 
 use super::codes::Code;
-use super::exchange::{self as warnings, is_above, named};
+use super::exchange::{self as warnings, named};
 use super::warning::Warning;
 use crate::tables::flow_rows::Row;
+use crate::tables::limit_share::LimitShare;
 use crate::tables::stream::is_unreported;
 use crate::units::{grouped, percent};
 use wiregauge_record::{Ending, FlowSummary, Way};
@@ -170,17 +171,18 @@ type Add<'a> = &'a mut dyn FnMut(Vec<u32>, &dyn Fn(Vec<u32>) -> StreamWarning);
 
 /// Rates above the limit of the link: which end measured them says what they are.
 fn over_limit(rows: &[Row<'_>], those: Those<'_>, add: Add<'_>) {
-    let used = |row: &Row<'_>| row.1.limit.as_ref().map_or(0.0, |limit| limit.used);
-    let over = |row: &Row<'_>| is_above(used(row));
+    let is = |row: &Row<'_>, of: fn(&LimitShare) -> bool| {
+        LimitShare::of(row).is_some_and(|share| of(&share))
+    };
+    let used = |row: &Row<'_>| LimitShare::of(row).map_or(0.0, |share| share.host);
+    let over = |row: &Row<'_>| is(row, LimitShare::is_host_above);
     // What only fills buffers has not yet come to the device.
-    let device_over = |row: &Row<'_>| {
-        let Some(limit) = &row.1.limit else {
-            return false;
-        };
-        let flows = row.0.flows.iter();
-        let flows = flows.filter(|flow| limit.shared || flow.way == row.1.way);
-        let passed: f64 = flows.filter_map(|flow| flow.device?.bytes_s()).sum();
-        is_above(passed / limit.bytes_s)
+    let device_over = |row: &Row<'_>| is(row, LimitShare::is_device_above);
+    // By chance a rate at the limit is measured as a little more; the device's count is shown then.
+    let doubtful = |row: &Row<'_>| {
+        is(row, |share| {
+            share.is_host_proven_above() || share.shown().is_none()
+        })
     };
     let source = |rows: &[Row<'_>], hit: &[u32]| {
         let first = hit.first().and_then(|&at| rows.get(at as usize));
@@ -188,7 +190,8 @@ fn over_limit(rows: &[Row<'_>], those: Those<'_>, add: Add<'_>) {
         limit.map_or_else(String::new, |limit| limit.source.clone())
     };
     for way in [Way::In, Way::Out] {
-        let hit = |row: &Row<'_>| row.1.way == way && over(row) && !device_over(row);
+        let hit =
+            |row: &Row<'_>| row.1.way == way && over(row) && doubtful(row) && !device_over(row);
         let most = rows.iter().filter(|row| hit(row)).map(used);
         let most = most.fold(0.0, f64::max);
         add(those(&hit), &|hit| StreamWarning::OverLimit {
@@ -308,8 +311,9 @@ impl StreamWarning {
                         "the host {did} more than the wire carries, up to {used} of the limit ({rows})"
                     ),
                     format!(
-                        ": {why}, or the limit ({source}) is not that of what carried the data. Use the rate \
-                         measured by the device (--full), or try a longer --settle and --duration."
+                        ": {why}, or the limit ({source}) is not that of what carried the data. The share of the \
+                         limit is that of the device's count, if known. Use the rate measured by the device \
+                         (--full), or try a longer --settle and --duration."
                     ),
                 )
             }

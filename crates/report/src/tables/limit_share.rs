@@ -1,0 +1,116 @@
+//! The share of its limit that a stream used, by the count of the host and by that of the device.
+//! Buffers on the host's side make the host's count exceed the limit; the device's does not.
+
+use super::flow_rows::Row;
+use crate::units::is_above_all;
+use wiregauge_record::{DeviceCount, FlowSummary};
+
+/// Shares of the limit, 1 for all of it. Where both directions share the limit, both are counted.
+pub(super) struct LimitShare {
+    /// By the host's count.
+    pub(super) host: f64,
+    /// Lower 95 % bound of that.
+    host_low: Option<f64>,
+    /// By the device's count; `None` if the device has no clock.
+    device: Option<f64>,
+    /// The least that the device's count proves: one transfer may lie outside the time that it
+    /// measured.
+    device_least: f64,
+}
+
+impl LimitShare {
+    /// Of a row; `None` if its limit is unknown.
+    pub(super) fn of((point, flow): &Row<'_>) -> Option<LimitShare> {
+        let limit = flow.limit.as_ref()?;
+        let flows: Vec<&FlowSummary> = match limit.shared {
+            true => point.flows.iter().collect(),
+            false => vec![flow],
+        };
+        let sum = |rates: Option<Vec<f64>>| rates.map(|r| r.iter().sum::<f64>() / limit.bytes_s);
+        let devices = flows.iter().filter_map(|flow| flow.device.as_ref());
+        Some(LimitShare {
+            host: limit.used,
+            host_low: sum(flows.iter().map(|flow| flow.rate?.low).collect()),
+            device: sum(flows.iter().map(|flow| flow.device?.bytes_s()).collect()),
+            device_least: devices.filter_map(least_bytes_s).sum::<f64>() / limit.bytes_s,
+        })
+    }
+
+    /// The share to print; `None` if both counts exceed the limit, or only the host's is known.
+    pub(super) fn shown(&self) -> Option<f64> {
+        match is_above_all(self.host) {
+            false => Some(self.host),
+            true => self.device.filter(|device| !is_above_all(*device)),
+        }
+    }
+
+    /// True if the host counted more than the limit.
+    pub(super) fn is_host_above(&self) -> bool {
+        is_above_all(self.host)
+    }
+
+    /// True if the host's rate exceeds the limit by more than its interval.
+    pub(super) fn is_host_proven_above(&self) -> bool {
+        is_above_all(self.host_low.unwrap_or(self.host))
+    }
+
+    /// True if the device reports more than the limit.
+    pub(super) fn is_device_above(&self) -> bool {
+        is_above_all(self.device_least)
+    }
+}
+
+fn least_bytes_s(device: &DeviceCount) -> Option<f64> {
+    let one = match device.transfers {
+        0 => 0.0,
+        transfers => 1.0 / transfers as f64,
+    };
+    Some(device.bytes_s()? * (1.0 - one))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(host: f64, host_low: Option<f64>, device: Option<f64>) -> LimitShare {
+        LimitShare {
+            host,
+            host_low,
+            device,
+            device_least: device.unwrap_or(0.0),
+        }
+    }
+
+    #[test]
+    fn no_share_above_all_of_the_limit_is_shown() {
+        assert_eq!(share(0.9, Some(0.8), Some(0.7)).shown(), Some(0.9));
+        assert_eq!(share(1.000_04, None, None).shown(), Some(1.000_04));
+        assert_eq!(share(1.3, Some(1.2), Some(0.98)).shown(), Some(0.98));
+        assert_eq!(share(1.3, Some(1.2), Some(1.1)).shown(), None);
+        assert_eq!(share(1.3, Some(1.2), None).shown(), None);
+    }
+
+    #[test]
+    fn a_rate_whose_interval_includes_the_limit_is_not_proven_above_it() {
+        assert!(share(1.3, Some(1.2), None).is_host_proven_above());
+        assert!(!share(1.000_5, Some(0.92), None).is_host_proven_above());
+        // Without an interval, the rate itself decides.
+        assert!(share(1.3, None, None).is_host_proven_above());
+    }
+
+    #[test]
+    fn one_transfer_of_the_device_may_lie_outside_the_time_that_it_measured() {
+        let least = |transfers| {
+            let count = DeviceCount {
+                bytes: 1_000_000,
+                transfers,
+                overruns: 0,
+                elapsed_ns: 1_000_000_000,
+            };
+            least_bytes_s(&count)
+        };
+        assert_eq!(least(100), Some(990_000.0));
+        assert_eq!(least(0), Some(1_000_000.0));
+        assert_eq!(least(2), None);
+    }
+}
