@@ -153,6 +153,7 @@ fn plan(point: Point, link: Link) -> Plan {
         warmup: 0,
         schedule: Schedule::AsFastAsPossible,
         batch: None,
+        surplus: None,
         timeout_ns: 1_000_000_000,
         give_up: 10,
         wait: Wait::Block,
@@ -190,6 +191,7 @@ fn summary(point: Point, exchanges: u64) -> PointSummary {
         access: None,
         transfer: None,
         batch: None,
+        surplus: None,
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }
