@@ -153,7 +153,6 @@ fn plan(point: Point, link: Link) -> Plan {
         warmup: 0,
         schedule: Schedule::AsFastAsPossible,
         batch: None,
-        surplus: None,
         timeout_ns: 1_000_000_000,
         give_up: 10,
         wait: Wait::Block,
@@ -191,7 +190,6 @@ fn summary(point: Point, exchanges: u64) -> PointSummary {
         access: None,
         transfer: None,
         batch: None,
-        surplus: None,
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }

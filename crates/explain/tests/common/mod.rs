@@ -120,7 +120,6 @@ pub fn plan() -> Plan {
         below_ns: Vec::new(),
         keep_data: false,
         batch: None,
-        surplus: None,
         calibrate: true,
         host: HostPlan::default(),
         link: LinkOptions::default(),
@@ -167,7 +166,6 @@ pub fn exchange_point(depth: u32, rtt_us: f64, device_us: Option<f64>) -> PointS
         access: None,
         transfer: None,
         batch: None,
-        surplus: None,
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }

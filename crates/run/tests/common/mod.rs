@@ -39,7 +39,6 @@ pub fn plan(keep_data: bool) -> Plan {
         below_ns: vec![6_000_000],
         keep_data,
         batch: None,
-        surplus: None,
         calibrate: false,
         host: HostPlan::default(),
         link: LinkOptions::default(),
@@ -85,7 +84,6 @@ pub fn summary(point: Point, exchanges: u64) -> PointSummary {
         access: None,
         transfer: None,
         batch: None,
-        surplus: None,
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }
