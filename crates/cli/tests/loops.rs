@@ -7,7 +7,7 @@ use crate::common;
 
 use common::{Background, Desk, Ended, WIREGAUGE, open_to_all, until};
 use predicates::prelude::*;
-use predicates::str::contains;
+use predicates::str::{contains, is_match};
 use rustix::process::Signal;
 use std::path::Path;
 use wiregauge_record::{Aim, LoopSummary, Verified, Xrun};

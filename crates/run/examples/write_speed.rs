@@ -190,6 +190,7 @@ fn summary(point: Point, exchanges: u64) -> PointSummary {
         access: None,
         transfer: None,
         batch: None,
+        surplus: None,
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }

@@ -48,7 +48,7 @@ impl Responder {
             }
         });
         Responder {
-            address: printed.recv_timeout(Duration::from_secs(20)).unwrap(),
+            address: printed.recv_timeout(Duration::from_secs(240)).unwrap(),
             stop,
             thread: Some(thread),
         }

@@ -166,6 +166,7 @@ pub fn exchange_point(depth: u32, rtt_us: f64, device_us: Option<f64>) -> PointS
         access: None,
         transfer: None,
         batch: None,
+        surplus: None,
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }

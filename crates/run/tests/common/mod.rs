@@ -84,6 +84,7 @@ pub fn summary(point: Point, exchanges: u64) -> PointSummary {
         access: None,
         transfer: None,
         batch: None,
+        surplus: None,
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }
