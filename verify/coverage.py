@@ -31,10 +31,12 @@ PERCENTILES = (0.5, 0.9, 0.99, 0.999)
 WRONG = 0.07
 BY_CHANCE = 1e-3
 
-# Where fewer runs than this have both bounds, these are judged on their own: which runs have them is no
-# accident. So many may be wrong (docs/statistics.md, *Measured coverage*), and fewer are not printed.
-SELDOM = 0.5
+# Where fewer runs than SELDOM have both bounds, the coverage of these is printed too: which runs
+# have them is no accident. From HARDLY_EVER on it is judged, and so many may be wrong; where fewer
+# have them, those are the runs least like the others (docs/statistics.md, *Measured coverage*).
+SELDOM, HARDLY_EVER = 0.5, 0.1
 WRONG_WHERE_SELDOM = 0.15
+# Of fewer no coverage is printed.
 FEWEST_GIVEN = 10
 
 
@@ -219,13 +221,13 @@ class Count:
 
     def fails_where_seldom(self):
         """The same of those with both bounds, where few runs have them."""
-        if self.both == 0 or self.both >= SELDOM * self.runs:
+        if not HARDLY_EVER * self.runs <= self.both < SELDOM * self.runs:
             return False
         return stats.binom.sf(self.wrong_both - 1, self.both, WRONG_WHERE_SELDOM) < BY_CHANCE
 
     def text(self):
-        """How many runs were not wrong, and in brackets how many have both bounds, if not all; where
-        these are few, also how many of them are not wrong."""
+        """How many runs were not wrong, and in brackets how many have both bounds, if not all;
+        where these are few, also how many of them are not wrong."""
         if self.none == self.runs:
             return "-"
         right = 100 * (1 - self.wrong / self.runs)

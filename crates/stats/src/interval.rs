@@ -183,7 +183,12 @@ fn beta_quantile(a: f64, b: f64, probability: f64) -> f64 {
 
 /// A share of independent trials, with Clopper and Pearson's interval.
 pub fn share_of(trials: u64, share: f64, confidence: Confidence) -> Estimate {
-    let (low, high) = of_rare_share(trials, share, Dependence::none(trials), confidence);
+    // Known to be independent, not found to be.
+    let independent = Dependence {
+        tau: 1.0,
+        dof: f64::INFINITY,
+    };
+    let (low, high) = of_rare_share(trials, share, independent, confidence);
     Estimate {
         value: share,
         low: Some(low),
