@@ -219,7 +219,9 @@ fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
         let row = printed
             .lines()
             .find(|line| line.trim_start().starts_with("in "));
-        let cell = row.and_then(|row| row.split("  ").last()).expect("a row");
+        let cell = row
+            .and_then(|row| row.split("  ").last().map(str::trim))
+            .expect("a row");
         let percent = cell.trim_end_matches('%').trim().parse::<f64>();
         assert!(
             percent.is_err() || percent.is_ok_and(|p| p <= 100.0),

@@ -34,14 +34,14 @@ print(listener.getsockname()[1])
 while True:
     peer, _ = listener.accept()
     try:
-        while block := peer.recv(16, socket.MSG_WAITALL):
+        while block := peer.recv(16):
             peer.sendall(block + b'\\r\\n')
     except OSError:
         pass
 ";
     let server = Server::python(&desk, "tcp", program);
-    let flags = "--protocol echo --out 16 --count 50 --no-calibration";
-    let words = format!("exchange {} {flags}", server.address);
+    let flags = "--protocol echo --out 16 --count 50";
+    let words = format!("exchange {} {flags} --no-calibration", server.address);
     let text = desk.output(&format!("{words} --connect each"));
     assert!(text.contains("W19 each echo has 2 surplus bytes"), "{text}");
     let full = desk.output("show last --full");

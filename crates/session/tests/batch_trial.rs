@@ -261,7 +261,8 @@ fn a_loss_in_the_trial_ends_it_and_is_no_sample() {
 #[test]
 fn a_stop_in_the_trial_ends_at_once() {
     let plan = plan(Limit::Count(50_000));
-    let stop_ns = 2 * MS;
+    // Behind the first answer the line is quiet for 5 ms.
+    let stop_ns = 7 * MS;
     let (samples, trial, end, now) = run(&plan, device(false), stop_ns);
     assert_eq!((samples.len(), trial, end), (1, None, End::Stopped));
     assert!(now < stop_ns + 100 * US, "{now}");

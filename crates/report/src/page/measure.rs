@@ -31,7 +31,7 @@ impl Measure {
             Measure::Trt => "TRT, mean",
             Measure::Throughput => "Throughput, OUT + IN",
             Measure::Rate => "Rate",
-            Measure::Latency => "Latency needed",
+            Measure::Latency => "Lowest latency without a stall",
         }
     }
 

@@ -273,9 +273,7 @@ impl<'a> Oracle<'a> {
             self.pace.first_ended(end_ns);
             return;
         }
-        self.quiet_ns = (end_ns - start_ns)
-            .max(SHORTEST_QUIET_NS)
-            .min(LONGEST_QUIET_NS);
+        self.quiet_ns = (end_ns - start_ns).clamp(SHORTEST_QUIET_NS, LONGEST_QUIET_NS);
         self.quiet_at_ns = Some(end_ns + self.quiet_ns);
         self.rules.behind.is_open = true;
     }

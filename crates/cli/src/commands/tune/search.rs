@@ -205,7 +205,9 @@ impl Hunt<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 break Ended::Interrupted;
             }
-            let out_of_time = self.budget.is_some_and(|budget| begun.elapsed() > budget);
+            // One setting is tried at least.
+            let is_over = |budget| !state.taken.is_empty() && begun.elapsed() > budget;
+            let out_of_time = self.budget.is_some_and(is_over);
             let probe = match out_of_time {
                 false => search.next(),
                 true => self.last_probe(&search),
