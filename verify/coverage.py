@@ -31,6 +31,14 @@ PERCENTILES = (0.5, 0.9, 0.99, 0.999)
 WRONG = 0.07
 BY_CHANCE = 1e-3
 
+# Where fewer runs than SELDOM have both bounds, the coverage of these is printed too: which runs
+# have them is no accident. From HARDLY_EVER on it is judged, and so many may be wrong; where fewer
+# have them, those are the runs least like the others (docs/statistics.md, *Measured coverage*).
+SELDOM, HARDLY_EVER = 0.5, 0.1
+WRONG_WHERE_SELDOM = 0.15
+# Of fewer no coverage is printed.
+FEWEST_GIVEN = 10
+
 
 @functools.cache
 def program():
@@ -194,28 +202,41 @@ class Count:
     """How often an interval was given, and how often it was wrong."""
 
     def __init__(self):
-        self.runs = self.both = self.none = self.wrong = 0
+        self.runs = self.both = self.none = self.wrong = self.wrong_both = 0
 
     def add(self, low, high, truth, slack=0.0):
         """One interval; a bound that is None makes no claim."""
         self.runs += 1
-        self.both += low is not None and high is not None
+        both = low is not None and high is not None
+        self.both += both
         self.none += low is None and high is None
         below = low is not None and truth < low - slack
-        self.wrong += bool(below or (high is not None and truth > high + slack))
+        wrong = bool(below or (high is not None and truth > high + slack))
+        self.wrong += wrong
+        self.wrong_both += wrong and both
 
-    def fails(self, allowed=WRONG):
+    def fails(self):
         """Whether it was wrong more often than chance explains."""
-        return stats.binom.sf(self.wrong - 1, max(self.runs, 1), allowed) < BY_CHANCE
+        return stats.binom.sf(self.wrong - 1, max(self.runs, 1), WRONG) < BY_CHANCE
+
+    def fails_where_seldom(self):
+        """The same of those with both bounds, where few runs have them."""
+        if not HARDLY_EVER * self.runs <= self.both < SELDOM * self.runs:
+            return False
+        return stats.binom.sf(self.wrong_both - 1, self.both, WRONG_WHERE_SELDOM) < BY_CHANCE
 
     def text(self):
-        """How many runs were not wrong, and in brackets how many have both bounds, if not all."""
+        """How many runs were not wrong, and in brackets how many have both bounds, if not all;
+        where these are few, also how many of them are not wrong."""
         if self.none == self.runs:
             return "-"
         right = 100 * (1 - self.wrong / self.runs)
         if self.both == self.runs:
             return f"{right:.1f} %"
-        return f"{right:.1f} % ({100 * self.both / self.runs:.0f} %)"
+        given = f"{100 * self.both / self.runs:.0f} %"
+        if FEWEST_GIVEN <= self.both < SELDOM * self.runs:
+            given += f": {100 * (1 - self.wrong_both / self.both):.0f} %"
+        return f"{right:.1f} % ({given})"
 
 
 def batches(seeds, n):
@@ -309,9 +330,14 @@ def main(quick):
             rows.append((n, shape.name, *(count.text() for count in counts.values())))
             print(" | ".join(str(cell) for cell in rows[-1]), flush=True)
             for name, count in counts.items():
-                if count.fails() and shape.events(n) >= FEWEST_EVENTS:
-                    wrong = f"wrong in {count.wrong} of {count.runs} runs"
-                    failures.append(f"{name} of {n:,} samples, {shape.name}: {wrong}")
+                if shape.events(n) < FEWEST_EVENTS:
+                    continue
+                where = f"{name} of {n:,} samples, {shape.name}"
+                if count.fails():
+                    failures.append(f"{where}: wrong in {count.wrong} of {count.runs} runs")
+                if count.fails_where_seldom():
+                    wrong = f"wrong in {count.wrong_both} of {count.both} with both bounds"
+                    failures.append(f"{where}: {wrong}")
     return rows, failures
 
 

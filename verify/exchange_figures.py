@@ -121,6 +121,11 @@ def trt(rows: dict) -> np.ndarray:
     return np.diff(rows["start_ns"])[consecutive]
 
 
+def start_delays(rows: dict) -> np.ndarray:
+    """How late each exchange began: where it opens the link, opening it is a part of it."""
+    return np.maximum(rows["start_ns"] - rows["connect_ns"] - rows["intended_ns"], 0)
+
+
 def device_ns(run: dict, link: int, right: dict) -> np.ndarray:
     """The device's own time, by its clock, whose counter may have wrapped once."""
     told = responder(run, link)
@@ -148,9 +153,12 @@ def check_point(checks: Checks, run: dict, path, at: int) -> None:
     compare_distribution(checks, point["trt"], trt(exchanges), f"{where}, TRT")
     if every is None:
         checks.that(point["from_intended"] is None, "no intended start without a schedule")
+        checks.that("start_delay" not in point, "no start delay without a schedule")
     else:
         waited = right["start_ns"] + right["rtt_ns"] - right["intended_ns"]
         compare_distribution(checks, point["from_intended"], waited, f"{where}, from intended")
+        delays = start_delays(exchanges)
+        compare_distribution(checks, point["start_delay"], delays, f"{where}, start delay")
     device = device_ns(run, point["point"]["link"], right)
     compare_distribution(checks, point["device"], device, f"{where}, device")
     each = run["plan"]["connect"] == "each"

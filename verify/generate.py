@@ -102,6 +102,38 @@ def spikes(rng, n):
     return values
 
 
+def alternating(rng, n):
+    """Every other response is long: two buffers, or an acknowledgement that is delayed."""
+    return lognormal(rng, n) * np.where(np.arange(n) % 2, rng.choice([1.05, 2.0, 40.0]), 1.0)
+
+
+def periodic(rng, n):
+    """Something else runs at even intervals, and delays what it meets."""
+    every, length = rng.integers(5, 500), rng.integers(1, 5)
+    met = (np.arange(n) + rng.integers(every)) % every < length
+    return lognormal(rng, n) + met * rng.choice([1e5, 1e6, 4e7])
+
+
+def draining(rng, n):
+    """Stalls after which those that waited are answered at once, each after a shorter wait."""
+    values = rng.normal(250e3, 5e3, n)
+    for start in rng.integers(0, n, rng.integers(1, 6)):
+        waited = np.arange(rng.uniform(1e6, 2e8), 0, -rng.uniform(2e5, 2e6))[: n - start]
+        values[start : start + len(waited)] += waited
+    return values
+
+
+def warming(rng, n):
+    """Long at first, then ever closer to a floor."""
+    settled = rng.choice([3, 30, 1000])
+    return lognormal(rng, n) * (1 + rng.choice([2.0, 100.0]) * np.exp(-np.arange(n) / settled))
+
+
+def wide(rng, n):
+    """All orders of magnitude alike, from a nanosecond to beyond the timeout."""
+    return 10 ** rng.uniform(rng.choice([0.0, 3.0]), rng.choice([6.0, 9.0]), n)
+
+
 SHAPES = (
     lognormal,
     exponential,
@@ -117,6 +149,11 @@ SHAPES = (
     bursts,
     sawtooth,
     spikes,
+    alternating,
+    periodic,
+    draining,
+    warming,
+    wide,
 )
 
 #: How many exchanges a point has: few samples are where statements are hardest.

@@ -9,7 +9,7 @@ import numpy as np
 
 import places
 from common import Checks, samples
-from exchange_figures import answers, measured
+from exchange_figures import answers, measured, period_ns
 
 #: Rounding of floating-point numbers.
 NEAR = 1e-9
@@ -236,7 +236,13 @@ def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
         return times is not None and times["p99"]["high"] is None
 
     unbounded = [p for p in points if is_open(p["rtt"]) or is_open(p["from_intended"])]
+    period = period_ns(run)
+
+    def is_behind(p: dict) -> bool:
+        return p.get("start_delay") is not None and p["start_delay"]["p99"]["value"] > period
+
     expected = {
+        "W06": [p for p in points if is_behind(p)],
         "W01": [p for p in points if p["counts"]["lost"] + p["counts"]["late"] > 0],
         "W02": [p for p in points if p["counts"]["corrupted"] > 0],
         "W05": unbounded,

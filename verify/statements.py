@@ -21,10 +21,7 @@ from common import Checks, Failed, scratch, wiregauge
 from exchange_figures import check_run
 
 #: Deviations that the checks still measure, by the name of the check.
-KNOWN = {
-    "the schedule limits only where it is kept": "explain knows the median delay of the starts only "
-    "as the difference of two medians",
-}
+KNOWN: dict[str, str] = {}
 
 
 def deadlines(checks: Checks, run: dict, path: Path, seed: int, where: str) -> None:

@@ -172,6 +172,27 @@ def backlog(gaps, takes):
     return steps - np.minimum(np.minimum.accumulate(steps), 0)
 
 
+def unlike_fifo(drawn, takes, answer):
+    """What the program says of a series that differs from a FIFO buffer of our own."""
+    # In thousandths of a byte, one for each nanosecond at this rate: exact.
+    gaps, takes = drawn.astype(np.int64), 1000 * takes
+    after = backlog(gaps, takes)
+    before = np.concatenate(([0], after[:-1])) + gaps
+    ordered, n = np.sort(before), len(before)
+    differs = []
+    for loss, need in zip(LOSSES, answer["needs"], strict=True):
+        if need["worst"] != -(-int(ordered[-1]) // 1000):
+            differs.append(f"worst {need['worst']} B, {ordered[-1] / 1000} B")
+        if need["sustained"] != bool(n * takes >= gaps.sum()):
+            differs.append(f"sustained: {need['sustained']}")
+        if need["for_loss"] is None or need["extrapolated"]:
+            continue
+        level = ordered[min(max(int(np.ceil(n * (1 - loss) - 1)), 0), n - 1)] / 1000
+        if abs(need["for_loss"]["value"] / level - 1) > 1e-6:
+            differs.append(f"loss {loss:g}: {need['for_loss']['value']} B, {level} B")
+    return differs
+
+
 def loaded_truth(loss, load):
     """The level before a transfer, with exponential gaps of 1,000 B: exponential (queue D/M/1)."""
     root = 0.5
@@ -181,7 +202,8 @@ def loaded_truth(loss, load):
 
 
 def buffer(name, load, n, seeds):
-    """Intervals of the buffer for each loss; with load 0 each transfer empties it."""
+    """Intervals of the buffer for each loss, with load 0 each transfer empties it; and what differs
+    from a buffer of our own."""
     heavy = stats.genpareto(1 / 3, scale=2 / 3 * 1000)
     gaps = {"exponential": stats.expon(scale=1000), "Pareto": heavy}.get(name)
     if load == 0:
@@ -191,7 +213,7 @@ def buffer(name, load, n, seeds):
     else:
         truths = [HEAVY.get(x) if name == "Pareto" else loaded_truth(x, load) for x in LOSSES]
         takes, scale = round(1000 / load), 1
-    found = [Held() for _ in LOSSES]
+    found, differs = [Held() for _ in LOSSES], []
     losses = " ".join(f"{loss:g}" for loss in LOSSES)
     for batch in batches(seeds, n):
         requests = []
@@ -202,13 +224,14 @@ def buffer(name, load, n, seeds):
                 # The level at the start stands for a longer first gap.
                 drawn[0] += backlog(before, takes)[-1]
             requests.append((f"buffer {n} {RATE} {takes} {losses}", whole(1000 * drawn)))
-        for answer in ask(requests):
+        for (_, drawn), answer in zip(requests, ask(requests), strict=True):
+            differs += unlike_fifo(drawn, takes, answer)
             for at, need in enumerate(answer["needs"]):
                 printed = need["for_loss"]
                 interval = (printed["low"], printed["high"]) if printed else None
                 if truths[at] is not None:
                     found[at].add(interval, truths[at])
-    return found
+    return found, differs
 
 
 def buffer_refused(draw, n, seeds):
@@ -255,10 +278,12 @@ def main(quick):
     columns = [f"loss {loss:g}" for loss in LOSSES]
     jobs = [(10_000, 20)] if quick else [(1000, 200), (10_000, 100), (100_000, 30)]
     for n, seeds in jobs:
-        for name in EIGHT:
-            judge(f"buffer, {n:,}, {name}", columns, buffer(name, 0, n, seeds))
-        for name, load in LOADED:
-            judge(f"buffer, {n:,}, {name}, load {load}", columns, buffer(name, load, n, seeds))
+        for name, load in [(name, 0) for name in EIGHT] + list(LOADED):
+            what = f"buffer, {n:,}, {name}" + (f", load {load}" if load else "")
+            found, differs = buffer(name, load, n, seeds)
+            judge(what, columns, found)
+            if differs:
+                failures.append(f"{what}: {len(differs)} differ from a FIFO: {differs[0]}")
     n, seeds = (10_000, 20) if quick else (20_000, 100)
     for draw in DISCRETE:
         for kind, refuse in (("deadline", refused), ("buffer", buffer_refused)):

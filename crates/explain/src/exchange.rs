@@ -223,9 +223,10 @@ fn verdict(
 
 /// Of a run whose plan says when an exchange starts.
 fn scheduled(summary: &PointSummary, split: &ExchangeSplit, every_ns: f64) -> ExchangeVerdict {
-    let intended = summary.from_intended.as_ref();
-    let late_ns = intended.zip(summary.rtt.as_ref());
-    let late_ns = late_ns.map_or(0.0, |(intended, rtt)| intended.p50.value - rtt.p50.value);
+    let Some(delay) = &summary.start_delay else {
+        return ExchangeVerdict::ScheduleUnknown;
+    };
+    let late_ns = delay.p50.value;
     match late_ns > every_ns / 2.0 {
         true => ExchangeVerdict::Behind { late_ns },
         false => ExchangeVerdict::Schedule {

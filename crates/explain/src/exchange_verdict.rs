@@ -23,6 +23,8 @@ pub enum ExchangeVerdict {
         /// How late half of the requests started, in nanoseconds.
         late_ns: f64,
     },
+    /// A schedule of a run of an earlier version, which does not contain how late its requests started.
+    ScheduleUnknown,
     /// Too few exchanges for a verdict.
     TooFew {
         /// How many.
@@ -121,6 +123,10 @@ impl fmt::Display for ExchangeVerdict {
                 "the link does not keep the schedule: half of the requests start {} late or more. Try a longer \
                  --interval, or a higher --depth",
                 time(*late_ns)
+            ),
+            ExchangeVerdict::ScheduleUnknown => write!(
+                f,
+                "the figures of this run, stored by an earlier version, do not show whether the schedule was kept"
             ),
             ExchangeVerdict::TooFew { exchanges } => write!(
                 f,

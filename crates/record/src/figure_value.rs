@@ -291,7 +291,7 @@ pub(crate) mod tests {
         let point = measured(1000);
         let share = Figure::parse("lost").unwrap().of_point(&point).unwrap();
         assert_eq!(share.value, 0.0);
-        // Wilson's bound for 0 of n is close to z^2 / n.
+        // The exact bound for 0 of n is 1 - 0.025^(1 / n), close to 3.69 / n.
         assert!(
             share
                 .high

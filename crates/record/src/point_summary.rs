@@ -245,6 +245,10 @@ pub struct PointSummary {
     pub rtt: Option<Distribution>,
     /// From the intended start to the last byte, in nanoseconds (with a schedule).
     pub from_intended: Option<Distribution>,
+    /// How late each exchange began, in nanoseconds (with a schedule); those without a correct response
+    /// as well. `None` in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_delay: Option<Distribution>,
     /// TRT in nanoseconds.
     pub trt: Option<Distribution>,
     /// Share of the exchanges below each limit; an exchange without a right answer is not below.

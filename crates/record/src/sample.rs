@@ -98,6 +98,12 @@ impl Sample {
         (self.start_ns + self.rtt_ns).saturating_sub(self.intended_ns)
     }
 
+    /// How late the exchange began, opening the link included (`--connect each`).
+    pub fn start_delay_ns(&self) -> u64 {
+        let began_ns = self.start_ns.saturating_sub(self.connect_ns);
+        began_ns.saturating_sub(self.intended_ns)
+    }
+
     /// First to last byte of the response (`--connect each`).
     pub fn transfer_ns(&self) -> u64 {
         self.rtt_ns.saturating_sub(self.access_ns)

@@ -25,6 +25,7 @@ pub struct Summariser {
     first_rtt_ns: Option<u64>,
     rtt: Series,
     from_intended: Series,
+    start_delay: Series,
     trt: Starts,
     device: Series,
     connect: Series,
@@ -60,6 +61,7 @@ impl Summariser {
             first_rtt_ns: None,
             rtt: Series::new(),
             from_intended: Series::new(),
+            start_delay: Series::new(),
             trt: Starts::from_sequence(plan.warmup + 1),
             device: Series::new(),
             connect: Series::new(),
@@ -104,6 +106,9 @@ impl Summariser {
         let takes = sample.rtt_ns.max(self.every_ns.unwrap_or(0));
         self.end_ns = self.end_ns.max(sample.start_ns + takes);
         self.trt.push(sample.sequence, sample.start_ns);
+        if self.every_ns.is_some() {
+            self.start_delay.push(sample.start_delay_ns());
+        }
         if sample.status.is_timed() {
             self.take_times(sample);
         }
@@ -183,6 +188,7 @@ impl Summariser {
             modes: self.rtt.modes(),
             rtt: self.rtt.distribution(),
             from_intended: self.from_intended.distribution(),
+            start_delay: self.start_delay.distribution(),
             trt: self.trt.finish().distribution(),
             // Little's law (Operations Research 9, 1961): mean number under way.
             achieved_depth: self.under_way_ns as f64 / elapsed_ns.max(1) as f64,

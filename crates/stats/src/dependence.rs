@@ -4,7 +4,7 @@
 //! Overlapping batch means (Meketon & Schmeiser 1984; Law & Kelton, "Simulation Modeling and
 //! Analysis", ch. 9) at two batch sizes, the larger variance wins, never below the independent one.
 
-use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
 
 /// Below this many values nothing is said about confidence.
 pub(crate) const FEWEST: usize = 8;
@@ -21,6 +21,9 @@ const STRETCHES: usize = 8;
 
 /// How seldom stretches of a steady run may seem to differ.
 const SEEMS_UNSTEADY: f64 = 0.01;
+
+/// How seldom the dependence of a series is larger than the upper bound of `cautious`.
+const SEEMS_LESS: f64 = 0.05;
 
 /// The verdict on one series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,8 +77,36 @@ impl Dependence {
         }
     }
 
+    /// The same for an interval that is shown only where `n` samples are worth at least `fewest`
+    /// independent ones. Of series that are worth fewer, those are shown whose dependence was found too
+    /// small. Near that limit, what tau has over 1 is therefore taken at its upper bound; from twice the
+    /// limit on it is less and less of that (set by simulation; docs/statistics.md, *Measured coverage*).
+    pub(crate) fn cautious(self, n: u64, fewest: f64) -> Dependence {
+        let near = (2.0 * fewest * self.tau / n.max(1) as f64).powi(2).min(1.0);
+        if self.tau <= 1.0 || near < 1e-3 {
+            return self;
+        }
+        let larger = ChiSquared::new(self.dof.max(1.0))
+            .map_or(1.0, |chi2| self.dof.max(1.0) / chi2.inverse_cdf(SEEMS_LESS));
+        let tau = 1.0 + (self.tau - 1.0) * (1.0 + (larger - 1.0) * near);
+        Dependence {
+            tau: tau.min(n as f64 / 2.0).max(self.tau),
+            ..self
+        }
+    }
+
     /// Of `n` values in time order. Three passes over them, about 5 ns a value; allocates nothing.
     pub(crate) fn of(n: usize, value: impl Fn(usize) -> f64) -> Dependence {
+        Dependence::estimate(n, value, n < FEW)
+    }
+
+    /// The same, and at least that of an autoregression of first order: one that is strong enough to make
+    /// batches too short is found by it, whatever the length.
+    pub(crate) fn at_least_of_neighbours(n: usize, value: impl Fn(usize) -> f64) -> Dependence {
+        Dependence::estimate(n, value, true)
+    }
+
+    fn estimate(n: usize, value: impl Fn(usize) -> f64, asks_neighbours: bool) -> Dependence {
         let independent = Dependence::none(n as u64);
         if n < FEWEST {
             return independent;
@@ -100,7 +131,7 @@ impl Dependence {
         if long > short {
             hear(batch_tau(n, &centred, variance, long), dof(long));
         }
-        if n < FEW {
+        if asks_neighbours {
             let products = (1..n).map(|i| centred(i) * centred(i - 1)).sum::<f64>();
             let r = (products / (variance * (n - 1) as f64)).min(0.999);
             hear((1.0 + r) / (1.0 - r), dof(short));
@@ -199,6 +230,20 @@ mod tests {
     #[test]
     fn alternating_values_are_never_worth_more_than_their_number() {
         assert_eq!(Dependence::of(1000, |i| (i % 2) as f64).tau, 1.0);
+    }
+
+    #[test]
+    fn near_the_fewest_independent_samples_dependence_is_taken_at_its_upper_bound() {
+        let cautious = |n: u64, tau: f64| {
+            let found = Dependence { tau, dof: 43.5 };
+            found.cautious(n, 100.0).tau
+        };
+        // Chi-squared of 43.5 degrees of freedom: 5 % are below 29.4.
+        assert!((cautious(1000, 9.0) - (1.0 + 8.0 * 1.48)).abs() < 0.1);
+        assert!((cautious(1000, 6.0) - (1.0 + 5.0 * 1.48)).abs() < 0.1);
+        // Far from it, it is what was found; and independent samples stay so.
+        assert!((cautious(100_000, 9.0) - 9.0).abs() < 0.01);
+        assert_eq!(cautious(150, 1.0), 1.0);
     }
 
     #[test]

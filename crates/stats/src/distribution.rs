@@ -36,7 +36,8 @@ pub(crate) trait Samples {
     /// Dependence of the samples themselves, for the mean.
     fn dependence(&self) -> Dependence;
     /// The same where samples beyond the 10th and 90th percentiles count as these: an outlier neither
-    /// hides how the others depend on each other nor looks like dependence.
+    /// hides how the others depend on each other nor looks like dependence. At least that of an
+    /// autoregression of first order, whatever the length.
     fn dependence_of_most(&self) -> Dependence;
     /// Dependence of the series that is 1 where a sample is among the `rank` smallest, else 0.
     fn dependence_at(&self, rank: u64) -> Dependence;
@@ -57,12 +58,12 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
     let quartile = |p: f64| samples.at_rank(interval::rank(n, p));
     let dependence = samples.dependence();
     let of_most = samples.dependence_of_most();
-    let shown = |estimate: Estimate, at: Dependence| {
-        enough(estimate, n, at.tau.max(of_most.tau), fewest_shown(n))
-    };
+    let fewest = fewest_shown(n);
+    let shown =
+        |estimate: Estimate, at: Dependence| enough(estimate, n, at.tau.max(of_most.tau), fewest);
     let dependence_at = |p: f64| samples.dependence_at(interval::rank(n, p));
     let percentile_at = |p: f64, dependence: Dependence| {
-        let of_clusters = dependence.of_clusters(n, p);
+        let of_clusters = dependence.cautious(n, fewest).of_clusters(n, p);
         shown(at_percentile(samples, p, of_clusters, sure), dependence)
     };
     let percentile = |p: f64| percentile_at(p, dependence_at(p));
@@ -74,7 +75,8 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
         percentile(0.999),
     ]);
     let (min, max) = (samples.min() as f64, samples.max() as f64);
-    let of_mean = shown(interval::of_mean(n, mean, sd, dependence, sure), dependence);
+    let cautious = dependence.cautious(n, fewest);
+    let of_mean = shown(interval::of_mean(n, mean, sd, cautious, sure), dependence);
     Distribution {
         n,
         min,
@@ -265,11 +267,12 @@ pub(crate) fn share_below(
         (Dependence::none(n), true)
     } else {
         let most = samples.n() as f64 / samples.dependence_of_most().tau;
-        let is_known = most >= fewest_shown(samples.n());
-        (samples.dependence_at(below), is_known)
+        let fewest = fewest_shown(samples.n());
+        let dependence = samples.dependence_at(below).cautious(n, fewest);
+        (dependence, most >= fewest)
     };
     let (low, high) = match is_known {
-        true => interval::of_share(n, share, dependence.of_clusters(n, share), confidence),
+        true => interval::of_rare_share(n, share, dependence.of_clusters(n, share), confidence),
         false => (0.0, 1.0),
     };
     Share {

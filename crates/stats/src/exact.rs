@@ -117,7 +117,7 @@ impl Samples for Exact<'_> {
     fn dependence_of_most(&self) -> Dependence {
         let n = self.in_time.len();
         let [least, most] = MOST.map(|p| self.sorted[rank(n as u64, p) as usize - 1]);
-        Dependence::of(n, |i| self.in_time[i].clamp(least, most) as f64)
+        Dependence::at_least_of_neighbours(n, |i| self.in_time[i].clamp(least, most) as f64)
     }
 
     fn dependence_at(&self, rank: u64) -> Dependence {

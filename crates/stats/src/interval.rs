@@ -106,14 +106,10 @@ pub(crate) fn smallest_share(independent: f64) -> f64 {
     -((0.025_f64).ln() / independent).exp_m1()
 }
 
-/// Of a share (Wilson 1927, "Probable inference, the law of succession, and statistical inference")
-/// with n / tau trials and t for z.
-pub(crate) fn of_share(
-    n: u64,
-    share: f64,
-    dependence: Dependence,
-    confidence: Confidence,
-) -> (f64, f64) {
+/// Of a share with many hits and misses (Wilson 1927, "Probable inference, the law of succession, and
+/// statistical inference") with n / tau trials and t for z. Of few it is too short: one miss of 50 would
+/// exclude that one of 500 misses.
+fn of_share(n: u64, share: f64, dependence: Dependence, confidence: Confidence) -> (f64, f64) {
     if n == 0 {
         return (0.0, 1.0);
     }
@@ -185,9 +181,14 @@ fn beta_quantile(a: f64, b: f64, probability: f64) -> f64 {
     share(0.5 * (low + high))
 }
 
-/// A share of independent trials, with Wilson's interval.
+/// A share of independent trials, with Clopper and Pearson's interval.
 pub fn share_of(trials: u64, share: f64, confidence: Confidence) -> Estimate {
-    let (low, high) = of_share(trials, share, Dependence::none(trials), confidence);
+    // Known to be independent, not found to be.
+    let independent = Dependence {
+        tau: 1.0,
+        dof: f64::INFINITY,
+    };
+    let (low, high) = of_rare_share(trials, share, independent, confidence);
     Estimate {
         value: share,
         low: Some(low),
@@ -266,6 +267,22 @@ mod tests {
         assert!((high * 1e9 - 3.689).abs() < 0.01, "{high}");
         let (_, high) = of_rare_share(1_000_000_000, 0.0, dependence(1e3), AT_95);
         assert!((high * 1e6 - 3.689).abs() < 0.01, "{high}");
+    }
+
+    #[test]
+    fn one_miss_of_fifty_does_not_exclude_one_of_five_hundred() {
+        let estimate = share_of(50, 0.98, AT_95);
+        // R: binom.test(49, 50)$conf.int
+        let (low, high) = (estimate.low.unwrap(), estimate.high.unwrap());
+        assert!(
+            (low - 0.893_5).abs() < 1e-3 && (high - 0.999_49).abs() < 1e-4,
+            "{estimate:?}"
+        );
+        let mut series = crate::Series::new();
+        // The late one must not look like dependence.
+        (0..50).for_each(|i| series.push(if i == 20 { 100 } else { 1 + i * 7 % 5 }));
+        let share = series.share_below(100, 0);
+        assert!(share.high > 0.998, "{share:?}");
     }
 
     #[test]

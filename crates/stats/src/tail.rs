@@ -19,7 +19,8 @@ const SIDE: usize = 30;
 
 /// Peaks are clustered where a cluster has more than this in the mean. One long gap then fills the buffer
 /// for many transfers, and the few clusters of a run do not show how large the next may be: there must be
-/// more of them, and with a heavy tail no number is enough. Set by simulation (docs/statistics.md).
+/// more of them, and with a heavy tail no number is enough: the shape plus its standard error must not be
+/// heavy, because few clusters of a heavy tail often look light. Set by simulation (docs/statistics.md).
 const CLUSTERED: f64 = 1.5;
 const FEWEST_BUSY: f64 = 100.0;
 const HEAVY_BUSY: f64 = 0.1;
@@ -154,7 +155,7 @@ impl Peaks {
         });
         let (threshold, excesses, independent, fit) = tested.next()?;
         if self.is_clustered(excesses.len() as f64 / self.n.max(1) as f64)
-            && (independent < FEWEST_BUSY || fit.shape > HEAVY_BUSY)
+            && (independent < FEWEST_BUSY || fit.shape + error(fit.shape, independent) > HEAVY_BUSY)
         {
             return None;
         }
@@ -172,6 +173,12 @@ impl Peaks {
             high: Some(level(high)),
         })
     }
+}
+
+/// The standard error of a fitted shape (Coles 4.3; Smith 1987, "Estimating tails of probability
+/// distributions").
+fn error(shape: f64, independent: f64) -> f64 {
+    (1.0 + shape).max(0.0) / independent.sqrt()
 }
 
 /// How many clusters of equal size these peaks are worth: (sum of sizes)^2 / sum of squares (Kish

@@ -83,7 +83,7 @@ pub struct Distribution {
     pub resolution: f64,
 }
 
-/// Share of the samples strictly below a limit, with a 95 % Wilson interval at the number of
+/// Share of the samples strictly below a limit, with a 95 % interval (Clopper and Pearson) at the number of
 /// independent samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Share {

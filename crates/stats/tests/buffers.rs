@@ -228,11 +228,9 @@ fn a_heavy_tail_under_load_is_not_continued() {
         gaps: Gaps::Pareto,
         load: 0.5,
     };
-    for found in coverage(model, 10_000, [0.01, 1e-3, 1e-4], 40) {
-        let wrong = found.printed * (1.0 - found.held);
-        assert!(wrong <= 0.1, "wrong in {wrong} of all runs");
+    for found in coverage(model, 10_000, [0.01, 1e-3, 1e-4], 100) {
         let beyond = found.printed * found.extrapolated;
-        assert!(beyond <= 0.1, "continued in {beyond}");
+        assert!(beyond <= 0.02, "continued in {beyond}");
     }
 }
 

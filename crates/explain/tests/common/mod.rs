@@ -150,6 +150,7 @@ pub fn exchange_point(depth: u32, rtt_us: f64, device_us: Option<f64>) -> PointS
         open_ns: None,
         rtt: us(rtt_us),
         from_intended: None,
+        start_delay: None,
         trt: us(trt_us),
         below: Vec::new(),
         modes: Vec::new(),

@@ -68,6 +68,7 @@ pub fn summary(point: Point, exchanges: u64) -> PointSummary {
         open_ns: None,
         rtt: None,
         from_intended: None,
+        start_delay: None,
         trt: None,
         below: Vec::new(),
         modes: Vec::new(),

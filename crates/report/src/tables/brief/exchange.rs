@@ -160,7 +160,9 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
     let splits = wiregauge_explain::of_exchange(&file.plan, &file.conditions, points);
     let part = |share: f64| format!("{:.0} %", share * 100.0);
     Some(match &splits.first()?.verdict {
-        ExchangeVerdict::Nothing | ExchangeVerdict::Waiting { .. } => return None,
+        ExchangeVerdict::Nothing
+        | ExchangeVerdict::ScheduleUnknown
+        | ExchangeVerdict::Waiting { .. } => return None,
         ExchangeVerdict::Schedule { under_way } => match *under_way > 1.0 {
             true => format!("outstanding for {under_way:.1} periods"),
             false => format!("outstanding for {} of the period", part(*under_way)),

@@ -64,7 +64,9 @@ codes! {
         "Use --wait spin, --priority, or smaller sizes.";
     FewSamples "W05": "A percentile has no upper confidence bound.",
         "There are too few independent samples, so its interval is open, `47.70 (10.9 .. ?)`: the \
-         true value may be much larger. Autocorrelated samples are worth fewer independent ones.",
+         true value may be much larger. Autocorrelated samples are worth fewer independent ones. If \
+         they are worth fewer than 200, the other intervals may contain the true value less often than 95 \
+         times in 100.",
         "Use the --count or --duration that the warning names. Independent samples required: 483 for \
          p99, 4,837 for p99.9.";
     Behind "W06": "The schedule was not kept.",

@@ -160,10 +160,8 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         );
     }
     // A whole period late: less is the delay of a timer.
-    let behind = |p: &PointSummary| match (plan.schedule, &p.from_intended, &p.rtt) {
-        (Schedule::EveryNs(every), Some(intended), Some(rtt)) => {
-            intended.p99.value - rtt.p99.value > every as f64
-        }
+    let behind = |p: &PointSummary| match (plan.schedule, &p.start_delay) {
+        (Schedule::EveryNs(every), Some(delay)) => delay.p99.value > every as f64,
         _ => false,
     };
     let each = plan.connect == Connect::Each;
