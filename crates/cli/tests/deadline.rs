@@ -118,7 +118,7 @@ fn a_limit_that_is_not_shown_to_be_kept_is_missed() {
         .code(1)
         .stderr(
             is_match(
-                r"limit not met: missed<1e-6: 0 of \d+ cycles, 0 % \(95 %: < [\d.]+ %\) \(row 1: OUT \d+ B, IN \d+ B, depth 1\); not proven, the run is too short",
+                r"limit not met: missed<1e-6: 0 of [\d,]+ cycles, 0 % \(95 %: < [\d.]+ %\) \(row 1: OUT \d+ B, IN \d+ B, depth 1\); not proven, the run is too short",
             )
             .unwrap(),
         );
