@@ -40,7 +40,7 @@ while True:
         pass
 ";
     let server = Server::python(&desk, "tcp", program);
-    let flags = "--protocol echo --out 16 --count 50 --no-calibration";
+    let flags = "--protocol echo --out 16 --count 50";
     let words = format!("exchange {} {flags}", server.address);
     let text = desk.output(&format!("{words} --connect each"));
     assert!(text.contains("W19 each echo has 2 surplus bytes"), "{text}");
