@@ -188,7 +188,10 @@ def run(quick: bool, keep: str | None = None) -> bool:
             try:
                 job(home)
             except (subprocess.SubprocessError, OSError, NothingMeasuredError) as error:
-                reason = (getattr(error, "stderr", None) or str(error))[-200:]
+                reason = (getattr(error, "stderr", None) or str(error)).strip()
+                # Bytes where the other program was not called for text.
+                reason = reason if isinstance(reason, str) else reason.decode(errors="replace")
+                reason = re.sub(r"\x1b\[[\d;]*m", "", reason.splitlines()[-1])
                 print(f"    {name}: not run ({reason})")
     return checks.report()
 
