@@ -285,6 +285,19 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_while_a_surplus_has_begun_leaves_the_echoes_in_step() {
+        let mut line = Line::first(b"\r\n");
+        assert_eq!(line.exchange(b"\r\n"), "1 +2");
+        assert_eq!(line.exchange(b"\r"), "2");
+        line.codec.abandon_partial(line.left.len());
+        line.window.stage(0);
+        line.window.start(1, 0);
+        let mut echo = line.echo(3);
+        echo[5] ^= 1;
+        assert_eq!(line.comes(&echo), "!");
+    }
+
+    #[test]
     fn an_echo_is_never_a_surplus() {
         // The first comes twice.
         let mut line = Line::new();
