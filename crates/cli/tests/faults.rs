@@ -338,7 +338,7 @@ fn an_echo_later_than_the_line_was_waited_for_is_never_taken_for_a_right_answer(
         let run = measure(
             kind,
             "--protocol echo --stall every=150:1750ms",
-            "--protocol echo --out 100",
+            "--protocol echo --out 100 --timeout 1s",
         );
         let counts = run.counts();
         assert!(!run.sequences_of("ok").contains(&149), "{kind}: {counts:?}");
