@@ -27,6 +27,7 @@
 //! assert_eq!((ended.sequence, ended.outcome), (0, Outcome::Lost));
 //! ```
 
+mod address_proof;
 mod batch_trial;
 mod buffers;
 mod codec;
@@ -40,6 +41,8 @@ mod lines;
 mod measurement;
 mod message;
 mod messages;
+mod next;
+mod quiet;
 mod schedule;
 pub mod stream;
 mod surplus;
@@ -53,7 +56,8 @@ pub use exchange::Exchange;
 pub use framing::{Framing, LengthField, Malformed, Split, Splitter};
 pub use hello::{ATTEMPTS, Hello, HelloEnd};
 pub use lines::Lines;
-pub use measurement::{End, Failure, Measurement, Next, Row};
+pub use measurement::Measurement;
 pub use message::{ANSWER_OVERHEAD, Message, REQUEST_OVERHEAD};
 pub use messages::Messages;
+pub use next::{End, Failure, Next, Row};
 pub use window::{Finished, Slot, Window};
