@@ -4,7 +4,7 @@
 use super::Measurement;
 use crate::address_proof::Progress;
 use crate::codec::Generator;
-use crate::engine::{Ended, Outcome};
+use crate::event::{Ended, Outcome};
 use crate::next::{End, Failure, Next};
 use crate::quiet::{Listening, Stragglers};
 
