@@ -18,7 +18,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-from run import find_wiregauge
+from surroundings import find_wiregauge
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

@@ -25,7 +25,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 
-import run as bench  # noqa: E402  bench/run.py: processes, the floor, the host
+import processes  # noqa: E402
+import surroundings  # noqa: E402
 
 SIZE = 64
 LINKS = {"pty": "pty:", "tcp": "tcp://127.0.0.1:0"}
@@ -114,36 +115,37 @@ class Desk:
         return count // SLICES * SLICES
 
     def on(self, *command: object) -> list[str]:
-        return bench.on(self.cpu, *command)
+        return processes.on(self.cpu, *command)
 
 
 def serve(desk: Desk, case: Case, protocol: str) -> tuple[subprocess.Popen, str]:
     command = desk.on(desk.wiregauge, "serve", LINKS[case.link], "--protocol", protocol, "--quiet")
     if case.service != "0":
         command += ["--service-time", case.service]
-    process = bench.PROCESSES.start(command, stdout=subprocess.PIPE)
+    process = processes.PROCESSES.start(command, stdout=subprocess.PIPE)
     line = process.stdout.readline()
     if not line.startswith("serving "):
-        raise bench.Failed(f"{shlex.join(command)} did not start")
+        raise processes.Failed(f"{shlex.join(command)} did not start")
     return process, line.removeprefix("serving ").strip()
 
 
 def answer(command: list[str], env: dict[str, str] | None = None) -> dict:
     """The line of JSON that a client prints; whatever else it says is for its failure."""
-    process = bench.PROCESSES.start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    process = processes.PROCESSES.start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                     env={**os.environ, **(env or {})})
     try:
-        out, complaint = process.communicate(timeout=bench.RUN_TIMEOUT_S)
+        out, complaint = process.communicate(timeout=processes.RUN_TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        raise bench.Failed(f"{shlex.join(command)}: not done after {bench.RUN_TIMEOUT_S} s") from None
+        late = f"{shlex.join(command)}: not done after {processes.RUN_TIMEOUT_S} s"
+        raise processes.Failed(late) from None
     finally:
-        bench.PROCESSES.end(process)
+        processes.PROCESSES.end(process)
     if process.returncode:
-        raise bench.Failed(f"exit {process.returncode}: {complaint.strip()[-600:]}")
+        raise processes.Failed(f"exit {process.returncode}: {complaint.strip()[-600:]}")
     for line in reversed(out.splitlines()):
         if line.startswith("{"):
             return json.loads(line)
-    raise bench.Failed(f"{shlex.join(command)}: no line of JSON in: {out.strip()[-300:]}")
+    raise processes.Failed(f"{shlex.join(command)}: no line of JSON in: {out.strip()[-300:]}")
 
 
 def floor(desk: Desk, case: Case, address: str, count: int) -> dict:
@@ -159,7 +161,7 @@ def cli(desk: Desk, case: Case, address: str, count: int) -> dict:
                       "--no-calibration", "--no-store", "--json", "--quiet")
     if case.protocol("CLI") == "wiregauge":
         command += ["--in", str(SIZE)]
-    process = bench.PROCESSES.output(command)
+    process = processes.PROCESSES.output(command)
     points = json.loads(process)["points"]
     return {"count": sum(point["counts"]["answered"] for point in points),
             "p50": statistics.median(point["rtt"]["p50"]["value"] for point in points),
@@ -192,7 +194,7 @@ def once(desk: Desk, case: Case, name: str, address: str) -> dict:
     else:
         said = client(desk, case, name, address, count)
     if said["count"] != count:
-        raise bench.Failed(f"{said['count']} of {count} exchanges")
+        raise processes.Failed(f"{said['count']} of {count} exchanges")
     return said
 
 
@@ -221,11 +223,11 @@ def one_round(desk: Desk, cases: list[Case], turn: int) -> None:
                 try:
                     said[name] = once(desk, case, name, address)
                     continue
-                except (bench.Failed, ValueError, KeyError, OSError) as error:
+                except (processes.Failed, ValueError, KeyError, OSError) as error:
                     why = str(error)
-                    bench.note(f"  {case.key}, {name}: {why}")
+                    surroundings.note(f"  {case.key}, {name}: {why}")
                 finally:
-                    bench.PROCESSES.end(device)
+                    processes.PROCESSES.end(device)
             case.notes[name] = why
         case.rounds.append(said)
 
@@ -237,13 +239,13 @@ def measure(desk: Desk, cases: list[Case], rounds: int, about: dict, last_round_
             if turn and last_round_by_s and time.monotonic() - began > last_round_by_s:
                 about["rounds"] = turn
                 break
-            bench.note(f"round {turn + 1} of {rounds}")
+            surroundings.note(f"round {turn + 1} of {rounds}")
             one_round(desk, cases, turn)
     except KeyboardInterrupt:
         # What was measured until then is reported.
         about["rounds"] = f"{turn}, and a part of one more (interrupted)"
     finally:
-        bench.PROCESSES.end_all()
+        processes.PROCESSES.end_all()
 
 
 def interrupted(*_: object) -> None:
@@ -390,12 +392,10 @@ def version(module: str) -> str:
 
 
 def about_run(desk: Desk, rounds: int) -> dict:
-    class Names:
-        wiregauge = desk.wiregauge
-
-    about = bench.about_host(Names, rounds)  # type: ignore[arg-type]
+    about = surroundings.about_host(desk.wiregauge, rounds)
     about["peers"] = {"Python": sys.version.split()[0], "numpy": version("numpy"), "pyserial": version("pyserial"),
-                      "Octave": bench.first_line(desk.octave, "--version") if desk.octave else "not installed"}
+                      "Octave": surroundings.first_line(desk.octave, "--version")
+                      if desk.octave else "not installed"}
     about["command"] = shlex.join(["bench/languages/run.py", *sys.argv[1:]])
     about["processors used"] = "client and device share one (taskset)"
     return about
@@ -417,7 +417,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     args = arguments()
-    desk = Desk(bench.find_wiregauge(), bench.build_floor(), args.quick)
+    desk = Desk(surroundings.find_wiregauge(), surroundings.build_floor(), args.quick)
     cases = [Case(link, service, depth) for link in LINKS for service in SERVICES for depth in DEPTHS]
     cases = [case for case in cases if args.only in case.key]
     if args.quick and not args.only:
@@ -457,4 +457,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     finally:
-        bench.PROCESSES.end_all()
+        processes.PROCESSES.end_all()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from peers import responder
 
 import wiregauge as wg
 
@@ -33,6 +34,20 @@ def _desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def address() -> Iterator[str]:
     """A responder on TCP."""
     with wg.serve("tcp://127.0.0.1:0") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def board() -> Iterator[str]:
+    """A responder that speaks the wiregauge protocol."""
+    with responder() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def echo() -> Iterator[str]:
+    """Any echo server."""
+    with responder("tcp://127.0.0.1:0", "--protocol", "echo") as address:
         yield address
 
 

@@ -32,6 +32,7 @@ mod streams;
 mod third_party;
 mod tty;
 mod tune;
+mod tune_failures;
 mod untrue_devices;
 mod usb;
 mod vanishing;

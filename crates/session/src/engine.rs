@@ -1,13 +1,15 @@
 //! The engine: requests in, bytes out; bytes in, answered and lost exchanges out. One window, one expiry, one
 //! resynchronisation, whoever drives it.
 
+mod recovery;
+
 use crate::buffers::{Input, Output};
 use crate::codec::{Answer, Codec, Matching, Parsed, Verdict};
+use crate::event::{Ended, Event, Outcome};
 use crate::framing::Malformed;
 use crate::window::{Finished, Window};
 use std::ops::Range;
-use wiregauge_record::{Status, Surplus};
-use wiregauge_wire as wire;
+use wiregauge_record::Surplus;
 
 /// The least time for which a line must be quiet before it is trusted again.
 const QUIET_NS: u64 = 20_000_000;
@@ -38,76 +40,6 @@ pub struct Config {
     pub answer_bytes: usize,
     /// See above.
     pub staged: usize,
-}
-
-/// What became of an exchange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Answered rightly, in time.
-    Answered,
-    /// The same, but after the answer to a later request.
-    Reordered,
-    /// A damaged answer came.
-    Damaged,
-    /// The request arrived damaged, and the device did not act on it.
-    RequestDamaged,
-    /// The device refused the request.
-    Refused(wire::Status),
-    /// No answer came in time.
-    Lost,
-    /// A further event of a lost exchange: its answer came after all.
-    Late,
-    /// A further event of an answered exchange: its answer came again.
-    Duplicated,
-}
-
-impl Outcome {
-    /// As it is stored in a sample.
-    pub fn status(self) -> Status {
-        match self {
-            Outcome::Answered => Status::Ok,
-            Outcome::Reordered => Status::Reordered,
-            Outcome::Damaged | Outcome::RequestDamaged => Status::Corrupted,
-            Outcome::Refused(_) | Outcome::Lost => Status::Lost,
-            Outcome::Late => Status::Late,
-            Outcome::Duplicated => Status::Duplicated,
-        }
-    }
-}
-
-/// An exchange that ended, or a further answer to one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// Its number.
-    pub sequence: u64,
-    /// What became of it.
-    pub outcome: Outcome,
-    /// When its first byte was handed over; of a duplicate, when that came.
-    pub start_ns: u64,
-    /// When it ended.
-    pub end_ns: u64,
-    /// Outstanding just after it started, itself included.
-    pub outstanding: u32,
-    /// Device clock when the request had arrived, in ticks.
-    pub rx_ticks: u64,
-    /// Device clock when the answer was handed over, in ticks.
-    pub tx_ticks: u64,
-    /// Where the whole answer lies; see [`Engine::received_at`].
-    pub answer: Range<usize>,
-    /// Where the bytes lie that are meant for the program.
-    pub payload: Range<usize>,
-}
-
-/// What happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// An exchange ended, or a further answer to one came.
-    Ended(Ended),
-    /// What was received is no answer, and where the next one begins is unknown; where its bytes lie, see
-    /// [`Engine::received_at`].
-    Malformed(Malformed, Range<usize>),
-    /// The device keeps sending unsolicited data.
-    NeverQuiet,
 }
 
 /// The line must be quiet before the next request.
@@ -584,122 +516,6 @@ impl<C: Codec> Engine<C> {
             answer: 0..0,
             payload: 0..0,
         }))
-    }
-
-    /// Drops the requests that are staged and not begun.
-    fn drop_staged(&mut self) {
-        self.output.drop_unbegun();
-        while self.window.unstage().is_some() {}
-    }
-
-    // --- resynchronisation ---
-
-    fn needs_resync(&self) -> bool {
-        match self.codec.matching() {
-            Matching::Number => false,
-            Matching::Content => !self.config.datagram,
-            Matching::Order => true,
-        }
-    }
-
-    fn begin_resync(&mut self, now_ns: u64, by_loss: bool) {
-        if !self.needs_resync() {
-            return;
-        }
-        let quiet = match by_loss {
-            true => self.config.timeout_ns.max(QUIET_NS),
-            false => self.config.timeout_ns.clamp(QUIET_NS, 10 * QUIET_NS),
-        };
-        let resync = self.resync.get_or_insert(Resync {
-            began_ns: now_ns,
-            until_ns: 0,
-            by_loss: true,
-        });
-        resync.until_ns = resync.until_ns.max(now_ns + quiet);
-        resync.by_loss &= by_loss;
-    }
-
-    #[cold]
-    fn poll_resync(&mut self, now_ns: u64) -> Option<Event> {
-        let resync = self.resync?;
-        let at_rest = self.window.waiting() == 0 && !self.wants_to_send();
-        let all_came =
-            resync.by_loss && self.window.missing() == 0 && self.input.bytes().is_empty();
-        if at_rest && (all_came || now_ns >= resync.until_ns) {
-            self.resync = None;
-            self.stray_bytes += self.input.drop_all();
-            self.codec.reset();
-            self.window.forget_missing();
-        } else if now_ns.saturating_sub(resync.began_ns) >= self.never_quiet_ns {
-            // Whoever goes on begins to wait anew.
-            self.resync = Some(Resync {
-                began_ns: now_ns,
-                ..resync
-            });
-            self.stray_bytes += self.input.drop_all();
-            self.codec.reset();
-            return Some(Event::NeverQuiet);
-        }
-        None
-    }
-
-    // --- the link ---
-
-    /// The link is open anew.
-    pub fn connected(&mut self) {
-        self.disconnected();
-    }
-
-    /// The link is closed: what is left of requests goes nowhere, no answer to those before will come, and
-    /// there is no line that would have to become quiet. Nothing may be outstanding.
-    pub fn disconnected(&mut self) {
-        self.stray_bytes += self.input.drop_all();
-        self.output.clear();
-        while self.window.unstage().is_some() {}
-        self.codec.reset();
-        self.unparsed = false;
-        self.resync = None;
-        self.blocked_since_ns = None;
-        self.window.forget_missing();
-    }
-
-    /// The link failed: what is staged is dropped, and what is outstanding is lost at the next poll.
-    pub fn lose_all(&mut self) {
-        self.output.clear();
-        while self.window.unstage().is_some() {}
-        self.losing_all = self.window.waiting() > 0;
-        self.blocked_since_ns = None;
-    }
-
-    /// An exchange that could not even be begun: it is lost at the next poll. Nothing may be staged.
-    pub fn lose_next(&mut self, start_ns: u64) {
-        self.window.stage(0);
-        self.window.start(1, start_ns);
-        self.losing_all = true;
-    }
-
-    /// Gives up all that is under way, without an event: whatever comes of it later answers nothing.
-    #[cold]
-    pub fn abandon(&mut self, now_ns: u64) {
-        self.drop_staged();
-        self.blocked_since_ns = None;
-        self.losing_all = false;
-        let waited = self.window.waiting() > 0;
-        while self.window.give_up_oldest().is_some() {}
-        if !self.needs_resync() {
-            // The rest of an answer that has begun is noise, and skipped as such.
-            self.discard();
-            self.window.forget_missing();
-        } else if waited && self.resync.is_none() {
-            self.begin_resync(now_ns, true);
-        }
-    }
-
-    /// Drops what was received before and belongs to no answer.
-    pub fn discard(&mut self) {
-        self.stray_bytes += self.input.drop_all();
-        self.codec.reset();
-        self.unparsed = false;
     }
 }
 

@@ -1,10 +1,15 @@
 //! One point of a sweep: what to do next, and the sample of each exchange that ended. Owns the schedule, the first
-//! exchange apart, one link or one for each exchange, the proof of address, and when to give up.
+//! exchange apart, one link or one for each exchange, and when to give up.
 
+mod waits;
+
+use crate::address_proof::AddressProof;
 use crate::batch_trial::BatchTrial;
 use crate::codec::Generator;
-use crate::engine::{Config, Ended, Engine, Event, Outcome};
-use crate::hello::{Hello, HelloEnd};
+use crate::engine::{Config, Engine};
+use crate::event::{Ended, Event, Outcome};
+use crate::next::{End, Failure, Next, Row};
+use crate::quiet::{Listening, Stragglers};
 use crate::schedule::Schedule;
 use std::ops::Range;
 use wiregauge_record::{BatchTrial as TrialRecord, Connect, Plan, Point, Sample, Surplus};
@@ -13,94 +18,8 @@ use wiregauge_wire as wire;
 /// With more than one outstanding, the others go on while a lost one waits for its timeout, for so many exchanges.
 const SPAN: usize = 4096;
 
-/// After the last answer of a point, stragglers are awaited for so long.
-const STRAGGLERS_NS: u64 = 5_000_000;
-
-/// Behind the first answer the line must be quiet for as long as that took, within these bounds, where the protocol
-/// has to know what follows an answer. The longer one is that of a byte on the slowest lines.
-const LISTEN_NS: [u64; 2] = [5_000_000, 100_000_000];
-
 /// Losses in a row, for each exchange outstanding, at which a link that never answered has failed.
 const NEVER_ANSWERED: u32 = 3;
-
-/// A proof of address holds for 60 s (docs/protocol.md); it is renewed well before.
-const PROOF_NS: u64 = 30_000_000_000;
-
-/// Proofs of address in a row that did not help.
-const VAIN_PROOFS: u32 = 2;
-
-/// What the driver is to do next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// Open the link, then report [`Measurement::connected`] or [`Measurement::connect_failed`].
-    Connect,
-    /// Close the link.
-    Disconnect,
-    /// Hand over [`Measurement::outgoing`], as much as the system takes now, and report [`Measurement::sent`].
-    Send,
-    /// Wait for bytes, receive them into [`Measurement::space`], report [`Measurement::received`], then poll
-    /// until there is no event.
-    Receive {
-        /// End the wait then.
-        until_ns: u64,
-        /// Another exchange would start late if this wait ended late; else only a timeout would be noticed late.
-        exact: bool,
-        /// End it too when more can be sent.
-        or_writable: bool,
-    },
-    /// Nothing is outstanding: wait for the next start.
-    Sleep {
-        /// When that is.
-        until_ns: u64,
-    },
-    /// The point is over.
-    Done,
-}
-
-/// How a point ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
-    /// All was measured.
-    Complete,
-    /// It was stopped.
-    Stopped,
-    /// The link failed.
-    Failed(Failure),
-}
-
-/// Why a point cannot go on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// So many exchanges in a row were lost.
-    Silent {
-        /// How many.
-        in_a_row: u64,
-        /// Whether any was answered before.
-        answered_once: bool,
-    },
-    /// The device takes nothing more.
-    Blocked {
-        /// Bytes left of a request that has begun.
-        rest: Option<usize>,
-    },
-    /// The device keeps sending unsolicited data.
-    NeverQuiet,
-    /// The device refuses the exchange.
-    Refused(wire::Status),
-    /// The proof of address could not be renewed.
-    NoProof,
-    /// The system reported an error.
-    Link,
-}
-
-/// A row of the samples, and where the bytes of its answer lie; see [`Measurement::received_at`].
-#[derive(Clone, Debug)]
-pub struct Row {
-    /// The sample.
-    pub sample: Sample,
-    /// The whole answer.
-    pub answer: Range<usize>,
-}
 
 /// One point of a sweep.
 #[derive(Debug)]
@@ -126,16 +45,10 @@ pub struct Measurement<C> {
     lost_in_a_row: u64,
     /// The last send took nothing, and nothing has come since.
     send_blocked: bool,
-    proof: Option<Hello>,
-    /// Proofs that were begun.
-    proofs: u32,
-    proved_ns: u64,
-    vain_proofs: u32,
-    /// Answers need a proof of address, which must not expire.
-    renews_proof: bool,
-    stragglers_since_ns: Option<u64>,
-    /// Until when the line must be quiet behind the first answer, and for how long.
-    listening: Option<(u64, u64)>,
+    proof: AddressProof,
+    /// The line must be quiet behind the first answer.
+    listening: Option<Listening>,
+    stragglers: Option<Stragglers>,
     end: Option<End>,
 }
 
@@ -173,13 +86,9 @@ impl<C: Generator> Measurement<C> {
             answered_once: false,
             lost_in_a_row: 0,
             send_blocked: false,
-            proof: None,
-            proofs: 0,
-            proved_ns: 0,
-            vain_proofs: 0,
-            renews_proof,
-            stragglers_since_ns: None,
+            proof: AddressProof::new(renews_proof, plan.timeout_ns),
             listening: None,
+            stragglers: None,
             end: None,
         }
     }
@@ -253,8 +162,8 @@ impl<C: Generator> Measurement<C> {
         if self.end.is_some() {
             return Next::Done;
         }
-        if self.stragglers_since_ns.is_some() {
-            return self.await_stragglers(now_ns);
+        if let Some(stragglers) = self.stragglers {
+            return self.await_stragglers(stragglers, now_ns);
         }
         if let Some(listen) = self.listen(now_ns) {
             return listen;
@@ -266,7 +175,7 @@ impl<C: Generator> Measurement<C> {
         if self.next_sequence() >= self.schedule.total() && waiting == 0 {
             return self.begin_stragglers(now_ns);
         }
-        if self.proof.is_some() {
+        if self.proof.is_under_way() {
             return self.next_of_proof(now_ns);
         }
         if self.connect_each && self.open && self.exchange_ended && waiting == 0 {
@@ -288,38 +197,6 @@ impl<C: Generator> Measurement<C> {
             }
         }
         self.wait(now_ns)
-    }
-
-    /// Waits until the line is quiet behind the first answer.
-    #[inline]
-    fn listen(&mut self, now_ns: u64) -> Option<Next> {
-        let (until_ns, _) = self.listening?;
-        if now_ns < until_ns && self.engine.is_listening() {
-            return Some(Next::Receive {
-                until_ns,
-                exact: true,
-                or_writable: false,
-            });
-        }
-        self.listening = None;
-        self.engine.settle();
-        self.schedule.first_ended(now_ns);
-        None
-    }
-
-    /// The first exchange has ended: the schedule begins, or the line must be quiet before.
-    fn first_ended(&mut self, ended: &Ended) {
-        let took_ns = ended.end_ns - ended.start_ns;
-        if let Some(trial) = &mut self.trial {
-            trial.first_ended(took_ns);
-        }
-        let listens = ended.outcome == Outcome::Answered && !self.connect_each;
-        if listens && self.engine.listen() {
-            let quiet_ns = took_ns.clamp(LISTEN_NS[0], LISTEN_NS[1]);
-            self.listening = Some((ended.end_ns + quiet_ns, quiet_ns));
-        } else {
-            self.schedule.first_ended(ended.end_ns);
-        }
     }
 
     /// True if the next exchange could start but for its schedule.
@@ -449,9 +326,9 @@ impl<C: Generator> Measurement<C> {
     /// The bytes to hand over now.
     #[inline]
     pub fn outgoing(&self) -> &[u8] {
-        match &self.proof {
+        match self.proof.outgoing() {
             None => self.engine.outgoing(),
-            Some(proof) => proof.outgoing(),
+            Some(bytes) => bytes,
         }
     }
 
@@ -459,8 +336,7 @@ impl<C: Generator> Measurement<C> {
     #[inline]
     pub fn sent(&mut self, now_ns: u64, count: usize) {
         self.send_blocked = count == 0;
-        if let Some(proof) = &mut self.proof {
-            proof.sent(count);
+        if self.proof.sent(count) {
             if count > 0 {
                 self.engine.sent_other();
             }
@@ -483,14 +359,14 @@ impl<C: Generator> Measurement<C> {
         if count > 0 && self.connect_each && self.engine.window().waiting() > 0 {
             self.first_byte_ns.get_or_insert(now_ns);
         }
-        if count > 0 && self.proof.is_some() {
+        if count > 0 && self.proof.is_under_way() {
             self.received_in_proof(now_ns, count);
             return;
         }
         if count > 0
-            && let Some((until_ns, quiet_ns)) = &mut self.listening
+            && let Some(listening) = &mut self.listening
         {
-            *until_ns = now_ns + *quiet_ns;
+            listening.received(now_ns);
         }
         self.engine.received(now_ns, count);
     }
@@ -501,7 +377,7 @@ impl<C: Generator> Measurement<C> {
             self.fail(Failure::Link);
             return;
         }
-        self.proof = None;
+        self.proof.abandon();
         self.engine.lose_all();
         if self.engine.window().waiting() == 0 {
             self.lose_next(now_ns);
@@ -521,7 +397,7 @@ impl<C: Generator> Measurement<C> {
     /// Ends the point. What is outstanding is neither answered nor lost.
     pub fn stop(&mut self) {
         if self.end.is_none() {
-            self.end = Some(match self.stragglers_since_ns {
+            self.end = Some(match self.stragglers {
                 Some(_) => End::Complete,
                 None => End::Stopped,
             });
@@ -602,11 +478,11 @@ impl<C: Generator> Measurement<C> {
             Outcome::Lost => self.count_loss(),
             Outcome::Refused(wire::Status::Unproven) => {
                 self.count_loss();
-                if self.vain_proofs >= VAIN_PROOFS {
+                if !self.proof.may_help() {
                     self.fail(Failure::Refused(wire::Status::Unproven));
-                } else if self.proof.is_none() {
-                    self.vain_proofs += 1;
-                    self.begin_proof(ended.end_ns);
+                } else if !self.proof.is_under_way() {
+                    self.send_blocked = false;
+                    self.proof.begin_after_refusal(ended.end_ns);
                 }
             }
             Outcome::Refused(status) => self.fail(Failure::Refused(status)),
@@ -617,7 +493,7 @@ impl<C: Generator> Measurement<C> {
             | Outcome::RequestDamaged => {
                 self.lost_in_a_row = 0;
                 self.answered_once = true;
-                self.vain_proofs = 0;
+                self.proof.helped();
             }
         }
     }
@@ -643,99 +519,6 @@ impl<C: Generator> Measurement<C> {
         if self.end.is_none() {
             self.end = Some(End::Failed(failure));
             self.engine.lose_all();
-        }
-    }
-
-    // --- the end ---
-
-    fn begin_stragglers(&mut self, now_ns: u64) -> Next {
-        if self.connect_each {
-            self.end = Some(End::Complete);
-            return match self.open {
-                true => self.disconnect(),
-                false => Next::Done,
-            };
-        }
-        self.stragglers_since_ns = Some(now_ns);
-        self.await_stragglers(now_ns)
-    }
-
-    /// Late and doubled answers of this point belong to it, and not to the next.
-    fn await_stragglers(&mut self, now_ns: u64) -> Next {
-        let since = self.stragglers_since_ns.unwrap_or(now_ns);
-        let longest = match self.engine.window().missing() {
-            0 => STRAGGLERS_NS,
-            _ => self.timeout_ns.max(STRAGGLERS_NS),
-        };
-        let until_ns = since.saturating_add(longest);
-        if now_ns >= until_ns {
-            self.engine.discard();
-            self.end = Some(End::Complete);
-            return Next::Done;
-        }
-        Next::Receive {
-            until_ns,
-            exact: true,
-            or_writable: false,
-        }
-    }
-
-    // --- the proof of address ---
-
-    /// When the proof of address should be renewed, if answers need one.
-    fn renew_ns(&self) -> Option<u64> {
-        let last = self.proved_ns.max(self.engine.heard_ns());
-        self.renews_proof.then(|| last.saturating_add(PROOF_NS))
-    }
-
-    #[inline]
-    fn needs_new_proof(&self, now_ns: u64) -> bool {
-        self.engine.window().under_way() == 0 && self.renew_ns().is_some_and(|at| now_ns >= at)
-    }
-
-    fn begin_proof(&mut self, now_ns: u64) {
-        self.send_blocked = false;
-        self.proof = Some(Hello::again(true, self.timeout_ns, now_ns, self.proofs));
-        self.proofs += 1;
-    }
-
-    fn next_of_proof(&mut self, now_ns: u64) -> Next {
-        let Some(proof) = &mut self.proof else {
-            return Next::Done;
-        };
-        match proof.poll(now_ns) {
-            None => {}
-            Some(HelloEnd::Reply(_)) => {
-                self.proof = None;
-                self.proved_ns = now_ns;
-                return self.next(now_ns);
-            }
-            Some(HelloEnd::NoReply) => {
-                self.proof = None;
-                self.fail(Failure::NoProof);
-                return Next::Done;
-            }
-        }
-        let blocked = !proof.outgoing().is_empty();
-        if blocked && !self.send_blocked {
-            return Next::Send;
-        }
-        let wake = self.engine.wake_ns().unwrap_or(u64::MAX);
-        Next::Receive {
-            until_ns: proof.wake_ns().min(wake),
-            exact: true,
-            or_writable: blocked,
-        }
-    }
-
-    /// A datagram that came while the address is being proved: of HELLO, or an answer.
-    fn received_in_proof(&mut self, now_ns: u64, count: usize) {
-        let is_hello = match &mut self.proof {
-            Some(proof) => proof.received(&self.engine.space()[..count], now_ns),
-            None => false,
-        };
-        if !is_hello {
-            self.engine.received(now_ns, count);
         }
     }
 }

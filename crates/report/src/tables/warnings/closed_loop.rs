@@ -1,7 +1,7 @@
 //! What keeps a loop's figures from being trusted, and the remedy in the flags that the user is using.
 
 use super::codes::Code;
-use super::exchange::{self as warnings, named};
+use super::common::{self as warnings, named};
 use super::warning::{Warning, add};
 use crate::units::{percent, time};
 use wiregauge_record::{Aim, DeviceLate, Disturbance, Ending, LoopSummary, LoopWait, Verified};
@@ -47,7 +47,7 @@ pub(in crate::tables) enum LoopWarning {
     /// A point is not whole.
     Cut { points: Vec<u32> },
     /// What disturbs any measurement.
-    Other(warnings::Found),
+    Other(warnings::Disturbed),
 }
 
 /// The warnings that a run deserves.

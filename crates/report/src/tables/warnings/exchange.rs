@@ -1,13 +1,12 @@
-//! What keeps a figure from being trusted, and the remedy in the flags that the user is using.
+//! What keeps a figure of an exchange run from being trusted, and the remedy in the flags that the user is using.
 
 use super::codes::Code;
+use super::common::{self, Disturbed};
 use super::echo::{self, EchoFinding};
 use super::few_samples::{self, FewSamples};
 use super::warning::{Warning, add};
 use crate::units::{grouped, is_above_all, percent, time};
-use wiregauge_record::{
-    Connect, Disturbance, Ending, HostPlan, PointSummary, Protocol, Schedule, Surplus, Wait,
-};
+use wiregauge_record::{Connect, Ending, PointSummary, Protocol, Schedule, Surplus, Wait};
 use wiregauge_run::RunFile;
 
 /// A warning about a run or some of its points.
@@ -34,23 +33,8 @@ pub(in crate::tables) enum Found {
     },
     /// The schedule was not kept.
     Behind { points: Vec<u32>, each: bool },
-    /// The machine took time away.
-    Steal { points: Vec<u32>, worst: f64 },
-    /// The measuring thread was preempted.
-    Preempted {
-        points: Vec<u32>,
-        waited_ns: u64,
-        pinned: bool,
-        real_time: bool,
-    },
-    /// Somebody else on the pinned processor.
-    Shared { points: Vec<u32>, worst: f64 },
-    /// The clock jumped.
-    ClockGap { points: Vec<u32>, longest_ns: u64 },
-    /// The storage was too slow.
-    Storage { points: Vec<u32> },
-    /// An endpoint stalled and was cleared.
-    Stalled { points: Vec<u32>, times: u64 },
+    /// Something disturbed it.
+    Disturbed(Disturbed),
     /// The figures are near this host's own floor.
     NearFloor {
         points: Vec<u32>,
@@ -171,7 +155,8 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
     });
     let disturbed = file.points.iter();
     let disturbed = disturbed.map(|p| (p.point.index, &p.disturbances[..]));
-    warnings.extend(of_disturbances(disturbed, &plan.host));
+    let disturbed = common::of_disturbances(disturbed, &plan.host);
+    warnings.extend(disturbed.into_iter().map(Found::Disturbed));
     let floor = |p: &PointSummary| -> Option<f64> {
         let floors = &file.conditions.before.as_ref()?.floors;
         let floor = floors.last().filter(|_| floors.len() > 1)?.rtt.p50.value;
@@ -197,94 +182,7 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
     warnings
 }
 
-/// Warnings about what disturbed a run: for each row its index and what disturbed it.
-pub(super) fn of_disturbances<'a>(
-    rows: impl Iterator<Item = (u32, &'a [Disturbance])>,
-    host: &HostPlan,
-) -> Vec<Found> {
-    let mut warnings = Vec::new();
-    let mut steal = (Vec::new(), 0.0_f64);
-    let mut preempted = (Vec::new(), 0);
-    let mut shared = (Vec::new(), 0.0_f64);
-    let mut gaps = (Vec::new(), 0);
-    let mut storage = Vec::new();
-    let mut stalled = (Vec::new(), 0);
-    for (index, disturbances) in rows {
-        for disturbance in disturbances {
-            match *disturbance {
-                Disturbance::Steal { share } => {
-                    steal.0.push(index);
-                    steal.1 = steal.1.max(share);
-                }
-                Disturbance::Preempted { waited_ns, .. } => {
-                    preempted.0.push(index);
-                    preempted.1 = waited_ns.max(preempted.1);
-                }
-                Disturbance::SharedProcessor { share } => {
-                    shared.0.push(index);
-                    shared.1 = shared.1.max(share);
-                }
-                Disturbance::ClockGap { longest_ns, .. } => {
-                    gaps.0.push(index);
-                    gaps.1 = longest_ns.max(gaps.1);
-                }
-                Disturbance::StorageTooSlow { .. } => storage.push(index),
-                // Only of loops, which tell it themselves.
-                Disturbance::DeviceLate(_) => {}
-                // Tables by `wiregauge explain`, which alone reads those times.
-                Disturbance::UrbEventsLost { .. } => {}
-                Disturbance::EndpointStalled { times } => {
-                    stalled.0.push(index);
-                    stalled.1 += times;
-                }
-            }
-        }
-    }
-    let (pinned, real_time) = (host.pin.is_some(), host.priority.is_some());
-    add(&mut warnings, steal.0, |points| Found::Steal {
-        points,
-        worst: steal.1,
-    });
-    add(&mut warnings, preempted.0, |points| Found::Preempted {
-        points,
-        waited_ns: preempted.1,
-        pinned,
-        real_time,
-    });
-    add(&mut warnings, shared.0, |points| Found::Shared {
-        points,
-        worst: shared.1,
-    });
-    add(&mut warnings, gaps.0, |points| Found::ClockGap {
-        points,
-        longest_ns: gaps.1,
-    });
-    add(&mut warnings, storage, |points| Found::Storage { points });
-    add(&mut warnings, stalled.0, |points| Found::Stalled {
-        points,
-        times: stalled.1,
-    });
-    warnings
-}
-
-/// `point 3`, `points 1, 2 and 7`, `12 points`; numbered from 1 as the table's rows are.
-pub(super) fn named(points: &[u32]) -> String {
-    match points {
-        [one] => format!("row {}", one + 1),
-        few if few.len() <= 4 => {
-            let names: Vec<String> = few.iter().map(|p| (p + 1).to_string()).collect();
-            format!("rows {}", names.join(", "))
-        }
-        many => format!("{} rows, from row {}", many.len(), many[0] + 1),
-    }
-}
-
 impl Found {
-    /// What is printed where rows are named by their numbers.
-    pub(in crate::tables) fn warning(&self) -> Warning {
-        self.warning_at(&|rows| format!(" ({})", named(rows)))
-    }
-
     /// What is printed; `at` names points, in brackets.
     pub(in crate::tables) fn warning_at(&self, at: &dyn Fn(&[u32]) -> String) -> Warning {
         match self {
@@ -358,65 +256,7 @@ impl Found {
                     }
                 ),
             ),
-            Found::Steal { points, worst } => Warning::new(
-                Code::Steal,
-                format!(
-                    "the hypervisor stole up to {} of the time of this machine{}",
-                    percent(*worst),
-                    at(points)
-                ),
-                ". The tails are caused by this host, not by the link: measure on a real machine.",
-            ),
-            Found::Preempted {
-                points,
-                waited_ns,
-                pinned,
-                real_time,
-            } => Warning::new(
-                Code::Preempted,
-                format!(
-                    "other programs delayed the measuring thread by up to {} in total at a point{}",
-                    time(*waited_ns as f64),
-                    at(points)
-                ),
-                match (pinned, real_time) {
-                    (_, false) => ". Try --priority 50, or a less loaded host.",
-                    (false, true) => ". Try --pin CPU.",
-                    (true, true) => ". Look for other real-time programs on that CPU.",
-                },
-            ),
-            Found::Shared { points, worst } => Warning::new(
-                Code::Shared,
-                format!(
-                    "other programs used {} of the CPU that the measuring thread is pinned to{}",
-                    percent(*worst),
-                    at(points)
-                ),
-                ". Use --pin with another one.",
-            ),
-            Found::ClockGap { points, longest_ns } => Warning::new(
-                Code::ClockGap,
-                format!(
-                    "the clock jumped by up to {} for a spinning thread{}",
-                    time(*longest_ns as f64),
-                    at(points)
-                ),
-                ": an interrupt, the hypervisor or the firmware. Tails of that length are caused by this host.",
-            ),
-            Found::Stalled { points, times } => Warning::new(
-                Code::EndpointStalled,
-                format!("the device stalled an endpoint {times} times{}", at(points)),
-                "; it was cleared each time, and outstanding exchanges were lost. The device rejects the \
-                 requests: check sizes and --protocol.",
-            ),
-            Found::Storage { points } => Warning::new(
-                Code::Storage,
-                format!(
-                    "samples arrived faster than they could be stored, and the loop waited{}",
-                    at(points)
-                ),
-                ". Use fewer exchanges, no --keep-data, or a faster disk.",
-            ),
+            Found::Disturbed(disturbed) => disturbed.warning_at(at),
             Found::NearFloor {
                 points,
                 floor_ns,
@@ -479,8 +319,8 @@ impl Found {
                      instead of println in the device, or --protocol lines.",
                 )
             }
-            Found::Load { cpu, memory } => load(*cpu, *memory),
-            Found::Cut { points } => cut_at(&at(points)),
+            Found::Load { cpu, memory } => common::load(*cpu, *memory),
+            Found::Cut { points } => common::cut_at(&at(points)),
         }
     }
 }
@@ -510,24 +350,4 @@ fn few_samples(few: &FewSamples, at: &dyn Fn(&[u32]) -> String) -> Warning {
         }
     };
     Warning::new(Code::FewSamples, finding, advice)
-}
-
-/// That a load ran.
-pub(super) fn load(cpu: u32, memory: u32) -> Warning {
-    let finding =
-        format!("measured under synthetic load: {cpu} computing and {memory} copying threads");
-    Warning::new(Code::Load, finding, ".")
-}
-
-/// That these rows are not whole.
-pub(super) fn cut(rows: &[u32]) -> Warning {
-    cut_at(&format!(" ({})", named(rows)))
-}
-
-fn cut_at(place: &str) -> Warning {
-    Warning::new(
-        Code::Cut,
-        format!("not measured to the end{place}"),
-        "; the samples taken so far are kept.",
-    )
 }

@@ -2,6 +2,7 @@
 
 mod closed_loop;
 mod codes;
+mod common;
 mod echo;
 mod exchange;
 mod few_samples;

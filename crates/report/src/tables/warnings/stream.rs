@@ -2,7 +2,7 @@
 //! using.
 
 use super::codes::Code;
-use super::exchange::{self as warnings, named};
+use super::common::{self as warnings, named};
 use super::warning::{Warning, add};
 use crate::tables::flow_rows::Row;
 use crate::tables::limit_share::LimitShare;
@@ -61,7 +61,7 @@ pub(in crate::tables) enum StreamWarning {
     /// A point is not whole.
     Cut { rows: Vec<u32> },
     /// What disturbs any measurement.
-    Other(warnings::Found),
+    Other(warnings::Disturbed),
 }
 
 /// The warnings that a run deserves.

@@ -1,0 +1,74 @@
+"""Where a bench runs, and with what: the host, the tools' versions, the programs built for it."""
+from __future__ import annotations
+
+import contextlib
+import datetime
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+BUILD = ROOT / "target" / "bench"
+
+
+def note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def first_line(*command: str) -> str:
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return "-"
+    text = re.sub(r"\x1b\[[\d;]*m", "", said.stdout or said.stderr).strip()
+    return text.splitlines()[0] if text else "-"
+
+
+def about_host(wiregauge: str, rounds: int) -> dict:
+    cpu = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                cpu = line.split(":", 1)[1].strip()
+                break
+    peers = {"sockperf": ("sockperf", "--version"), "qperf": ("qperf", "--version"),
+             "iperf": ("iperf", "--version"), "netperf": ("netperf", "-V")}
+    versions = {name: (found[0] if (found := re.findall(r"\d+\.\d+[\w.]*", first_line(*command)))
+                       else "?") if shutil.which(command[0]) else "not installed"
+                for name, command in peers.items()}
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "host": platform.node(),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "CPU": f"{cpu}, {len(os.sched_getaffinity(0))} processors",
+        "load when it began": "%.2f %.2f %.2f" % os.getloadavg(),
+        "wiregauge": first_line(wiregauge, "--version"),
+        "C compiler": first_line("cc", "--version"),
+        "peers": versions,
+        "rounds": rounds,
+        "command": shlex.join(["bench/run.py", *sys.argv[1:]]),
+    }
+
+
+def build_floor() -> str:
+    BUILD.mkdir(parents=True, exist_ok=True)
+    target = BUILD / "floor"
+    source = HERE / "floor.c"
+    if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
+        subprocess.run([os.environ.get("CC", "cc"), "-std=c99", "-O2", "-Wall", "-Wextra",
+                        "-Werror", "-o", str(target), str(source)], check=True)
+    return str(target)
+
+
+def find_wiregauge() -> str:
+    given = os.environ.get("WIREGAUGE")
+    if given:
+        return str(Path(given).resolve())
+    subprocess.run(["cargo", "build", "--release", "-p", "wiregauge-cli"], check=True, cwd=ROOT)
+    return str(Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "wiregauge")
