@@ -132,6 +132,11 @@ fn name(flow: &FlowSplit, links: bool) -> String {
 
 fn notes(out: &mut impl Write, explained: &StreamExplanation) -> io::Result<()> {
     let flows = &explained.flows;
+    writeln!(
+        out,
+        "\napplication: wiregauge's measuring thread, from a completed transfer to the next submission; it \
+         generates the data OUT, and checks the data IN (unless --no-check)."
+    )?;
     let on_usb = flows
         .iter()
         .filter(|flow| flow.queued && flow.transfers > 0);
