@@ -169,6 +169,12 @@ fn verdict(
     let depths = Depths::of(points, summary);
     let faster = |most: f64| {
         let (depth, faster) = depths.faster?;
+        if let Some(smaller) = depths.smaller_faster.filter(|_| faster > 1.0 / EQUAL) {
+            return Some(ExchangeVerdict::Outlier {
+                smaller,
+                larger: depth,
+            });
+        }
         (faster > most).then_some(ExchangeVerdict::Waiting {
             here: point.depth,
             depth,
@@ -239,6 +245,8 @@ fn scheduled(summary: &PointSummary, split: &ExchangeSplit, every_ns: f64) -> Ex
 struct Depths {
     /// The fastest larger depth, and how many times as fast it is.
     faster: Option<(u32, f64)>,
+    /// The smallest depth that is faster although it is smaller.
+    smaller_faster: Option<u32>,
     /// A depth that shows saturation where none is faster: the largest one, else a smaller one that is as
     /// fast.
     saturated: Option<u32>,
@@ -261,8 +269,10 @@ impl Depths {
         let deeper = || rates().filter(|&(depth, _)| depth > point.depth);
         let smaller = rates().filter(|&(depth, rate)| depth < point.depth && rate >= EQUAL);
         let deepest = deeper().map(|(depth, _)| depth).max();
+        let above = rates().filter(|&(depth, rate)| depth < point.depth && rate > 1.0 / EQUAL);
         Depths {
             faster: deeper().max_by(|a, b| a.1.total_cmp(&b.1)),
+            smaller_faster: above.map(|(depth, _)| depth).min(),
             saturated: deepest.or_else(|| smaller.map(|(depth, _)| depth).min()),
         }
     }

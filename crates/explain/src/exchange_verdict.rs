@@ -68,6 +68,13 @@ pub enum ExchangeVerdict {
         /// How many times as many exchanges a second.
         faster: f64,
     },
+    /// Slower than a smaller depth and than a larger one of this run: not what the depth does.
+    Outlier {
+        /// The smaller depth.
+        smaller: u32,
+        /// The larger depth.
+        larger: u32,
+    },
     /// One at a time, and the device has little to do.
     OneAtATime {
         /// The device's part of the RTT, 0 to 1; `None` without a device clock.
@@ -183,6 +190,11 @@ impl fmt::Display for ExchangeVerdict {
                     false => Ok(()),
                 }
             }
+            ExchangeVerdict::Outlier { smaller, larger } => write!(
+                f,
+                "slower than depth {smaller} and depth {larger} with the same sizes, which depth does not explain: \
+                 a disturbance at this point, or scatter. Measure again"
+            ),
             ExchangeVerdict::PerhapsMore { try_depth } => match try_depth {
                 Some(depth) => write!(
                     f,
