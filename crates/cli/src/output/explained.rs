@@ -187,6 +187,14 @@ pub fn interrupt_note(out: &mut impl Write) -> io::Result<()> {
     )
 }
 
+fn exchange_link(split: &ExchangeSplit) -> String {
+    let together = match split.point.together {
+        true => "together",
+        false => "alone",
+    };
+    format!("{} {together}", split.point.link)
+}
+
 /// An exchange run.
 pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> io::Result<()> {
     let unit = unit_of(splits.iter().filter_map(|split| split.rtt_ns));
@@ -224,10 +232,9 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
     );
     for split in splits {
         let point = split.point;
-        let together = if point.together { "together" } else { "alone" };
         let mut cells = Vec::new();
         if links {
-            cells.push(format!("{} {together}", point.link));
+            cells.push(exchange_link(split));
         }
         cells.extend([
             point.out_bytes.to_string(),
@@ -250,9 +257,13 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
     writeln!(out, "\n{HEADING}Bottleneck{RESET}")?;
     for split in splits {
         let (point, words) = (split.point, &split.words);
+        let link = match links {
+            true => format!("link {}: ", exchange_link(split)),
+            false => String::new(),
+        };
         writeln!(
             out,
-            "  OUT {} B, IN {} B, depth {}: {words}",
+            "  {link}OUT {} B, IN {} B, depth {}: {words}",
             point.out_bytes, point.in_bytes, point.depth
         )?;
     }
