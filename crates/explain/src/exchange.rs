@@ -162,9 +162,18 @@ fn verdict(
     let device = device.map(|(_, device_ns)| device_ns / rtt_ns.max(1.0));
     if plan.connect == Connect::Each {
         let share = split.share(split.connect_ns).unwrap_or(0.0);
-        return device.map_or(ExchangeVerdict::Connection { share }, |share| {
-            ExchangeVerdict::Device { share }
-        });
+        let parts = [
+            ("device", split.device_ns),
+            ("host", split.host_ns),
+            ("wire and waiting", split.wire_ns),
+        ];
+        let parts = parts.map(|(name, ns)| (name, split.share(ns).unwrap_or(0.0)));
+        let largest = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let connection = ExchangeVerdict::Connection {
+            share,
+            larger: largest.filter(|(_, part)| *part > share),
+        };
+        return device.map_or(connection, |share| ExchangeVerdict::Device { share });
     }
     let depths = Depths::of(points, summary);
     let faster = |most: f64| {

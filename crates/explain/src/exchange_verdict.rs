@@ -51,6 +51,8 @@ pub enum ExchangeVerdict {
     Connection {
         /// Part of connection time + RTT that opening it takes, 0 to 1.
         share: f64,
+        /// Another part that takes more, by its name in the table, and how much.
+        larger: Option<(&'static str, f64)>,
     },
     /// Enough are outstanding, and the device needs nearly the whole TRT for each by itself.
     DeviceBusy {
@@ -157,12 +159,17 @@ impl fmt::Display for ExchangeVerdict {
                 "the device limits: {} of the RTT is device time, including requests queued in the device",
                 percent(*share)
             ),
-            ExchangeVerdict::Connection { share } => write!(
-                f,
-                "opening the link takes {} of each exchange (--connect each), and exchanges cannot overlap. \
-                 Try --connect once",
-                percent(*share)
-            ),
+            ExchangeVerdict::Connection { share, larger } => {
+                if let Some((name, more)) = larger {
+                    write!(f, "{name} takes {} of each exchange; ", percent(*more))?;
+                }
+                write!(
+                    f,
+                    "opening the link takes {} of each exchange (--connect each), and exchanges cannot overlap. \
+                     Try --connect once",
+                    percent(*share)
+                )
+            }
             ExchangeVerdict::DeviceBusy { needs_ns, trt_ns } => write!(
                 f,
                 "the device limits: it needs at least {} of the {} between two starts",

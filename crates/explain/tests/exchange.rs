@@ -200,11 +200,22 @@ fn a_link_opened_for_each_exchange_has_its_time_in_the_split_and_no_depth_to_try
     assert!(
         split
             .words
-            .contains("opening the link takes 75 % of each exchange"),
+            .starts_with("opening the link takes 75 % of each exchange"),
         "{}",
         split.words
     );
     assert!(!split.words.contains("--depth"), "{}", split.words);
+    // What takes most comes first.
+    let mut point = exchange_point(1, 1_000.0, Some(10.0));
+    point.connect = common::always(25e3, 1_000);
+    let split = &of_exchange(&each, &conditions_with_floor(20.0), &[point])[0];
+    assert!(
+        split
+            .words
+            .starts_with("wire and waiting takes 95 % of each exchange; opening the link takes 2 %"),
+        "{}",
+        split.words
+    );
 }
 
 #[test]
