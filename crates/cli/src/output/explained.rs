@@ -3,9 +3,12 @@
 use super::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_explain::{ExchangeSplit, FlowSplit, StreamExplanation};
-use wiregauge_record::{Direction, Plan, StreamPlan};
+use wiregauge_record::{Calibration, Conditions, Direction, Plan, StreamPlan};
 use wiregauge_report::tables::Table;
-use wiregauge_report::units::TimeUnit;
+use wiregauge_report::units::{self, TimeUnit};
+
+/// Floors before and after a run that differ by more than this factor are those of two states of the host.
+const FLOORS: f64 = 2.0;
 
 /// A time in the table's unit, or a dash.
 fn shown(unit: TimeUnit, ns: Option<f64>) -> String {
@@ -196,7 +199,12 @@ fn exchange_link(split: &ExchangeSplit) -> String {
 }
 
 /// An exchange run.
-pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> io::Result<()> {
+pub fn exchange(
+    out: &mut impl Write,
+    plan: &Plan,
+    conditions: &Conditions,
+    splits: &[ExchangeSplit],
+) -> io::Result<()> {
     let unit = unit_of(splits.iter().filter_map(|split| split.rtt_ns));
     let links = !plan.more_links.is_empty();
     let mut columns = vec![];
@@ -225,8 +233,12 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
     ]);
     let mut table = Table::new(
         format!(
-            "Where the time of an exchange goes: means in {}, and % of {whole}",
-            unit.name()
+            "Where the time of an exchange goes: means in {}, and % of {whole}{}",
+            unit.name(),
+            match splits.iter().any(|split| split.host_ns.is_some()) {
+                true => "; host: the floor before the run, the same at all points",
+                false => "",
+            }
         ),
         &columns,
     );
@@ -270,13 +282,43 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
     match splits.iter().find_map(|split| split.floor.as_ref()) {
         Some(floor) => writeln!(
             out,
-            "\nhost: time of an exchange on this host without the device ({floor}, p50 before the run). \
-             wire and waiting: the rest, bytes on the wire, drivers, waiting behind other exchanges."
+            "\nhost: time of an exchange on this host without the device ({floor}, p50 before the run), whatever \
+             the sizes of a point, at most RTT - device. wire and waiting: the rest, bytes on the wire, drivers, \
+             waiting behind other exchanges."
         ),
         None => writeln!(
             out,
             "\n{CAUTION}note:{RESET} this run has no calibration (--no-calibration), so wire and waiting include the \
              time of the host"
         ),
+    }?;
+    let p50 = |calibration: &Calibration| Some(calibration.floors.last()?.rtt.p50.value);
+    let before = conditions.before.as_ref().and_then(p50);
+    let after = conditions.after.as_ref().and_then(p50);
+    let Some((before, after)) = before.zip(after).filter(|&(a, b)| differ(a, b)) else {
+        return Ok(());
+    };
+    writeln!(
+        out,
+        "{CAUTION}note:{RESET} the floor was {} before the run and {} after it: the split between host and wire and \
+         waiting is uncertain. Measure again on a quieter host",
+        units::time(before),
+        units::time(after)
+    )
+}
+
+/// True of floors that are so far apart that the host was not the same all the time.
+fn differ(before: f64, after: f64) -> bool {
+    after > FLOORS * before || before > FLOORS * after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floors_differ_if_one_is_more_than_twice_the_other() {
+        assert!(differ(10.0, 21.0) && differ(21.0, 10.0));
+        assert!(!differ(10.0, 20.0) && !differ(20.0, 10.0));
     }
 }
