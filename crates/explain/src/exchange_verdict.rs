@@ -182,7 +182,7 @@ impl fmt::Display for ExchangeVerdict {
                 faster,
             } => {
                 match here {
-                    1 => write!(f, "no overlap of host, wire and device")?,
+                    1 => write!(f, "host, wire and device work one after the other")?,
                     _ => write!(
                         f,
                         "at depth {here}, host, wire and device all wait for part of the time"
@@ -192,7 +192,9 @@ impl fmt::Display for ExchangeVerdict {
                 match *faster > CHANCE * f64::from(*depth) / f64::from((*here).max(1)) {
                     true => write!(
                         f,
-                        ", more than the depth explains: other conditions differed too"
+                        ". Depth alone explains at most {}: other conditions differed too (load, CPU clock). \
+                         Measure again",
+                        times(f64::from(*depth) / f64::from((*here).max(1)))
                     ),
                     false => Ok(()),
                 }

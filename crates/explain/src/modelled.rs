@@ -85,6 +85,12 @@ impl Modelled {
         }))
     }
 
+    /// True of a model whose figures do not describe the link, or rest on too few points: its predictions
+    /// are worth little.
+    pub fn is_doubtful(&self) -> bool {
+        self.why_not.is_some() || self.in_short.is_none()
+    }
+
     fn of(group: Group, noun: &meaning::Noun) -> Modelled {
         let fitted = LinkModel::fit(&group.points);
         let why_not = fitted.as_ref().err().map(|why| match why {

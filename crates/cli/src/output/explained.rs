@@ -236,7 +236,7 @@ pub fn exchange(
             "Where the time of an exchange goes: means in {}, and % of {whole}{}",
             unit.name(),
             match splits.iter().any(|split| split.host_ns.is_some()) {
-                true => "; host: the floor before the run, the same at all points",
+                true => "; host: p50 of the floor before the run",
                 false => "",
             }
         ),
