@@ -212,6 +212,14 @@ fn a_run_too_short_to_show_a_tail_does_not_claim_it() {
 }
 
 #[test]
+fn a_confirmation_is_as_long_as_count_however_few_settings_there_are() {
+    let desk = Desk::new();
+    let flags = "--minimise trt --depth 1 --wait block,poll --count 300";
+    let printed = found(&desk, "null://", flags);
+    assert_eq!(printed["best"]["exchanges"], 300, "{printed:#}");
+}
+
+#[test]
 fn a_confirmation_that_more_samples_decide_takes_them() {
     let desk = Desk::new();
     // A stall holds up all 16 outstanding: 1,000 exchanges have two or three of them, too few for p99.

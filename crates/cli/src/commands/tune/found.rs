@@ -160,6 +160,34 @@ impl Found {
         })
     }
 
+    /// Why the objective of a confirmed setting has no interval, and the length of a run that is expected
+    /// to have one.
+    pub fn no_interval(&self) -> Option<String> {
+        let (figure, taken) = (self.task.figure, self.best_taken()?);
+        let best = self.advice.best.as_ref()?;
+        let open = best.objective.low.is_none() || best.objective.high.is_none();
+        if !open || is_exact(figure, &best.objective) {
+            return None;
+        }
+        let probes = self.advice.probes.iter().rev();
+        let (probe, _) = probes
+            .into_iter()
+            .find(|(probe, _)| probe.at == best.at && probe.purpose == Purpose::Confirm)?;
+        let times = longer::to_bound(figure, taken);
+        let longer = match (&self.task.kind, times > 1.0 && times.is_finite()) {
+            (_, false) => String::new(),
+            (Kind::Exchanges(_), true) => {
+                let length = units::rounded_up(probe.exchanges as f64 * times);
+                format!(": use --confirm {length} or more")
+            }
+            (Kind::Stream(_), true) => ": use a longer --confirm".into(),
+        };
+        Some(format!(
+            "the confirming run does not support a 95 % interval of {figure} (too few independent samples, or \
+             drift){longer}"
+        ))
+    }
+
     /// Constraints with what was found of them.
     pub fn verdicts(&self) -> impl Iterator<Item = (&Constraint, &Verdict)> {
         let best = self.advice.best.iter();
@@ -372,6 +400,9 @@ pub fn with_bounds(figure: Figure, found: &Estimate) -> String {
     if is_exact(figure, found) {
         return value;
     }
+    if found.low.is_none() && found.high.is_none() {
+        return format!("{value} (no 95 % interval)");
+    }
     let bound = |bound: Option<f64>| bound.map_or("?".into(), |b| shown(figure, b));
     let between = match (found.low, found.high) {
         (Some(_), Some(_)) => "to",
@@ -414,6 +445,17 @@ mod tests {
             Some("not proven: p99<20ms (measured 15.800 ms)")
         );
         assert_eq!(said(&[met], None), None);
+    }
+
+    #[test]
+    fn a_value_without_bounds_says_so() {
+        let found = Estimate {
+            value: 27.5e3,
+            low: None,
+            high: None,
+        };
+        let p99 = of_exchanges("p99<20ms").expect("a constraint").figure;
+        assert_eq!(with_bounds(p99, &found), "27.50 us (no 95 % interval)");
     }
 
     #[test]

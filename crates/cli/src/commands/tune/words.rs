@@ -27,6 +27,9 @@ pub fn tell(out: &mut dyn Write, found: &Found, quiet: bool, kept: bool) -> io::
     };
     headline(out, found, best)?;
     print(out, &proof(found, best))?;
+    if let Some(text) = found.no_interval() {
+        writeln!(out, "{CAUTION}note:{RESET} {text}")?;
+    }
     let rows = found.rows();
     if rows.len() > 1 {
         front(out, found, &rows)?;
