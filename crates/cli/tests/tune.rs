@@ -114,7 +114,13 @@ fn each_trade_off_says_whether_it_is_confirmed_and_how_many_exchanges_are_behind
     let header: Vec<&str> = row("exchanges/s").split_whitespace().collect();
     assert!(header.ends_with(&["n", "measured", "by", "note"]), "{said}");
     // The direction is that of the objective, as in the first line.
-    assert!(table.lines().next().is_some_and(|title| title.ends_with("throughput IN")), "{said}");
+    assert!(
+        table
+            .lines()
+            .next()
+            .is_some_and(|title| title.ends_with("throughput IN")),
+        "{said}"
+    );
     let (small, large) = (row("IN 48 B"), row("IN 2000 B"));
     assert!(small.contains("  probe"), "{said}");
     assert!(large.contains("  120  confirmation  chosen"), "{said}");

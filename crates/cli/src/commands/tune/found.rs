@@ -148,10 +148,9 @@ impl Found {
         if !open || is_exact(figure, &best.objective) {
             return None;
         }
-        let probes = self.advice.probes.iter().rev();
-        let (probe, _) = probes
-            .into_iter()
-            .find(|(probe, _)| probe.at == best.at && probe.purpose == Purpose::Confirm)?;
+        let mut probes = self.advice.probes.iter().rev();
+        let (probe, _) =
+            probes.find(|(probe, _)| probe.at == best.at && probe.purpose == Purpose::Confirm)?;
         let times = longer::to_bound(figure, taken);
         let longer = match (&self.task.kind, times > 1.0 && times.is_finite()) {
             (_, false) => String::new(),
@@ -288,7 +287,8 @@ impl Found {
                 Some(other) => {
                     let is_better = self.task.sense.prefers(value.value, other.1.value);
                     // The chosen setting stands for its own method.
-                    let chosen = |at: Candidate| self.advice.best.as_ref().is_some_and(|b| b.at == at);
+                    let chosen =
+                        |at: Candidate| self.advice.best.as_ref().is_some_and(|b| b.at == at);
                     if chosen(at) || (is_better && !chosen(other.0)) {
                         *other = here;
                     }

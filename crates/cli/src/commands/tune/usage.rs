@@ -110,7 +110,10 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
         }
         _ => String::new(),
     };
-    let comment: Vec<String> = [of, replies].into_iter().filter(|s| !s.is_empty()).collect();
+    let comment: Vec<String> = [of, replies]
+        .into_iter()
+        .filter(|s| !s.is_empty())
+        .collect();
     let of = match comment.is_empty() {
         true => String::new(),
         false => format!("  # {}", comment.join("; ")),

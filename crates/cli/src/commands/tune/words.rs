@@ -211,7 +211,12 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
             speed.show(row.carried),
             significant(row.per_second),
             units::grouped(row.n),
-            if row.confirmed { "confirmation" } else { "probe" }.into(),
+            if row.confirmed {
+                "confirmation"
+            } else {
+                "probe"
+            }
+            .into(),
             mark.into(),
         ]);
     }
@@ -368,7 +373,9 @@ fn cost(out: &mut dyn Write, found: &Found) -> io::Result<()> {
         Kind::Stream(_) => ("--duration", effort(found, advice.exhaustive)),
     };
     let sweep = match times >= WORTH_SAYING {
-        true => format!(" A sweep of all settings with this {flag}: {all}, {times:.1} times as much."),
+        true => {
+            format!(" A sweep of all settings with this {flag}: {all}, {times:.1} times as much.")
+        }
         false => String::new(),
     };
     let (took, spent) = (
@@ -402,7 +409,10 @@ fn to_use(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()> {
     lines("Python", &usage.python)?;
     lines("C", &usage.c)?;
     match &usage.prefix {
-        Some(prefix) => lines("start", &format!("{prefix} PROGRAM  # the host settings of this search")),
+        Some(prefix) => lines(
+            "start",
+            &format!("{prefix} PROGRAM  # the host settings of this search"),
+        ),
         None => Ok(()),
     }
 }

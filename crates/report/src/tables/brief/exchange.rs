@@ -183,7 +183,9 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
         ExchangeVerdict::DeviceBusy { .. } => {
             "the device limits: it needs nearly the whole TRT".into()
         }
-        ExchangeVerdict::Outlier { .. } => "slower than smaller and larger depths: measure again".into(),
+        ExchangeVerdict::Outlier { .. } => {
+            "slower than smaller and larger depths: measure again".into()
+        }
         ExchangeVerdict::OneAtATime { try_depth, .. } => match try_depth {
             Some(_) => "one exchange at a time: a higher --depth may be faster".into(),
             None => "the device allows only one exchange at a time".into(),
