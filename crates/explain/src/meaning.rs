@@ -416,7 +416,8 @@ fn quality(figures: &Figures, noun: &Noun, asked: &[Asked]) -> String {
     let (most, typical) = (percent(figures.worst), percent(typical_off(figures)));
     if !describes(figures) {
         return format!(
-            "the model does not fit this link: its median error is {typical}, its largest {most}, at {at}. It lacks an effect that depends on size or {}",
+            "the model does not fit this link: its median error is {typical}, its largest {most}, at {at}. \
+             It lacks an effect that depends on size or {}",
             noun.depth
         );
     }

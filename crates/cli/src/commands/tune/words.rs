@@ -21,7 +21,7 @@ const ROWS: usize = 12;
 const PROBES: &str = "A probe is a short measurement of the search: its figures scatter, and may exceed the limit of \
                       the link. Only confirmed rows are claims.";
 const KNEE: &str = "knee: the highest ratio of throughput to latency";
-const BEATEN: &str = "chosen, beaten by a probe: another row has a shorter latency and a higher throughput, unconfirmed";
+const BEATEN: &str = "beaten by a probe: another row has a shorter latency and a higher throughput, unconfirmed";
 
 /// A sweep that would have cost less than this factor more is not worth a sentence.
 const WORTH_SAYING: f64 = 1.2;
