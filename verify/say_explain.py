@@ -90,6 +90,15 @@ def check_verdict(checks: Checks, run: dict, split: dict, path, where: str) -> N
             name = "a gain beyond what depth can give is not called overlap"
             lossless = "" if clean(here) else ", with losses"
             checks.that(explained, name + lossless, detail)
+    if kind == "outlier":
+        there = {p["point"]["depth"]: p for p in alike(run["points"], here) if telling(p)}
+        for other in (verdict["smaller"], verdict["larger"]):
+            found = there.get(other)
+            faster = found is not None and found["throughput"]["exchanges_s"] > SCATTER * rate
+            checks.that(faster, "an outlier is slower than both depths", detail)
+        checks.that(
+            verdict["smaller"] < depth < verdict["larger"], "an outlier lies between", detail
+        )
     if kind == "slowest-stage":
         best = max((p["throughput"]["exchanges_s"] for p in deeper if telling(p)), default=0)
         checks.that(best <= GAIN * rate, "`a higher depth does not help` is not refuted", detail)

@@ -199,7 +199,8 @@ def tune(
         For a stream: time (s) that an exhaustive search would measure each setting.
     confirm
         Length of the confirming run: exchanges, or the duration of a stream as text (``"5s"``). If
-        not given, up to two longer runs follow while a constraint stays open that they would decide.
+        not given, at least ``count`` (``duration``), and up to two longer runs follow while a
+        constraint stays open that they would decide.
     budget
         Stop the search after this time (s) and confirm the best setting so far. Longer confirmations
         must end by then.

@@ -109,10 +109,18 @@ fn each_trade_off_says_whether_it_is_confirmed_and_how_many_exchanges_are_behind
         found.unwrap_or_else(|| panic!("no row of {size}: {said}"))
     };
     let header: Vec<&str> = row("exchanges/s").split_whitespace().collect();
-    assert!(header.ends_with(&["n", "status"]), "{said}");
+    assert!(header.ends_with(&["n", "measured", "by", "note"]), "{said}");
+    // The direction is that of the objective, as in the first line.
+    assert!(
+        table
+            .lines()
+            .next()
+            .is_some_and(|title| title.ends_with("throughput IN")),
+        "{said}"
+    );
     let (small, large) = (row("IN 48 B"), row("IN 2000 B"));
-    assert!(small.contains("  search"), "{said}");
-    assert!(large.contains("  120  confirmed  chosen"), "{said}");
+    assert!(small.contains("  probe"), "{said}");
+    assert!(large.contains("  120  confirmation  chosen"), "{said}");
     assert!(table.contains("Only confirmed rows are claims."), "{said}");
 }
 
@@ -206,6 +214,30 @@ fn a_run_too_short_to_show_a_tail_does_not_claim_it() {
         number(&printed["best"]["exchanges"]) >= 3688.0,
         "{printed:#}"
     );
+}
+
+#[test]
+fn a_confirmation_is_as_long_as_count_however_few_settings_there_are() {
+    let desk = Desk::new();
+    let flags = "--minimise trt --depth 1 --wait block,poll --count 300";
+    let printed = found(&desk, "null://", flags);
+    assert_eq!(printed["best"]["exchanges"], 300, "{printed:#}");
+}
+
+#[test]
+fn each_way_to_wait_that_was_searched_has_a_row_and_the_chosen_one_is_named() {
+    let desk = Desk::new();
+    let flags = "--minimise rtt.p99 --depth 1 --wait block,poll --count 300";
+    let said = desk.output(&format!("tune null:// --no-calibration {flags}"));
+    let table = said.split("Best measured rtt.p99 with each --wait").nth(1);
+    let table = table.unwrap_or_else(|| panic!("no table of --wait: {said}"));
+    for wait in ["wait block", "wait poll"] {
+        assert!(table.contains(wait), "{wait}: {said}");
+    }
+    let usage = said.split("How to use it").nth(1).expect("how to use it");
+    for part in ["--wait ", "wait=\"", "WG_WAIT_"] {
+        assert!(usage.contains(part), "{part}: {said}");
+    }
 }
 
 #[test]

@@ -162,13 +162,28 @@ fn verdict(
     let device = device.map(|(_, device_ns)| device_ns / rtt_ns.max(1.0));
     if plan.connect == Connect::Each {
         let share = split.share(split.connect_ns).unwrap_or(0.0);
-        return device.map_or(ExchangeVerdict::Connection { share }, |share| {
-            ExchangeVerdict::Device { share }
-        });
+        let parts = [
+            ("device", split.device_ns),
+            ("host", split.host_ns),
+            ("wire and waiting", split.wire_ns),
+        ];
+        let parts = parts.map(|(name, ns)| (name, split.share(ns).unwrap_or(0.0)));
+        let largest = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let connection = ExchangeVerdict::Connection {
+            share,
+            larger: largest.filter(|(_, part)| *part > share),
+        };
+        return device.map_or(connection, |share| ExchangeVerdict::Device { share });
     }
     let depths = Depths::of(points, summary);
     let faster = |most: f64| {
         let (depth, faster) = depths.faster?;
+        if let Some(smaller) = depths.smaller_faster.filter(|_| faster > 1.0 / EQUAL) {
+            return Some(ExchangeVerdict::Outlier {
+                smaller,
+                larger: depth,
+            });
+        }
         (faster > most).then_some(ExchangeVerdict::Waiting {
             here: point.depth,
             depth,
@@ -239,6 +254,8 @@ fn scheduled(summary: &PointSummary, split: &ExchangeSplit, every_ns: f64) -> Ex
 struct Depths {
     /// The fastest larger depth, and how many times as fast it is.
     faster: Option<(u32, f64)>,
+    /// The smallest depth that is faster although it is smaller.
+    smaller_faster: Option<u32>,
     /// A depth that shows saturation where none is faster: the largest one, else a smaller one that is as
     /// fast.
     saturated: Option<u32>,
@@ -261,8 +278,10 @@ impl Depths {
         let deeper = || rates().filter(|&(depth, _)| depth > point.depth);
         let smaller = rates().filter(|&(depth, rate)| depth < point.depth && rate >= EQUAL);
         let deepest = deeper().map(|(depth, _)| depth).max();
+        let above = rates().filter(|&(depth, rate)| depth < point.depth && rate > 1.0 / EQUAL);
         Depths {
             faster: deeper().max_by(|a, b| a.1.total_cmp(&b.1)),
+            smaller_faster: above.map(|(depth, _)| depth).min(),
             saturated: deepest.or_else(|| smaller.map(|(depth, _)| depth).min()),
         }
     }

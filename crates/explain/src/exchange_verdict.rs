@@ -51,6 +51,8 @@ pub enum ExchangeVerdict {
     Connection {
         /// Part of connection time + RTT that opening it takes, 0 to 1.
         share: f64,
+        /// Another part that takes more, by its name in the table, and how much.
+        larger: Option<(&'static str, f64)>,
     },
     /// Enough are outstanding, and the device needs nearly the whole TRT for each by itself.
     DeviceBusy {
@@ -67,6 +69,13 @@ pub enum ExchangeVerdict {
         depth: u32,
         /// How many times as many exchanges a second.
         faster: f64,
+    },
+    /// Slower than a smaller depth and than a larger one of this run: not what the depth does.
+    Outlier {
+        /// The smaller depth.
+        smaller: u32,
+        /// The larger depth.
+        larger: u32,
     },
     /// One at a time, and the device has little to do.
     OneAtATime {
@@ -150,12 +159,17 @@ impl fmt::Display for ExchangeVerdict {
                 "the device limits: {} of the RTT is device time, including requests queued in the device",
                 percent(*share)
             ),
-            ExchangeVerdict::Connection { share } => write!(
-                f,
-                "opening the link takes {} of each exchange (--connect each), and exchanges cannot overlap. \
-                 Try --connect once",
-                percent(*share)
-            ),
+            ExchangeVerdict::Connection { share, larger } => {
+                if let Some((name, more)) = larger {
+                    write!(f, "{name} takes {} of each exchange; ", percent(*more))?;
+                }
+                write!(
+                    f,
+                    "opening the link takes {} of each exchange (--connect each), and exchanges cannot overlap. \
+                     Try --connect once",
+                    percent(*share)
+                )
+            }
             ExchangeVerdict::DeviceBusy { needs_ns, trt_ns } => write!(
                 f,
                 "the device limits: it needs at least {} of the {} between two starts",
@@ -168,7 +182,7 @@ impl fmt::Display for ExchangeVerdict {
                 faster,
             } => {
                 match here {
-                    1 => write!(f, "no overlap of host, wire and device")?,
+                    1 => write!(f, "host, wire and device work one after the other")?,
                     _ => write!(
                         f,
                         "at depth {here}, host, wire and device all wait for part of the time"
@@ -178,11 +192,18 @@ impl fmt::Display for ExchangeVerdict {
                 match *faster > CHANCE * f64::from(*depth) / f64::from((*here).max(1)) {
                     true => write!(
                         f,
-                        ", more than the depth explains: other conditions differed too"
+                        ". Depth alone explains at most {}: other conditions differed too (load, CPU clock). \
+                         Measure again",
+                        times(f64::from(*depth) / f64::from((*here).max(1)))
                     ),
                     false => Ok(()),
                 }
             }
+            ExchangeVerdict::Outlier { smaller, larger } => write!(
+                f,
+                "slower than depth {smaller} and depth {larger} with the same sizes, which depth does not explain: \
+                 a disturbance at this point, or scatter. Measure again"
+            ),
             ExchangeVerdict::PerhapsMore { try_depth } => match try_depth {
                 Some(depth) => write!(
                     f,

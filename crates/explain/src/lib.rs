@@ -17,7 +17,7 @@ pub use exchange::{ExchangeSplit, add_predictions, of_exchange};
 pub use exchange_verdict::ExchangeVerdict;
 pub use modelled::{Modelled, Predicted, models_of_exchange};
 pub use stream::{FlowSplit, StreamExplanation, of_stream};
-pub use verdict::{Queued, Verdict};
+pub use verdict::{Larger, Queued, Verdict};
 
 use wiregauge_record::Conditions;
 

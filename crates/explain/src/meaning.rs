@@ -416,14 +416,14 @@ fn quality(figures: &Figures, noun: &Noun, asked: &[Asked]) -> String {
     let (most, typical) = (percent(figures.worst), percent(typical_off(figures)));
     if !describes(figures) {
         return format!(
-            "the model does not fit this link: its error is {typical} at half of the points, and {most} at \
-             {at}. It lacks an effect that depends on size or {}",
+            "the model does not fit this link: its median error is {typical}, its largest {most}, at {at}. \
+             It lacks an effect that depends on size or {}",
             noun.depth
         );
     }
     if figures.worst > FITS {
         return format!(
-            "error {typical} at half of the points, but {most} at {at}: a disturbance there (measure again), \
+            "median error {typical}, but {most} at {at}: a disturbance there (measure again), \
              or an effect that depends on size or {}",
             noun.depth
         );

@@ -5,7 +5,7 @@ use crate::depth::is_answered;
 use crate::meaning;
 use serde::Serialize;
 use wiregauge_model::{
-    CannotPredict, Figures, LinkModel, NotFitted, Observation, Prediction, Setting,
+    CannotPredict, Figures, LinkModel, MIN_SETTINGS, NotFitted, Observation, Prediction, Setting,
 };
 use wiregauge_record::{
     BusLimit, Conditions, Direction, Plan, PointSummary, Schedule, StreamPlan, StreamPoint,
@@ -85,9 +85,21 @@ impl Modelled {
         }))
     }
 
+    /// True of a model whose figures do not describe the link, or rest on too few points: its predictions
+    /// are worth little.
+    pub fn is_doubtful(&self) -> bool {
+        self.why_not.is_some() || self.in_short.is_none()
+    }
+
     fn of(group: Group, noun: &meaning::Noun) -> Modelled {
         let fitted = LinkModel::fit(&group.points);
         let why_not = fitted.as_ref().err().map(|why| match why {
+            NotFitted::TooFew { .. } if group.left_out > 0 => format!(
+                "{} of {} points are usable: at the others, exchanges had no correct response in time. A model \
+                 requires {MIN_SETTINGS} with different settings",
+                group.points.len(),
+                group.left_out + group.points.len()
+            ),
             NotFitted::TooFew { .. } => format!("{why}. {}", noun.try_more),
             _ => why.to_string(),
         });

@@ -1,7 +1,7 @@
 //! The split of a stream run: each transfer's time into application, USB stack, and device and bus.
 
 use crate::modelled::{self, Modelled};
-use crate::verdict::{Queued, REAL, Verdict};
+use crate::verdict::{Larger, Queued, REAL, Verdict};
 use serde::Serialize;
 use wiregauge_record::{
     BusLimit, Direction, Disturbance, FlowSummary, StreamPlan, StreamPoint, StreamSummary, Way,
@@ -127,12 +127,16 @@ fn split(plan: &StreamPlan, summary: &StreamSummary, flow: &FlowSummary) -> Flow
         transfer_ns: mean(&flow.gap),
         watched: stack_ns.and(flow.urb_time.as_ref()).map(|urb| urb.n),
         achieved_queue: flow.achieved_queue,
-        bytes_s: flow
-            .rate
-            .map_or_else(|| per_second(flow.bytes, summary.elapsed_ns), |r| r.value),
+        bytes_s: rate(flow, summary.elapsed_ns),
         verdict: Verdict::Nothing,
         words: String::new(),
     }
+}
+
+/// Bytes a second of one way.
+fn rate(flow: &FlowSummary, elapsed_ns: u64) -> f64 {
+    flow.rate
+        .map_or_else(|| per_second(flow.bytes, elapsed_ns), |rate| rate.value)
 }
 
 fn per_second(bytes: u64, ns: u64) -> f64 {
@@ -153,11 +157,14 @@ fn verdict(
     else {
         return Verdict::Nothing;
     };
+    let checked = plan.check && split.way == Way::In;
+    let larger = larger_transfers(points, split);
     let busy = flow.cpu_ns_per_mb * split.bytes_s / 1e15;
     if busy >= BUSY {
         return Verdict::Processor {
             busy: busy.min(1.0),
-            checked: plan.check && split.way == Way::In,
+            checked,
+            larger,
         };
     }
     let share = |ns: f64| ns / split.cycle_ns.max(1.0);
@@ -175,7 +182,11 @@ fn verdict(
     if !split.queued {
         let application = share(application_ns);
         return if application >= 0.5 {
-            Verdict::CallsTooSmall { share: application }
+            Verdict::CallsTooSmall {
+                share: application,
+                checked,
+                larger,
+            }
         } else {
             Verdict::Link {
                 bytes_s,
@@ -218,6 +229,7 @@ fn verdict(
             achieved: split.achieved_queue,
             queue,
             host_gap_ns: application_ns,
+            larger,
         };
     }
     if let Some(stack_ns) = split.stack_ns {
@@ -228,6 +240,7 @@ fn verdict(
                 in_flight,
                 queue,
                 stack_ns,
+                larger,
             };
         }
     }
@@ -256,6 +269,26 @@ fn larger_queue(points: &[StreamSummary], split: &FlowSplit, transfer_ns: f64) -
         queue,
         transfer_ns: queued_ns,
         faster: transfer_ns / queued_ns,
+    })
+}
+
+/// The fastest point that differs from this one in larger transfers only.
+fn larger_transfers(points: &[StreamSummary], split: &FlowSplit) -> Option<Larger> {
+    let here = split.point;
+    let candidates = points.iter().filter(|other| {
+        let there = other.point;
+        there.transfer_bytes > here.transfer_bytes
+            && there.queue == here.queue
+            && key(there) == key(here)
+    });
+    let rates = candidates.filter_map(|other| {
+        let flow = other.flows.iter().find(|flow| flow.way == split.way)?;
+        (flow.transfers > 0).then(|| (other.point.transfer_bytes, rate(flow, other.elapsed_ns)))
+    });
+    let (transfer_bytes, bytes_s) = rates.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (split.bytes_s > 0.0).then(|| Larger {
+        transfer_bytes,
+        faster: bytes_s / split.bytes_s,
     })
 }
 

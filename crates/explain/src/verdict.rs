@@ -15,12 +15,49 @@ pub struct Queued {
     pub faster: f64,
 }
 
+/// A gain below this factor is none: the scatter of short runs.
+const WORTH: f64 = 1.05;
+
 impl Queued {
     fn gain(&self) -> String {
-        if self.faster < 1.05 {
+        if self.faster < WORTH {
             "no faster".into()
         } else {
             format!("{} as fast", times(self.faster))
+        }
+    }
+}
+
+/// The fastest point that differs from this one in larger transfers only.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Larger {
+    /// Its bytes per transfer.
+    pub transfer_bytes: u32,
+    /// How many times as many bytes a second.
+    pub faster: f64,
+}
+
+/// What larger transfers do, or that they are to be tried where the run has none; after it `more` to try.
+fn larger_transfers(larger: &Option<Larger>, more: &str) -> String {
+    let more = match more.is_empty() {
+        true => String::new(),
+        false => format!(". Try {more}"),
+    };
+    match larger {
+        None if more.is_empty() => ". Try larger --transfer".into(),
+        None => more.replacen("Try ", "Try larger --transfer, ", 1),
+        Some(larger) if larger.faster < WORTH => {
+            format!("; in this run, larger --transfer is no faster{more}")
+        }
+        Some(larger) => {
+            let gain = match larger.faster >= 2.0 {
+                true => format!("{} as high", times(larger.faster)),
+                false => format!("{} higher", percent(larger.faster - 1.0)),
+            };
+            format!(
+                "; with --transfer {}, throughput is {gain}{more}",
+                larger.transfer_bytes
+            )
         }
     }
 }
@@ -37,6 +74,8 @@ pub enum Verdict {
         busy: f64,
         /// Whether received bytes were compared, which is part of it.
         checked: bool,
+        /// The fastest point of this run with larger transfers.
+        larger: Option<Larger>,
     },
     /// One at a time: device and bus are idle while the host prepares the next transfer.
     HostBetween {
@@ -57,6 +96,8 @@ pub enum Verdict {
         queue: u32,
         /// Mean time for which the host held a place back, in nanoseconds.
         host_gap_ns: f64,
+        /// The fastest point of this run with larger transfers.
+        larger: Option<Larger>,
     },
     /// Queued, but the URBs were over long before the application took them.
     HostCollects {
@@ -66,6 +107,8 @@ pub enum Verdict {
         queue: u32,
         /// Mean time in the stack, in nanoseconds.
         stack_ns: f64,
+        /// The fastest point of this run with larger transfers.
+        larger: Option<Larger>,
     },
     /// One at a time, and more at a time were faster in this run: the wait for each other limits.
     TurnAround {
@@ -105,6 +148,10 @@ pub enum Verdict {
     CallsTooSmall {
         /// The application's part of the time, 0 to 1.
         share: f64,
+        /// Whether received bytes were compared, which is part of it.
+        checked: bool,
+        /// The fastest point of this run with larger transfers.
+        larger: Option<Larger>,
     },
     /// No queue on this kind of link; the calls wait for the link.
     Link {
@@ -138,6 +185,11 @@ impl Verdict {
 /// What flows beyond the physical limit by more than this flows over no such bus.
 pub(crate) const REAL: f64 = 1.05;
 
+/// The flag that saves the comparison of received bytes, where there is one.
+fn unchecked(checked: bool) -> &'static str {
+    if checked { "--no-check" } else { "" }
+}
+
 fn beside(f: &mut fmt::Formatter<'_>, limit: &Option<(f64, f64)>) -> fmt::Result {
     match limit {
         Some((limit, used)) if *used > REAL => write!(
@@ -160,15 +212,16 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Verdict::Nothing => write!(f, "nothing was measured at this point"),
-            Verdict::Processor { busy, checked } => {
-                let also = if *checked { " or --no-check" } else { "" };
-                write!(
-                    f,
-                    "the CPU of the host limits: the measuring thread is busy {} of the time. Try larger \
-                     --transfer{also}",
-                    percent(*busy)
-                )
-            }
+            Verdict::Processor {
+                busy,
+                checked,
+                larger,
+            } => write!(
+                f,
+                "the CPU of the host limits: the measuring thread is busy {} of the time{}",
+                percent(*busy),
+                larger_transfers(larger, unchecked(*checked))
+            ),
             Verdict::HostBetween {
                 idle,
                 whole,
@@ -191,21 +244,25 @@ impl fmt::Display for Verdict {
                 achieved,
                 queue,
                 host_gap_ns,
+                larger,
             } => write!(
                 f,
                 "the host limits: {achieved:.1} of {queue} transfers were pending on average, and a free slot \
-                 stayed empty for {}. Try larger --transfer, --priority, --pin",
-                time(*host_gap_ns)
+                 stayed empty for {}{}",
+                time(*host_gap_ns),
+                larger_transfers(larger, "--priority, --pin")
             ),
             Verdict::HostCollects {
                 in_flight,
                 queue,
                 stack_ns,
+                larger,
             } => write!(
                 f,
                 "the host limits: {in_flight:.1} of {queue} URBs were in flight on average; the others were \
-                 complete and waited {} to be reaped. Try larger --transfer, --priority, --pin",
-                time(*stack_ns)
+                 complete and waited {} to be reaped{}",
+                time(*stack_ns),
+                larger_transfers(larger, "--priority, --pin")
             ),
             Verdict::TurnAround {
                 transfer_ns,
@@ -250,11 +307,15 @@ impl fmt::Display for Verdict {
                 )?;
                 beside(f, limit)
             }
-            Verdict::CallsTooSmall { share } => write!(
+            Verdict::CallsTooSmall {
+                share,
+                checked,
+                larger,
+            } => write!(
                 f,
-                "the application takes {} of the time between its system calls. Try larger \
-                 --transfer (this kind of link has no --queue)",
-                percent(*share)
+                "the host limits: the measuring thread spends {} of the time between its system calls{}",
+                percent(*share),
+                larger_transfers(larger, unchecked(*checked))
             ),
             Verdict::Link {
                 bytes_s,

@@ -155,6 +155,29 @@ fn no_advice_contradicts_a_faster_point_of_the_run() {
 }
 
 #[test]
+fn a_point_slower_than_its_neighbours_on_both_sides_does_not_speak_of_depth() {
+    // 10,000, 5,600 and 10,000 exchanges a second.
+    let all = explain(&[
+        exchange_point(1, 100.0, None),
+        exchange_point(2, 357.0, None),
+        exchange_point(4, 400.0, None),
+    ]);
+    let words: Vec<&str> = all.iter().map(|split| split.words.as_str()).collect();
+    assert!(
+        words[0].contains("no significant gain up to depth 4"),
+        "{}",
+        words[0]
+    );
+    assert!(
+        words[1].contains("slower than depth 1 and depth 4"),
+        "{}",
+        words[1]
+    );
+    assert!(!words[1].contains("throughput is"), "{}", words[1]);
+    assert!(words[2].contains("depth 1 is as fast"), "{}", words[2]);
+}
+
+#[test]
 fn answers_that_come_sooner_with_fewer_outstanding_do_not_show_saturation() {
     // Five times the RTT at eight times the depth is still a gain.
     let all = explain(&[
@@ -177,11 +200,22 @@ fn a_link_opened_for_each_exchange_has_its_time_in_the_split_and_no_depth_to_try
     assert!(
         split
             .words
-            .contains("opening the link takes 75 % of each exchange"),
+            .starts_with("opening the link takes 75 % of each exchange"),
         "{}",
         split.words
     );
     assert!(!split.words.contains("--depth"), "{}", split.words);
+    // What takes most comes first.
+    let mut point = exchange_point(1, 1_000.0, Some(10.0));
+    point.connect = common::always(25e3, 1_000);
+    let split = &of_exchange(&each, &conditions_with_floor(20.0), &[point])[0];
+    assert!(
+        split.words.starts_with(
+            "wire and waiting takes 95 % of each exchange; opening the link takes 2 %"
+        ),
+        "{}",
+        split.words
+    );
 }
 
 #[test]

@@ -222,6 +222,13 @@ fn a_schedule_and_unanswered_exchanges_tell_nothing_of_the_link() {
         said(&models[0]).contains("excluded: 1 of 4 points"),
         "{models:?}"
     );
+    for point in &mut points {
+        point.counts.answered = point.counts.exchanges - 2;
+    }
+    let models = models_of_exchange(&plan(), &Conditions::default(), &points);
+    let why = models[0].why_not.as_ref().unwrap();
+    assert!(why.starts_with("0 of 4 points are usable"), "{why}");
+    assert!(!why.contains("this run has 0"), "{why}");
 }
 
 #[test]

@@ -278,6 +278,42 @@ fn a_socket_is_never_told_to_queue() {
 }
 
 #[test]
+fn larger_transfers_are_tried_only_where_the_run_does_not_refute_them() {
+    let times = |bytes, application_us, transfer_us| Times {
+        bytes,
+        application_us,
+        transfer_us,
+        ..Times::default()
+    };
+    // 100, 200 and 50 MB/s.
+    let splits = explain(
+        "tcp://10.0.0.5:7700",
+        &[
+            times(4_000, 30.0, 10.0),
+            times(40_000, 160.0, 40.0),
+            times(80_000, 1_300.0, 300.0),
+        ],
+    );
+    let words: Vec<&str> = splits.iter().map(|split| split.words.as_str()).collect();
+    assert!(
+        words[0].contains("with --transfer 40000, throughput is 2.00 times as high"),
+        "{}",
+        words[0]
+    );
+    assert!(
+        words[1].contains("in this run, larger --transfer is no faster. Try --no-check"),
+        "{}",
+        words[1]
+    );
+    assert!(
+        words[2].contains("Try larger --transfer, --no-check"),
+        "{}",
+        words[2]
+    );
+    assert!(!words[1].contains("Try larger"), "{}", words[1]);
+}
+
+#[test]
 fn a_point_in_which_nothing_flowed_is_not_judged() {
     let mut point = stream_point(&Times::default());
     let flow = &mut point.flows[0];

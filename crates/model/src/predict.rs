@@ -138,11 +138,14 @@ impl fmt::Display for How {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             How::EachLeftOut { settings } => {
-                write!(f, "from the cross-validated errors of {settings} points")
+                write!(
+                    f,
+                    "from the error at each of {settings} points of the model fitted to the others"
+                )
             }
             How::GroupsLeftOut { settings, groups } => write!(
                 f,
-                "from the cross-validated errors of {settings} points ({} other groups)",
+                "from the error at each of {settings} points of the model fitted to the other {} of {groups} groups",
                 groups - 1
             ),
             How::Beyond { beyond } => write!(f, "no prediction interval: {}", beyond.say("depth")),

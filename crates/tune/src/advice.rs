@@ -117,6 +117,8 @@ pub struct Advice {
     pub spent: u64,
     /// Exchanges that exhaustive search would have spent.
     pub exhaustive: u64,
+    /// True if the budget would have allowed another confirmation.
+    pub may_confirm: bool,
     /// The fitted model of the link, of the ways to wait and to connect of the choice.
     pub model: Option<LinkModel>,
 }

@@ -127,6 +127,30 @@ impl Search {
         self.observed.iter().map(|t| t.measured.exchanges).sum()
     }
 
+    /// Exchanges of a confirmation that count against the budget: of one that was asked for to be as long as
+    /// a probe of exhaustive search, no more than what is set aside for it.
+    fn counted_confirmation(&self) -> u64 {
+        let whole = self.confirmation();
+        match whole <= self.effort.exchanges {
+            true => whole.min((self.budget() * 2 / 5).max(1)),
+            false => whole,
+        }
+    }
+
+    /// Exchanges spent that count against the budget.
+    fn counted(&self) -> u64 {
+        let extra = self.confirmation() - self.counted_confirmation();
+        let confirmed = self.confirmations().count() as u64;
+        self.spent().saturating_sub(extra * confirmed)
+    }
+
+    /// True if the budget allows another confirmation; it always allows one.
+    fn may_confirm(&self) -> bool {
+        let made = self.confirmations().count();
+        let left = self.counted() + self.counted_confirmation() <= self.budget();
+        made == 0 || (made < MOST_CONFIRMATIONS && left)
+    }
+
     /// What is to be measured next; `None` when the search is over. The same until it is observed.
     pub fn next(&self) -> Option<Probe> {
         if let Some(&place) = self.design.iter().find(|place| !self.is_probed(**place))
@@ -153,10 +177,7 @@ impl Search {
         if is_kept && !self.is_outdone(&field) {
             return None;
         }
-        let made = self.confirmations().count();
-        let may = made == 0
-            || (made < MOST_CONFIRMATIONS && self.spent() + self.confirmation() <= self.budget());
-        let place = may.then(|| self.pick(&field)).flatten()?;
+        let place = self.may_confirm().then(|| self.pick(&field)).flatten()?;
         Some(self.probe(place, self.confirmation(), Purpose::Confirm))
     }
 
@@ -202,6 +223,7 @@ impl Search {
             why,
             spent: self.spent(),
             exhaustive: self.exhaustive(),
+            may_confirm: self.may_confirm(),
             model,
         }
     }
@@ -238,7 +260,7 @@ impl Search {
     /// Exchanges left for probes; there is always one confirmation set aside.
     fn left(&self) -> u64 {
         let reserve = self.confirmation().min(self.budget() * 2 / 5);
-        self.budget().saturating_sub(self.spent() + reserve)
+        self.budget().saturating_sub(self.counted() + reserve)
     }
 
     /// Exchanges of a first probe: so few that half of the effort reaches the next forty candidates, or

@@ -80,7 +80,7 @@ impl fmt::Display for Why {
             Why::SmallestSize => {
                 f.write_str("the smallest size allowed is best: larger sizes take longer")
             }
-            Why::InnerOptimum => f.write_str("no other size that was probed is better"),
+            Why::InnerOptimum => f.write_str("no other size that was probed is clearly better"),
         }
     }
 }

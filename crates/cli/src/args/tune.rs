@@ -87,9 +87,9 @@ pub struct TuneArgs {
     #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Streams", conflicts_with_all = EXCHANGES)]
     pub duration: Option<Duration>,
 
-    /// Length of the confirming run: a number of exchanges, or the duration of a stream [default: as
-    /// --count or --duration, or longer if a constraint needs it; if a constraint stays open that more
-    /// samples would decide, up to two new, longer runs within --budget, or of up to a minute].
+    /// Length of the confirming run: a number of exchanges, or the duration of a stream. By default as long
+    /// as --count or --duration, and longer if a constraint requires it. If it leaves a constraint open, up
+    /// to two longer runs follow, within --budget, or of up to a minute each.
     #[arg(long, value_name = "N|TIME", value_parser = values::effort)]
     pub confirm: Option<Effort>,
     /// Stop the search after TIME and confirm the best setting found so far. Longer confirmations must end

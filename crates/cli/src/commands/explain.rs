@@ -27,7 +27,7 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
             add_predictions(&mut splits, &models);
             predict(&mut models, args, false)?;
             if !args.json {
-                explained::exchange(&mut out, &file.plan, &splits)?;
+                explained::exchange(&mut out, &file.plan, &file.conditions, &splits)?;
             }
             let value = serde_json::json!({ "exchanges": splits, "models": models });
             (value, models, !file.plan.more_links.is_empty())

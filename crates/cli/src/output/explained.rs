@@ -3,9 +3,12 @@
 use super::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_explain::{ExchangeSplit, FlowSplit, StreamExplanation};
-use wiregauge_record::{Direction, Plan, StreamPlan};
+use wiregauge_record::{Calibration, Conditions, Direction, Plan, StreamPlan};
 use wiregauge_report::tables::Table;
-use wiregauge_report::units::TimeUnit;
+use wiregauge_report::units::{self, TimeUnit};
+
+/// Floors before and after a run that differ by more than this factor are those of two states of the host.
+const FLOORS: f64 = 2.0;
 
 /// A time in the table's unit, or a dash.
 fn shown(unit: TimeUnit, ns: Option<f64>) -> String {
@@ -132,6 +135,11 @@ fn name(flow: &FlowSplit, links: bool) -> String {
 
 fn notes(out: &mut impl Write, explained: &StreamExplanation) -> io::Result<()> {
     let flows = &explained.flows;
+    writeln!(
+        out,
+        "\napplication: wiregauge's measuring thread, from a completed transfer to the next submission; it \
+         generates the data OUT, and checks the data IN (unless --no-check)."
+    )?;
     let on_usb = flows
         .iter()
         .filter(|flow| flow.queued && flow.transfers > 0);
@@ -182,8 +190,21 @@ pub fn interrupt_note(out: &mut impl Write) -> io::Result<()> {
     )
 }
 
+fn exchange_link(split: &ExchangeSplit) -> String {
+    let together = match split.point.together {
+        true => "together",
+        false => "alone",
+    };
+    format!("{} {together}", split.point.link)
+}
+
 /// An exchange run.
-pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> io::Result<()> {
+pub fn exchange(
+    out: &mut impl Write,
+    plan: &Plan,
+    conditions: &Conditions,
+    splits: &[ExchangeSplit],
+) -> io::Result<()> {
     let unit = unit_of(splits.iter().filter_map(|split| split.rtt_ns));
     let links = !plan.more_links.is_empty();
     let mut columns = vec![];
@@ -212,17 +233,20 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
     ]);
     let mut table = Table::new(
         format!(
-            "Where the time of an exchange goes: means in {}, and % of {whole}",
-            unit.name()
+            "Where the time of an exchange goes: means in {}, and % of {whole}{}",
+            unit.name(),
+            match splits.iter().any(|split| split.host_ns.is_some()) {
+                true => "; host: p50 of the floor before the run",
+                false => "",
+            }
         ),
         &columns,
     );
     for split in splits {
         let point = split.point;
-        let together = if point.together { "together" } else { "alone" };
         let mut cells = Vec::new();
         if links {
-            cells.push(format!("{} {together}", point.link));
+            cells.push(exchange_link(split));
         }
         cells.extend([
             point.out_bytes.to_string(),
@@ -245,22 +269,56 @@ pub fn exchange(out: &mut impl Write, plan: &Plan, splits: &[ExchangeSplit]) -> 
     writeln!(out, "\n{HEADING}Bottleneck{RESET}")?;
     for split in splits {
         let (point, words) = (split.point, &split.words);
+        let link = match links {
+            true => format!("link {}: ", exchange_link(split)),
+            false => String::new(),
+        };
         writeln!(
             out,
-            "  OUT {} B, IN {} B, depth {}: {words}",
+            "  {link}OUT {} B, IN {} B, depth {}: {words}",
             point.out_bytes, point.in_bytes, point.depth
         )?;
     }
     match splits.iter().find_map(|split| split.floor.as_ref()) {
         Some(floor) => writeln!(
             out,
-            "\nhost: time of an exchange on this host without the device ({floor}, p50 before the run). \
-             wire and waiting: the rest, bytes on the wire, drivers, waiting behind other exchanges."
+            "\nhost: time of an exchange on this host without the device ({floor}, p50 before the run), whatever \
+             the sizes of a point, at most RTT - device. wire and waiting: the rest, bytes on the wire, drivers, \
+             waiting behind other exchanges."
         ),
         None => writeln!(
             out,
             "\n{CAUTION}note:{RESET} this run has no calibration (--no-calibration), so wire and waiting include the \
              time of the host"
         ),
+    }?;
+    let p50 = |calibration: &Calibration| Some(calibration.floors.last()?.rtt.p50.value);
+    let before = conditions.before.as_ref().and_then(p50);
+    let after = conditions.after.as_ref().and_then(p50);
+    let Some((before, after)) = before.zip(after).filter(|&(a, b)| differ(a, b)) else {
+        return Ok(());
+    };
+    writeln!(
+        out,
+        "{CAUTION}note:{RESET} the floor was {} before the run and {} after it: the split between host and wire and \
+         waiting is uncertain. Measure again on a quieter host",
+        units::time(before),
+        units::time(after)
+    )
+}
+
+/// True of floors that are so far apart that the host was not the same all the time.
+fn differ(before: f64, after: f64) -> bool {
+    after > FLOORS * before || before > FLOORS * after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floors_differ_if_one_is_more_than_twice_the_other() {
+        assert!(differ(10.0, 21.0) && differ(21.0, 10.0));
+        assert!(!differ(10.0, 20.0) && !differ(20.0, 10.0));
     }
 }

@@ -27,12 +27,23 @@ pub fn print(out: &mut impl Write, models: &[Modelled], links: bool) -> io::Resu
         writeln!(out, "\n{HEADING}Link model{name}{RESET}")?;
         let limit = modelled.limit_bytes_s;
         write!(out, "{}", numbers(&figures, stream, limit).text())?;
+        if figures.slowest.is_some() {
+            writeln!(
+                out,
+                "  slowest stage: the one of host, wire and device that takes longest; it limits at high {}",
+                if stream { "queues" } else { "depths" }
+            )?;
+        }
         for words in &modelled.words {
             writeln!(out, "  - {words}")?;
         }
         let (title, table) = residuals(&figures, stream);
         writeln!(out, "\n{HEADING}{title}{name}{RESET}")?;
         write!(out, "{}", table.text())?;
+        writeln!(
+            out,
+            "  cross-validated: the error at a point of the model fitted to the other points"
+        )?;
     }
     Ok(())
 }
@@ -58,7 +69,7 @@ pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::
             ],
         };
         columns.extend(rate_columns.iter().map(String::as_str));
-        columns.push("band");
+        columns.push("coverage");
         let mut table = Table::new("", &columns);
         for predicted in all {
             let (at, trt) = (predicted.at, &predicted.trt_ns);
@@ -97,6 +108,13 @@ pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::
             unit.name()
         )?;
         write!(out, "{}", table.text())?;
+        if modelled.is_doubtful() {
+            writeln!(
+                out,
+                "  {CAUTION}note:{RESET} the model does not fit this link, or rests on too few points (see above): \
+                 measure the setting instead of relying on this prediction"
+            )?;
+        }
         let mut hows: Vec<&How> = Vec::new();
         for predicted in all {
             if !hows.contains(&&predicted.trt_ns.how) {
@@ -115,8 +133,8 @@ pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::
                 }
                 _ => writeln!(
                     out,
-                    "  interval: probability that it contains the measured value, for settings in the same \
-                     range and under the same conditions; {how}"
+                    "  coverage: the share of settings, in the same range and under the same conditions, whose \
+                     measured value lies between low and high; {how}"
                 )?,
             }
         }

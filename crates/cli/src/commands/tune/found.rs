@@ -4,12 +4,13 @@
 use super::longer;
 use super::taken::Taken;
 use super::task::{self, Kind, Task};
+use super::trade_offs::{Difference, Rival, Row, refutes};
 use crate::constraint::Constraint;
 use std::path::PathBuf;
 use std::time::Duration;
 use wiregauge_link::LinkError;
 use wiregauge_model::Figures;
-use wiregauge_record::{Carried, Figure, Part, Times, Unit};
+use wiregauge_record::{Carried, Direction, Figure, Part, Times, Unit};
 use wiregauge_report::figures::{Front, FrontMark};
 use wiregauge_report::units::{self, RateUnit};
 use wiregauge_stats::Estimate;
@@ -49,28 +50,6 @@ pub struct Failing {
     pub at: Candidate,
     /// What was said.
     pub error: String,
-}
-
-/// A setting that nothing else measured beats in both latency and throughput.
-pub struct Row {
-    /// The setting.
-    pub at: Candidate,
-    /// Mean time of one.
-    pub latency: Estimate,
-    /// Its 99th percentile.
-    pub latency_p99: Option<Estimate>,
-    /// Bytes a second, both ways.
-    pub rate: f64,
-    /// Exchanges (transfers) a second.
-    pub per_second: f64,
-    /// True of the choice.
-    pub is_best: bool,
-    /// True of the knee.
-    pub is_knee: bool,
-    /// Exchanges (transfers) behind the figures.
-    pub n: u64,
-    /// True if the figures are those of a confirming run, false if they are those of a search probe.
-    pub confirmed: bool,
 }
 
 /// All of it.
@@ -160,6 +139,33 @@ impl Found {
         })
     }
 
+    /// Why the objective of a confirmed setting has no interval, and the length of a run that is expected
+    /// to have one.
+    pub fn no_interval(&self) -> Option<String> {
+        let (figure, taken) = (self.task.figure, self.best_taken()?);
+        let best = self.advice.best.as_ref()?;
+        let open = best.objective.low.is_none() || best.objective.high.is_none();
+        if !open || is_exact(figure, &best.objective) {
+            return None;
+        }
+        let mut probes = self.advice.probes.iter().rev();
+        let (probe, _) =
+            probes.find(|(probe, _)| probe.at == best.at && probe.purpose == Purpose::Confirm)?;
+        let times = longer::to_bound(figure, taken);
+        let longer = match (&self.task.kind, times > 1.0 && times.is_finite()) {
+            (_, false) => String::new(),
+            (Kind::Exchanges(_), true) => {
+                let length = units::rounded_up(probe.exchanges as f64 * times);
+                format!(": use --confirm {length} or more")
+            }
+            (Kind::Stream(_), true) => ": use a longer --confirm".into(),
+        };
+        Some(format!(
+            "the confirming run does not support a 95 % interval of {figure} (too few independent samples, or \
+             drift){longer}"
+        ))
+    }
+
     /// Constraints with what was found of them.
     pub fn verdicts(&self) -> impl Iterator<Item = (&Constraint, &Verdict)> {
         let best = self.advice.best.iter();
@@ -183,7 +189,14 @@ impl Found {
     pub fn reasons(&self) -> Vec<String> {
         let model = self.advice.model.as_ref();
         let figures = model.map(|model| model.figures());
+        let rival = self.better_in_probe(&self.rows());
+        let refuted = |why: &Why| {
+            let best = self.advice.best.as_ref();
+            let both = rival.as_ref().zip(best);
+            both.is_some_and(|(rival, best)| refutes(rival, best.at, why))
+        };
         let words = |why: &Why| match (why, &figures) {
+            _ if refuted(why) => None,
             (Why::Saturated { .. } | Why::LatencyBound { .. }, Some(figures)) => {
                 let fits = figures.worst <= TRUSTED;
                 fits.then(|| format!("{}: {why}", label(figures)))
@@ -211,24 +224,91 @@ impl Found {
             .map(|(probe, taken)| (taken, probe.purpose == Purpose::Confirm))
     }
 
-    /// The setting of the front with the best objective, if that is not the chosen one; true if the 95 %
-    /// intervals of the two have values in common.
-    pub fn better_in_probe(&self, rows: &[Row]) -> Option<(Candidate, bool)> {
+    /// The setting of the front with the best objective, if that is not the chosen one. What violated a
+    /// constraint in its probe is none.
+    pub fn better_in_probe(&self, rows: &[Row]) -> Option<Rival> {
         let sign = match self.task.sense {
             Sense::Maximise => -1.0,
             Sense::Minimise => 1.0,
         };
         let objective = |row: &Row| task::of(self.task.figure, self.longest(&row.at)?.0);
         let chosen = objective(rows.iter().find(|row| row.is_best)?)?;
-        let (other, best) = rows
+        let (row, best) = rows
             .iter()
+            .filter(|row| self.keeps(&row.at))
             .filter_map(|row| Some((row, objective(row)?)))
             .min_by(|(_, a), (_, b)| (sign * a.value).total_cmp(&(sign * b.value)))?;
-        if sign * best.value >= sign * chosen.value {
-            return None;
+        (sign * best.value < sign * chosen.value).then(|| Rival {
+            at: row.at,
+            objective: best,
+            n: row.n,
+            difference: Difference::of(&best, &chosen),
+            confirmed: row.confirmed,
+        })
+    }
+
+    /// True if what was measured at a setting meets all constraints, certain or not.
+    fn keeps(&self, at: &Candidate) -> bool {
+        let Some((taken, _)) = self.longest(at) else {
+            return false;
+        };
+        let bounds = self.task.bounds();
+        let mut all = self.task.constraints.iter().zip(bounds);
+        all.all(|(constraint, bound)| {
+            let found = self.task.value(constraint, taken);
+            found.is_some_and(|found| bound.keeps(found.value))
+        })
+    }
+
+    /// The best measured value of the objective with each way to wait and to connect, where several were
+    /// searched: the setting, its value, the exchanges behind it, and whether it is confirmed.
+    pub fn methods(&self) -> Vec<(Candidate, Estimate, u64, bool)> {
+        let of_all = self.advice.probes.iter().map(|(probe, _)| probe.at);
+        let mut settings: Vec<Candidate> = Vec::new();
+        for at in of_all {
+            if !settings.contains(&at) {
+                settings.push(at);
+            }
         }
-        let below = |a: &Estimate, b: &Estimate| matches!((a.high, b.low), (Some(high), Some(low)) if high < low);
-        Some((other.at, !below(&best, &chosen) && !below(&chosen, &best)))
+        let mut best: Vec<(Candidate, Estimate, u64, bool)> = Vec::new();
+        for at in settings {
+            let Some((taken, confirmed)) = self.longest(&at) else {
+                continue;
+            };
+            let Some(value) = task::of(self.task.figure, taken) else {
+                continue;
+            };
+            let here = (at, value, taken.n(), confirmed);
+            let same = |other: &&mut (Candidate, Estimate, u64, bool)| {
+                (other.0.wait, other.0.connect) == (at.wait, at.connect)
+            };
+            match best.iter_mut().find(same) {
+                None => best.push(here),
+                Some(other) => {
+                    let is_better = self.task.sense.prefers(value.value, other.1.value);
+                    // The chosen setting stands for its own method.
+                    let chosen =
+                        |at: Candidate| self.advice.best.as_ref().is_some_and(|b| b.at == at);
+                    if chosen(at) || (is_better && !chosen(other.0)) {
+                        *other = here;
+                    }
+                }
+            }
+        }
+        best
+    }
+
+    /// The direction in which the objective counts bytes.
+    pub fn carried(&self) -> Carried {
+        match (self.task.figure, &self.task.kind) {
+            (Figure::Rate(carried), _) => carried,
+            (_, Kind::Stream(of)) => match of.direction {
+                Direction::In => Carried::In,
+                Direction::Out => Carried::Out,
+                Direction::Both => Carried::Both,
+            },
+            _ => Carried::Both,
+        }
     }
 
     /// The front, from the shortest latency on.
@@ -250,9 +330,10 @@ impl Found {
                 latency: task::of(mean, taken)?,
                 latency_p99: task::of(p99, taken),
                 rate: task::of(Figure::Rate(Carried::Both), taken)?.value,
+                carried: task::of(Figure::Rate(self.carried()), taken)?.value,
                 per_second: point.exchanges_per_second,
                 is_best: point.is_best,
-                is_knee: self.advice.knee == Some(point.at),
+                is_knee: false,
                 n: taken.n(),
                 confirmed,
             })
@@ -262,10 +343,14 @@ impl Found {
         rows.sort_by(|a, b| a.latency.value.total_cmp(&b.latency.value));
         let mut most = 0.0;
         rows.retain(|row| {
-            let is_more = row.rate > most;
-            most = row.rate.max(most);
-            is_more || row.is_best || row.is_knee
+            let is_more = row.carried > most;
+            most = row.carried.max(most);
+            is_more || row.is_best
         });
+        let knee = (rows.iter_mut()).max_by(|a, b| a.power().total_cmp(&b.power()));
+        if let Some(knee) = knee {
+            knee.is_knee = true;
+        }
         rows
     }
 
@@ -372,6 +457,9 @@ pub fn with_bounds(figure: Figure, found: &Estimate) -> String {
     if is_exact(figure, found) {
         return value;
     }
+    if found.low.is_none() && found.high.is_none() {
+        return format!("{value} (no 95 % interval)");
+    }
     let bound = |bound: Option<f64>| bound.map_or("?".into(), |b| shown(figure, b));
     let between = match (found.low, found.high) {
         (Some(_), Some(_)) => "to",
@@ -414,6 +502,17 @@ mod tests {
             Some("not proven: p99<20ms (measured 15.800 ms)")
         );
         assert_eq!(said(&[met], None), None);
+    }
+
+    #[test]
+    fn a_value_without_bounds_says_so() {
+        let found = Estimate {
+            value: 27.5e3,
+            low: None,
+            high: None,
+        };
+        let p99 = of_exchanges("p99<20ms").expect("a constraint").figure;
+        assert_eq!(with_bounds(p99, &found), "27.50 us (no 95 % interval)");
     }
 
     #[test]

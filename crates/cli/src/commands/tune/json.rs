@@ -19,7 +19,7 @@ pub fn of(found: &Found) -> Value {
         })
     });
     let rows = found.rows();
-    let row = |row: &super::found::Row| {
+    let row = |row: &super::trade_offs::Row| {
         let mut value = setting(task, &row.at);
         value["latency_ns"] = json!(row.latency);
         value["latency_p99_ns"] = json!(row.latency_p99);

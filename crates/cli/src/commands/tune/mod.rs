@@ -9,6 +9,7 @@ mod modelled;
 mod search;
 mod taken;
 mod task;
+mod trade_offs;
 mod usage;
 mod words;
 

@@ -189,8 +189,10 @@ impl Hunt<'_> {
             return Ok(None);
         }
         let mut search = self.new_search(self.task.confirm)?;
-        if self.task.confirm.is_none() && search.confirmation() < self.task.least_confirmation() {
-            search = self.new_search(Some(self.task.least_confirmation()))?;
+        // As documented: never shorter than --count (--duration), however small the space is.
+        let least = self.task.least_confirmation().max(self.task.effort);
+        if self.task.confirm.is_none() && search.confirmation() < least {
+            search = self.new_search(Some(least))?;
         }
         let allowed = search.budget() as f64;
         let mut state = State {

@@ -344,6 +344,14 @@ impl Task {
         flags
     }
 
+    /// What starts another program with the priority and on the processor of the search.
+    pub fn program_prefix(&self) -> Option<String> {
+        let priority = self.host.priority.map(|n| format!("chrt -f {n}"));
+        let pin = self.host.pin.map(|n| format!("taskset -c {n}"));
+        let words: Vec<String> = priority.into_iter().chain(pin).collect();
+        (!words.is_empty()).then(|| words.join(" "))
+    }
+
     /// The figure of what was taken; of a constraint with a way, of that alone.
     pub fn value(&self, constraint: &Constraint, taken: &Taken) -> Option<Estimate> {
         match (taken, constraint.way) {

@@ -15,6 +15,8 @@ pub struct Usage {
     pub python: String,
     /// A C program's calls.
     pub c: String,
+    /// What starts a program with the host settings of the search; `None` where there were none.
+    pub prefix: Option<String>,
     /// What `wg.open` takes beside the address.
     pub open: Value,
     /// What a device's `exchange_many`, or `read_stream` and `write_stream`, take.
@@ -58,7 +60,9 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
     flag("--depth", depth.to_string());
     let wait = at.wait.name();
     let c_wait = format!("WG_WAIT_{}", wait.to_uppercase());
-    if at.wait != Wait::Block {
+    // Where block was compared with others, it is part of the result.
+    let names_wait = at.wait != Wait::Block || task.space.wait.len() > 1;
+    if names_wait {
         flag("--wait", wait.into());
     }
     if at.connect == Connect::Each {
@@ -90,22 +94,37 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
         ),
     };
     let address = &task.address;
-    let py_wait = match at.wait {
-        Wait::Block => String::new(),
-        _ => format!(", wait=\"{wait}\""),
+    let py_wait = match names_wait {
+        false => String::new(),
+        true => format!(", wait=\"{wait}\""),
     };
     // A request without bytes of its own is a header: whatever the program has to say is longer.
     let (of, request) = match request {
         0 => (String::new(), "request_bytes".to_owned()),
-        _ => (format!("  # requests of {request} B"), request.to_string()),
+        _ => (format!("requests of {request} B"), request.to_string()),
+    };
+    let overhead = in_bytes as usize - reply.min(in_bytes as usize);
+    let replies = match protocol {
+        Protocol::Wiregauge if reply > 0 => {
+            format!("replies: {in_bytes} B less {overhead} B of header and check")
+        }
+        _ => String::new(),
+    };
+    let comment: Vec<String> = [of, replies]
+        .into_iter()
+        .filter(|s| !s.is_empty())
+        .collect();
+    let of = match comment.is_empty() {
+        true => String::new(),
+        false => format!("  # {}", comment.join("; ")),
     };
     let python = format!(
         "device = wg.open(\"{address}\"{framing}{py_wait})\n\
          replies = device.exchange_many(requests, depth={depth}, reply_bytes={reply}){of}"
     );
-    let set_wait = match at.wait {
-        Wait::Block => String::new(),
-        _ => format!("wg_options_wait(options, {c_wait}); "),
+    let set_wait = match names_wait {
+        false => String::new(),
+        true => format!("wg_options_wait(options, {c_wait}); "),
     };
     let c = format!(
         "{c_framing}{set_wait}wg_open(\"{address}\", options, &device);\n\
@@ -113,13 +132,14 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
          &answered);"
     );
     let mut open = opened(task);
-    if at.wait != Wait::Block {
+    if names_wait {
         open.insert("wait".into(), wait.into());
     }
     Usage {
         command,
         python,
         c,
+        prefix: task.program_prefix(),
         open: open.into(),
         call: json!({ "depth": depth, "reply_bytes": reply }),
     }
@@ -159,6 +179,7 @@ fn of_stream(task: &Task, direction: Direction, at: &Candidate) -> Usage {
         command,
         python: format!("device = wg.open(\"{address}\")\n{python}"),
         c: format!("wg_open(\"{address}\", options, &device);\n{c}"),
+        prefix: task.program_prefix(),
         open: opened(task).into(),
         call: json!({ "transfer": transfer, "queue": queue }),
     }

@@ -1,13 +1,14 @@
 //! What was found, for people: the setting in one line, then what proves it, what else there is, why
 //! it is so, what it cost to find out, and how to use it.
 
-use super::found::{Ended, Found, Row, is_exact, shown, significant, with_bounds};
+use super::found::{Ended, Found, is_exact, shown, significant, with_bounds};
 use super::modelled;
 use super::task::Kind;
+use super::trade_offs::{Difference, Row};
 use super::usage;
 use crate::output::style::{CAUTION, HEADING, RESET, TYPE};
 use std::io::{self, Write};
-use wiregauge_record::Figure;
+use wiregauge_record::{Carried, Figure};
 use wiregauge_report::tables::{Table, command_line};
 use wiregauge_report::units::{self, RateUnit, TimeUnit};
 use wiregauge_stats::Estimate;
@@ -16,9 +17,14 @@ use wiregauge_tune::{Choice, Kept, Sense};
 /// Rows of a front that are printed; the others are in the JSON.
 const ROWS: usize = 12;
 
-/// What a row of the search is worth beside a confirmed one.
-const PROBES: &str = "Only confirmed rows are claims. Search rows are probes, most of them short: their rates \
-                      scatter, and may exceed the limit of the link.";
+/// What a row of a probe is worth beside a confirmed one.
+const PROBES: &str = "A probe is a short measurement of the search: its figures scatter, and may exceed the limit of \
+                      the link. Only confirmed rows are claims.";
+const KNEE: &str = "knee: the highest ratio of throughput to latency";
+const BEATEN: &str = "beaten by a probe: another row has a shorter latency and a higher throughput, unconfirmed";
+
+/// A sweep that would have cost less than this factor more is not worth a sentence.
+const WORTH_SAYING: f64 = 1.2;
 
 /// Prints it.
 pub fn tell(out: &mut dyn Write, found: &Found, quiet: bool, kept: bool) -> io::Result<()> {
@@ -27,10 +33,14 @@ pub fn tell(out: &mut dyn Write, found: &Found, quiet: bool, kept: bool) -> io::
     };
     headline(out, found, best)?;
     print(out, &proof(found, best))?;
+    if let Some(text) = found.no_interval() {
+        writeln!(out, "{CAUTION}note:{RESET} {text}")?;
+    }
     let rows = found.rows();
     if rows.len() > 1 {
         front(out, found, &rows)?;
     }
+    methods(out, found)?;
     if !quiet {
         why(out, found)?;
     }
@@ -159,16 +169,20 @@ fn proof(found: &Found, best: &Choice) -> Table {
 fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
     let shown = thinned(rows);
     let time = TimeUnit::fitting(rows[rows.len() / 2].latency.value);
-    let fastest = rows.iter().map(|row| row.rate).fold(0.0, f64::max);
+    let fastest = rows.iter().map(|row| row.carried).fold(0.0, f64::max);
     let speed = RateUnit::fitting(fastest);
     let (what, second) = match found.task.kind {
         Kind::Exchanges(_) => ("RTT", "exchanges/s"),
         Kind::Stream(_) => ("transfer time", "transfers/s"),
     };
     let title = format!(
-        "Best measured trade-offs of latency and throughput, and the chosen setting; {what} in {}, throughput in \
-         both directions",
-        time.name()
+        "Best measured trade-offs of latency and throughput, and the chosen setting; {what} in {}, throughput {}",
+        time.name(),
+        match found.carried() {
+            Carried::In => "IN",
+            Carried::Out => "OUT",
+            Carried::Both => "in both directions",
+        }
     );
     let columns = [
         "setting",
@@ -177,13 +191,14 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
         speed.name(),
         second,
         "n",
-        "status",
-        "",
+        "measured by",
+        "note",
     ];
     let mut table = Table::new(title, &columns);
     for row in &shown {
         let mark = match (row.is_best, row.is_knee) {
             (true, true) => "chosen, knee",
+            (true, false) if row.is_beaten(rows) => "chosen, beaten by a probe",
             (true, false) => "chosen",
             (false, true) => "knee",
             (false, false) => "",
@@ -193,10 +208,15 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
             time.show(row.latency.value),
             row.latency_p99
                 .map_or("-".into(), |p99| time.show(p99.value)),
-            speed.show(row.rate),
+            speed.show(row.carried),
             significant(row.per_second),
             units::grouped(row.n),
-            if row.confirmed { "confirmed" } else { "search" }.into(),
+            if row.confirmed {
+                "confirmation"
+            } else {
+                "probe"
+            }
+            .into(),
             mark.into(),
         ]);
     }
@@ -205,25 +225,82 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
         let more = rows.len() - shown.len();
         writeln!(out, "  ({more} more with --json)")?;
     }
+    writeln!(out, "  {KNEE}")?;
+    if shown.iter().any(|row| row.is_best && row.is_beaten(rows)) {
+        writeln!(out, "  {BEATEN}")?;
+    }
     if shown.iter().any(|row| !row.confirmed) {
         writeln!(out, "  {PROBES}")?;
     }
-    // With constraints, a setting with a better objective may violate one.
-    let better = found.better_in_probe(rows);
-    let Some((other, alike)) = better.filter(|_| found.task.constraints.is_empty()) else {
-        return Ok(());
-    };
-    let (figure, other) = (found.task.figure, found.task.name(&other));
-    match alike {
-        true => writeln!(
-            out,
-            "  Within the 95 % intervals of their probes, the chosen setting and {other} do not differ in {figure}."
-        ),
-        false => writeln!(
-            out,
-            "  {other} had a better {figure} in its probe; a probe is short and not confirmed by a new run."
-        ),
+    match rival(found, rows) {
+        Some(text) => writeln!(out, "  {text}"),
+        None => Ok(()),
     }
+}
+
+/// What was better than the chosen setting when it was probed, and why it was not chosen.
+fn rival(found: &Found, rows: &[Row]) -> Option<String> {
+    let rival = found.better_in_probe(rows)?;
+    let (figure, name) = (found.task.figure, found.task.name(&rival.at));
+    let value = shown(figure, rival.objective.value);
+    if rival.difference == Difference::NotSignificant {
+        return Some(format!(
+            "{name} had a better {figure} ({value}); the 95 % intervals overlap, so it may not differ from the chosen \
+             setting."
+        ));
+    }
+    let unsure = match rival.difference {
+        Difference::Unknown => " without a 95 % interval",
+        _ => "",
+    };
+    let why = match (rival.confirmed, found.advice.may_confirm) {
+        (true, _) => "its confirming run did not prove all constraints",
+        (false, true) => "all probes together do not show that it is better",
+        (false, false) => {
+            "the search had no effort left for another confirming run. Use a larger --count or --duration"
+        }
+    };
+    Some(format!(
+        "{name} had a better {figure} in a probe ({value}, n {}){unsure}, but was not chosen: {why}.",
+        units::grouped(rival.n)
+    ))
+}
+
+/// The best of each way to wait and to connect, where several were searched.
+fn methods(out: &mut dyn Write, found: &Found) -> io::Result<()> {
+    let methods = found.methods();
+    if methods.len() < 2 {
+        return Ok(());
+    }
+    let figure = found.task.figure;
+    let space = &found.task.space;
+    let what = match (space.wait.len() > 1, space.connect.len() > 1) {
+        (true, true) => "--wait and --connect",
+        (false, true) => "--connect",
+        _ => "--wait",
+    };
+    let aside = match found.task.constraints.is_empty() {
+        true => "",
+        false => ", whether it meets the constraints or not",
+    };
+    let title = format!("Best measured {figure} with each {what}{aside}");
+    let heads = ["setting", "measured", "95 % from", "to", "n", "measured by"];
+    let mut table = Table::new(title, &heads);
+    for (at, value, n, confirmed) in methods {
+        let bound = |bound: Option<f64>| match is_exact(figure, &value) {
+            true => "-".into(),
+            false => bound.map_or("?".into(), |bound| shown(figure, bound)),
+        };
+        table.row(vec![
+            found.task.name(&at),
+            shown(figure, value.value),
+            bound(value.low),
+            bound(value.high),
+            units::grouped(n),
+            if confirmed { "confirmation" } else { "probe" }.into(),
+        ]);
+    }
+    print(out, &table)
 }
 
 /// The ends, what is marked, and of the others as many as fit, evenly.
@@ -291,19 +368,31 @@ fn aside(out: &mut dyn Write, found: &Found) -> io::Result<()> {
 fn cost(out: &mut dyn Write, found: &Found) -> io::Result<()> {
     let advice = &found.advice;
     let times = advice.exhaustive as f64 / advice.spent.max(1) as f64;
-    let fewer = match found.task.kind {
-        _ if times <= 1.0 => String::new(),
-        Kind::Exchanges(_) => format!(" ({times:.1} x fewer)"),
-        Kind::Stream(_) => format!(" ({times:.1} x less time)"),
+    let (flag, all) = match found.task.kind {
+        Kind::Exchanges(_) => ("--count", effort(found, advice.exhaustive)),
+        Kind::Stream(_) => ("--duration", effort(found, advice.exhaustive)),
     };
-    let probes = advice.probes.len();
-    writeln!(
-        out,
-        "\n{probes} probes in {}: {} in total{fewer}; an exhaustive search: {}",
+    let sweep = match times >= WORTH_SAYING {
+        true => {
+            format!(" A sweep of all settings with this {flag}: {all}, {times:.1} times as much.")
+        }
+        false => String::new(),
+    };
+    let (took, spent) = (
         units::time(found.took.as_secs_f64() * 1e9),
         effort(found, advice.spent),
-        effort(found, advice.exhaustive),
-    )
+    );
+    let measurements = advice.probes.len();
+    match found.task.kind {
+        Kind::Exchanges(_) => writeln!(
+            out,
+            "\nThe search took {took}: {measurements} measurements, {spent}.{sweep}"
+        ),
+        Kind::Stream(_) => writeln!(
+            out,
+            "\nThe search took {took}: {measurements} measurements, {spent} of streaming.{sweep}"
+        ),
+    }
 }
 
 fn to_use(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()> {
@@ -318,5 +407,12 @@ fn to_use(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()> {
     };
     lines("measure", &command_line(&usage.command))?;
     lines("Python", &usage.python)?;
-    lines("C", &usage.c)
+    lines("C", &usage.c)?;
+    match &usage.prefix {
+        Some(prefix) => lines(
+            "start",
+            &format!("{prefix} PROGRAM  # the host settings of this search"),
+        ),
+        None => Ok(()),
+    }
 }

@@ -183,12 +183,16 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
         ExchangeVerdict::DeviceBusy { .. } => {
             "the device limits: it needs nearly the whole TRT".into()
         }
+        ExchangeVerdict::Outlier { .. } => {
+            "slower than smaller and larger depths: measure again".into()
+        }
         ExchangeVerdict::OneAtATime { try_depth, .. } => match try_depth {
             Some(_) => "one exchange at a time: a higher --depth may be faster".into(),
             None => "the device allows only one exchange at a time".into(),
         },
-        ExchangeVerdict::Connection { share } => {
-            format!("opening the link takes {} of each exchange", part(*share))
+        ExchangeVerdict::Connection { share, larger } => {
+            let (name, share) = larger.unwrap_or(("opening the link", *share));
+            format!("{name} takes {} of each exchange", part(share))
         }
         ExchangeVerdict::HostBehind { achieved, depth } => {
             format!("the host limits: depth {achieved:.1} of {depth} achieved")
@@ -231,6 +235,9 @@ fn fastest(points: &[PointSummary]) -> Vec<String> {
     let depths = points.iter().filter(same);
     let depths = depths.map(|p| (p.point.depth, p.throughput.exchanges_s));
     let saturation = saturation("depth", depths.collect());
+    // The depth at which others saturate may be another one.
+    let at = if one_size { "" } else { " at this size" };
+    let saturation = saturation.map(|text| text + at);
     // Near the limit, a higher depth has little to gain.
     let mut limits = points.iter().filter_map(|p| p.limit.as_ref());
     let near = limits.any(|limit| limit.used >= NEAR_LIMIT);
