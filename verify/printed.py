@@ -332,6 +332,12 @@ def _tested(checks: Checks, run: dict, text: str, where: str) -> None:
         }
         for head, (value, scale) in cells.items():
             check_cell(checks, found[0].column(head)[at], value, scale, head, where)
+        cell = found[0].column("stalls/min (95 %)")[at]
+        stalls, minutes = point["overruns"] + point["underruns"], point["elapsed_ns"] / 60e9
+        counted = cell.partition(" (")[0] if stalls else ""
+        checks.equal(not cell.startswith("<"), stalls > 0, "table: stalls a minute", where)
+        if counted:
+            check_cell(checks, counted, stalls / minutes, 1, "stalls a minute", where)
 
 
 def check_loop(checks: Checks, run: dict, text: str, where: str) -> None:

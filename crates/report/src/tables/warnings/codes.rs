@@ -174,7 +174,7 @@ codes! {
         "Use a larger --ring, --priority, or a lower --rate.";
     PreloadTooShort "W41": "The requested preload was too short.",
         "The output starved, or input was lost.",
-        "The table has the lowest latency of this run; --find tests preloads until one has no stall.";
+        "Use a longer --preload, or --find, which tests preloads until one has no stall.";
     PreloadNotHeld "W42": "A tested preload was too short, and a longer one had no stall.",
         "A longer delay occurred than in the run before.",
         "Use longer runs (--duration, --hold), and rely on the confidence bound, not on one run.";
