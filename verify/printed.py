@@ -305,13 +305,16 @@ def _buffers(checks: Checks, rows, text: str, where: str) -> None:
         return
     same = bool(found) and len(found[0].rows) == len(needs)
     checks.that(same, "table: buffers", f"{where}: {len(needs)} expected")
-    for at, need in enumerate(needs if same else []):
-        cell = found[0].column("worst")[at]
+    heads = found[0].heads if same else []
+    for_loss = next((head for head in heads if head.startswith("buffer for loss ")), "")
+    checks.that(not same or bool(for_loss), "table: buffers", f"{where}: {heads}")
+    for at, need in enumerate(needs if for_loss else []):
+        cell = found[0].column("largest backlog")[at]
         if need["sustained"]:
             check_cell(checks, cell, need["worst_bytes"], 1, "worst backlog", where)
         else:
             checks.that(cell == "link too slow", "table: worst backlog", f"{where}: {cell}")
-        mark = found[0].column("for this loss")[at].startswith("~")
+        mark = found[0].column(for_loss)[at].startswith("~")
         marked = need["sustained"] and need["extrapolated"]
         checks.that(mark == marked, "table: mark of an extrapolation", f"{where}: {need}")
 
