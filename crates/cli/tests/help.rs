@@ -116,7 +116,10 @@ fn the_examples_of_the_commands_that_measure_and_serve_are_ones_that_the_program
 fn examples_are_not_wrapped_so_that_they_can_be_pasted() {
     let desk = Desk::new();
     for command in COMMANDS {
-        let help = desk.wiregauge(&format!("help {command}")).assert().success();
+        let help = desk
+            .wiregauge(&format!("help {command}"))
+            .assert()
+            .success();
         let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
         let examples = help.split("\nExamples:\n").nth(1).unwrap_or_default();
         let examples = examples.replace("\\\n", " ");

@@ -300,7 +300,11 @@ impl Kind {
     pub fn name(&self) -> String {
         match self {
             Kind::Usb(e) => {
-                let unit = if speed(e) == e.speed.name() { " speed" } else { "" };
+                let unit = if speed(e) == e.speed.name() {
+                    " speed"
+                } else {
+                    ""
+                };
                 let transfer = e.transfer.name();
                 format!("{}{unit}, {transfer}, {} B", speed(e), e.packet_bytes)
             }

@@ -263,10 +263,7 @@ mod tests {
             brief.finding,
             "the preload of 4,000 B is too short (4,578 stalls); try --find"
         );
-        let brief = of_loop(&[
-            point(0, Aim::Hold, 2.5, 4_578),
-            point(1, Aim::Hold, 2.5, 1),
-        ]);
+        let brief = of_loop(&[point(0, Aim::Hold, 2.5, 4_578), point(1, Aim::Hold, 2.5, 1)]);
         assert_eq!(brief.finding, "all 2 tested preloads had stalls");
     }
 
