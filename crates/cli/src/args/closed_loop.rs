@@ -37,7 +37,8 @@ Examples:
 
 Terms: the preload is the number of bytes of silence that the output starts with; it is
 the latency of the loop. A block (--notify) is what the device hands over at once. A
-stall is an overrun (input lost) or an underrun (output starved).
+stall is an overrun (input lost) or an underrun (output starved). The duty is the share of
+the time that processing takes.
 Sizes: 64k is 65,536 bytes; lists as 16k,64k or 4k..256k (doubling). Rates are samples/s
 of each channel, 16 bits each.";
 

@@ -127,7 +127,7 @@ pub(super) fn needed(points: &[&LoopSummary]) -> Table {
     );
     let title = "Lowest latency without a stall (overrun or underrun) in this run; buffer: the preload of that \
                  latency in whole blocks of notify B; floor: the same without processing, one block plus the \
-                 longest delay by the host; duty: share of the time that processing takes";
+                 longest delay by the host";
     let mut table = Table::new(title, &columns);
     for point in points {
         let mut cells = point_cells(points, &point.point);
