@@ -305,13 +305,16 @@ def _buffers(checks: Checks, rows, text: str, where: str) -> None:
         return
     same = bool(found) and len(found[0].rows) == len(needs)
     checks.that(same, "table: buffers", f"{where}: {len(needs)} expected")
-    for at, need in enumerate(needs if same else []):
-        cell = found[0].column("worst")[at]
+    heads = found[0].heads if same else []
+    for_loss = next((head for head in heads if head.startswith("buffer for loss ")), "")
+    checks.that(not same or bool(for_loss), "table: buffers", f"{where}: {heads}")
+    for at, need in enumerate(needs if for_loss else []):
+        cell = found[0].column("largest backlog")[at]
         if need["sustained"]:
             check_cell(checks, cell, need["worst_bytes"], 1, "worst backlog", where)
         else:
             checks.that(cell == "link too slow", "table: worst backlog", f"{where}: {cell}")
-        mark = found[0].column("for this loss")[at].startswith("~")
+        mark = found[0].column(for_loss)[at].startswith("~")
         marked = need["sustained"] and need["extrapolated"]
         checks.that(mark == marked, "table: mark of an extrapolation", f"{where}: {need}")
 
@@ -332,6 +335,12 @@ def _tested(checks: Checks, run: dict, text: str, where: str) -> None:
         }
         for head, (value, scale) in cells.items():
             check_cell(checks, found[0].column(head)[at], value, scale, head, where)
+        cell = found[0].column("stalls/min (95 %)")[at]
+        stalls, minutes = point["overruns"] + point["underruns"], point["elapsed_ns"] / 60e9
+        counted = cell.partition(" (")[0] if stalls else ""
+        checks.equal(not cell.startswith("<"), stalls > 0, "table: stalls a minute", where)
+        if counted:
+            check_cell(checks, counted, stalls / minutes, 1, "stalls a minute", where)
 
 
 def check_loop(checks: Checks, run: dict, text: str, where: str) -> None:

@@ -87,6 +87,17 @@ fn an_address_that_lacks_something_is_answered_with_what_it_lacks() {
 }
 
 #[test]
+fn a_baud_rate_requires_a_serial_line() {
+    let desk = Desk::new();
+    for command in ["exchange", "stream", "tune --minimise trt"] {
+        desk.wiregauge(&format!("{command} tcp://127.0.0.1:9 --baud 9600"))
+            .assert()
+            .code(2)
+            .stderr(contains("--baud requires a serial line").and(contains("tcp://127.0.0.1:9")));
+    }
+}
+
+#[test]
 fn a_refused_connection_is_asked_whether_the_responder_runs() {
     let desk = Desk::new();
     let port = free_port();

@@ -90,6 +90,8 @@ fn the_examples_of_the_commands_that_measure_and_serve_are_ones_that_the_program
             .assert()
             .success();
         let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+        // As the shell reads them.
+        let help = help.replace("\\\n", " ");
         let begin = format!("wiregauge {command} ");
         for line in help
             .lines()
@@ -108,6 +110,27 @@ fn the_examples_of_the_commands_that_measure_and_serve_are_ones_that_the_program
         }
     }
     assert!(read >= 15, "only {read} examples found");
+}
+
+#[test]
+fn examples_are_not_wrapped_so_that_they_can_be_pasted() {
+    let desk = Desk::new();
+    for command in COMMANDS {
+        let help = desk
+            .wiregauge(&format!("help {command}"))
+            .assert()
+            .success();
+        let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+        let examples = help.split("\nExamples:\n").nth(1).unwrap_or_default();
+        let examples = examples.replace("\\\n", " ");
+        for line in examples.lines().filter(|line| line.starts_with("  ")) {
+            let line = line.trim_start();
+            assert!(
+                line.starts_with('#') || line.contains("wiregauge "),
+                "{command}: `{line}` is the rest of a wrapped line"
+            );
+        }
+    }
 }
 
 #[test]

@@ -155,6 +155,7 @@ fn what_a_speed_forbids_is_refused_with_what_it_allows() {
         ("udp --out 65508 --in 1", "1 to 65507 B"),
         ("tcp --mtu 67", "68 to 65535"),
         ("tcp --rate ten", "such as 10M"),
+        ("tcp --rate 10", "10 bit/s, below 1 Mbit/s"),
         ("spi", "possible values: usb, uart, tcp, udp"),
     ] {
         let desk = Desk::new();

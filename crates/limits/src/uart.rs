@@ -169,12 +169,12 @@ impl Uart {
             raw_bytes_s: baud / 8.0,
             shared: false,
             formula: format!(
-                "{} baud / {bits} bits a byte = {} B/s",
+                "{} baud / {bits} bits on the line per byte = {} B/s",
                 grouped(baud),
                 grouped(bytes_s)
             ),
             source: format!(
-                "UART at {} baud, {}: {bits} bits a byte",
+                "UART at {} baud, {}: {bits} bits on the line per byte",
                 self.baud, self.framing
             ),
             notes,

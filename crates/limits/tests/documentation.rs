@@ -105,7 +105,7 @@ fn by_packet() -> String {
 
 fn ethernet() -> String {
     let head = [
-        "over",
+        "protocol",
         "MTU",
         "message, B",
         "10 Mbit/s: B/s",

@@ -72,6 +72,7 @@ fn check_shape(plan: &LoopPlan) -> Result<(), LinkError> {
     }
     for point in &plan.points {
         check_point(plan, point)?;
+        check_time(plan, point)?;
         check_path(plan, point.path)?;
     }
     Ok(())
@@ -185,6 +186,23 @@ fn check_point(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
     Err(refuse(plan, format!("{point}: {said}"), hint))
 }
 
+/// Refuses a point in whose time not one block arrives: its run would only wait.
+fn check_time(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
+    let period_ns = point.period_ns();
+    if period_ns <= plan.duration_ns as f64 {
+        return Ok(());
+    }
+    let said = format!(
+        "{point}: one block of {} B takes {:.1} s at {} samples/s, longer than the duration of {:.1} s",
+        point.notify_bytes,
+        period_ns / 1e9,
+        point.rate_hz,
+        plan.duration_ns as f64 / 1e9
+    );
+    let hint = "use a smaller --notify, a higher --rate (such as 10M) or a longer --duration";
+    Err(refuse(plan, said, hint))
+}
+
 /// Refuses rings that would not fit in so many free bytes. Points are measured one after another: the
 /// largest counts.
 fn check_room(plan: &LoopPlan, available_bytes: u64) -> Result<(), LinkError> {
@@ -281,6 +299,16 @@ mod tests {
         let point = &mut tightest.points[0];
         (point.ring_bytes, point.preload_bytes) = (8_192, 8_192);
         check(&tightest).unwrap();
+    }
+
+    #[test]
+    fn a_block_longer_than_the_run_is_refused() {
+        let text = refused_point(|p| p.rate_hz = 10);
+        assert!(text.contains("takes 102.4 s at 10 samples/s"), "{text}");
+        assert!(text.contains("duration of 1.0 s"), "{text}");
+        let mut longest = plan();
+        longest.points[0].rate_hz = 1_024;
+        check(&longest).unwrap();
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use crate::common;
 
-use common::{Random, exchange_run, plan};
+use common::{Random, exchange_run, plan, stream_plan, stream_point, stream_run};
 use wiregauge_record::{
-    BusLimit, Ending, Limit, Phase, Plan, Point, PointSummary, Protocol, ResourceUse, Sample,
-    Schedule, Status, Summariser, Surplus,
+    BusLimit, Direction, Ending, Limit, Phase, Plan, Point, PointSummary, Protocol, ResourceUse,
+    Sample, Schedule, Status, Summariser, Surplus, Transfer,
 };
 use wiregauge_report::tables;
 use wiregauge_run::{AnyRun, RunFile};
@@ -432,4 +432,43 @@ fn near_the_limit_the_finding_says_nothing_of_higher_depths() {
         both.contains("saturated at depth 1; 95 % of the limit"),
         "{both}"
     );
+}
+
+/// Transfers of which the second half takes twice as long, and their number.
+fn slower_in_the_end(n: u64) -> impl Iterator<Item = Transfer> {
+    let mut at_ns = 0;
+    (0..n).map(move |sequence| {
+        let submit_ns = at_ns;
+        at_ns += if sequence < n / 2 { 50_000 } else { 100_000 };
+        Transfer {
+            sequence,
+            submit_ns,
+            complete_ns: at_ns,
+            bytes: 512,
+            pending: 1,
+            phase: match sequence {
+                0 => Phase::First,
+                _ => Phase::Measured,
+            },
+            ..Transfer::default()
+        }
+    })
+}
+
+#[test]
+fn a_rate_without_an_interval_has_the_reason_that_is_true_of_it() {
+    let of = |n| {
+        let home = tempfile::tempdir().expect("a directory");
+        let plan = stream_plan(vec![stream_point(0, Direction::In)]);
+        let run = stream_run(&home.path().join("run"), &plan, |_| slower_in_the_end(n));
+        let warnings = tables::of(&run, false).warnings;
+        let texts: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        texts.join("\n")
+    };
+    let drifting = of(25_000);
+    assert!(drifting.contains("drifts or changes slowly"), "{drifting}");
+    assert!(!drifting.contains("too short"), "{drifting}");
+    let short = of(1_000);
+    assert!(short.contains("too short for an interval"), "{short}");
+    assert!(!short.contains("drifts"), "{short}");
 }

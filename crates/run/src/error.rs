@@ -124,7 +124,7 @@ pub enum RunError {
     /// The bytes of the answers were not kept.
     #[error(
         "cannot export the data of {path}: the run did not store the bytes of its answers. Measure again with \
-         --keep-data, or export without data"
+         --keep-data, or export without --data"
     )]
     NoData {
         /// The run directory.

@@ -79,9 +79,16 @@ impl RunKind for Exchange {
         )?;
         microseconds(text, s.rtt_ns)?;
         write!(text, ",{},{},{}", s.bytes_out, s.bytes_in, s.status.name())?;
-        for ns in [s.start_ns, s.intended_ns, s.connect_ns, s.access_ns] {
+        for ns in [s.start_ns, s.intended_ns] {
             text.push(b',');
             microseconds(text, ns)?;
+        }
+        // Measured only where each exchange opens a link of its own.
+        for ns in [s.connect_ns, s.access_ns] {
+            text.push(b',');
+            if ns > 0 {
+                microseconds(text, ns)?;
+            }
         }
         let together = u8::from(point.together);
         let ticks = (s.device_rx_ticks, s.device_tx_ticks);

@@ -62,9 +62,9 @@ fn csv_has_one_row_for_each_exchange() {
     assert_eq!(write_csv(&run, &mut text, true).unwrap(), 3);
     let expected = "\
 point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,status,start_us,intended_us,connect_us,access_us,outstanding,link,together,device_rx_ticks,device_tx_ticks,data_hex
-0,2,0,first,45.000,16,100,ok,0.000,0.000,0.000,0.000,1,0,0,0,0,00abff
+0,2,0,first,45.000,16,100,ok,0.000,0.000,,,1,0,0,0,0,00abff
 0,2,1,measured,18446744073709551.615,16,0,lost,1000.999,1000.000,0.007,1.000,4,0,0,18446744073709551615,3,
-1,2,5,measured,45.369,16,100,ok,250.369,250.369,0.000,0.000,1,0,0,0,0,00abff
+1,2,5,measured,45.369,16,100,ok,250.369,250.369,,,1,0,0,0,0,00abff
 ";
     assert_eq!(String::from_utf8(text).unwrap(), expected);
     let mut short = Vec::new();

@@ -18,13 +18,16 @@ Examples:
   wiregauge loop virtual --rate 125M --channels 1 --notify 64k --hold 60s
 
   # several rates, block sizes and stages, next to published figures
-  wiregauge loop virtual --rate 62.5M,125M,250M,500M --notify 4k..256k --process copy,fir:64
+  wiregauge loop virtual --rate 62.5M,125M,250M,500M --notify 4k..256k \\
+    --process copy,fir:64
 
   # on a GPU over several paths, and on the CPU
-  wiregauge loop virtual --rate 125M --notify 64k..1M --gpu=cpu,pinned,graph,mapped,persistent
+  wiregauge loop virtual --rate 125M --notify 64k..1M \\
+    --gpu=cpu,pinned,graph,mapped,persistent
 
   # with real-time priority, sleep until 50 us before each block
-  sudo wiregauge loop virtual --rate 125M --notify 64k --priority 50 --wait hybrid:50us
+  sudo wiregauge loop virtual --rate 125M --notify 64k --priority 50 \\
+    --wait hybrid:50us
 
   # a virtual device in its own process with shared memory, like a driver daemon
   wiregauge loop virtual:process --rate 10M --notify 64k
@@ -32,6 +35,10 @@ Examples:
   # a sound card with its output wired to its input, in blocks of 64 stereo frames
   wiregauge loop alsa:hw:0 --rate 48k --channels 2 --notify 256 --find
 
+Terms: the preload is the number of bytes of silence that the output starts with; it is
+the latency of the loop. A block (--notify) is what the device hands over at once. A
+stall is an overrun (input lost) or an underrun (output starved). The duty is the share of
+the time that processing takes.
 Sizes: 64k is 65,536 bytes; lists as 16k,64k or 4k..256k (doubling). Rates are samples/s
 of each channel, 16 bits each.";
 
@@ -78,10 +85,11 @@ pub struct LoopArgs {
     /// Start-up time before each point, excluded from all figures.
     #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "200ms")]
     pub settle: Duration,
-    /// Then test the preload found, and longer ones until one holds.
+    /// After the measurement, run with the shortest preload that it found, and with longer ones until one has no
+    /// stall.
     #[arg(long)]
     pub find: bool,
-    /// How long a preload must hold; implies --find [default: --duration].
+    /// How long a preload must run without a stall; implies --find [default: --duration].
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub hold: Option<Duration>,
     /// Do not measure the floor of this host, its memory bandwidth and the single stages.
@@ -95,7 +103,8 @@ pub struct LoopArgs {
     /// Also write a CSV file with one row per block.
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     pub csv: Option<PathBuf>,
-    /// Print only the table with the columns of Spectrum's application note.
+    /// Print only one table: this run next to the published latencies of Spectrum Instrumentation's application note
+    /// on closed loops.
     #[arg(long, help_heading = "Result")]
     pub table: bool,
     #[command(flatten)]

@@ -7,15 +7,16 @@ use wiregauge_doctor::CHECKS;
 /// Below the flags in its help.
 pub const EXAMPLES: &str = "\
 Examples:
-  wiregauge doctor                                   # this host and all attached devices
-  wiregauge doctor serial:///dev/ttyACM0             # this host and the connection to one device
-  wiregauge doctor --run last                        # the host and the timing pattern of a stored run
+  wiregauge doctor                        # this host and all attached devices
+  wiregauge doctor serial:///dev/ttyACM0  # this host and the connection to one device
+  wiregauge doctor --run last             # host and timing pattern of a stored run
   sudo wiregauge doctor --fix --only governor,idle-states
-  sudo wiregauge doctor --undo                       # restores what --fix changed
+  sudo wiregauge doctor --undo            # restores what --fix changed
   wiregauge doctor --json | jq -r '.findings[] | select(.level == \"problem\") | .remedy[]'
 
-No device is opened, and nothing is changed without --fix. docs/doctor.md describes each check: what
-it reads, what the problem costs, and the source.";
+No device is opened, and nothing is changed without --fix. What each check reads, what the
+problem costs, and the source: documentation, docs/doctor.md. Late: how long after the
+intended time a thread started.";
 
 /// `wiregauge doctor`.
 #[derive(Debug, Args)]

@@ -12,11 +12,13 @@ use wiregauge_record::{Connect, Wait};
 /// Below the flags in its help.
 pub const EXAMPLES: &str = "\
 Examples:
-  # a device that supports the wiregauge protocol: responses of 48 to 8000 B, depths 1, 2 and 4
-  wiregauge exchange tcp://10.0.0.5:7700 --in 48,100,200,500..8000:500 --out 16 --count 10000 --depth 1,2,4
+  # a device with the wiregauge protocol: responses of 48 to 8000 B, depths 1, 2 and 4
+  wiregauge exchange tcp://10.0.0.5:7700 --in 48,100,200,500..8000:500 \\
+    --out 16 --count 10000 --depth 1,2,4
 
   # any UDP echo server, one exchange every 300 ms, one CSV row per exchange
-  wiregauge exchange udp://10.0.0.5:7 --protocol echo --out 1,10,20,50,100,200,500 --count 50 --interval 300ms --csv echo.csv
+  wiregauge exchange udp://10.0.0.5:7 --protocol echo --out 1,10,20,50,100,200,500 \\
+    --count 50 --interval 300ms --csv echo.csv
 
   # a new connection for each exchange: connection, access and transfer time separately
   wiregauge exchange tcp://10.0.0.5:7 --protocol echo --connect each --out 100
@@ -25,14 +27,16 @@ Examples:
   wiregauge exchange serial:///dev/ttyACM0 --in 100,2000 --depth 1,2,4 --below 6ms,10ms
 
   # in a script: exit code 1 if a limit is missed
-  wiregauge exchange tcp://10.0.0.5:7700 --rate 1000 --duration 10s --require 'p99<2ms' --require 'lost<0.1%'
+  wiregauge exchange tcp://10.0.0.5:7700 --rate 1000 --duration 10s \\
+    --require 'p99<2ms' --require 'lost<0.1%'
 
 Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step doubles: 64..512 is
 64,128,256,512. k = 1024 in sizes.
 
-TRT (time between transfers): time per exchange, from one start to the next. Tables show its mean, the
-reciprocal of the throughput.
-Figures for --require: p50, p99, p99.9, mean, max, trt, lost, in-throughput and others: docs/tune.md.";
+TRT (time between transfers): time per exchange, from one start to the next. Tables
+show its mean, the reciprocal of the throughput.
+Figures for --require: p50, p99, p99.9, mean, max, trt, lost, in-throughput and others:
+all in `wiregauge help tune` (documentation: docs/tune.md).";
 
 /// `--connect`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

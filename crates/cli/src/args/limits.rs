@@ -17,7 +17,7 @@ Examples:
   wiregauge limits udp --rate 100M,1G --ipv6 --vlan --payload 64
 
 Upper limits: no other traffic on the medium, no delay in host or device.
-Formulas and sources: docs/limits.md.";
+Formulas and sources: documentation, docs/limits.md.";
 
 /// The medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

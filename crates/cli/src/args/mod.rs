@@ -48,6 +48,16 @@ Exit codes: 0 success, 1 a --require limit was missed or a --fail-if condition w
 error, 3 the link or the storage failed, 130 interrupted. A failed or interrupted run keeps all of
 its samples.";
 
+/// Below the flags in the help of `wiregauge runs`.
+const RUNS: &str = "\
+Examples:
+  wiregauge runs
+  WIREGAUGE_RUNS=./runs wiregauge runs --json
+
+Lists the runs in ~/.local/share/wiregauge/runs, or in $WIREGAUGE_RUNS. A run that was stored in
+another directory (--store DIR) is not listed; name it by that directory. The run that `wiregauge
+tune` confirmed its setting with is listed as what it is, exchange or stream.";
+
 /// Measure the link between a computer and a device, as fio measures disks.
 #[derive(Debug, Parser)]
 #[command(name = "wiregauge", version, long_about = OVERVIEW, max_term_width = 100,
@@ -99,9 +109,7 @@ pub enum Command {
     #[command(after_help = limits::EXAMPLES)]
     Limits(LimitsArgs),
     /// List stored runs.
-    #[command(
-        after_help = "Examples:\n  wiregauge runs\n  WIREGAUGE_RUNS=./runs wiregauge runs --json"
-    )]
+    #[command(after_help = RUNS)]
     Runs(RunsArgs),
     /// Export a stored run as CSV, Parquet or JSON.
     #[command(

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  wiregauge report last                            # writes report.html to the directory of the run
+  wiregauge report last                       # writes report.html beside the run
   wiregauge report last -o report.html
-  wiregauge report before after -o both.html       # both runs in the same figures
+  wiregauge report before after -o both.html  # both runs in the same figures
   wiregauge report last --figures figures --format svg
   wiregauge report last -o - > report.html
 
-The page is one file and works offline. Its contents: docs/report.md. An existing file is
-overwritten only if it is a wiregauge report or empty.";
+The page is one file and works offline (documentation: docs/report.md). An existing file
+is overwritten only if it is a wiregauge report or empty.";
 
 /// What `wiregauge report` was asked for.
 #[derive(Clone, Debug, Args)]

@@ -72,7 +72,8 @@ pub struct HostArgs {
 /// Where the run is kept.
 #[derive(Clone, Debug, Default, Args)]
 pub struct KeepArgs {
-    /// Store the run in this directory [default: a new one with the other stored runs].
+    /// Store the run in this directory [default: a new one with the other stored runs, which `wiregauge runs`
+    /// lists; name any other by its directory].
     #[arg(
         long,
         value_name = "DIR",

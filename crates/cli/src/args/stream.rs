@@ -19,16 +19,19 @@ Examples:
   wiregauge stream serial:///dev/ttyACM0 --direction out --transfer 1,64,4096
 
   # a USB device: where does the time go?
-  wiregauge stream usb://1d6b:0104 --transfer 64,512,4k,64k --queue 1,4 --usbmon && wiregauge explain last
+  wiregauge stream usb://1d6b:0104 --transfer 64,512,4k,64k --queue 1,4 --usbmon
+  wiregauge explain last
 
   # how much buffer does the device need to lose nothing at 500 kB/s?
-  wiregauge stream tcp://10.0.0.5:7700 --direction in --transfer 4k --duration 10s --rate 500kB/s
+  wiregauge stream tcp://10.0.0.5:7700 --direction in --transfer 4k \\
+    --duration 10s --rate 500kB/s
 
   # two devices: each alone, then both at once
   wiregauge stream tcp://10.0.0.5:7700 tcp://10.0.0.6:7700 --direction in
 
   # in a script: exit code 1 if a limit is missed
-  wiregauge stream tcp://10.0.0.5:7700 --require 'in.rate>1MB/s' --require lost=0 --require 'gap.max<5ms'
+  wiregauge stream tcp://10.0.0.5:7700 --require 'in.rate>1MB/s' \\
+    --require lost=0 --require 'gap.max<5ms'
 
 Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step doubles: 64..512 is
 64,128,256,512. k = 1024 in sizes, 1000 in rates.";
@@ -76,7 +79,8 @@ pub struct StreamArgs {
     /// Do not check the content of received data; only count bytes.
     #[arg(long)]
     pub no_check: bool,
-    /// Compute the buffer that the device needs at these constant rates, such as 24MB/s or 8Mbit/s.
+    /// For the buffer size only; data is not sent at this rate. Compute the buffer that the device needs at these
+    /// constant rates, such as 24MB/s or 8Mbit/s.
     #[arg(long, value_name = "RATES", value_parser = values::byte_rate, value_delimiter = ',')]
     pub rate: Vec<values::ByteRate>,
     /// Also compute the buffer for this loss probability (with --rate).

@@ -12,22 +12,27 @@ use wiregauge_record::Figure;
 /// Below the flags in its help.
 pub const EXAMPLES: &str = "\
 Examples:
-  # which size and depth give the highest throughput if 99 % of the answers must arrive within 10 ms?
-  wiregauge tune serial:///dev/ttyACM0 --maximise in-throughput --subject-to 'p99<10ms' --in 48..8000 --depth 1..16
+  # which size and depth give the highest throughput if p99 must be below 10 ms?
+  wiregauge tune serial:///dev/ttyACM0 --maximise in-throughput \\
+    --subject-to 'p99<10ms' --in 48..8000 --depth 1..16
 
   # the shortest TRT with responses of 100 B
-  wiregauge tune usb://1d6b:0104 --minimise trt --in 100 --subject-to 'rtt.p99.9<2ms,lost=0'
+  wiregauge tune usb://1d6b:0104 --minimise trt --in 100 \\
+    --subject-to 'rtt.p99.9<2ms,lost=0'
 
   # is polling, or spinning, worth it?
-  wiregauge tune tcp://10.0.0.5:7700 --minimise rtt.p99 --in 64 --depth 1 --wait block,poll,spin
+  wiregauge tune tcp://10.0.0.5:7700 --minimise rtt.p99 --in 64 --depth 1 \\
+    --wait block,poll,spin
 
   # a stream: which transfer size and queue?
-  wiregauge tune usb://1d6b:0104 --maximise in-throughput --transfer 64..64k --queue 1..32
+  wiregauge tune usb://1d6b:0104 --maximise in-throughput \\
+    --transfer 64..64k --queue 1..32
 
-Figures: p50, p90, p99, p99.9, mean, sd, mean+sd, iqr, p99-p50, max3, max (of the RTT, or with the prefix
-rtt., trt., device., connect., access. or transfer.), trt, lost, late, duplicated, reordered, corrupted,
-in-throughput, out-throughput, throughput, exchanges, achieved-depth, limit-used; for streams also
-gap.p99, stalls and others: docs/tune.md.
+Figures: p50, p90, p99, p99.9, mean, sd, mean+sd, iqr, p99-p50, max3, max (of the RTT, or
+with the prefix rtt., trt., device., connect., access. or transfer.), trt, lost, late,
+duplicated, reordered, corrupted, in-throughput, out-throughput, throughput, exchanges,
+achieved-depth, limit-used; for streams also gap.p99, stalls and others (documentation:
+docs/tune.md).
 
 Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step is searched finely: sizes
 48..8000 are 48, every multiple of 16, and 8000; --depth 1..16 is every number.";

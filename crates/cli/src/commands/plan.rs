@@ -17,6 +17,19 @@ pub const LINE: u32 = 16;
 /// in the hands of the host.
 const USB_QUEUE: u32 = 4;
 
+/// Refuses a baud rate that no link of the plan has.
+pub fn check_baud<'a>(
+    baud: Option<u32>,
+    addresses: impl IntoIterator<Item = &'a String>,
+) -> anyhow::Result<()> {
+    let mut addresses = addresses.into_iter().peekable();
+    let first = addresses.peek().map_or("", |address| address.as_str());
+    if baud.is_some() && !addresses.any(|address| address.starts_with("serial:")) {
+        anyhow::bail!("--baud requires a serial line, such as serial:///dev/ttyACM0, not {first}");
+    }
+    Ok(())
+}
+
 /// The plan for `wiregauge exchange`.
 pub fn of_exchange(args: &ExchangeArgs) -> Plan {
     let null = args.addresses.iter().find(|a| a.starts_with("null:"));

@@ -15,6 +15,7 @@ use wiregauge_run::{RunFile, Stream};
 
 /// Runs the command.
 pub fn run(args: &StreamArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
+    plan::check_baud(args.baud, &args.addresses)?;
     let plan = plan::of_stream(args);
     stream::check(&plan)?;
     let measurement = Measurement::<Stream> {
@@ -72,11 +73,11 @@ fn found(limit: &Constraint, flow: &FlowSummary) -> String {
     })
 }
 
-/// `in of both, transfers of 4096 B, queue 1, link 0 together`.
+/// `in (both), transfers of 4096 B, queue 1, link 0 together`.
 fn place(point: StreamPoint, way: Way) -> String {
-    let of_both = match point.direction.ways().len() {
+    let both = match point.direction.ways().len() {
         1 => "",
-        _ => " of both",
+        _ => " (both)",
     };
     let link = match (point.link, point.together) {
         (0, false) => String::new(),
@@ -89,7 +90,7 @@ fn place(point: StreamPoint, way: Way) -> String {
         ..
     } = point;
     let way = way.name();
-    format!("{way}{of_both}, transfers of {transfer_bytes} B, queue {queue}{link}")
+    format!("{way}{both}, transfers of {transfer_bytes} B, queue {queue}{link}")
 }
 
 #[cfg(test)]
@@ -112,7 +113,7 @@ mod tests {
         (point.link, point.together) = (1, true);
         assert_eq!(
             place(point, Way::Out),
-            "out of both, transfers of 64 B, queue 4, link 1 together"
+            "out (both), transfers of 64 B, queue 4, link 1 together"
         );
     }
 }

@@ -60,7 +60,14 @@ fn parts(flows: &[FlowSplit], links: bool) -> Table {
     if links {
         columns.push("link");
     }
-    columns.extend(["way", "transfer B", "queue", "achieved", "application", "%"]);
+    columns.extend([
+        "direction",
+        "transfer B",
+        "queue",
+        "achieved",
+        "application",
+        "%",
+    ]);
     if watched {
         columns.extend(["stack", "%"]);
     }

@@ -43,9 +43,14 @@ pub fn findings(out: &mut impl Write, findings: &[Finding]) -> io::Result<()> {
         let text = wrapped(&text, INDENT);
         writeln!(out, "{HEADING}unknown{RESET} {}", text.trim_start())?;
     }
+    // A check that looks at several things may find one good and another one not: it is not good.
+    let is_found = |name: &str| {
+        let mut others = findings.iter().filter(|one| one.level != Level::Good);
+        others.any(|one| one.check == name)
+    };
     let good: Vec<&str> = findings
         .iter()
-        .filter(|one| one.level == Level::Good)
+        .filter(|one| one.level == Level::Good && !is_found(&one.check))
         .map(|one| one.check.as_str())
         .collect();
     match good.len() {

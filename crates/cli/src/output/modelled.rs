@@ -147,7 +147,7 @@ fn name(modelled: &Modelled, links: bool) -> String {
     if let Some(way) = modelled.way {
         name.push_str(&format!(", {}", way.name()));
         if modelled.direction == Some(Direction::Both) {
-            name.push_str(" (both directions at once)");
+            name.push_str(" (both)");
         }
     }
     if links {

@@ -72,7 +72,7 @@ fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
         (other, _) => Some(
             new(
                 Level::Unknown,
-                format!("{called}: unknown whether it may be suspended"),
+                format!("{called}: cannot see whether it may be suspended"),
             )
             .all_seen([format!("{} = {other}", usb.path("power/control").display())]),
         ),

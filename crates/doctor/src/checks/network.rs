@@ -21,7 +21,7 @@ fn look(context: &HostContext) -> Vec<Finding> {
             Finding::new(
                 CHECK.name,
                 Level::Unknown,
-                "unknown whether your own program disables Nagle's algorithm",
+                "cannot see whether your own program disables Nagle's algorithm",
             )
             .seen("set TCP_NODELAY on both ends; wiregauge does so on every TCP link")
             .costs(

@@ -58,7 +58,7 @@ fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
     if speed == HIGH && bos.is_none() && version.is_some_and(|v| v >= MAY_BE_SUPER) {
         let finding = seen(new(
             Level::Unknown,
-            format!("{called}: unknown whether it supports super speed"),
+            format!("{called}: cannot see whether it supports super speed"),
         ))
         .all_seen([
             "a super-speed device on USB 2.0 wires reports 2.10 (USB 3.2, 9.6), and so does a high-speed \

@@ -67,8 +67,8 @@ fn look(context: &HostContext) -> Vec<Finding> {
             inside")
             .seen(seen)
             .costs(
-                "waking up an idle CPU involves the hypervisor: an exchange between two CPUs took 70 us, and 4 us \
-                 with --wait spin",
+                "waking up an idle CPU involves the hypervisor: on the authors' test host an exchange between two \
+                 CPUs took 70 us, and 4 us with --wait spin",
                 "bench/README.md",
             )
             .remedy(REMEDY)

@@ -90,7 +90,7 @@ fn fair_server(context: &HostContext, (major, minor): (u32, u32)) -> Finding {
     .seen(seen)
     .costs(
         "up to 50 ms of each second (--priority with --wait spin), but only if a normal thread waits for the \
-         same CPU; gaps of 48 ms were measured",
+         same CPU; on the authors' test host there were gaps of 48 ms",
         "Linux 6.12, kernel/sched/deadline.c (fair server) and commit 5f6bd380c7bd; bench/runs/2026-11-22-host",
     )
     .remedy("for f in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do echo 0 | sudo tee $f; done")

@@ -40,7 +40,8 @@ fn look(context: &HostContext) -> Vec<Finding> {
             .seen(seen)
             .seen("programs started from this shell inherit it; the threads of wiregauge use 1 ns")
             .costs(
-                "a sleep of 1 ms in Python ended 83 us late, and 34 us late with a slack of 1 ns (medians)",
+                "on the authors' test host a sleep of 1 ms in Python ended 83 us late, and 34 us late with a slack \
+                 of 1 ns (medians)",
                 "bench/runs/2026-11-22-host; prctl(2), PR_SET_TIMERSLACK",
             )
             .remedy("echo 1 > /proc/$$/timerslack_ns  # in the shell that starts the program"),

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_record::{Connect, Plan, Point};
+use wiregauge_record::{Connect, Plan, Point, Protocol};
 use wiregauge_session::Failure;
 
 /// The error of a point that failed when `started` exchanges had been started; `error` is the last one that the
@@ -76,6 +76,9 @@ fn silent(
          --in, or --connect once"
     } else if answered_once {
         "is the device still running? use a longer --timeout or a higher --give-up"
+    } else if plan.protocol == Protocol::Echo {
+        "does the device run `wiregauge serve`? then omit --protocol echo. Otherwise check the address and \
+         sizes, or use a longer --timeout"
     } else {
         "check the address, --protocol and sizes, or use a longer --timeout"
     };

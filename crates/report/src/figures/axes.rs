@@ -429,6 +429,16 @@ pub(crate) fn size_label(size: u32) -> String {
     }
 }
 
+/// A size in a text: `4 KiB`, `500 B`.
+pub(crate) fn size_text(size: u32) -> String {
+    let label = size_label(size);
+    match (label.strip_suffix('k'), label.strip_suffix('M')) {
+        (Some(number), _) => format!("{number} KiB"),
+        (_, Some(number)) => format!("{number} MiB"),
+        _ => format!("{label} B"),
+    }
+}
+
 /// The unit of sizes with such labels.
 fn size_unit<'a>(labels: impl IntoIterator<Item = &'a String>) -> &'static str {
     let plain = |label: &String| label.ends_with(|c: char| c.is_ascii_digit());

@@ -1,7 +1,7 @@
 //! The points of several runs, sorted into what a figure lays side by side: curves and panels.
 //! Colours tell runs apart (or links, or depths, if there is but one run), dashes and markers depths.
 
-use super::axes::{bounds, size_label};
+use super::axes::{bounds, size_text};
 use super::canvas::Key;
 use super::look::{FONT_SIZE, Series, fitting};
 use crate::Subject;
@@ -414,9 +414,9 @@ pub(super) fn labels(subjects: &[Subject], cells: &[Cell<'_>]) -> Vec<String> {
             parts.push(if point.together { "together" } else { "alone" }.to_owned());
         }
         if out {
-            parts.push(format!("OUT {} B", size_label(point.out_bytes)));
+            parts.push(format!("OUT {}", size_text(point.out_bytes)));
         }
-        parts.push(format!("IN {} B", size_label(point.in_bytes)));
+        parts.push(format!("IN {}", size_text(point.in_bytes)));
         if depth {
             parts.push(format!("depth {}", point.depth));
         }

@@ -2,7 +2,7 @@
 //! single exchange, divided by the depth.
 
 use super::Figure;
-use super::axes::{Axis, size_label};
+use super::axes::{Axis, size_text};
 use super::canvas::{Canvas, Key};
 use super::cells::{self, Cell, bare, comparable, distinct, links, reach};
 use super::look::{HEIGHT, Series};
@@ -47,10 +47,10 @@ impl Panel {
             |panel: &Panel| panel.in_bytes,
         );
         if !same(out) || parts.is_empty() {
-            parts.push(format!("OUT {} B", size_label(self.out_bytes)));
+            parts.push(format!("OUT {}", size_text(self.out_bytes)));
         }
         if !same(back) || parts.len() == 1 {
-            parts.push(format!("IN {} B", size_label(self.in_bytes)));
+            parts.push(format!("IN {}", size_text(self.in_bytes)));
         }
         parts.join(", ")
     }
@@ -201,8 +201,8 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
     }
     let sizes = distinct(panels.iter().map(|panel| (panel.out_bytes, panel.in_bytes)));
     if let ([(out, back)], true) = (sizes.as_slice(), of > 1) {
-        let (out, back) = (size_label(*out), size_label(*back));
-        caption.push_str(&format!(" All with OUT {out} B, IN {back} B."));
+        let (out, back) = (size_text(*out), size_text(*back));
+        caption.push_str(&format!(" All with OUT {out}, IN {back}."));
     }
     caption.push_str(&links(subjects));
     canvas.finish("rtt-trt-depth", "RTT and TRT against depth", &caption)

@@ -363,7 +363,7 @@ fn caption(
 ) -> String {
     let mut text = String::from(match kind {
         Kind::Linear => {
-            "Percentage of the exchanges in each bar; the axis ends with the bulk of them."
+            "Percentage of the exchanges in each bar; the axis shows at least 90 % of each point."
         }
         Kind::Log => "Number of exchanges in each bar; even a single one is visible.",
     });

@@ -1,7 +1,7 @@
 //! The rate of a stream over time, second by second: whether the mean is one of a steady flow.
 
 use super::Figure;
-use super::axes::{Axis, bounds, size_label};
+use super::axes::{Axis, bounds, size_text};
 use super::canvas::{Canvas, Key};
 use super::cells::{distinct, links, only};
 use super::look::{HEIGHT, Series};
@@ -61,7 +61,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             parts.push(subjects[curve.0].label.clone());
         }
         if settings.len() > 1 || parts.is_empty() {
-            parts.push(format!("{} B", size_label(curve.1)));
+            parts.push(size_text(curve.1));
         }
         if queues.len() > 1 {
             parts.push(format!("queue {}", curve.2));

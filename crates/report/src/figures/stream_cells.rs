@@ -75,7 +75,7 @@ impl FlowPanel {
             Way::Out => "OUT",
         });
         if self.both {
-            name.push_str(" while both directions are active");
+            name.push_str(" (both)");
         }
         name
     }

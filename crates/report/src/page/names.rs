@@ -38,7 +38,7 @@ pub(super) fn exchange(plan: &Plan, point: &Point) -> Name {
 /// One way of a point of a stream run.
 pub(super) fn flow(plan: &StreamPlan, point: &StreamPoint, way: Way) -> Name {
     let both = match point.direction {
-        Direction::Both => " (both directions at once)",
+        Direction::Both => " (both)",
         _ => "",
     };
     let link = link(!plan.more_links.is_empty(), point.link, point.together);

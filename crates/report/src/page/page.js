@@ -203,7 +203,7 @@
       bands: p.at.length > 0 ? [{ series: [2, 1], fill: color + variable("band") }] : [],
       scales: { x: { time: false }, y: scale(log) },
       axes: [
-        axis("time in the point in s", { values: (u, splits) => splits.map((v) => grouped(v, 6)) }),
+        axis("time since the start of the point in s", { values: (u, splits) => splits.map((v) => grouped(v, 6)) }),
         axis(run.what + " in " + unit.name, { size: 58, ...ticks(log) }),
       ],
       wantsLog: top / bottom > 20,

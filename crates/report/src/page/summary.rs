@@ -169,7 +169,11 @@ fn exchange_cards(plan: &Plan, places: &[Named<'_>]) -> Vec<Card> {
     if let Some(named) = smallest(places)
         && let Some(median) = named.place.measure(Measure::RttMedian)
     {
-        let mut card = card("RTT, median", Measure::RttMedian, &median, named);
+        let title = match places.len() {
+            1 => "RTT, median",
+            _ => "RTT, median, at the lowest depth and smallest size",
+        };
+        let mut card = card(title, Measure::RttMedian, &median, named);
         if let Some(tail) = named.place.measure(Measure::RttTail) {
             card.notes.push(format!(
                 "p99.9: {} ({})",
@@ -536,7 +540,7 @@ fn models(run: &AnyRun) -> Vec<String> {
                 name.push_str(&format!(", {}", way.name().to_uppercase()));
             }
             if modelled.direction == Some(Direction::Both) {
-                name.push_str(", both directions at once");
+                name.push_str(" (both)");
             }
             if links > 0 {
                 let how = if modelled.together {

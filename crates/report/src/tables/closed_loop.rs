@@ -29,7 +29,8 @@ pub(super) fn tables(points: &[LoopSummary]) -> Vec<Table> {
 
 /// What the figures amount to, in sentences.
 pub(super) fn notes(points: &[LoopSummary]) -> Vec<String> {
-    let verified: Vec<&Verified> = points.iter().filter_map(|p| p.verified.as_ref()).collect();
+    let whole = points.iter().filter(|p| p.overruns + p.underruns == 0);
+    let verified: Vec<&Verified> = whole.filter_map(|p| p.verified.as_ref()).collect();
     let good = |v: &&&Verified| v.holds();
     if verified.is_empty() || verified.iter().filter(good).count() < verified.len() {
         return Vec::new();
@@ -81,7 +82,24 @@ fn rate(point: &LoopPoint) -> String {
 
 /// The upper 95 % bound of the stalls a minute.
 fn at_most(per_minute: f64) -> String {
-    format!("< {per_minute:.2}")
+    format!("< {}", hundredths(per_minute))
+}
+
+/// `17.96`, and `21,950` where the hundredths mean nothing.
+fn hundredths(per_minute: f64) -> String {
+    match per_minute >= 1000.0 {
+        true => grouped(per_minute.round() as u64),
+        false => format!("{per_minute:.2}"),
+    }
+}
+
+/// The stalls a minute of a tested preload: the bound alone if there were none.
+fn counted(stalls: u64, minutes: f64) -> String {
+    let bound = at_most(wiregauge_stats::poisson_high(stalls) / minutes);
+    match stalls {
+        0 => bound,
+        _ => format!("{} ({bound})", hundredths(stalls as f64 / minutes)),
+    }
 }
 
 fn or_dash(text: Option<String>) -> String {
@@ -107,8 +125,9 @@ pub(super) fn needed(points: &[&LoopSummary]) -> Table {
             "duty",
         ],
     );
-    let title = "Lowest latency without a stall (overrun or underrun) in this run; floor: the same without \
-                 processing, one block plus the longest delay by the host";
+    let title = "Lowest latency without a stall (overrun or underrun) in this run; buffer: the preload of that \
+                 latency in whole blocks of notify B; floor: the same without processing, one block plus the \
+                 longest delay by the host";
     let mut table = Table::new(title, &columns);
     for point in points {
         let mut cells = point_cells(points, &point.point);
@@ -150,7 +169,8 @@ fn times(points: &[&LoopSummary]) -> Table {
         ],
     );
     let mut table = Table::new(
-        "Wake-up (block in to start), work (processing) and service (block in to output delivered), in us",
+        "Wake-up (block arrived to processing starts), work (processing) and service (block arrived to output \
+         delivered), in us",
         &columns,
     );
     let unit = TimeUnit::Micro;
@@ -194,8 +214,8 @@ fn delays(points: &[&LoopSummary]) -> Table {
             "timer's CPU",
         ],
     );
-    let title = "Delay by the host, in us: of the loop (a block could begin to it began), and of a timer thread \
-                 beside it, one priority higher";
+    let title = "Delay by the host, in us: of the loop (from when a block could begin until it began), and of a \
+                 timer thread beside it, one priority higher (its CPU: any, if not pinned)";
     let mut table = Table::new(title, &columns);
     let show = |ns: Option<f64>| or_dash(ns.map(|ns| TimeUnit::Micro.show(ns)));
     for point in points {
@@ -283,7 +303,7 @@ fn stalls(points: &[&LoopSummary]) -> Table {
                 TimeUnit::Milli.show(rung.latency_ns),
                 grouped(rung.preload_bytes),
                 grouped(rung.stalls),
-                format!("{:.2}", rung.per_minute),
+                hundredths(rung.per_minute),
                 at_most(rung.per_minute_high),
             ]);
             table.row(cells);
@@ -321,13 +341,14 @@ pub(super) fn tested(points: &[&LoopSummary]) -> Table {
         ],
     );
     let mut table = Table::new(
-        "Tested preloads: the latency of a loop is its preload",
+        "Tested preloads: the latency of a loop is its preload; stalls/min: those counted, and their upper \
+         bound (95 %)",
         &columns,
     );
     for point in points {
         let minutes = point.elapsed_ns as f64 / 60e9;
-        let bound = (minutes > 0.0)
-            .then(|| wiregauge_stats::poisson_high(point.overruns + point.underruns) / minutes);
+        let stalls = point.overruns + point.underruns;
+        let stalls = (minutes > 0.0).then(|| counted(stalls, minutes));
         let found = point.verified.as_ref().map(|verified| {
             let ns = |frames: u64| frames as f64 * 1e9 / point.point.rate_hz as f64;
             match verified.found_frames {
@@ -350,7 +371,7 @@ pub(super) fn tested(points: &[&LoopSummary]) -> Table {
             grouped(point.overruns),
             grouped(point.underruns),
             or_dash(point.needed_ns.map(|ns| TimeUnit::Milli.show(ns))),
-            or_dash(bound.map(at_most)),
+            or_dash(stalls),
             or_dash(found),
         ]);
         table.row(cells);
@@ -560,6 +581,13 @@ mod tests {
         };
         assert!(!title(8.9e9).contains("above 100 %"));
         assert!(title(14.7e9).contains("above 100 %: the stage moves less"));
+    }
+
+    #[test]
+    fn stalls_a_minute_are_printed_beside_their_bound() {
+        assert_eq!(counted(0, 1.0), "< 3.00");
+        assert_eq!(counted(367, 1.003 / 60.0), "21,954 (< 23,942)");
+        assert!(counted(3, 1.0).starts_with("3.00 (< 7.75"));
     }
 
     #[test]

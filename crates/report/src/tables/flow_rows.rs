@@ -21,6 +21,6 @@ pub(super) fn rows(points: &[StreamSummary]) -> Vec<Row<'_>> {
 pub(super) fn direction(point: StreamPoint, way: Way) -> String {
     match point.direction.ways().len() {
         1 => way.name().to_owned(),
-        _ => format!("{} of both", way.name()),
+        _ => format!("{} (both)", way.name()),
     }
 }

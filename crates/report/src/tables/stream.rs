@@ -273,16 +273,17 @@ pub(super) fn buffers(rows: &[Row<'_>]) -> Option<Table> {
     let unit = unit_of(rows);
     let (_, flow) = rows.iter().find(|(_, flow)| !flow.buffers.is_empty())?;
     let loss = flow.buffers[0].loss;
+    let for_loss = format!("buffer for loss {loss:e}");
+    let mut names: Vec<&str> = columns(rows, &["rate", "largest backlog"]);
+    names.extend([for_loss.as_str(), "95 %", "smallest loss supported"]);
     let mut table = Table::new(
         format!(
             "Buffer that the device needs at a constant rate, in bytes: largest backlog of this run, and for a \
-             loss probability of {loss:e}, {} transfers (~: extrapolated beyond this run)",
+             loss probability of {loss:e}, {} transfers (~: extrapolated beyond this run; unknown: try a longer \
+             --duration)",
             one_in(loss)
         ),
-        &columns(
-            rows,
-            &["at", "worst", "for this loss", "95 %", "supported down to"],
-        ),
+        &names,
     );
     for row in rows {
         for need in &row.1.buffers {

@@ -8,6 +8,9 @@ use wiregauge_limits::{
 };
 use wiregauge_report::units::grouped;
 
+/// The lowest rate of Ethernet in bit/s (1BASE5; IEEE 802.3, clause 12).
+const SLOWEST: u64 = 1_000_000;
+
 /// Usual baud rates, for the overview.
 const BAUDS: [u32; 4] = [9_600, 115_200, 921_600, 3_000_000];
 
@@ -181,6 +184,11 @@ fn ethernet(args: &LimitsArgs, transport: Transport) -> anyhow::Result<Vec<Best>
         [] => &RATES,
         rates => rates,
     };
+    if let Some(slow) = rates.iter().find(|&&bits_s| bits_s < SLOWEST) {
+        bail!(
+            "--rate {slow} is {slow} bit/s, below 1 Mbit/s, the lowest rate of Ethernet: use a unit, such as 10M"
+        );
+    }
     let payloads = match &args.payload {
         None => vec![None],
         Some(sizes) => sizes.0.iter().map(|&size| Some(size)).collect(),
@@ -228,7 +236,7 @@ impl Kind {
         match self {
             Kind::Usb(_) => &["speed", "type", "packet B", "packets", "interval us"],
             Kind::Uart(_) => &["baud", "framing"],
-            Kind::Ethernet(..) => &["over", "rate Mbit/s", "MTU B", "message B"],
+            Kind::Ethernet(..) => &["protocol", "rate Mbit/s", "MTU B", "message B"],
         }
     }
 
@@ -236,14 +244,14 @@ impl Kind {
     pub fn cells(&self) -> Vec<String> {
         match self {
             Kind::Usb(e) if e.transfer.is_periodic() => vec![
-                e.speed.name().into(),
+                speed(e).into(),
                 e.transfer.name().into(),
                 e.packet_bytes.to_string(),
                 e.packets.to_string(),
                 grouped(e.served_ns() / 1000),
             ],
             Kind::Usb(e) => vec![
-                e.speed.name().into(),
+                speed(e).into(),
                 e.transfer.name().into(),
                 e.packet_bytes.to_string(),
                 "-".into(),
@@ -291,12 +299,15 @@ impl Kind {
     /// It in few words.
     pub fn name(&self) -> String {
         match self {
-            Kind::Usb(e) => format!(
-                "{} speed, {}, {} B",
-                e.speed.name(),
-                e.transfer.name(),
-                e.packet_bytes
-            ),
+            Kind::Usb(e) => {
+                let unit = if speed(e) == e.speed.name() {
+                    " speed"
+                } else {
+                    ""
+                };
+                let transfer = e.transfer.name();
+                format!("{}{unit}, {transfer}, {} B", speed(e), e.packet_bytes)
+            }
             Kind::Uart(line) => format!("{} baud, {}", grouped(line.baud.into()), line.framing),
             Kind::Ethernet(way, payload) => format!(
                 "{}, {} Mbit/s, {}",
@@ -312,8 +323,7 @@ impl Kind {
         match self {
             Kind::Usb(e) => json!({
                 "medium": "usb",
-                // As --speed has it.
-                "speed": e.speed.name().trim_end_matches(" super"),
+                "speed": speed(e),
                 "bits_s": e.speed.bits_s(),
                 "type": e.transfer.name(),
                 "packet_bytes": e.packet_bytes,
@@ -338,6 +348,11 @@ impl Kind {
             }),
         }
     }
+}
+
+/// As --speed has it.
+fn speed(endpoint: &Endpoint) -> &'static str {
+    endpoint.speed.name().trim_end_matches(" super")
 }
 
 fn transport(way: &Ethernet) -> &'static str {

@@ -81,6 +81,7 @@ pub struct Flowing {
 impl Task {
     /// What the arguments ask for; refuses what makes no sense before anything is opened.
     pub fn of(args: &TuneArgs) -> anyhow::Result<Task> {
+        plan::check_baud(args.baud, [&args.address])?;
         let streams = args.is_of_streams();
         let (figure, sense) = match (args.maximise, args.minimise) {
             (Some(figure), _) => (figure, Sense::Maximise),

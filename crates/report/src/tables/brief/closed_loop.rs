@@ -52,8 +52,13 @@ fn finding(curves: &[&LoopSummary], held: &[&LoopSummary]) -> String {
     if !curves.is_empty() {
         parts.push(stalls(curves));
     }
-    parts.extend(preloads(held));
-    parts.extend(verified(&[curves, held].concat()));
+    parts.extend(preloads(held, !curves.is_empty()));
+    let stalled = |p: &&&LoopSummary| p.overruns + p.underruns > 0;
+    let all = [curves, held].concat();
+    // Beside lost or starved blocks, "no errors" would be misread.
+    if all.iter().filter(stalled).count() < all.len() {
+        parts.extend(verified(&all));
+    }
     parts.join("; ")
 }
 
@@ -93,18 +98,21 @@ fn range(lowest: String, highest: String) -> String {
 
 /// Stalls counted, and how many a minute they do not exclude.
 fn stalls(points: &[&LoopSummary]) -> String {
-    let count: u64 = points.iter().map(|p| p.overruns + p.underruns).sum();
     let elapsed: u64 = points.iter().map(|p| p.elapsed_ns).sum();
-    let mut text = match count {
-        1 => "1 stall".to_owned(),
-        count => format!("{} stalls", grouped(count)),
-    };
-    text += &format!(" in {}", duration(elapsed));
+    let mut text = format!("{} in {}", counted(points), duration(elapsed));
     // Several points are several settings, which have no rate in common.
     if let [only] = points {
         text += &format!(" ({})", bound(only));
     }
     text
+}
+
+/// `1 stall`, `4,578 stalls`.
+fn counted(points: &[&LoopSummary]) -> String {
+    match points.iter().map(|p| p.overruns + p.underruns).sum() {
+        1 => "1 stall".to_owned(),
+        count => format!("{} stalls", grouped(count)),
+    }
 }
 
 /// Upper bound of the stalls a minute.
@@ -122,15 +130,21 @@ fn duration(ns: u64) -> String {
     }
 }
 
-/// What became of the tested preloads.
-fn preloads(tested: &[&LoopSummary]) -> Option<String> {
+/// What became of the tested preloads; --find has searched where there are curves.
+fn preloads(tested: &[&LoopSummary], searched: bool) -> Option<String> {
     let held: Vec<_> = tested
         .iter()
         .filter(|p| p.overruns + p.underruns == 0)
         .collect();
     Some(match (&held[..], tested.len()) {
         (_, 0) => return None,
-        ([], _) => "each tested preload had stalls".into(),
+        ([], 1) => {
+            let bytes = grouped(tested[0].point.preload_bytes);
+            let stalls = counted(tested);
+            let hint = if searched { "" } else { "; try --find" };
+            format!("the preload of {bytes} B is too short ({stalls}){hint}")
+        }
+        ([], all) => format!("all {all} tested preloads had stalls"),
         ([one], _) => format!(
             "preload of {} ms: no stall in {} (row {}; {})",
             TimeUnit::Milli.show(one.point.preload_ns()),
@@ -240,6 +254,17 @@ mod tests {
             brief.finding
         );
         assert_eq!(brief.tables(100).count(), 2);
+    }
+
+    #[test]
+    fn a_preload_that_stalled_has_its_stalls_and_no_praise() {
+        let brief = of_loop(&[point(0, Aim::Hold, 2.5, 4_578)]);
+        assert_eq!(
+            brief.finding,
+            "the preload of 4,000 B is too short (4,578 stalls); try --find"
+        );
+        let brief = of_loop(&[point(0, Aim::Hold, 2.5, 4_578), point(1, Aim::Hold, 2.5, 1)]);
+        assert_eq!(brief.finding, "all 2 tested preloads had stalls");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use wiregauge_record::{FlowSummary, Way};
 const SPARE: &[&str] = &["95 %", "lost B"];
 
 /// What the table of buffers does without.
-const SPARE_OF_BUFFERS: &[&str] = &["supported down to", "95 %"];
+const SPARE_OF_BUFFERS: &[&str] = &["smallest loss supported", "95 %"];
 
 /// One table and one sentence; and the buffers, which --rate requested.
 pub(in crate::tables) fn of_stream(rows: &[Row<'_>]) -> Brief {

@@ -178,8 +178,8 @@ impl LoopWarning {
             LoopWarning::TooShort { points } => Warning::new(
                 Code::PreloadTooShort,
                 format!("the requested preload was too short at {}", named(points)),
-                ": the output starved, or input was lost. The table has the lowest latency of this run; --find \
-                 tests preloads until one has no stall",
+                ": the output starved, or input was lost. Try a longer --preload, or --find, which tests preloads \
+                 until one has no stall",
             ),
             LoopWarning::NotHeld { points } => Warning::new(
                 Code::PreloadNotHeld,

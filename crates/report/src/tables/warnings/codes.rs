@@ -129,7 +129,7 @@ codes! {
         "The rate is that of what arrived.",
         "IN: the buffer of the device overflows while this host does not read; try a longer --queue \
          or --priority, or compute the buffer with --rate. OUT: use flow control (NAK, RTS/CTS, \
-         XOFF). UDP has none: compare with tcp://, or send more slowly.";
+         XOFF). UDP has none: compare with tcp://.";
     BytesDamaged "W21": "Bytes of a stream are corrupted, duplicated or were never sent.",
         "The link is not reliable.",
         "Check cable, --baud, flow control and the buffers of the device.";
@@ -152,9 +152,10 @@ codes! {
         "There is no real bus in between. An emulated bus has no limit; the figures are those of its \
          software.",
         "Nothing to do if the bus is emulated. Otherwise check the speed that the link reports.";
-    Short "W27": "Too few transfers for a confidence interval of the rate.",
-        "The scatter of the rate is unknown.",
-        "Use a longer --duration or a smaller --transfer.";
+    Short "W27": "The rate of a stream has no confidence interval.",
+        "The point is too short, or the rate drifts or changes slowly: its parts are then autocorrelated, \
+         and worth too few independent ones.",
+        "Use a longer --duration. wiregauge report plots the rate over time.";
     TooSlow "W28": "The link is slower than a --rate.",
         "No buffer is large enough for that rate.",
         "Use a lower --rate, or a faster link (wiregauge limits).";
@@ -174,7 +175,7 @@ codes! {
         "Use a larger --ring, --priority, or a lower --rate.";
     PreloadTooShort "W41": "The requested preload was too short.",
         "The output starved, or input was lost.",
-        "The table has the lowest latency of this run; --find tests preloads until one has no stall.";
+        "Use a longer --preload, or --find, which tests preloads until one has no stall.";
     PreloadNotHeld "W42": "A tested preload was too short, and a longer one had no stall.",
         "A longer delay occurred than in the run before.",
         "Use longer runs (--duration, --hold), and rely on the confidence bound, not on one run.";

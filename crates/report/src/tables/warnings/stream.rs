@@ -14,6 +14,9 @@ use wiregauge_run::{RunFile, Stream};
 /// A queue that is less full than this was kept waiting.
 const SHALLOW: f64 = 0.8;
 
+/// Steps of a rate whose blocks of time, 10 each, give an interval if they are independent.
+const FEWEST_STEPS: usize = 6;
+
 /// A warning about some rows of a stream run.
 pub(in crate::tables) enum StreamWarning {
     /// Bytes were lost.
@@ -50,8 +53,10 @@ pub(in crate::tables) enum StreamWarning {
     DeviceOverLimit { rows: Vec<u32>, source: String },
     /// What the device reports cannot be true.
     Untrue { rows: Vec<u32>, why: String },
-    /// Too few transfers for an interval of the rate.
+    /// Too short for an interval of the rate.
     Short { rows: Vec<u32> },
+    /// The rate drifts or changes too slowly for an interval.
+    Unsteady { rows: Vec<u32> },
     /// A rate asked for was higher than the link's.
     TooSlow { rows: Vec<u32> },
     /// Nothing was compared.
@@ -135,9 +140,15 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
         });
     }
     over_limit(rows, &those, &mut found);
-    let short = |row: &Row<'_>| row.1.rate.as_ref().is_none_or(|rate| rate.low.is_none());
+    let unbounded = |row: &Row<'_>| row.1.rate.as_ref().is_none_or(|rate| rate.low.is_none());
+    let is_short = |row: &Row<'_>| row.1.rate.is_none() || row.1.rate_bytes_s.len() < FEWEST_STEPS;
+    let short = |row: &Row<'_>| unbounded(row) && is_short(row);
     add(&mut found, those(&short), |rows| StreamWarning::Short {
         rows,
+    });
+    let unsteady = |row: &Row<'_>| unbounded(row) && !is_short(row);
+    add(&mut found, those(&unsteady), |rows| {
+        StreamWarning::Unsteady { rows }
     });
     let too_slow = |row: &Row<'_>| row.1.buffers.iter().any(|need| !need.sustained);
     add(&mut found, those(&too_slow), |rows| {
@@ -231,8 +242,8 @@ impl StreamWarning {
                 };
                 let remedy = match (datagram, way) {
                     (true, _) => {
-                        ". Datagrams have no flow control: a slower receiver loses data. Compare with tcp://, \
-                         or send more slowly."
+                        ". Datagrams have no flow control: a slower receiver loses data. Compare with \
+                         tcp://."
                     }
                     (false, Way::In) => {
                         ". The buffer of the device overflows while this host does not read: check the gaps, \
@@ -350,10 +361,19 @@ impl StreamWarning {
             StreamWarning::Short { rows } => Warning::new(
                 Code::Short,
                 format!(
-                    "too few transfers for an interval of the rate ({})",
+                    "the point is too short for an interval of the rate ({})",
                     named(rows)
                 ),
-                ". Try a longer --duration or a smaller --transfer.",
+                ". Try a longer --duration.",
+            ),
+            StreamWarning::Unsteady { rows } => Warning::new(
+                Code::Short,
+                format!(
+                    "the rate has no interval because it drifts or changes slowly ({})",
+                    named(rows)
+                ),
+                ": its parts are autocorrelated, worth too few independent ones. Try a longer --duration; \
+                 `wiregauge report` plots the rate over time.",
             ),
             StreamWarning::TooSlow { rows } => Warning::new(
                 Code::TooSlow,
