@@ -161,7 +161,7 @@ impl fmt::Display for ExchangeVerdict {
             ),
             ExchangeVerdict::Connection { share, larger } => {
                 if let Some((name, more)) = larger {
-                    write!(f, "{name} takes {} of each exchange; ", percent(*more))?;
+                    write!(f, "{name}: {} of each exchange; ", percent(*more))?;
                 }
                 write!(
                     f,

@@ -95,8 +95,8 @@ impl Modelled {
         let fitted = LinkModel::fit(&group.points);
         let why_not = fitted.as_ref().err().map(|why| match why {
             NotFitted::TooFew { .. } if group.left_out > 0 => format!(
-                "{} of {} points are usable: at the others, exchanges had no correct response in time. A model \
-                 requires {MIN_SETTINGS} with different settings",
+                "a model requires {MIN_SETTINGS} points with different settings and no lost exchanges (this run has \
+                 {} of {})",
                 group.points.len(),
                 group.left_out + group.points.len()
             ),

@@ -1,7 +1,7 @@
 //! The split of a stream run: each transfer's time into application, USB stack, and device and bus.
 
 use crate::modelled::{self, Modelled};
-use crate::verdict::{Larger, Queued, REAL, Verdict};
+use crate::verdict::{Larger, Queued, REAL, Verdict, WORTH};
 use serde::Serialize;
 use wiregauge_record::{
     BusLimit, Direction, Disturbance, FlowSummary, StreamPlan, StreamPoint, StreamSummary, Way,
@@ -272,24 +272,40 @@ fn larger_queue(points: &[StreamSummary], split: &FlowSplit, transfer_ns: f64) -
     })
 }
 
-/// The fastest point that differs from this one in larger transfers only.
+/// What larger transfers gain by the points that differ from this one in that only: the fastest larger one;
+/// of the largest, what it gained over the fastest smaller one, if that is nothing.
 fn larger_transfers(points: &[StreamSummary], split: &FlowSplit) -> Option<Larger> {
     let here = split.point;
-    let candidates = points.iter().filter(|other| {
+    let alike = points.iter().filter(|other| {
         let there = other.point;
-        there.transfer_bytes > here.transfer_bytes
-            && there.queue == here.queue
-            && key(there) == key(here)
+        there.queue == here.queue && key(there) == key(here)
     });
-    let rates = candidates.filter_map(|other| {
+    let rates = alike.filter_map(|other| {
         let flow = other.flows.iter().find(|flow| flow.way == split.way)?;
         (flow.transfers > 0).then(|| (other.point.transfer_bytes, rate(flow, other.elapsed_ns)))
     });
-    let (transfer_bytes, bytes_s) = rates.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (split.bytes_s > 0.0).then(|| Larger {
-        transfer_bytes,
-        faster: bytes_s / split.bytes_s,
-    })
+    let fastest = |larger: bool| {
+        let side = rates.clone().filter(|(bytes, _)| match larger {
+            true => *bytes > here.transfer_bytes,
+            false => *bytes < here.transfer_bytes,
+        });
+        side.max_by(|a, b| a.1.total_cmp(&b.1))
+    };
+    if split.bytes_s <= 0.0 {
+        return None;
+    }
+    if let Some((transfer_bytes, bytes_s)) = fastest(true) {
+        return Some(Larger {
+            transfer_bytes,
+            faster: bytes_s / split.bytes_s,
+        });
+    }
+    let (_, bytes_s) = fastest(false)?;
+    let gained = Larger {
+        transfer_bytes: here.transfer_bytes,
+        faster: split.bytes_s / bytes_s,
+    };
+    (gained.faster < WORTH).then_some(gained)
 }
 
 /// What two points must have in common to be compared.

@@ -16,7 +16,7 @@ pub struct Queued {
 }
 
 /// A gain below this factor is none: the scatter of short runs.
-const WORTH: f64 = 1.05;
+pub(crate) const WORTH: f64 = 1.05;
 
 impl Queued {
     fn gain(&self) -> String {
@@ -28,10 +28,11 @@ impl Queued {
     }
 }
 
-/// The fastest point that differs from this one in larger transfers only.
+/// What larger transfers gain, by a point that differs from this one in larger transfers only. Of the largest
+/// point itself: what it gained over smaller ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Larger {
-    /// Its bytes per transfer.
+    /// Bytes per transfer of the larger point.
     pub transfer_bytes: u32,
     /// How many times as many bytes a second.
     pub faster: f64,

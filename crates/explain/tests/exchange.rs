@@ -210,9 +210,9 @@ fn a_link_opened_for_each_exchange_has_its_time_in_the_split_and_no_depth_to_try
     point.connect = common::always(25e3, 1_000);
     let split = &of_exchange(&each, &conditions_with_floor(20.0), &[point])[0];
     assert!(
-        split.words.starts_with(
-            "wire and waiting takes 95 % of each exchange; opening the link takes 2 %"
-        ),
+        split
+            .words
+            .starts_with("wire and waiting: 95 % of each exchange; opening the link takes 2 %"),
         "{}",
         split.words
     );

@@ -305,10 +305,17 @@ fn larger_transfers_are_tried_only_where_the_run_does_not_refute_them() {
         "{}",
         words[1]
     );
+    // The largest one gained nothing over the smaller ones.
     assert!(
-        words[2].contains("Try larger --transfer, --no-check"),
+        words[2].contains("larger --transfer is no faster"),
         "{}",
         words[2]
+    );
+    let alone = &explain("tcp://10.0.0.5:7700", &[times(4_000, 30.0, 10.0)])[0];
+    assert!(
+        alone.words.contains("Try larger --transfer, --no-check"),
+        "{}",
+        alone.words
     );
     assert!(!words[1].contains("Try larger"), "{}", words[1]);
 }

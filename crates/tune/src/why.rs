@@ -78,7 +78,7 @@ impl fmt::Display for Why {
                 "the largest size allowed is best: the fixed cost of an exchange is spread over more bytes",
             ),
             Why::SmallestSize => {
-                f.write_str("the smallest size allowed is best: larger sizes take longer")
+                f.write_str("the smallest size allowed is best: no larger one that was probed is better")
             }
             Why::InnerOptimum => f.write_str("no other size that was probed is clearly better"),
         }

@@ -331,7 +331,8 @@ impl Found {
                 latency_p99: task::of(p99, taken),
                 rate: task::of(Figure::Rate(Carried::Both), taken)?.value,
                 carried: task::of(Figure::Rate(self.carried()), taken)?.value,
-                per_second: point.exchanges_per_second,
+                per_second: task::of(Figure::Exchanges, taken)
+                    .map_or(point.exchanges_per_second, |found| found.value),
                 is_best: point.is_best,
                 is_knee: false,
                 n: taken.n(),

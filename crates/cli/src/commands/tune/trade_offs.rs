@@ -60,7 +60,8 @@ pub enum Difference {
 }
 
 impl Difference {
-    fn of(a: &Estimate, b: &Estimate) -> Difference {
+    /// Of two figures.
+    pub fn of(a: &Estimate, b: &Estimate) -> Difference {
         let bounds = [a.low, a.high, b.low, b.high];
         let [Some(a_low), Some(a_high), Some(b_low), Some(b_high)] = bounds else {
             return Difference::Unknown;

@@ -21,7 +21,6 @@ const ROWS: usize = 12;
 const PROBES: &str = "A probe is a short measurement of the search: its figures scatter, and may exceed the limit of \
                       the link. Only confirmed rows are claims.";
 const KNEE: &str = "knee: the highest ratio of throughput to latency";
-const BEATEN: &str = "beaten by a probe: another row has a shorter latency and a higher throughput, unconfirmed";
 
 /// A sweep that would have cost less than this factor more is not worth a sentence.
 const WORTH_SAYING: f64 = 1.2;
@@ -198,7 +197,7 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
     for row in &shown {
         let mark = match (row.is_best, row.is_knee) {
             (true, true) => "chosen, knee",
-            (true, false) if row.is_beaten(rows) => "chosen, beaten by a probe",
+            (true, false) if row.is_beaten(rows) => "chosen, beaten in both",
             (true, false) => "chosen",
             (false, true) => "knee",
             (false, false) => "",
@@ -227,7 +226,11 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
     }
     writeln!(out, "  {KNEE}")?;
     if shown.iter().any(|row| row.is_best && row.is_beaten(rows)) {
-        writeln!(out, "  {BEATEN}")?;
+        writeln!(
+            out,
+            "  beaten in both: a probe has a shorter latency and a higher throughput than the chosen setting, whose aim is {}",
+            found.task.figure
+        )?;
     }
     if shown.iter().any(|row| !row.confirmed) {
         writeln!(out, "  {PROBES}")?;

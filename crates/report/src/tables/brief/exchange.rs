@@ -190,10 +190,10 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
             Some(_) => "one exchange at a time: a higher --depth may be faster".into(),
             None => "the device allows only one exchange at a time".into(),
         },
-        ExchangeVerdict::Connection { share, larger } => {
-            let (name, share) = larger.unwrap_or(("opening the link", *share));
-            format!("{name} takes {} of each exchange", part(share))
-        }
+        ExchangeVerdict::Connection { share, larger } => match larger {
+            Some((name, share)) => format!("{name}: {} of each exchange", part(*share)),
+            None => format!("opening the link takes {} of each exchange", part(*share)),
+        },
         ExchangeVerdict::HostBehind { achieved, depth } => {
             format!("the host limits: depth {achieved:.1} of {depth} achieved")
         }
