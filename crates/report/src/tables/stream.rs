@@ -70,7 +70,7 @@ fn rates(rows: &[Row<'_>]) -> Table {
     };
     let by_device = |flow: &FlowSummary| flow.device?.bytes_s();
     let has_clock = rows.iter().any(|(_, flow)| by_device(flow).is_some());
-    let mut names = columns(rows, &["transfers", unit.name(), "95 %"]);
+    let mut names = columns(rows, &["transfers", unit.name(), "95 % CI"]);
     names.extend(limit.map(|_| "% of limit"));
     names.extend(has_clock.then_some("by device"));
     names.extend(["achieved queue", "CPU us/MB"]);
@@ -281,7 +281,13 @@ pub(super) fn buffers(rows: &[Row<'_>]) -> Option<Table> {
         ),
         &columns(
             rows,
-            &["at", "worst", "for this loss", "95 %", "supported down to"],
+            &[
+                "at",
+                "worst",
+                "for this loss",
+                "95 % CI",
+                "supported down to",
+            ],
         ),
     );
     for row in rows {
