@@ -64,7 +64,7 @@ fn one_table_and_one_sentence_fit_the_terminal() {
         (format!("exchange {address} {sizes}"), "TRT"),
         (
             format!("exchange {address} --rate 1k --count 100"),
-            "p99 (intended start)",
+            "p99 (intended)",
         ),
         (
             format!("exchange {board} --in 48,8000 --count 20"),

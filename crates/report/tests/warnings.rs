@@ -479,7 +479,22 @@ fn a_share_that_no_sample_bounds_has_no_bounds_and_says_of_which_time_it_is() {
             below_ns: vec![30_000],
             ..plan(1)
         };
-        let run = run(&dir.path().join("run"), &plan, 9, 1, true);
+        // Each takes longer than the one before: they depend on each other as far as they can.
+        let run = exchange_run(&dir.path().join("run"), &plan, |_| {
+            (0..=300_u64).map(|sequence| Sample {
+                sequence,
+                intended_ns: sequence * 2_000_000,
+                start_ns: sequence * 2_000_000,
+                rtt_ns: 20_000 + sequence * 100,
+                outstanding: 1,
+                phase: if sequence == 0 {
+                    Phase::First
+                } else {
+                    Phase::Measured
+                },
+                ..Sample::default()
+            })
+        });
         let share = &point(&run).below[0];
         assert_eq!((share.low, share.high), (0.0, 1.0));
         let all = tables::of(&run, false).tables;
@@ -489,6 +504,6 @@ fn a_share_that_no_sample_bounds_has_no_bounds_and_says_of_which_time_it_is() {
         let table = table.expect("a table of shares");
         assert!(table.title.contains(of), "{}", table.title);
         assert_eq!(table.rows[0].last().map(String::as_str), Some("? .. ?"));
-        assert!(table.text().contains("?: too few independent samples"));
+        assert!(table.text().contains("  ?: "), "{}", table.text());
     }
 }

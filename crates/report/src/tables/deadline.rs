@@ -306,7 +306,8 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
     let none_missed = |point: &&DeadlinePoint| point.cycles.missed == 0 && point.cycles.cycles > 0;
     if deadlines.points.iter().any(|point| none_missed(&point)) {
         notes.push(
-            "No miss was observed at some points; `<` is the upper bound (95 %) of their miss rate.".into(),
+            "`<`: no miss was observed, and the value is the upper bound (95 %) of the miss rate."
+                .into(),
         );
     }
     let measured: u64 = file

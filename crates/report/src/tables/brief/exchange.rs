@@ -18,7 +18,7 @@ const NEAR_LIMIT: f64 = 0.9;
 const TRT: &str = "TRT";
 
 /// The column of p99 from the intended start.
-const INTENDED: &str = "p99 (intended start)";
+const INTENDED: &str = "p99 (intended)";
 
 /// What a narrow terminal does without.
 const SPARE: &[&str] = &[TRT, "n", "lost", "max", "exchanges/s", "% of limit", "p50"];
