@@ -151,7 +151,7 @@ def check_exchange(checks: Checks, run: dict, text: str, where: str) -> None:
                     ("n", 0, plain, point["counts"]["answered"], 1),
                     ("min", 0, plain, _pick(rtt, "min"), scale),
                     ("mean", 0, plain, _value(rtt, "mean"), scale),
-                    ("95 %", 0, plain, half_width(mean), scale),
+                    ("95 % CI", 0, plain, half_width(mean), scale),
                     ("SD", 0, plain, _pick(rtt, "sd"), scale),
                     ("mean+SD", 0, plain, _pick(rtt, "mean_plus_sd"), scale),
                     ("max3", 0, plain, _pick(rtt, "max3"), scale),
@@ -167,7 +167,7 @@ def check_exchange(checks: Checks, run: dict, text: str, where: str) -> None:
                 scale = unit(table.title, TIME)
                 rate = point["throughput"]
                 cells = [
-                    ("achieved", 0, plain, point["achieved_depth"], 1),
+                    ("achieved depth", 0, plain, point["achieved_depth"], 1),
                     ("TRT mean", 0, plain, _value(trt, "mean"), scale),
                     ("SD", 0, plain, _pick(trt, "sd"), scale),
                     ("p99", 0, quantile, _pick(trt, "p99"), scale),
@@ -256,7 +256,7 @@ def check_stream(checks: Checks, run: dict, text: str, where: str) -> None:
                 scale = RATE[name]
                 cells = [
                     (name, 0, plain, _pick(flow["rate"], "value"), scale),
-                    ("95 %", 0, plain, half_width(flow["rate"]), scale),
+                    ("95 % CI", 0, plain, half_width(flow["rate"]), scale),
                     ("transfers", 0, plain, flow["transfers"], 1),
                     ("achieved queue", 0, plain, flow["achieved_queue"], 1),
                 ]

@@ -182,7 +182,7 @@ def check(checks: Checks, run: dict, found: dict, text: str, path, where: str) -
 
 def check_shallow(checks: Checks, run: dict, full: str, path, where: str) -> None:
     """W04: requests were delayed, where it says so."""
-    said = re.search(r"^warning W04: (.*(?:\n  .*)*)", full, re.MULTILINE)
+    said = re.search(r"^W04: (.*(?:\n  .*)*)", full, re.MULTILINE)
     if not said:
         return
     points = places.named(places.place_in(said.group(1)), run["points"])

@@ -229,7 +229,7 @@ def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
     """A warning names as many points as have what it warns of."""
     points = run["points"]
     said = {}
-    for match in re.finditer(r"^warning (W\d+): (.*(?:\n  .*)*)", text, re.MULTILINE):
+    for match in re.finditer(r"^(W\d+): (.*(?:\n  .*)*)", text, re.MULTILINE):
         said[match.group(1)] = " ".join(match.group(2).split())
 
     def is_open(times) -> bool:

@@ -4,8 +4,9 @@
 use crate::similar::did_you_mean;
 use crate::values;
 use wiregauge_record::{
-    Figure, FlowSummary, OF_EXCHANGES, OF_STREAMS, PointSummary, Times, Unit, Way,
+    Figure, FlowSummary, OF_EXCHANGES, OF_STREAMS, Part, PointSummary, Times, Unit, Way,
 };
+use wiregauge_stats::Estimate;
 
 /// What must hold of a figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -245,6 +246,33 @@ impl Constraint {
         found.is_some_and(|found| self.holds(found.value))
     }
 
+    /// How far the interval of a value reaches beyond it, in the unit of the figure; `None` if it does not, or
+    /// is known of no figure. Without a bound it is infinite.
+    pub fn bound_beyond(&self, found: &Estimate) -> Option<f64> {
+        let bound = match self.relation {
+            Relation::Below | Relation::AtMost => found.high,
+            Relation::Above | Relation::AtLeast => found.low,
+            Relation::Equal => return None,
+        };
+        match bound {
+            Some(bound) if self.holds(bound) => None,
+            Some(bound) => Some((bound - self.value).abs()),
+            None => self.has_interval().then_some(f64::INFINITY),
+        }
+    }
+
+    /// True of a figure that has an interval if the samples are enough; a maximum has none.
+    fn has_interval(&self) -> bool {
+        match self.figure {
+            Figure::Time(_, part) => matches!(
+                part,
+                Part::Mean | Part::P50 | Part::P90 | Part::P99 | Part::P999
+            ),
+            Figure::Rate(_) | Figure::Exchanges | Figure::LimitUsed => true,
+            _ => false,
+        }
+    }
+
     /// True if one way of a point keeps it, or is none that it speaks of. What was not measured
     /// keeps no limit, and without the device's word no byte is known to have arrived.
     pub fn is_kept_by_flow(&self, flow: &FlowSummary) -> bool {
@@ -269,7 +297,7 @@ impl Constraint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wiregauge_record::{Carried, Part, Trouble};
+    use wiregauge_record::{Carried, Trouble};
 
     #[test]
     fn limits_name_a_figure_and_a_value() {
@@ -326,6 +354,20 @@ mod tests {
             figure("throughputt").unwrap_err(),
             "unknown figure `throughputt`; did you mean throughput?"
         );
+    }
+
+    #[test]
+    fn an_interval_that_reaches_beyond_a_limit_does_not_prove_it() {
+        let beyond = |text: &str, low, high| {
+            let value = 1.5e6;
+            let limit = of_exchanges(text).unwrap();
+            limit.bound_beyond(&Estimate { value, low, high })
+        };
+        assert_eq!(beyond("p99<2ms", Some(1e6), Some(1.9e6)), None);
+        assert_eq!(beyond("p99<2ms", Some(1e6), Some(2.5e6)), Some(5e5));
+        assert_eq!(beyond("p99<2ms", Some(1e6), None), Some(f64::INFINITY));
+        assert_eq!(beyond("p99<2ms", None, None), Some(f64::INFINITY));
+        assert_eq!(beyond("max<2ms", None, None), None);
     }
 
     #[test]

@@ -248,20 +248,31 @@ impl FailIf {
             let bound = if sign > 0.0 { found.high } else { found.low };
             bound.is_none_or(|bound| sign * bound > self.bound)
         });
-        let points = match compared.figure.unit() {
-            Unit::Share => " points",
-            _ => "",
+        let unit = match compared.figure.unit() {
+            Unit::Share => "percentage points",
+            _ => "%",
         };
-        let percent = |part: f64| format!("{:+.2} %{points}", part * 100.0);
-        let printed = |bound: Option<f64>| bound.map_or_else(|| "unknown".to_owned(), percent);
+        let percent = |part: f64| format!("{:+.2} {unit}", part * 100.0);
+        let printed = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), percent);
         let interval = format!("{} to {}", printed(found.low), printed(found.high));
         if met {
             let (figure, value) = (compared.figure, percent(found.value));
             let met = format!("{} {figure}: {value} ({interval})", point.point);
             judged.met.push(met);
         } else if may_be {
-            let undecided = format!("at {}: interval {interval}", point.point);
-            judged.undecided.push(undecided);
+            let reason = match (found.low, found.high) {
+                (None, None) => {
+                    "no interval: too few independent samples, or drift. Repeat each side with a longer run".into()
+                }
+                (Some(_), Some(_)) => format!("the interval {interval} reaches beyond the limit"),
+                _ => format!(
+                    "the interval {interval} is open: too few independent samples, or drift. Repeat each side \
+                     with a longer run"
+                ),
+            };
+            judged
+                .undecided
+                .push(format!("at {}: {reason}", point.point));
         }
     }
 }

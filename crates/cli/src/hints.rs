@@ -56,6 +56,9 @@ const COMMANDS: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// What `wiregauge help` knows.
+const TOPICS: &str = "all commands: wiregauge --help; all warnings: wiregauge help warnings";
+
 /// Of these commands, flags that they do not have, and what to use.
 const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (
@@ -189,7 +192,11 @@ fn tip(error: &clap::Error, command: &str) -> Option<&'static str> {
             let found = COMMANDS
                 .iter()
                 .find(|(words, _)| words.contains(&wrong.as_str()));
-            found.map(|(_, tip)| *tip)
+            let is_like_another = error.get(ContextKind::SuggestedSubcommand).is_some();
+            let asks_for_help = command == "help" && !is_like_another;
+            found
+                .map(|(_, tip)| *tip)
+                .or(asks_for_help.then_some(TOPICS))
         }
         clap::error::ErrorKind::UnknownArgument => {
             let wrong = word(ContextKind::InvalidArg)?;

@@ -115,7 +115,7 @@ fn the_same_run_twice_shows_no_difference() {
     equal
         .code(0)
         .stdout(
-            is_match(r"No significant difference in (18|\d+ of 18) figures.*\.\nOne run per side: the intervals")
+            is_match(r"No significant difference in (18|\d+ of 18) figures[^.]*\.\nOne run per side: the intervals")
                 .unwrap(),
         );
     let json = desk.json("compare run run --json");
@@ -231,7 +231,7 @@ fn points_that_one_side_lacks_are_named_and_not_decided() {
     found
         .code(0)
         .stdout(named)
-        .stderr(contains("cannot decide").and(contains("depth=2")));
+        .stderr(contains("not decided (does not fail): ").and(contains("depth=2")));
     let apart = desk.wiregauge("compare long other").assert();
     apart
         .code(2)
@@ -280,5 +280,13 @@ fn bad_input_says_what_is_wrong() {
     foreign.code(2).stderr(contains("of kind `exchange`"));
     // Nine samples tell nothing, and say so.
     let few = desk.wiregauge("compare run run").assert();
-    few.code(0).stdout(contains("too few independent samples"));
+    few.code(0)
+        .stdout(contains("too few independent samples, or drift"))
+        .stdout(contains("both sides are the same run, "));
+    compared(&desk, "run run", &["p99 > 5% worse"])
+        .code(0)
+        .stderr(contains(
+            "no interval: too few independent samples, or drift",
+        ))
+        .stderr(contains("unknown").not());
 }

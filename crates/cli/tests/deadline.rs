@@ -57,7 +57,7 @@ fn a_stall_is_counted_in_every_cycle_that_it_holds_up() {
     );
     let text = desk.output("deadline last --period 90ms");
     for word in [
-        "Missed cycles of 90.000 ms",
+        "Missed cycles of 90.000 ms; response in ",
         "replayed",
         "--interval 90ms",
         "no extrapolation",
@@ -80,6 +80,11 @@ fn a_run_with_a_schedule_has_its_own_period_and_is_taken_as_it_is() {
     assert_eq!(count(point, "cycles"), 100);
     assert_eq!(count(point, "missed"), measured.filter(late).count() as u64);
     assert!(count(point, "longest_run") >= 9, "{point}");
+    let text = desk.output("deadline last");
+    assert!(
+        text.contains("Missed cycles of 20.000 ms; response from the intended start in "),
+        "{text}"
+    );
     // With another period its responses are replayed.
     let printed = desk.json("deadline last --period 1s --json");
     assert_eq!(printed["taken"]["how"], "replayed-from");
@@ -118,7 +123,7 @@ fn a_limit_that_is_not_shown_to_be_kept_is_missed() {
         .code(1)
         .stderr(
             is_match(
-                r"limit not met: missed<1e-6: 0 of [\d,]+ cycles, 0 % \(95 %: < [\d.]+ %\) \(row 1: OUT \d+ B, IN \d+ B, depth 1\); not proven, the run is too short",
+                r"limit not proven: missed<1e-6: 0 of [\d,]+ cycles, 0 % \(95 %: < [\d.]+ %\); met, but not proven with [\d,]+ cycles\n",
             )
             .unwrap(),
         );
@@ -153,7 +158,26 @@ fn points_are_chosen_by_their_sizes_and_by_their_number() {
     desk.wiregauge("deadline last --period 1ms --out 7")
         .assert()
         .code(2)
-        .stderr(contains("no such point").and(contains("OUT 48 B")));
+        .stderr(contains("no such point").and(contains("--point 0 (OUT 48 B, ")));
+}
+
+#[test]
+fn a_deadline_beyond_the_period_needs_several_outstanding_requests_at_every_point() {
+    let desk = Desk::new();
+    desk.output("exchange null:// --depth 1,4 --count 50 --no-calibration");
+    // At depth 1 a tick would be missed before the deadline.
+    desk.wiregauge("deadline last --period 1ms --deadline 1s")
+        .assert()
+        .code(2)
+        .stderr(contains("needs more than one outstanding request").and(contains("--depth")));
+    let text = desk.output("deadline last --period 1ms --deadline 1s --depth 4");
+    assert!(
+        text.split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .contains("as many requests as the depth are still outstanding is missed"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -43,7 +43,10 @@ while True:
     let flags = "--protocol echo --out 16 --count 50";
     let words = format!("exchange {} {flags} --no-calibration", server.address);
     let text = desk.output(&format!("{words} --connect each"));
-    assert!(text.contains("W19 each echo has 2 surplus bytes"), "{text}");
+    assert!(
+        text.contains("W19: each echo has 2 surplus bytes"),
+        "{text}"
+    );
     let full = desk.output("show last --full");
     assert!(full.contains("--protocol lines"), "{full}");
     // What is left of one is before the next, and known from the first on.
@@ -52,7 +55,7 @@ while True:
     let surplus = run.point().surplus.as_ref().expect("a surplus");
     assert_eq!((&surplus.bytes[..], surplus.missing), (&b"\r\n"[..], 0));
     let text = desk.output("show last");
-    let says = "W19 each response carries 2 extra bytes, CR LF";
+    let says = "W19: each response carries 2 extra bytes, CR LF";
     assert!(text.contains(says), "{text}");
     assert!(!text.contains("W02"), "{text}");
     // Echoes too short to be told from what follows them are displaced.

@@ -137,7 +137,7 @@ impl Verdict {
     pub fn words(self, figure: Figure) -> &'static str {
         match (self, figure) {
             (Verdict::NoDifferenceShown, _) => "no significant difference",
-            (Verdict::CannotTell, _) => "inconclusive (too few independent samples)",
+            (Verdict::CannotTell, _) => "inconclusive",
             (Verdict::Worse, Figure::Lost) => "loses more",
             (Verdict::Better, Figure::Lost) => "loses less",
             (Verdict::Worse, Figure::Corrupted) => "corrupts more",

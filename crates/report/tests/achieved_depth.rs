@@ -72,3 +72,19 @@ fn waiting_for_a_lost_last_exchange_delays_no_request() {
     assert!(!codes.contains(&"W04".to_owned()), "{codes:?}");
     assert!(codes.contains(&"W01".to_owned()), "{codes:?}");
 }
+
+#[test]
+fn a_point_with_fewer_exchanges_than_its_depth_never_reached_it() {
+    let mut plan = of_depth_two();
+    plan.points[0].depth = 5000;
+    let home = tempfile::tempdir().expect("a directory");
+    let run = exchange_run(&home.path().join("run"), &plan, |_| pairs(0, false));
+    let warnings = tables::of(&run, false).warnings;
+    let said: Vec<&str> = warnings
+        .iter()
+        .filter(|warning| warning.code == "W04")
+        .map(|warning| warning.finding.as_str())
+        .collect();
+    let expected = "depth 5000 was requested, but only 1,000 exchanges were measured";
+    assert_eq!(said, [expected]);
+}

@@ -185,7 +185,7 @@ fn a_smooth_tail_is_continued_and_reported_in_words_and_drawn() {
         tables
             .notes
             .iter()
-            .any(|note| note.contains("No observed miss does not prove"))
+            .any(|note| note.starts_with("`<`: no miss was observed"))
     );
     // P(> 1 ms) is exp(-16), one in nine million: rarer than 20,000 responses carry.
     assert!(
@@ -228,7 +228,7 @@ fn points_that_are_too_short_have_one_warning_in_the_flag_that_limits_the_run() 
             panic!("{words:?}")
         };
         assert!(
-            text.starts_with("OUT 16 B, IN 48 B, depths 1, 2, 3: no extrapolation: "),
+            text.starts_with("no extrapolation (all points): "),
             "{text}"
         );
         assert!(text.contains(flag) && !text.contains(other), "{text}");
@@ -258,4 +258,23 @@ fn a_tail_of_levels_is_not_continued_and_the_reason_is_reported() {
     );
     let figure = figures::of_deadlines(&found).expect("a figure");
     assert!(!figure.svg.contains("fitted tail"));
+}
+
+#[test]
+fn losses_of_several_points_have_one_warning_that_names_a_tail_only_where_one_was_fitted() {
+    let mut outcomes = vec![(MS / 4, Status::Ok); 100];
+    outcomes[50] = (MS, Status::Lost);
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = run_of(&dir, &plan(3), &one_by_one(outcomes));
+    let found = deadlines(&run, &[0, 1, 2], every(MS), &mut |_| {}).expect("samples");
+    assert!(found.points.iter().all(|point| point.beyond.tail.is_none()));
+    let warnings = tables::of_deadlines(&run.file, &found).warnings;
+    let said: Vec<String> = warnings
+        .iter()
+        .filter(|warning| warning.code == "W61")
+        .map(ToString::to_string)
+        .collect();
+    let expected =
+        "3 exchanges without a correct answer in time count as missed cycles (all points)";
+    assert_eq!(said, [expected]);
 }

@@ -472,3 +472,77 @@ fn a_rate_without_an_interval_has_the_reason_that_is_true_of_it() {
     assert!(short.contains("too short for an interval"), "{short}");
     assert!(!short.contains("drifts"), "{short}");
 }
+
+#[test]
+fn a_schedule_that_is_not_kept_says_how_late_exchanges_started() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let plan = Plan {
+        schedule: Schedule::EveryNs(100_000),
+        ..plan(1)
+    };
+    // Each starts 1 us later than the one before.
+    let run = exchange_run(&dir.path().join("run"), &plan, |_| {
+        (0..=1000_u64).map(|sequence| Sample {
+            sequence,
+            intended_ns: sequence * 100_000,
+            start_ns: sequence * 101_000,
+            rtt_ns: 50_000,
+            outstanding: 1,
+            phase: if sequence == 0 {
+                Phase::First
+            } else {
+                Phase::Measured
+            },
+            ..Sample::default()
+        })
+    });
+    let warnings = tables::of(&run, false).warnings;
+    let behind = warnings.iter().find(|warning| warning.code == "W06");
+    let finding = &behind.expect("a warning").finding;
+    let said = "the schedule was not kept: exchanges started up to 1.000 ms late, p99 ";
+    assert!(finding.starts_with(said), "{finding}");
+}
+
+#[test]
+fn a_share_that_no_sample_bounds_has_no_bounds_and_says_of_which_time_it_is() {
+    for (schedule, of) in [
+        (Schedule::AsFastAsPossible, "of the RTT"),
+        (
+            Schedule::EveryNs(2_000_000),
+            "of the time from the intended start",
+        ),
+    ] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let plan = Plan {
+            schedule,
+            below_ns: vec![30_000],
+            ..plan(1)
+        };
+        // Each takes longer than the one before: they depend on each other as far as they can.
+        let run = exchange_run(&dir.path().join("run"), &plan, |_| {
+            (0..=300_u64).map(|sequence| Sample {
+                sequence,
+                intended_ns: sequence * 2_000_000,
+                start_ns: sequence * 2_000_000,
+                rtt_ns: 20_000 + sequence * 100,
+                outstanding: 1,
+                phase: if sequence == 0 {
+                    Phase::First
+                } else {
+                    Phase::Measured
+                },
+                ..Sample::default()
+            })
+        });
+        let share = &point(&run).below[0];
+        assert_eq!((share.low, share.high), (0.0, 1.0));
+        let all = tables::of(&run, false).tables;
+        let table = all
+            .iter()
+            .find(|table| table.title.starts_with("Percentage of exchanges below"));
+        let table = table.expect("a table of shares");
+        assert!(table.title.contains(of), "{}", table.title);
+        assert_eq!(table.rows[0].last().map(String::as_str), Some("? .. ?"));
+        assert!(table.text().contains("  ?: "), "{}", table.text());
+    }
+}

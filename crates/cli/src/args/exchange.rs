@@ -35,6 +35,9 @@ Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step doubles: 
 
 TRT (time between transfers): time per exchange, from one start to the next. Tables
 show its mean, the reciprocal of the throughput.
+--require compares the measured value, not its 95 % confidence interval. Where the
+interval reaches beyond the limit, a line says that it is met, but not proven; the exit
+code stays 0.
 Figures for --require: p50, p99, p99.9, mean, max, trt, lost, in-throughput and others:
 all in `wiregauge help tune` (documentation: docs/tune.md).";
 
@@ -79,7 +82,7 @@ pub struct ExchangeArgs {
     /// Response sizes in bytes [default: 48; with echo as --out; lines have any size].
     #[arg(long = "in", value_name = "LIST", value_parser = values::sizes)]
     pub in_: Option<Sizes>,
-    /// Requests outstanding at the same time. The result prints the achieved mean ("achieved").
+    /// Requests outstanding at the same time. The result prints the mean ("achieved depth").
     #[arg(long, value_name = "LIST", value_parser = values::depths, default_value = "1")]
     pub depth: Sizes,
     /// Maximum requests per system call [default: chosen by a short test; 1 over UDP and USB].
@@ -114,7 +117,8 @@ pub struct ExchangeArgs {
     /// Report the percentage of exchanges below each of these times.
     #[arg(long, value_name = "TIMES", value_parser = values::duration, value_delimiter = ',')]
     pub below: Vec<Duration>,
-    /// Exit with code 1 unless this limit holds at every point, such as p99<2ms, lost<0.1%, trt<3ms.
+    /// Exit with code 1 unless the measured value meets this limit at every point, such as p99<2ms,
+    /// lost<0.1%, trt<3ms.
     #[arg(long, value_name = "LIMIT", value_parser = constraint::of_exchanges)]
     pub require: Vec<Constraint>,
 

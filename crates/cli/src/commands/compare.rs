@@ -26,7 +26,8 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
         }
         is_wanted
     };
-    let comparison = wiregauge_compare::compare(&before, &after, &wanted, &|_| {})?;
+    let mut comparison = wiregauge_compare::compare(&before, &after, &wanted, &|_| {})?;
+    comparison.notes.extend(on_both_sides(&before, &after));
     for name in &args.only {
         let figures = comparison.points.iter().flat_map(|point| &point.figures);
         if !figures
@@ -78,7 +79,10 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
             remark!(session, "{BAD}met:{RESET} {text}: {place}");
         }
         for place in &judged.undecided {
-            remark!(session, "{CAUTION}cannot decide{RESET} '{text}' {place}");
+            remark!(
+                session,
+                "{CAUTION}not decided (does not fail):{RESET} '{text}' {place}"
+            );
         }
     }
     Ok(match is_met {
@@ -107,6 +111,18 @@ fn side(text: &str) -> anyhow::Result<Vec<AnyRun>> {
         runs.push(run);
     }
     Ok(runs)
+}
+
+/// A run that is compared with itself.
+fn on_both_sides(before: &[AnyRun], after: &[AnyRun]) -> Option<String> {
+    let path = |run: &AnyRun| run.stored().dir().canonicalize().ok();
+    let paths: Vec<_> = before.iter().filter_map(path).collect();
+    let is_shared = |run: &&AnyRun| path(run).is_some_and(|path| paths.contains(&path));
+    let name = after.iter().find(is_shared)?.stored().name();
+    Some(match (before.len(), after.len()) {
+        (1, 1) => format!("both sides are the same run, {name}"),
+        _ => format!("{name} is on both sides, so the sides are not independent"),
+    })
 }
 
 fn print_json(

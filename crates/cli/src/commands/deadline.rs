@@ -15,8 +15,9 @@ use std::path::Path;
 use std::time::Duration;
 use wiregauge_record::{Connect, Point, Schedule};
 use wiregauge_report::figures::{self, Figure};
-use wiregauge_report::load::{self, ControlLoop, Deadlines};
-use wiregauge_report::tables;
+use wiregauge_report::load::{self, ControlLoop, Deadlines, Taken};
+use wiregauge_report::tables::{self, Places};
+use wiregauge_report::units::grouped;
 use wiregauge_run::{AnyRun, Exchange, Run};
 
 /// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
@@ -48,8 +49,8 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
             run.name()
         ),
     };
-    let control_loop = control_loop(args, &run)?;
     let chosen = chosen(args, &run)?;
+    let control_loop = control_loop(args, &run, &chosen)?;
     let mut meter = session.caller.meter(args.json);
     meter.says(format!("reading {}", run.name()));
     let deadlines = load::deadlines(&run, &chosen, control_loop, &mut |part| meter.update(part));
@@ -66,7 +67,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
             .iter()
             .map(|limit| limit.text.clone())
             .collect();
-        value["missed_limits"] = missed.clone().into();
+        value["missed_limits"] = missed.iter().map(|one| one.text.clone()).collect();
         // The kind is kept, so that `| head` is known as such.
         serde_json::to_writer_pretty(&mut out, &value).map_err(std::io::Error::from)?;
         writeln!(out)?;
@@ -88,9 +89,13 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
             None => bail!("no exchange was answered: there is nothing to draw"),
         }
     }
-    for text in &missed {
+    for Missed { text, is_proven } in &missed {
         session.caller.missed(text);
-        remark!(session, "{BAD}limit not met:{RESET} {text}");
+        let what = match is_proven {
+            true => "limit not met:",
+            false => "limit not proven:",
+        };
+        remark!(session, "{BAD}{what}{RESET} {text}");
     }
     Ok(match missed.is_empty() {
         true => Outcome::Done,
@@ -98,7 +103,11 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     })
 }
 
-fn control_loop(args: &DeadlineArgs, run: &Run<Exchange>) -> anyhow::Result<ControlLoop> {
+fn control_loop(
+    args: &DeadlineArgs,
+    run: &Run<Exchange>,
+    chosen: &[usize],
+) -> anyhow::Result<ControlLoop> {
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let period_ns = match (args.period, run.file.plan.schedule) {
         (Some(period), _) => ns(period),
@@ -116,8 +125,18 @@ fn control_loop(args: &DeadlineArgs, run: &Run<Exchange>) -> anyhow::Result<Cont
         );
     }
     let deadline_ns = args.deadline.map_or(period_ns, ns);
-    let deepest = run.file.points.iter().map(|point| point.point.depth).max();
-    if deadline_ns > period_ns && deepest == Some(1) {
+    let mut depths = chosen.iter().map(|&at| run.file.points[at].point.depth);
+    let has_deeper = run.file.points.iter().any(|point| point.point.depth > 1);
+    let is_impossible = match Taken::of(run.file.plan.schedule, period_ns) {
+        // The response of every cycle is known, whatever the depth.
+        Taken::AsScheduled => !has_deeper,
+        Taken::Replayed | Taken::ReplayedFrom { .. } => depths.any(|depth| depth == 1),
+    };
+    if deadline_ns > period_ns && is_impossible {
+        let deeper = match has_deeper {
+            true => ", select points of a higher depth with --depth,",
+            false => ",",
+        };
         let once = match run.file.plan.connect {
             Connect::Once => "",
             Connect::Each => "--connect once and ",
@@ -125,7 +144,7 @@ fn control_loop(args: &DeadlineArgs, run: &Run<Exchange>) -> anyhow::Result<Cont
         bail!(
             "a deadline of {:?} with a period of {:?} needs more than one outstanding request: a loop that \
              waits for each answer cannot send at the next tick before it arrives. Use a --deadline no longer \
-             than the period, or measure with {once}--depth 2 or more",
+             than the period{deeper} or measure with {once}--depth 2 or more",
             Duration::from_nanos(deadline_ns),
             Duration::from_nanos(period_ns)
         );
@@ -164,7 +183,7 @@ fn chosen(args: &DeadlineArgs, run: &Run<Exchange>) -> anyhow::Result<Vec<usize>
         let there: Vec<String> = points
             .iter()
             .take(8)
-            .map(|summary| format!("{}: {}", summary.point.index, summary.point))
+            .map(|summary| format!("--point {} ({})", summary.point.index, summary.point))
             .collect();
         let more = match points.len() > there.len() {
             true => format!("; and {} more", points.len() - there.len()),
@@ -179,22 +198,39 @@ fn chosen(args: &DeadlineArgs, run: &Run<Exchange>) -> anyhow::Result<Vec<usize>
     Ok(chosen)
 }
 
-/// What was not kept, or not proven to be: the limit, what was measured, and where.
-fn missed(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<String> {
+/// A limit that a point does not keep, or is not proven to keep.
+struct Missed {
+    /// The limit, what was measured, and where.
+    text: String,
+    /// It was measured that the point does not keep it.
+    is_proven: bool,
+}
+
+/// What was not kept, or not proven to be.
+fn missed(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<Missed> {
+    let places = Places::new(deadlines.points.iter().map(|point| point.point));
     let mut missed = Vec::new();
     for limit in &args.require {
-        for (row, point) in (1..).zip(&deadlines.points) {
-            let unproven = match limit.judge(point) {
+        for point in &deadlines.points {
+            let is_proven = match limit.judge(point) {
                 Kept::Yes => continue,
-                Kept::No => "",
-                Kept::NotShown => "; not proven, the run is too short",
+                Kept::No => true,
+                Kept::NotShown => false,
             };
-            missed.push(format!(
-                "{}: {} (row {row}: {}){unproven}",
-                limit.text,
-                limit.found(point),
-                point.point
-            ));
+            let place = match places.name(&[point.point.index]) {
+                name if name.is_empty() => name,
+                name => format!(" at {name}"),
+            };
+            let unproven = match (is_proven, point.cycles.cycles) {
+                (true, _) | (_, 0) => String::new(),
+                (false, 1) => "; met, but not proven with 1 cycle".into(),
+                (false, cycles) => {
+                    format!("; met, but not proven with {} cycles", grouped(cycles))
+                }
+            };
+            let found = limit.found(point);
+            let text = format!("{}: {found}{place}{unproven}", limit.text);
+            missed.push(Missed { text, is_proven });
         }
     }
     missed

@@ -5,14 +5,16 @@ use super::tune::shown;
 use super::{plan, printed};
 use crate::Outcome;
 use crate::args::ExchangeArgs;
-use crate::caller::Session;
+use crate::caller::{Session, remark};
 use crate::constraint::Constraint;
 use crate::output::progress::Extent;
+use crate::output::style::{CAUTION, RESET};
 use std::time::Duration;
 use wiregauge_measure::exchange;
 use wiregauge_measure::multi_link::{Divisible, Turn};
 use wiregauge_record::{Figure, Limit, PointSummary};
 use wiregauge_report::tables::Places;
+use wiregauge_report::units::grouped;
 use wiregauge_run::{Exchange, RunFile};
 use wiregauge_stats::Estimate;
 
@@ -42,7 +44,12 @@ pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     measurement.run(
         session,
         |plan, stop, sink| exchange::run(plan, stop, sink),
-        |file| missed(args, file),
+        |file| {
+            for line in unproven(args, file) {
+                remark!(session, "{CAUTION}limit not proven:{RESET} {line}");
+            }
+            missed(args, file)
+        },
     )
 }
 
@@ -76,6 +83,37 @@ fn missed(args: &ExchangeArgs, file: &RunFile) -> Vec<String> {
             "{}: {}{place}{more}",
             limit.text,
             found(limit, worst)
+        ))
+    };
+    args.require.iter().filter_map(line).collect()
+}
+
+/// A line for each limit that all measured values meet, but that the interval of one reaches beyond: the
+/// point whose bound is furthest.
+fn unproven(args: &ExchangeArgs, file: &RunFile) -> Vec<String> {
+    let places = Places::new(file.points.iter().map(|point| point.point));
+    let line = |limit: &Constraint| {
+        if !file.points.iter().all(|point| limit.is_kept_by(point)) {
+            return None;
+        }
+        let beyond = |point: &PointSummary| {
+            let found = limit.figure.of_point(point)?;
+            limit.bound_beyond(&found)
+        };
+        let open = file.points.iter().filter_map(|p| Some((p, beyond(p)?)));
+        let (point, _) = open.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let place = match places.name(&[point.point.index]) {
+            name if name.is_empty() => name,
+            name => format!(" at {name}"),
+        };
+        let exchanges = match point.counts.exchanges {
+            1 => "1 exchange".into(),
+            many => format!("{} exchanges", grouped(many)),
+        };
+        let found = found(limit, point);
+        Some(format!(
+            "{}: {found}{place}; met, but not proven with {exchanges}",
+            limit.text
         ))
     };
     args.require.iter().filter_map(line).collect()

@@ -176,15 +176,15 @@ fn warnings(out: &mut impl Write, warnings: &[Warning], extent: Extent) -> io::R
     for (at, warning) in warnings.iter().enumerate() {
         let code = warning.code;
         if extent.full {
-            let text = wrapped(&format!("warning {code}: {warning}"), extent.width, "  ");
+            let text = wrapped(&format!("{code}: {warning}"), extent.width, "  ");
             let words = text.split_once(':').map_or("", |(_, words)| words);
-            writeln!(out, "\n{CAUTION}warning {code}:{RESET}{words}")?;
+            writeln!(out, "\n{CAUTION}{code}:{RESET}{words}")?;
             continue;
         }
         let between = if at == 0 { "\n" } else { "" };
-        let line = wrapped(&format!("{code} {}", warning.finding), extent.width, "    ");
-        let words = line.strip_prefix(code).unwrap_or(&line);
-        writeln!(out, "{between}{CAUTION}{code}{RESET}{words}")?;
+        let line = wrapped(&format!("{code}: {}", warning.finding), extent.width, "  ");
+        let words = line.split_once(':').map_or("", |(_, words)| words);
+        writeln!(out, "{between}{CAUTION}{code}:{RESET}{words}")?;
     }
     Ok(())
 }

@@ -19,9 +19,14 @@ pub fn topic(words: &[OsString]) -> Option<&str> {
 }
 
 fn is_topic(topic: &str) -> bool {
-    let number = topic.strip_prefix(['W', 'w']);
-    topic == "warnings"
-        || number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    topic == "warnings" || number(topic).is_some()
+}
+
+/// The number of a code: 5 of `W05`, `w05` and `W5`.
+fn number(code: &str) -> Option<u32> {
+    let digits = code.strip_prefix(['W', 'w'])?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(u32::MAX))
 }
 
 /// Prints it.
@@ -36,7 +41,7 @@ pub fn run(topic: &str, session: &Session<'_>) -> anyhow::Result<Outcome> {
     }
     let found = WARNINGS
         .iter()
-        .find(|one| one.code.eq_ignore_ascii_case(topic));
+        .find(|one| number(one.code) == number(topic));
     let Explained {
         code,
         finding,

@@ -51,6 +51,22 @@ pub enum Taken {
     },
 }
 
+impl Taken {
+    /// How those of a run with this schedule become cycles of this period.
+    pub fn of(schedule: Schedule, period_ns: u64) -> Taken {
+        let period = period_ns as f64;
+        match schedule {
+            Schedule::AsFastAsPossible => Taken::Replayed,
+            Schedule::EveryNs(every_ns)
+                if (every_ns as f64 - period).abs() <= SAME_PERIOD * period =>
+            {
+                Taken::AsScheduled
+            }
+            Schedule::EveryNs(every_ns) => Taken::ReplayedFrom { every_ns },
+        }
+    }
+}
+
 /// What a run means for a control loop.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Deadlines {
@@ -112,16 +128,7 @@ pub fn deadlines(
     control_loop: ControlLoop,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Deadlines, RunError> {
-    let taken = match run.file.plan.schedule {
-        Schedule::AsFastAsPossible => Taken::Replayed,
-        Schedule::EveryNs(every_ns) => {
-            let period = control_loop.period_ns as f64;
-            match (every_ns as f64 - period).abs() <= SAME_PERIOD * period {
-                true => Taken::AsScheduled,
-                false => Taken::ReplayedFrom { every_ns },
-            }
-        }
-    };
+    let taken = Taken::of(run.file.plan.schedule, control_loop.period_ns);
     let mut points = Vec::new();
     for (done, &at) in chosen.iter().enumerate() {
         points.push(point(run, at, control_loop, taken)?);

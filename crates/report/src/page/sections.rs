@@ -164,7 +164,8 @@ fn warnings(subject: &Subject) -> String {
     for warning in &subject.tables.warnings {
         let _ = writeln!(
             out,
-            "<div class=\"notice\" role=\"note\"><p><strong>Warning:</strong>{}</p></div>",
+            "<div class=\"notice\" role=\"note\"><p><strong>{}:</strong>{}</p></div>",
+            warning.code,
             prose(&warning.to_string())
         );
     }

@@ -293,7 +293,7 @@ pub(super) fn paths(points: &[&LoopSummary]) -> Option<Table> {
 fn stalls(points: &[&LoopSummary]) -> Table {
     let columns = columns(
         points,
-        &["latency ms", "preload B", "stalls", "stalls/min", "95 %"],
+        &["latency ms", "preload B", "stalls", "stalls/min", "95 % CI"],
     );
     let mut table = Table::new("Stalls in this run if the preload were shorter", &columns);
     for point in points {

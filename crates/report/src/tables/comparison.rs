@@ -108,7 +108,7 @@ fn verdict(comparison: &Comparison) -> String {
     let of = |verdict| all.iter().filter(|c| c.verdict == verdict).count();
     let (open, equal) = (of(Verdict::CannotTell), of(Verdict::NoDifferenceShown));
     let compared = comparison.compared;
-    let too_few = "too few independent samples";
+    let too_few = "too few independent samples, or drift";
     if !all.iter().any(|compared| is_shown(compared)) {
         return match (open, equal) {
             (0, _) => format!("No significant difference in {compared} figures."),

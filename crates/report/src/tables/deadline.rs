@@ -2,6 +2,7 @@
 
 use super::no_tail::{Extent, Refused, by_reason};
 use super::percentile::bounded;
+use super::places::Places;
 use super::table::Table;
 use super::warnings::{Code, Warning};
 use super::{Tables, heading};
@@ -14,12 +15,8 @@ use wiregauge_stats::{Estimate, Exceeding};
 /// An hour in nanoseconds.
 const HOUR_NS: f64 = 3600e9;
 
-/// Sizes that a warning names one by one.
-const MOST_NAMED: usize = 3;
-
 /// Tells of it, beside what the run was.
 pub fn of_deadlines(file: &RunFile, deadlines: &Deadlines) -> Tables {
-    let points = &deadlines.points[..];
     let mut tables = vec![cycles(deadlines), bursts(deadlines)];
     tables.extend(beyond(deadlines));
     Tables {
@@ -27,7 +24,7 @@ pub fn of_deadlines(file: &RunFile, deadlines: &Deadlines) -> Tables {
         set_off: vec![file.plan.address.clone()],
         tables,
         notes: notes(file, deadlines),
-        warnings: warnings(file, points),
+        warnings: warnings(file, deadlines),
         ..Tables::default()
     }
 }
@@ -81,8 +78,16 @@ fn unit(points: &[DeadlinePoint]) -> TimeUnit {
 fn cycles(deadlines: &Deadlines) -> Table {
     let points = &deadlines.points[..];
     let unit = unit(points);
-    let rest = ["cycles", "missed", "%", "95 %", "p50", "p99.9", "max"];
-    let title = format!("Missed {}; response in {}", of_loop(deadlines), unit.name());
+    let rest = ["cycles", "missed", "%", "95 % CI", "p50", "p99.9", "max"];
+    let response = match deadlines.taken {
+        Taken::AsScheduled => "response from the intended start",
+        Taken::Replayed | Taken::ReplayedFrom { .. } => "response",
+    };
+    let title = format!(
+        "Missed {}; {response} in {}",
+        of_loop(deadlines),
+        unit.name()
+    );
     let mut table = Table::new(title, &columns(points, &rest));
     for point in points {
         let mut row = cells(points, point.point);
@@ -111,10 +116,10 @@ fn cycles(deadlines: &Deadlines) -> Table {
 fn bursts(deadlines: &Deadlines) -> Table {
     let points = &deadlines.points[..];
     let rest = [
-        "independent samples",
+        "independent cycles",
         "bursts",
         "longest",
-        "mean",
+        "mean (of 10 or more)",
         "mean time between bursts",
     ];
     let period = deadlines.control_loop.period_ns as f64;
@@ -197,7 +202,7 @@ fn beyond(deadlines: &Deadlines) -> Vec<Table> {
             "Tail extrapolation (generalised Pareto): misses of the deadline in {}",
             unit.name()
         ),
-        &columns(points, &["deadline", "1 in", "95 %", "per hour"]),
+        &columns(points, &["deadline", "1 in", "95 % CI", "per hour"]),
     );
     let mut levels = Table::new(
         format!("Response that one in N exceeds, in {}", unit.name()),
@@ -206,10 +211,10 @@ fn beyond(deadlines: &Deadlines) -> Vec<Table> {
             &[
                 "1 in",
                 "exceeds",
-                "95 %",
+                "95 % CI",
                 "threshold",
                 "over",
-                "independent samples",
+                "independent excesses",
                 "shape",
             ],
         ),
@@ -286,22 +291,22 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
              intended start."
         ),
         Taken::Replayed => format!(
-            "The run was measured as fast as possible; its responses are replayed on ticks of {period}, and a \
-             response still outstanding at a tick makes it a miss. {}",
+            "The run was measured as fast as possible; its responses are replayed on ticks of {period}, and {}. {}",
+            outstanding(deadlines),
             at_its_period(deadlines)
         ),
         Taken::ReplayedFrom { every_ns } => format!(
             "The run has a schedule of {}, not of {period}: its response times, from their actual start, are \
-             replayed on ticks of {period}. {}",
+             replayed on ticks of {period}, and {}. {}",
             time(every_ns as f64),
+            outstanding(deadlines),
             at_its_period(deadlines)
         ),
     }];
     let none_missed = |point: &&DeadlinePoint| point.cycles.missed == 0 && point.cycles.cycles > 0;
     if deadlines.points.iter().any(|point| none_missed(&point)) {
         notes.push(
-            "No observed miss does not prove that there are none: `<` is the upper 95 % bound of the miss \
-             rate."
+            "`<`: no miss was observed, and the value is the upper bound (95 %) of the miss rate."
                 .into(),
         );
     }
@@ -312,14 +317,30 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
         .max()
         .unwrap_or(0);
     notes.push(format!(
-        "All figures assume that host and link behave as in this run: a cause that occurs less than once in {} \
-         is not included.",
+        "All figures assume that host and link behave as in this run. A point lasted {} at most: disturbances \
+         that occur less often may be missing.",
         span(measured as f64)
     ));
     notes
 }
 
-fn warnings(file: &RunFile, points: &[DeadlinePoint]) -> Vec<Warning> {
+/// When a tick is missed in a replay because no request can be sent.
+fn outstanding(deadlines: &Deadlines) -> &'static str {
+    match deadlines.points.iter().any(|p| p.point.depth > 1) {
+        true => {
+            "a tick at which as many requests as the depth are still outstanding is missed, whatever the deadline"
+        }
+        false => "a tick at which a response is still outstanding is missed",
+    }
+}
+
+fn warnings(file: &RunFile, deadlines: &Deadlines) -> Vec<Warning> {
+    let points = &deadlines.points[..];
+    let places = Places::new(points.iter().map(|point| point.point));
+    let requested = match deadlines.control_loop.beyond {
+        Some(one_in) => format!(" to one in {}", about(one_in)),
+        None => String::new(),
+    };
     let refused = points.iter().filter_map(|point| {
         let responses = point.response.as_ref().map_or(0, |found| found.n);
         Some(Refused {
@@ -333,50 +354,38 @@ fn warnings(file: &RunFile, points: &[DeadlinePoint]) -> Vec<Warning> {
     for (which, why) in by_reason(&refused) {
         warnings.push(Warning::new(
             Code::NoExtrapolation,
-            format!("{}: no extrapolation", named(&which, points.len())),
+            format!("no extrapolation{requested}{}", places.bracketed(&which)),
             format!(": {why}"),
         ));
     }
-    for point in points.iter().filter(|point| point.unanswered > 0) {
-        let (name, unanswered) = (point.point, grouped(point.unanswered));
-        warnings.push(Warning::new(
-            Code::MissedUnanswered,
-            format!(
-                "{name}: {unanswered} exchanges without a correct answer in time are missed cycles"
-            ),
-            "; the tail is fitted to the correct answers only",
-        ));
-    }
+    warnings.extend(missed_unanswered(points, &places));
     warnings
 }
 
-/// `OUT 16 B, IN 48 B, depths 1, 2; OUT 16 B, IN 96 B, depth 1`; many points by their number.
-fn named(which: &[Point], of: usize) -> String {
-    let mut sizes: Vec<(Point, Vec<String>)> = Vec::new();
-    for point in which {
-        let depth = point.depth.to_string();
-        let same =
-            |known: &Point| (known.out_bytes, known.in_bytes) == (point.out_bytes, point.in_bytes);
-        match sizes.iter_mut().find(|(known, _)| same(known)) {
-            Some((_, depths)) if depths.contains(&depth) => {}
-            Some((_, depths)) => depths.push(depth),
-            None => sizes.push((*point, vec![depth])),
-        }
-    }
-    if sizes.len() > MOST_NAMED {
-        return match which.len() == of {
-            true => format!("all {of} points"),
-            false => format!("{} points, from {}", which.len(), which[0]),
-        };
-    }
-    let names = sizes.iter().map(|(point, depths)| match &depths[..] {
-        [_] => point.to_string(),
-        depths => {
-            let (out, in_) = (point.out_bytes, point.in_bytes);
-            format!("OUT {out} B, IN {in_} B, depths {}", depths.join(", "))
-        }
-    });
-    names.collect::<Vec<String>>().join("; ")
+/// Losses are misses, and no part of a tail.
+fn missed_unanswered(points: &[DeadlinePoint], places: &Places) -> Option<Warning> {
+    let lossy: Vec<&DeadlinePoint> = points.iter().filter(|p| p.unanswered > 0).collect();
+    lossy.first()?;
+    let which: Vec<u32> = lossy.iter().map(|point| point.point.index).collect();
+    let (subject, verb) = match lossy.iter().map(|point| point.unanswered).sum() {
+        1 => ("1 exchange".into(), "counts as a missed cycle"),
+        all => (
+            format!("{} exchanges", grouped(all)),
+            "count as missed cycles",
+        ),
+    };
+    let has_tail = lossy.iter().any(|point| point.beyond.tail.is_some());
+    Some(Warning::new(
+        Code::MissedUnanswered,
+        format!(
+            "{subject} without a correct answer in time {verb}{}",
+            places.bracketed(&which)
+        ),
+        match has_tail {
+            true => "; the tail is fitted to the correct answers only",
+            false => "",
+        },
+    ))
 }
 
 /// Two digits that matter, without an exponent as far as that can be read.
@@ -442,27 +451,6 @@ fn flag(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn points_of_the_same_size_are_named_by_their_depths() {
-        let point = |in_bytes: u32, depth: u32| Point {
-            index: 0,
-            out_bytes: 16,
-            in_bytes,
-            depth,
-            link: 0,
-            together: false,
-        };
-        let [a, b, c] = [point(48, 1), point(48, 2), point(96, 1)];
-        assert_eq!(named(&[a], 3), "OUT 16 B, IN 48 B, depth 1");
-        assert_eq!(
-            named(&[a, b, c], 4),
-            "OUT 16 B, IN 48 B, depths 1, 2; OUT 16 B, IN 96 B, depth 1"
-        );
-        let many: Vec<Point> = (1..=5).map(|size| point(size, 1)).collect();
-        assert_eq!(named(&many, 5), "all 5 points");
-        assert_eq!(named(&many, 9), "5 points, from OUT 16 B, IN 1 B, depth 1");
-    }
 
     #[test]
     fn a_share_is_100_percent_only_if_it_is() {

@@ -4,7 +4,7 @@ use super::percentile::{bounded, interval};
 use super::table::Table;
 use super::warnings::{Missing, missing};
 use crate::units::{TimeUnit, grouped, percent, time};
-use wiregauge_record::{Connect, Plan, PointSummary};
+use wiregauge_record::{Connect, Plan, PointSummary, Schedule};
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Distribution, Estimate};
 
@@ -96,8 +96,8 @@ fn times(points: &[PointSummary]) -> Table {
         &columns(
             points,
             &[
-                "n", "min", "mean", "95 %", "SD", "mean+SD", "p50", "p90", "p99", "p99.9", "max3",
-                "max", "first",
+                "n", "min", "mean", "95 % CI", "SD", "mean+SD", "p50", "p90", "p99", "p99.9",
+                "max3", "max", "first",
             ],
         ),
     );
@@ -144,9 +144,9 @@ fn rates(points: &[PointSummary]) -> Table {
     let mut names = columns(
         points,
         &[
-            "achieved",
+            "achieved depth",
             "TRT mean",
-            "95 %",
+            "95 % CI",
             "SD",
             "p99",
             "exchanges/s",
@@ -217,7 +217,14 @@ pub(super) fn intervals(points: &[PointSummary]) -> Table {
         ),
         &columns(
             points,
-            &["mean", "p50", "p90", "p99", "p99.9", "independent samples"],
+            &[
+                "mean",
+                "p50",
+                "p90",
+                "p99",
+                "p99.9",
+                "independent samples (mean)",
+            ],
         ),
     );
     for point in points {
@@ -247,7 +254,9 @@ fn from_intended(points: &[PointSummary]) -> Option<Table> {
         ),
         &columns(
             points,
-            &["mean", "95 %", "p50", "p90", "p99", "p99.9", "max3", "max"],
+            &[
+                "mean", "95 % CI", "p50", "p90", "p99", "p99.9", "max3", "max",
+            ],
         ),
     );
     for point in points {
@@ -281,21 +290,25 @@ pub(super) fn below(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
         .collect();
     let mut columns: Vec<&str> = columns(points, &[]);
     for name in &names {
-        columns.extend([name.as_str(), "95 %"]);
+        columns.extend([name.as_str(), "95 % CI"]);
     }
+    let of = match plan.schedule {
+        Schedule::EveryNs(_) => "of the time from the intended start",
+        Schedule::AsFastAsPossible => "of the RTT",
+    };
     let mut table = Table::new(
-        "Percentage of exchanges below a limit (lost ones count as above)",
+        format!("Percentage of exchanges below a limit {of} (lost ones count as above)"),
         &columns,
     );
     for point in points {
         let mut cells = point_cells(points, point);
         for share in &point.below {
             cells.push(percent(share.share));
-            cells.push(format!(
-                "{:.2} .. {:.2}",
-                share.low * 100.0,
-                share.high * 100.0
-            ));
+            // From 0 to 1 is what is known without any sample.
+            cells.push(match (share.low, share.high) {
+                (0.0, 1.0) => "? .. ?".into(),
+                (low, high) => format!("{:.2} .. {:.2}", low * 100.0, high * 100.0),
+            });
         }
         table.row(cells);
     }
@@ -393,7 +406,7 @@ fn device(points: &[PointSummary]) -> Option<Table> {
         ),
         &columns(
             points,
-            &["mean", "95 %", "SD", "p50", "p99", "max", "% of RTT"],
+            &["mean", "95 % CI", "SD", "p50", "p99", "max", "% of RTT"],
         ),
     );
     for point in points {
@@ -418,7 +431,8 @@ fn device(points: &[PointSummary]) -> Option<Table> {
 fn losses(points: &[PointSummary]) -> Option<Table> {
     points.iter().find(|p| !p.counts.is_clean())?;
     let mut table = Table::new(
-        "Failed exchanges (only points that have some)",
+        "Failed exchanges (only points that have some); late: answered after the timeout; stray bytes belong \
+         to no response",
         &columns(
             points,
             &[

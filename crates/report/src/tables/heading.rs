@@ -14,6 +14,7 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
         Schedule::EveryNs(ns) => format!("one every {}", time(ns as f64)),
     };
     let much = match plan.limit {
+        Limit::Count(1) => "1 exchange per point".to_string(),
         Limit::Count(count) => format!("{count} exchanges per point"),
         Limit::DurationNs(ns) => format!("{} per point", time(ns as f64)),
     };

@@ -45,7 +45,7 @@ pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
     }
     remark(&format!("measured with: {}", tables.command));
     for warning in &tables.warnings {
-        remark(&format!("warning: {warning}"));
+        remark(&format!("{}: {warning}", warning.code));
     }
     if let Some(error) = &tables.failed {
         remark(&format!("the run failed: {error}"));

@@ -44,7 +44,8 @@ pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
         let _ = writeln!(out, "**The run failed:** {}\n", escape(error));
     }
     if !tables.warnings.is_empty() {
-        let warnings: Vec<String> = tables.warnings.iter().map(ToString::to_string).collect();
+        let warnings = tables.warnings.iter();
+        let warnings: Vec<String> = warnings.map(|w| format!("{}: {w}", w.code)).collect();
         let _ = writeln!(out, "### Warnings\n\n{}", list(&warnings));
     }
     out += "### Conditions\n\n";

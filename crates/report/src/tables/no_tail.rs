@@ -68,8 +68,8 @@ pub(super) struct Refused {
     pub(super) extent: Extent,
 }
 
-/// The points that have the same reason, with the remedy of the one that needs most.
-pub(super) fn by_reason(refused: &[Refused]) -> Vec<(Vec<Point>, String)> {
+/// The places of the points that have the same reason, with the remedy of the one that needs most.
+pub(super) fn by_reason(refused: &[Refused]) -> Vec<(Vec<u32>, String)> {
     let mut groups: Vec<Vec<Refused>> = Vec::new();
     for one in refused {
         match groups.iter_mut().find(|group| is_same(&group[0], one)) {
@@ -78,7 +78,7 @@ pub(super) fn by_reason(refused: &[Refused]) -> Vec<(Vec<Point>, String)> {
         }
     }
     let named = groups.into_iter().map(|group| {
-        let points = group.iter().map(|one| one.point).collect();
+        let points = group.iter().map(|one| one.point.index).collect();
         (points, of_group(&group))
     });
     named.collect()
@@ -164,7 +164,7 @@ fn too_few(independent: (f64, f64), needed: f64, values_needed: f64, extent: Ext
         false => format!("{fewest:.0}"),
     };
     format!(
-        "the longest responses are worth {worth} independent samples, but {needed:.0} are required. {}",
+        "a tail requires {needed:.0} independent long responses, and this run has {worth}. {}",
         extent.remedy(values_needed)
     )
 }
@@ -276,16 +276,14 @@ mod tests {
             refused(2, NoTail::Unsteady, COUNTED),
             refused(3, few(29.2, 3_420.0), COUNTED),
         ]);
-        let depths = |at: usize| -> Vec<u32> {
-            let points: &[Point] = &found[at].0;
-            points.iter().map(|point| point.depth).collect()
-        };
+        let depths =
+            |at: usize| -> Vec<u32> { found[at].0.iter().map(|index| index + 1).collect() };
         assert_eq!(found.len(), 2);
         assert_eq!((depths(0), depths(1)), (vec![1, 3], vec![2]));
         assert_eq!(
             found[0].1,
-            "the longest responses are worth 29 to 41 independent samples, but 50 are required. Use about 3,500 \
-             exchanges (--count 3500)"
+            "a tail requires 50 independent long responses, and this run has 29 to 41. Use about 3,500 exchanges \
+             (--count 3500)"
         );
     }
 

@@ -70,7 +70,7 @@ fn rates(rows: &[Row<'_>]) -> Table {
     };
     let by_device = |flow: &FlowSummary| flow.device?.bytes_s();
     let has_clock = rows.iter().any(|(_, flow)| by_device(flow).is_some());
-    let mut names = columns(rows, &["transfers", unit.name(), "95 %"]);
+    let mut names = columns(rows, &["transfers", unit.name(), "95 % CI"]);
     names.extend(limit.map(|_| "% of limit"));
     names.extend(has_clock.then_some("by device"));
     names.extend(["achieved queue", "CPU us/MB"]);
@@ -275,7 +275,7 @@ pub(super) fn buffers(rows: &[Row<'_>]) -> Option<Table> {
     let loss = flow.buffers[0].loss;
     let for_loss = format!("buffer for loss {loss:e}");
     let mut names: Vec<&str> = columns(rows, &["rate", "largest backlog"]);
-    names.extend([for_loss.as_str(), "95 %", "smallest loss supported"]);
+    names.extend([for_loss.as_str(), "95 % CI", "smallest loss supported"]);
     let mut table = Table::new(
         format!(
             "Buffer that the device needs at a constant rate, in bytes: largest backlog of this run, and for a \

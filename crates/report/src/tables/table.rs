@@ -71,8 +71,8 @@ impl Table {
         };
         let is_open = |cell: &str| cell.contains(".. ?") || cell.contains("? ..");
         let is_percentile = |head: &str| head.contains("p50") || head.contains("p9");
-        let is_wide = |cell: &str| cell.contains(" (") && cell.contains(" .. ") && !is_open(cell);
-        // `95 %` of a half width, `95 % from` and `to` of an interval.
+        let is_rough = |cell: &str| cell.contains(" (") && cell.contains(" .. ");
+        // `95 % CI` of a half width, `95 % from` and `to` of an interval.
         let is_bound = |head: &str| head.contains("95 %") || head == "to";
         let no_bound = match self.no_bound {
             "" => "?: too few independent samples for this bound of the 95 % interval, or drift",
@@ -80,8 +80,8 @@ impl Table {
         };
         let marks = [
             (
-                cells().any(|(head, cell)| is_percentile(head) && is_wide(cell)),
-                "(low .. high): 95 % interval, where a bound is over 20 % away",
+                cells().any(|(head, cell)| is_percentile(head) && is_rough(cell)),
+                "(low .. high): 95 % confidence interval, if a bound is open or over 20 % away",
             ),
             (
                 cells().any(|(head, cell)| is_open(cell) || is_bound(head) && cell == "?"),

@@ -149,6 +149,7 @@ fn text_is_aligned_to_the_right() {
     assert_eq!(
         table.text(),
         "  IN B         p50\n    48       12.34\n  8000  9 (? .. ?)\n  \
+         (low .. high): 95 % confidence interval, if a bound is open or over 20 % away\n  \
          ?: too few independent samples for this bound of the 95 % interval, or drift\n"
     );
 }
@@ -169,11 +170,17 @@ fn each_mark_in_a_table_is_explained_below_it_once() {
     for (head, cell) in [
         ("p99", "2 (1 .. ?)"),
         ("p99", "? .. 3"),
-        ("95 %", "?"),
+        ("95 % CI", "?"),
         ("to", "?"),
     ] {
         let notes = notes(head, &[cell, cell]);
-        assert!(notes.starts_with("?: too few"), "{head}: {notes}");
+        assert!(notes.contains("?: too few"), "{head}: {notes}");
+        let has_interval = cell.contains('(');
+        assert_eq!(
+            notes.starts_with("(low .. high): "),
+            has_interval,
+            "{notes}"
+        );
         assert_eq!(notes.matches("?:").count(), 1, "{notes}");
     }
     assert!(notes("lost B", &["?"]).contains("did not report"));

@@ -27,13 +27,19 @@ pub(in crate::tables) fn of_loop(points: &[LoopSummary]) -> Brief {
         tables.push(Fitted {
             table: needed(&curves),
             spare: SPARE,
+            titled: None,
         });
-        tables.extend(paths(&curves).map(|table| Fitted { table, spare: &[] }));
+        tables.extend(paths(&curves).map(|table| Fitted {
+            table,
+            spare: &[],
+            titled: None,
+        }));
     }
     if !held.is_empty() {
         tables.push(Fitted {
             table: tested(&held),
             spare: SPARE_OF_TESTED,
+            titled: None,
         });
     }
     Brief {

@@ -5,7 +5,7 @@ use crate::tables::exchange::{below, columns, dashes, explained, intervals, poin
 use crate::tables::percentile::{bounded, range};
 use crate::tables::places::Places;
 use crate::tables::table::Table;
-use crate::units::{RateUnit, grouped, percent};
+use crate::units::{RateUnit, grouped, percent, time};
 use wiregauge_explain::ExchangeVerdict;
 use wiregauge_record::{PointSummary, Schedule};
 use wiregauge_run::RunFile;
@@ -14,32 +14,36 @@ use wiregauge_stats::Distribution;
 /// From this part of the limit on, nothing is said of faster points at higher depths.
 const NEAR_LIMIT: f64 = 0.9;
 
+/// The column of the mean TRT.
+const TRT: &str = "TRT";
+
+/// The column of p99 from the intended start.
+const INTENDED: &str = "p99 (intended)";
+
 /// What a narrow terminal does without.
-const SPARE: &[&str] = &[
-    "TRT",
-    "n",
-    "lost",
-    "max",
-    "exchanges/s",
-    "% of limit",
-    "p50",
-];
+const SPARE: &[&str] = &[TRT, "n", "lost", "max", "exchanges/s", "% of limit", "p50"];
 
 /// One table and one sentence; and the tables that a flag requested.
 pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief {
     // Links that run together may end in any order.
     let mut points = file.points.clone();
     points.sort_by_key(|point| point.point.index);
+    let (table, trt) = table(&points);
     let mut tables = vec![Fitted {
-        table: table(&points),
+        table,
         spare: SPARE,
+        titled: trt.map(|text| (TRT, text)),
     }];
     let requested = confidence.then(|| intervals(&points));
     tables.extend(
         requested
             .into_iter()
             .chain(below(&file.plan, &points))
-            .map(|table| Fitted { table, spare: &[] }),
+            .map(|table| Fitted {
+                table,
+                spare: &[],
+                titled: None,
+            }),
     );
     for fitted in &mut tables {
         fitted.table = explained(std::mem::take(&mut fitted.table), &points);
@@ -50,27 +54,29 @@ pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief 
     }
 }
 
-fn table(points: &[PointSummary]) -> Table {
+/// The table, and what its title says of TRT.
+fn table(points: &[PointSummary]) -> (Table, Option<String>) {
     let unit = typical(points, |p| p.rtt.as_ref());
     // With a schedule the start is given, and TRT says nothing.
     let intended = points.iter().any(|p| p.from_intended.is_some());
     let (other, other_unit) = match intended {
-        true => (
-            "intended p99",
-            typical(points, |p| p.from_intended.as_ref()),
-        ),
-        false => ("TRT", typical(points, |p| p.trt.as_ref())),
+        true => (INTENDED, typical(points, |p| p.from_intended.as_ref())),
+        false => (TRT, typical(points, |p| p.trt.as_ref())),
     };
     let limit = points.iter().find_map(|p| p.limit.as_ref());
-    let mut title = match intended {
-        true => format!(
-            "RTT in {}, p99 from the intended start in {}",
-            unit.name(),
-            other_unit.name()
-        ),
-        false => format!("RTT in {}, mean TRT in {}", unit.name(), other_unit.name()),
+    let mut title = format!("RTT in {}", unit.name());
+    let trt = match intended {
+        true => {
+            title += &format!(", p99 from the intended start in {}", other_unit.name());
+            None
+        }
+        false => Some(format!(", mean TRT in {}", other_unit.name())),
     };
-    let rest = ["n", "lost", "p50", "p99", "max", other, "exchanges/s"];
+    title += trt.as_deref().unwrap_or_default();
+    let is_corrupted = points.iter().any(|point| point.counts.corrupted > 0);
+    let mut rest = vec!["n", "lost"];
+    rest.extend(is_corrupted.then_some("corrupted"));
+    rest.extend(["p50", "p99", "max", other, "exchanges/s"]);
     let mut heads = columns(points, &rest);
     if let Some(limit) = limit {
         let most = grouped(limit.bytes_s as u64);
@@ -81,6 +87,7 @@ fn table(points: &[PointSummary]) -> Table {
     for point in points {
         let mut cells = point_cells(points, point);
         cells.extend([point.counts.answered, missing(point)].map(grouped));
+        cells.extend(is_corrupted.then(|| grouped(point.counts.corrupted)));
         match &point.rtt {
             Some(rtt) => cells.extend([
                 bounded(unit, &rtt.p50),
@@ -102,7 +109,7 @@ fn table(points: &[PointSummary]) -> Table {
         }
         table.row(cells);
     }
-    table
+    (table, trt)
 }
 
 /// Exchanges without an answer in time.
@@ -163,10 +170,16 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
         ExchangeVerdict::Nothing
         | ExchangeVerdict::ScheduleUnknown
         | ExchangeVerdict::Waiting { .. } => return None,
-        ExchangeVerdict::Schedule { under_way } => match *under_way > 1.0 {
-            true => format!("outstanding for {under_way:.1} periods"),
-            false => format!("outstanding for {} of the period", part(*under_way)),
-        },
+        ExchangeVerdict::Schedule { under_way } => {
+            let period = match file.plan.schedule {
+                Schedule::EveryNs(ns) => format!("{} period", time(ns as f64)),
+                Schedule::AsFastAsPossible => "period".into(),
+            };
+            match *under_way > 1.0 {
+                true => format!("an exchange takes {under_way:.1} times its {period}"),
+                false => format!("an exchange takes {} of its {period}", part(*under_way)),
+            }
+        }
         ExchangeVerdict::Behind { .. } => "the link does not keep the schedule".into(),
         ExchangeVerdict::TooFew { .. } => "too few exchanges to find what limits".into(),
         ExchangeVerdict::Losses { waited } => format!(

@@ -28,14 +28,26 @@ struct Fitted {
     table: Table,
     /// Heads of columns, the first of which is left out first.
     spare: &'static [&'static str],
+    /// A head, and the part of the title that goes with its column.
+    titled: Option<(&'static str, String)>,
+}
+
+impl Fitted {
+    fn table(&self, width: usize) -> Table {
+        let mut table = self.table.fitting(width, self.spare);
+        if let Some((head, part)) = &self.titled
+            && !table.columns.iter().any(|column| column == head)
+        {
+            table.title = table.title.replacen(part.as_str(), "", 1);
+        }
+        table
+    }
 }
 
 impl Brief {
     /// The tables, without the columns that do not fit into this many.
     pub fn tables(&self, width: usize) -> impl Iterator<Item = Table> {
-        self.tables
-            .iter()
-            .map(move |fitted| fitted.table.fitting(width, fitted.spare))
+        self.tables.iter().map(move |fitted| fitted.table(width))
     }
 }
 
@@ -94,6 +106,19 @@ mod tests {
         assert_eq!(of(&[0.2, 0.034]), "20 % of the limit");
         assert_eq!(of(&[0.2, 1.001]), "100 % of the limit");
         assert_eq!(of(&[2.6018]), "above the limit, see the warnings");
+    }
+
+    #[test]
+    fn a_title_names_no_column_that_was_left_out() {
+        let mut table = Table::new("RTT in us, mean TRT in ms", &["p50", "TRT"]);
+        table.row(["12.34", "15.67"].map(str::to_owned).to_vec());
+        let fitted = Fitted {
+            table,
+            spare: &["TRT"],
+            titled: Some(("TRT", ", mean TRT in ms".into())),
+        };
+        assert_eq!(fitted.table(100).title, "RTT in us, mean TRT in ms");
+        assert_eq!(fitted.table(1).title, "RTT in us");
     }
 
     #[test]

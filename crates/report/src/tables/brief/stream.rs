@@ -13,20 +13,22 @@ use crate::units::grouped;
 use wiregauge_record::{FlowSummary, Way};
 
 /// What a narrow terminal does without.
-const SPARE: &[&str] = &["95 %", "lost B"];
+const SPARE: &[&str] = &["95 % CI", "lost B"];
 
 /// What the table of buffers does without.
-const SPARE_OF_BUFFERS: &[&str] = &["smallest loss supported", "95 %"];
+const SPARE_OF_BUFFERS: &[&str] = &["smallest loss supported", "95 % CI"];
 
 /// One table and one sentence; and the buffers, which --rate requested.
 pub(in crate::tables) fn of_stream(rows: &[Row<'_>]) -> Brief {
     let mut tables = vec![Fitted {
         table: table(rows),
         spare: SPARE,
+        titled: None,
     }];
     tables.extend(buffers(rows).map(|table| Fitted {
         table,
         spare: SPARE_OF_BUFFERS,
+        titled: None,
     }));
     Brief {
         tables,
@@ -38,7 +40,7 @@ fn table(rows: &[Row<'_>]) -> Table {
     let (unit, gap_unit) = (unit_of(rows), typical_gap(rows));
     let limit = limit_of(rows);
     let mut title = format!("Rates; gap between completions in {}", gap_unit.name());
-    let mut heads = columns(rows, &[unit.name(), "95 %", "lost B", "gap p99"]);
+    let mut heads = columns(rows, &[unit.name(), "95 % CI", "lost B", "gap p99"]);
     if let Some(limit) = &limit {
         title += &format!("; {limit}");
         heads.push("% of limit");

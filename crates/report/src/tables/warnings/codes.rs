@@ -59,16 +59,17 @@ codes! {
         "Measure again without an interruption. If the run failed, its error is printed below the \
          warnings.";
     Shallow "W04": "Fewer requests were outstanding than --depth allows.",
-        "The host, or a full buffer, delayed requests. TRT and throughput are those of the \
-         achieved depth.",
-        "Use --wait spin, --priority, or smaller sizes.";
+        "The host, or a full buffer, delayed requests, or the point has too few exchanges to reach the depth. \
+         TRT and throughput are those of the achieved depth.",
+        "Use --wait spin, --priority, smaller sizes, or a --count of at least 10 times the depth.";
     FewSamples "W05": "A percentile has no upper confidence bound.",
-        "There are too few independent samples, so its interval is open, `47.70 (10.9 .. ?)`: the \
-         true value may be much larger. Autocorrelated samples are worth fewer independent ones. If \
-         they are worth fewer than 200, the other intervals may contain the true value less often than 95 \
-         times in 100.",
-        "Use the --count or --duration that the warning names. Independent samples required: 483 for \
-         p99, 4,837 for p99.9.";
+        "Its interval is open, `47.70 (10.9 .. ?)`: the true value may be much larger. Either there are too \
+         few independent samples (autocorrelated samples are worth fewer independent ones), or the times \
+         drift: parts of the point differ by more than chance explains. With fewer than 200 independent samples, the \
+         other intervals may contain the true value less often than 95 times in 100.",
+        "Too few: use the --count or --duration that the warning names; required are 483 independent samples for \
+         p99, 4,837 for p99.9. Drift: more exchanges alone may give no bound; find what changes (RTT over \
+         time in wiregauge report), and repeat the run.";
     Behind "W06": "The schedule was not kept.",
         "Exchanges waited for earlier ones. RTT figures leave out that wait (coordinated omission); \
          times from the intended start include it.",
@@ -209,7 +210,7 @@ codes! {
         "Miss rates below one in the number of measured cycles are not estimated.",
         "The line of the warning names the reason and what helps (docs/deadline.md).";
     MissedUnanswered "W61": "Exchanges without a correct answer in time are missed cycles.",
-        "The tail is fitted to the correct answers only.",
+        "They are in the miss rate. Where a tail was fitted, it is that of the correct answers only.",
         "Find the cause of the losses first: wiregauge show RUN.";
 }
 

@@ -8,6 +8,7 @@ use super::warning::{Warning, add};
 use crate::units::{grouped, is_above_all, percent, time};
 use wiregauge_record::{Connect, Ending, PointSummary, Protocol, Schedule, Surplus, Wait};
 use wiregauge_run::RunFile;
+use wiregauge_stats::Distribution;
 
 /// A warning about a run or some of its points.
 pub(in crate::tables) enum Found {
@@ -21,6 +22,12 @@ pub(in crate::tables) enum Found {
         asked: u32,
         achieved: f64,
     },
+    /// Points with fewer exchanges than the depth asked for.
+    FewerThanDepth {
+        points: Vec<u32>,
+        depth: u32,
+        exchanges: u64,
+    },
     /// p99 has no upper bound.
     FewSamples(FewSamples),
     /// Device times cannot be true.
@@ -32,7 +39,13 @@ pub(in crate::tables) enum Found {
         source: String,
     },
     /// The schedule was not kept.
-    Behind { points: Vec<u32>, each: bool },
+    Behind {
+        points: Vec<u32>,
+        each: bool,
+        /// The largest p99 of the delay of a start, and the longest delay.
+        p99_ns: f64,
+        longest_ns: f64,
+    },
     /// Something disturbed it.
     Disturbed(Disturbed),
     /// The figures are near this host's own floor.
@@ -118,6 +131,20 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
             achieved: first.achieved_depth,
         });
     }
+    let fewer = |p: &PointSummary| {
+        let is_whole = p.ending == Ending::Complete && p.counts.exchanges > 0;
+        !scheduled && is_whole && p.counts.exchanges < u64::from(p.point.depth)
+    };
+    let deepest = file.points.iter().filter(|p| fewer(p));
+    if let Some(deepest) = deepest.max_by_key(|p| p.point.depth) {
+        add(&mut warnings, indices(&fewer), |points| {
+            Found::FewerThanDepth {
+                points,
+                depth: deepest.point.depth,
+                exchanges: deepest.counts.exchanges,
+            }
+        });
+    }
     warnings.extend(echo::of(file).into_iter().map(Found::from));
     warnings.extend(few_samples::of(file).map(Found::FewSamples));
     let impossible = |p: &PointSummary| {
@@ -149,9 +176,17 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         _ => false,
     };
     let each = plan.connect == Connect::Each;
+    let delay = |of: &dyn Fn(&Distribution) -> f64| {
+        let late = file.points.iter().filter(|p| behind(p));
+        late.filter_map(|p| p.start_delay.as_ref())
+            .map(of)
+            .fold(0.0, f64::max)
+    };
     add(&mut warnings, indices(&behind), |points| Found::Behind {
         points,
         each,
+        p99_ns: delay(&|delay| delay.p99.value),
+        longest_ns: delay(&|delay| delay.max),
     });
     let disturbed = file.points.iter();
     let disturbed = disturbed.map(|p| (p.point.index, &p.disturbances[..]));
@@ -217,6 +252,23 @@ impl Found {
                 ": the host or a full buffer delayed requests. TRT is that of the achieved depth; try --wait \
                  spin, or smaller sizes.",
             ),
+            Found::FewerThanDepth {
+                points,
+                depth,
+                exchanges,
+            } => Warning::new(
+                Code::Shallow,
+                format!(
+                    "depth {depth} was requested, but only {} measured{}",
+                    match exchanges {
+                        1 => "1 exchange was".to_owned(),
+                        many => format!("{} exchanges were", grouped(*many)),
+                    },
+                    at(points)
+                ),
+                ": the depth was never reached, and TRT, the time between starts, is that of the first requests. \
+                 Use a --count of at least 10 times the depth, or a longer --duration.",
+            ),
             Found::FewSamples(few) => few_samples(few, at),
             Found::ImpossibleTimes { points, worst } => Warning::new(
                 Code::ImpossibleTimes,
@@ -244,9 +296,19 @@ impl Found {
                      controller than the reported one, may be faster."
                 ),
             ),
-            Found::Behind { points, each } => Warning::new(
+            Found::Behind {
+                points,
+                each,
+                p99_ns,
+                longest_ns,
+            } => Warning::new(
                 Code::Behind,
-                format!("the schedule was not kept{}", at(points)),
+                format!(
+                    "the schedule was not kept: exchanges started up to {} late, p99 {}{}",
+                    time(*longest_ns),
+                    time(*p99_ns),
+                    at(points)
+                ),
                 // Exchanges that open the link are one at a time.
                 format!(
                     ": exchanges waited for earlier ones. Use the table from the intended start; try {}.",
@@ -333,7 +395,7 @@ fn few_samples(few: &FewSamples, at: &dyn Fn(&[u32]) -> String) -> Warning {
     };
     let finding = format!("{which} has no upper confidence bound{}", at(&few.points));
     let drift = ": parts of a point differ by more than chance explains, and more exchanges alone may give no \
-                 bound. Find what changes (rtt-series in wiregauge report), and repeat the run.";
+                 bound. Find what changes (RTT over time in wiregauge report), and repeat the run.";
     let (finding, advice) = match (&few.scarcest, few.drifting.is_empty()) {
         (None, _) => (format!("{finding}: the times drift"), drift.into()),
         (Some(point), steady) => {
