@@ -260,7 +260,8 @@ fn rival(found: &Found, rows: &[Row]) -> Option<String> {
         (true, _) => "its confirming run did not prove all constraints",
         (false, true) => "all probes together do not show that it is better",
         (false, false) => {
-            "the search had no effort left for another confirming run. Use a larger --count or --duration"
+            "no further confirming run was allowed (at most 3, within a fifth of the effort of all settings). A \
+             larger --count or --duration makes probes longer"
         }
     };
     Some(format!(
