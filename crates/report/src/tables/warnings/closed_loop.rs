@@ -357,7 +357,10 @@ mod tests {
             file.points.extend(tests);
         };
         let asked_for = warnings(|file| stalled(file, false));
-        assert!(asked_for.contains("--find, which tests preloads"), "{asked_for}");
+        assert!(
+            asked_for.contains("--find, which tests preloads"),
+            "{asked_for}"
+        );
         let found = warnings(|file| {
             file.plan.find = true;
             stalled(file, true);
