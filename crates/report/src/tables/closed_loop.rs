@@ -29,8 +29,8 @@ pub(super) fn tables(points: &[LoopSummary]) -> Vec<Table> {
 
 /// What the figures amount to, in sentences.
 pub(super) fn notes(points: &[LoopSummary]) -> Vec<String> {
-    let whole = points.iter().filter(|p| p.overruns + p.underruns == 0);
-    let verified: Vec<&Verified> = whole.filter_map(|p| p.verified.as_ref()).collect();
+    let held = points.iter().filter(|p| !is_too_short(p));
+    let verified: Vec<&Verified> = held.filter_map(|p| p.verified.as_ref()).collect();
     let good = |v: &&&Verified| v.holds();
     if verified.is_empty() || verified.iter().filter(good).count() < verified.len() {
         return Vec::new();
@@ -45,6 +45,11 @@ pub(super) fn notes(points: &[LoopSummary]) -> Vec<String> {
         methods.join(", "),
         grouped(compared)
     )]
+}
+
+/// A tested preload that stalled: between the stalls its output is right, which must not be read as success.
+pub(super) fn is_too_short(point: &LoopSummary) -> bool {
+    point.point.aim == Aim::Hold && point.overruns + point.underruns > 0
 }
 
 pub(super) fn of_aim(points: &[LoopSummary], aim: Aim) -> Vec<&LoopSummary> {

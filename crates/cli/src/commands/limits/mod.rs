@@ -128,7 +128,7 @@ fn how(out: &mut dyn Write, all: &[Best], width: usize) -> std::io::Result<()> {
     if all.len() > 1 && all.iter().any(|one| one.exchange_ns.is_some()) {
         writeln!(
             out,
-            "  exchange us: the time of request and response on the wire, the least that an exchange takes."
+            "  exchange us: the time of request and response on the wire, a lower limit."
         )?;
     }
     let mut sources: Vec<&str> = all.iter().map(|one| one.limit.source.as_str()).collect();

@@ -1,7 +1,7 @@
 //! A loop run in one table and one sentence.
 
 use super::{Brief, Fitted};
-use crate::tables::closed_loop::{needed, of_aim, paths, tested};
+use crate::tables::closed_loop::{is_too_short, needed, of_aim, paths, tested};
 use crate::units::{TimeUnit, grouped, time};
 use wiregauge_record::{Aim, LoopSummary};
 use wiregauge_stats::poisson_high;
@@ -59,10 +59,8 @@ fn finding(curves: &[&LoopSummary], held: &[&LoopSummary]) -> String {
         parts.push(stalls(curves));
     }
     parts.extend(preloads(held, !curves.is_empty()));
-    let stalled = |p: &&&LoopSummary| p.overruns + p.underruns > 0;
     let all = [curves, held].concat();
-    // Beside lost or starved blocks, "no errors" would be misread.
-    if all.iter().filter(stalled).count() < all.len() {
+    if !all.iter().all(|point| is_too_short(point)) {
         parts.extend(verified(&all));
     }
     parts.join("; ")
