@@ -130,8 +130,8 @@ def _rows(table: Path) -> Iterable[Row]:
     """Read wiregauge's CSV, without the further rows of late and repeated answers."""
 
     def ns(text: str) -> int:
-        # Microseconds with three decimals: no nanosecond is lost.
-        return round(float(text) * 1000)
+        # Microseconds with three decimals: no nanosecond is lost. Empty where it was not measured.
+        return round(float(text or 0) * 1000)
 
     with table.open() as file:
         for line in csv.DictReader(file):
