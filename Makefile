@@ -85,13 +85,16 @@ test-all: ## Run what takes longer: simulations, mutations, the checker, Python,
 # The crates with tests that are kept out for their length; no others are built for them.
 LONG_CRATES = $(shell grep -rl '\#\[ignore' crates/*/tests --include='*.rs' | cut -d / -f 2 | sort -u)
 LONG_TESTS = $(addprefix -p wiregauge-,$(LONG_CRATES)) --test tests
+# Those of them that measure time or memory, or load the processors by themselves.
+LONG_ALONE = size:: speed:: programs::
 
 simulations: ## Run the tests that are kept out of `make test` for their length.
 	@scripts/setup simulations
 	@echo "building the simulations"
 	@cargo test $(LONG_TESTS) --profile quick --locked --no-run $(QUIET)
 	@echo "running the simulations (a minute or two)"
-	@cargo test $(LONG_TESTS) --profile quick --locked --quiet --no-fail-fast -- --ignored --test-threads 1
+	@status=0; run() { cargo test $(LONG_TESTS) --profile quick --locked --quiet --no-fail-fast -- --ignored "$$@" || status=1; }; \
+	  run $(addprefix --skip ,$(LONG_ALONE)); run --test-threads 1 $(LONG_ALONE); exit $$status
 
 simulate: ## Simulate SCENARIOS (100000) random exchanges from SEED (0) on; REPEAT=NUMBER: repeat one, made smaller if it fails.
 	@scripts/setup demo
@@ -99,7 +102,7 @@ simulate: ## Simulate SCENARIOS (100000) random exchanges from SEED (0) on; REPE
 	@cargo build --profile quick --locked -p wiregauge-sim $(QUIET)
 	@$(TARGET)/quick/simulate $(if $(REPEAT),repeat $(REPEAT),$(SCENARIOS) $(SEED))
 
-mutations: ## Break the engine in some eighty ways; the simulator must notice each.
+mutations: ## Break the engine one line at a time; the simulator must detect each.
 	@scripts/setup demo
 	@scripts/mutate-session
 

@@ -60,9 +60,9 @@ def measure(wiregauge: str, step: Step, duration_s: float) -> tuple[list[dict], 
              "--duration", f"{duration_s * 1000:.0f}ms", *loop.SERIES[series]]
     command = f"wiregauge {shlex.join(flags)}"
     print(command, file=sys.stderr)
-    patience = 60 + 3 * len(NOTIFIES) * (duration_s + SECONDS_A_POINT)
+    timeout = 60 + 3 * len(NOTIFIES) * (duration_s + SECONDS_A_POINT)
     done = subprocess.run([wiregauge, *flags, "--json", "--no-store"], capture_output=True,
-                          text=True, check=False, timeout=patience)
+                          text=True, check=False, timeout=timeout)
     if done.returncode:
         raise RuntimeError(f"exit {done.returncode}: {done.stderr.strip()[-600:]}")
     run = json.loads(done.stdout)

@@ -44,7 +44,7 @@ def check_point(checks: Checks, run: dict, path, at: int) -> None:
     # A block can begin when its last sample is in and the block before was delivered.
     before = np.concatenate(([0], columns["done_ns"][:-1]))[wanted]
     host = positive(begun - np.maximum(due, before))
-    compare_distribution(checks, point["host_delay"], host, f"{where}, delay by the host")
+    compare_distribution(checks, point["host_delay"], host, f"{where}, host delay")
     if len(due) == 0:
         return
     whole = round(period)

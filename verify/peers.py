@@ -147,7 +147,7 @@ def beside_sockperf(checks: Checks, home: Path, seconds: int) -> None:
         where = f"sockperf, messages of {size} B, {len(times)} times"
         said = int(re.search(r"Total (\d+) observations", text).group(1))
         checks.equal(mine["n"], said, "sockperf: n", where)
-        # It cuts off below a nanosecond.
+        # It cuts off below a nanosecond, and before that the mean below a tick of the processor's counter.
         figures = {
             "min": (mine["min"], r"<MIN> observation"),
             "max": (mine["max"], r"<MAX> observation"),
@@ -156,7 +156,7 @@ def beside_sockperf(checks: Checks, home: Path, seconds: int) -> None:
         }
         for name, (found, pattern) in figures.items():
             other = printed(text, pattern)
-            checks.equal(other, found, f"sockperf: {name}", where, 1e-6, 1.01)
+            checks.equal(other, found, f"sockperf: {name}", where, 1e-6, 2.01)
             worst.add(name, abs(other - found))
         ordered = np.sort(times)
         for key, percent in PERCENTILES.items():

@@ -380,7 +380,7 @@ def check_loop(checks: Checks, run: dict, text: str, where: str) -> None:
                     ("p99.9", 1, plain, _value(service, "p999"), 1e3),
                     ("max", 2, plain, _value(service, "max"), 1e3),
                 ]
-            elif table.title.startswith("Delay by the host"):
+            elif table.title.startswith("Host delay"):
                 cells = [
                     ("p50", 0, plain, _value(host, "p50"), 1e3),
                     ("p99", 0, plain, _value(host, "p99"), 1e3),

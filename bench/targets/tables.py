@@ -270,7 +270,7 @@ def rule_in_numbers(results: Results) -> str:
     rule, plan = results["rule"], results["plan"]
     hard, soft = percent(rule["hard_share"]), percent(rule["soft_share"])
     return (
-        f"Here: deadline and period {rule['deadline_ns'] / 1e6:g} ms, {plan['loop_size']} B each way, "
+        f"Here: deadline and period {rule['deadline_ns'] / 1e6:g} ms, {plan['loop_size']} B in each direction, "
         f"{plan['loop_count']:,} exchanges a round; headroom {rule['headroom']:g}, "
         f"spread {rule['spread']:g}, "
         f"the host's delay {rule.get('host', 2):g} times, "
@@ -291,8 +291,8 @@ def findings(results: Results) -> str:
             delay = max((loop["longest_ns"] - loop["median_ns"] for loop in loops), default=0)
             found.append(
                 f"This computer, answering itself, is called {best!r} here, and delays an exchange by up to "
-                f"{delay / 1e6:.1f} ms. So whether a class measured through it is hard stays open: "
-                "the device's own time tells."
+                f"{delay / 1e6:.1f} ms. So hard is not decided for a class measured through it: "
+                "use the device's own time."
             )
     for key, title in (("rtos-freertos", "the RTOS"), ("lwip-apps", "lwIP's own echo")):
         ratios = [

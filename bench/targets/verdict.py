@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-HARD, SOFT, NEITHER, UNKNOWN = "hard", "soft", "neither", "cannot tell"
-# In time as soft real time requires; whether hard is open: too few exchanges, or delays of this host.
+HARD, SOFT, NEITHER, UNKNOWN = "hard", "soft", "neither", "inconclusive"
+# In time as soft real time requires; hard is not decided: too few exchanges, or delays of this host.
 AT_LEAST_SOFT = "at least soft"
 # From the best to the worst; what was not measured is last.
 ORDER = (HARD, AT_LEAST_SOFT, SOFT, UNKNOWN, NEITHER, "-")
@@ -141,7 +141,10 @@ def judge(seen: Seen, rule: Rule) -> Verdict:
         return verdict(SOFT, against)
     if high > rule.hard_share:
         enough = needed(rule.hard_share, rule.confidence)
-        few = f"no miss, but too few to tell whether hard: {trials:,} independent exchanges of {enough:,}"
+        few = (
+            "no miss, but too few exchanges to prove hard real time: "
+            f"{trials:,} independent exchanges of {enough:,}"
+        )
         return verdict(AT_LEAST_SOFT, few)
     return verdict(HARD, f"no miss in {seen.n:,}: at most {high:.3%} may")
 
@@ -206,7 +209,7 @@ def judge_all(results: dict[str, Any]) -> None:
 
 
 def _against_hard(seen: Seen, rule: Rule) -> str:
-    """Say what speaks against hard real time; empty if nothing does."""
+    """Return what excludes hard real time; empty if nothing does."""
     if seen.misses:
         return f"{seen.misses:,} of {seen.n:,} missed" + (
             f", {seen.unanswered:,} of them without a right answer" if seen.unanswered else ""

@@ -4,7 +4,7 @@
 
 #define REG(address) (*(volatile uint32_t *)(address))
 
-/* 1. What is to be said of the device. */
+/* 1. Device description, sent in HELLO. */
 static uint64_t ticks(void);
 static uint8_t message[512];
 static const wg_device device = {
@@ -22,7 +22,7 @@ static const wg_device device = {
 static volatile uint32_t wraps;
 static void systick(void) { wraps++; }
 
-/* Asked in the main program and in the UART's interrupt, which SysTick's may interrupt. */
+/* Called from the main program and from the UART's interrupt, which SysTick's may interrupt. */
 static uint64_t ticks(void) {
     uint32_t before, left;
     do {
@@ -32,7 +32,7 @@ static uint64_t ticks(void) {
     return (uint64_t)before << 24 | (0xFFFFFF - left);
 }
 
-/* 3. What comes goes into a ring, in the interrupt, with the time. */
+/* 3. Store received bytes in a ring, with the time. */
 static volatile uint8_t ring[1024];
 static volatile uint32_t put, taken;
 static volatile uint64_t came;
@@ -43,11 +43,11 @@ static void uart(void) {
     }
     came = ticks();
     if (put - taken == sizeof ring) {
-        REG(0x4000C038) = 0; /* no room: the main program lets it go on */
+        REG(0x4000C038) = 0; /* ring full: the main loop enables the interrupt again */
     }
 }
 
-/* 4. What is to be sent is sent while more comes. */
+/* 4. Set-up and main loop: send while the interrupt receives. */
 int main(void) {
     static wg_responder responder;
     static uint8_t to_send[64];
@@ -60,7 +60,7 @@ int main(void) {
     REG(0x40004420) |= 3, REG(0x4000451C) |= 3;        /* pins A0, A1: UART0, digital */
     REG(0x4000C024) = 27, REG(0x4000C028) = 8;         /* 115,200 baud of 50 MHz */
     REG(0x4000C02C) = 0x70, REG(0x4000C030) = 0x301;   /* 8N1, FIFOs; on */
-    REG(0x4000C038) = 0x50, REG(0xE000E100) = 1u << 5; /* interrupt of what came, and of the last of it */
+    REG(0x4000C038) = 0x50, REG(0xE000E100) = 1u << 5; /* receive and receive-timeout interrupts */
     wg_begin(&responder, &device);
     for (;;) {
         uint32_t at = taken % sizeof ring, there = put - taken;

@@ -55,14 +55,14 @@ def answer_of(header: bytes, payload: bytes) -> Answer:
 class Line:
     """One opened byte stream: tcp://, unix:// or serial://."""
 
-    def __init__(self, address: str, patience: float = 20) -> None:
+    def __init__(self, address: str, timeout: float = 20) -> None:
         self.address = address
-        self.patience = patience
+        self.timeout = timeout
         scheme, _, place = address.partition("://")
         self._socket: socket.socket | None = None
         if scheme == "tcp":
             host, _, port = place.rpartition(":")
-            self._socket = socket.create_connection((host, int(port)), timeout=patience)
+            self._socket = socket.create_connection((host, int(port)), timeout=timeout)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         elif scheme == "unix":
             self._socket = socket.socket(socket.AF_UNIX)
@@ -101,7 +101,7 @@ class Line:
 
     def send(self, data: bytes) -> None:
         """Send all of it."""
-        end = time.monotonic() + self.patience
+        end = time.monotonic() + self.timeout
         while data:
             if not select.select([], [self._file], [], max(0.0, end - time.monotonic()))[1]:
                 raise Trouble(f"{self.address} takes nothing")
@@ -110,7 +110,7 @@ class Line:
     def receive(self, size: int) -> bytes:
         """Return exactly so many bytes."""
         data = b""
-        end = time.monotonic() + self.patience
+        end = time.monotonic() + self.timeout
         while len(data) < size:
             if not select.select([self._file], [], [], max(0.0, end - time.monotonic()))[0]:
                 raise Trouble(f"{self.address}: {len(data)} of {size} bytes came: {data[:64].hex()}")

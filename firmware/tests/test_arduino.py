@@ -130,7 +130,7 @@ def test_an_uno_keeps_up_with_its_uart_both_ways_at_once(board: Boards, wiregaug
 
 
 def test_a_source_waits_for_a_reader_that_stops(board: Boards, wiregauge: Wiregauge) -> None:
-    """USB: what the host does not fetch stays in the device, even beyond the core's patience of 250 ms."""
+    """USB: what the host does not fetch stays in the device, even beyond the core's timeout of 250 ms."""
     leonardo = board("arduino").serial
     assert leonardo
     flags = ["--direction", "in", "--transfer", "64", "--duration", "3s", "--timeout", "20s", "--no-store"]

@@ -1,8 +1,8 @@
 function handle = plotTrt(run)
 %PLOTTRT  RTT and TRT against depth, with the ideal TRT = RTT / depth.
 %   wiregauge.plotTrt(run) draws two lines for each size that was measured at several depths, and returns the figure
-%   handle. TRT is the time between the starts of two exchanges: the sampling period of a control loop. The ideal is the RTT
-%   at the smallest depth, divided by the depth.
+%   handle. TRT is the time from the start of one exchange to the start of the next: the sampling period of a control loop.
+%   The ideal is the RTT at the smallest depth, divided by the depth.
 %
 %   Errors: wiregauge:argument if it is not an exchange run, or has only one depth.
 

@@ -30,9 +30,9 @@ def test_what_was_found_is_proved_and_ready_to_be_used(slow):
     assert low is None or low <= tuned.objective.value
     assert high is None or tuned.objective.value <= high
     median, lost = tuned.verdicts
-    assert lost.verdict == "kept"
-    assert median.verdict == ("not-shown" if median.found.high is None else "kept")
-    assert len(tuned.missed) == (median.verdict != "kept")
+    assert lost.verdict == "met"
+    assert median.verdict == ("not-proven" if median.found.high is None else "met")
+    assert len(tuned.missed) == (median.verdict != "met")
     assert tuned.front and tuned.knee["depth"] >= 1
     assert [point["point"]["in_bytes"] for point in tuned.run.points] == [4096]
     assert "best: " in str(tuned) and "wiregauge exchange" in tuned.command
@@ -44,8 +44,8 @@ def test_what_was_found_is_proved_and_ready_to_be_used(slow):
 
 def test_what_is_not_shown_is_told(slow):
     tuned = wg.tune(slow, minimise="trt", subject_to="p50 < 1us", depth=[1, 2], no_store=True, **TUNING)
-    # "not-shown" where a restless host leaves the median without an interval.
-    assert tuned.verdicts[0].verdict in ("violated", "not-shown")
+    # "not-proven" where a restless host leaves the median without an interval.
+    assert tuned.verdicts[0].verdict in ("violated", "not-proven")
     assert len(tuned.missed) == 1 and "closest" in str(tuned)
     assert tuned.run is not None
 

@@ -99,8 +99,8 @@ def exchange(
     host_load
         Synthetic load while measuring, such as ``{"cpu": 2, "memory": 1}``.
     no_calibration
-        Do not measure the floor before and after the run: the shortest time that this host
-        itself needs, without a device.
+        Do not measure the floor before and after the run: the RTT of a local echo, without the
+        device.
     baud
         Baud rate of a serial line; unchanged, if not given.
     quick_ack

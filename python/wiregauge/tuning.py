@@ -42,7 +42,7 @@ class Verdict:
     found : Estimate or None
         The measured value; None if not available.
     verdict : str
-        ``kept``, ``violated``, or ``not-shown`` (not proven: the limit is in the interval).
+        ``met``, ``violated``, or ``not-proven`` (the interval contains the limit).
     """
 
     text: str
@@ -215,8 +215,8 @@ def tune(
     host_load
         Synthetic load while measuring, such as ``{"cpu": 2, "memory": 1}``.
     no_calibration
-        Do not measure the floor before and after the confirming run: the shortest time that this
-        host itself needs, without a device.
+        Do not measure the floor before and after the confirming run: the RTT of a local echo,
+        without the device.
     baud
         Baud rate of a serial line; unchanged, if not given.
     figure

@@ -38,6 +38,17 @@ impl Key {
             .find(|(_, key)| *key == self)
             .map_or("", |(name, _)| name)
     }
+
+    /// Several values of it.
+    fn plural(self) -> &'static str {
+        match self {
+            Key::Out => "sizes OUT",
+            Key::In => "sizes IN",
+            Key::Depth => "depths",
+            Key::Transfer => "transfer sizes",
+            Key::Queue => "queues",
+        }
+    }
 }
 
 /// `in=3000,depth=3`, `transfer=8k,queue=2,direction=in`.
@@ -150,11 +161,17 @@ impl Asked {
         let fill = |key: Key, from: u32, to: u32| match self.part(key) {
             Some(number) => Ok(number),
             None if from == to => Ok(from),
-            None => Err(anyhow::anyhow!(
-                "cannot predict {}: the run has several values ({from} to {to}), so {}= is required",
-                self.text,
-                key.name()
-            )),
+            None => {
+                let and = if to - from == 1 { "and" } else { "to" };
+                let several = format!("the run has several {} ({from} {and} {to})", key.plural());
+                let (text, name) = (&self.text, key.name());
+                Err(match &modelled.why_not {
+                    Some(why) => anyhow::anyhow!(
+                        "cannot predict {text}: no model: {why}\nhint: add {name}= for a rough prediction: {several}"
+                    ),
+                    None => anyhow::anyhow!("cannot predict {text}: {several}: add {name}="),
+                })
+            }
         };
         let Some(way) = modelled.way else {
             return Ok(Some(Setting {

@@ -181,7 +181,7 @@ fn parse(text: &str, of: Of) -> Result<Constraint, String> {
     })
 }
 
-/// The value in the unit of the figure; trouble without `%` is a number of cases.
+/// The value in the unit of the figure; problem without `%` is a number of cases.
 fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
     let percent = || {
         let number = text.strip_suffix('%')?.trim().parse::<f64>().ok()?;
@@ -215,9 +215,9 @@ fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
             figure,
             positive(text).ok_or_else(|| wrong("a number", "3.5"))?,
         ),
-        Figure::Share(trouble) => match (percent(), whole()) {
+        Figure::Share(problem) => match (percent(), whole()) {
             (Some(part), _) => (figure, part),
-            (None, Some(number)) => (Figure::Count(trouble), number),
+            (None, Some(number)) => (Figure::Count(problem), number),
             (None, None) => return Err(wrong("a share or a whole number", "0.1% or 0")),
         },
         Figure::Count(_) => (figure, whole().ok_or_else(|| wrong("a whole number", "0"))?),
@@ -273,10 +273,15 @@ impl Constraint {
         }
     }
 
+    /// True if it limits the streams in this direction.
+    pub fn is_of(&self, way: Way) -> bool {
+        self.way.is_none_or(|own| own == way) && self.figure.is_of_way(way)
+    }
+
     /// True if one way of a point keeps it, or is none that it speaks of. What was not measured
     /// keeps no limit, and without the device's word no byte is known to have arrived.
     pub fn is_kept_by_flow(&self, flow: &FlowSummary) -> bool {
-        if self.way.is_some_and(|way| way != flow.way) || !self.figure.is_of_way(flow.way) {
+        if !self.is_of(flow.way) {
             return true;
         }
         let found = self.figure.of_flow(flow);
@@ -297,7 +302,7 @@ impl Constraint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wiregauge_record::{Carried, Trouble};
+    use wiregauge_record::{Carried, Problem};
 
     #[test]
     fn limits_name_a_figure_and_a_value() {
@@ -380,10 +385,10 @@ mod tests {
         assert_eq!(limit.figure, Figure::Time(Times::Gap, Part::P999));
         assert_eq!((limit.way, limit.value), (None, 5e6));
         let figure = |text: &str| of_streams(text).unwrap().figure;
-        assert_eq!(figure("lost=0"), Figure::Count(Trouble::Lost));
-        assert_eq!(figure("lost<0.1%"), Figure::Share(Trouble::Lost));
+        assert_eq!(figure("lost=0"), Figure::Count(Problem::Lost));
+        assert_eq!(figure("lost<0.1%"), Figure::Share(Problem::Lost));
         assert_eq!(figure("used>50%"), Figure::LimitUsed);
-        assert_eq!(figure("stalls<=3"), Figure::Count(Trouble::Stalls));
+        assert_eq!(figure("stalls<=3"), Figure::Count(Problem::Stalls));
     }
 
     #[test]

@@ -21,15 +21,15 @@ enum Figure {
     Longest(u64),
 }
 
-/// How a point keeps a limit.
+/// Whether a point meets a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum Compliance {
     /// It does.
-    Yes,
+    Met,
     /// It does not.
-    No,
-    /// The run is too short to tell.
-    NotShown,
+    Violated,
+    /// The run is too short to decide.
+    NotProven,
 }
 
 /// `missed<0.1%`, `longest<3`.
@@ -101,16 +101,16 @@ impl DeadlineLimit {
     }
 
     /// Whether a point keeps it. A point without a cycle keeps nothing.
-    pub fn judge(&self, point: &DeadlinePoint) -> Kept {
+    pub fn judge(&self, point: &DeadlinePoint) -> Compliance {
         let cycles = &point.cycles;
         match self.figure {
-            _ if cycles.cycles == 0 => Kept::NotShown,
-            Figure::Missed(most) if cycles.share.value >= most => Kept::No,
+            _ if cycles.cycles == 0 => Compliance::NotProven,
+            Figure::Missed(most) if cycles.share.value >= most => Compliance::Violated,
             Figure::Missed(most) if cycles.share.high.is_none_or(|high| high >= most) => {
-                Kept::NotShown
+                Compliance::NotProven
             }
-            Figure::Longest(most) if cycles.longest_run >= most => Kept::No,
-            Figure::Missed(_) | Figure::Longest(_) => Kept::Yes,
+            Figure::Longest(most) if cycles.longest_run >= most => Compliance::Violated,
+            Figure::Missed(_) | Figure::Longest(_) => Compliance::Met,
         }
     }
 }

@@ -16,11 +16,11 @@ pub struct FailIf {
     figure: String,
     /// A part of 1.
     bound: f64,
-    way: Way,
+    change: Change,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Way {
+enum Change {
     Worse,
     Better,
     Different,
@@ -119,7 +119,7 @@ pub fn parse(text: &str) -> Result<FailIf, String> {
         .split_once('>')
         .ok_or_else(|| wrong("`>` is missing"))?;
     let figure = figure(name).map_err(|why| wrong(&why))?;
-    let (percent, way) = rest
+    let (percent, change) = rest
         .split_once('%')
         .ok_or_else(|| wrong("`%` is missing"))?;
     let percent: f64 = percent
@@ -129,12 +129,12 @@ pub fn parse(text: &str) -> Result<FailIf, String> {
     if !(0.0..=1e6).contains(&percent) {
         return Err(wrong("the limit must be 0 to 1000000 %"));
     }
-    let way = match way.trim() {
-        "worse" => Way::Worse,
-        "better" => Way::Better,
-        "different" => Way::Different,
-        "more" => Way::More,
-        "less" => Way::Less,
+    let change = match change.trim() {
+        "worse" => Change::Worse,
+        "better" => Change::Better,
+        "different" => Change::Different,
+        "more" => Change::More,
+        "less" => Change::Less,
         "" => {
             return Err(wrong("worse, better, different, more or less is missing"));
         }
@@ -149,7 +149,7 @@ pub fn parse(text: &str) -> Result<FailIf, String> {
         points,
         figure,
         bound: percent / 100.0,
-        way,
+        change,
     })
 }
 
@@ -218,7 +218,10 @@ impl FailIf {
                 .iter()
                 .map(|p| p.point.to_string())
                 .collect();
-            return format!("no compared point matches; they are {}", points.join("; "));
+            return format!(
+                "no compared point matches; compared points: {}",
+                points.join("; ")
+            );
         };
         let figures: Vec<String> = point.figures.iter().map(|c| c.figure.to_string()).collect();
         format!(
@@ -237,10 +240,14 @@ impl FailIf {
             return;
         };
         // As a change for the worse, the better or either, so that more of it is more to object to.
-        let signs: &[f64] = match (self.way, compared.figure.better()) {
-            (Way::Different, _) => &[1.0, -1.0],
-            (Way::More, _) | (Way::Worse, Better::Lower) | (Way::Better, Better::Higher) => &[1.0],
-            (Way::Less, _) | (Way::Worse, Better::Higher) | (Way::Better, Better::Lower) => &[-1.0],
+        let signs: &[f64] = match (self.change, compared.figure.better()) {
+            (Change::Different, _) => &[1.0, -1.0],
+            (Change::More, _)
+            | (Change::Worse, Better::Lower)
+            | (Change::Better, Better::Higher) => &[1.0],
+            (Change::Less, _)
+            | (Change::Worse, Better::Higher)
+            | (Change::Better, Better::Lower) => &[-1.0],
         };
         let is_shown = matches!(compared.verdict, Verdict::Worse | Verdict::Better);
         let met = is_shown && signs.iter().any(|sign| sign * found.value > self.bound);
@@ -287,7 +294,7 @@ mod tests {
         let expected = [("in", "1024"), ("depth", "4")].map(|(a, b)| (a.into(), b.into()));
         assert_eq!(condition.points, expected);
         assert_eq!(condition.figure, "below(1ms)");
-        assert_eq!((condition.bound, condition.way), (0.005, Way::Less));
+        assert_eq!((condition.bound, condition.change), (0.005, Change::Less));
         assert_eq!(parse("p99>5%worse").unwrap().bound, 0.05);
         assert_eq!(
             parse("buffer(24MB/s) > 5% more").unwrap().figure,

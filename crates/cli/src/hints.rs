@@ -57,7 +57,8 @@ const COMMANDS: &[(&[&str], &str)] = &[
 ];
 
 /// What `wiregauge help` knows.
-const TOPICS: &str = "all commands: wiregauge --help; all warnings: wiregauge help warnings";
+const TOPICS: &str = "help takes one command or one warning code; all commands: wiregauge --help; all \
+     warnings: wiregauge help warnings";
 
 /// Of these commands, flags that they do not have, and what to use.
 const FLAGS: &[(&[&str], &[&str], &str)] = &[

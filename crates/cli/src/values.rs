@@ -1,6 +1,8 @@
 //! The values of flags: sizes and lists of them, times, rates, faults. Each parser says what
 //! it could not read and shows what it reads.
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use std::path::PathBuf;
 use std::time::Duration;
 use wiregauge_record::HostLoad;
 use wiregauge_responder::FaultRate;
@@ -19,6 +21,14 @@ pub struct Every(pub Duration);
 
 /// More points than this in a sweep are a slip of the keyboard.
 const MOST: usize = 10_000;
+
+/// A file to write. `-` would be a file of that name, where other flags mean standard output.
+pub fn file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.as_os_str() == "-" {
+        true => Err("standard output is not possible here: name a file"),
+        false => Ok(path),
+    })
+}
 
 /// `64`, `4k`, `1M`; k is 1024.
 pub fn size(text: &str) -> Result<u32, String> {
@@ -328,7 +338,7 @@ pub fn host_load(text: &str) -> Result<HostLoad, String> {
 pub fn often(text: &str) -> Result<FaultRate, String> {
     let wrong = || {
         format!(
-            "`{text}` is not a valid frequency: use a probability (0.01, 1%) or every=N, such as \
+            "`{text}` is not a valid rate: use a probability (0.01, 1%) or every=N, such as \
             every=100"
         )
     };

@@ -47,6 +47,36 @@ fn free_port() -> u16 {
 }
 
 #[test]
+fn a_limit_that_no_stream_of_the_plan_can_miss_is_refused() {
+    let desk = Desk::new();
+    for (limit, direction) in [("in.rate>1MB/s", "out"), ("out.lost=0", "in")] {
+        let flags = format!("--direction {direction} --require {limit}");
+        desk.wiregauge(&format!("stream tcp://127.0.0.1:9 {flags}"))
+            .assert()
+            .code(2)
+            .stderr(contains(limit).and(contains("a direction that is not measured")));
+    }
+}
+
+#[test]
+fn flags_without_an_effect_are_refused() {
+    let desk = Desk::new();
+    for (command, says) in [
+        (
+            "serve tcp://127.0.0.1:0 --baud 9600",
+            "--baud requires a serial line",
+        ),
+        ("stream tcp://127.0.0.1:9 --loss 1e-3", "--rate <RATES>"),
+        ("export last --json --data", "--csv"),
+    ] {
+        desk.wiregauge(command)
+            .assert()
+            .code(2)
+            .stderr(contains(says));
+    }
+}
+
+#[test]
 fn an_unknown_scheme_is_answered_with_the_known_ones() {
     let desk = Desk::new();
     refused(
@@ -76,14 +106,21 @@ fn an_address_that_lacks_something_is_answered_with_what_it_lacks() {
         "tcp://127.0.0.1:99999",
         "",
         2,
-        "not a valid port (0 to 65535)",
+        "not a valid port (1 to 65535)",
     );
+    for scheme in ["tcp", "udp"] {
+        let address = format!("{scheme}://127.0.0.1:0");
+        refused(&desk, &address, "", 2, "port 0 is valid only for");
+    }
     refused(&desk, "tcp://::1:7", "", 2, "brackets");
     refused(&desk, "unix://", "", 2, "no path");
     refused(&desk, "serial://", "", 2, "no path");
     refused(&desk, "null://something", "", 2, "takes no address");
     let long = format!("unix:///{}", "x".repeat(120));
     refused(&desk, &long, "", 2, "at most 107 bytes");
+    std::fs::write(desk.path("plain"), "no socket").expect("a file");
+    let plain = format!("unix://{}", desk.text("plain"));
+    refused(&desk, &plain, "", 3, "this file is not a socket");
 }
 
 #[test]

@@ -13,12 +13,17 @@ fn a_run_that_is_not_there_is_told_where_it_was_looked_for() {
     let desk = Desk::new();
     for command in ["show", "export --csv"] {
         let (command, flags) = command.split_once(' ').unwrap_or((command, ""));
-        for run in ["last", "2019", "/no/such/run"] {
+        for (run, what) in [
+            ("last", "no stored runs in "),
+            ("2019", "`2019`"),
+            ("/no/such/run", "`/no/such/run`"),
+        ] {
+            let runs = desk.runs().display().to_string();
             desk.wiregauge(&format!("{command} {run} {flags}"))
                 .assert()
                 .code(2)
                 .stdout("")
-                .stderr(contains(run).and(contains("wiregauge runs")));
+                .stderr(contains(what).and(contains(runs)));
         }
     }
 }
@@ -173,7 +178,7 @@ fn a_file_is_never_replaced_by_a_socket_or_a_pty() {
         desk.wiregauge(&format!("serve {scheme}{}", desk.text("precious")))
             .assert()
             .code(3)
-            .stderr(contains("precious"));
+            .stderr(contains("precious").and(contains("another responder").not()));
         let text = std::fs::read_to_string(desk.path("precious")).expect("the file");
         assert_eq!(text, "precious");
     }
@@ -185,7 +190,7 @@ fn what_cannot_be_served_is_answered_with_what_can() {
     desk.wiregauge("serve null://")
         .assert()
         .code(2)
-        .stderr(contains("pty:"));
+        .stderr(contains("pty:").and(contains("null:// is only for clients")));
     desk.wiregauge("serve tcp://192.0.2.1:0")
         .assert()
         .code(3)
@@ -253,6 +258,31 @@ fn a_csv_file_that_cannot_be_written_is_told_before_or_after_but_never_passed_ov
         .failure()
         .stderr(contains("No space left"));
     desk.wiregauge("show last").assert().success();
+}
+
+#[test]
+fn standard_output_is_refused_where_tables_go_to_it() {
+    let desk = Desk::new();
+    for command in ["exchange null:// --csv -", "export last --parquet -"] {
+        desk.wiregauge(command)
+            .assert()
+            .code(2)
+            .stderr(contains("standard output is not possible here"));
+    }
+    assert!(!desk.runs().join("../-").exists());
+    assert_eq!(desk.stored(), Vec::<String>::new());
+}
+
+#[test]
+fn a_directory_of_figures_that_cannot_be_made_is_a_failure_to_write() {
+    let desk = Desk::new();
+    desk.wiregauge("exchange null:// --count 5 --no-calibration --quiet")
+        .assert()
+        .success();
+    desk.wiregauge("report last --figures /proc/none")
+        .assert()
+        .code(3)
+        .stderr(contains("cannot create the directory /proc/none"));
 }
 
 #[test]

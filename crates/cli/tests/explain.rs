@@ -26,7 +26,7 @@ fn the_time_that_a_device_computes_is_its_own_part_of_the_rtt() {
     for word in [
         "Where the time of an exchange goes",
         "Bottleneck",
-        "the device limits",
+        "bottleneck: the device;",
     ] {
         assert!(text.contains(word), "{word}: {text}");
     }
@@ -97,7 +97,7 @@ fn a_stream_over_a_socket_is_split_into_system_calls_and_what_is_between_them() 
     // Whether three points carry a model is for their scatter to say.
     match models[0]["why_not"].as_str() {
         None => {
-            assert!(text.contains("Link model, in"), "{text}");
+            assert!(text.contains("Link model, IN"), "{text}");
             assert!(text.contains("fixed time per transfer (queue 1)"), "{text}");
         }
         Some(why) => {
@@ -161,7 +161,7 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
     desk.wiregauge("explain last --predict depth=3")
         .assert()
         .code(2)
-        .stderr(contains("64 to 4096").and(contains("in= is required")));
+        .stderr(contains("64 to 4096").and(contains("add in=")));
     desk.wiregauge("explain last --predict transfer=4k,queue=2")
         .assert()
         .code(2)

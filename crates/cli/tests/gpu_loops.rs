@@ -186,8 +186,8 @@ fn the_processor_and_a_gpu_stand_beside_each_other_and_beside_the_note() {
     let ended = ended(&desk, &format!("virtual {flags} --table"), &[]);
     assert_eq!(ended.code, Some(0), "{ended}");
     for row in [
-        "this host: needed",
-        "this host, gpu-pinned: needed",
+        "this host: lowest without a stall",
+        "this host, gpu-pinned: lowest without a stall",
         "Spectrum: Linux, CPU",
         "Spectrum: Linux, GPU by RDMA",
     ] {
@@ -429,7 +429,7 @@ fn a_kernel_does_not_stay_where_a_display_would_hang() {
 #[test]
 fn a_kernel_that_hears_nothing_ends_by_itself() {
     let desk = Desk::new();
-    // Its 5 seconds of patience pass in 1 ms, the blocks come in every 5.
+    // Its timeout of 5 s pass in 1 ms, the blocks come in every 5.
     let wish = ("STANDIN_CLOCK", "5000");
     fails(
         &desk,

@@ -14,6 +14,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -40,6 +41,23 @@ fn only_listing(desk: &Desk) -> Value {
 fn exported_rows(desk: &Desk) -> Vec<common::Row> {
     let exported = desk.wiregauge("export last --csv").assert().success();
     rows(&String::from_utf8_lossy(&exported.get_output().stdout))
+}
+
+#[test]
+fn ctrl_c_ends_the_demo_before_its_device() {
+    let desk = Desk::new();
+    let mut demo = Background::start(desk.command("demo").process_group(0));
+    demo.until_said("the measurement", |stdout, _| {
+        stdout.contains("exchange serial:").then_some(())
+    });
+    until("samples are stored", || {
+        samples(&desk, "point-0000.parquet.part").is_some()
+    });
+    demo.signal_group(Signal::INT);
+    let ended = demo.ended();
+    assert_eq!(ended.code, Some(130), "{ended}");
+    assert!(!ended.stderr.contains("error:"), "{ended}");
+    assert_eq!(only_listing(&desk)["state"], "interrupted");
 }
 
 #[test]

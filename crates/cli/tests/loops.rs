@@ -268,7 +268,7 @@ fn the_table_of_the_note_is_printed_alone_and_has_its_rows() {
                  --no-calibration";
     let said = desk.output(&format!("loop virtual {flags} --table"));
     assert!(
-        said.contains("this host: needed") && said.contains("Spectrum: Linux, CPU"),
+        said.contains("this host: lowest without a stall") && said.contains("Spectrum: Linux, CPU"),
         "{said}"
     );
     assert!(!said.contains("Stalls in this run"), "{said}");

@@ -29,8 +29,8 @@ fn answer(socket: &UdpSocket, datagram: &[u8]) -> Option<Vec<u8>> {
     let mut buffer = vec![0; 65_536];
     socket.send(datagram).expect("sent");
     // What is answered at all is answered at once, on a busy machine after a while.
-    let patience = Some(Duration::from_secs(1));
-    socket.set_read_timeout(patience).expect("set");
+    let timeout = Some(Duration::from_secs(1));
+    socket.set_read_timeout(timeout).expect("set");
     let count = socket.recv(&mut buffer).ok()?;
     buffer.truncate(count);
     Some(buffer)
@@ -117,8 +117,8 @@ fn no_datagram_whatever_is_answered_with_more_bytes_than_it_has() {
     let server = desk.serve("udp://:0 --duplicate every=1");
     let socket = udp(&server);
     // Each wait ends with an answer.
-    let patience = Some(Duration::from_secs(240));
-    socket.set_read_timeout(patience).expect("set");
+    let timeout = Some(Duration::from_secs(240));
+    socket.set_read_timeout(timeout).expect("set");
     let mut datagrams = vec![
         vec![],
         vec![0xa7],
@@ -236,8 +236,8 @@ fn rubbish_neither_kills_a_responder_nor_makes_it_allocate() {
         client
             .write_all(&request(Kind::Exchange, 3, 16, 48))
             .expect("sent");
-        let patience = Some(Duration::from_secs(240));
-        client.set_read_timeout(patience).expect("set");
+        let timeout = Some(Duration::from_secs(240));
+        client.set_read_timeout(timeout).expect("set");
         let mut bytes = Vec::new();
         let mut buffer = [0; 4096];
         let ends_well = |bytes: &[u8]| {

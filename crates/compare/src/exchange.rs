@@ -60,19 +60,19 @@ impl Side for Run<Exchange> {
     }
 
     fn read(&self, at: usize, figures: &[Figure], sure: Confidence) -> Result<Read, RunError> {
-        let mut gathered = Gathered::new(self, figures);
+        let mut accumulator = Accumulator::new(self, figures);
         let mut samples = self.samples_of(at, COLUMNS)?;
         while let Some(rows) = samples.next_rows() {
-            rows?.iter().for_each(|sample| gathered.push(sample));
+            rows?.iter().for_each(|sample| accumulator.push(sample));
         }
-        let mut read = gathered.finish(figures, sure);
+        let mut read = accumulator.finish(figures, sure);
         read.disturbed = by(&self.file.points[at].disturbances);
         Ok(read)
     }
 }
 
 /// One point while it is read.
-struct Gathered {
+struct Accumulator {
     timeout_ns: u64,
     scheduled: bool,
     times: Series,
@@ -88,15 +88,15 @@ struct Gathered {
     beyond: Vec<(u64, Events)>,
 }
 
-impl Gathered {
-    fn new(run: &Run<Exchange>, figures: &[Figure]) -> Gathered {
+impl Accumulator {
+    fn new(run: &Run<Exchange>, figures: &[Figure]) -> Accumulator {
         let plan = &run.file.plan;
         let series = || Series::with_exact_limit(EXACT);
         let limits = figures.iter().filter_map(|figure| match figure {
             Figure::Below(limit) => Some((*limit, Events::with_exact_limit(EXACT))),
             _ => None,
         });
-        Gathered {
+        Accumulator {
             timeout_ns: plan.timeout_ns,
             scheduled: matches!(plan.schedule, Schedule::EveryNs(_)),
             times: series(),

@@ -192,7 +192,7 @@ impl Driver {
     /// enough that the usual reply comes before.
     pub fn set_sleep(&mut self) -> io::Result<()> {
         let wanted = (self.timeout / 4).clamp(SHORTEST_SLEEP, MAX_WAIT);
-        let sleep = match self.link.set_patience(Some(wanted))? {
+        let sleep = match self.link.set_receive_timeout(Some(wanted))? {
             true => wanted,
             // A tty's own is fixed.
             false => MAX_WAIT,

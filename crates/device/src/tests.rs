@@ -94,7 +94,7 @@ impl Link for Script {
         self.receive(into)
     }
 
-    fn set_patience(&mut self, _: Option<Duration>) -> io::Result<bool> {
+    fn set_receive_timeout(&mut self, _: Option<Duration>) -> io::Result<bool> {
         Ok(true)
     }
 

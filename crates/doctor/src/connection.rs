@@ -69,7 +69,12 @@ fn of_usb(context: &HostContext, usb: &Usb) -> String {
 
 fn of_network(context: &HostContext) -> String {
     let Some(name) = route::interface(context) else {
-        return "the address is on this host, or no route leads to it: no network interface to check".into();
+        return match context.target {
+            Target::Network { peer, .. } if route::is_here(context, peer) => {
+                format!("{peer} is this host: no network interface to check")
+            }
+            _ => "this host, or an address without a route: no network interface to check".into(),
+        };
     };
     let file = |file: &str| format!("/sys/class/net/{name}/{file}");
     let speed = context.number(file("speed")).filter(|speed| *speed > 0);

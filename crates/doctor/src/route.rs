@@ -17,7 +17,7 @@ pub(crate) fn interface(context: &HostContext) -> Option<String> {
 }
 
 /// True for addresses of this host, whose traffic never leaves it.
-fn is_here(context: &HostContext, peer: IpAddr) -> bool {
+pub(crate) fn is_here(context: &HostContext, peer: IpAddr) -> bool {
     match peer.to_canonical() {
         peer if peer.is_loopback() => true,
         IpAddr::V4(peer) => {

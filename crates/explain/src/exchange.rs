@@ -72,8 +72,7 @@ pub fn add_predictions(splits: &mut [ExchangeSplit], models: &[Modelled]) {
         );
         if let Some(enough) = enough.filter(|_| more) {
             split.words = format!(
-                "not proven whether a higher depth is faster; the model predicts a gain of 5 % or less beyond depth \
-                 {enough}"
+                "no bottleneck found; the model predicts a gain of 5 % or less beyond depth {enough}"
             );
         }
     }

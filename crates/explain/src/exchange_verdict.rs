@@ -121,7 +121,7 @@ impl fmt::Display for ExchangeVerdict {
             ExchangeVerdict::Nothing => write!(f, "no exchange was answered at this point"),
             ExchangeVerdict::Schedule { under_way } => write!(
                 f,
-                "the schedule limits: an exchange is outstanding for {}",
+                "the schedule limits the rate: an exchange is outstanding for {}",
                 match *under_way > 1.0 {
                     true => format!("{under_way:.1} periods"),
                     false => format!("{} of its period", percent(*under_way)),
@@ -139,24 +139,24 @@ impl fmt::Display for ExchangeVerdict {
             ),
             ExchangeVerdict::TooFew { exchanges } => write!(
                 f,
-                "{exchanges} exchanges are too few to find what limits. Use a larger --count"
+                "{exchanges} exchanges are too few to find the bottleneck. Use a larger --count"
             ),
             ExchangeVerdict::Losses { waited } => write!(
                 f,
-                "losses limit: {} of the time is spent waiting for responses that do not arrive in time. Find their \
-                 cause, or use a shorter --timeout",
+                "losses limit the rate: {} of the time is spent waiting for responses that do not arrive in time. \
+                 Find their cause, or use a shorter --timeout",
                 percent(*waited)
             ),
             ExchangeVerdict::Bus { used, source } => {
                 write!(
                     f,
-                    "the bus limits: {} of it is used ({source})",
+                    "bottleneck: the bus; {} of it is used ({source})",
                     percent(*used)
                 )
             }
             ExchangeVerdict::Device { share } => write!(
                 f,
-                "the device limits: {} of the RTT is device time, including requests queued in the device",
+                "bottleneck: the device; {} of the RTT is device time, including requests queued in the device",
                 percent(*share)
             ),
             ExchangeVerdict::Connection { share, larger } => {
@@ -172,7 +172,7 @@ impl fmt::Display for ExchangeVerdict {
             }
             ExchangeVerdict::DeviceBusy { needs_ns, trt_ns } => write!(
                 f,
-                "the device limits: it needs at least {} of the {} between two starts",
+                "bottleneck: the device; it needs at least {} of the {} between two starts",
                 time(*needs_ns),
                 time(*trt_ns)
             ),
@@ -207,7 +207,7 @@ impl fmt::Display for ExchangeVerdict {
             ExchangeVerdict::PerhapsMore { try_depth } => match try_depth {
                 Some(depth) => write!(
                     f,
-                    "not proven whether a higher depth is faster. Try --depth {depth}"
+                    "no bottleneck found; a higher depth may be faster. Try --depth {depth}"
                 ),
                 None => write!(f, "the device allows no higher depth"),
             },
@@ -230,7 +230,7 @@ impl fmt::Display for ExchangeVerdict {
             }
             ExchangeVerdict::HostBehind { achieved, depth } => write!(
                 f,
-                "the host limits: {achieved:.1} of {depth} exchanges were outstanding on average. \
+                "bottleneck: the host; {achieved:.1} of {depth} exchanges were outstanding on average. \
                  Try --priority, --pin, --wait spin"
             ),
             ExchangeVerdict::SlowestStage {

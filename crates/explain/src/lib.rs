@@ -21,7 +21,7 @@ pub use verdict::{Larger, Queued, Verdict};
 
 use wiregauge_record::Conditions;
 
-/// True if the run used an interrupt endpoint, by what the link told of itself.
+/// True if the run used an interrupt endpoint, according to the settings that the link reported.
 pub fn has_interrupt_endpoints(conditions: &Conditions) -> bool {
     conditions
         .link

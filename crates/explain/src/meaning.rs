@@ -11,7 +11,7 @@ const FITS: f64 = 0.25;
 const TYPICAL: f64 = 0.10;
 /// A model whose leave-one-out error is larger at half of the points rests on too few of them.
 const KNOWN: f64 = 0.20;
-/// Depths that differ by less than this factor are told as one.
+/// Depths that differ by less than this factor are reported as one.
 const ALIKE: f64 = 1.3;
 /// A gain up to this is none: the scatter of short runs.
 const NO_GAIN: f64 = 1.0 / EQUAL;
@@ -86,9 +86,9 @@ fn unknown_stage(depth: &str, why: &str) -> String {
 /// The size of the transfers that were asked for, where a stream was observed: a read may carry less.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked {
-    /// What the model was told.
+    /// The setting as the model has it.
     pub(crate) at: Setting,
-    /// What the user said.
+    /// Of the plan.
     pub(crate) transfer_bytes: u32,
 }
 

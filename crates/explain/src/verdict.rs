@@ -219,7 +219,7 @@ impl fmt::Display for Verdict {
                 larger,
             } => write!(
                 f,
-                "the CPU of the host limits: the measuring thread is busy {} of the time{}",
+                "bottleneck: the CPU of the host; the measuring thread is busy {} of the time{}",
                 percent(*busy),
                 larger_transfers(larger, unchecked(*checked))
             ),
@@ -248,7 +248,7 @@ impl fmt::Display for Verdict {
                 larger,
             } => write!(
                 f,
-                "the host limits: {achieved:.1} of {queue} transfers were pending on average, and a free slot \
+                "bottleneck: the host; {achieved:.1} of {queue} transfers were pending on average, and a free slot \
                  stayed empty for {}{}",
                 time(*host_gap_ns),
                 larger_transfers(larger, "--priority, --pin")
@@ -260,7 +260,7 @@ impl fmt::Display for Verdict {
                 larger,
             } => write!(
                 f,
-                "the host limits: {in_flight:.1} of {queue} URBs were in flight on average; the others were \
+                "bottleneck: the host; {in_flight:.1} of {queue} URBs were in flight on average; the others were \
                  complete and waited {} to be reaped{}",
                 time(*stack_ns),
                 larger_transfers(larger, "--priority, --pin")
@@ -290,7 +290,7 @@ impl fmt::Display for Verdict {
                 source,
             } => write!(
                 f,
-                "the bus limits: {}, {} of its {} is used ({source})",
+                "bottleneck: the bus, {}; {} of its {} is used ({source})",
                 rate(*bytes_s),
                 percent(*used),
                 rate(*limit_bytes_s)
@@ -302,7 +302,7 @@ impl fmt::Display for Verdict {
             } => {
                 write!(
                     f,
-                    "the device or the bus limits: {} = {} per transfer",
+                    "bottleneck: the device or the bus, {} = {} per transfer",
                     rate(*bytes_s),
                     time(*transfer_ns)
                 )?;
@@ -314,7 +314,7 @@ impl fmt::Display for Verdict {
                 larger,
             } => write!(
                 f,
-                "the host limits: the measuring thread spends {} of the time between its system calls{}",
+                "bottleneck: the host; the measuring thread spends {} of the time between its system calls{}",
                 percent(*share),
                 larger_transfers(larger, unchecked(*checked))
             ),
@@ -325,7 +325,7 @@ impl fmt::Display for Verdict {
             } => {
                 write!(
                     f,
-                    "the link or the other end limits: {}; {} of the time is spent in system calls",
+                    "bottleneck: the link or the other end, {}; {} of the time is spent in system calls",
                     rate(*bytes_s),
                     percent(*share)
                 )?;

@@ -214,8 +214,12 @@ impl Endpoint {
         let stuffed_sixths = packets * (6 * overhead + 7 * u64::from(self.packet_bytes));
         let stuffed = 6 * self.speed.frame_bytes() / stuffed_sixths;
         if stuffed < frame.transfers {
+            let units = match (self.transfer, packets) {
+                (Transfer::Control, _) | (_, 2..) => "transfers",
+                _ => "packets",
+            };
             notes.push(format!(
-                "Bit stuffing (USB 2.0, 7.1.9) is not included. Worst case (all ones): {stuffed} transfers per {} \
+                "Bit stuffing (USB 2.0, 7.1.9) is not included. Worst case (all ones): {stuffed} {units} per {} \
                  instead of {}.",
                 self.speed.frame_name(),
                 frame.transfers

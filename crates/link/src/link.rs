@@ -26,14 +26,14 @@ pub trait Link: Send {
     fn receive(&mut self, into: &mut [u8]) -> io::Result<usize>;
 
     /// Receives, sleeping in the system call until there is something, a signal comes, or the
-    /// patience set by [`Link::set_patience`] is over; in the last two cases 0.
+    /// timeout set by [`Link::set_receive_timeout`] is over; in the last two cases 0.
     fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize>;
 
     /// How long `receive_blocking` sleeps at most; at first [`MAX_WAIT`]. `None` lets it sleep
     /// until a signal comes and spares the kernel a timer for each receive. Returns false where
     /// the kind cannot wait that short a time in the call itself (a tty counts tenths of seconds):
     /// then [`Link::wait`] must be used.
-    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool>;
+    fn set_receive_timeout(&mut self, receive_timeout: Option<Duration>) -> io::Result<bool>;
 
     /// Sleeps until there is something to receive, or (with `or_writable`) until more can be sent,
     /// or for `at_most`.
@@ -43,7 +43,7 @@ pub trait Link: Send {
     fn close(&mut self);
 
     /// Opens the closed link again to the same device. Where that has to wait, `is_interrupted` is
-    /// asked every 100 ms (without a patience: whenever a signal comes); once it returns true, the error is
+    /// asked every 100 ms (without a receive timeout: whenever a signal comes); once it returns true, the error is
     /// of kind `Interrupted`.
     fn reopen(&mut self, is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()>;
 

@@ -63,7 +63,7 @@ impl Link for Null {
         self.receive(into)
     }
 
-    fn set_patience(&mut self, _patience: Option<Duration>) -> io::Result<bool> {
+    fn set_receive_timeout(&mut self, _timeout: Option<Duration>) -> io::Result<bool> {
         Ok(true)
     }
 

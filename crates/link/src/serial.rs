@@ -176,9 +176,9 @@ impl Link for Serial {
         self.get_patiently(into)
     }
 
-    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
+    fn set_receive_timeout(&mut self, receive_timeout: Option<Duration>) -> io::Result<bool> {
         // VTIME counts tenths of a second and is set to one.
-        Ok(patience.is_none_or(|patience| patience >= MAX_WAIT))
+        Ok(receive_timeout.is_none_or(|timeout| timeout >= MAX_WAIT))
     }
 
     fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {

@@ -34,13 +34,13 @@ impl Opener for Once {
 
     fn connect(
         &self,
-        patience: Option<Duration>,
+        receive_timeout: Option<Duration>,
         _is_interrupted: &mut dyn FnMut() -> bool,
     ) -> io::Result<OwnedFd> {
         // An accepted socket is in blocking mode on Linux whatever its listener's mode (accept(2)).
         let fd = self.fd.lock().ok().and_then(|mut fd| fd.take());
         let fd = fd.ok_or_else(closed)?;
-        socket::set_patience(&fd, patience)?;
+        socket::set_receive_timeout(&fd, receive_timeout)?;
         Ok(fd)
     }
 }
@@ -102,7 +102,7 @@ impl Link for PtyMaster {
         }
     }
 
-    fn set_patience(&mut self, _patience: Option<Duration>) -> io::Result<bool> {
+    fn set_receive_timeout(&mut self, _timeout: Option<Duration>) -> io::Result<bool> {
         Ok(false)
     }
 

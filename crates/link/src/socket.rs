@@ -20,11 +20,11 @@ pub trait Opener: Send + Sync {
     /// True if an empty read means the end, as it does for streams but not for datagrams.
     const STREAM: bool;
 
-    /// A new socket connected to the device, in blocking mode; receives on it end after `patience`.
+    /// A new socket connected to the device, in blocking mode; receives on it end after `receive_timeout`.
     /// Connecting is given up with an error of kind `Interrupted` once `is_interrupted` says so.
     fn connect(
         &self,
-        patience: Option<Duration>,
+        receive_timeout: Option<Duration>,
         is_interrupted: &mut dyn FnMut() -> bool,
     ) -> io::Result<OwnedFd>;
 
@@ -47,18 +47,18 @@ pub trait Opener: Send + Sync {
 /// A link over a socket.
 pub struct SocketLink<O> {
     fd: Option<OwnedFd>,
-    patience: Option<Duration>,
+    receive_timeout: Option<Duration>,
     opener: O,
 }
 
 impl<O: Opener> SocketLink<O> {
     /// Opens it for the first time.
     pub fn open(opener: O, is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<SocketLink<O>> {
-        let patience = Some(MAX_WAIT);
-        let fd = Some(opener.connect(patience, is_interrupted)?);
+        let receive_timeout = Some(MAX_WAIT);
+        let fd = Some(opener.connect(receive_timeout, is_interrupted)?);
         Ok(SocketLink {
             fd,
-            patience,
+            receive_timeout,
             opener,
         })
     }
@@ -118,12 +118,12 @@ impl<O: Opener> Link for SocketLink<O> {
         self.receive_with(into, RecvFlags::empty())
     }
 
-    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
-        self.patience = patience;
+    fn set_receive_timeout(&mut self, receive_timeout: Option<Duration>) -> io::Result<bool> {
+        self.receive_timeout = receive_timeout;
         // A closed one takes it when it is opened again.
         self.fd
             .iter()
-            .try_for_each(|fd| set_patience(fd, patience))?;
+            .try_for_each(|fd| set_receive_timeout(fd, receive_timeout))?;
         Ok(true)
     }
 
@@ -136,12 +136,12 @@ impl<O: Opener> Link for SocketLink<O> {
     }
 
     fn reopen(&mut self, is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()> {
-        self.fd = Some(self.opener.connect(self.patience, is_interrupted)?);
+        self.fd = Some(self.opener.connect(self.receive_timeout, is_interrupted)?);
         Ok(())
     }
 
     fn flows(&mut self, shape: FlowShape) -> io::Result<Flows<'_>> {
-        self.set_patience(Some(MAX_WAIT))?;
+        self.set_receive_timeout(Some(MAX_WAIT))?;
         descriptor_flow::flows(self, shape)
     }
 
@@ -164,23 +164,23 @@ impl<O: Opener> Link for SocketLink<O> {
 pub struct Connecting {
     begun: Instant,
     timeout: Duration,
-    patience: Option<Duration>,
+    receive_timeout: Option<Duration>,
 }
 
 impl Connecting {
-    /// A connect that has failed after the timeout; without a patience signals end each of its waits.
-    pub fn begin(timeout: Duration, patience: Option<Duration>) -> Connecting {
+    /// A connect that has failed after the timeout; without a receive timeout signals end each of its waits.
+    pub fn begin(timeout: Duration, receive_timeout: Option<Duration>) -> Connecting {
         Connecting {
             begun: Instant::now(),
             timeout,
-            patience,
+            receive_timeout,
         }
     }
 
     /// Lets a blocking connect on this socket return after the first wait. Costs a system call, which
     /// a connect that a signal ends is spared.
     pub fn bound(&self, fd: &OwnedFd) -> io::Result<()> {
-        if self.patience.is_some() {
+        if self.receive_timeout.is_some() {
             let at_most = self.timeout.clamp(Duration::from_micros(1), MAX_WAIT);
             sockopt::set_socket_timeout(fd, Timeout::Send, Some(at_most))?;
         }
@@ -216,10 +216,14 @@ pub fn explain_connect(doing: &str, error: &io::Error, timeout: Duration) -> Opt
     }
 }
 
-/// Lets blocking receives end after `patience`, or never. A new socket's never do.
-pub fn set_patience(fd: &OwnedFd, patience: Option<Duration>) -> io::Result<()> {
-    let patience = patience.map(|patience| patience.max(Duration::from_micros(1)));
-    Ok(sockopt::set_socket_timeout(fd, Timeout::Recv, patience)?)
+/// Lets blocking receives end after `receive_timeout`, or never. A new socket's never do.
+pub fn set_receive_timeout(fd: &OwnedFd, receive_timeout: Option<Duration>) -> io::Result<()> {
+    let receive_timeout = receive_timeout.map(|timeout| timeout.max(Duration::from_micros(1)));
+    Ok(sockopt::set_socket_timeout(
+        fd,
+        Timeout::Recv,
+        receive_timeout,
+    )?)
 }
 
 /// Sleeps until the descriptor is readable (or writable, if asked), at most so long.
@@ -266,5 +270,18 @@ pub fn check_host_port(rest: &str) -> Result<(), String> {
     }
     port.parse::<u16>()
         .map(drop)
-        .map_err(|_| format!("`{port}` is not a valid port (0 to 65535)"))
+        .map_err(|_| format!("`{port}` is not a valid port (1 to 65535)"))
+}
+
+/// Refuses port 0 of a device: only a responder can ask the system for a free port.
+pub fn check_client_port(doing: &str, rest: &str) -> Result<(), LinkError> {
+    match rest.rsplit_once(':') {
+        Some((_, port)) if port.parse::<u16>() == Ok(0) => Err(LinkError::new(
+            LinkErrorKind::Usage,
+            doing,
+            "port 0 is valid only for `wiregauge serve`",
+        )
+        .hint("use the port on which the device listens")),
+        _ => Ok(()),
+    }
 }

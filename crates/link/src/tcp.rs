@@ -39,13 +39,13 @@ impl Opener for Tcp {
 
     fn connect(
         &self,
-        patience: Option<Duration>,
+        receive_timeout: Option<Duration>,
         is_interrupted: &mut dyn FnMut() -> bool,
     ) -> io::Result<OwnedFd> {
-        let connecting = Connecting::begin(self.timeout, patience);
+        let connecting = Connecting::begin(self.timeout, receive_timeout);
         let fd = connect(self.peer, &connecting, is_interrupted)?;
-        if patience.is_some() {
-            socket::set_patience(&fd, patience)?;
+        if receive_timeout.is_some() {
+            socket::set_receive_timeout(&fd, receive_timeout)?;
         }
         // Closing resets the connection: a normal close of ten thousand short connections would
         // leave as many ports in TIME_WAIT (RFC 9293, 3.6.1) and run out of them.
@@ -84,6 +84,7 @@ fn open(
     is_interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Box<dyn Link>, LinkError> {
     let doing = format!("cannot connect to {address}");
+    socket::check_client_port(&doing, address.rest())?;
     let peers = address.rest().to_socket_addrs().map_err(|error| {
         LinkError::new(LinkErrorKind::Unreachable, &doing, error.to_string())
             .hint("check the host name, or use a numeric address")

@@ -42,7 +42,7 @@ impl Opener for Udp {
 
     fn connect(
         &self,
-        patience: Option<Duration>,
+        receive_timeout: Option<Duration>,
         _is_interrupted: &mut dyn FnMut() -> bool,
     ) -> io::Result<OwnedFd> {
         let any: SocketAddr = if self.peer.is_ipv4() {
@@ -55,8 +55,8 @@ impl Opener for Udp {
         let fd = OwnedFd::from(socket);
         // The system may grant less; what it granted is kept with the run.
         sockopt::set_socket_recv_buffer_size(&fd, RECEIVE_BUFFER)?;
-        if patience.is_some() {
-            socket::set_patience(&fd, patience)?;
+        if receive_timeout.is_some() {
+            socket::set_receive_timeout(&fd, receive_timeout)?;
         }
         Ok(fd)
     }
@@ -77,6 +77,7 @@ fn open(
     is_interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Box<dyn Link>, LinkError> {
     let doing = format!("cannot open {address}");
+    socket::check_client_port(&doing, address.rest())?;
     let peer = address
         .rest()
         .to_socket_addrs()

@@ -7,6 +7,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,10 +36,10 @@ impl Opener for Unix {
 
     fn connect(
         &self,
-        patience: Option<Duration>,
+        receive_timeout: Option<Duration>,
         is_interrupted: &mut dyn FnMut() -> bool,
     ) -> io::Result<OwnedFd> {
-        let connecting = Connecting::begin(self.timeout, patience);
+        let connecting = Connecting::begin(self.timeout, receive_timeout);
         let (kind, flags) = (SocketType::STREAM, SocketFlags::CLOEXEC);
         let fd = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)?;
         connecting.bound(&fd)?;
@@ -50,8 +51,8 @@ impl Opener for Unix {
                 error => return Err(error.into()),
             };
         }
-        if patience.is_some() {
-            socket::set_patience(&fd, patience)?;
+        if receive_timeout.is_some() {
+            socket::set_receive_timeout(&fd, receive_timeout)?;
         }
         Ok(fd)
     }
@@ -80,7 +81,11 @@ fn open(
     };
     let link_error = socket::explain_connect(&doing, &error, timeout)
         .unwrap_or_else(|| LinkError::from_io(&doing, &error));
+    let is_other = |file: std::fs::Metadata| !file.file_type().is_socket();
     Err(match link_error.kind() {
+        LinkErrorKind::Unreachable if std::fs::metadata(address.rest()).is_ok_and(is_other) => {
+            link_error.hint("this file is not a socket: check the path")
+        }
         LinkErrorKind::NotFound | LinkErrorKind::Unreachable => link_error.hint(format!(
             "is the responder running? start one: wiregauge serve {address}"
         )),

@@ -4,7 +4,7 @@ use super::open;
 use super::process::out_of_bounds;
 use wiregauge_link::host::{available_bytes, memory_speed};
 use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_record::{LoopPath, LoopPlan, LoopPoint, SAMPLE_BYTES, Stage};
+use wiregauge_record::{LoopPath, LoopPlan, LoopPoint, Stage};
 
 /// The most channels of a device.
 const CHANNELS_MOST: u32 = 64;
@@ -123,10 +123,11 @@ fn check_point(plan: &LoopPlan, point: &LoopPoint) -> Result<(), LinkError> {
         )
     } else if !notify_bytes.is_multiple_of(point.frame_bytes()) {
         let frame = point.frame_bytes();
+        let s = if channels == 1 { "" } else { "s" };
         (
             format!(
-                "a block of {notify_bytes} B is not a whole number of frames: {channels} channels of \
-                 {SAMPLE_BYTES} B are {frame} B"
+                "a block of {notify_bytes} B is not a whole number of frames: one frame ({channels} \
+                 channel{s}) has {frame} B"
             ),
             format!(
                 "use --notify {}",

@@ -88,12 +88,12 @@ pub fn run(plan: &LoopPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<b
     };
     let (log, drain) = ring::ring(RING_BLOCKS);
     let longest_ns = plan.points.iter().map(LoopPoint::period_ns);
-    let patience = MAX_WAIT + Duration::from_nanos(2 * longest_ns.fold(0.0, f64::max) as u64);
+    let timeout = MAX_WAIT + Duration::from_nanos(2 * longest_ns.fold(0.0, f64::max) as u64);
     std::thread::scope(|scope| {
         // Made before any priority is raised, as all threads beside the loop's own are.
         if let Some(priority) = plan.host.priority {
             let (heartbeat, halt, over) = (&heartbeat, &halt, &over);
-            scope.spawn(move || host::watch(heartbeat, priority, patience, halt, over));
+            scope.spawn(move || host::watch(heartbeat, priority, timeout, halt, over));
         }
         let ears = Ears {
             halt: &halt,

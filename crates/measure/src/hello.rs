@@ -142,7 +142,8 @@ fn no_reply(address: &str, seen: &[u8], seen_count: u64, timeout: Duration) -> L
             format!("no HELLO reply after {ATTEMPTS} attempts of {timeout:?}"),
         )
         .hint(
-            "echo server: use --protocol echo; slow start: use a longer --timeout; serial line: check --baud",
+            "echo server: use wiregauge exchange --protocol echo; slow start: use a longer --timeout; \
+             serial line: check --baud",
         ),
         // The magic byte of a request comes back only from an echo.
         Some(&Request::MAGIC) => LinkError::new(
@@ -150,7 +151,7 @@ fn no_reply(address: &str, seen: &[u8], seen_count: u64, timeout: Duration) -> L
             doing(address),
             "the device returned the request: it is an echo server",
         )
-        .hint("use --protocol echo"),
+        .hint("measure an echo server with wiregauge exchange --protocol echo"),
         Some(_) => {
             let shown: Vec<String> = seen.iter().map(|byte| format!("{byte:02x}")).collect();
             LinkError::new(
@@ -162,7 +163,7 @@ fn no_reply(address: &str, seen: &[u8], seen_count: u64, timeout: Duration) -> L
                     shown.join(" ")
                 ),
             )
-            .hint("echo server: use --protocol echo; serial line: check --baud")
+            .hint("echo server: use wiregauge exchange --protocol echo; serial line: check --baud")
         }
     }
 }

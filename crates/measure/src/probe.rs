@@ -6,7 +6,7 @@ use wiregauge_link::devices::{Answer, NetworkDevice, PORT, Survey, neighbours};
 use wiregauge_link::{Address, LinkErrorKind};
 use wiregauge_record::LinkOptions;
 
-/// Patience for each of HELLO's tries. A board that resets when its port is opened needs some.
+/// Timeout of each HELLO attempt. A board that resets when its port is opened needs some.
 const SERIAL: Duration = Duration::from_millis(800);
 const OTHERS: Duration = Duration::from_millis(300);
 

@@ -1,7 +1,7 @@
 //! The fitted numbers as they are handed out: with confidence, `None` where the points do not tell,
 //! and the residual of each point.
 
-use crate::fit::{Fit, TOLD, slowest_is_reported};
+use crate::fit::{Fit, REPORTED_SHARE, slowest_is_reported};
 use crate::refits::{Refits, saturation_depth};
 use crate::terms::{Cost, Ways};
 use crate::{LinkModel, Observation, Setting, Steps};
@@ -91,7 +91,7 @@ fn alone_is_reported(fit: &Fit, points: &[Observation]) -> bool {
     fit.only_depth.is_some()
         || points.iter().any(|point| {
             let knee = fit.knee(point.at);
-            knee.by_alone * fit.alone.of(point.at, fit.steps) >= TOLD * knee.time
+            knee.by_alone * fit.alone.of(point.at, fit.steps) >= REPORTED_SHARE * knee.time
         })
 }
 
@@ -148,7 +148,7 @@ impl LinkModel {
                 depth: refits.estimate(depth, |fit| saturation_depth(fit, out_bytes, in_bytes)),
             })
         });
-        let rate = |direction: Way| {
+        let rate = |direction: Side| {
             slowest.as_ref()?;
             let value = rate(fit, points, direction)?;
             Some(refits.estimate(value, |fit| rate(fit, points, direction)))
@@ -160,8 +160,8 @@ impl LinkModel {
             to,
             base_depth: fit.only_depth.unwrap_or(1),
             saturation: saturation.collect(),
-            out_bytes_s: rate(Way::Out),
-            in_bytes_s: rate(Way::In),
+            out_bytes_s: rate(Side::Out),
+            in_bytes_s: rate(Side::In),
             base,
             slowest,
             overlap: fit.overlap,
@@ -231,23 +231,23 @@ fn in_ns_a_byte(cost: Cost, steps: Option<Steps>) -> f64 {
 }
 
 #[derive(Clone, Copy)]
-enum Way {
+enum Side {
     Out,
     In,
 }
 
 /// Bytes a second of endless exchanges, were they the slowest stage's only work. Of sizes that
 /// change together, each way has its part.
-fn rate(fit: &Fit, points: &[Observation], way: Way) -> Option<f64> {
-    let ns_a_byte = match (Ways::of(points), way) {
-        (Ways::Together { slope, .. }, Way::Out) => {
+fn rate(fit: &Fit, points: &[Observation], side: Side) -> Option<f64> {
+    let ns_a_byte = match (Ways::of(points), side) {
+        (Ways::Together { slope, .. }, Side::Out) => {
             out_ns_a_byte(fit.slowest, fit.steps) * (1.0 + slope)
         }
-        (Ways::Together { slope, .. }, Way::In) => {
+        (Ways::Together { slope, .. }, Side::In) => {
             in_ns_a_byte(fit.slowest, fit.steps) * (1.0 + slope) / slope
         }
-        (Ways::Apart { .. }, Way::Out) => out_ns_a_byte(fit.slowest, fit.steps),
-        (Ways::Apart { .. }, Way::In) => in_ns_a_byte(fit.slowest, fit.steps),
+        (Ways::Apart { .. }, Side::Out) => out_ns_a_byte(fit.slowest, fit.steps),
+        (Ways::Apart { .. }, Side::In) => in_ns_a_byte(fit.slowest, fit.steps),
     };
     (ns_a_byte > 0.0).then(|| 1e9 / ns_a_byte)
 }

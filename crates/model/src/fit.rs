@@ -81,7 +81,7 @@ impl Fit {
                     steps: Some(steps),
                     overlap: found[0].overlap,
                 };
-                found.push(data.settle(form, found[0].sharpness, start));
+                found.push(data.descend(form, found[0].sharpness, start));
             }
         }
         // The simplest whose error is within one standard error of the best's (Hastie, Tibshirani,
@@ -209,7 +209,7 @@ impl<'a> Data<'a> {
             &SHARPNESS[..]
         };
         for &sharpness in all {
-            let fit = self.settle(form, sharpness, start);
+            let fit = self.descend(form, sharpness, start);
             let better = best
                 .as_ref()
                 .is_none_or(|best| fit.left_out.0 < best.left_out.0 * (1.0 - 1e-6));
@@ -251,7 +251,7 @@ impl<'a> Data<'a> {
     }
 
     /// From `start` to where no step makes the sum of squares smaller.
-    fn settle(&self, form: Form, sharpness: f64, start: (Cost, Cost)) -> Fit {
+    fn descend(&self, form: Form, sharpness: f64, start: (Cost, Cost)) -> Fit {
         // A slowest stage of nothing has no slope to come back by.
         let start = match start {
             (_, slowest) if slowest == Cost::default() => self.start(form.steps),
@@ -382,7 +382,7 @@ fn between(points: &[Observation]) -> f64 {
 }
 
 /// The part of some point's time from which on it tells of what makes it.
-pub(crate) const TOLD: f64 = 0.25;
+pub(crate) const REPORTED_SHARE: f64 = 0.25;
 
 /// Whether some point's time is made by the slowest stage to a part that is worth it.
 pub(crate) fn slowest_is_reported(fit: &Fit, points: &[Observation]) -> bool {
@@ -390,6 +390,6 @@ pub(crate) fn slowest_is_reported(fit: &Fit, points: &[Observation]) -> bool {
         && points.iter().any(|point| {
             let knee = fit.knee(point.at);
             let alone = knee.by_alone * fit.alone.of(point.at, fit.steps);
-            knee.time - alone >= TOLD * knee.time
+            knee.time - alone >= REPORTED_SHARE * knee.time
         })
 }

@@ -10,9 +10,9 @@ pub enum Figure {
     /// One number of a distribution of times, in nanoseconds.
     Time(Times, Part),
     /// What went wrong, as a part of the exchanges (of a stream: of the bytes sent).
-    Share(Trouble),
+    Share(Problem),
     /// The same as a number of exchanges (of a stream: of bytes, or of stalls).
-    Count(Trouble),
+    Count(Problem),
     /// Bytes a second.
     Rate(Carried),
     /// Exchanges (transfers) a second.
@@ -79,7 +79,7 @@ pub enum Part {
 
 /// What went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Trouble {
+pub enum Problem {
     /// Exchanges without a right answer in time; bytes that never came.
     Lost,
     /// Exchanges answered after the timeout.
@@ -151,14 +151,14 @@ const PARTS: [(&str, Part); 12] = [
     ("max", Part::Max),
 ];
 
-const TROUBLES: [(&str, Trouble); 7] = [
-    ("lost", Trouble::Lost),
-    ("late", Trouble::Late),
-    ("duplicated", Trouble::Duplicated),
-    ("reordered", Trouble::Reordered),
-    ("corrupted", Trouble::Corrupted),
-    ("stray", Trouble::Stray),
-    ("stalls", Trouble::Stalls),
+const PROBLEMS: [(&str, Problem); 7] = [
+    ("lost", Problem::Lost),
+    ("late", Problem::Late),
+    ("duplicated", Problem::Duplicated),
+    ("reordered", Problem::Reordered),
+    ("corrupted", Problem::Corrupted),
+    ("stray", Problem::Stray),
+    ("stalls", Problem::Stalls),
 ];
 
 const OTHERS: [(&str, Figure); 6] = [
@@ -201,15 +201,15 @@ fn name_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str
 
 impl Figure {
     /// The figure of this name, of exchanges or of streams. A percentile alone is one of the answers;
-    /// `rtt`, `trt`, `device`, `connect` and `access` alone are means. Trouble is a share.
+    /// `rtt`, `trt`, `device`, `connect` and `access` alone are means. Problems are shares.
     pub fn parse(name: &str) -> Option<Figure> {
         if let Some(part) = named(&PARTS, name) {
             return Some(Figure::Time(Times::Answer, part));
         }
-        if let Some(trouble) = named(&TROUBLES, name) {
-            return Some(match trouble {
-                Trouble::Stalls => Figure::Count(trouble),
-                _ => Figure::Share(trouble),
+        if let Some(problem) = named(&PROBLEMS, name) {
+            return Some(match problem {
+                Problem::Stalls => Figure::Count(problem),
+                _ => Figure::Share(problem),
             });
         }
         if let Some(figure) = named(&OTHERS, name).or(named(&ALIASES, name)) {
@@ -235,7 +235,7 @@ impl Figure {
             .clone()
             .flat_map(|times| parts.clone().map(move |part| format!("{times}.{part}")));
         let bare = parts.clone().chain(times);
-        let bare = bare.chain(TROUBLES.iter().map(|(name, _)| *name));
+        let bare = bare.chain(PROBLEMS.iter().map(|(name, _)| *name));
         let bare = bare.chain(OTHERS.iter().chain(&ALIASES).map(|(name, _)| *name));
         let all = bare.map(str::to_owned).chain(of_times);
         all.filter(|name| Figure::parse(name).is_some()).collect()
@@ -270,8 +270,8 @@ impl Figure {
     pub fn is_of_exchanges(self) -> bool {
         match self {
             Figure::Time(times, _) => !matches!(times, Times::Gap | Times::HostGap),
-            Figure::Share(trouble) | Figure::Count(trouble) => {
-                !matches!(trouble, Trouble::Stray | Trouble::Stalls)
+            Figure::Share(problem) | Figure::Count(problem) => {
+                !matches!(problem, Problem::Stray | Problem::Stalls)
             }
             _ => true,
         }
@@ -283,8 +283,8 @@ impl Figure {
             Figure::Time(times, _) => {
                 matches!(times, Times::Transfer | Times::Gap | Times::HostGap)
             }
-            Figure::Share(trouble) | Figure::Count(trouble) => {
-                !matches!(trouble, Trouble::Late | Trouble::Reordered)
+            Figure::Share(problem) | Figure::Count(problem) => {
+                !matches!(problem, Problem::Late | Problem::Reordered)
             }
             _ => true,
         }
@@ -299,8 +299,8 @@ impl fmt::Display for Figure {
             Figure::Time(times, part) => {
                 write!(f, "{}.{}", name_of(&TIMES, times), name_of(&PARTS, part))
             }
-            Figure::Share(trouble) | Figure::Count(trouble) => {
-                f.write_str(name_of(&TROUBLES, trouble))
+            Figure::Share(problem) | Figure::Count(problem) => {
+                f.write_str(name_of(&PROBLEMS, problem))
             }
             other => f.write_str(name_of(&OTHERS, other)),
         }
@@ -317,7 +317,7 @@ mod tests {
         let times = TIMES
             .iter()
             .flat_map(|(times, _)| PARTS.iter().map(move |(part, _)| format!("{times}.{part}")));
-        let others = TROUBLES.iter().map(|(name, _)| (*name).to_owned());
+        let others = PROBLEMS.iter().map(|(name, _)| (*name).to_owned());
         let more = OTHERS.iter().map(|(name, _)| (*name).to_owned());
         let mut read = 0;
         for name in parts.chain(times).chain(others).chain(more) {

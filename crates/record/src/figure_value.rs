@@ -1,6 +1,6 @@
 //! The numbers that the names of `figure` stand for, read out of the summaries of points.
 
-use crate::figure::{Carried, Figure, Part, Times, Trouble};
+use crate::figure::{Carried, Figure, Part, Problem, Times};
 use crate::point_summary::PointSummary;
 use crate::stream_plan::Way;
 use crate::stream_summary::{FlowSummary, StreamSummary};
@@ -27,14 +27,14 @@ impl Figure {
     /// Its value at an exchange point; `None` if that was not measured, or is nothing of exchanges.
     pub fn of_point(self, point: &PointSummary) -> Option<Estimate> {
         let (counts, speed) = (&point.counts, &point.throughput);
-        let count = |trouble| {
-            Some(match trouble {
-                Trouble::Lost => counts.exchanges.saturating_sub(counts.answered),
-                Trouble::Late => counts.late,
-                Trouble::Duplicated => counts.duplicated,
-                Trouble::Reordered => counts.reordered,
-                Trouble::Corrupted => counts.corrupted,
-                Trouble::Stray | Trouble::Stalls => return None,
+        let count = |problem| {
+            Some(match problem {
+                Problem::Lost => counts.exchanges.saturating_sub(counts.answered),
+                Problem::Late => counts.late,
+                Problem::Duplicated => counts.duplicated,
+                Problem::Reordered => counts.reordered,
+                Problem::Corrupted => counts.corrupted,
+                Problem::Stray | Problem::Stalls => return None,
             })
         };
         // Nothing was exchanged: neither is a rate of 0 a finding, nor that nothing went wrong.
@@ -45,8 +45,8 @@ impl Figure {
                 let times = times.of(point);
                 times.map(|times| part.of(times))
             }
-            Figure::Share(trouble) if something => share(count(trouble)?, counts.exchanges),
-            Figure::Count(trouble) if something => Some(bare(count(trouble)? as f64)),
+            Figure::Share(problem) if something => share(count(problem)?, counts.exchanges),
+            Figure::Count(problem) if something => Some(bare(count(problem)? as f64)),
             Figure::Share(_) | Figure::Count(_) => None,
             Figure::Rate(Carried::In) => paced(speed.in_bytes_s),
             Figure::Rate(Carried::Out) => paced(speed.out_bytes_s),
@@ -78,17 +78,17 @@ impl Figure {
         let counts = &flow.counts;
         // Without the device's word no byte is known to have arrived.
         let unknown = flow.way == Way::Out && counts.received == 0 && flow.device.is_none();
-        let count = |trouble| {
-            if unknown && trouble != Trouble::Stalls {
+        let count = |problem| {
+            if unknown && problem != Problem::Stalls {
                 return None;
             }
-            Some(match trouble {
-                Trouble::Lost => counts.lost,
-                Trouble::Duplicated => counts.duplicated,
-                Trouble::Corrupted => counts.corrupted,
-                Trouble::Stray => counts.stray,
-                Trouble::Stalls => flow.stalls,
-                Trouble::Late | Trouble::Reordered => return None,
+            Some(match problem {
+                Problem::Lost => counts.lost,
+                Problem::Duplicated => counts.duplicated,
+                Problem::Corrupted => counts.corrupted,
+                Problem::Stray => counts.stray,
+                Problem::Stalls => flow.stalls,
+                Problem::Late | Problem::Reordered => return None,
             })
         };
         match self {
@@ -102,11 +102,11 @@ impl Figure {
                 times.map(|times| part.of(times))
             }
             // Bytes are lost in stretches: they are no independent trials, so no interval is claimed.
-            Figure::Share(trouble) => {
-                let part = count(trouble)? as f64 / counts.sent.max(1) as f64;
+            Figure::Share(problem) => {
+                let part = count(problem)? as f64 / counts.sent.max(1) as f64;
                 Some(bare(part))
             }
-            Figure::Count(trouble) => Some(bare(count(trouble)? as f64)),
+            Figure::Count(problem) => Some(bare(count(problem)? as f64)),
             Figure::Rate(Carried::Both) => flow.rate,
             Figure::Rate(Carried::In) => flow.rate.filter(|_| flow.way == Way::In),
             Figure::Rate(Carried::Out) => flow.rate.filter(|_| flow.way == Way::Out),
@@ -298,7 +298,7 @@ pub(crate) mod tests {
                 .is_some_and(|high| (0.003..0.005).contains(&high)),
             "{share:?}"
         );
-        let count = Figure::Count(Trouble::Lost).of_point(&point).unwrap();
+        let count = Figure::Count(Problem::Lost).of_point(&point).unwrap();
         assert_eq!((count.value, count.high), (0.0, Some(0.0)));
     }
 

@@ -24,7 +24,7 @@ pub use block::{Block, Xrun};
 pub use conditions::{
     Calibration, Conditions, Floor, HostState, LinkConditions, LinkDetail, WakeUp,
 };
-pub use figure::{Carried, Figure, OF_EXCHANGES, OF_STREAMS, Part, Times, Trouble, Unit};
+pub use figure::{Carried, Figure, OF_EXCHANGES, OF_STREAMS, Part, Problem, Times, Unit};
 pub use loop_path::{LoopPath, NoSuchPath};
 pub use loop_plan::{Aim, LoopPlan, LoopPoint, LoopWait, SAMPLE_BYTES, Stage};
 pub use loop_summary::{LoopSummary, StageSpeed, Stall, StallRate, TimerThread, Verified};

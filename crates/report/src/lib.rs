@@ -19,7 +19,7 @@ pub mod units;
 
 pub use labels::labels;
 
-use load::Gathered;
+use load::Loaded;
 use tables::Tables;
 
 /// A run, ready to be drawn.
@@ -32,24 +32,24 @@ pub struct Subject {
     /// Its words and tables.
     pub tables: Tables,
     /// Its samples, thinned.
-    pub gathered: Gathered,
+    pub loaded: Loaded,
 }
 
 impl Subject {
     /// Reads the samples of a run whose tables exist already; see [`load::run`]. Points whose samples
-    /// cannot be read are in `gathered.missing()`.
+    /// cannot be read are in `loaded.missing()`.
     pub fn load(
         label: String,
         run: wiregauge_run::AnyRun,
         tables: Tables,
         progress: &(dyn Fn(f64) + Sync),
     ) -> Subject {
-        let gathered = load::run(&run, progress);
+        let loaded = load::run(&run, progress);
         Subject {
             label,
             run,
             tables,
-            gathered,
+            loaded,
         }
     }
 }

@@ -169,7 +169,7 @@ fn few_samples_none_and_damaged_ones_are_no_reason_to_fail() {
         fs::write(path, "no Parquet").expect("it can be written");
     }
     let damaged = subject("damaged", &run);
-    assert_eq!(damaged.gathered.missing().len(), 4);
+    assert_eq!(damaged.loaded.missing().len(), 4);
     let names: Vec<String> = figures::of(&[damaged])
         .into_iter()
         .map(|f| f.name)
@@ -217,7 +217,7 @@ fn the_longest_exchange_is_where_it_belongs_in_the_series() {
         })
     });
     let subject = subject("one", &run);
-    let load::Gathered::Exchange(points) = &subject.gathered else {
+    let load::Loaded::Exchange(points) = &subject.loaded else {
         panic!("exchanges")
     };
     assert!(
@@ -279,7 +279,7 @@ fn underruns_are_marked_and_counted_where_they_happened() {
     let plan = loop_plan(vec![loop_point(0, Some(2_048))]);
     let run = loop_run(dir.path(), &plan, |point| blocks(point, 3000, 1));
     let subject = subject("one", &run);
-    let load::Gathered::Loop(points) = &subject.gathered else {
+    let load::Loaded::Loop(points) = &subject.loaded else {
         panic!("a loop run")
     };
     let [(status, n)] = points[0].series.bad_in_all[..] else {
@@ -307,7 +307,7 @@ fn loops_without_blocks_or_with_damaged_ones_are_no_reason_to_fail() {
         fs::write(path, "no Parquet").expect("it can be written");
     }
     let damaged = subject("damaged", &run);
-    assert_eq!(damaged.gathered.missing().len(), 4);
+    assert_eq!(damaged.loaded.missing().len(), 4);
     let names: Vec<String> = figures::of(&[damaged])
         .into_iter()
         .map(|f| f.name)

@@ -8,27 +8,27 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Mutex;
 use wiregauge_record::*;
-use wiregauge_report::load::{self, ExchangePoint, Gathered, Series, StreamPoint};
+use wiregauge_report::load::{self, ExchangePoint, Loaded, Series, StreamPoint};
 use wiregauge_run::{AnyRun, Exchange, Run, RunWriter};
 
-fn exchange_points(gathered: Gathered) -> Vec<ExchangePoint> {
-    match gathered {
-        Gathered::Exchange(points) => points,
-        _ => panic!("an exchange run was gathered as another"),
+fn exchange_points(loaded: Loaded) -> Vec<ExchangePoint> {
+    match loaded {
+        Loaded::Exchange(points) => points,
+        _ => panic!("an exchange run was loaded as another"),
     }
 }
 
-fn stream_points(gathered: Gathered) -> Vec<StreamPoint> {
-    match gathered {
-        Gathered::Stream(points) => points,
-        _ => panic!("a stream run was gathered as another"),
+fn stream_points(loaded: Loaded) -> Vec<StreamPoint> {
+    match loaded {
+        Loaded::Stream(points) => points,
+        _ => panic!("a stream run was loaded as another"),
     }
 }
 
-fn loop_points(gathered: Gathered) -> Vec<load::LoopPoint> {
-    match gathered {
-        Gathered::Loop(points) => points,
-        _ => panic!("a loop run was gathered as another"),
+fn loop_points(loaded: Loaded) -> Vec<load::LoopPoint> {
+    match loaded {
+        Loaded::Loop(points) => points,
+        _ => panic!("a loop run was loaded as another"),
     }
 }
 
@@ -104,7 +104,7 @@ proptest! {
     fn thinning_loses_no_extreme_no_count_and_nothing_bad(samples in any_exchanges()) {
         let dir = tempfile::tempdir().expect("a place for a run");
         let run = exchange_run(dir.path(), &plan(1), |_| samples.clone().into_iter());
-        let points = exchange_points(gather(&run));
+        let points = exchange_points(samples_of(&run));
         let [point] = &points[..] else { panic!("one point") };
         let measured: Vec<&Sample> =
             samples.iter().filter(|s| s.phase == Phase::Measured).collect();
@@ -144,7 +144,7 @@ fn a_point_of_one_sample_and_one_of_none_are_gathered() {
     let run = exchange_run(dir.path(), &plan(3), |point| {
         exchanges(u64::from(point.index), 1)
     });
-    let points = exchange_points(gather(&run));
+    let points = exchange_points(samples_of(&run));
     let of: Vec<u64> = points.iter().map(|point| point.series.of).collect();
     assert_eq!(of, [0, 1, 2]);
     assert!(points.iter().all(|point| point.first.is_some()));
@@ -180,7 +180,7 @@ fn times_at_the_end_of_what_64_bits_hold_are_gathered() {
         .end_point(rows, run.file.points[0].clone())
         .expect("a point ends");
     let run = AnyRun::open(&elsewhere).expect("it is a run");
-    let points = exchange_points(gather(&run));
+    let points = exchange_points(samples_of(&run));
     assert_eq!(points[0].series.of, 5);
     assert_eq!(points[0].series.slices.iter().map(|s| s.n).sum::<u64>(), 5);
     assert_eq!(points[0].from_intended.len(), 5);
@@ -194,8 +194,8 @@ fn a_damaged_sample_file_costs_its_own_point_only() {
     let whole = fs::read(sample_file(1)).expect("it was written");
     fs::write(sample_file(1), &whole[..whole.len() / 2]).expect("it can be cut");
     fs::remove_file(sample_file(2)).expect("it can be removed");
-    let gathered = gather(&run);
-    let missing = gathered.missing();
+    let loaded = samples_of(&run);
+    let missing = loaded.missing();
     assert_eq!(
         missing.iter().map(|(at, _)| *at).collect::<Vec<_>>(),
         [1, 2]
@@ -206,7 +206,7 @@ fn a_damaged_sample_file_costs_its_own_point_only() {
             "{reason}"
         );
     }
-    let of: Vec<u64> = exchange_points(gathered)
+    let of: Vec<u64> = exchange_points(loaded)
         .iter()
         .map(|p| p.series.of)
         .collect();
@@ -222,7 +222,7 @@ fn a_point_whose_file_is_damaged_halfway_shows_nothing_of_the_first_half() {
     let (from, to) = (bytes.len() * 70 / 100, bytes.len() * 90 / 100);
     bytes[from..to].fill(0xA5);
     fs::write(&path, bytes).expect("it can be written");
-    let points = exchange_points(gather(&run));
+    let points = exchange_points(samples_of(&run));
     assert!(points[0].missing.is_some(), "a fifth of the file is gone");
     assert_eq!((points[0].series.of, points[0].rtt.len()), (0, 0));
 }
@@ -231,8 +231,8 @@ fn a_point_whose_file_is_damaged_halfway_shows_nothing_of_the_first_half() {
 fn a_run_without_points_has_nothing_to_draw() {
     let dir = tempfile::tempdir().expect("a place for a run");
     let run = exchange_run(dir.path(), &plan(0), |_| exchanges(1, 1));
-    assert_eq!(gather(&run).samples(), 0);
-    assert!(exchange_points(gather(&run)).is_empty());
+    assert_eq!(samples_of(&run).samples(), 0);
+    assert!(exchange_points(samples_of(&run)).is_empty());
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn with_a_schedule_the_time_from_the_intended_start_is_gathered_too() {
         panic!("an exchange run")
     };
     let summary = &summary.file.points[0];
-    let points = exchange_points(gather(&run));
+    let points = exchange_points(samples_of(&run));
     let near = |histogram: f64, exact: f64| assert!((histogram / exact - 1.0).abs() < 2e-3);
     let (rtt, from_intended) = (&points[0].rtt, &points[0].from_intended);
     let exact = summary.rtt.as_ref().expect("it was measured");
@@ -295,11 +295,11 @@ fn gaps_are_those_of_the_summary() {
         .map(|(at, direction)| stream_point(at, direction));
     let plan = stream_plan(points.collect());
     let run = stream_run(dir.path(), &plan, |point| transfers(point, 5000, 3));
-    let gathered = stream_points(gather(&run));
+    let loaded = stream_points(samples_of(&run));
     let AnyRun::Stream(run) = run else {
         panic!("a stream run")
     };
-    for (point, summary) in gathered.iter().zip(&run.file.points) {
+    for (point, summary) in loaded.iter().zip(&run.file.points) {
         assert_eq!(point.flows.len(), summary.flows.len());
         for (flow, summary) in point.flows.iter().zip(&summary.flows) {
             let gap = summary.gap.as_ref().expect("there are gaps");
@@ -322,7 +322,7 @@ fn the_curve_of_the_buffer_agrees_with_the_summary() {
     let run = stream_run(&dir.path().join("a"), &plan, |point| {
         transfers(point, 5000, 3)
     });
-    let points = stream_points(gather(&run));
+    let points = stream_points(samples_of(&run));
     let curve = &points[0].flows[0].buffer;
     assert_eq!(points[0].flows[0].no_buffer, None);
     assert_eq!(curve.len(), 12);
@@ -349,7 +349,7 @@ fn too_few_transfers_give_no_curve_and_the_reason() {
     let dir = tempfile::tempdir().expect("a place for a run");
     let plan = stream_plan(vec![stream_point(0, Direction::Out)]);
     let run = stream_run(dir.path(), &plan, |point| transfers(point, 50, 3));
-    let points = stream_points(gather(&run));
+    let points = stream_points(samples_of(&run));
     let flow = &points[0].flows[0];
     assert!(flow.buffer.is_empty());
     assert!(
@@ -366,13 +366,13 @@ fn service_delays_are_those_of_the_summary_and_every_underrun_is_counted() {
     let run = loop_run(dir.path(), &loop_plan(points), |point| {
         blocks(point, 5000, u64::from(point.index) + 1)
     });
-    let gathered = gather(&run);
-    assert_eq!(gathered.samples(), 2 * 4980, "the start-up is left out");
-    let gathered = loop_points(gathered);
+    let loaded = samples_of(&run);
+    assert_eq!(loaded.samples(), 2 * 4980, "the start-up is left out");
+    let loaded = loop_points(loaded);
     let AnyRun::Loop(run) = run else {
         panic!("a loop run")
     };
-    for (point, summary) in gathered.iter().zip(&run.file.points) {
+    for (point, summary) in loaded.iter().zip(&run.file.points) {
         let of: Vec<(u64, u64)> = blocks(summary.point, 5000, u64::from(summary.point.index) + 1)
             .filter(|block| block.phase == Phase::Measured)
             .map(|block| (block.due_ns, block.service_ns()))
@@ -387,12 +387,12 @@ fn service_delays_are_those_of_the_summary_and_every_underrun_is_counted() {
         let longest = point.series.slices.iter().map(|s| s.max_ns).max();
         assert_eq!(longest, Some(service.max as u64));
     }
-    assert!(gathered[0].series.bad_in_all.is_empty());
+    assert!(loaded[0].series.bad_in_all.is_empty());
     let late = blocks(loop_point(1, Some(4_096)), 5000, 2)
         .filter(|block| block.phase == Phase::Measured && block.xrun.is_under())
         .count() as u64;
     assert!(late > 20, "the tail is longer than the preload: {late}");
-    assert_eq!(gathered[1].series.bad_in_all, [("underrun", late)]);
+    assert_eq!(loaded[1].series.bad_in_all, [("underrun", late)]);
 }
 
 #[test]
@@ -404,11 +404,11 @@ fn a_damaged_file_of_blocks_costs_its_own_point_only() {
     });
     let file = dir.path().join("samples/point-0001.parquet");
     fs::write(file, "no Parquet").expect("it can be written");
-    let gathered = gather(&run);
-    let missing = gathered.missing();
+    let loaded = samples_of(&run);
+    let missing = loaded.missing();
     assert_eq!(missing.len(), 1);
     assert_eq!(missing[0].0, 1);
     assert!(missing[0].1.contains("point-0001.parquet"), "{missing:?}");
-    let of: Vec<u64> = loop_points(gathered).iter().map(|p| p.series.of).collect();
+    let of: Vec<u64> = loop_points(loaded).iter().map(|p| p.series.of).collect();
     assert_eq!(of, [480, 0, 480]);
 }

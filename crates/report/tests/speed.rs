@@ -1,4 +1,4 @@
-//! Ten million samples are gathered within seconds and in bounded memory, be they one point or a
+//! Ten million samples are loaded within seconds and in bounded memory, be they one point or a
 //! hundred. Kept out of `make test` for their length.
 
 use crate::common;
@@ -7,7 +7,7 @@ use common::*;
 use std::fs;
 use std::time::{Duration, Instant};
 use wiregauge_record::Direction;
-use wiregauge_report::load::Gathered;
+use wiregauge_report::load::Loaded;
 use wiregauge_run::AnyRun;
 
 const SAMPLES: u64 = 10_000_000;
@@ -25,16 +25,16 @@ fn most_memory_kb() -> u64 {
         .expect("VmHWM is a number of kB")
 }
 
-fn assert_quick_and_small(run: &AnyRun, samples: u64) -> Gathered {
+fn assert_quick_and_small(run: &AnyRun, samples: u64) -> Loaded {
     let begin = Instant::now();
-    let gathered = gather(run);
+    let loaded = samples_of(run);
     let took = begin.elapsed();
-    assert_eq!(gathered.samples(), samples);
+    assert_eq!(loaded.samples(), samples);
     assert!(took < MAX_WAIT, "took {took:?}");
     let held = most_memory_kb();
     assert!(held < 400_000, "{held} kB");
     println!("{samples} samples in {took:.2?}, at most {held} kB");
-    gathered
+    loaded
 }
 
 #[test]

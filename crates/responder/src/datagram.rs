@@ -46,7 +46,7 @@ impl Peer {
 /// a datagram.
 struct Replies<'a> {
     socket: &'a UdpSocket,
-    news: &'a dyn Fn(ServeEvent<'_>),
+    on_event: &'a dyn Fn(ServeEvent<'_>),
     reported: Reported,
 }
 
@@ -56,7 +56,7 @@ impl Replies<'_> {
             && self.reported.is_first(&error)
         {
             let peer = &to.to_string();
-            (self.news)(ServeEvent::ReplyLost {
+            (self.on_event)(ServeEvent::ReplyLost {
                 peer,
                 error: &error,
             });
@@ -71,11 +71,11 @@ pub fn serve(
     max_peers: usize,
     clock: Clock,
     stop: &AtomicBool,
-    news: &dyn Fn(ServeEvent<'_>),
+    on_event: &dyn Fn(ServeEvent<'_>),
 ) -> io::Result<()> {
     let mut replies = Replies {
         socket,
-        news,
+        on_event,
         reported: Reported::default(),
     };
     let secret = RandomState::new();

@@ -95,7 +95,7 @@ impl Device {
         }
     }
 
-    /// A device whose packets a modelled bus carries: what it is told is the time, and nothing else.
+    /// A device whose packets a modelled bus carries: the bus gives it the time, and nothing else.
     pub fn on_bus(config: DeviceConfig, clock: Clock, bus: Bus) -> Device {
         Device {
             on_bus: Some(bus),
@@ -446,7 +446,7 @@ impl Device {
             compose(ready);
             return;
         }
-        let fate = self
+        let fault = self
             .injector
             .as_mut()
             .map_or(Faulted::default(), FaultInjector::next);
@@ -458,7 +458,7 @@ impl Device {
         let mut due_ns = now_ns;
         if let Some(device) = &mut self.modelled {
             let in_bytes = bytes.len() as u64;
-            let passage = device.pass(now_ns, out_bytes as u64, in_bytes, fate.stall_ns);
+            let passage = device.pass(now_ns, out_bytes as u64, in_bytes, fault.stall_ns);
             due_ns = passage.delivered_ns;
             if self.config.protocol == Protocol::Wiregauge
                 && let Ok(response) = Response::decode(&bytes)
@@ -472,14 +472,14 @@ impl Device {
                 rewritten.encode(header.try_into().expect("cut to the header's size"));
             }
         }
-        if fate.reorder {
+        if fault.reorder {
             due_ns += REORDER_NS;
         }
-        fate.mangle(&mut bytes);
-        let copies = if fate.drop {
+        fault.mangle(&mut bytes);
+        let copies = if fault.drop {
             0
         } else {
-            1 + usize::from(fate.duplicate)
+            1 + usize::from(fault.duplicate)
         };
         for _ in 0..copies {
             self.send_at(due_ns, bytes.clone());

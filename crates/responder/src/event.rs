@@ -1,8 +1,8 @@
-//! What whoever serves is told meanwhile.
+//! Events of a responder while it serves.
 
 use std::io;
 
-/// What a responder tells about itself while it serves.
+/// An event of a responder while it serves.
 pub enum ServeEvent<'a> {
     /// It can be reached here; `remote` if from other hosts too.
     Ready {

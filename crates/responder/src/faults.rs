@@ -49,7 +49,7 @@ pub struct Faulted {
     pub stall_ns: u64,
 }
 
-/// Draws the fate of one exchange after the other.
+/// Draws the faults of one exchange after the other.
 pub struct FaultInjector {
     faults: Faults,
     exchanges: u64,
@@ -80,7 +80,7 @@ impl FaultInjector {
         self.sunk += 1;
     }
 
-    /// The fate of the next exchange, or of the next transfer of a stream to the host.
+    /// The faults of the next exchange, or of the next transfer of a stream to the host.
     pub fn next(&mut self) -> Faulted {
         self.exchanges += 1;
         let faults = self.faults;

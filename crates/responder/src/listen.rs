@@ -67,7 +67,7 @@ impl ServeAddress {
             scheme => Err(LinkError::new(
                 LinkErrorKind::Usage,
                 format!("cannot serve {address}"),
-                format!("cannot serve on `{scheme}`"),
+                format!("{scheme}:// is only for clients"),
             )
             .hint(hint)),
         }
@@ -91,14 +91,14 @@ pub struct Serve {
 pub fn serve(
     what: &Serve,
     stop: &Arc<AtomicBool>,
-    news: &(dyn Fn(ServeEvent<'_>) + Sync),
+    on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> Result<(), LinkError> {
     let clock = Clock::start();
     match &what.address {
         ServeAddress::Tcp(rest) => {
             let listener = bind(rest, "tcp", TcpListener::bind)?;
             let local = listener.local_addr().map_err(|e| failed(rest, &e))?;
-            ready(news, "tcp", local);
+            ready(on_event, "tcp", local);
             let accept = || {
                 let (stream, peer) = listener.accept()?;
                 stream.set_nodelay(true)?;
@@ -107,9 +107,9 @@ pub fn serve(
             listener
                 .set_nonblocking(true)
                 .map_err(|e| failed(rest, &e))?;
-            accept_all(what, &listener, accept, clock, stop, news).map_err(|e| failed(rest, &e))
+            accept_all(what, &listener, accept, clock, stop, on_event).map_err(|e| failed(rest, &e))
         }
-        ServeAddress::Unix(path) => serve_unix(what, path, clock, stop, news),
+        ServeAddress::Unix(path) => serve_unix(what, path, clock, stop, on_event),
         ServeAddress::Udp(rest) => {
             let socket = bind(rest, "udp", UdpSocket::bind)?;
             let local = socket.local_addr().map_err(|e| failed(rest, &e))?;
@@ -118,10 +118,11 @@ pub fn serve(
             socket
                 .set_read_timeout(Some(LOOK))
                 .map_err(|e| failed(rest, &e))?;
-            ready(news, "udp", local);
+            ready(on_event, "udp", local);
             host::use_precise_timers();
             let (config, most) = (&what.config, what.max_clients);
-            datagram::serve(&socket, config, most, clock, stop, news).map_err(|e| failed(rest, &e))
+            datagram::serve(&socket, config, most, clock, stop, on_event)
+                .map_err(|e| failed(rest, &e))
         }
         ServeAddress::Serial(path) => {
             let address = format!("serial://{}", path.display());
@@ -130,16 +131,20 @@ pub fn serve(
                 ..LinkOptions::default()
             };
             let mut link = Address::parse(&address)?.open(&options, LOOK)?;
-            news(ServeEvent::Ready {
+            on_event(ServeEvent::Ready {
                 address: &address,
                 remote: false,
             });
             stream::serve_one(link.as_mut(), &what.config, clock, stop)
                 .map_err(|e| failed(&address, &e))
         }
-        ServeAddress::Pty(link_path) => serve_pty(what, link_path.as_deref(), clock, stop, news),
-        ServeAddress::UsbGadget(plan) => gadget::serve(plan, &what.config, clock, stop, news),
-        ServeAddress::UsbVirtual(plan) => usb_virtual::serve(plan, &what.config, clock, stop, news),
+        ServeAddress::Pty(link_path) => {
+            serve_pty(what, link_path.as_deref(), clock, stop, on_event)
+        }
+        ServeAddress::UsbGadget(plan) => gadget::serve(plan, &what.config, clock, stop, on_event),
+        ServeAddress::UsbVirtual(plan) => {
+            usb_virtual::serve(plan, &what.config, clock, stop, on_event)
+        }
     }
 }
 
@@ -175,12 +180,12 @@ fn failed(address: &str, error: &io::Error) -> LinkError {
     LinkError::from_io(format!("cannot serve {address}"), error)
 }
 
-fn ready(news: &(dyn Fn(ServeEvent<'_>) + Sync), scheme: &str, local: SocketAddr) {
+fn ready(on_event: &(dyn Fn(ServeEvent<'_>) + Sync), scheme: &str, local: SocketAddr) {
     let remote = match local.ip() {
         IpAddr::V4(ip) => !ip.is_loopback(),
         IpAddr::V6(ip) => !ip.is_loopback(),
     };
-    news(ServeEvent::Ready {
+    on_event(ServeEvent::Ready {
         address: &format!("{scheme}://{local}"),
         remote,
     });
@@ -192,7 +197,7 @@ fn accept_all(
     accept: impl Fn() -> io::Result<(OwnedFd, String)>,
     clock: Clock,
     stop: &AtomicBool,
-    news: &(dyn Fn(ServeEvent<'_>) + Sync),
+    on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> io::Result<()> {
     let clients = AtomicUsize::new(0);
     let mut reported = Reported::default();
@@ -206,26 +211,26 @@ fn accept_all(
                 // Without descriptors or memory the client stays queued, and the listener readable.
                 Err(error) => {
                     if reported.is_first(&error) {
-                        news(ServeEvent::CannotAccept(&error));
+                        on_event(ServeEvent::CannotAccept(&error));
                     }
                     std::thread::sleep(LOOK);
                     continue;
                 }
             };
             if clients.load(Ordering::Relaxed) >= what.max_clients {
-                news(ServeEvent::TurnedAway(&peer));
+                on_event(ServeEvent::TurnedAway(&peer));
                 continue;
             }
             clients.fetch_add(1, Ordering::Relaxed);
             let clients = &clients;
             let served = std::thread::Builder::new().spawn_scoped(scope, move || {
-                news(ServeEvent::Came(&peer));
+                on_event(ServeEvent::Came(&peer));
                 // How a client leaves is no failure of the responder.
                 if let Ok(mut link) = accepted(fd) {
                     let _ = stream::serve_one(&mut link, &what.config, clock, stop);
                 }
                 clients.fetch_sub(1, Ordering::Relaxed);
-                news(ServeEvent::Left(&peer));
+                on_event(ServeEvent::Left(&peer));
             });
             if served.is_err() {
                 clients.fetch_sub(1, Ordering::Relaxed);
@@ -249,12 +254,13 @@ fn serve_unix(
     path: &Path,
     clock: Clock,
     stop: &AtomicBool,
-    news: &(dyn Fn(ServeEvent<'_>) + Sync),
+    on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> Result<(), LinkError> {
     let address = format!("unix://{}", path.display());
     // A socket file outlives a responder that was killed; one that nobody answers is removed. A
     // plain file refuses a connection just the same and must stay.
-    if std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket())
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
+    if is_socket
         && let Err(error) = UnixStream::connect(path)
         && error.kind() == io::ErrorKind::ConnectionRefused
     {
@@ -263,11 +269,14 @@ fn serve_unix(
     let listener = UnixListener::bind(path).map_err(|error| {
         let explained = failed(&address, &error);
         match explained.kind() {
-            LinkErrorKind::Busy => explained.hint("another responder uses it: use another path"),
+            LinkErrorKind::Busy => explained.hint(match is_socket {
+                true => "another responder uses it: use another path",
+                false => "a file that is not a socket exists there: use another path",
+            }),
             _ => explained,
         }
     })?;
-    news(ServeEvent::Ready {
+    on_event(ServeEvent::Ready {
         address: &address,
         remote: false,
     });
@@ -280,7 +289,7 @@ fn serve_unix(
             "a local program".to_string(),
         ))
     };
-    let served = accept_all(what, &listener, accept, clock, stop, news);
+    let served = accept_all(what, &listener, accept, clock, stop, on_event);
     let _ = std::fs::remove_file(path);
     served.map_err(|e| failed(&address, &e))
 }
@@ -290,7 +299,7 @@ fn serve_pty(
     link_path: Option<&Path>,
     clock: Clock,
     stop: &AtomicBool,
-    news: &(dyn Fn(ServeEvent<'_>) + Sync),
+    on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> Result<(), LinkError> {
     let mut master = PtyMaster::open().map_err(|e| failed("a pseudo-terminal", &e))?;
     let name = match link_path {
@@ -311,7 +320,7 @@ fn serve_pty(
         }
     };
     let address = format!("serial://{}", name.display());
-    news(ServeEvent::Ready {
+    on_event(ServeEvent::Ready {
         address: &address,
         remote: false,
     });

@@ -105,7 +105,7 @@ impl ModelledDevice {
 /// The bus between one device and one host, whose transfers pass one after the other.
 ///
 /// Simplified as a host controller behaves: a device that has its answer ready is asked for it
-/// again and again, so the answer takes the next free times; the host is told at the end of the
+/// again and again, so the answer takes the next free times; the host learns of it at the end of the
 /// frame. When a request is carried, its answer is promised its place ahead; what is carried later
 /// finds the gaps.
 pub(super) struct BusTime {
@@ -159,7 +159,7 @@ impl BusTime {
         self.calendar.timing().quota_bytes
     }
 
-    /// When the host is told of what ended at `end_ns`.
+    /// When the host learns of a transfer that ended at `end_ns`.
     pub(super) fn told_ns(&self, end_ns: u64) -> u64 {
         self.calendar.timing().told_ns(end_ns)
     }
@@ -180,7 +180,7 @@ impl BusTime {
         self.out_free_ns
     }
 
-    /// Carries a transfer that the device has ready; returns when the host is told of it.
+    /// Carries a transfer that the device has ready; returns when the host learns of it.
     fn carry_in(&mut self, ready_ns: u64, bytes: u64) -> u64 {
         self.in_free_ns = self.carry(ready_ns.max(self.in_free_ns), bytes);
         self.calendar.timing().told_ns(self.in_free_ns)

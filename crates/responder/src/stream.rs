@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// How long it waits at first for a peer that takes nothing. Not as long as [`LOOK`]: a
 /// pseudo-terminal does not always tell that there is room again.
-const NUDGE: Duration = Duration::from_millis(1);
+const RETRY: Duration = Duration::from_millis(1);
 
 /// How long a device that holds as many answers as it may waits before it looks again.
 const FULL: Duration = Duration::from_micros(200);
@@ -48,7 +48,7 @@ pub fn serve(
     let mut sent = 0;
     let mut buffer = vec![0; READ];
     let mut looked_ns = 0;
-    let mut nudge = NUDGE;
+    let mut nudge = RETRY;
     while !stop.load(Ordering::Relaxed) {
         if device.next_due_ns().is_some() {
             let now = clock.now();
@@ -69,7 +69,7 @@ pub fn serve(
             sent += taken;
             nudge = match taken {
                 0 => (2 * nudge).min(LOOK),
-                _ => NUDGE,
+                _ => RETRY,
             };
         }
         if sent == ready.len() {
@@ -227,7 +227,7 @@ mod tests {
             Ok(self.give(into))
         }
 
-        fn set_patience(&mut self, _patience: Option<Duration>) -> io::Result<bool> {
+        fn set_receive_timeout(&mut self, _timeout: Option<Duration>) -> io::Result<bool> {
             Ok(true)
         }
 

@@ -415,10 +415,10 @@ struct Source {
 #[derive(Clone, Copy)]
 struct Next {
     bytes: u64,
-    fate: Faulted,
+    fault: Faulted,
     ready_ns: u64,
     carried: u64,
-    /// When it is with the host, or when more can be told.
+    /// When it is with the host, or when more is known.
     due_ns: u64,
 }
 
@@ -443,7 +443,7 @@ impl Source {
         }
     }
 
-    /// The next transfer, as far as it can be told at `now_ns`; `None` at the end of the stream.
+    /// The next transfer, as far as it is known at `now_ns`; `None` at the end of the stream.
     fn plan(
         &mut self,
         now_ns: u64,
@@ -459,7 +459,7 @@ impl Source {
                 if bytes == 0 {
                     return None;
                 }
-                let fate = match injector {
+                let fault = match injector {
                     Some(injector) if !self.again => injector.next(),
                     _ => Faulted::default(),
                 };
@@ -471,13 +471,13 @@ impl Source {
                             Some(_) => self.begun_ns,
                             None => self.wire_ns,
                         };
-                        model.compute(from_ns.max(earliest_ns), fate.stall_ns)
+                        model.compute(from_ns.max(earliest_ns), fault.stall_ns)
                     }
                 };
                 self.transfers_begun += 1;
                 Next {
                     bytes,
-                    fate,
+                    fault,
                     ready_ns,
                     carried: 0,
                     due_ns: ready_ns,
@@ -518,16 +518,16 @@ impl Source {
     fn hand_over(&mut self, next: Next, now_ns: u64, ready: &mut Vec<u8>) {
         let bytes = next.bytes as usize;
         let at_ns = next.due_ns.min(now_ns);
-        if next.fate.drop {
+        if next.fault.drop {
             // It is gone on the way.
-        } else if next.fate == Faulted::default() {
+        } else if next.fault == Faulted::default() {
             let begin = ready.len();
             ready.resize(begin + bytes, 0);
             wire::fill_stream(self.position, &mut ready[begin..]);
         } else {
             self.scratch.resize(bytes, 0);
             wire::fill_stream(self.position, &mut self.scratch);
-            next.fate.mangle(&mut self.scratch);
+            next.fault.mangle(&mut self.scratch);
             ready.extend_from_slice(&self.scratch);
         }
         self.next = None;
@@ -540,7 +540,7 @@ impl Source {
             self.report.bytes = self.position + next.bytes;
             self.report.transfers += 1;
         }
-        self.again = next.fate.duplicate && !next.fate.drop;
+        self.again = next.fault.duplicate && !next.fault.drop;
         if !self.again {
             self.position += next.bytes;
         }

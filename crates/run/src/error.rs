@@ -154,6 +154,12 @@ pub enum RunError {
         /// Where it was looked for.
         home: PathBuf,
     },
+    /// The last run was requested, and there is none.
+    #[error("no stored runs in {home}\nhint: measure one with wiregauge exchange ADDRESS")]
+    NoRuns {
+        /// Where it was looked for.
+        home: PathBuf,
+    },
     /// Something to be stored would not come back as it is.
     #[error(
         "cannot store the {what} in {path}: {problem}. It probably holds a number that is not \

@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Text gathered before it is handed to the output.
+/// Text loaded before it is handed to the output.
 const BUFFER: usize = 64 << 10;
 
 /// Writes one CSV row for each sample of all finished points, and gives their number. Times are

@@ -103,7 +103,13 @@ pub fn find(home: &Path, name: &str) -> Result<AnyRun, RunError> {
         home: home.to_owned(),
     };
     if name == "last" {
-        let newest = list(home)?.into_iter().rfind(Listing::is_readable);
+        let runs = list(home)?;
+        if runs.is_empty() {
+            return Err(RunError::NoRuns {
+                home: home.to_owned(),
+            });
+        }
+        let newest = runs.into_iter().rfind(Listing::is_readable);
         return AnyRun::open(&newest.ok_or_else(not_found)?.dir);
     }
     let path = Path::new(name);

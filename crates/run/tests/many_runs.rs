@@ -97,7 +97,7 @@ fn a_home_that_does_not_exist_has_no_runs() {
     let nowhere = home.path().join("nowhere");
     assert_eq!(list(&nowhere).unwrap(), []);
     let error = find(&nowhere, "last").unwrap_err();
-    assert!(matches!(error, RunError::NotFound { .. }), "{error}");
+    assert!(matches!(error, RunError::NoRuns { .. }), "{error}");
 }
 
 #[test]

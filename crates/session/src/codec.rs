@@ -112,7 +112,7 @@ pub trait Codec {
     }
 
     /// The line was quiet behind the first answer after these bytes; true if they are done with.
-    fn settle(&mut self, _bytes: &[u8]) -> bool {
+    fn on_quiet(&mut self, _bytes: &[u8]) -> bool {
         false
     }
 

@@ -289,8 +289,8 @@ impl Codec for Echo {
         self.surplus.is_listening()
     }
 
-    fn settle(&mut self, bytes: &[u8]) -> bool {
-        self.surplus.settle(bytes)
+    fn on_quiet(&mut self, bytes: &[u8]) -> bool {
+        self.surplus.on_quiet(bytes)
     }
 
     fn stray_bytes(&self) -> u64 {

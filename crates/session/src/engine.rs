@@ -140,10 +140,10 @@ impl<C: Codec> Engine<C> {
     }
 
     /// The line was quiet behind the first answer.
-    pub fn settle(&mut self) {
+    pub fn on_quiet(&mut self) {
         let bytes = self.input.bytes();
         let count = bytes.len();
-        if self.codec.settle(bytes) {
+        if self.codec.on_quiet(bytes) {
             self.input.drop_front(count);
         }
     }

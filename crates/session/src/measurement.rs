@@ -501,11 +501,11 @@ impl<C: Generator> Measurement<C> {
     #[cold]
     fn count_loss(&mut self) {
         self.lost_in_a_row += 1;
-        let patience = match self.answered_once {
+        let allowed = match self.answered_once {
             true => self.give_up,
             false => self.give_up.min(NEVER_ANSWERED),
         };
-        if self.lost_in_a_row >= u64::from(patience) * u64::from(self.point.depth) {
+        if self.lost_in_a_row >= u64::from(allowed) * u64::from(self.point.depth) {
             self.fail(Failure::Silent {
                 in_a_row: self.lost_in_a_row,
                 answered_once: self.answered_once,

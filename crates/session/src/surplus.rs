@@ -68,7 +68,7 @@ impl Surplus {
     }
 
     /// The line was quiet behind the first answer after these bytes; true if they are taken for a surplus.
-    pub fn settle(&mut self, bytes: &[u8]) -> bool {
+    pub fn on_quiet(&mut self, bytes: &[u8]) -> bool {
         let is_one = self.is_listening() && !bytes.is_empty() && Surplus::may_have(bytes.len());
         self.stop_listening();
         if is_one {
@@ -217,7 +217,7 @@ mod tests {
             assert_eq!(line.exchange(b""), "0");
             assert!(line.codec.listen());
             line.comes(behind);
-            if line.codec.settle(&line.left.clone()) {
+            if line.codec.on_quiet(&line.left.clone()) {
                 line.left.clear();
             }
             line

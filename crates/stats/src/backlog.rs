@@ -40,8 +40,7 @@ pub struct Buffer {
     pub sustained: bool,
     /// The highest level of this run, rounded up.
     pub worst_bytes: u64,
-    /// The level that only the stated part of the transfers finds exceeded; `None` where it cannot
-    /// be told.
+    /// The level that only the stated share of the transfers exceeds; `None` if it is not known.
     pub for_loss: Option<Estimate>,
     /// True if `for_loss` reaches beyond what was observed, at most to 30 times the worst.
     pub extrapolated: bool,

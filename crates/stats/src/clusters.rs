@@ -3,7 +3,7 @@
 
 /// How many equally large clusters values at these positions are worth; positions ascend.
 ///
-/// Clusters are told apart by the intervals between the values, without a parameter to choose (Ferro
+/// Clusters are separated by the intervals between the values, without a parameter to choose (Ferro
 /// & Segers, "Inference for clusters of extreme values", Journal of the Royal Statistical Society B
 /// 65 (2003) 545): a share theta of the intervals, the longest, lie between clusters, the others
 /// within. Clusters of unequal size are worth (sum of sizes)^2 / sum of squares (Kish 1965).

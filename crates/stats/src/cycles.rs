@@ -15,7 +15,7 @@ const MOST_BLOCKS: usize = 1024;
 /// No time comes near this (34 years); what a damaged file claims beyond it counts as this.
 const LONGEST_NS: u64 = 1 << 60;
 
-/// Runs of misses from which a mean length is told.
+/// Runs of misses required for a mean length.
 const ENOUGH_RUNS: u64 = 10;
 
 /// Runs of misses that tell enough of their own dependence.

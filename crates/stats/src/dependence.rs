@@ -143,7 +143,7 @@ impl Dependence {
 
 /// How far the means of the eighths of a series lie apart, if they do so more than dependence over
 /// sqrt(n) values explains (Fisher's F, 1 %): the series drifts, or changed once, and a longer one
-/// could have told another mean.
+/// could have another mean.
 pub(crate) fn wander(n: usize, value: impl Fn(usize) -> f64) -> Option<f64> {
     let length = n / STRETCHES;
     if n < FEWEST {

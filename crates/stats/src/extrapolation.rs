@@ -21,7 +21,7 @@ const ENOUGH: f64 = 150.0;
 /// Values that are asked about dependence, at least.
 const SIDE: usize = 30;
 
-/// A level is not told further than so many times the largest value; as of buffers.
+/// A level is at most so many times the largest value; as of buffers.
 const HEAVY: f64 = 30.0;
 
 /// Response times in time order, and what is asked about the longest of them. Some 32 MiB at most;
@@ -46,7 +46,7 @@ pub struct FittedTail {
     pub shape: f64,
     /// Its scale.
     pub scale: f64,
-    /// One in how many values is the rarest that can be told.
+    /// The rarest share that the values support, as one in so many.
     pub carried: f64,
     /// All values.
     n: u64,
@@ -62,7 +62,7 @@ pub enum Exceeding {
     Seen,
     /// By this share of the values.
     Share(Estimate),
-    /// More seldom than can be told.
+    /// Rarer than the values support.
     Rarer {
         /// At most by this share of the values.
         than: f64,
@@ -216,7 +216,7 @@ impl FittedTail {
         }
     }
 
-    /// Whether one in so many can be told.
+    /// Whether the values support a share of one in so many.
     pub fn carries(&self, one_in: f64) -> Result<(), NoTail> {
         if one_in <= self.carried {
             return Ok(());
@@ -228,7 +228,7 @@ impl FittedTail {
         })
     }
 
-    /// The share of the values that exceeds a limit, told down to one in so many, at most what is
+    /// The share of the values that exceeds a limit, down to one in so many, at most what is
     /// `carried`.
     pub fn exceeding(&self, limit: f64, one_in: f64, sure: Confidence) -> Exceeding {
         let excess = limit - self.threshold;

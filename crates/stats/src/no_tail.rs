@@ -58,13 +58,13 @@ pub enum NoTail {
         /// How far they may differ.
         by_chance: f64,
     },
-    /// The question reaches further than the values carry.
+    /// The values do not support so rare a share.
     TooFar {
-        /// One in how many was asked for.
+        /// Requested share, as one in so many.
         asked: f64,
-        /// One in how many can be told.
+        /// Rarest share that the values support, as one in so many.
         carried: f64,
-        /// About how many values in all would carry it.
+        /// About how many values in all would support it.
         values_needed: f64,
     },
 }

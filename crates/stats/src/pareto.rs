@@ -4,7 +4,7 @@
 use crate::interval::student;
 use crate::types::Confidence;
 
-/// Logarithm of the rarity beyond which nothing is told apart: one in 10^26.
+/// Logarithm of the rarity beyond which values are not distinguished: one in 10^26.
 const RAREST: f64 = 60.0;
 
 /// A shape that may be above this one does not show that a tail ends. Tails like that of a normal

@@ -9,7 +9,7 @@ const LEVEL_SHARE: f64 = 0.005;
 /// Samples that are equal.
 const EQUAL: u64 = 2;
 
-/// Samples that cannot be told apart.
+/// Samples that are equal within the resolution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cell {
     pub(crate) value: u64,

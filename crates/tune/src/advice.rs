@@ -5,48 +5,50 @@ use serde::Serialize;
 use wiregauge_model::LinkModel;
 use wiregauge_stats::Estimate;
 
-/// Whether a run shows that a constraint is kept.
+/// Whether a run proves that a constraint is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kept {
-    /// The whole interval is on the right side. (Of "no more than 0", which no finite run can show,
-    /// that none was counted.)
-    Kept,
-    /// The whole interval is on the wrong side, or a figure that must be 0 is not.
+pub enum Compliance {
+    /// The whole interval is within the limit. (For "at most 0", which no finite run can prove: none was counted.)
+    Met,
+    /// The whole interval is beyond the limit, or a figure that must be 0 is not.
     Violated,
-    /// The interval contains the bound, or the run is too short to have one, or the figure could not
-    /// be had.
-    NotShown,
+    /// The interval contains the limit, or the run is too short to have one, or there is no such figure.
+    NotProven,
 }
 
-/// One constraint in the light of one run.
+/// One constraint, judged by one run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// What was asked.
+    /// The limit.
     pub bound: Bound,
-    /// What was found; `None` if it could not be had.
+    /// The measured value; `None` if there is none.
     pub found: Option<Estimate>,
-    /// What follows.
-    pub kept: Kept,
+    /// Whether the limit is met.
+    pub compliance: Compliance,
 }
 
 impl Verdict {
     /// Of a bound and what was found.
     pub fn of(bound: Bound, found: Option<Estimate>) -> Verdict {
-        let kept = match found {
-            None => Kept::NotShown,
+        let compliance = match found {
+            None => Compliance::NotProven,
             Some(found) => judged(bound, found),
         };
-        Verdict { bound, found, kept }
+        Verdict {
+            bound,
+            found,
+            compliance,
+        }
     }
 }
 
-fn judged(bound: Bound, found: Estimate) -> Kept {
+fn judged(bound: Bound, found: Estimate) -> Compliance {
     if bound == Bound::AtMost(0.0) {
         return if bound.keeps(found.value) {
-            Kept::Kept
+            Compliance::Met
         } else {
-            Kept::Violated
+            Compliance::Violated
         };
     }
     let (near, far) = match bound.is_upper() {
@@ -54,11 +56,11 @@ fn judged(bound: Bound, found: Estimate) -> Kept {
         false => (found.high, found.low),
     };
     if far.is_some_and(|value| bound.keeps(value)) {
-        Kept::Kept
+        Compliance::Met
     } else if near.is_some_and(|value| !bound.keeps(value)) {
-        Kept::Violated
+        Compliance::Violated
     } else {
-        Kept::NotShown
+        Compliance::NotProven
     }
 }
 
@@ -73,15 +75,17 @@ pub struct Choice {
     pub constraints: Vec<Verdict>,
     /// Exchanges of the run.
     pub exchanges: u64,
-    /// False if the search ended before a fresh run could confirm it: the figures are then of the
-    /// probe that spoke for it, and flatter it.
+    /// False if the search ended before a new run could confirm it: the figures are then those of its
+    /// best probe, which are too good.
     pub confirmed: bool,
 }
 
 impl Choice {
-    /// True if every constraint is shown kept.
+    /// True if every constraint is proved to be met.
     pub fn keeps_all(&self) -> bool {
-        self.constraints.iter().all(|v| v.kept == Kept::Kept)
+        self.constraints
+            .iter()
+            .all(|v| v.compliance == Compliance::Met)
     }
 }
 
@@ -133,37 +137,55 @@ mod tests {
 
     #[test]
     fn a_constraint_is_kept_only_if_its_whole_interval_keeps_it() {
-        let kept = |bound, found| Verdict::of(bound, found).kept;
+        let kept = |bound, found| Verdict::of(bound, found).compliance;
         let below = Bound::Below(10.0);
-        assert_eq!(kept(below, between(Some(7.0), 8.0, Some(9.0))), Kept::Kept);
+        assert_eq!(
+            kept(below, between(Some(7.0), 8.0, Some(9.0))),
+            Compliance::Met
+        );
         assert_eq!(
             kept(below, between(Some(7.0), 8.0, Some(10.0))),
-            Kept::NotShown
+            Compliance::NotProven
         );
-        assert_eq!(kept(below, between(Some(10.0), 11.0, None)), Kept::Violated);
+        assert_eq!(
+            kept(below, between(Some(10.0), 11.0, None)),
+            Compliance::Violated
+        );
         let above = Bound::AtLeast(10.0);
         assert_eq!(
             kept(above, between(Some(10.0), 11.0, Some(12.0))),
-            Kept::Kept
+            Compliance::Met
         );
         assert_eq!(
             kept(above, between(Some(8.0), 9.0, Some(9.5))),
-            Kept::Violated
+            Compliance::Violated
         );
     }
 
     #[test]
     fn a_run_too_short_for_an_interval_shows_nothing() {
         let found = between(Some(1.0), 2.0, None);
-        assert_eq!(Verdict::of(Bound::Below(10.0), found).kept, Kept::NotShown);
-        assert_eq!(Verdict::of(Bound::Below(10.0), None).kept, Kept::NotShown);
+        assert_eq!(
+            Verdict::of(Bound::Below(10.0), found).compliance,
+            Compliance::NotProven
+        );
+        assert_eq!(
+            Verdict::of(Bound::Below(10.0), None).compliance,
+            Compliance::NotProven
+        );
     }
 
     #[test]
     fn none_lost_is_kept_by_the_count_and_violated_by_a_single_one() {
         let none = between(Some(0.0), 0.0, Some(0.003));
         let one = between(Some(0.0), 0.001, Some(0.005));
-        assert_eq!(Verdict::of(Bound::AtMost(0.0), none).kept, Kept::Kept);
-        assert_eq!(Verdict::of(Bound::AtMost(0.0), one).kept, Kept::Violated);
+        assert_eq!(
+            Verdict::of(Bound::AtMost(0.0), none).compliance,
+            Compliance::Met
+        );
+        assert_eq!(
+            Verdict::of(Bound::AtMost(0.0), one).compliance,
+            Compliance::Violated
+        );
     }
 }

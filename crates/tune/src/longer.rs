@@ -1,6 +1,6 @@
 //! How much longer a confirmation must be to decide what it left open.
 
-use crate::{Kept, Verdict};
+use crate::{Compliance, Verdict};
 
 /// More samples than the interval asks for, because it is itself an estimate.
 const RESERVE: f64 = 1.5;
@@ -17,7 +17,7 @@ const MOST_BEYOND: f64 = 10.0;
 /// measured, or its value is too near to the bound.
 pub fn times_as_long(verdicts: &[Verdict], to_bound: impl Fn(usize) -> f64) -> Option<f64> {
     let open = verdicts.iter().enumerate();
-    let mut open = open.filter(|(_, verdict)| verdict.kept == Kept::NotShown);
+    let mut open = open.filter(|(_, verdict)| verdict.compliance == Compliance::NotProven);
     let first = open.next()?;
     let mut most: f64 = 1.0;
     for (index, verdict) in std::iter::once(first).chain(open) {

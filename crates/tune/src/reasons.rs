@@ -3,7 +3,7 @@
 use crate::observed::Observed;
 use crate::posterior::Posterior;
 use crate::space::{Grid, Place};
-use crate::{Choice, Kept, Why};
+use crate::{Choice, Compliance, Why};
 use wiregauge_model::LinkModel;
 
 /// A candidate would be better than the choice by this part, for a constraint to be what binds.
@@ -73,11 +73,11 @@ fn is_refuted_by_the_choice(grid: &Grid, place: Place, saturated_from: f64) -> b
 
 /// The constraint that keeps the objective where it is.
 fn limiting(field: &Posterior, best: &Choice, place: Place, observed: &[Observed]) -> Option<Why> {
-    let first = |kept| best.constraints.iter().position(|v| v.kept == kept);
-    if let Some(constraint) = first(Kept::Violated) {
+    let first = |kept| best.constraints.iter().position(|v| v.compliance == kept);
+    if let Some(constraint) = first(Compliance::Violated) {
         return Some(Why::NothingKeeps { constraint });
     }
-    if let Some(constraint) = first(Kept::NotShown) {
+    if let Some(constraint) = first(Compliance::NotProven) {
         return Some(Why::Undecided { constraint });
     }
     // What was probed and is better, but is not shown to keep them all: that which is nearest to.

@@ -1,7 +1,7 @@
 //! The search: which candidate is probed next, and when it is enough. What comes next is a function of
 //! what was observed, so that a search can be asked, interrupted and asked again.
 
-use crate::advice::{Advice, Choice, Kept, SetAside, Verdict};
+use crate::advice::{Advice, Choice, Compliance, SetAside, Verdict};
 use crate::observed::Observed;
 use crate::pool::{EACH, pool};
 use crate::posterior::{Belief, Posterior, Trial, expected_gain, model_of};
@@ -441,8 +441,18 @@ impl Search {
             .filter_map(|t| self.choice(t))
             .collect();
         // Fewest violations first, then fewest that are not shown, then the objective.
-        let count = |c: &Choice, kept| c.constraints.iter().filter(|v| v.kept == kept).count();
-        let rank = |c: &Choice| (count(c, Kept::Violated), count(c, Kept::NotShown));
+        let count = |c: &Choice, kept| {
+            c.constraints
+                .iter()
+                .filter(|v| v.compliance == kept)
+                .count()
+        };
+        let rank = |c: &Choice| {
+            (
+                count(c, Compliance::Violated),
+                count(c, Compliance::NotProven),
+            )
+        };
         let better = |a: &Choice, b: &Choice| match rank(a).cmp(&rank(b)) {
             std::cmp::Ordering::Equal if rank(a).0 > 0 => worst(a) > worst(b),
             std::cmp::Ordering::Equal => self.sense.prefers(a.objective.value, b.objective.value),

@@ -11,7 +11,7 @@ use wiregauge_model::{Observation, Setting};
 use wiregauge_record::{Connect, Wait};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{
-    Advice, Bound, Candidate, Effort, Kept, Measured, Probe, Purpose, Search, Sense, Space,
+    Advice, Bound, Candidate, Compliance, Effort, Measured, Probe, Purpose, Search, Sense, Space,
     SpaceError, Why,
 };
 
@@ -99,7 +99,7 @@ fn a_constraint_that_nothing_keeps_is_reported_with_what_comes_nearest() {
     let search = throughput(vec![Bound::Below(least / 3.0)]);
     let (_, advice) = run(search, &[Figure::InRate, Figure::P99], |_| true);
     let best = advice.best.unwrap();
-    assert_eq!(best.constraints[0].kept, Kept::Violated);
+    assert_eq!(best.constraints[0].compliance, Compliance::Violated);
     assert!(!best.keeps_all());
     assert_eq!(advice.why[0], Why::NothingKeeps { constraint: 0 });
     let found = best.constraints[0].found.unwrap().value;
@@ -131,7 +131,7 @@ fn a_figure_that_cannot_be_had_keeps_nothing() {
         search.tell(&probe, measured);
     }
     let best = search.advice().best.unwrap();
-    assert_eq!(best.constraints[0].kept, Kept::NotShown);
+    assert_eq!(best.constraints[0].compliance, Compliance::NotProven);
 }
 
 #[test]
@@ -214,8 +214,8 @@ fn when_the_confirmation_breaks_a_constraint_the_next_best_is_confirmed_and_that
     assert_ne!(Some(best.at), first);
     assert_eq!(Some(advice.set_aside[0].choice.at), first);
     assert_eq!(
-        advice.set_aside[0].choice.constraints[0].kept,
-        Kept::Violated
+        advice.set_aside[0].choice.constraints[0].compliance,
+        Compliance::Violated
     );
     assert!(!advice.set_aside[0].was_outdone);
 }

@@ -13,7 +13,7 @@ use devices::numeric::Numeric;
 use devices::tasks::{Outcome, bus_tasks, solve, tasks};
 use fastrand::Rng;
 use std::ops::Range;
-use wiregauge_tune::{Effort, Kept};
+use wiregauge_tune::{Compliance, Effort};
 
 const MOST_LOSS: f64 = 0.03;
 const MOST_SPENT: f64 = 0.2;
@@ -58,7 +58,11 @@ fn hold_what_is_reported(outcomes: &[Outcome]) {
     for o in outcomes {
         let choice = o.advice.best.as_ref().expect("something answered");
         assert!(choice.confirmed, "{}", o.line());
-        for verdict in choice.constraints.iter().filter(|v| v.kept == Kept::Kept) {
+        for verdict in choice
+            .constraints
+            .iter()
+            .filter(|v| v.compliance == Compliance::Met)
+        {
             let found = verdict.found.expect("kept by what was found");
             let worse = if verdict.bound.is_upper() {
                 found.high
@@ -111,8 +115,8 @@ fn table(name: &str, outcomes: &[Outcome]) {
         "{name}: {} devices; {} with a constraint, of which {} observed kept, {} of these untruly; {} where nothing can be shown",
         outcomes.len(),
         count(&|o| o.observed.is_some()),
-        count(&|o| o.observed == Some(Kept::Kept)),
-        count(&|o| o.observed == Some(Kept::Kept) && !o.is_true),
+        count(&|o| o.observed == Some(Compliance::Met)),
+        count(&|o| o.observed == Some(Compliance::Met) && !o.is_true),
         count(&|o| !o.is_showable),
     );
 }

@@ -12,6 +12,11 @@ text = fileread(file);
 newline = find(text == 10, 1);
 header = strsplit(text(1:newline - 1), ',');
 text = text(newline + 1:end);
+% An empty field was not measured: 0, as in the Parquet files.
+empty = text == ',' & [text(2:end) == ',', false];
+filled = repmat('0', 1, numel(text) + sum(empty));
+filled((1:numel(text)) + [0, cumsum(empty(1:end - 1))]) = text;
+text = filled;
 both = 2;
 if strcmp(kind, 'loop')
     both = 3;

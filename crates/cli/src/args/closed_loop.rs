@@ -35,9 +35,9 @@ Examples:
   # a sound card with its output wired to its input, in blocks of 64 stereo frames
   wiregauge loop alsa:hw:0 --rate 48k --channels 2 --notify 256 --find
 
-Terms: the preload is the number of bytes of silence that the output starts with; it is
-the latency of the loop. A block (--notify) is what the device hands over at once. A
-stall is an overrun (input lost) or an underrun (output starved). The duty is the share of
+Terms: the preload is the number of bytes of silence that the output starts with; it
+determines the latency of the loop. A block (--notify) is what the device hands over at once. A
+stall is an overrun (input lost) or an underrun (output without data). The duty is the share of
 the time that processing takes.
 Sizes: 64k is 65,536 bytes; lists as 16k,64k or 4k..256k (doubling). Rates are samples/s
 of each channel, 16 bits each.";
@@ -101,7 +101,7 @@ pub struct LoopArgs {
     pub host: HostArgs,
 
     /// Also write a CSV file with one row per block.
-    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    #[arg(long, value_name = "FILE", value_parser = values::file(), help_heading = "Result")]
     pub csv: Option<PathBuf>,
     /// Print only one table: this run next to the published latencies of Spectrum Instrumentation's application note
     /// on closed loops.

@@ -16,9 +16,10 @@ differ, however many points they have. Why several runs per side are better: doc
 
 --fail-if '[POINT:] FIGURE > PERCENT% worse' is met (exit code 1) if the estimate exceeds the limit
 and the difference is significant; an inconclusive one is printed and does not fail. FIGURE is mean,
-p50, p90, p99, p99.9, trt, throughput, lost or below(2ms) for exchanges; rate, gap.p99,
-transfer.p99, lost, corrupted or buffer(24MB/s) for streams. Instead of worse: better, different,
-more, less. For lost, corrupted and below, PERCENT means percentage points. POINT: in=48,depth=4.";
+p50, p90, p99, p99.9, trt, throughput, lost or below(2ms) for exchanges; rate, gap.p50, gap.p90,
+gap.p99, gap.p99.9, transfer.p50, transfer.p99, lost, corrupted or buffer(24MB/s) for streams.
+Instead of worse: better, different, more, less. For lost, corrupted and below, PERCENT means
+percentage points. POINT: in=48,depth=4.";
 
 /// What `wiregauge compare` was asked for.
 #[derive(Clone, Debug, Args)]

@@ -33,13 +33,14 @@ Examples:
 Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step doubles: 64..512 is
 64,128,256,512. k = 1024 in sizes.
 
-TRT (time between transfers): time per exchange, from one start to the next. Tables
-show its mean, the reciprocal of the throughput.
+TRT: time from the start of one exchange to the start of the next. Tables show its mean,
+the reciprocal of the throughput.
 --require compares the measured value, not its 95 % confidence interval. Where the
-interval reaches beyond the limit, a line says that it is met, but not proven; the exit
-code stays 0.
+interval reaches beyond the limit, a line begins with `limit not proven`; the exit code
+stays 0.
 Figures for --require: p50, p99, p99.9, mean, max, trt, lost, in-throughput and others:
-all in `wiregauge help tune` (documentation: docs/tune.md).";
+all in `wiregauge help tune`; with --interval or --rate also from-intended.p99 and others
+(documentation: docs/tune.md).";
 
 /// `--connect`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -68,8 +69,8 @@ same_as!(WaitArg => Wait: Block, Poll, Spin);
 /// `wiregauge exchange`.
 #[derive(Debug, Args)]
 pub struct ExchangeArgs {
-    /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, usb://VID:PID, null://.
-    /// Several devices are measured one at a time, then all at once.
+    /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, usb://VID:PID, null://
+    /// (no device: measures this host). Several devices are measured one at a time, then all at once.
     #[arg(required = true, value_name = "ADDRESS")]
     pub addresses: Vec<String>,
 
@@ -108,7 +109,8 @@ pub struct ExchangeArgs {
     /// An exchange without an answer after TIME is lost.
     #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "1s")]
     pub timeout: Duration,
-    /// Stop after N consecutive losses per outstanding request; 3 suffice if nothing was answered yet.
+    /// Stop after N consecutive losses per outstanding request (after 3 if no exchange has been
+    /// answered yet).
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub give_up: u32,
     /// Open the link once, or for each exchange.
@@ -128,8 +130,7 @@ pub struct ExchangeArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub host: HostArgs,
-    /// Do not measure the floor before and after the run: the shortest time that this host itself needs,
-    /// without a device.
+    /// Do not measure the floor before and after the run: the RTT of a local echo, without the device.
     #[arg(long, help_heading = "Host")]
     pub no_calibration: bool,
 
@@ -141,7 +142,7 @@ pub struct ExchangeArgs {
     pub quick_ack: bool,
 
     /// Also write a CSV file with one row per exchange.
-    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    #[arg(long, value_name = "FILE", value_parser = values::file(), help_heading = "Result")]
     pub csv: Option<PathBuf>,
     /// Store the bytes of every answer with its sample (and in the CSV file).
     #[arg(long, help_heading = "Result")]

@@ -27,9 +27,7 @@ fn functions(text: &str) -> Result<Functions, String> {
 
 /// `wiregauge serve usb-gadget`.
 #[derive(Debug, Default, Args)]
-#[command(
-    next_help_heading = "USB gadget (--function, --usb-id, --serial, --speed: USB virtual too)"
-)]
+#[command(next_help_heading = "USB gadget")]
 pub struct GadgetArgs {
     /// USB functions: bulk or interrupt (a vendor interface with one endpoint in each direction), acm (a
     /// serial port); bulk=N for several [default: bulk,acm].

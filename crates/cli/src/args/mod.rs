@@ -35,6 +35,7 @@ pub use show::{ShowArgs, ShowFormat};
 pub use stream::StreamArgs;
 pub use tune::TuneArgs;
 
+use crate::values;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -44,9 +45,14 @@ losses, and how they depend on message size and queue depth.
 
 IN and OUT are seen from the host, as in USB. Sizes are in bytes and include the header.
 
-Exit codes: 0 success, 1 a --require limit was missed or a --fail-if condition was met, 2 usage
-error, 3 the link or the storage failed, 130 interrupted. A failed or interrupted run keeps all of
-its samples.";
+Exit codes: 0 success, 1 a limit (--require, --subject-to, --fail-if) was missed, or not proven
+where a proof is required, 2 usage error, 3 the link or the storage failed, 130 interrupted. A
+failed or interrupted run keeps all of its samples.";
+
+/// Below the options in the help of the program.
+const HELP: &str = "\
+Help of a command: wiregauge help COMMAND; of a warning: wiregauge help W07.
+All warnings: wiregauge help warnings.";
 
 /// Below the flags in the help of `wiregauge runs`.
 const RUNS: &str = "\
@@ -61,7 +67,7 @@ tune` confirmed its setting with is listed as what it is, exchange or stream.";
 /// Measure the link between a computer and a device, as fio measures disks.
 #[derive(Debug, Parser)]
 #[command(name = "wiregauge", version, long_about = OVERVIEW, max_term_width = 100,
-          help_template = groups::template())]
+          after_help = HELP, help_template = groups::template())]
 pub struct Arguments {
     /// The command.
     #[command(subcommand)]
@@ -113,7 +119,8 @@ pub enum Command {
     Runs(RunsArgs),
     /// Export a stored run as CSV, Parquet or JSON.
     #[command(
-        after_help = "Examples:\n  wiregauge export last --csv echo.csv\n  wiregauge export last --parquet all.parquet\n  wiregauge export last --json -"
+        after_help = "Examples:\n  wiregauge export last --csv echo.csv\n  wiregauge export last --parquet all.parquet\n  wiregauge export last --json -",
+        override_usage = "wiregauge export <RUN> <--csv [FILE]|--parquet FILE|--json [FILE]> [OPTIONS]"
     )]
     Export(ExportArgs),
     /// List USB devices, serial ports and network responders.
@@ -158,13 +165,13 @@ pub struct ExportArgs {
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub csv: Option<PathBuf>,
     /// All samples in one Parquet file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = values::file())]
     pub parquet: Option<PathBuf>,
     /// Plan, conditions and summaries; `-` (or no value) for standard output.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<PathBuf>,
     /// With --csv: also the bytes of each answer, in hexadecimal, if the run kept them.
-    #[arg(long)]
+    #[arg(long, requires = "csv")]
     pub data: bool,
     /// With --json, of an exchange run: compute the figures again from the stored samples.
     #[arg(long, requires = "json")]

@@ -72,8 +72,9 @@ pub struct HostArgs {
 /// Where the run is kept.
 #[derive(Clone, Debug, Default, Args)]
 pub struct KeepArgs {
-    /// Store the run in this directory [default: a new one with the other stored runs, which `wiregauge runs`
-    /// lists; name any other by its directory].
+    /// Store the run in this directory [default: a new one in $WIREGAUGE_RUNS or
+    /// ~/.local/share/wiregauge/runs]. `wiregauge runs` does not list a run stored elsewhere: give DIR as its
+    /// name.
     #[arg(
         long,
         value_name = "DIR",
@@ -92,7 +93,7 @@ pub struct Look {
     /// Print JSON.
     #[arg(long, help_heading = "Result")]
     pub json: bool,
-    /// Print only the tables: no progress, no notes.
+    /// Print only tables, warnings and limits: no progress, no notes.
     #[arg(long, short, help_heading = "Result")]
     pub quiet: bool,
     /// Print all tables and the full text of warnings.

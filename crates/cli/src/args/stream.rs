@@ -52,8 +52,8 @@ same_as!(DirectionArg => Direction: In, Out, Both);
 /// `wiregauge stream`.
 #[derive(Debug, Args)]
 pub struct StreamArgs {
-    /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, usb://VID:PID, null://.
-    /// Several devices are measured one at a time, then all at once.
+    /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, usb://VID:PID, null://
+    /// (no device: measures this host). Several devices are measured one at a time, then all at once.
     #[arg(required = true, value_name = "ADDRESS")]
     pub addresses: Vec<String>,
 
@@ -79,12 +79,12 @@ pub struct StreamArgs {
     /// Do not check the content of received data; only count bytes.
     #[arg(long)]
     pub no_check: bool,
-    /// For the buffer size only; data is not sent at this rate. Compute the buffer that the device needs at these
-    /// constant rates, such as 24MB/s or 8Mbit/s.
+    /// Compute the buffer that the device needs at these constant rates, such as 24MB/s or 8Mbit/s (does not
+    /// limit the stream).
     #[arg(long, value_name = "RATES", value_parser = values::byte_rate, value_delimiter = ',')]
     pub rate: Vec<values::ByteRate>,
     /// Also compute the buffer for this loss probability (with --rate).
-    #[arg(long, value_name = "P", value_parser = values::loss, default_value = "1e-6")]
+    #[arg(long, value_name = "P", value_parser = values::loss, default_value = "1e-6", requires = "rate")]
     pub loss: f64,
     /// Exit with code 1 unless this limit holds at every point, such as rate>1MB/s, lost=0, gap.max<5ms;
     /// the prefix in. or out. restricts it to one direction.
@@ -104,7 +104,7 @@ pub struct StreamArgs {
     pub usbmon: bool,
 
     /// Also write a CSV file with one row per transfer.
-    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    #[arg(long, value_name = "FILE", value_parser = values::file(), help_heading = "Result")]
     pub csv: Option<PathBuf>,
     #[command(flatten)]
     #[allow(missing_docs)]

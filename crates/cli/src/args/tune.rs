@@ -28,7 +28,7 @@ Examples:
   wiregauge tune usb://1d6b:0104 --maximise in-throughput \\
     --transfer 64..64k --queue 1..32
 
-Figures: p50, p90, p99, p99.9, mean, sd, mean+sd, iqr, p99-p50, max3, max (of the RTT, or
+Figures: p50, p90, p99, p99.9, mean, sd, mean+sd, iqr, p99-p50, min, max3, max (of the RTT, or
 with the prefix rtt., trt., device., connect., access. or transfer.), trt, lost, late,
 duplicated, reordered, corrupted, in-throughput, out-throughput, throughput, exchanges,
 achieved-depth, limit-used; for streams also gap.p99, stalls and others (documentation:
@@ -41,7 +41,7 @@ Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step is search
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("aim").required(true).args(["maximise", "minimise"]))]
 pub struct TuneArgs {
-    /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, usb://VID:PID
+    /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, usb://VID:PID, null://
     #[arg(value_name = "ADDRESS")]
     pub address: String,
 
@@ -108,8 +108,8 @@ pub struct TuneArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub host: HostArgs,
-    /// Do not measure the floor before and after the confirming run: the shortest time that this host
-    /// itself needs, without a device.
+    /// Do not measure the floor before and after the confirming run: the RTT of a local echo, without the
+    /// device.
     #[arg(long, help_heading = "Host")]
     pub no_calibration: bool,
 

@@ -5,8 +5,9 @@ use crate::Outcome;
 use crate::args::CompareArgs;
 use crate::caller::{Session, remark};
 use crate::fail_if::Judged;
+use crate::output::files;
 use crate::output::style::{BAD, CAUTION, RESET};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use std::cell::RefCell;
 use std::io::Write;
 use std::path::Path;
@@ -51,12 +52,12 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
                     .any(|name| name == condition.figure()) =>
             {
                 bail!(
-                    "cannot judge --fail-if '{}': it needs {1}, which --only leaves out\nhint: add {1} to --only",
+                    "cannot evaluate --fail-if '{}': it needs {1}, which --only leaves out\nhint: add {1} to --only",
                     condition.text,
                     condition.figure()
                 )
             }
-            Err(why) => bail!("cannot judge --fail-if '{}': {why}", condition.text),
+            Err(why) => bail!("cannot evaluate --fail-if '{}': {why}", condition.text),
         }
     }
     if args.json {
@@ -65,7 +66,7 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
         printed_comparison::print(&comparison, args.format, args.full, session)?;
     }
     if let Some(dir) = &args.figures {
-        std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
+        files::directory(dir)?;
         let drawn = figures::of_comparison(&comparison);
         for line in super::report::write_figures(dir, &drawn, &[], session)? {
             remark!(session, "{line}");

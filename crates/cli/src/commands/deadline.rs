@@ -4,7 +4,7 @@ use super::printed;
 use crate::Outcome;
 use crate::args::DeadlineArgs;
 use crate::caller::{Session, absolute, remark};
-use crate::deadline_limit::Kept;
+use crate::deadline_limit::Compliance;
 use crate::failure::StorageFailed;
 use crate::output::files::{named, size};
 use crate::output::style::{BAD, RESET};
@@ -17,7 +17,6 @@ use wiregauge_record::{Connect, Point, Schedule};
 use wiregauge_report::figures::{self, Figure};
 use wiregauge_report::load::{self, ControlLoop, Deadlines, Taken};
 use wiregauge_report::tables::{self, Places};
-use wiregauge_report::units::grouped;
 use wiregauge_run::{AnyRun, Exchange, Run};
 
 /// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
@@ -44,8 +43,8 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
             run.name()
         ),
         AnyRun::Stream(run) => bail!(
-            "{} is a stream run, which has no answers and so no deadlines; it needs a buffer instead \
-             (wiregauge stream --rate; docs/stream.md). Measure a control loop with wiregauge exchange",
+            "cannot compute deadlines of {}: a stream run has no responses\nhint: for streams, compute the \
+             device's buffer with wiregauge stream --rate (docs/stream.md)",
             run.name()
         ),
     };
@@ -213,23 +212,16 @@ fn missed(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<Missed> {
     for limit in &args.require {
         for point in &deadlines.points {
             let is_proven = match limit.judge(point) {
-                Kept::Yes => continue,
-                Kept::No => true,
-                Kept::NotShown => false,
+                Compliance::Met => continue,
+                Compliance::Violated => true,
+                Compliance::NotProven => false,
             };
             let place = match places.name(&[point.point.index]) {
                 name if name.is_empty() => name,
                 name => format!(" at {name}"),
             };
-            let unproven = match (is_proven, point.cycles.cycles) {
-                (true, _) | (_, 0) => String::new(),
-                (false, 1) => "; met, but not proven with 1 cycle".into(),
-                (false, cycles) => {
-                    format!("; met, but not proven with {} cycles", grouped(cycles))
-                }
-            };
             let found = limit.found(point);
-            let text = format!("{}: {found}{place}{unproven}", limit.text);
+            let text = format!("{}: {found}{place}", limit.text);
             missed.push(Missed { text, is_proven });
         }
     }

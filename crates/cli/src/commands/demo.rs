@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use clap::Parser;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use wiregauge_run::Run;
@@ -36,6 +37,8 @@ impl Responder {
             .args(arguments)
             .arg("--quiet")
             .stdout(Stdio::piped())
+            // Ctrl-C is for the measurement, which must end before its device.
+            .process_group(0)
             .spawn()
             .context("cannot start a responder")?;
         let output = process

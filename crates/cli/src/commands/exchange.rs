@@ -111,10 +111,7 @@ fn unproven(args: &ExchangeArgs, file: &RunFile) -> Vec<String> {
             many => format!("{} exchanges", grouped(many)),
         };
         let found = found(limit, point);
-        Some(format!(
-            "{}: {found}{place}; met, but not proven with {exchanges}",
-            limit.text
-        ))
+        Some(format!("{}: {found}{place} with {exchanges}", limit.text))
     };
     args.require.iter().filter_map(line).collect()
 }

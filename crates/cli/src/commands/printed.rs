@@ -3,6 +3,8 @@
 
 use crate::args::Look;
 use crate::caller::Session;
+#[cfg(feature = "loop")]
+use crate::caller::remark;
 use crate::output::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_record::Counts;
@@ -44,8 +46,16 @@ pub fn loop_beside_published(
     look: Look,
     session: &Session<'_>,
 ) -> anyhow::Result<()> {
+    let table = tables::loop_beside_published(file);
+    if table.is_none() && !look.json && !file.points.is_empty() {
+        let rates = tables::published_loop_rates();
+        remark!(
+            session,
+            "no published latency at the rates and channels of this run; published: {rates}"
+        );
+    }
     let tell = || Tables {
-        tables: tables::loop_beside_published(file).into_iter().collect(),
+        tables: table.iter().cloned().collect(),
         ..Tables::default()
     };
     print(

@@ -7,7 +7,7 @@ use crate::failure::StorageFailed;
 use crate::output::files::{self, address_of, size};
 use crate::output::progress::Meter;
 use crate::output::style::{CAUTION, RESET};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
         files::check(place)?;
     }
     if let Some(dir) = &args.figures {
-        std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
+        files::directory(dir)?;
     }
     let subjects = load(runs, session.caller.meter(args.quiet));
     let mut drawn = figures::of(&subjects);
@@ -139,7 +139,7 @@ fn compared(subjects: &[Subject]) -> Vec<Comparison> {
 fn complain(subjects: &[Subject], session: &Session<'_>) {
     for subject in subjects {
         let run = subject.run.stored();
-        let missing = subject.gathered.missing();
+        let missing = subject.loaded.missing();
         if let Some((at, why)) = missing.first() {
             let more = match missing.len() {
                 1 => String::new(),

@@ -1,5 +1,6 @@
 //! `wiregauge serve`: be the device.
 
+use super::plan;
 use crate::Outcome;
 use crate::args::{BusArg, ServeArgs};
 use crate::caller::{Session, remark};
@@ -36,6 +37,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         }
         _ => {}
     }
+    plan::check_baud(args.baud, [&args.address])?;
     let name = match address {
         ServeAddress::UsbVirtual(_) => usb_virtual.name(),
         _ => name_of(model),
@@ -66,7 +68,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let stop = session.caller.stop()?;
     let quiet = args.quiet;
     let gadget = matches!(what.address, ServeAddress::UsbGadget(_));
-    let tell = move |news: ServeEvent<'_>| match news {
+    let tell = move |on_event: ServeEvent<'_>| match on_event {
         ServeEvent::Ready { address, remote } => {
             // To standard output and at once, so that a script can wait for it and read it.
             session.caller.serving(address);

@@ -18,6 +18,9 @@ pub fn run(args: &StreamArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     plan::check_baud(args.baud, &args.addresses)?;
     let plan = plan::of_stream(args);
     stream::check(&plan)?;
+    for limit in &args.require {
+        check_limit(limit, &plan.points)?;
+    }
     let measurement = Measurement::<Stream> {
         links: plan.links().count(),
         points: plan.points.len(),
@@ -35,6 +38,16 @@ pub fn run(args: &StreamArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
         |plan, stop, sink| stream::run(plan, stop, sink),
         |file| missed(args, file),
     )
+}
+
+/// Refuses a limit that no row of the plan could miss.
+fn check_limit(limit: &Constraint, points: &[StreamPoint]) -> anyhow::Result<()> {
+    let mut ways = points.iter().flat_map(|point| point.direction.ways());
+    if !ways.any(|way| limit.is_of(*way)) {
+        let text = &limit.text;
+        anyhow::bail!("--require {text} is for a direction that is not measured: see --direction");
+    }
+    Ok(())
 }
 
 /// True if nothing moved.

@@ -71,7 +71,7 @@ fn parts(flows: &[FlowSplit], links: bool) -> Table {
     if watched {
         columns.extend(["stack", "%"]);
     }
-    columns.extend([rest, "%", "per transfer", "MB/s", "limits"]);
+    columns.extend([rest, "%", "per transfer", "MB/s", "bottleneck"]);
     let mut table = Table::new(
         format!(
             "Where the time of a transfer goes: means in {}, and % of the total",

@@ -100,6 +100,12 @@ fn cannot(path: &Path, error: &io::Error) -> StorageFailed {
     StorageFailed(named("cannot write the page to", path, error))
 }
 
+/// Creates a directory, with those above it.
+pub fn directory(path: &Path) -> Result<(), StorageFailed> {
+    std::fs::create_dir_all(path)
+        .map_err(|error| StorageFailed(named("cannot create the directory", path, &error)))
+}
+
 /// An error that says what was done to which file.
 pub fn named(what: &str, path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{what} {}: {error}", path.display()))

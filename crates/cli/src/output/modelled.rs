@@ -17,7 +17,10 @@ pub fn print(out: &mut impl Write, models: &[Modelled], links: bool) -> io::Resu
     for modelled in models {
         let name = name(modelled, links);
         if let Some(why) = &modelled.why_not {
-            writeln!(out, "\n{CAUTION}no model{RESET}{name}: {why}")?;
+            let of = name
+                .strip_prefix(", ")
+                .map_or_else(String::new, |of| format!(" for {of}"));
+            writeln!(out, "\n{CAUTION}no model{RESET}{of}: {why}")?;
             continue;
         }
         let Some(figures) = modelled.figures() else {
@@ -145,7 +148,7 @@ pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::
 fn name(modelled: &Modelled, links: bool) -> String {
     let mut name = String::new();
     if let Some(way) = modelled.way {
-        name.push_str(&format!(", {}", way.name()));
+        name.push_str(&format!(", {}", way.name().to_uppercase()));
         if modelled.direction == Some(Direction::Both) {
             name.push_str(" (both)");
         }

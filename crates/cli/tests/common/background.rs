@@ -2,7 +2,7 @@
 //! it is gone when it is dropped.
 
 use super::BOUND;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fmt;
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -112,6 +112,12 @@ impl Background {
     /// Sends it a signal.
     pub fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).expect("sending a signal");
+    }
+
+    /// Sends it and the processes that it started a signal, as a terminal does; it must have been started as
+    /// the leader of a process group.
+    pub fn signal_group(&self, signal: Signal) {
+        kill_process_group(Pid::from_child(&self.child), signal).expect("sending a signal");
     }
 
     /// What it has said so far, on standard output and on standard error.

@@ -22,9 +22,9 @@ fn request(sequence: u32, text: &[u8], in_bytes: u32) -> Vec<u8> {
 }
 
 /// The answer to one datagram, if there is one.
-fn ask(socket: &UdpSocket, frame: &[u8], patience: Duration) -> Option<(Response, Vec<u8>)> {
+fn ask(socket: &UdpSocket, frame: &[u8], timeout: Duration) -> Option<(Response, Vec<u8>)> {
     socket.send(frame).unwrap();
-    socket.set_read_timeout(Some(patience)).unwrap();
+    socket.set_read_timeout(Some(timeout)).unwrap();
     let mut buffer = [0; 4096];
     let length = socket.recv(&mut buffer).ok()?;
     let header = Response::decode(&buffer[..length]).unwrap();

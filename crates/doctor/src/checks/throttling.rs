@@ -89,8 +89,8 @@ fn fair_server(context: &HostContext, (major, minor): (u32, u32)) -> Finding {
     Finding::new(NAME, Level::Note, title)
     .seen(seen)
     .costs(
-        "up to 50 ms of each second (--priority with --wait spin), but only if a normal thread waits for the \
-         same CPU; on the authors' test host there were gaps of 48 ms",
+        "stops real-time threads for up to 50 ms of each second (--priority with --wait spin), but only if a \
+         normal thread waits for the same CPU; on the authors' test host there were gaps of 48 ms",
         "Linux 6.12, kernel/sched/deadline.c (fair server) and commit 5f6bd380c7bd; bench/runs/2026-11-22-host",
     )
     .remedy("for f in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do echo 0 | sudo tee $f; done")
@@ -120,7 +120,10 @@ fn limit(context: &HostContext, runtime_us: Option<i64>) -> Finding {
     Finding::new(NAME, Level::Note, "a real-time thread that spins is throttled")
         .seen(seen)
         .costs(
-            format!("{stopped_ms:.0} ms of every {period_ms:.0} ms (--priority with --wait spin)"),
+            format!(
+                "stops real-time threads for {stopped_ms:.0} ms of every {period_ms:.0} ms (--priority with --wait \
+                 spin)"
+            ),
             "Linux, Documentation/scheduler/sched-rt-group.rst; sched(7)",
         )
         .remedy("sudo sysctl kernel.sched_rt_runtime_us=-1  # a thread that never sleeps can then lock up the machine")

@@ -1,5 +1,5 @@
-//! Work that is lent to the thread which rings a waker. While the lender sleeps, the ringer does the
-//! work itself instead of waking the lender for it: a switch of threads less each time.
+//! Work that is handed to the thread which wakes a waker. While the owner sleeps, that thread does the
+//! work itself instead of waking the owner for it: a switch of threads less each time.
 
 use rustix::event::Timespec;
 use rustix::io::Errno;
@@ -12,21 +12,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-/// Nothing is lent: the lender has its work.
+/// Not handed over: the owner has its work.
 const HOME: u32 = 0;
-/// Lent, and nobody is at it.
+/// Handed over; no thread is working on it.
 const LENT: u32 = 1;
-/// A thread is at it.
+/// A thread is working on it.
 const BUSY: u32 = 2;
-/// A thread is at it, and the waker was rung meanwhile.
-const BUSY_RUNG: u32 = 3;
-/// A thread is at it, and the lender wants it back.
+/// A thread is working on it, and the waker was woken meanwhile.
+const BUSY_WOKEN: u32 = 3;
+/// A thread is working on it, and the owner wants it back.
 const BUSY_RECALLED: u32 = 4;
 
-/// Returns true if it wants to be called again when the waker is rung.
+/// Returns true if it wants to be called again when the waker wakes.
 type Work<'a> = dyn FnMut() -> bool + Send + 'a;
 
-/// A panic, which goes on in the lender's thread.
+/// A panic, which goes on in the owner's thread.
 type Panic = Box<dyn Any + Send>;
 
 /// What is lent, one piece of work at a time, by one thread.
@@ -44,7 +44,7 @@ struct Place {
 }
 
 // SAFETY: the place is reached only by the thread that took the state from HOME or LENT to BUSY, and by
-// the lender while the state is HOME; the orderings make each see what the other wrote. The work is Send.
+// the owner while the state is HOME; the orderings make each see what the other wrote. The work is Send.
 unsafe impl Send for Handoff {}
 // SAFETY: as above.
 unsafe impl Sync for Handoff {}
@@ -57,9 +57,9 @@ enum Left {
 }
 
 impl Handoff {
-    /// A loan, and the waker whose ringer does the work.
+    /// A handoff, and the waker whose ringer does the work.
     pub fn new() -> (Arc<Handoff>, Waker) {
-        let loan = Arc::new(Handoff {
+        let handoff = Arc::new(Handoff {
             state: AtomicU32::new(HOME),
             returned: AtomicU32::new(0),
             place: UnsafeCell::new(Place {
@@ -67,13 +67,13 @@ impl Handoff {
                 panic: None,
             }),
         });
-        let waker = Waker::from(Arc::clone(&loan));
-        (loan, waker)
+        let waker = Waker::from(Arc::clone(&handoff));
+        (handoff, waker)
     }
 
-    /// Does the work here once, then sleeps while it is done by whoever rings the waker, until it
-    /// returns false, a signal comes or the time is over. A ringing is never lost: if one comes during
-    /// the work, it is done once more. It must not wait for the ringer.
+    /// Does the work here once, then sleeps while it is done by the thread that wakes the waker, until it
+    /// returns false, a signal comes or the time is over. A wake-up is never lost: if one comes during
+    /// the work, it is done once more. It must not wait for that thread.
     pub fn lend(&self, at_most: Duration, work: &mut Work<'_>) {
         assert_eq!(
             self.state.load(Ordering::Acquire),
@@ -84,7 +84,7 @@ impl Handoff {
         // SAFETY: only the lifetime changes. This function does not return before the state is HOME
         // again, after which no other thread reaches the work; it cannot unwind in between.
         let work = unsafe { std::mem::transmute::<*mut Work<'_>, *mut Work<'static>>(work) };
-        // SAFETY: the state is HOME, and only the lender takes it from there.
+        // SAFETY: the state is HOME, and only the owner takes it from there.
         unsafe { (*self.place.get()).work = Some(work) };
         self.returned.store(0, Ordering::Relaxed);
         self.state.store(BUSY, Ordering::Release);
@@ -113,7 +113,7 @@ impl Handoff {
         loop {
             let next = match state {
                 LENT => HOME,
-                BUSY | BUSY_RUNG => BUSY_RECALLED,
+                BUSY | BUSY_WOKEN => BUSY_RECALLED,
                 // Already on its way back.
                 _ => break,
             };
@@ -136,7 +136,7 @@ impl Handoff {
     /// Works. The caller has taken the state to BUSY.
     fn attend(&self) -> Left {
         loop {
-            // SAFETY: whoever took the state to BUSY has the place for itself, and the lender, which
+            // SAFETY: whoever took the state to BUSY has the place for itself, and the owner, which
             // keeps what the pointer points to, waits.
             let place = unsafe { &mut *self.place.get() };
             let done = catch_unwind(AssertUnwindSafe(|| {
@@ -151,10 +151,10 @@ impl Handoff {
             if goes_on {
                 match self.state.compare_exchange(BUSY, LENT, order.0, order.1) {
                     Ok(_) => return Left::Lent,
-                    Err(BUSY_RUNG) => {
+                    Err(BUSY_WOKEN) => {
                         let again = self
                             .state
-                            .compare_exchange(BUSY_RUNG, BUSY, order.0, order.1);
+                            .compare_exchange(BUSY_WOKEN, BUSY, order.0, order.1);
                         if again.is_ok() {
                             continue;
                         }
@@ -178,8 +178,8 @@ impl Wake for Handoff {
         loop {
             let next = match state {
                 LENT => BUSY,
-                BUSY => BUSY_RUNG,
-                // The lender looks for itself, or the work is done once more anyway.
+                BUSY => BUSY_WOKEN,
+                // The owner looks for itself, or the work is done once more anyway.
                 _ => return,
             };
             let order = (Ordering::AcqRel, Ordering::Acquire);
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_ringer_does_the_work_until_it_is_done() {
-        let (loan, waker) = Handoff::new();
+        let (handoff, waker) = Handoff::new();
         let stop = AtomicBool::new(false);
         let mut workers: Vec<ThreadId> = Vec::new();
         thread::scope(|scope| {
@@ -217,7 +217,7 @@ mod tests {
                 }
             });
             let ringer = ringer.thread().id();
-            loan.lend(LONG, &mut || {
+            handoff.lend(LONG, &mut || {
                 workers.push(thread::current().id());
                 workers.iter().filter(|&&id| id == ringer).count() < 1000
             });
@@ -229,10 +229,10 @@ mod tests {
 
     #[test]
     fn work_that_nobody_does_comes_back_when_the_time_is_over() {
-        let (loan, waker) = Handoff::new();
+        let (handoff, waker) = Handoff::new();
         let mut times = 0;
         for _ in 0..3 {
-            loan.lend(Duration::from_millis(2), &mut || {
+            handoff.lend(Duration::from_millis(2), &mut || {
                 times += 1;
                 true
             });
@@ -244,9 +244,9 @@ mod tests {
 
     #[test]
     fn a_ringing_during_the_work_has_it_done_once_more() {
-        let (loan, waker) = Handoff::new();
+        let (handoff, waker) = Handoff::new();
         let mut times = 0;
-        loan.lend(LONG, &mut || {
+        handoff.lend(LONG, &mut || {
             times += 1;
             waker.wake_by_ref();
             times < 5
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn what_is_lent_is_back_when_lend_returns() {
         // The time runs out while another thread is at the work, again and again.
-        let (loan, waker) = Handoff::new();
+        let (handoff, waker) = Handoff::new();
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
             for _ in 0..2 {
@@ -270,7 +270,7 @@ mod tests {
             let mut sum = 0_u64;
             for _ in 0..300 {
                 let mut inside = 0_u64;
-                loan.lend(Duration::from_micros(200), &mut || {
+                handoff.lend(Duration::from_micros(200), &mut || {
                     inside += 1;
                     true
                 });
@@ -287,18 +287,18 @@ mod tests {
 
     #[test]
     fn a_panic_in_the_work_is_the_lenders() {
-        let (loan, waker) = Handoff::new();
-        let shared = Arc::clone(&loan);
+        let (handoff, waker) = Handoff::new();
+        let shared = Arc::clone(&handoff);
         let ringer = thread::spawn(move || {
             while shared.returned.load(Ordering::Acquire) == 0 {
                 waker.wake_by_ref();
                 thread::yield_now();
             }
         });
-        let lender = thread::current().id();
+        let owner = thread::current().id();
         let lent = catch_unwind(AssertUnwindSafe(|| {
-            loan.lend(LONG, &mut || {
-                assert!(thread::current().id() == lender, "the ringer works");
+            handoff.lend(LONG, &mut || {
+                assert!(thread::current().id() == owner, "the ringer works");
                 true
             });
         }));

@@ -1,5 +1,5 @@
 //! A thread that a library keeps for itself: found by its name, so that its processor time can be
-//! told and a real-time measuring thread is never left waiting for it.
+//! read and a real-time measuring thread is never left waiting for it.
 
 use super::scheduling::allowed;
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};

@@ -1,4 +1,4 @@
-//! A bell that may lie in memory which two processes share: by it the one wakes the other, as an
+//! An event that may lie in memory which two processes share: by it the one wakes the other, as an
 //! interrupt would. Nothing but an atomic is touched while the other is awake.
 
 use rustix::io::Errno;
@@ -8,13 +8,13 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const QUIET: u32 = 0;
-const RUNG: u32 = 1;
+const SET: u32 = 1;
 const ASLEEP: u32 = 2;
 
-/// Whoever rings it wakes all who wait (futex(2), FUTEX_BITSET_MATCH_ANY).
+/// Setting it wakes all who wait (futex(2), FUTEX_BITSET_MATCH_ANY).
 const ANY: NonZeroU32 = NonZeroU32::MAX;
 
-/// The bell. All bytes zero is a quiet one. One thread waits for it at a time.
+/// The event. All bytes zero is a quiet one. One thread waits for it at a time.
 #[derive(Default)]
 #[repr(transparent)]
 pub struct SharedEvent {
@@ -30,7 +30,7 @@ impl SharedEvent {
         self.state.swap(QUIET, Ordering::AcqRel);
     }
 
-    /// Sleeps until the bell rings, a signal comes, or CLOCK_MONOTONIC reads `at_ns`.
+    /// Sleeps until the event is set, a signal comes, or CLOCK_MONOTONIC reads `at_ns`.
     pub fn wait_until(&self, at_ns: u64) {
         let quiet = (QUIET, ASLEEP);
         let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
@@ -44,7 +44,7 @@ impl SharedEvent {
             tv_sec: (at_ns / 1_000_000_000) as i64,
             tv_nsec: (at_ns % 1_000_000_000) as i64,
         };
-        // Not private: the other side may be another process. That it was rung, that a signal came
+        // Not private: the other side may be another process. That it was set, that a signal came
         // or the time is over: the caller looks in any case.
         let waited = futex::wait_bitset(&self.state, Flags::empty(), ASLEEP, Some(&at), ANY);
         debug_assert!(matches!(
@@ -57,7 +57,7 @@ impl SharedEvent {
     /// Wakes whoever waits, or ends the next wait at once.
     #[inline]
     pub fn set(&self) {
-        if self.state.swap(RUNG, Ordering::AcqRel) == ASLEEP {
+        if self.state.swap(SET, Ordering::AcqRel) == ASLEEP {
             // It fails only for a bad address.
             let _ = futex::wake(&self.state, Flags::empty(), 1);
         }
@@ -76,26 +76,26 @@ mod tests {
 
     #[test]
     fn a_ringing_before_the_wait_ends_it_at_once_and_is_forgotten_when_hushed() {
-        let (bell, clock) = (SharedEvent::default(), Clock::start());
-        bell.set();
-        bell.wait_until(in_ms(30_000));
+        let (event, clock) = (SharedEvent::default(), Clock::start());
+        event.set();
+        event.wait_until(in_ms(30_000));
         assert!(clock.now() < 30_000_000_000);
-        bell.set();
-        bell.clear();
+        event.set();
+        event.clear();
         let until = in_ms(5);
-        bell.wait_until(until);
+        event.wait_until(until);
         assert!(Clock::from(until).zero_ns() <= Clock::start().zero_ns());
     }
 
     #[test]
-    fn a_bell_rung_by_another_thread_wakes() {
-        let (bell, clock) = (SharedEvent::default(), Clock::start());
+    fn an_event_set_by_another_thread_wakes() {
+        let (event, clock) = (SharedEvent::default(), Clock::start());
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(20));
-                bell.set();
+                event.set();
             });
-            bell.wait_until(in_ms(30_000));
+            event.wait_until(in_ms(30_000));
         });
         assert!(clock.now() < 30_000_000_000);
     }

@@ -10,30 +10,30 @@ use std::task::{Wake, Waker};
 use std::time::Duration;
 
 const QUIET: u32 = 0;
-const RUNG: u32 = 1;
+const SET: u32 = 1;
 const ASLEEP: u32 = 2;
 
 /// What ended a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// The bell.
-    Rung,
+    /// The wake_event.
+    Set,
     /// A signal, or the time was over.
     Otherwise,
 }
 
-/// The bell. One thread waits for it at a time.
+/// The wake_event. One thread waits for it at a time.
 #[derive(Default)]
 pub struct WakeEvent {
     state: AtomicU32,
 }
 
 impl WakeEvent {
-    /// A bell, and the waker that rings it.
+    /// An event, and the waker that sets it.
     pub fn new() -> (Arc<WakeEvent>, Waker) {
-        let bell = Arc::new(WakeEvent::default());
-        let waker = Waker::from(Arc::clone(&bell));
-        (bell, waker)
+        let wake_event = Arc::new(WakeEvent::default());
+        let waker = Waker::from(Arc::clone(&wake_event));
+        (wake_event, waker)
     }
 
     /// Forgets an earlier ringing. Called before looking whether there is something to wait for.
@@ -45,13 +45,13 @@ impl WakeEvent {
         self.state.swap(QUIET, Ordering::AcqRel);
     }
 
-    /// Sleeps until the bell rings, a signal comes, or (with a bound) the time is over.
+    /// Sleeps until the event is set, a signal comes, or (with a bound) the time is over.
     pub fn wait(&self, at_most: Option<Duration>) -> Woken {
         let asleep =
             self.state
                 .compare_exchange(QUIET, ASLEEP, Ordering::AcqRel, Ordering::Acquire);
         if asleep.is_err() {
-            return Woken::Rung;
+            return Woken::Set;
         }
         let timeout = at_most.map(|time| Timespec {
             tv_sec: time.as_secs().min(i64::MAX as u64) as i64,
@@ -60,8 +60,8 @@ impl WakeEvent {
         let waited = futex::wait(&self.state, futex::Flags::PRIVATE, ASLEEP, timeout.as_ref());
         let was = self.state.swap(QUIET, Ordering::AcqRel);
         match waited {
-            Err(Errno::INTR | Errno::TIMEDOUT) if was != RUNG => Woken::Otherwise,
-            _ => Woken::Rung,
+            Err(Errno::INTR | Errno::TIMEDOUT) if was != SET => Woken::Otherwise,
+            _ => Woken::Set,
         }
     }
 }
@@ -72,7 +72,7 @@ impl Wake for WakeEvent {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if self.state.swap(RUNG, Ordering::AcqRel) == ASLEEP {
+        if self.state.swap(SET, Ordering::AcqRel) == ASLEEP {
             // It fails only for a bad address.
             let _ = futex::wake(&self.state, futex::Flags::PRIVATE, 1);
         }
@@ -84,30 +84,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bell_rung_before_the_wait_ends_it_at_once() {
-        let (bell, waker) = WakeEvent::new();
+    fn an_event_set_before_the_wait_ends_it_at_once() {
+        let (wake_event, waker) = WakeEvent::new();
         waker.wake_by_ref();
-        assert_eq!(bell.wait(None), Woken::Rung);
+        assert_eq!(wake_event.wait(None), Woken::Set);
     }
 
     #[test]
-    fn a_bell_rung_by_another_thread_wakes() {
-        let (bell, waker) = WakeEvent::new();
-        bell.clear();
-        let ringer = std::thread::spawn(move || {
+    fn an_event_set_by_another_thread_wakes() {
+        let (wake_event, waker) = WakeEvent::new();
+        wake_event.clear();
+        let setter = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(20));
             waker.wake();
         });
-        assert_eq!(bell.wait(Some(Duration::from_secs(30))), Woken::Rung);
-        ringer.join().unwrap();
+        assert_eq!(wake_event.wait(Some(Duration::from_secs(30))), Woken::Set);
+        setter.join().unwrap();
     }
 
     #[test]
-    fn a_bell_that_nobody_rings_is_waited_for_only_so_long() {
-        let (bell, _waker) = WakeEvent::new();
-        assert_eq!(bell.wait(Some(Duration::from_millis(5))), Woken::Otherwise);
+    fn a_wait_for_an_event_that_is_never_set_is_bounded() {
+        let (wake_event, _waker) = WakeEvent::new();
+        assert_eq!(
+            wake_event.wait(Some(Duration::from_millis(5))),
+            Woken::Otherwise
+        );
         // And the next ringing is heard.
         _waker.wake_by_ref();
-        assert_eq!(bell.wait(None), Woken::Rung);
+        assert_eq!(wake_event.wait(None), Woken::Set);
     }
 }

@@ -34,12 +34,12 @@ impl Heartbeat {
     }
 }
 
-/// Watches until `over`. A thread that has not come round for `patience` loses its real-time
+/// Watches until `over`. A thread that has not come round for `timeout` loses its real-time
 /// priority, and `halt` is raised. Returns whether that was needed.
 pub fn watch(
     heartbeat: &Heartbeat,
     priority: u8,
-    patience: Duration,
+    timeout: Duration,
     halt: &AtomicBool,
     over: &AtomicBool,
 ) -> bool {
@@ -56,7 +56,7 @@ pub fn watch(
         let beats = heartbeat.beats.load(Ordering::Relaxed);
         if thread == 0 || beats != seen {
             (seen, since) = (beats, Instant::now());
-        } else if since.elapsed() > patience {
+        } else if since.elapsed() > timeout {
             halt.store(true, Ordering::Relaxed);
             scheduling::ordinary(thread);
             needed = true;
@@ -69,14 +69,14 @@ pub fn watch(
 mod tests {
     use super::*;
 
-    fn watched(patience: Duration, work: impl FnOnce(&Heartbeat, &AtomicBool) + Send) -> bool {
+    fn watched(timeout: Duration, work: impl FnOnce(&Heartbeat, &AtomicBool) + Send) -> bool {
         let (heartbeat, halt, over) = (
             Heartbeat::default(),
             AtomicBool::new(false),
             AtomicBool::new(false),
         );
         std::thread::scope(|scope| {
-            let dog = scope.spawn(|| watch(&heartbeat, 1, patience, &halt, &over));
+            let dog = scope.spawn(|| watch(&heartbeat, 1, timeout, &halt, &over));
             let worker = scope.spawn(|| {
                 heartbeat.here();
                 work(&heartbeat, &halt);

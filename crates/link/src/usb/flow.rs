@@ -1,7 +1,7 @@
 //! Streams over a pair of endpoints: transfers are submitted, pend in the host controller, and end
 //! in order. The bytes lie in the transfers' own buffers.
 
-use super::pipe::{Ended, Pipe, Trouble};
+use super::pipe::{Ended, Pipe, PipeError};
 use crate::flow::{Completed, Flow};
 use crate::host::{Handoff, Helper, WakeEvent, Woken};
 use nusb::transfer::{BulkOrInterrupt, In, Out};
@@ -14,11 +14,11 @@ use std::time::Duration;
 /// Device to host.
 pub struct InFlow<'a, T: BulkOrInterrupt> {
     pipe: &'a mut Pipe<T, In>,
-    bell: Arc<WakeEvent>,
+    wake_event: Arc<WakeEvent>,
     waker: Waker,
     share: Share,
     /// Where the library's thread and this one have one processor between them.
-    loan: Option<(Arc<Handoff>, Waker)>,
+    handoff: Option<(Arc<Handoff>, Waker)>,
     lent: Lent,
 }
 
@@ -30,13 +30,13 @@ enum Lent {
     /// The library's.
     Yes,
     /// The library's, but only the caller's can see to what happened.
-    Troubled,
+    Failed,
 }
 
 /// Host to device.
 pub struct OutFlow<'a, T: BulkOrInterrupt> {
     pipe: &'a mut Pipe<T, Out>,
-    bell: Arc<WakeEvent>,
+    wake_event: Arc<WakeEvent>,
     waker: Waker,
     share: Share,
 }
@@ -44,13 +44,13 @@ pub struct OutFlow<'a, T: BulkOrInterrupt> {
 impl<'a, T: BulkOrInterrupt> InFlow<'a, T> {
     /// Over a pipe whose buffers are laid out.
     pub fn new(pipe: &'a mut Pipe<T, In>, helper: Option<Helper>) -> Self {
-        let (bell, waker) = pipe.bell();
+        let (wake_event, waker) = pipe.wake_event();
         InFlow {
             pipe,
-            bell,
+            wake_event,
             waker,
             share: Share::of(helper),
-            loan: helper
+            handoff: helper
                 .filter(Helper::shares_callers_only_processor)
                 .map(|_| Handoff::new()),
             lent: Lent::No,
@@ -71,11 +71,11 @@ impl<T: BulkOrInterrupt> InFlow<'_, T> {
 
     /// The same on the library's thread, which must not wait: not even for the end of a stall.
     fn complete_lent(&mut self, take: &mut dyn FnMut(&[u8])) -> Option<Completed> {
-        let (_, waker) = self.loan.as_ref()?;
+        let (_, waker) = self.handoff.as_ref()?;
         match self.pipe.poll_sound(waker) {
             Ok(ended) => ended.map(|ended| self.taken(ended, take)),
-            Err(Trouble) => {
-                self.lent = Lent::Troubled;
+            Err(PipeError) => {
+                self.lent = Lent::Failed;
                 None
             }
         }
@@ -85,10 +85,10 @@ impl<T: BulkOrInterrupt> InFlow<'_, T> {
 impl<'a, T: BulkOrInterrupt> OutFlow<'a, T> {
     /// Over a pipe whose buffers are laid out.
     pub fn new(pipe: &'a mut Pipe<T, Out>, helper: Option<Helper>) -> Self {
-        let (bell, waker) = pipe.bell();
+        let (wake_event, waker) = pipe.wake_event();
         OutFlow {
             pipe,
-            bell,
+            wake_event,
             waker,
             share: Share::of(helper),
         }
@@ -160,11 +160,11 @@ impl<T: BulkOrInterrupt> Flow for InFlow<'_, T> {
             return Ok(self.complete_lent(take));
         }
         loop {
-            self.bell.clear();
+            self.wake_event.clear();
             if let Some(ended) = self.pipe.poll(&self.waker)? {
                 return Ok(Some(self.taken(ended, take)));
             }
-            if self.pipe.pending() == 0 || self.bell.wait(Some(at_most)) == Woken::Otherwise {
+            if self.pipe.pending() == 0 || self.wake_event.wait(Some(at_most)) == Woken::Otherwise {
                 return Ok(None);
             }
         }
@@ -183,18 +183,18 @@ impl<T: BulkOrInterrupt> Flow for InFlow<'_, T> {
         at_most: Duration,
         step: &mut (dyn FnMut(&mut dyn Flow) -> bool + Send),
     ) -> bool {
-        let Some((loan, _)) = &self.loan else {
+        let Some((handoff, _)) = &self.handoff else {
             return false;
         };
-        let loan = Arc::clone(loan);
+        let handoff = Arc::clone(handoff);
         self.lent = Lent::Yes;
-        loan.lend(at_most, &mut || step(self) && self.lent == Lent::Yes);
+        handoff.lend(at_most, &mut || step(self) && self.lent == Lent::Yes);
         self.lent = Lent::No;
         true
     }
 
     fn lent_to(&self) -> Option<Helper> {
-        self.share.helper.filter(|_| self.loan.is_some())
+        self.share.helper.filter(|_| self.handoff.is_some())
     }
 
     fn helper_cpu_ns(&self) -> u64 {
@@ -222,7 +222,7 @@ impl<T: BulkOrInterrupt> Flow for OutFlow<'_, T> {
         _take: &mut dyn FnMut(&[u8]),
     ) -> io::Result<Option<Completed>> {
         loop {
-            self.bell.clear();
+            self.wake_event.clear();
             if let Some(ended) = self.pipe.poll(&self.waker)? {
                 self.pipe.give_back(ended.buffer);
                 return Ok(Some(Completed {
@@ -230,7 +230,7 @@ impl<T: BulkOrInterrupt> Flow for OutFlow<'_, T> {
                     stalled: ended.stalled,
                 }));
             }
-            if self.pipe.pending() == 0 || self.bell.wait(Some(at_most)) == Woken::Otherwise {
+            if self.pipe.pending() == 0 || self.wake_event.wait(Some(at_most)) == Woken::Otherwise {
                 return Ok(None);
             }
         }

@@ -49,7 +49,7 @@ pub struct UsbLink<T: BulkOrInterrupt> {
     helper: Option<Helper>,
     /// The library's thread can only run if this one yields.
     yields: bool,
-    patience: Option<Duration>,
+    receive_timeout: Option<Duration>,
     sizes: Option<Sizes>,
     /// Stalls before the link was last closed.
     stalls_before: u64,
@@ -105,7 +105,7 @@ impl<T: BulkOrInterrupt> UsbLink<T> {
             place,
             helper,
             yields,
-            patience: Some(MAX_WAIT),
+            receive_timeout: Some(MAX_WAIT),
             sizes: None,
             stalls_before: 0,
         })
@@ -331,33 +331,33 @@ impl<T: BulkOrInterrupt + 'static> Link for UsbLink<T> {
     }
 
     fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let patience = self.patience;
+        let receive_timeout = self.receive_timeout;
         let open = self.armed()?;
-        let (bell, waker) = open.in_.bell();
+        let (wake_event, waker) = open.in_.wake_event();
         loop {
-            bell.clear();
+            wake_event.clear();
             if open.look(&waker)? {
                 return Ok(open.hand_over(into));
             }
             // What became of the request; its end shall wake nobody.
             open.out.reap(false, Waker::noop())?;
-            if bell.wait(patience) == Woken::Otherwise {
+            if wake_event.wait(receive_timeout) == Woken::Otherwise {
                 return Ok(0);
             }
         }
     }
 
-    fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<bool> {
-        self.patience = patience;
+    fn set_receive_timeout(&mut self, receive_timeout: Option<Duration>) -> io::Result<bool> {
+        self.receive_timeout = receive_timeout;
         Ok(true)
     }
 
     fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {
         let open = self.armed()?;
-        let (bell, waker) = open.in_.bell();
+        let (wake_event, waker) = open.in_.wake_event();
         let begun = Instant::now();
         loop {
-            bell.clear();
+            wake_event.clear();
             if open.look(&waker)? {
                 return Ok(());
             }
@@ -372,7 +372,7 @@ impl<T: BulkOrInterrupt + 'static> Link for UsbLink<T> {
             let Some(left) = at_most.checked_sub(begun.elapsed()) else {
                 return Ok(());
             };
-            if bell.wait(Some(left)) == Woken::Otherwise {
+            if wake_event.wait(Some(left)) == Woken::Otherwise {
                 return Ok(());
             }
         }

@@ -33,7 +33,7 @@ pub struct Pipe<T: BulkOrInterrupt, D: EndpointDirection> {
     spare: bool,
     stalls: u64,
     ended: u64,
-    bell: Arc<WakeEvent>,
+    wake_event: Arc<WakeEvent>,
     waker: Waker,
 }
 
@@ -49,12 +49,12 @@ pub struct Ended {
 
 /// The oldest transfer ended otherwise than well; [`Pipe::poll`] tells how.
 #[derive(Clone, Copy, Debug)]
-pub struct Trouble;
+pub struct PipeError;
 
 impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
     /// Of an endpoint.
     pub fn new(endpoint: Endpoint<T, D>, identity: Arc<Identity>) -> Self {
-        let (bell, waker) = WakeEvent::new();
+        let (wake_event, waker) = WakeEvent::new();
         Pipe {
             endpoint,
             identity,
@@ -65,7 +65,7 @@ impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
             spare: false,
             stalls: 0,
             ended: 0,
-            bell,
+            wake_event,
             waker,
         }
     }
@@ -101,8 +101,8 @@ impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
     }
 
     /// By which the library's thread tells of a transfer that ended.
-    pub fn bell(&self) -> (Arc<WakeEvent>, Waker) {
-        (Arc::clone(&self.bell), self.waker.clone())
+    pub fn wake_event(&self) -> (Arc<WakeEvent>, Waker) {
+        (Arc::clone(&self.wake_event), self.waker.clone())
     }
 
     /// Lays out so many buffers; nothing may be pending. The system maps them into this program
@@ -143,9 +143,9 @@ impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
 
     /// The same without ever waiting: a transfer that did not end well is kept for [`Pipe::poll`].
     #[inline]
-    pub fn poll_sound(&mut self, waker: &Waker) -> Result<Option<Ended>, Trouble> {
+    pub fn poll_sound(&mut self, waker: &Waker) -> Result<Option<Ended>, PipeError> {
         if !self.held.is_empty() {
-            return Err(Trouble);
+            return Err(PipeError);
         }
         match self.next(waker) {
             Some(completion) if completion.status.is_ok() => Ok(Some(Ended {
@@ -155,7 +155,7 @@ impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
             })),
             Some(completion) => {
                 self.held.push_back(completion);
-                Err(Trouble)
+                Err(PipeError)
             }
             None => Ok(None),
         }

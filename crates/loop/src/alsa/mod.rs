@@ -30,7 +30,7 @@ const LOOK: Timespec = Timespec {
 };
 
 /// A card that has delivered nothing for so long, and for four blocks, is silent.
-const PATIENCE_NS: u64 = 2_000_000_000;
+const TIMEOUT_NS: u64 = 2_000_000_000;
 
 /// A sound card.
 pub struct Alsa {
@@ -149,10 +149,10 @@ impl Alsa {
             kernel::STATE_SUSPENDED => return Err(self.ended(libc::ESTRPIPE)),
             _ => return Err(self.ended(libc::EBADFD)),
         }
-        let patience = PATIENCE_NS + (4.0 * self.time_ns(self.period)) as u64;
-        if self.clock.now() > self.seen.1 + patience {
+        let timeout = TIMEOUT_NS + (4.0 * self.time_ns(self.period)) as u64;
+        if self.clock.now() > self.seen.1 + timeout {
             let doing = format!("no data from {}", self.address.capture);
-            let said = format!("received nothing for {:.1} s", patience as f64 * 1e-9);
+            let said = format!("received nothing for {:.1} s", timeout as f64 * 1e-9);
             return Err(LinkError::new(LinkErrorKind::Timeout, doing, said).hint(
                 "use another rate or notify size; a card with an external clock needs that clock",
             ));
@@ -245,7 +245,7 @@ impl Alsa {
                 Ok(frames) => from += frames * self.channels,
                 // A preload as large as the ring: its first block may not be played yet.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if self.clock.now() > begun + PATIENCE_NS {
+                    if self.clock.now() > begun + TIMEOUT_NS {
                         return Err(ends.playback.failed("cannot write to", &error));
                     }
                     self.poll(false)?;

@@ -3,8 +3,8 @@
 
 use super::driver::{Driver, check};
 use super::memory::{DeviceMemory, Event, Stream};
+use super::method::Method;
 use super::passes::{Part, Passes};
-use super::way::Way;
 use cudarc::driver::sys;
 use std::ptr;
 use wiregauge_link::LinkError;
@@ -80,7 +80,7 @@ impl Bench {
 /// Plain copies in the driver's default stream, of memory that it knows nothing of.
 pub(super) struct Pageable(pub(super) Bench);
 
-impl Way for Pageable {
+impl Method for Pageable {
     fn run(&mut self, input: &[i16], output: &mut [i16]) -> Result<(), LinkError> {
         let Pageable(bench) = self;
         let (from, bytes) = (input.as_ptr().cast(), size_of_val(input));
@@ -104,7 +104,7 @@ impl Way for Pageable {
 /// Copies of rings that the driver knows, in one stream.
 pub(super) struct Pinned(pub(super) Bench);
 
-impl Way for Pinned {
+impl Method for Pinned {
     fn run(&mut self, input: &[i16], output: &mut [i16]) -> Result<(), LinkError> {
         let Pinned(bench) = self;
         let stream = bench.stream.0;
@@ -201,7 +201,7 @@ fn parts(samples: u32, most: u32) -> Vec<Part> {
         .collect()
 }
 
-impl Way for Streams {
+impl Method for Streams {
     fn run(&mut self, input: &[i16], output: &mut [i16]) -> Result<(), LinkError> {
         let sample = u64::from(SAMPLE_BYTES);
         for (at, lane) in self.lanes.iter().enumerate() {

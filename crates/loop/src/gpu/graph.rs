@@ -3,7 +3,7 @@
 
 use super::copies::Bench;
 use super::driver::{Driver, check, is_hung};
-use super::way::Way;
+use super::method::Method;
 use cudarc::driver::sys;
 use std::ffi::c_void;
 use std::ptr;
@@ -38,7 +38,7 @@ impl Graphs {
     }
 }
 
-impl Way for Graphs {
+impl Method for Graphs {
     fn run(&mut self, input: &[i16], output: &mut [i16]) -> Result<(), LinkError> {
         let bench = &self.bench;
         let graph = &self.turns[bench.passes.turn()];

@@ -3,8 +3,8 @@
 
 use super::driver::Driver;
 use super::memory::{Lent, Stream};
+use super::method::Method;
 use super::passes::Passes;
-use super::way::Way;
 use std::rc::Rc;
 use wiregauge_link::LinkError;
 use wiregauge_record::{LoopPoint, Stage};
@@ -39,7 +39,7 @@ impl Mapped {
     }
 }
 
-impl Way for Mapped {
+impl Method for Mapped {
     fn run(&mut self, input: &[i16], output: &mut [i16]) -> Result<(), LinkError> {
         let (from, to) = (self.rings.input.of(input), self.rings.output.of(output));
         let passes = &self.passes;

@@ -8,9 +8,9 @@ mod facts;
 mod graph;
 mod mapped;
 mod memory;
+mod method;
 mod passes;
 mod persistent;
-mod way;
 
 #[cfg(test)]
 mod tests;
@@ -22,9 +22,9 @@ use driver::Driver;
 use graph::Graphs;
 use mapped::{LentRings, Mapped};
 use memory::Lent;
+use method::Method;
 use persistent::Persistent;
 use std::rc::Rc;
-use way::Way;
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::{LoopPath, LoopPoint, SAMPLE_BYTES, Stage};
 
@@ -86,7 +86,7 @@ impl Gpu {
         rings: Option<Rc<LentRings>>,
         input: &[i16],
         output: &mut [i16],
-    ) -> Result<Box<dyn Way>, LinkError> {
+    ) -> Result<Box<dyn Method>, LinkError> {
         let driver = &self.0;
         let doing = || format!("cannot allocate {} for a loop", point.path);
         let refuse = |said: &str, hint: &str| {
@@ -120,7 +120,7 @@ impl Gpu {
 /// The processing of one point on a GPU. The output does not depend on where blocks begin.
 pub(super) struct GpuChain {
     /// Goes first: it uses the rings.
-    way: Box<dyn Way>,
+    way: Box<dyn Method>,
     _rings: Option<Rc<LentRings>>,
 }
 

@@ -4,8 +4,8 @@
 use super::driver::{Driver, check, give_up};
 use super::mapped::LentRings;
 use super::memory::{DeviceMemory, Shared, Stream};
+use super::method::Method;
 use super::passes::Passes;
-use super::way::Way;
 use cudarc::driver::sys;
 use std::ffi::c_void;
 use std::ptr;
@@ -63,7 +63,7 @@ pub(super) struct Persistent {
     rings: Rc<LentRings>,
     order: u32,
     running: bool,
-    patience: Duration,
+    timeout: Duration,
     /// What the kernel points to.
     _passes: Passes,
     _table: DeviceMemory,
@@ -90,14 +90,14 @@ impl Persistent {
         let table = DeviceMemory::of(&passes.of_both_turns(), &stream)?;
         let state = DeviceMemory::new(STATE_BYTES, &stream)?;
         stream.finish(doing)?;
-        let patience = MAX_WAIT + Duration::from_nanos(2 * point.period_ns() as u64);
+        let timeout = MAX_WAIT + Duration::from_nanos(2 * point.period_ns() as u64);
         let mut persistent = Persistent {
             mailbox: Shared::new()?,
             stream,
             rings,
             order: 0,
             running: false,
-            patience,
+            timeout,
             _passes: passes,
             _table: table,
             _state: state,
@@ -112,7 +112,7 @@ impl Persistent {
         let mut table = self._table.at;
         let mut count = self._passes.len() as u32;
         let (mut input, mut output) = (self.rings.input.device, self.rings.output.device);
-        let mut patience_ns = self.patience.as_nanos() as u64;
+        let mut timeout_ns = self.timeout.as_nanos() as u64;
         let mut parameters: [*mut c_void; 7] = [
             ptr::from_mut(&mut mailbox).cast(),
             ptr::from_mut(&mut state).cast(),
@@ -120,7 +120,7 @@ impl Persistent {
             ptr::from_mut(&mut count).cast(),
             ptr::from_mut(&mut input).cast(),
             ptr::from_mut(&mut output).cast(),
-            ptr::from_mut(&mut patience_ns).cast(),
+            ptr::from_mut(&mut timeout_ns).cast(),
         ];
         // Blocks meet, so all of them must be running: only a cooperative launch promises that.
         let blocks = match driver.cooperative {
@@ -195,7 +195,7 @@ impl Persistent {
         };
         let ended = self.mailbox.get().ended.load(Ordering::Acquire);
         if ended == GAVE_UP {
-            let said = format!("it received nothing for {:?} and ended", self.patience);
+            let said = format!("it received nothing for {:?} and ended", self.timeout);
             return fail(said, "find what stopped this program for that long");
         }
         if waited > ANSWER {
@@ -211,7 +211,7 @@ impl Persistent {
     }
 }
 
-impl Way for Persistent {
+impl Method for Persistent {
     fn run(&mut self, input: &[i16], output: &mut [i16]) -> Result<(), LinkError> {
         let rings = &self.rings;
         let (in_at, out_at) = (rings.input.place(input), rings.output.place(output));
@@ -236,7 +236,7 @@ impl Drop for Persistent {
         let since = Instant::now();
         // A kernel that died is over as well.
         while let Ok(false) = self.stream.is_done("cannot end the persistent kernel") {
-            if since.elapsed() > self.patience + ANSWER {
+            if since.elapsed() > self.timeout + ANSWER {
                 give_up();
                 return;
             }

@@ -29,7 +29,7 @@ use wiregauge_record::{HostPlan, LinkDetail, LoopPoint, LoopWait, Xrun};
 const LOOK_NS: u64 = 100_000_000;
 
 /// A device answers a wish by then, even on a host that is busy with everything else.
-const PATIENCE_NS: u64 = 30_000_000_000;
+const TIMEOUT_NS: u64 = 30_000_000_000;
 
 /// The host's side. Between `start` and `stop` the device runs.
 pub struct VirtualDevice {
@@ -91,24 +91,24 @@ impl VirtualDevice {
     fn until_state(&mut self, doing: &str, is_so: impl Fn(u32) -> bool) -> Result<u32, LinkError> {
         let clock = Clock::start();
         loop {
-            self.header.host_bell.clear();
+            self.header.host_event.clear();
             let is = self.header.state.load(Ordering::Acquire);
             if is_so(is) {
                 return Ok(is);
             }
             self.body.look()?;
-            if clock.now() > PATIENCE_NS {
-                let said = format!("no response for {} s", PATIENCE_NS / 1_000_000_000);
+            if clock.now() > TIMEOUT_NS {
+                let said = format!("no response for {} s", TIMEOUT_NS / 1_000_000_000);
                 return Err(LinkError::new(LinkErrorKind::Timeout, doing, said));
             }
             let until_ns = clock.zero_ns() + clock.now() + LOOK_NS;
-            self.header.host_bell.wait_until(until_ns);
+            self.header.host_event.wait_until(until_ns);
         }
     }
 
     fn wish(&self, wish: u32) {
         self.header.wish.store(wish, Ordering::Release);
-        self.header.device_bell.set();
+        self.header.device_event.set();
     }
 
     /// Lays out and touches both rings, unless they are there from the point before.
@@ -240,10 +240,12 @@ impl LoopDevice for VirtualDevice {
             } else if now_ns >= spins_ns {
                 std::hint::spin_loop();
             } else {
-                self.header.host_bell.clear();
+                self.header.host_event.clear();
                 if self.header.positions.look().ticks(next + 2) < next + 2 {
                     let until_ns = spins_ns.min(now_ns + LOOK_NS);
-                    self.header.host_bell.wait_until(clock.zero_ns() + until_ns);
+                    self.header
+                        .host_event
+                        .wait_until(clock.zero_ns() + until_ns);
                 }
             }
         }

@@ -18,7 +18,7 @@ use wiregauge_record::{LoopPoint, Xrun};
 const MUCH_NS: u64 = 100_000;
 
 /// A device that does not come to rest between two blocks for this long is asked for more than it can.
-const PATIENCE_NS: u64 = 2_000_000_000;
+const TIMEOUT_NS: u64 = 2_000_000_000;
 
 /// Nothing needs to be looked after while the device rests.
 const LONG_NS: u64 = 3_600_000_000_000;
@@ -40,7 +40,7 @@ pub(super) fn serve<M: Deref<Target = RingMemory>>(
     mut lay_out: impl FnMut(&LoopPoint) -> io::Result<M>,
 ) {
     loop {
-        shared.device_bell.clear();
+        shared.device_event.clear();
         let is = shared.state.load(Ordering::Relaxed);
         match shared.wish.load(Ordering::Acquire) {
             wish::PLAY if is == state::RESTING => {
@@ -66,12 +66,12 @@ pub(super) fn serve<M: Deref<Target = RingMemory>>(
 
 fn sleep(shared: &Shared) {
     let now_ns = Clock::start().zero_ns();
-    shared.device_bell.wait_until(now_ns + LONG_NS);
+    shared.device_event.wait_until(now_ns + LONG_NS);
 }
 
 fn tell(shared: &Shared, state: u32) {
     shared.state.store(state, Ordering::Release);
-    shared.host_bell.set();
+    shared.host_event.set();
 }
 
 fn refuse(shared: &Shared, code: u32) {
@@ -102,7 +102,7 @@ fn play(shared: &Shared, rings: &RingMemory, point: &LoopPoint, copies: bool) {
         let mut now_ns = clock.now();
         if now_ns >= at_ns {
             let since = *behind_since.get_or_insert(now_ns);
-            if now_ns - since > PATIENCE_NS {
+            if now_ns - since > TIMEOUT_NS {
                 tell(shared, state::TOO_SLOW);
                 break;
             }
@@ -110,9 +110,9 @@ fn play(shared: &Shared, rings: &RingMemory, point: &LoopPoint, copies: bool) {
             behind_since = None;
         }
         while now_ns < at_ns && is_wished(shared) {
-            shared.device_bell.clear();
+            shared.device_event.clear();
             if is_wished(shared) {
-                shared.device_bell.wait_until(clock.zero_ns() + at_ns);
+                shared.device_event.wait_until(clock.zero_ns() + at_ns);
             }
             now_ns = clock.now();
         }
@@ -151,7 +151,7 @@ impl Mover<'_> {
         let shared = self.shared;
         self.note_late(now_ns.saturating_sub(self.place.begins_ns(tick)));
         let was = shared.positions.tick();
-        shared.host_bell.set();
+        shared.host_event.set();
         // A host that hands over what it was not given is none to be believed; it is heard all the same,
         // because the samples of each block lie in one place whatever it says.
         self.handed = was.handed(self.handed);

@@ -225,7 +225,7 @@ fn ended(status: ExitStatus) -> String {
 impl Drop for Process {
     fn drop(&mut self) {
         self.header.wish.store(wish::QUIT, Ordering::Release);
-        self.header.device_bell.set();
+        self.header.device_event.set();
         let clock = Clock::start();
         while matches!(self.child.try_wait(), Ok(None)) {
             if clock.now() > QUIT_NS {

@@ -5,8 +5,8 @@
 //!            written by
 //! header     host        once, before the device is started: what it is to be
 //! point      host        while the device rests: what is to be played
-//! wish       host        rest, play, quit                        then rings `device_bell`
-//! state      device      starting, resting, running, refused, too slow   then rings `host_bell`
+//! wish       host        rest, play, quit                        then sets `device_event`
+//! state      device      starting, resting, running, refused, too slow   then sets `host_event`
 //! positions  both        blocks handed over (low half, host) and ticks (high half, device)
 //! account    device      what it counted; the host reads it, and sets `late_*` to zero when the
 //!                        start-up is over
@@ -78,7 +78,7 @@ pub(super) struct Shared {
     copies: AtomicU32,
 
     pub(super) wish: AtomicU32,
-    pub(super) device_bell: SharedEvent,
+    pub(super) device_event: SharedEvent,
     pub(super) state: AtomicU32,
     /// With `REFUSED`: the system's number, 0 for a point that cannot be.
     pub(super) error: AtomicU32,
@@ -86,7 +86,7 @@ pub(super) struct Shared {
     pub(super) zero_ns: AtomicU64,
 
     /// What both sides write a thousand times a second has lines of its own.
-    pub(super) host_bell: OwnLine<SharedEvent>,
+    pub(super) host_event: OwnLine<SharedEvent>,
     pub(super) positions: OwnLine<Positions>,
 
     pub(super) account: OwnLine<Account>,

@@ -82,7 +82,7 @@ impl Body for Thread {
 impl Drop for Thread {
     fn drop(&mut self) {
         self.header.wish.store(wish::QUIT, Ordering::Release);
-        self.header.device_bell.set();
+        self.header.device_event.set();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -25,7 +25,9 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
             ..
         } = *point;
         let any_size = plan.protocol == Protocol::Lines;
-        if out_bytes == 0 || (in_bytes == 0 && !any_size) {
+        // The smallest size of the wiregauge protocol is that of its headers.
+        let has_headers = plan.protocol == Protocol::Wiregauge;
+        if !has_headers && (out_bytes == 0 || (in_bytes == 0 && !any_size)) {
             return refuse(
                 "a size of 0 bytes is not valid".into(),
                 "use sizes from 1 B",

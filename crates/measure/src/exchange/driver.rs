@@ -131,8 +131,8 @@ impl<'a, C: Generator> Driver<'a, C> {
         let timeout = Duration::from_nanos(self.plan.timeout_ns);
         // Who is woken from outside within a moment needs a timer only for a short timeout.
         let is_woken = self.control.sleeper.is_some() && timeout >= 2 * MAX_WAIT;
-        let patience = (!is_woken).then(|| timeout.min(MAX_WAIT));
-        self.may_block = self.link.set_patience(patience)?;
+        let receive_timeout = (!is_woken).then(|| timeout.min(MAX_WAIT));
+        self.may_block = self.link.set_receive_timeout(receive_timeout)?;
         Ok(())
     }
 

@@ -23,7 +23,7 @@ const LOOKS: u64 = 3;
 /// Carries the pattern; one transfer at a time is over.
 struct Lent<'a> {
     shared: &'a Coordination<'a>,
-    loan: Option<(Arc<Handoff>, Waker)>,
+    handoff: Option<(Arc<Handoff>, Waker)>,
     sizes: VecDeque<usize>,
     carried: u64,
     position: u64,
@@ -98,12 +98,12 @@ impl Flow for Lent<'_> {
         at_most: Duration,
         step: &mut (dyn FnMut(&mut dyn Flow) -> bool + Send),
     ) -> bool {
-        let Some((loan, _)) = &self.loan else {
+        let Some((handoff, _)) = &self.handoff else {
             return false;
         };
-        let loan = Arc::clone(loan);
+        let handoff = Arc::clone(handoff);
         self.is_lent = true;
-        loan.lend(at_most, &mut || step(self) && !self.is_stall());
+        handoff.lend(at_most, &mut || step(self) && !self.is_stall());
         self.is_lent = false;
         true
     }
@@ -115,10 +115,10 @@ fn what_another_thread_receives_is_counted_like_what_this_one_does() {
     let shared = Coordination::new(&halt, &begun);
     shared.begin();
     let (mut log, mut drain) = ring::ring::<Transfer>(2 * COUNT as usize);
-    let (loan, waker) = Handoff::new();
+    let (handoff, waker) = Handoff::new();
     let mut flow = Lent {
         shared: &shared,
-        loan: Some((loan, waker.clone())),
+        handoff: Some((handoff, waker.clone())),
         sizes: VecDeque::new(),
         carried: 0,
         position: 0,

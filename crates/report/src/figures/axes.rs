@@ -165,10 +165,10 @@ impl Axis {
     }
 
     /// Percentiles of `n` samples on an axis of percentile_axis; values are shares, 0 to below 1.
-    pub(crate) fn nines(name: &str, n: u64) -> Axis {
-        let nines = (n.max(1) as f64).log10().clamp(1.0, 12.0);
+    pub(crate) fn percentiles(name: &str, n: u64) -> Axis {
+        let decades = (n.max(1) as f64).log10().clamp(1.0, 12.0);
         let mut ticks = vec![(0.0, "0 %".to_owned()), (0.5, "50 %".to_owned())];
-        for count in 1..=nines.ceil() as usize {
+        for count in 1..=decades.ceil() as usize {
             let label = match count {
                 1 => "90 %".to_owned(),
                 2 => "99 %".to_owned(),
@@ -176,7 +176,7 @@ impl Axis {
             };
             ticks.push((1.0 - 10_f64.powi(-(count as i32)), label));
         }
-        let high = 1.0 - 10_f64.powf(-nines);
+        let high = 1.0 - 10_f64.powf(-decades);
         ticks.retain(|(at, _)| *at <= high * (1.0 + 1e-15));
         Axis {
             title: name.to_owned(),
@@ -510,8 +510,8 @@ mod tests {
     }
 
     #[test]
-    fn nines_stand_at_equal_distances() {
-        let axis = Axis::nines("Percentile", 10_000);
+    fn percentiles_stand_at_equal_distances() {
+        let axis = Axis::percentiles("Percentile", 10_000);
         assert_eq!(
             labels(&axis),
             ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"]
@@ -549,7 +549,7 @@ mod tests {
                 Axis::log_rate("x", low, high),
                 Axis::log_bytes("x", low, high),
                 Axis::percent("x", 0.0, 1.0),
-                Axis::nines("x", n),
+                Axis::percentiles("x", n),
                 Axis::sizes("x", &sizes),
                 Axis::depths("x", &sizes),
             ];

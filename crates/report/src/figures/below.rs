@@ -1,4 +1,4 @@
-//! The share of exchanges below each `--below` limit, on an axis of nines: 99 % and 99.9 % are as far
+//! The share of exchanges below each `--below` limit, on a percentile axis: 99 % and 99.9 % are as far
 //! apart as 90 % and 99 %, and the interval says how sure that is.
 
 use super::Figure;
@@ -38,7 +38,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     // The first one stands on top.
     names.reverse();
     let canvas = Canvas::new(90 + 34 * drawn.len() as u32, &legend);
-    let x = Axis::nines("Percentage below the limit (percentile axis)", most);
+    let x = Axis::percentiles("Percentage below the limit (percentile axis)", most);
     let frame = canvas.frame(canvas.place(), "", x, Axis::slots("", &names));
     for (n, limit) in limits.iter().enumerate() {
         // Beside each other, so that none hides another.

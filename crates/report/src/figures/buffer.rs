@@ -20,11 +20,7 @@ const MOST_ASKED: usize = 6;
 const REACH: f64 = 30.0;
 
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
-    let some = flows::chosen(
-        subjects,
-        |flow| !flow.gathered.buffer.is_empty(),
-        MOST_CURVES,
-    );
+    let some = flows::chosen(subjects, |flow| !flow.loaded.buffer.is_empty(), MOST_CURVES);
     let Some(drawn) = some else {
         return Vec::new();
     };
@@ -100,13 +96,13 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     )]
 }
 
-/// The rates that were gathered and those of `--rate` that the link sustained: rate and bytes.
+/// The rates that were loaded and those of `--rate` that the link sustained: rate and bytes.
 fn curve(flow: &flows::Sampled<'_>) -> Vec<(f64, f64)> {
-    let gathered = flow.gathered.buffer.iter();
-    let gathered = gathered.map(|buffer| (buffer.rate_bytes_s, buffer.worst_bytes));
+    let loaded = flow.loaded.buffer.iter();
+    let loaded = loaded.map(|buffer| (buffer.rate_bytes_s, buffer.worst_bytes));
     let asked = flow.summary.buffers.iter().filter(|need| need.sustained);
     let asked = asked.map(|need| (need.rate_bytes_s as f64, need.worst_bytes as f64));
-    let mut curve: Vec<(f64, f64)> = gathered.chain(asked).collect();
+    let mut curve: Vec<(f64, f64)> = loaded.chain(asked).collect();
     curve.sort_by(|a, b| a.0.total_cmp(&b.0));
     curve
 }

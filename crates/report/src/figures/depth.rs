@@ -186,7 +186,7 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
         }
     }
     let mut caption = String::from(
-        "TRT is the time between the starts of two consecutive exchanges. Where it stays above the ideal, a \
+        "TRT is the time from the start of one exchange to the start of the next. Where it stays above the ideal, a \
          higher depth helps less. Bars: 95 % confidence interval.",
     );
     if let ([only], 1) = (panels, of) {

@@ -3,7 +3,7 @@
 use super::look::Series;
 use super::which::{Cell, Choice};
 use crate::Subject;
-use crate::load::{Flow, Gathered};
+use crate::load::{Flow, Loaded};
 use wiregauge_record::{FlowSummary, Way};
 use wiregauge_run::AnyRun;
 
@@ -14,7 +14,7 @@ pub(super) struct Sampled<'a> {
     pub(super) subject: usize,
     pub(super) cell: Cell,
     pub(super) summary: &'a FlowSummary,
-    pub(super) gathered: &'a Flow,
+    pub(super) loaded: &'a Flow,
 }
 
 /// One way of several points, chosen, named and given their look.
@@ -33,16 +33,16 @@ pub(super) struct Drawn<'a> {
 fn all(subjects: &[Subject]) -> Vec<Sampled<'_>> {
     let mut flows = Vec::new();
     for (subject, of) in subjects.iter().enumerate() {
-        let (AnyRun::Stream(run), Gathered::Stream(gathered)) = (&of.run, &of.gathered) else {
+        let (AnyRun::Stream(run), Loaded::Stream(loaded)) = (&of.run, &of.loaded) else {
             continue;
         };
-        for (summary, gathered) in run.file.points.iter().zip(gathered) {
-            let both = summary.flows.iter().zip(&gathered.flows);
-            flows.extend(both.map(|(flow, gathered)| Sampled {
+        for (summary, loaded) in run.file.points.iter().zip(loaded) {
+            let both = summary.flows.iter().zip(&loaded.flows);
+            flows.extend(both.map(|(flow, loaded)| Sampled {
                 subject,
                 cell: summary.point.into(),
                 summary: flow,
-                gathered,
+                loaded,
             }));
         }
     }

@@ -1,4 +1,4 @@
-//! The gaps between the completions of a stream, on an axis of nines: how long the host did not look.
+//! The gaps between the completions of a stream, on a percentile axis: how long the host did not look.
 
 use super::Figure;
 use super::canvas::Canvas;
@@ -11,7 +11,7 @@ use crate::Subject;
 const MOST_CURVES: usize = 6;
 
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
-    let some = flows::chosen(subjects, |flow| !flow.gathered.gap.is_empty(), MOST_CURVES);
+    let some = flows::chosen(subjects, |flow| !flow.loaded.gap.is_empty(), MOST_CURVES);
     let Some(drawn) = some else {
         return Vec::new();
     };
@@ -29,7 +29,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             .map(|(name, series, flow)| Curve {
                 name: name.clone(),
                 series: *series,
-                values: &flow.gathered.gap,
+                values: &flow.loaded.gap,
             })
             .collect();
         percentile_axis::panel(

@@ -115,7 +115,7 @@ impl Bars {
 
 /// `most`: bars that a linear axis may have.
 fn edges(points: &[&Sampled<'_>], kind: Kind, most: f64) -> Vec<f64> {
-    let all = || points.iter().map(|point| &point.gathered.rtt);
+    let all = || points.iter().map(|point| &point.loaded.rtt);
     let low = all().map(|rtt| rtt.min()).min().unwrap_or(0) as f64;
     match kind {
         Kind::Linear => {
@@ -187,7 +187,7 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], choice: &Choice, kind: K
         let edges = edges(&of_them, kind, most);
         let bars: Vec<Bars> = of_them
             .iter()
-            .map(|point| Bars::of(&point.gathered.rtt, edges.clone()))
+            .map(|point| Bars::of(&point.loaded.rtt, edges.clone()))
             .collect();
         let title = choice.name(cell);
         let frame = axes(&canvas, place, &title, &of_them, &bars, kind);
@@ -197,7 +197,7 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], choice: &Choice, kind: K
             .zip(&bars)
             .zip([drawn.len() == 1].iter().cycle())
         {
-            let n = point.gathered.rtt.len().max(1) as f64;
+            let n = point.loaded.rtt.len().max(1) as f64;
             let height = |count: u64| match kind {
                 Kind::Linear => count as f64 / n,
                 Kind::Log => (count as f64).max(0.5),
@@ -218,7 +218,7 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], choice: &Choice, kind: K
                 let name = [title.clone(), label(subjects, point, runs.len())];
                 let name: Vec<String> = name.into_iter().filter(|n| !n.is_empty()).collect();
                 let share = percent(bars.beyond as f64 / n);
-                let max = time(point.gathered.rtt.max() as f64);
+                let max = time(point.loaded.rtt.max() as f64);
                 let name = if name.is_empty() {
                     String::new()
                 } else {
@@ -261,7 +261,7 @@ fn axes(
         let all = bars.iter().zip(points).map(|(bars, point)| {
             let most = bars.counts.iter().copied().max().unwrap_or(0) as f64;
             most / if share {
-                point.gathered.rtt.len().max(1) as f64
+                point.loaded.rtt.len().max(1) as f64
             } else {
                 1.0
             }

@@ -5,7 +5,7 @@ use super::cells::{distinct, spread};
 use super::look::Series;
 use super::which::count;
 use crate::Subject;
-use crate::load::{Gathered, LoopPoint};
+use crate::load::{Loaded, LoopPoint};
 use wiregauge_record::{Aim, LoopPath, LoopSummary};
 use wiregauge_run::AnyRun;
 
@@ -28,17 +28,17 @@ pub(super) struct Looped<'a> {
     pub(super) subject: usize,
     pub(super) cell: LoopCell,
     pub(super) summary: &'a LoopSummary,
-    pub(super) gathered: &'a LoopPoint,
+    pub(super) loaded: &'a LoopPoint,
 }
 
 /// All points of all loop runs.
 pub(super) fn all(subjects: &[Subject]) -> Vec<Looped<'_>> {
     let mut points = Vec::new();
     for (subject, of) in subjects.iter().enumerate() {
-        let (AnyRun::Loop(run), Gathered::Loop(gathered)) = (&of.run, &of.gathered) else {
+        let (AnyRun::Loop(run), Loaded::Loop(loaded)) = (&of.run, &of.loaded) else {
             continue;
         };
-        for (summary, gathered) in run.file.points.iter().zip(gathered) {
+        for (summary, loaded) in run.file.points.iter().zip(loaded) {
             let point = summary.point;
             let cell = LoopCell {
                 rate_hz: point.rate_hz,
@@ -51,7 +51,7 @@ pub(super) fn all(subjects: &[Subject]) -> Vec<Looped<'_>> {
                 subject,
                 cell,
                 summary,
-                gathered,
+                loaded,
             });
         }
     }

@@ -57,7 +57,7 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         buffer::draw(subjects),
         stalls::draw(subjects),
         service::draw_series(subjects),
-        service::draw_nines(subjects),
+        service::draw_percentiles(subjects),
     ];
     drawn.into_iter().flatten().collect()
 }

@@ -1,4 +1,4 @@
-//! The percentile curve on an axis of nines: the tail takes as much room as the bulk. Made of whole
+//! The percentile curve on a percentile axis: the tail takes as much room as the bulk. Made of whole
 //! histograms; where too few samples lie beyond a percentile the curve says so.
 
 use super::Figure;
@@ -20,7 +20,7 @@ const FEW: f64 = 10.0;
 /// Points of a curve for each nine: finer than can be seen.
 const A_NINE: f64 = 32.0;
 
-/// Values on an axis of nines.
+/// Values on a percentile axis.
 pub(super) struct Curve<'a> {
     pub(super) name: String,
     pub(super) series: Series,
@@ -34,12 +34,12 @@ impl Curve<'_> {
 
     /// From one share of the samples to another.
     fn part(&self, from: f64, to: f64) -> Vec<(f64, f64)> {
-        let nines = |share: f64| -(1.0 - share).max(1e-15).log10();
-        let (first, last) = (nines(from), nines(to));
+        let decades = |share: f64| -(1.0 - share).max(1e-15).log10();
+        let (first, last) = (decades(from), decades(to));
         let steps = ((last - first) * A_NINE).ceil().max(1.0);
         let at = |step: u32| {
-            let nines = first + (last - first) * f64::from(step) / steps;
-            let share = 1.0 - 10_f64.powf(-nines);
+            let decades = first + (last - first) * f64::from(step) / steps;
+            let share = 1.0 - 10_f64.powf(-decades);
             // A hair below: a rank that is a whole number must not be rounded up to the next.
             let value = self.values.value_at_quantile((share - 1e-12).max(1e-15));
             (share, value as f64)
@@ -86,7 +86,7 @@ pub(super) fn panel(
         let (low, high) = roomy(low, high);
         Axis::time_between(name, low, high)
     };
-    let x = Axis::nines(&format!("Percentile of the {things}"), most);
+    let x = Axis::percentiles(&format!("Percentile of the {things}"), most);
     let frame = canvas.frame(place, title, x, y);
     for curve in curves {
         let n = curve.n();
@@ -120,7 +120,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let choice = rtt::choice(&points, (MOST_CURVES / runs.len()).max(1));
     let scheduled = points
         .iter()
-        .any(|point| !point.gathered.from_intended.is_empty());
+        .any(|point| !point.loaded.from_intended.is_empty());
     // With a schedule each point has two curves.
     let choice = match scheduled {
         true => rtt::choice(&points, (MOST_CURVES / 2 / runs.len()).max(1)),
@@ -163,9 +163,9 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
                     number.1
                 }
             };
-            add("RTT", &point.gathered.rtt, (number.0, pattern(0)));
-            if !point.gathered.from_intended.is_empty() {
-                let values = &point.gathered.from_intended;
+            add("RTT", &point.loaded.rtt, (number.0, pattern(0)));
+            if !point.loaded.from_intended.is_empty() {
+                let values = &point.loaded.from_intended;
                 let colour = if runs.len() == 1 && choice.cells.len() == 1 {
                     1
                 } else {

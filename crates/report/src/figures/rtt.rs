@@ -2,7 +2,7 @@
 
 use super::which::{Cell, Choice};
 use crate::Subject;
-use crate::load::{ExchangePoint, Gathered};
+use crate::load::{ExchangePoint, Loaded};
 use wiregauge_record::PointSummary;
 use wiregauge_run::AnyRun;
 
@@ -13,23 +13,23 @@ pub(super) struct Sampled<'a> {
     pub(super) subject: usize,
     pub(super) cell: Cell,
     pub(super) summary: &'a PointSummary,
-    pub(super) gathered: &'a ExchangePoint,
+    pub(super) loaded: &'a ExchangePoint,
 }
 
 /// All points of exchange runs that have samples.
 pub(super) fn all(subjects: &[Subject]) -> Vec<Sampled<'_>> {
     let mut points = Vec::new();
     for (subject, of) in subjects.iter().enumerate() {
-        let (AnyRun::Exchange(run), Gathered::Exchange(gathered)) = (&of.run, &of.gathered) else {
+        let (AnyRun::Exchange(run), Loaded::Exchange(loaded)) = (&of.run, &of.loaded) else {
             continue;
         };
-        for (summary, gathered) in run.file.points.iter().zip(gathered) {
-            if gathered.series.of > 0 {
+        for (summary, loaded) in run.file.points.iter().zip(loaded) {
+            if loaded.series.of > 0 {
                 points.push(Sampled {
                     subject,
                     cell: summary.point.into(),
                     summary,
-                    gathered,
+                    loaded,
                 });
             }
         }

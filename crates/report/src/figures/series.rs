@@ -112,8 +112,8 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             panels.push(Panel {
                 title: parts.join(": "),
                 row,
-                series: &point.gathered.series,
-                first: point.gathered.first,
+                series: &point.loaded.series,
+                first: point.loaded.first,
             });
         }
     }

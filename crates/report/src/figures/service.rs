@@ -1,5 +1,5 @@
 //! The service delay of a loop's blocks, from the last sample in to the output handed over: over time,
-//! and on an axis of nines.
+//! and on a percentile axis.
 
 use super::Figure;
 use super::canvas::{Canvas, Key};
@@ -22,7 +22,7 @@ const DELAY: Quantity = Quantity {
 
 fn chosen(subjects: &[Subject], most: usize) -> Option<LoopChoice<'_>> {
     let mut points = loops::all(subjects);
-    points.retain(|point| point.gathered.series.of > 0);
+    points.retain(|point| point.loaded.series.of > 0);
     (!points.is_empty()).then(|| LoopChoice::of(points, most, most))
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn draw_series(subjects: &[Subject]) -> Vec<Figure> {
             panels.push(Panel {
                 title: title.join(": "),
                 row,
-                series: &point.gathered.series,
+                series: &point.loaded.series,
                 first: None,
             });
         }
@@ -58,8 +58,8 @@ pub(crate) fn draw_series(subjects: &[Subject]) -> Vec<Figure> {
     vec![series::figure(&DELAY, &panels, choice.runs.len(), &rule)]
 }
 
-/// On an axis of nines.
-pub(crate) fn draw_nines(subjects: &[Subject]) -> Vec<Figure> {
+/// On a percentile axis.
+pub(crate) fn draw_percentiles(subjects: &[Subject]) -> Vec<Figure> {
     let Some(choice) = chosen(subjects, MOST_CURVES) else {
         return Vec::new();
     };
@@ -69,7 +69,7 @@ pub(crate) fn draw_nines(subjects: &[Subject]) -> Vec<Figure> {
         .map(|curve| percentile_axis::Curve {
             name: curve.name,
             series: curve.series,
-            values: &curve.point.gathered.service,
+            values: &curve.point.loaded.service,
         })
         .collect();
     let legend: Vec<(Key, String)> = curves

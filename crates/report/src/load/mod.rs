@@ -16,7 +16,7 @@ mod types;
 pub use deadline::{Beyond, ControlLoop, DeadlinePoint, Deadlines, Taken, deadlines};
 pub(crate) use room::Room;
 pub use types::{
-    Bad, Buffer, ExchangePoint, Flow, Gathered, LoopPoint, Series, Slice, Spot, StreamPoint,
+    Bad, Buffer, ExchangePoint, Flow, Loaded, LoopPoint, Series, Slice, Spot, StreamPoint,
 };
 
 use wiregauge_run::AnyRun;
@@ -26,10 +26,10 @@ use wiregauge_run::AnyRun;
 ///
 /// A point whose samples cannot be read has nothing to draw and says why in `missing`; the others
 /// are not touched by that.
-pub fn run(run: &AnyRun, progress: &(dyn Fn(f64) + Sync)) -> Gathered {
+pub fn run(run: &AnyRun, progress: &(dyn Fn(f64) + Sync)) -> Loaded {
     match run {
-        AnyRun::Exchange(run) => Gathered::Exchange(points::each(run, progress, exchange::point)),
-        AnyRun::Stream(run) => Gathered::Stream(points::each(run, progress, stream::point)),
-        AnyRun::Loop(run) => Gathered::Loop(points::each(run, progress, closed_loop::point)),
+        AnyRun::Exchange(run) => Loaded::Exchange(points::each(run, progress, exchange::point)),
+        AnyRun::Stream(run) => Loaded::Stream(points::each(run, progress, stream::point)),
+        AnyRun::Loop(run) => Loaded::Loop(points::each(run, progress, closed_loop::point)),
     }
 }

@@ -57,7 +57,7 @@ where
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
-    let gathered: Mutex<Vec<Option<T>>> = Mutex::new((0..points).map(|_| None).collect());
+    let loaded: Mutex<Vec<Option<T>>> = Mutex::new((0..points).map(|_| None).collect());
     thread::scope(|scope| {
         for _ in 0..threads.min(points).min(MOST_THREADS) {
             scope.spawn(|| {
@@ -67,15 +67,15 @@ where
                         return;
                     }
                     let point = work(run, at, room, &progress);
-                    let mut gathered = gathered.lock().unwrap_or_else(|e| e.into_inner());
-                    gathered[at] = Some(point);
+                    let mut loaded = loaded.lock().unwrap_or_else(|e| e.into_inner());
+                    loaded[at] = Some(point);
                 }
             });
         }
     });
-    let gathered = gathered.into_inner().unwrap_or_else(|e| e.into_inner());
-    let gathered = gathered.into_iter();
-    gathered
+    let loaded = loaded.into_inner().unwrap_or_else(|e| e.into_inner());
+    let loaded = loaded.into_iter();
+    loaded
         .map(|point| point.expect("every point was worked on"))
         .collect()
 }

@@ -25,7 +25,7 @@ pub(crate) fn point(run: &Run<Stream>, at: usize, room: Room, progress: &Progres
 }
 
 struct Gatherer {
-    flows: Vec<Way>,
+    flows: Vec<FlowReader>,
 }
 
 impl Gatherer {
@@ -33,7 +33,7 @@ impl Gatherer {
         let flows = summary.flows.iter();
         Gatherer {
             flows: flows
-                .map(|flow| Way::new(room, flow, summary.elapsed_ns))
+                .map(|flow| FlowReader::new(room, flow, summary.elapsed_ns))
                 .collect(),
         }
     }
@@ -64,13 +64,13 @@ impl Gatherer {
     fn finish(self, missing: Option<String>) -> StreamPoint {
         StreamPoint {
             missing,
-            flows: self.flows.into_iter().map(Way::finish).collect(),
+            flows: self.flows.into_iter().map(FlowReader::finish).collect(),
         }
     }
 }
 
 /// One way.
-struct Way {
+struct FlowReader {
     way: wiregauge_record::Way,
     elapsed_ns: u64,
     measured: u64,
@@ -81,8 +81,8 @@ struct Way {
     no_buffer: Option<String>,
 }
 
-impl Way {
-    fn new(room: Room, flow: &FlowSummary, elapsed_ns: u64) -> Way {
+impl FlowReader {
+    fn new(room: Room, flow: &FlowSummary, elapsed_ns: u64) -> FlowReader {
         let sustained = flow.rate.map_or(0.0, |rate| rate.value);
         let no_buffer = if flow.transfers <= FEWEST_GAPS {
             Some(format!(
@@ -101,7 +101,7 @@ impl Way {
             .map(|part| Level::new((part * sustained) as u64))
             .collect();
         levels.dedup_by_key(|level| level.rate_bytes_s());
-        Way {
+        FlowReader {
             way: flow.way,
             elapsed_ns,
             measured: 0,

@@ -5,7 +5,7 @@ use wiregauge_record::Way;
 
 /// The samples of a run of whatever kind.
 #[derive(Clone, Debug)]
-pub enum Gathered {
+pub enum Loaded {
     /// Of an exchange run: one entry a point, in the order of `run.file.points`.
     Exchange(Vec<ExchangePoint>),
     /// Of a stream run: one entry a point, in the order of `run.file.points`.
@@ -14,13 +14,13 @@ pub enum Gathered {
     Loop(Vec<LoopPoint>),
 }
 
-impl Gathered {
+impl Loaded {
     /// The points whose samples could not be read, by their place in `run.file.points`, and why.
     pub fn missing(&self) -> Vec<(usize, &str)> {
         let reasons: Vec<Option<&str>> = match self {
-            Gathered::Exchange(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
-            Gathered::Stream(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
-            Gathered::Loop(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
+            Loaded::Exchange(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
+            Loaded::Stream(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
+            Loaded::Loop(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
         };
         let reasons = reasons.into_iter().enumerate();
         reasons
@@ -31,12 +31,12 @@ impl Gathered {
     /// Samples that the series stand for, all points together.
     pub fn samples(&self) -> u64 {
         match self {
-            Gathered::Exchange(points) => points.iter().map(|p| p.series.of).sum(),
-            Gathered::Stream(points) => {
+            Loaded::Exchange(points) => points.iter().map(|p| p.series.of).sum(),
+            Loaded::Stream(points) => {
                 let flows = points.iter().flat_map(|point| &point.flows);
                 flows.map(|flow| flow.series.of).sum()
             }
-            Gathered::Loop(points) => points.iter().map(|p| p.series.of).sum(),
+            Loaded::Loop(points) => points.iter().map(|p| p.series.of).sum(),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::names::Name;
 use crate::Subject;
-use crate::load::{Bad, Gathered, Series, Slice};
+use crate::load::{Bad, Loaded, Series, Slice};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -107,13 +107,13 @@ pub(super) fn of(subjects: &[Subject], room: usize) -> (String, usize, usize) {
 
 /// How things went wrong, each once.
 fn statuses(subjects: &[Subject]) -> Vec<&'static str> {
-    let series = subjects.iter().flat_map(|subject| match &subject.gathered {
-        Gathered::Exchange(points) => points.iter().map(|point| &point.series).collect(),
-        Gathered::Stream(points) => {
+    let series = subjects.iter().flat_map(|subject| match &subject.loaded {
+        Loaded::Exchange(points) => points.iter().map(|point| &point.series).collect(),
+        Loaded::Stream(points) => {
             let flows = points.iter().flat_map(|point| &point.flows);
             flows.map(|flow| &flow.series).collect::<Vec<_>>()
         }
-        Gathered::Loop(points) => points.iter().map(|point| &point.series).collect(),
+        Loaded::Loop(points) => points.iter().map(|point| &point.series).collect(),
     });
     let names: BTreeSet<&'static str> = series
         .flat_map(|series| &series.bad_in_all)
@@ -132,16 +132,16 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
             points.push((index, measured(name, series, histogram, statuses, room)));
         }
     };
-    let what = match (&subject.run, &subject.gathered) {
-        (AnyRun::Exchange(run), Gathered::Exchange(gathered)) => {
-            for (summary, point) in run.file.points.iter().zip(gathered) {
+    let what = match (&subject.run, &subject.loaded) {
+        (AnyRun::Exchange(run), Loaded::Exchange(loaded)) => {
+            for (summary, point) in run.file.points.iter().zip(loaded) {
                 let name = super::names::exchange(&run.file.plan, &summary.point);
                 add(summary.point.index, name, &point.series, &point.rtt);
             }
             "RTT"
         }
-        (AnyRun::Stream(run), Gathered::Stream(gathered)) => {
-            for (summary, point) in run.file.points.iter().zip(gathered) {
+        (AnyRun::Stream(run), Loaded::Stream(loaded)) => {
+            for (summary, point) in run.file.points.iter().zip(loaded) {
                 for flow in &point.flows {
                     let name = super::names::flow(&run.file.plan, &summary.point, flow.way);
                     let index = summary.point.index * 2 + u32::from(flow.way == Way::Out);
@@ -150,14 +150,14 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
             }
             "Gap between completions"
         }
-        (AnyRun::Loop(run), Gathered::Loop(gathered)) => {
-            for (summary, point) in run.file.points.iter().zip(gathered) {
+        (AnyRun::Loop(run), Loaded::Loop(loaded)) => {
+            for (summary, point) in run.file.points.iter().zip(loaded) {
                 let name = super::names::closed_loop(&summary.point);
                 add(summary.point.index, name, &point.series, &point.service);
             }
             "Service delay"
         }
-        // One was gathered from another run: there is nothing to draw.
+        // One was loaded from another run: there is nothing to draw.
         _ => "",
     };
     points.sort_by_key(|(index, _)| *index);
@@ -268,7 +268,7 @@ fn merge(slices: &[Slice], most: usize) -> Vec<Slice> {
         .collect()
 }
 
-/// Percentiles from the shortest to the longest, at even places of the nines axis: place p is where
+/// Percentiles from the shortest to the longest, at even places of the percentile axis: place p is where
 /// a part 10^(-p / PLACES_A_NINE) of the samples is longer. The last is the longest sample.
 fn percentiles(histogram: &Histogram<u64>) -> impl Iterator<Item = u64> + '_ {
     let n = histogram.len();

@@ -148,7 +148,7 @@ fn floor_card(named: &Named<'_>, point: &LoopSummary) -> Option<Card> {
         interval: ratio,
         place: named.name.clone(),
         notes: vec![format!(
-            "one block ({}) plus the longest delay by the host ({})",
+            "one block ({}) plus the longest host delay ({})",
             Measure::Latency.show(point.point.period_ns()),
             Measure::Latency.show(delay.max)
         )],
@@ -222,7 +222,7 @@ pub(super) fn outcome(places: &[Named<'_>]) -> Vec<String> {
     } else if blocks > 0 {
         let tested = points(places).any(|(_, p)| p.point.aim == Aim::Hold && stalls(p) > 0);
         said.push(format!(
-            "Of {}: {} (input lost) and {} (output starved){}.",
+            "Of {}: {} (input lost) and {} (output without data){}.",
             count(blocks, "block", "blocks"),
             count(over, "overrun", "overruns"),
             count(under, "underrun", "underruns"),

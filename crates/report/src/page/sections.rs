@@ -152,7 +152,7 @@ fn warnings(subject: &Subject) -> String {
             text(error)
         );
     }
-    for (at, reason) in subject.gathered.missing() {
+    for (at, reason) in subject.loaded.missing() {
         let _ = writeln!(
             out,
             "<div class=\"notice bad\" role=\"note\"><p><strong>Not shown:</strong>cannot read the samples of \

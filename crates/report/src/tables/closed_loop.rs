@@ -132,7 +132,7 @@ pub(super) fn needed(points: &[&LoopSummary]) -> Table {
     );
     let title = "Lowest latency without a stall (overrun or underrun) in this run; buffer: the preload of that \
                  latency in whole blocks of notify B; floor: the same without processing, one block plus the \
-                 longest delay by the host";
+                 longest host delay";
     let mut table = Table::new(title, &columns);
     for point in points {
         let mut cells = point_cells(points, &point.point);
@@ -219,8 +219,8 @@ fn delays(points: &[&LoopSummary]) -> Table {
             "timer's CPU",
         ],
     );
-    let title = "Delay by the host, in us: of the loop (from when a block could begin until it began), and of a \
-                 timer thread beside it, one priority higher (its CPU: any, if not pinned)";
+    let title = "Host delay, in us: of the loop (from when a block could be processed until its processing \
+                 began), and of a timer thread beside it, one priority higher (its CPU: any, if not pinned)";
     let mut table = Table::new(title, &columns);
     let show = |ns: Option<f64>| or_dash(ns.map(|ns| TimeUnit::Micro.show(ns)));
     for point in points {
@@ -482,6 +482,21 @@ const fn published(
     }
 }
 
+/// The rates of the note, and the numbers of channels at each.
+pub(super) fn published_rates() -> String {
+    let mut cells: Vec<(u64, u32)> = PUBLISHED
+        .iter()
+        .map(|row| (row.rate_hz, row.channels))
+        .collect();
+    cells.sort_unstable();
+    cells.dedup();
+    let names = cells.iter().map(|&(rate_hz, channels)| {
+        let s = if channels == 1 { "" } else { "s" };
+        format!("{} MS/s ({channels} channel{s})", rate_hz as f64 / 1e6)
+    });
+    names.collect::<Vec<String>>().join(", ")
+}
+
 /// The note's own columns, with its rows of the same rate and channels; nothing where it has none.
 pub(super) fn beside_published(points: &[LoopSummary]) -> Option<Table> {
     let mut table = Table::new(
@@ -516,7 +531,7 @@ pub(super) fn beside_published(points: &[LoopSummary]) -> Option<Table> {
             .filter(|point| (point.point.rate_hz, point.point.channels) == (rate_hz, channels));
         for point in mine {
             let (how, bytes) = match point.point.aim {
-                Aim::Curve => ("needed", point.needed_bytes),
+                Aim::Curve => ("lowest without a stall", point.needed_bytes),
                 Aim::Hold if point.overruns + point.underruns == 0 => {
                     ("held", Some(point.point.preload_bytes))
                 }

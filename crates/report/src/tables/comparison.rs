@@ -8,7 +8,7 @@ use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, RunNote, Un
 use wiregauge_stats::Estimate;
 
 /// Differences listed one by one; the table has all.
-const TOLD: usize = 12;
+const LISTED: usize = 12;
 
 /// What there is to say about a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,11 +92,11 @@ fn words(comparison: &Comparison) -> Vec<String> {
     words.extend(
         shown
             .iter()
-            .take(TOLD)
+            .take(LISTED)
             .map(|(point, compared)| sentence(point, compared)),
     );
-    if shown.len() > TOLD {
-        words.push(format!("and {} more, in the table", shown.len() - TOLD));
+    if shown.len() > LISTED {
+        words.push(format!("and {} more, in the table", shown.len() - LISTED));
     }
     words
 }

@@ -1,4 +1,4 @@
-//! What a run means for a control loop, in tables with units; what could not be told, and why.
+//! What a run means for a control loop, in tables with units; what is not known, and why.
 
 use super::no_tail::{Extent, Refused, by_reason};
 use super::percentile::bounded;
@@ -119,7 +119,7 @@ fn bursts(deadlines: &Deadlines) -> Table {
         "independent cycles",
         "bursts",
         "longest",
-        "mean (of 10 or more)",
+        "mean (if 10+ bursts)",
         "mean time between bursts",
     ];
     let period = deadlines.control_loop.period_ns as f64;

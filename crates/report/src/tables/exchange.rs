@@ -134,7 +134,7 @@ fn rates(points: &[PointSummary]) -> Table {
     let unit = typical(points, |p| p.trt.as_ref());
     let limit = points.iter().find_map(|p| p.limit.as_ref());
     let mut title = format!(
-        "TRT in {} (mean time per exchange), throughput",
+        "TRT in {} (mean time from one start to the next), throughput",
         unit.name()
     );
     if let Some(limit) = limit {

@@ -124,6 +124,11 @@ pub fn loop_beside_published(file: &RunFile<Loop>) -> Option<Table> {
     closed_loop::beside_published(&file.points)
 }
 
+/// The rates and numbers of channels for which Spectrum's application note has a latency.
+pub fn published_loop_rates() -> String {
+    closed_loop::published_rates()
+}
+
 /// The command that a run was measured with, ready for a shell.
 pub fn command(conditions: &Conditions) -> String {
     command::quoted(&conditions.command)

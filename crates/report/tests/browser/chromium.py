@@ -22,7 +22,7 @@ from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # For anything that is done in a page: much more than it takes, because the machine may be busy.
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 
 class BrowserError(RuntimeError):
@@ -107,7 +107,7 @@ class Browser:
         return self._until(wanted, method)
 
     def _until(self, wanted: Callable[[dict[str, Any]], bool], what: str) -> dict[str, Any]:
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while True:
             message = self._next(deadline, what)
             if "method" in message:
@@ -119,7 +119,7 @@ class Browser:
         while b"\0" not in self._buffer:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self._read], [], [], left)[0]:
-                raise BrowserError(f"{what}: no answer within {PATIENCE_S:.0f} s")
+                raise BrowserError(f"{what}: no answer within {TIMEOUT_S:.0f} s")
             data = os.read(self._read, 1 << 20)
             if not data:
                 raise BrowserError(f"{what}: the browser has ended")

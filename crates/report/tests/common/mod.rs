@@ -325,6 +325,6 @@ pub fn blocks(point: LoopPoint, n: u64, seed: u64) -> impl Iterator<Item = Block
 }
 
 /// Reads the samples of a run.
-pub fn gather(run: &AnyRun) -> wiregauge_report::load::Gathered {
+pub fn samples_of(run: &AnyRun) -> wiregauge_report::load::Loaded {
     wiregauge_report::load::run(run, &|_| {})
 }

@@ -23,9 +23,8 @@ pub enum Pickup {
     NextFrame,
 }
 
-/// The host's software in front of the host controller. From outside it cannot be told how much of
-/// it is spent before a request and how much after its answer, so all of it stands before what
-/// goes OUT.
+/// The host's software in front of the host controller. How much of it precedes a request and how much
+/// follows its answer cannot be measured from outside, so all of it precedes OUT data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostTiming {
     /// From the program's wish until the host controller has the transfer, at least.
@@ -57,7 +56,7 @@ pub struct BusTiming {
     pub split_ns: u64,
     /// When a transfer to an idle endpoint is seen.
     pub pickup: Pickup,
-    /// The host is told of finished transfers at multiples of this; 0 for at once.
+    /// Finished transfers are reported to the host at multiples of this; 0: at once.
     pub completion_ns: u64,
     /// The software in front of it.
     pub host: HostTiming,
@@ -115,7 +114,7 @@ impl BusTiming {
         ((bytes + self.overhead_bytes) * self.frame_ns).div_ceil(self.wire_bytes)
     }
 
-    /// When the host is told of what ended at `end_ns`.
+    /// When the host learns of a transfer that ended at `end_ns`.
     pub fn told_ns(&self, end_ns: u64) -> u64 {
         round_up(end_ns, self.completion_ns)
     }

@@ -47,7 +47,7 @@ pub struct Carried {
     pub end_ns: u64,
     /// OUT: when the device has it out of its FIFO. IN: the same as its end.
     pub taken_ns: u64,
-    /// When the host is told that its transfer is done, if this was its last packet.
+    /// When the host learns that its transfer is done, if this was its last packet.
     pub told_ns: Option<u64>,
 }
 
@@ -210,7 +210,7 @@ impl Traffic {
     }
 
     /// Carries the next packet if it begins before `until_ns`. What it causes (an answer, a new
-    /// transfer) is to be told before the next step; after [`Step::Idle`] nothing begins before
+    /// transfer) must be given before the next step; after [`Step::Idle`] nothing begins before
     /// `until_ns` any more.
     pub fn step(&mut self, until_ns: u64) -> Step {
         loop {

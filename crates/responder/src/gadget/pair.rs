@@ -37,7 +37,7 @@ pub enum Ended {
     HostLeft,
     /// The device is to be gone for good (`--disconnect-after`).
     DeviceLeft,
-    /// It was told to stop.
+    /// It was asked to stop.
     Stopped,
 }
 
@@ -132,7 +132,7 @@ impl Conversation {
             if self.device.is_gone() && self.answers.waiting() == 0 && queue.in_idle() {
                 return Ok(Ended::DeviceLeft);
             }
-            queue.wait(self.patience(queue))?;
+            queue.wait(self.timeout(queue))?;
             queue.retire_in()?;
         }
         Ok(Ended::Stopped)
@@ -183,7 +183,7 @@ impl Conversation {
     }
 
     /// How long may be waited for the next completion.
-    fn patience(&self, queue: &Queue) -> Option<Duration> {
+    fn timeout(&self, queue: &Queue) -> Option<Duration> {
         // What is due leaves only when there is room, which a completion makes.
         let due = self.answers.next_due_ns(&self.device);
         let due = due.filter(|_| queue.in_has_room());

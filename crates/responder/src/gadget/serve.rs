@@ -22,7 +22,7 @@ use wiregauge_record::LinkOptions;
 /// How often the stop flag is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
-type Tell<'a> = &'a (dyn Fn(ServeEvent<'_>) + Sync);
+type OnEvent<'a> = &'a (dyn Fn(ServeEvent<'_>) + Sync);
 
 /// What the threads of a gadget share.
 struct Shared<'a> {
@@ -74,7 +74,7 @@ pub fn serve(
     config: &DeviceConfig,
     clock: Clock,
     stop: &AtomicBool,
-    news: Tell<'_>,
+    on_event: OnEvent<'_>,
 ) -> Result<(), LinkError> {
     let endpoints: Vec<Endpoints> = plan
         .functions
@@ -97,7 +97,7 @@ pub fn serve(
         changes: Mutex::new(0),
         changed: Condvar::new(),
     };
-    let connected = run(plan, &setup, &endpoints, &shared, stop, news);
+    let connected = run(plan, &setup, &endpoints, &shared, stop, on_event);
     let removed = setup.remove();
     connected?;
     match shared.failure.into_inner() {
@@ -113,7 +113,7 @@ fn run(
     endpoints: &[Endpoints],
     shared: &Shared<'_>,
     stop: &AtomicBool,
-    news: Tell<'_>,
+    on_event: OnEvent<'_>,
 ) -> Result<(), LinkError> {
     let pairs: Vec<Pair> = match &setup.functions {
         Some(functions) => (0..endpoints.len())
@@ -125,7 +125,7 @@ fn run(
     setup.connect()?;
     std::thread::scope(|scope| {
         if let Some(functions) = &setup.functions {
-            scope.spawn(move || watch(functions, setup, shared, news));
+            scope.spawn(move || watch(functions, setup, shared, on_event));
         }
         for pair in &pairs {
             scope.spawn(move || look_after(pair, shared));
@@ -134,13 +134,13 @@ fn run(
             scope.spawn(move || serve_tty(tty, shared));
         }
         if !pairs.is_empty() {
-            news(ServeEvent::Ready {
+            on_event(ServeEvent::Ready {
                 address: &format!("usb://{:04x}:{:04x}", plan.vendor, plan.product),
                 remote: false,
             });
         }
         for tty in &setup.ttys {
-            news(ServeEvent::Ready {
+            on_event(ServeEvent::Ready {
                 address: &format!("serial://{}", tty.display()),
                 remote: false,
             });
@@ -156,7 +156,7 @@ fn run(
 }
 
 /// Endpoint 0: tells of hosts that come and leave.
-fn watch(functions: &FunctionFs, setup: &Setup, shared: &Shared<'_>, news: Tell<'_>) {
+fn watch(functions: &FunctionFs, setup: &Setup, shared: &Shared<'_>, on_event: OnEvent<'_>) {
     let mut host: Option<String> = None;
     while !shared.is_over() {
         match functions.event(LOOK) {
@@ -164,14 +164,14 @@ fn watch(functions: &FunctionFs, setup: &Setup, shared: &Shared<'_>, news: Tell<
             Ok(Some(Event::Enabled)) => {
                 let came = format!("a host at {} ({})", setup.controller(), setup.speed());
                 if host.as_ref() != Some(&came) {
-                    news(ServeEvent::Came(&came));
+                    on_event(ServeEvent::Came(&came));
                     host = Some(came);
                 }
                 shared.note_change();
             }
             Ok(Some(Event::Disabled)) => {
                 if let Some(left) = host.take() {
-                    news(ServeEvent::Left(&left));
+                    on_event(ServeEvent::Left(&left));
                 }
             }
             Err(error) => shared.fail("cannot read USB endpoint 0", &error),

@@ -284,13 +284,9 @@ fn holder(udc: &str) -> Option<String> {
 }
 
 fn no_configfs(error: &io::Error) -> LinkError {
-    let mounted = Path::new("/sys/kernel/config").is_dir();
-    LinkError::from_io(DOING, error).hint(if mounted {
-        "run modprobe libcomposite; if configfs is not mounted: mount -t configfs none /sys/kernel/config"
-    } else {
-        "the kernel has no configfs: run modprobe configfs libcomposite, or use a kernel with \
-         CONFIG_USB_CONFIGFS"
-    })
+    LinkError::from_io(DOING, error).hint(
+        "load and mount configfs: modprobe libcomposite; mount -t configfs none /sys/kernel/config",
+    )
 }
 
 /// Functions come as modules that the kernel asks for by itself; some systems have them not.

@@ -1,5 +1,5 @@
 //! The virtual devices and their bus, in virtual time: transfers of the host in, finished ones out
-//! with the time when the host is to be told. No socket and no clock here.
+//! with the time when the host learns of it. No socket and no clock here.
 
 use super::control::{Answer, Control, Effect};
 use super::descriptors::{Carries, Identity};
@@ -21,7 +21,7 @@ pub struct Machine {
     traffic: Traffic,
     nodes: Vec<Node>,
     pipes: HashMap<PipeId, Place>,
-    /// Transfers that are over, until the host is told: time, order, device, number.
+    /// Transfers that are over, until the host learns of them: time, order, device, number.
     ends: BinaryHeap<Reverse<(u64, u64, usize, u32)>>,
     order: u64,
     clock: Clock,
@@ -151,7 +151,7 @@ impl Machine {
         &mut self.nodes[node].answers
     }
 
-    /// True if the device has unplugged itself and the host was told of everything that it sent.
+    /// True if the device has unplugged itself and the host has learnt of everything that it sent.
     pub fn is_gone(&self, number: usize) -> bool {
         let mut pairs = self.nodes[number].pairs.iter();
         let left = pairs.any(|pair| pair.device.is_gone() && pair.sending.is_empty());
@@ -276,7 +276,7 @@ impl Machine {
                 node.transfers.remove(&target);
                 usbip::put_unlinked(&mut node.answers, sequence, usbip::TAKEN_BACK);
             }
-            // What was carried is told, or it would be lost.
+            // Report what was carried, or it would be lost.
             Some(_) => {
                 self.tell(number, target, usbip::TAKEN_BACK);
                 usbip::put_unlinked(&mut self.nodes[number].answers, sequence, 0);

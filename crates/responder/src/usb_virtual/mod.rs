@@ -96,7 +96,7 @@ pub fn serve(
     config: &DeviceConfig,
     clock: Clock,
     stop: &AtomicBool,
-    news: &(dyn Fn(ServeEvent<'_>) + Sync),
+    on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> Result<(), LinkError> {
     let mut machine = Machine::new(plan.bus, clock);
     let mut plugs = Vec::new();
@@ -145,14 +145,14 @@ pub fn serve(
             let gone = machine.is_gone(number) && machine.answers(number).is_empty();
             if !sent.map_err(|error| failed(&plug.serial, &error))? || gone {
                 plug.port = None;
-                news(ServeEvent::Left(&plug.serial));
+                on_event(ServeEvent::Left(&plug.serial));
             }
         }
         let announcing = plugs.iter().any(|plug| !plug.announced);
         if announcing && now >= look_up_ns {
             look_up_ns = now + LOOK_UP.as_nanos() as u64;
             for plug in plugs.iter_mut().filter(|plug| !plug.announced) {
-                plug.announced = announce(plan, plug, now, news);
+                plug.announced = announce(plan, plug, now, on_event);
             }
         }
         let next = machine
@@ -169,7 +169,7 @@ pub fn serve(
             })?;
             plug.heard.drain(..used);
             if !heard && plug.port.take().is_some() {
-                news(ServeEvent::Left(&plug.serial));
+                on_event(ServeEvent::Left(&plug.serial));
             }
         }
     }
@@ -279,7 +279,7 @@ fn announce(
     plan: &VirtualPlan,
     plug: &Plug,
     now_ns: u64,
-    news: &(dyn Fn(ServeEvent<'_>) + Sync),
+    on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> bool {
     let Some(port) = &plug.port else { return true };
     let Some(device) = port.device(plug.interfaces) else {
@@ -295,7 +295,7 @@ fn announce(
         return false;
     }
     let tell = |address: &str| {
-        news(ServeEvent::Ready {
+        on_event(ServeEvent::Ready {
             address,
             remote: false,
         });

@@ -21,7 +21,7 @@ impl<C: Generator> Measurement<C> {
             return Some(next);
         }
         self.listening = None;
-        self.engine.settle();
+        self.engine.on_quiet();
         self.schedule.first_ended(now_ns);
         None
     }

@@ -238,11 +238,11 @@ impl Oracle<'_> {
     fn count_loss(&mut self) {
         self.lost_in_a_row += 1;
         let give_up = u64::from(self.scenario.give_up);
-        let patience = match self.answered_once {
+        let allowed = match self.answered_once {
             true => give_up,
             false => give_up.min(NEVER_ANSWERED),
         };
-        if self.lost_in_a_row >= patience * u64::from(self.cell.depth) {
+        if self.lost_in_a_row >= allowed * u64::from(self.cell.depth) {
             self.fail(Failure::Silent {
                 in_a_row: self.lost_in_a_row,
                 answered_once: self.answered_once,

@@ -28,7 +28,7 @@ use world::World;
 const MOST_TURNS: u64 = 1_000_000;
 
 /// How long a receiver waits for a transfer at most.
-const PATIENCE_NS: u64 = 100_000_000;
+const TIMEOUT_NS: u64 = 100_000_000;
 
 /// What an end waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +166,7 @@ impl Run<'_> {
                 (false, true) => self.receive()?,
             }
         }
-        self.world.settle();
+        self.world.deliver_rest();
         let receiver = self.receiver.take().expect("it is taken once");
         let received = receiver.finish();
         let known = self.known;
@@ -377,7 +377,7 @@ impl Run<'_> {
             }
             ReceiverNext::Complete => {
                 self.judge.receiver_waits(now, self.receive_queue)?;
-                self.receives = Wait::Transfer(self.until(PATIENCE_NS));
+                self.receives = Wait::Transfer(self.until(TIMEOUT_NS));
             }
             ReceiverNext::Done => {
                 for _ in 0..self.receive_queue {

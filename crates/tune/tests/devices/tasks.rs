@@ -4,7 +4,7 @@ use super::{Device, Figure};
 use wiregauge_model::Setting;
 use wiregauge_record::{Connect, Wait};
 use wiregauge_stats::Estimate;
-use wiregauge_tune::{Advice, Bound, Candidate, Effort, Kept, Search, Sense, Space};
+use wiregauge_tune::{Advice, Bound, Candidate, Compliance, Effort, Search, Sense, Space};
 
 /// A space, an objective, a constraint.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct Outcome {
     /// Exchanges spent, as a part of exhaustive search's.
     pub spent: f64,
     pub probes: usize,
-    pub observed: Option<Kept>,
+    pub observed: Option<Compliance>,
     /// Whether the choice truly keeps the constraint.
     pub is_true: bool,
     pub advice: Advice,
@@ -178,7 +178,7 @@ pub fn solve(task: &Task, device: &mut dyn Device, effort: Effort) -> Outcome {
         is_showable: shown.is_some(),
         spent: advice.spent as f64 / advice.exhaustive as f64,
         probes: advice.probes.len(),
-        observed: choice.constraints.first().map(|v| v.kept),
+        observed: choice.constraints.first().map(|v| v.compliance),
         is_true,
         best: best.0,
         advice,

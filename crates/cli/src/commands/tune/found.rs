@@ -14,7 +14,7 @@ use wiregauge_record::{Carried, Direction, Figure, Part, Times, Unit};
 use wiregauge_report::figures::{Front, FrontMark};
 use wiregauge_report::units::{self, RateUnit};
 use wiregauge_stats::Estimate;
-use wiregauge_tune::{Advice, Candidate, Choice, Kept, Purpose, Sense, Verdict, Why};
+use wiregauge_tune::{Advice, Candidate, Choice, Compliance, Purpose, Sense, Verdict, Why};
 
 /// A model that is off by more is not printed as if it described the link.
 pub const TRUSTED: f64 = 0.5;
@@ -116,10 +116,12 @@ impl Found {
                 Some(found) => with_bounds(constraint.figure, found),
                 None => "it could not be measured".into(),
             };
-            match verdict.kept {
-                Kept::Kept => {}
-                Kept::Violated => missed.push(format!("{text}: violated, {found}")),
-                Kept::NotShown => missed.push(format!("{text}: not proven, {found}{needed}")),
+            match verdict.compliance {
+                Compliance::Met => {}
+                Compliance::Violated => missed.push(format!("{text}: {found}")),
+                Compliance::NotProven => {
+                    missed.push(format!("{text}: not proven, {found}{needed}"))
+                }
             }
         }
         missed
@@ -395,9 +397,11 @@ fn unproven<'a>(
     required: Option<&str>,
 ) -> Option<String> {
     let mut open = Vec::new();
-    for (constraint, verdict) in verdicts.filter(|(_, verdict)| verdict.kept != Kept::Kept) {
+    for (constraint, verdict) in
+        verdicts.filter(|(_, verdict)| verdict.compliance != Compliance::Met)
+    {
         let value = verdict.found?.value;
-        if verdict.kept == Kept::Violated || !verdict.bound.keeps(value) {
+        if verdict.compliance == Compliance::Violated || !verdict.bound.keeps(value) {
             return None;
         }
         let measured = shown(constraint.figure, value);

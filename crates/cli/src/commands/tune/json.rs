@@ -85,6 +85,7 @@ pub fn of(found: &Found) -> Value {
         "set_aside": aside.collect::<Vec<_>>(),
         "front": rows.iter().map(row).collect::<Vec<_>>(),
         "knee": knee.map(|row| setting(task, &row.at)),
+        "better_probe": found.better_in_probe(&rows).map(|rival| setting(task, &rival.at)),
         "why": found.reasons(),
         "model": advice.model,
         "probes": probes.collect::<Vec<_>>(),
@@ -140,7 +141,7 @@ fn choice(task: &Task, choice: &Choice) -> Value {
             "text": constraint.text,
             "figure": constraint.figure.to_string(),
             "found": verdict.found,
-            "verdict": verdict.kept,
+            "verdict": verdict.compliance,
         })
     });
     let mut value = setting(task, &choice.at);

@@ -19,7 +19,7 @@ pub fn words(found: &Found) -> Vec<String> {
     let figures = model.figures();
     if figures.worst > TRUSTED {
         return vec![format!(
-            "model: it does not fit this link; error of {} at one of {} settings",
+            "the link model does not fit (error of {} at one of {} settings), so it gives no reason",
             units::percent(figures.worst),
             figures.settings
         )];

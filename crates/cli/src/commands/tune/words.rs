@@ -12,14 +12,14 @@ use wiregauge_record::{Carried, Figure};
 use wiregauge_report::tables::{Table, command_line};
 use wiregauge_report::units::{self, RateUnit, TimeUnit};
 use wiregauge_stats::Estimate;
-use wiregauge_tune::{Choice, Kept, Sense};
+use wiregauge_tune::{Choice, Compliance, Sense};
 
 /// Rows of a front that are printed; the others are in the JSON.
 const ROWS: usize = 12;
 
 /// What a row of a probe is worth beside a confirmed one.
 const PROBES: &str = "A probe is a short measurement of the search: its figures scatter, and may exceed the limit of \
-                      the link. Only confirmed rows are claims.";
+                      the link. Only confirmed rows are reliable results.";
 const KNEE: &str = "knee: the highest ratio of throughput to latency";
 
 /// A sweep that would have cost less than this factor more is not worth a sentence.
@@ -66,7 +66,7 @@ fn headline(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()>
     let (figure, name) = (task.figure, task.name(&best.at));
     let value = with_bounds(figure, &best.objective);
     // What breaks a constraint is not the best, however large it is.
-    let is_violated = best.constraints.iter().any(|v| v.kept == Kept::Violated);
+    let is_violated = is_violated(best);
     let (what, open) = match found.unproven() {
         _ if best.keeps_all() => ("best".to_owned(), String::new()),
         Some(open) => (
@@ -104,6 +104,11 @@ fn headline(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()>
     }
 }
 
+fn is_violated(best: &Choice) -> bool {
+    let mut verdicts = best.constraints.iter();
+    verdicts.any(|verdict| verdict.compliance == Compliance::Violated)
+}
+
 fn effort(found: &Found, amount: u64) -> String {
     match found.task.kind {
         Kind::Exchanges(_) => format!("{} exchanges", units::grouped(amount)),
@@ -115,6 +120,7 @@ fn effort(found: &Found, amount: u64) -> String {
 fn proof(found: &Found, best: &Choice) -> Table {
     let amount = effort(found, found.task.counted(&best.at, best.exchanges));
     let title = match best.confirmed {
+        true if is_violated(best) => format!("Measured again by a new run of {amount}"),
         true => format!("Confirmed by a new run of {amount}"),
         false => format!(
             "Not confirmed: the value is from a search probe of {amount}, which is biased towards the best"
@@ -146,10 +152,10 @@ fn proof(found: &Found, best: &Choice) -> Table {
     for (constraint, verdict) in found.verdicts() {
         let asked = constraint.text.find(['<', '>', '=']);
         let asked = asked.map_or("", |at| &constraint.text[at..]);
-        let kept = match verdict.kept {
-            Kept::Kept => "met",
-            Kept::Violated => "not met",
-            Kept::NotShown => "not proven",
+        let kept = match verdict.compliance {
+            Compliance::Met => "met",
+            Compliance::Violated => "violated",
+            Compliance::NotProven => "not proven",
         };
         let mut cells = row(
             constraint.figure,
@@ -170,9 +176,9 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
     let time = TimeUnit::fitting(rows[rows.len() / 2].latency.value);
     let fastest = rows.iter().map(|row| row.carried).fold(0.0, f64::max);
     let speed = RateUnit::fitting(fastest);
-    let (what, second) = match found.task.kind {
-        Kind::Exchanges(_) => ("RTT", "exchanges/s"),
-        Kind::Stream(_) => ("transfer time", "transfers/s"),
+    let (what, mean, second) = match found.task.kind {
+        Kind::Exchanges(_) => ("RTT", "mean RTT", "exchanges/s"),
+        Kind::Stream(_) => ("transfer time", "mean time", "transfers/s"),
     };
     let title = format!(
         "Best measured trade-offs of latency and throughput, and the chosen setting; {what} in {}, throughput {}",
@@ -185,7 +191,7 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
     );
     let columns = [
         "setting",
-        what,
+        mean,
         "p99",
         speed.name(),
         second,
@@ -348,10 +354,10 @@ fn aside(out: &mut dyn Write, found: &Found) -> io::Result<()> {
     for aside in &found.advice.set_aside {
         let choice = &aside.choice;
         let verdicts = found.task.constraints.iter().zip(&choice.constraints);
-        let broken = verdicts.filter(|(_, verdict)| verdict.kept != Kept::Kept);
+        let broken = verdicts.filter(|(_, verdict)| verdict.compliance != Compliance::Met);
         let broken: Vec<String> = broken
-            .map(|(constraint, verdict)| match verdict.kept {
-                Kept::Violated => format!("{} violated", constraint.text),
+            .map(|(constraint, verdict)| match verdict.compliance {
+                Compliance::Violated => format!("{} violated", constraint.text),
                 _ => format!("{} not proven", constraint.text),
             })
             .collect();

@@ -181,20 +181,20 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
             }
         }
         ExchangeVerdict::Behind { .. } => "the link does not keep the schedule".into(),
-        ExchangeVerdict::TooFew { .. } => "too few exchanges to find what limits".into(),
+        ExchangeVerdict::TooFew { .. } => "too few exchanges to find the bottleneck".into(),
         ExchangeVerdict::Losses { waited } => format!(
-            "losses limit: {} of the time is spent waiting for them",
+            "losses limit the rate: {} of the time is spent waiting for them",
             part(*waited)
         ),
-        ExchangeVerdict::Bus { .. } => "the bus limits".into(),
+        ExchangeVerdict::Bus { .. } => "bottleneck: the bus".into(),
         ExchangeVerdict::Device { share } => {
             format!(
-                "the device limits: {} of the RTT is device time",
+                "bottleneck: the device ({} of the RTT is device time)",
                 part(*share)
             )
         }
         ExchangeVerdict::DeviceBusy { .. } => {
-            "the device limits: it needs nearly the whole TRT".into()
+            "bottleneck: the device (it needs nearly the whole TRT)".into()
         }
         ExchangeVerdict::Outlier { .. } => {
             "slower than smaller and larger depths: measure again".into()
@@ -208,7 +208,7 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
             None => format!("opening the link takes {} of each exchange", part(*share)),
         },
         ExchangeVerdict::HostBehind { achieved, depth } => {
-            format!("the host limits: depth {achieved:.1} of {depth} achieved")
+            format!("bottleneck: the host (depth {achieved:.1} of {depth} achieved)")
         }
         ExchangeVerdict::PerhapsMore { try_depth } => match try_depth {
             Some(_) => "a higher --depth may be faster".into(),

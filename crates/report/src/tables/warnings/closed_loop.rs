@@ -169,7 +169,7 @@ impl LoopWarning {
             LoopWarning::Stalled { points, most } => Warning::new(
                 Code::LoopStalled,
                 format!(
-                    "up to {most} blocks were lost or starved at {}",
+                    "up to {most} stalls (input lost, or output without data) at {}",
                     named(points)
                 ),
                 ", although the rings should exceed any delay; the lowest latency is longer than shown. Try a \
@@ -178,8 +178,8 @@ impl LoopWarning {
             LoopWarning::TooShort { points } => Warning::new(
                 Code::PreloadTooShort,
                 format!("the requested preload was too short at {}", named(points)),
-                ": the output starved, or input was lost. Try a longer --preload, or --find, which tests preloads \
-                 until one has no stall",
+                ": input was lost, or the output had no data. Try a longer --preload, or --find, which tests \
+                 preloads until one has no stall",
             ),
             LoopWarning::NotHeld { points } => Warning::new(
                 Code::PreloadNotHeld,
@@ -196,7 +196,7 @@ impl LoopWarning {
             LoopWarning::Wrong { points } => Warning::new(
                 Code::WrongOutput,
                 format!(
-                    "the output at {} is not the processed input one preload later",
+                    "the output at {} is not the processed input, delayed by the preload",
                     named(points)
                 ),
                 ": the latency in the table is wrong",
@@ -244,7 +244,7 @@ impl LoopWarning {
                 ),
                 format!(
                     " ({} of the blocks by over 100 us): the delays of the loop include this. Try `virtual`, \
-                     which needs no CPU and is never late, or --priority",
+                     which needs no CPU time of its own and is never late, or --priority",
                     worst.times
                 ),
             ),

@@ -67,8 +67,8 @@ codes! {
          few independent samples (autocorrelated samples are worth fewer independent ones), or the times \
          drift: parts of the point differ by more than chance explains. With fewer than 200 independent samples, the \
          other intervals may contain the true value less often than 95 times in 100.",
-        "Too few: use the --count or --duration that the warning names; required are 483 independent samples for \
-         p99, 4,837 for p99.9. Drift: more exchanges alone may give no bound; find what changes (RTT over \
+        "Too few: use the --count or --duration that the warning names; p99 requires 483 independent \
+         samples, p99.9 requires 4,837. Drift: more exchanges alone may give no bound; find what changes (RTT over \
          time in wiregauge report), and repeat the run.";
     Behind "W06": "The schedule was not kept.",
         "Exchanges waited for earlier ones. RTT figures leave out that wait (coordinated omission); \
@@ -88,7 +88,7 @@ codes! {
     ClockGap "W10": "The clock jumped for a spinning thread.",
         "An interrupt, the hypervisor or the firmware (SMI) stopped the CPU. Tails of that length \
          are caused by this host.",
-        "Use --pin with another CPU, a real machine, or disable power management and SMIs in the \
+        "Use --pin with another CPU or a real machine, or disable power management and SMIs in the \
          firmware; see wiregauge doctor.";
     Storage "W11": "Samples arrived faster than they could be stored.",
         "The measuring thread waited for the storage, so the rate is too low.",
@@ -96,9 +96,9 @@ codes! {
     EndpointStalled "W12": "The device stalled an endpoint.",
         "Each stall was cleared, and outstanding exchanges or transfers were lost.",
         "The device rejects the requests: check sizes, --protocol and its firmware.";
-    NearFloor "W13": "RTT is close to the floor of this host.",
-        "The figures show the host more than the device.",
-        "Use --wait spin, which lowers the floor, or a faster host.";
+    NearFloor "W13": "The median RTT is close to that of a local echo, without the device.",
+        "The times are mostly those of the host.",
+        "Use --wait spin, which makes them shorter, or a faster host.";
     Load "W14": "Measured under synthetic load (--host-load).",
         "The figures are those of a loaded host.",
         "Leave out --host-load to measure the unloaded host.";
@@ -128,7 +128,7 @@ codes! {
          received and nothing else (write instead of println).";
     BytesLost "W20": "Bytes of a stream were lost.",
         "The rate is that of what arrived.",
-        "IN: the buffer of the device overflows while this host does not read; try a longer --queue \
+        "IN: the buffer of the device overflows while this host does not read; try a larger --queue \
          or --priority, or compute the buffer with --rate. OUT: use flow control (NAK, RTS/CTS, \
          XOFF). UDP has none: compare with tcp://.";
     BytesDamaged "W21": "Bytes of a stream are corrupted, duplicated or were never sent.",
@@ -146,10 +146,10 @@ codes! {
          queue.",
         "Use larger --transfer sizes, --priority, or --no-check.";
     OverLimit "W25": "The host sent or received more than the wire carries.",
-        "OUT: buffers in between were still filling. IN: data had gathered in buffers before. The rate \
-         is not that of the wire. Or the limit is not that of what carried the data.",
+        "OUT: buffers in between were still filling. IN: data had accumulated in buffers before. The \
+         rate is not that of the wire. Or the limit is not that of what carried the data.",
         "Use the rate measured by the device (--full), or a longer --settle and --duration.";
-    NoRealBus "W26": "Both ends report more data than such a bus can carry.",
+    NoRealBus "W26": "Both ends report more data than the reported bus can carry.",
         "There is no real bus in between. An emulated bus has no limit; the figures are those of its \
          software.",
         "Nothing to do if the bus is emulated. Otherwise check the speed that the link reports.";
@@ -171,11 +171,11 @@ codes! {
         "Its clock or its count is wrong, or the limit is not that of its link: the rate by device is no \
          measurement of the wire.",
         "Use the rate of the host. Check tick_hz of the device and the speed that the link reports.";
-    LoopStalled "W40": "Blocks of a loop were lost or starved although its rings should exceed any delay.",
+    LoopStalled "W40": "A loop lost input, or its output had no data, although its rings should exceed any delay.",
         "The lowest latency without a stall is longer than shown.",
         "Use a larger --ring, --priority, or a lower --rate.";
     PreloadTooShort "W41": "The requested preload was too short.",
-        "The output starved, or input was lost.",
+        "Input was lost, or the output had no data.",
         "Use a longer --preload, or --find, which tests preloads until one has no stall.";
     PreloadNotHeld "W42": "A tested preload was too short, and a longer one had no stall.",
         "A longer delay occurred than in the run before.",
@@ -183,7 +183,7 @@ codes! {
     NoPreloadHeld "W43": "Every tested preload was too short.",
         "The delays of this host kept growing within --hold.",
         "Use --priority, --pin, or a less loaded machine.";
-    WrongOutput "W44": "The output is not the processed input one preload later.",
+    WrongOutput "W44": "The output is not the processed input, delayed by the preload.",
         "The latency in the table is wrong.",
         "Report this with the run: the device or the loop loses or repeats data.";
     MarkerLost "W45": "The marker that was sent did not return.",
@@ -202,12 +202,12 @@ codes! {
          kernel.sched_rt_runtime_us=-1.";
     DeviceLate "W49": "The virtual device, a program on this host, was late.",
         "The delays of the loop include this.",
-        "Use `virtual`, which needs no CPU and is never late, or --priority.";
+        "Use `virtual`, which needs no CPU time of its own and is never late, or --priority.";
     FewBlocks "W50": "Too few blocks for rare delays.",
         "The tail of the delays is not known.",
         "Use a longer --duration.";
     NoExtrapolation "W60": "A tail was not extrapolated.",
-        "Miss rates below one in the number of measured cycles are not estimated.",
+        "Miss rates below 1/N, with N measured cycles, are not estimated.",
         "The line of the warning names the reason and what helps (docs/deadline.md).";
     MissedUnanswered "W61": "Exchanges without a correct answer in time are missed cycles.",
         "They are in the miss rate. Where a tail was fitted, it is that of the correct answers only.",

@@ -16,7 +16,7 @@ pub(super) enum EchoFinding {
         points: Vec<u32>,
         bytes: Option<u64>,
     },
-    /// The same bytes followed each, and were told from it.
+    /// The same bytes followed each, and were recognised.
     Followed { points: Vec<u32>, by: Surplus },
 }
 

@@ -66,7 +66,7 @@ pub(in crate::tables) enum Found {
         /// How many; `None` where they displaced the later echoes, so that this is not known.
         bytes: Option<u64>,
     },
-    /// The same bytes followed each echo, and were told from it.
+    /// The same bytes followed each echo, and were recognised.
     Followed { points: Vec<u32>, by: Surplus },
     /// A load ran.
     Load { cpu: u32, memory: u32 },
@@ -266,7 +266,7 @@ impl Found {
                     },
                     at(points)
                 ),
-                ": the depth was never reached, and TRT, the time between starts, is that of the first requests. \
+                ": the depth was never reached, and TRT, the time from one start to the next, is that of the first requests. \
                  Use a --count of at least 10 times the depth, or a longer --duration.",
             ),
             Found::FewSamples(few) => few_samples(few, at),
@@ -326,15 +326,15 @@ impl Found {
             } => Warning::new(
                 Code::NearFloor,
                 format!(
-                    "RTT is close to the floor of this host, {} for this kind of link{}",
+                    "the median RTT is close to that of a local echo, {}{}",
                     time(*floor_ns),
                     at(points)
                 ),
                 match wait {
                     Wait::Block => {
-                        ": the figures show the host more than the device. --wait spin lowers the floor."
+                        ": the times are mostly those of the host. --wait spin makes them shorter."
                     }
-                    _ => ": the figures show the host more than the device.",
+                    _ => ": the times are mostly those of the host.",
                 },
             ),
             Found::Silence { points, silence_ns } => Warning::new(

@@ -247,7 +247,7 @@ impl StreamWarning {
                     }
                     (false, Way::In) => {
                         ". The buffer of the device overflows while this host does not read: check the gaps, \
-                         try a longer --queue or --priority, or compute the buffer with --rate."
+                         try a larger --queue or --priority, or compute the buffer with --rate."
                     }
                     (false, Way::Out) => {
                         ". Does the device use flow control (NAK, RTS/CTS, XOFF) when it is full? Also check \
@@ -313,7 +313,7 @@ impl StreamWarning {
             } => {
                 let (did, why) = match way {
                     Way::Out => ("sent", "buffers in between were still filling"),
-                    Way::In => ("received", "data had gathered in buffers before"),
+                    Way::In => ("received", "data had accumulated in buffers before"),
                 };
                 let (used, rows) = (percent(*used), named(rows));
                 Warning::new(
@@ -331,7 +331,7 @@ impl StreamWarning {
             StreamWarning::NoRealBus { rows, source } => Warning::new(
                 Code::NoRealBus,
                 format!(
-                    "both ends report more data than such a bus can carry ({})",
+                    "both ends report more data than the reported bus can carry ({})",
                     named(rows)
                 ),
                 format!(

@@ -208,8 +208,8 @@ impl<'s> World<'s> {
         self.now_ns = self.now_ns.max(to_ns);
     }
 
-    /// What is on its way to the device arrives. What it sends is read and left.
-    pub fn settle(&mut self) {
+    /// What is on its way to the device arrives. What the device sends is received and ignored.
+    pub fn deliver_rest(&mut self) {
         let mut rest = 0;
         for _ in 0..MOST_EVENTS {
             self.host.clear();

@@ -1,4 +1,4 @@
-//! From the device to the host: what the device sends, told apart into data and answers, and what the host receives.
+//! From the device to the host: what the device sends, separated into data and answers, and what the host receives.
 
 use super::{Event, World};
 use crate::stream::truth::{AnswerTruth, HEADER, Origin, StreamByte, pattern};
