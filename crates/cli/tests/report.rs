@@ -230,7 +230,7 @@ fn bad_input_is_answered_with_what_to_do() {
             3,
             &["no/such/page.html", "No such file"],
         ),
-        ("report ./run --figures file", 2, &["file"]),
+        ("report ./run --figures file", 3, &["file"]),
     ] {
         let done = desk.wiregauge(arguments).assert().code(code);
         let printed = String::from_utf8_lossy(&done.get_output().stderr).into_owned();

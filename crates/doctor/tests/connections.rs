@@ -63,7 +63,10 @@ fn a_network_device_has_its_interface_or_is_on_this_host() {
         peer: IpAddr::V4(Ipv4Addr::from(octets)),
         is_tcp: true,
     };
-    assert!(of(&host, peer([127, 0, 0, 1])).contains("on this host"));
+    assert_eq!(
+        of(&host, peer([127, 0, 0, 1])),
+        "127.0.0.1 is this host: no network interface to check"
+    );
     host.file(
         "/proc/net/route",
         "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT\n\

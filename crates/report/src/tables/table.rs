@@ -81,7 +81,7 @@ impl Table {
         let marks = [
             (
                 cells().any(|(head, cell)| is_percentile(head) && is_rough(cell)),
-                "(low .. high): 95 % confidence interval, printed if a bound is open or over 20 % away",
+                "(low .. high): 95 % confidence interval, printed if open or over 20 % away",
             ),
             (
                 cells().any(|(head, cell)| is_open(cell) || is_bound(head) && cell == "?"),

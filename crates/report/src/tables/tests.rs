@@ -149,7 +149,7 @@ fn text_is_aligned_to_the_right() {
     assert_eq!(
         table.text(),
         "  IN B         p50\n    48       12.34\n  8000  9 (? .. ?)\n  \
-         (low .. high): 95 % confidence interval, printed if a bound is open or over 20 % away\n  \
+         (low .. high): 95 % confidence interval, printed if open or over 20 % away\n  \
          ?: too few independent samples for this bound of the 95 % interval, or drift\n"
     );
 }
