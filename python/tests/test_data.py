@@ -201,7 +201,7 @@ def test_a_run_is_held_against_a_control_loop(stored, tmp_path):
 
 def test_runs_are_listed_found_and_opened(address):
     assert len(wg.runs()) == 0
-    with pytest.raises(wg.UsageError, match="last"):
+    with pytest.raises(wg.UsageError, match="no stored runs"):
         wg.last()
     first = wg.exchange(address, count=3)
     second = wg.exchange(address, count=4)
