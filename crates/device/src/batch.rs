@@ -149,7 +149,13 @@ impl Device {
                 driver.stage(requests.row(staged), awaited);
                 staged += 1;
             }
-            if let Err(error) = driver.turn(&mut rows, None) {
+            let turned = driver.turn(&mut rows, None);
+            let is_last = driver.engine.window().oldest() - base >= total as u64;
+            let turned = match is_last {
+                true => turned,
+                false => turned.and_then(|()| driver.check_interrupt_between()),
+            };
+            if let Err(error) = turned {
                 driver.abandon();
                 return Err((rows.answered(total), error));
             }

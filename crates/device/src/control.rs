@@ -344,6 +344,7 @@ impl Device {
         };
         let mut run = || {
             for cycle in 0..total {
+                driver.check_interrupt_between()?;
                 if !schedule.cycle(driver, &mut cycles, (cycle, &mut request), step)? {
                     break;
                 }

@@ -449,11 +449,18 @@ impl Driver {
         Ok(flow)
     }
 
+    /// Asks the interrupt callback between two exchanges of one call, if it is time to: a turn that ends all that
+    /// was outstanding does not, or a call of one exchange would lose its reply.
+    #[inline]
+    pub fn check_interrupt_between(&mut self) -> Result<(), LinkError> {
+        self.check_interrupt(self.now_ns, false)
+    }
+
     /// Asks the interrupt callback, if it is time to.
     #[inline]
     pub fn check_interrupt(&mut self, now: u64, at_once: bool) -> Result<(), LinkError> {
         let checked = *self.interrupt_checked_ns.get_or_insert(now);
-        if !at_once && now - checked < INTERRUPT_CHECK_NS {
+        if !at_once && now.saturating_sub(checked) < INTERRUPT_CHECK_NS {
             return Ok(());
         }
         self.interrupt_checked_ns = Some(now);

@@ -371,6 +371,28 @@ fn a_waiting_call_ends_when_it_is_interrupted_and_the_device_can_be_used_on() {
 }
 
 #[test]
+fn a_batch_whose_every_wait_is_short_can_be_interrupted() {
+    const COUNT: usize = 1_000_000;
+    let responder = Responder::plain("unix");
+    let mut device = responder.device();
+    device.set_interrupt(Some(Box::new(|| true)));
+    let ends: Vec<usize> = (1..=COUNT).map(|n| 4 * n).collect();
+    let requests = Requests {
+        bytes: &vec![0; 4 * COUNT],
+        ends: &ends,
+    };
+    let replies = Replies {
+        bytes: &mut vec![0; 4 * COUNT],
+        row_bytes: 4,
+        lengths: &mut vec![0; COUNT],
+        timings: &mut vec![Timing::default(); COUNT],
+    };
+    let (answered, error) = device.exchange_many(requests, replies, 1).unwrap_err();
+    assert_eq!(error.kind(), LinkErrorKind::Interrupted);
+    assert!(answered > 0 && answered < COUNT, "{answered}");
+}
+
+#[test]
 fn what_cannot_be_done_is_refused_before_anything_is_sent() {
     let responder = Responder::plain("tcp");
     let mut device = responder.device();

@@ -301,6 +301,19 @@ fn a_foreign_device_streams_without_orders() {
 }
 
 #[test]
+fn a_loop_whose_every_wait_is_short_can_be_interrupted() {
+    let responder = Responder::plain("unix");
+    let mut device = responder.device();
+    device.set_interrupt(Some(Box::new(|| true)));
+    let mut cycles = vec![Cycle::default(); 1_000_000];
+    let plan = ControlPlan::default();
+    let mut step = |_: u64, _: Option<&[u8]>, _: &mut [u8]| Some(8);
+    let (begun, error) = device.control(&plan, &mut step, &mut cycles).unwrap_err();
+    assert_eq!(error.kind(), LinkErrorKind::Interrupted);
+    assert!(begun > 0 && begun < cycles.len(), "{begun}");
+}
+
+#[test]
 fn an_interrupted_stream_leaves_the_link_usable() {
     let model = Model {
         service_ns: 100 * MS,
