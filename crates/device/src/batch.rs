@@ -141,25 +141,23 @@ impl Device {
         replies.lengths[..total].fill(MISSING);
         let mut rows = Rows { base, replies };
         let mut staged = 0;
-        while driver.engine.window().oldest() - base < total as u64 {
-            while staged < total
-                && driver.engine.window().under_way() < u64::from(depth)
-                && driver.engine.has_room()
-            {
-                driver.stage(requests.row(staged), awaited);
-                staged += 1;
+        let mut run = || {
+            while driver.engine.window().oldest() - base < total as u64 {
+                driver.check_interrupt_between()?;
+                while staged < total
+                    && driver.engine.window().under_way() < u64::from(depth)
+                    && driver.engine.has_room()
+                {
+                    driver.stage(requests.row(staged), awaited);
+                    staged += 1;
+                }
+                driver.turn(&mut rows, None)?;
             }
-            let turned = driver.turn(&mut rows, None);
-            let is_last = driver.engine.window().oldest() - base >= total as u64;
-            let turned = match is_last {
-                true => turned,
-                false => turned.and_then(|()| driver.check_interrupt_between()),
-            };
-            if let Err(error) = turned {
-                driver.abandon();
-                return Err((rows.answered(total), error));
-            }
-        }
-        Ok(())
+            Ok(())
+        };
+        run().map_err(|error| {
+            driver.abandon();
+            (rows.answered(total), error)
+        })
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{Random, exchange_run, plan};
+use common::{Random, exchange, exchange_run, plan};
 use tempfile::TempDir;
 use wiregauge_record::*;
 use wiregauge_report::figures;
@@ -35,18 +35,11 @@ fn one_by_one(outcomes: Vec<(u64, Status)>) -> Vec<Sample> {
     let first = [(MS, Status::Ok)].into_iter().chain(outcomes);
     for (sequence, (rtt_ns, status)) in first.enumerate() {
         samples.push(Sample {
-            sequence: sequence as u64,
             intended_ns: start_ns,
             start_ns,
             rtt_ns,
             status,
-            outstanding: 1,
-            phase: if sequence == 0 {
-                Phase::First
-            } else {
-                Phase::Measured
-            },
-            ..Sample::default()
+            ..exchange(sequence as u64)
         });
         start_ns += rtt_ns;
     }

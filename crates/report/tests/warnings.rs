@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Random, exchange_run, plan, stream_plan, stream_point, stream_run};
+use common::{Random, exchange, exchange_run, plan, stream_plan, stream_point, stream_run};
 use wiregauge_record::{
     BusLimit, Direction, Ending, Limit, Phase, Plan, Point, PointSummary, Protocol, ResourceUse,
     Sample, Schedule, Status, Summariser, Surplus, Transfer,
@@ -36,19 +36,12 @@ fn run(dir: &std::path::Path, plan: &Plan, n: u64, burst: u64, in_rtt: bool) -> 
             let intended_ns = sequence * 2_000_000;
             let (late, slow) = if in_rtt { (0, delay) } else { (delay, 0) };
             Sample {
-                sequence,
                 intended_ns,
                 start_ns: intended_ns + late,
                 rtt_ns: 20_000 + random.bits(12) + slow,
                 bytes_out: 16,
                 bytes_in: 48,
-                outstanding: 1,
-                phase: if sequence == 0 {
-                    Phase::First
-                } else {
-                    Phase::Measured
-                },
-                ..Sample::default()
+                ..exchange(sequence)
             }
         })
     })
@@ -156,19 +149,12 @@ fn echo(address: &str, points: &[&dyn Fn(u64) -> u64], stray: u64) -> RunFile {
     let run = exchange_run(&dir.path().join("run"), &plan, |point| {
         let rtt = points[point.index as usize];
         (0..=100).map(move |sequence| Sample {
-            sequence,
             start_ns: sequence * 1_000_000_000,
             intended_ns: sequence * 1_000_000_000,
             rtt_ns: rtt(sequence),
             bytes_out: 16,
             bytes_in: 16,
-            outstanding: 1,
-            phase: if sequence == 0 {
-                Phase::First
-            } else {
-                Phase::Measured
-            },
-            ..Sample::default()
+            ..exchange(sequence)
         })
     });
     let AnyRun::Exchange(run) = run else {
@@ -363,7 +349,6 @@ fn a_bound_that_is_missing_because_of_a_drift_says_so() {
     let drifting = exchange_run(&home.path().join("run"), &plan(1), |_| {
         let mut random = Random(11);
         (0..=5_000).map(move |sequence| Sample {
-            sequence,
             start_ns: sequence * 20_000_000,
             intended_ns: sequence * 20_000_000,
             rtt_ns: 20_000
@@ -376,13 +361,7 @@ fn a_bound_that_is_missing_because_of_a_drift_says_so() {
                 },
             bytes_out: 16,
             bytes_in: 48,
-            outstanding: 1,
-            phase: if sequence == 0 {
-                Phase::First
-            } else {
-                Phase::Measured
-            },
-            ..Sample::default()
+            ..exchange(sequence)
         })
     });
     let rtt = point(&drifting).rtt.expect("answers");
@@ -483,17 +462,10 @@ fn a_schedule_that_is_not_kept_says_how_late_exchanges_started() {
     // Each starts 1 us later than the one before.
     let run = exchange_run(&dir.path().join("run"), &plan, |_| {
         (0..=1000_u64).map(|sequence| Sample {
-            sequence,
             intended_ns: sequence * 100_000,
             start_ns: sequence * 101_000,
             rtt_ns: 50_000,
-            outstanding: 1,
-            phase: if sequence == 0 {
-                Phase::First
-            } else {
-                Phase::Measured
-            },
-            ..Sample::default()
+            ..exchange(sequence)
         })
     });
     let warnings = tables::of(&run, false).warnings;
@@ -521,17 +493,10 @@ fn a_share_that_no_sample_bounds_has_no_bounds_and_says_of_which_time_it_is() {
         // Each takes longer than the one before: they depend on each other as far as they can.
         let run = exchange_run(&dir.path().join("run"), &plan, |_| {
             (0..=300_u64).map(|sequence| Sample {
-                sequence,
                 intended_ns: sequence * 2_000_000,
                 start_ns: sequence * 2_000_000,
                 rtt_ns: 20_000 + sequence * 100,
-                outstanding: 1,
-                phase: if sequence == 0 {
-                    Phase::First
-                } else {
-                    Phase::Measured
-                },
-                ..Sample::default()
+                ..exchange(sequence)
             })
         });
         let share = &point(&run).below[0];

@@ -216,10 +216,7 @@ fn missed(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<Missed> {
                 Compliance::Violated => true,
                 Compliance::NotProven => false,
             };
-            let place = match places.name(&[point.point.index]) {
-                name if name.is_empty() => name,
-                name => format!(" at {name}"),
-            };
+            let place = places.at(point.point.index);
             let found = limit.found(point);
             let text = format!("{}: {found}{place}", limit.text);
             missed.push(Missed { text, is_proven });

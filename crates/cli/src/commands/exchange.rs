@@ -70,10 +70,7 @@ fn missed(args: &ExchangeArgs, file: &RunFile) -> Vec<String> {
         let worst = broken
             .iter()
             .max_by(|a, b| excess(a).total_cmp(&excess(b)))?;
-        let place = match places.name(&[worst.point.index]) {
-            name if name.is_empty() => name,
-            name => format!(" at {name}"),
-        };
+        let place = places.at(worst.point.index);
         let more = match broken.len() - 1 {
             0 => String::new(),
             1 => "; also missed at 1 other point".into(),
@@ -102,10 +99,7 @@ fn unproven(args: &ExchangeArgs, file: &RunFile) -> Vec<String> {
         };
         let open = file.points.iter().filter_map(|p| Some((p, beyond(p)?)));
         let (point, _) = open.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-        let place = match places.name(&[point.point.index]) {
-            name if name.is_empty() => name,
-            name => format!(" at {name}"),
-        };
+        let place = places.at(point.point.index);
         let exchanges = match point.counts.exchanges {
             1 => "1 exchange".into(),
             many => format!("{} exchanges", grouped(many)),

@@ -29,6 +29,7 @@ pub mod warning_help;
 use crate::Outcome;
 use crate::args::{Arguments, Command};
 use crate::caller::Session;
+use crate::output::files;
 use anyhow::Context;
 use clap::CommandFactory;
 use std::path::Path;
@@ -68,8 +69,8 @@ pub fn run(arguments: Arguments, session: &Session<'_>) -> anyhow::Result<Outcom
 }
 
 fn man(directory: &Path) -> anyhow::Result<Outcome> {
-    std::fs::create_dir_all(directory)
-        .and_then(|()| clap_mangen::generate_to(Arguments::command(), directory))
+    files::directory(directory)?;
+    clap_mangen::generate_to(Arguments::command(), directory)
         .with_context(|| format!("cannot write the man pages to {}", directory.display()))?;
     Ok(Outcome::Done)
 }

@@ -68,7 +68,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let stop = session.caller.stop()?;
     let quiet = args.quiet;
     let gadget = matches!(what.address, ServeAddress::UsbGadget(_));
-    let tell = move |on_event: ServeEvent<'_>| match on_event {
+    let on_event = move |event: ServeEvent<'_>| match event {
         ServeEvent::Ready { address, remote } => {
             // To standard output and at once, so that a script can wait for it and read it.
             session.caller.serving(address);
@@ -109,7 +109,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         ServeEvent::Came(_) | ServeEvent::Left(_) => {}
     };
     let load = args.device_load.map(Load::start);
-    let served = serve(&what, &stop, &tell);
+    let served = serve(&what, &stop, &on_event);
     drop(load);
     served?;
     Ok(Outcome::Done)

@@ -1,4 +1,4 @@
-//! Work that is handed to the thread which wakes a waker. While the owner sleeps, that thread does the
+//! Work that is handed to the thread which uses a waker. While the owner sleeps, that thread does the
 //! work itself instead of waking the owner for it: a switch of threads less each time.
 
 use rustix::event::Timespec;
@@ -18,12 +18,12 @@ const HOME: u32 = 0;
 const LENT: u32 = 1;
 /// A thread is working on it.
 const BUSY: u32 = 2;
-/// A thread is working on it, and the waker was woken meanwhile.
+/// A thread is working on it, and the waker was used meanwhile.
 const BUSY_WOKEN: u32 = 3;
 /// A thread is working on it, and the owner wants it back.
 const BUSY_RECALLED: u32 = 4;
 
-/// Returns true if it wants to be called again when the waker wakes.
+/// Returns true if it wants to be called again when the waker is used.
 type Work<'a> = dyn FnMut() -> bool + Send + 'a;
 
 /// A panic, which goes on in the owner's thread.
@@ -57,7 +57,7 @@ enum Left {
 }
 
 impl Handoff {
-    /// A handoff, and the waker whose ringer does the work.
+    /// A handoff, and the waker: the thread that uses it does the work.
     pub fn new() -> (Arc<Handoff>, Waker) {
         let handoff = Arc::new(Handoff {
             state: AtomicU32::new(HOME),
@@ -71,7 +71,7 @@ impl Handoff {
         (handoff, waker)
     }
 
-    /// Does the work here once, then sleeps while it is done by the thread that wakes the waker, until it
+    /// Does the work here once, then sleeps while it is done by the thread that uses the waker, until it
     /// returns false, a signal comes or the time is over. A wake-up is never lost: if one comes during
     /// the work, it is done once more. It must not wait for that thread.
     pub fn lend(&self, at_most: Duration, work: &mut Work<'_>) {
@@ -298,7 +298,7 @@ mod tests {
         let owner = thread::current().id();
         let lent = catch_unwind(AssertUnwindSafe(|| {
             handoff.lend(LONG, &mut || {
-                assert!(thread::current().id() == owner, "the ringer works");
+                assert!(thread::current().id() == owner, "another thread works");
                 true
             });
         }));

@@ -14,7 +14,7 @@ const ASLEEP: u32 = 2;
 /// Setting it wakes all who wait (futex(2), FUTEX_BITSET_MATCH_ANY).
 const ANY: NonZeroU32 = NonZeroU32::MAX;
 
-/// The event. All bytes zero is a quiet one. One thread waits for it at a time.
+/// The event. All bytes zero: not set. One thread waits for it at a time.
 #[derive(Default)]
 #[repr(transparent)]
 pub struct SharedEvent {

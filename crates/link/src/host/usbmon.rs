@@ -149,8 +149,8 @@ impl UsbMon {
     pub fn catch_up(&mut self, mut to: impl FnMut(UrbTimes)) {
         // The look that is under way may have passed the event already; the next one cannot.
         let enough = self.shared.looks.load(Ordering::Acquire) + 2;
-        let timeout = Instant::now() + Duration::from_millis(500);
-        while self.shared.looks.load(Ordering::Acquire) < enough && Instant::now() < timeout {
+        let deadline = Instant::now() + Duration::from_millis(500);
+        while self.shared.looks.load(Ordering::Acquire) < enough && Instant::now() < deadline {
             self.take(&mut to);
             std::thread::sleep(LOOK / 4);
         }

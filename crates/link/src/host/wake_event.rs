@@ -16,13 +16,13 @@ const ASLEEP: u32 = 2;
 /// What ended a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// The wake_event.
+    /// The event was set.
     Set,
     /// A signal, or the time was over.
     Otherwise,
 }
 
-/// The wake_event. One thread waits for it at a time.
+/// An event. One thread waits for it at a time.
 #[derive(Default)]
 pub struct WakeEvent {
     state: AtomicU32,

@@ -83,9 +83,18 @@ impl Places {
 
     /// The same in brackets, with a blank before them.
     pub fn bracketed(&self, indices: &[u32]) -> String {
+        self.within(indices, " (", ")")
+    }
+
+    /// ` at IN 48 B, depth 4`: one of them, after what is said of it.
+    pub fn at(&self, index: u32) -> String {
+        self.within(&[index], " at ", "")
+    }
+
+    fn within(&self, indices: &[u32], before: &str, after: &str) -> String {
         match self.name(indices) {
             name if name.is_empty() => name,
-            name => format!(" ({name})"),
+            name => format!("{before}{name}{after}"),
         }
     }
 

@@ -7,6 +7,19 @@ use std::path::Path;
 use wiregauge_record::*;
 use wiregauge_run::{AnyRun, Exchange, Loop, RunWriter, State, Stream};
 
+/// One exchange of a point at depth 1, the first of which is kept apart.
+pub fn exchange(sequence: u64) -> Sample {
+    Sample {
+        sequence,
+        outstanding: 1,
+        phase: match sequence {
+            0 => Phase::First,
+            _ => Phase::Measured,
+        },
+        ..Sample::default()
+    }
+}
+
 /// Numbers that look random and are the same every time.
 pub struct Random(pub u64);
 
@@ -94,20 +107,13 @@ pub fn exchanges(n: u64, seed: u64) -> impl Iterator<Item = Sample> {
             20_000 + random.bits(12) + random.bits(12) + tail
         };
         let sample = Sample {
-            sequence,
             intended_ns: start_ns,
             start_ns,
             rtt_ns,
             bytes_out: 16,
             bytes_in: 100,
-            outstanding: 1,
             status: if lost { Status::Lost } else { Status::Ok },
-            phase: if sequence == 0 {
-                Phase::First
-            } else {
-                Phase::Measured
-            },
-            ..Sample::default()
+            ..exchange(sequence)
         };
         start_ns += rtt_ns + 300 + random.bits(6);
         sample
