@@ -58,6 +58,8 @@ install-lib: ## Install the C library (header, shared, static, pkg-config) under
 setup: ## Install what the tests need.
 	@scripts/setup test
 
+# Most tests of the program wait for devices and timeouts, so more of them run at once than there are processors.
+test: export RUST_TEST_THREADS ?= $(shell echo $$((3 * $$(nproc))))
 test: ## Run the tests, after what set-up they need.
 	@scripts/setup test
 	@echo "building the tests"
