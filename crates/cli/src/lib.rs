@@ -14,6 +14,7 @@ mod fail_if;
 mod failure;
 mod hints;
 mod outcome;
+mod query_values;
 mod output;
 mod similar;
 #[cfg(feature = "loop")]

@@ -2,16 +2,19 @@
 //! exact, no exchange is missing from the rows, and nothing hangs.
 //!
 //! A responder counts the exchanges that it sees from 1, HELLO left out; a point numbers them from
-//! 0. So `every=50` strikes the sequence numbers 49, 99, 149 and 199 of a first point, of which the
-//! measured ones are 1 to COUNT.
+//! 0. So `every=50` strikes the sequence numbers 49 and 99 of a first point, of which the measured ones are 1 to
+//! COUNT. The timeout outlasts the seconds for which a busy machine may leave the kernel's worker of a
+//! pseudo-terminal waiting.
 
 use crate::common;
 
 use common::{Desk, Run};
 
-/// Measured exchanges; with the first one, 201 in all.
-const COUNT: u64 = 200;
-const STRUCK: [u64; 4] = [49, 99, 149, 199];
+/// Measured exchanges; with the first one, 101 in all.
+const COUNT: u64 = 100;
+const STRUCK: [u64; 2] = [49, 99];
+/// How many that are.
+const LOST: u64 = STRUCK.len() as u64;
 
 const EVERY_KIND: [&str; 4] = ["tcp", "udp", "unix", "pty"];
 const STREAMS: [&str; 3] = ["tcp", "unix", "pty"];
@@ -35,7 +38,7 @@ fn measure(kind: &str, faults: &str, flags: &str) -> Run {
     };
     let server = desk.serve(&format!("{address} {faults}"));
     let mut flags = format!("--count {COUNT} {flags}");
-    for (flag, value) in [("--in", "100"), ("--timeout", "2s")] {
+    for (flag, value) in [("--in", "100"), ("--timeout", "5s")] {
         if !flags.contains(flag) {
             flags.push_str(&format!(" {flag} {value}"));
         }
@@ -68,16 +71,16 @@ fn wrong(run: &Run) -> [u64; 5] {
 fn a_dropped_answer_is_lost_and_nothing_else() {
     on_each(&EVERY_KIND, |kind| {
         let run = measure(kind, "--drop every=50", "");
-        assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
+        assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
         assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
-        assert_eq!(run.counts().answered, COUNT - 4, "{kind}");
+        assert_eq!(run.counts().answered, COUNT - LOST, "{kind}");
         // A timeout never counts as a fast answer: the row says how long was waited.
         assert!(
             run.with_status("lost")
                 .iter()
                 .all(|row| row.rtt_us >= 500_000.0 && row.bytes_received == 0)
         );
-        assert_eq!(run.point().rtt.as_ref().map(|rtt| rtt.n), Some(COUNT - 4));
+        assert_eq!(run.point().rtt.as_ref().map(|rtt| rtt.n), Some(COUNT - LOST));
     });
 }
 
@@ -85,7 +88,7 @@ fn a_dropped_answer_is_lost_and_nothing_else() {
 fn a_dropped_answer_is_reported_from_its_neighbours_at_depth() {
     on_each(&EVERY_KIND, |kind| {
         let run = measure(kind, "--drop every=50", "--depth 8");
-        assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
+        assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
         assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
     });
 }
@@ -95,9 +98,9 @@ fn a_changed_bit_in_the_payload_is_a_corrupted_answer() {
     on_each(&EVERY_KIND, |kind| {
         for depth in ["--depth 1", "--depth 8"] {
             let run = measure(kind, "--corrupt every=50", depth);
-            assert_eq!(wrong(&run), [0, 0, 0, 0, 4], "{kind} {depth}");
+            assert_eq!(wrong(&run), [0, 0, 0, 0, LOST], "{kind} {depth}");
             assert_eq!(run.sequences_of("corrupted"), STRUCK, "{kind} {depth}");
-            assert_eq!(run.counts().answered, COUNT - 4);
+            assert_eq!(run.counts().answered, COUNT - LOST);
         }
     });
 }
@@ -107,9 +110,9 @@ fn a_changed_bit_in_the_header_costs_that_answer_alone() {
     on_each(&EVERY_KIND, |kind| {
         // Answers of 32 B are a header and nothing else.
         let run = measure(kind, "--corrupt every=50", "--in 32");
-        assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
+        assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
         assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
-        assert_eq!(run.counts().stray_bytes, 4 * 32, "{kind}");
+        assert_eq!(run.counts().stray_bytes, LOST * 32, "{kind}");
     });
 }
 
@@ -118,7 +121,7 @@ fn a_doubled_answer_is_counted_beside_its_exchange() {
     on_each(&EVERY_KIND, |kind| {
         for depth in ["--depth 1", "--depth 8"] {
             let run = measure(kind, "--duplicate every=50", depth);
-            assert_eq!(wrong(&run), [0, 0, 4, 0, 0], "{kind} {depth}");
+            assert_eq!(wrong(&run), [0, 0, LOST, 0, 0], "{kind} {depth}");
             assert_eq!(run.sequences_of("duplicated"), STRUCK, "{kind} {depth}");
             assert_eq!(run.counts().answered, COUNT, "{kind} {depth}");
         }
@@ -132,7 +135,7 @@ fn an_overtaken_answer_is_right_but_reordered() {
         let counts = run.counts();
         assert_eq!(counts.answered, COUNT, "{kind}: {counts:?}");
         // A host that is held up by 5 ms at the wrong moment sends nothing that could overtake.
-        assert!((1..=4).contains(&counts.reordered), "{kind}: {counts:?}");
+        assert!((1..=LOST).contains(&counts.reordered), "{kind}: {counts:?}");
         let reordered = run.sequences_of("reordered");
         assert!(
             reordered.iter().all(|sequence| STRUCK.contains(sequence)),
@@ -155,7 +158,7 @@ fn a_byte_lost_in_a_stream_costs_one_exchange() {
         for depth in ["--depth 1", "--depth 8"] {
             let run = measure(kind, "--lose-byte every=50", depth);
             let counts = run.counts();
-            assert_eq!(counts.answered, COUNT - 4, "{kind} {depth}: {counts:?}");
+            assert_eq!(counts.answered, COUNT - LOST, "{kind} {depth}: {counts:?}");
             let missing: Vec<u64> = (1..=COUNT)
                 .filter(|sequence| !run.sequences_of("ok").contains(sequence))
                 .collect();
@@ -178,10 +181,10 @@ fn a_byte_inserted_in_a_stream_costs_one_exchange() {
     on_each(&STREAMS, |kind| {
         for depth in ["--depth 1", "--depth 8"] {
             let run = measure(kind, "--insert-byte every=50", depth);
-            assert_eq!(wrong(&run), [0, 0, 0, 0, 4], "{kind} {depth}");
+            assert_eq!(wrong(&run), [0, 0, 0, 0, LOST], "{kind} {depth}");
             assert_eq!(run.sequences_of("corrupted"), STRUCK, "{kind} {depth}");
             // The byte pushed out at the end belongs to nothing.
-            assert_eq!(run.counts().stray_bytes, 4, "{kind} {depth}");
+            assert_eq!(run.counts().stray_bytes, LOST, "{kind} {depth}");
         }
     });
 }
@@ -190,17 +193,17 @@ fn a_byte_inserted_in_a_stream_costs_one_exchange() {
 #[test]
 fn a_byte_inserted_in_the_header_of_a_small_response_loses_it() {
     on_each(&EVERY_KIND, |kind| {
-        for (in_bytes, lost) in [(48, 4), (63, 4), (64, 0)] {
+        for (in_bytes, lost) in [(48, LOST), (63, LOST), (64, 0)] {
             let flags = format!("--in {in_bytes}");
             let run = measure(kind, "--insert-byte every=50", &flags);
             let counts = run.counts();
             let found = (counts.lost, counts.corrupted);
-            assert_eq!(found, (lost, 4 - lost), "{kind} {in_bytes} B");
+            assert_eq!(found, (lost, LOST - lost), "{kind} {in_bytes} B");
             if lost > 0 {
                 // All of them, and the byte more.
                 assert_eq!(
                     counts.stray_bytes,
-                    4 * (in_bytes + 1),
+                    LOST * (in_bytes + 1),
                     "{kind} {in_bytes} B"
                 );
             }
@@ -213,15 +216,15 @@ fn a_datagram_that_is_too_short_or_too_long_is_no_answer() {
     for faults in ["--lose-byte every=50", "--insert-byte every=50"] {
         let run = measure("udp", faults, "");
         let counts = run.counts();
-        assert_eq!(counts.answered, COUNT - 4, "{faults}: {counts:?}");
-        assert_eq!(counts.lost + counts.corrupted, 4, "{faults}: {counts:?}");
+        assert_eq!(counts.answered, COUNT - LOST, "{faults}: {counts:?}");
+        assert_eq!(counts.lost + counts.corrupted, LOST, "{faults}: {counts:?}");
     }
 }
 
 #[test]
 fn a_stall_is_slow_but_loses_nothing() {
     on_each(&EVERY_KIND, |kind| {
-        let run = measure(kind, "--stall every=50:40ms", "--timeout 5s");
+        let run = measure(kind, "--stall every=50:40ms", "--timeout 10s");
         assert_eq!(wrong(&run), [0; 5], "{kind}");
         let held_up: Vec<u64> = run
             .rows
@@ -239,19 +242,19 @@ fn a_stall_is_slow_but_loses_nothing() {
 #[test]
 fn a_stall_longer_than_the_timeout_makes_late_answers_not_lost_ones() {
     on_each(&EVERY_KIND, |kind| {
-        let run = measure(kind, "--stall every=150:2500ms", "--timeout 1s");
+        let run = measure(kind, "--stall every=75:12500ms", "--timeout 5s");
         let counts = run.counts();
         assert_eq!(counts.lost, 0, "{kind}: {counts:?}");
         // The one that stalled, and those that were sent into the stall and given up in it.
         assert!((1..=4).contains(&counts.late), "{kind}: {counts:?}");
         assert_eq!(counts.answered, COUNT - counts.late, "{kind}: {counts:?}");
         let late = run.sequences_of("late");
-        assert_eq!(late[0], 149, "{kind}: {late:?}");
+        assert_eq!(late[0], 74, "{kind}: {late:?}");
         // Each has two rows: given up, and then answered after all, with the time that it took.
         assert_eq!(run.sequences_of("lost"), late, "{kind}");
         let row = run.with_status("late")[0];
         assert!(
-            row.rtt_us >= 2_400_000.0 && row.bytes_received == 100,
+            row.rtt_us >= 12_000_000.0 && row.bytes_received == 100,
             "{row:?}"
         );
     });
@@ -260,7 +263,7 @@ fn a_stall_longer_than_the_timeout_makes_late_answers_not_lost_ones() {
 #[test]
 fn a_late_last_answer_is_waited_for() {
     on_each(&EVERY_KIND, |kind| {
-        let run = measure(kind, "--stall every=201:1500ms", "--timeout 1s");
+        let run = measure(kind, "--stall every=101:7500ms", "--timeout 5s");
         assert_eq!(wrong(&run), [0, 1, 0, 0, 0], "{kind}");
     });
 }
@@ -273,7 +276,7 @@ fn an_echo_that_is_dropped_is_lost_over_datagrams_and_over_a_stream() {
             "--protocol echo --drop every=50",
             "--protocol echo --out 100",
         );
-        assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
+        assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
         assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
     });
 }
@@ -286,7 +289,7 @@ fn an_echo_that_is_changed_is_corrupted() {
             "--protocol echo --corrupt every=50",
             "--protocol echo --out 100",
         );
-        assert_eq!(wrong(&run), [0, 0, 0, 0, 4], "{kind}");
+        assert_eq!(wrong(&run), [0, 0, 0, 0, LOST], "{kind}");
         assert_eq!(run.sequences_of("corrupted"), STRUCK, "{kind}");
     });
 }
@@ -300,7 +303,7 @@ fn an_echo_that_is_doubled_is_seen() {
             "--protocol echo --out 100",
         );
         assert_eq!(run.counts().answered, COUNT, "{kind}");
-        assert_eq!(wrong(&run), [0, 0, 4, 0, 0], "{kind}");
+        assert_eq!(wrong(&run), [0, 0, LOST, 0, 0], "{kind}");
     });
 }
 
@@ -312,8 +315,8 @@ fn an_echo_of_a_single_byte_is_reported_from_its_neighbours_after_a_loss() {
             "--protocol echo --drop every=50",
             "--protocol echo --out 1 --in 1",
         );
-        assert_eq!(wrong(&run), [4, 0, 0, 0, 0], "{kind}");
-        assert_eq!(run.counts().answered, COUNT - 4, "{kind}");
+        assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
+        assert_eq!(run.counts().answered, COUNT - LOST, "{kind}");
     });
 }
 
@@ -322,8 +325,8 @@ fn a_late_echo_does_not_pass_for_the_answer_to_the_next_request() {
     on_each(&EVERY_KIND, |kind| {
         let run = measure(
             kind,
-            "--protocol echo --stall every=150:1500ms",
-            "--protocol echo --out 100 --timeout 1s",
+            "--protocol echo --stall every=75:7500ms",
+            "--protocol echo --out 100 --timeout 5s",
         );
         let counts = run.counts();
         assert!(counts.late >= 1, "{kind}: {counts:?}");
@@ -337,11 +340,11 @@ fn an_echo_later_than_the_line_was_waited_for_is_never_taken_for_a_right_answer(
     on_each(&EVERY_KIND, |kind| {
         let run = measure(
             kind,
-            "--protocol echo --stall every=150:1750ms",
-            "--protocol echo --out 100 --timeout 1s",
+            "--protocol echo --stall every=75:8750ms",
+            "--protocol echo --out 100 --timeout 5s",
         );
         let counts = run.counts();
-        assert!(!run.sequences_of("ok").contains(&149), "{kind}: {counts:?}");
+        assert!(!run.sequences_of("ok").contains(&74), "{kind}: {counts:?}");
         assert!(counts.answered >= COUNT - 5, "{kind}: {counts:?}");
     });
 }

@@ -31,10 +31,14 @@ fn samples(desk: &Desk, file: &str) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-fn only_listing(desk: &Desk) -> Value {
+fn listings(desk: &Desk) -> Vec<Value> {
     let listed = desk.wiregauge("runs --json").assert().success();
-    let listed = serde_json::from_slice::<Value>(&listed.get_output().stdout).expect("JSON");
-    assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
+    serde_json::from_slice(&listed.get_output().stdout).expect("JSON")
+}
+
+fn only_listing(desk: &Desk) -> Value {
+    let listed = listings(desk);
+    assert_eq!(listed.len(), 1, "{listed:?}");
     listed[0].clone()
 }
 
@@ -50,14 +54,16 @@ fn ctrl_c_ends_the_demo_before_its_device() {
     demo.until_said("the measurement", |stdout, _| {
         stdout.contains("exchange serial:").then_some(())
     });
-    until("samples are stored", || {
+    until("a point has begun", || {
         samples(&desk, "point-0000.parquet.part").is_some()
     });
     demo.signal_group(Signal::INT);
     let ended = demo.ended();
     assert_eq!(ended.code, Some(130), "{ended}");
     assert!(!ended.stderr.contains("error:"), "{ended}");
-    assert_eq!(only_listing(&desk)["state"], "interrupted");
+    // Before the first exchange has ended there is nothing to keep.
+    let listed = listings(&desk);
+    assert!(listed.iter().all(|run| run["state"] == "interrupted"), "{listed:?}");
 }
 
 #[test]
@@ -305,7 +311,10 @@ fn ctrl_c_while_it_reconnects_keeps_what_was_measured() {
         assert_eq!(ended.code, Some(130), "{scheme}: {ended}");
         let rows = exported_rows(&desk);
         let answered = rows.iter().filter(|row| row.status == "ok").count();
-        assert_eq!((answered, rows.len()), (3, 4), "{scheme}: {rows:?}");
+        assert_eq!(answered, 3, "{scheme}: {rows:?}");
+        // The fourth is lost with its connection, unless Ctrl-C came before it was seen to be closed.
+        let lost = rows.iter().filter(|row| row.status == "lost").count();
+        assert!(lost <= 1 && rows.len() == 3 + lost, "{scheme}: {rows:?}");
     }
 }
 

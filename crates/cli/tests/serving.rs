@@ -5,8 +5,8 @@ use crate::common;
 
 use common::{Background, Desk, request, until};
 use rustix::process::Signal;
-use std::io::Write;
-use std::net::TcpStream;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
 use wiregauge_wire::Kind;
 
 #[test]
@@ -94,6 +94,10 @@ fn a_client_that_breaks_off_in_the_middle_of_a_frame_harms_nobody() {
         client
             .write_all(&request(Kind::Exchange, 1, 500, 48)[..250])
             .expect("sent");
+        client.shutdown(Shutdown::Write).expect("broken off");
+        // The responder has seen it leave.
+        let rest = client.read_to_end(&mut Vec::new()).expect("closed");
+        assert_eq!(rest, 0);
     }
     // More than --max-clients have come and gone.
     desk.measure(&server.address, "--count 10").is_clean();

@@ -60,6 +60,7 @@ impl Made<'_> {
             address: self.address.into(),
             more_links: Vec::new(),
             protocol: Protocol::Wiregauge,
+            queries: None,
             connect: Connect::Once,
             points: self.points.iter().enumerate().map(point).collect(),
             limit: Limit::Count(100),

@@ -1,6 +1,8 @@
 //! Depths: which the device allows, when a larger one gains nothing, and which points show it.
 
-use wiregauge_record::{Conditions, Counts, PointSummary};
+use wiregauge_record::{
+    Conditions, Counts, ModbusLine, Plan, PointSummary, Protocol, ReplyEnd,
+};
 
 /// Rates within this factor count as equal: the scatter of short runs.
 pub(crate) const EQUAL: f64 = 0.95;
@@ -25,7 +27,10 @@ pub(crate) fn is_telling(point: &PointSummary) -> bool {
 }
 
 /// The number of outstanding requests that the device allows.
-pub(crate) fn most_outstanding(conditions: &Conditions, link: u32) -> u32 {
+pub(crate) fn most_outstanding(plan: &Plan, conditions: &Conditions, link: u32) -> u32 {
+    if !may_overlap(plan) {
+        return 1;
+    }
     let responder = match link.checked_sub(1) {
         None => conditions.responder.as_ref(),
         Some(further) => (conditions.more_links.get(further as usize))
@@ -34,5 +39,18 @@ pub(crate) fn most_outstanding(conditions: &Conditions, link: u32) -> u32 {
     match responder.map_or(0, |responder| responder.max_outstanding) {
         0 => u32::MAX,
         most => most,
+    }
+}
+
+/// False if replies can only be told apart with one request outstanding.
+fn may_overlap(plan: &Plan) -> bool {
+    let Some(queries) = &plan.queries else {
+        return true;
+    };
+    let is_datagram = plan.address.starts_with("udp:");
+    match (plan.protocol, &queries.reply) {
+        (Protocol::Scpi, _) | (_, ReplyEnd::IdleNs(_)) => false,
+        (_, ReplyEnd::Modbus(line)) => *line == ModbusLine::Tcp,
+        _ => !is_datagram,
     }
 }

@@ -221,7 +221,7 @@ fn verdict(
         };
     }
     let allowed = |depth: u32| {
-        let depth = depth.min(most_outstanding(conditions, point.link));
+        let depth = depth.min(most_outstanding(plan, conditions, point.link));
         (depth > point.depth).then_some(depth)
     };
     match point.depth {

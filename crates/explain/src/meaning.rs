@@ -47,7 +47,7 @@ pub(crate) fn system_call() -> Noun {
 /// Of a plan's exchanges with a device, which tries nothing that either refuses.
 pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun {
     let most = match plan.connect {
-        Connect::Once => most_outstanding(conditions, link),
+        Connect::Once => most_outstanding(plan, conditions, link),
         Connect::Each => 1,
     };
     let depths = |wanted: &[u32]| {
@@ -56,8 +56,10 @@ pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun 
         (allowed.len() > 1).then(|| format!("--depth {}", allowed.join(",")))
     };
     let sizes = match plan.protocol {
-        Protocol::Lines => "--out 16,64,256",
-        Protocol::Echo | Protocol::Wiregauge => "--in 64,512,4k",
+        Protocol::Lines => Some("--out 16,64,256"),
+        Protocol::Echo | Protocol::Wiregauge => Some("--in 64,512,4k"),
+        // The queries decide the sizes.
+        Protocol::Text | Protocol::Scpi | Protocol::Modbus => None,
     };
     let more = depths(&[1, 4]).or_else(|| depths(&[1, 2]));
     Noun {
@@ -72,9 +74,11 @@ pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun 
                 unknown_stage("depth", "The device allows only one request at a time")
             }
         },
-        try_more: match more {
-            Some(depths) => format!("Try {sizes} {depths}"),
-            None => format!("Try {sizes}"),
+        try_more: match (sizes, more) {
+            (Some(sizes), Some(depths)) => format!("Try {sizes} {depths}"),
+            (Some(sizes), None) => format!("Try {sizes}"),
+            (None, Some(depths)) => format!("Try {depths}"),
+            (None, None) => "Try queries with shorter and longer replies".into(),
         },
     }
 }

@@ -90,6 +90,8 @@ pub enum Problem {
     Reordered,
     /// Answers with a wrong byte; bytes that came changed.
     Corrupted,
+    /// Of queries: whole replies that are not the expected ones.
+    Unexpected,
     /// Of a stream: bytes that belong nowhere.
     Stray,
     /// Of a stream: transfers that found the endpoint stalled.
@@ -151,12 +153,13 @@ const PARTS: [(&str, Part); 12] = [
     ("max", Part::Max),
 ];
 
-const PROBLEMS: [(&str, Problem); 7] = [
+const PROBLEMS: [(&str, Problem); 8] = [
     ("lost", Problem::Lost),
     ("late", Problem::Late),
     ("duplicated", Problem::Duplicated),
     ("reordered", Problem::Reordered),
     ("corrupted", Problem::Corrupted),
+    ("unexpected", Problem::Unexpected),
     ("stray", Problem::Stray),
     ("stalls", Problem::Stalls),
 ];

@@ -34,6 +34,7 @@ impl Figure {
                 Problem::Duplicated => counts.duplicated,
                 Problem::Reordered => counts.reordered,
                 Problem::Corrupted => counts.corrupted,
+                Problem::Unexpected => counts.unexpected,
                 Problem::Stray | Problem::Stalls => return None,
             })
         };
@@ -88,7 +89,7 @@ impl Figure {
                 Problem::Corrupted => counts.corrupted,
                 Problem::Stray => counts.stray,
                 Problem::Stalls => flow.stalls,
-                Problem::Late | Problem::Reordered => return None,
+                Problem::Late | Problem::Reordered | Problem::Unexpected => return None,
             })
         };
         match self {

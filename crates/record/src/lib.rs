@@ -3,6 +3,7 @@
 //! (`conditions`). Nothing here opens, measures, draws or stores.
 
 mod block;
+mod by_query;
 mod conditions;
 mod figure;
 mod figure_value;
@@ -12,6 +13,7 @@ mod loop_summary;
 mod names;
 mod plan;
 mod point_summary;
+mod query;
 mod sample;
 mod stream_plan;
 mod stream_summary;
@@ -33,8 +35,9 @@ pub use plan::{
 };
 pub use point_summary::{
     BatchRate, BatchTrial, BusLimit, Counts, DeviceLate, Disturbance, Ending, PointSummary,
-    ResourceUse, Responder, Surplus, Throughput,
+    QuerySummary, ResourceUse, Responder, Surplus, Throughput, UnexpectedReply,
 };
+pub use query::{ModbusLine, Queries, Query, ReplyEnd, ReplyLength, escape, unescape};
 pub use sample::{Phase, Sample, Status};
 pub use stream_plan::{Direction, StreamPlan, StreamPoint, Way};
 pub use stream_summary::{BufferNeed, ByteCounts, DeviceCount, FlowSummary, StreamSummary};

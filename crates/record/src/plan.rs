@@ -1,6 +1,8 @@
 //! What is to be measured, resolved to the last default, so that a stored plan can be run again.
 
 use crate::names::names;
+use crate::query::Queries;
+use crate::sample::Status;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -14,9 +16,16 @@ pub enum Protocol {
     Wiregauge,
     /// A line of text is answered by a line of text; each ends with a newline.
     Lines,
+    /// The queries of the plan, and replies that end where it says.
+    Text,
+    /// The queries of the plan, and replies of IEEE 488.2: lines and block data.
+    Scpi,
+    /// Modbus: registers and coils.
+    Modbus,
 }
 
-names!(Protocol: Echo "echo", Wiregauge "wiregauge", Lines "lines");
+names!(Protocol: Echo "echo", Wiregauge "wiregauge", Lines "lines", Text "text", Scpi "scpi",
+    Modbus "modbus");
 
 /// How often the link is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,6 +144,9 @@ pub struct Plan {
     pub more_links: Vec<String>,
     /// What the ends say.
     pub protocol: Protocol,
+    /// What is sent, where the protocol does not make it up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries: Option<Queries>,
     /// How often the link is opened.
     pub connect: Connect,
     /// The sweep, in the order in which it runs.
@@ -172,6 +184,16 @@ impl Plan {
         std::iter::once(&self.address)
             .chain(&self.more_links)
             .map(String::as_str)
+    }
+
+    /// True if the bytes of some answers are kept.
+    pub fn keeps_data(&self) -> bool {
+        self.keep_data || self.queries.is_some()
+    }
+
+    /// True if the bytes of an answer with this status are kept: those of unexpected replies always are.
+    pub fn keeps_data_of(&self, status: Status) -> bool {
+        self.keep_data || (self.queries.is_some() && status == Status::Unexpected)
     }
 
     /// Exchanges that one point runs: the first (kept apart), the warm-up and the measured ones;

@@ -21,6 +21,9 @@ pub struct Counts {
     pub reordered: u64,
     /// Answers with a wrong byte.
     pub corrupted: u64,
+    /// Whole replies in time that are not the expected ones.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unexpected: u64,
     /// Bytes received that belong to no answer.
     pub stray_bytes: u64,
     /// Right answers whose time in the device cannot be true: it is longer than the RTT. It is in
@@ -226,6 +229,30 @@ pub struct Surplus {
     pub missing: u64,
 }
 
+/// The exchanges of one of several queries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QuerySummary {
+    /// The query as it is shown.
+    pub name: String,
+    /// Exchanges started in the measured phase.
+    pub exchanges: u64,
+    /// Right answers in time.
+    pub answered: u64,
+    /// Replies that are not the expected ones.
+    pub unexpected: u64,
+    /// RTT in nanoseconds.
+    pub rtt: Option<Distribution>,
+}
+
+/// A kind of reply that was not the expected one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnexpectedReply {
+    /// What it was: the reply itself, shortened, or what Modbus says.
+    pub what: String,
+    /// How often it came, the first exchange and the warm-up excluded.
+    pub times: u64,
+}
+
 /// One point of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointSummary {
@@ -277,6 +304,15 @@ pub struct PointSummary {
     /// What the device sent behind each echo, if that was always the same. It is in no RTT and is not stray.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surplus: Option<Surplus>,
+    /// Each query by itself, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queries: Vec<QuerySummary>,
+    /// The replies that were not the expected ones, the most frequent first; a few kinds at most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unexpected: Vec<UnexpectedReply>,
+    /// What the instrument's error queue held after the point (`SYST:ERR?`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instrument_errors: Vec<String>,
     /// What the measuring thread used.
     pub resources: ResourceUse,
     /// Why the figures deserve a second look.

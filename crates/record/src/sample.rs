@@ -24,10 +24,12 @@ pub enum Status {
     Reordered = 4,
     /// A whole answer came, but a byte of it (or of the request, says the device) was wrong.
     Corrupted = 5,
+    /// A whole reply came in time, but not the expected one: `--expect` does not match, a Modbus exception.
+    Unexpected = 6,
 }
 
 names!(Status: Ok "ok", Lost "lost", Late "late", Duplicated "duplicated", Reordered "reordered",
-    Corrupted "corrupted");
+    Corrupted "corrupted", Unexpected "unexpected");
 
 impl Status {
     /// True where `rtt_ns` is the time of a right answer that came in time.

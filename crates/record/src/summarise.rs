@@ -4,6 +4,7 @@
 use crate::plan::{Plan, Point, Schedule};
 use crate::point_summary::{Counts, Ending, PointSummary, ResourceUse, Throughput};
 use crate::sample::{Phase, Sample, Status};
+use crate::by_query::{ByQuery, UnexpectedReplies};
 use crate::{Connect, Responder};
 use std::collections::BTreeMap;
 use wiregauge_stats::{Series, Share};
@@ -35,6 +36,8 @@ pub struct Summariser {
     under_way_ns: u128,
     bytes_out: u64,
     bytes_in: u64,
+    queries: ByQuery,
+    unexpected: UnexpectedReplies,
     begin_ns: u64,
     end_ns: u64,
 }
@@ -70,6 +73,8 @@ impl Summariser {
             under_way_ns: 0,
             bytes_out: 0,
             bytes_in: 0,
+            queries: ByQuery::new(plan.queries.as_ref()),
+            unexpected: UnexpectedReplies::default(),
             begin_ns: u64::MAX,
             end_ns: 0,
         }
@@ -95,9 +100,11 @@ impl Summariser {
             Status::Lost => self.counts.lost += 1,
             Status::Reordered => self.counts.reordered += 1,
             Status::Corrupted => self.counts.corrupted += 1,
+            Status::Unexpected => self.counts.unexpected += 1,
             Status::Ok => {}
         }
         self.counts.exchanges += 1;
+        self.queries.push(sample);
         self.under_way_ns += u128::from(sample.rtt_ns);
         self.begin_ns = self
             .begin_ns
@@ -137,6 +144,13 @@ impl Summariser {
             } else {
                 self.counts.impossible_device_times += 1;
             }
+        }
+    }
+
+    /// Takes what an unexpected reply said.
+    pub fn unexpected(&mut self, sample: &Sample, what: String) {
+        if sample.phase == Phase::Measured {
+            self.unexpected.push(what);
         }
     }
 
@@ -200,6 +214,9 @@ impl Summariser {
             transfer: self.transfer.distribution(),
             batch: None,
             surplus: None,
+            queries: self.queries.finish(),
+            unexpected: self.unexpected.finish(),
+            instrument_errors: Vec::new(),
             resources,
             disturbances: Vec::new(),
         }

@@ -53,7 +53,7 @@ impl RunKind for Exchange {
     }
 
     fn keeps_data(plan: &Plan) -> bool {
-        plan.keep_data
+        plan.keeps_data()
     }
 
     fn point(summary: &PointSummary) -> Point {

@@ -8,7 +8,7 @@ use crate::run_file::RunFile;
 use wiregauge_record::{PointSummary, Responder, Sample, Summariser};
 
 /// `run.json` with the figures of each finished point computed from its samples, with the statistics of this
-/// version. What the samples do not contain is kept as stored: how a point ended, stray and surplus bytes, the time to open
+/// version. What the samples do not contain is kept as stored: how a point ended, stray and surplus bytes, what unexpected replies said, the time to open
 /// the link, the use of the host, disturbances, the limit of the link.
 pub fn recompute(run: &Run<Exchange>) -> Result<RunFile<Exchange>, RunError> {
     let mut file = run.file.clone();
@@ -29,6 +29,8 @@ pub fn recompute(run: &Run<Exchange>) -> Result<RunFile<Exchange>, RunError> {
             limit: limit.map(|limit| limit.used_by(&again.throughput)),
             batch: summary.batch.take(),
             surplus: summary.surplus.take(),
+            unexpected: std::mem::take(&mut summary.unexpected),
+            instrument_errors: std::mem::take(&mut summary.instrument_errors),
             disturbances: std::mem::take(&mut summary.disturbances),
             ..again
         };

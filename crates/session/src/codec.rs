@@ -79,6 +79,8 @@ pub enum Verdict {
     Intact,
     /// Bytes of the answer are wrong.
     Damaged,
+    /// A whole answer, but not the expected one.
+    Unexpected,
     /// Bytes of the request were wrong when it arrived; the device says so.
     RequestDamaged,
     /// The device refuses the request.
@@ -121,19 +123,46 @@ pub trait Codec {
         0
     }
 
+    /// How long the line must be silent for an answer to have ended, in nanoseconds; `None` where its bytes say
+    /// where it ends.
+    fn idle_ns(&self) -> Option<u64> {
+        None
+    }
+
+    /// The line was silent for that long behind these bytes, which are never empty.
+    fn parse_idle(&mut self, bytes: &[u8], _window: &Window) -> Parsed {
+        Parsed::Stray(bytes.len())
+    }
+
+    /// How long the line must be silent before a request begins, in nanoseconds.
+    fn gap_ns(&self) -> u64 {
+        0
+    }
+
     /// What the device sends behind each answer.
     fn surplus(&self) -> Option<Surplus> {
         None
     }
 }
 
-/// A protocol whose requests are made for measuring, all of one size.
+/// A protocol whose requests are made for measuring.
 pub trait Generator: Codec {
-    /// Bytes of a request.
+    /// Bytes of a request, of the longest one if they differ.
     fn request_bytes(&self) -> usize;
+
+    /// Bytes of the request `sequence`.
+    #[inline]
+    fn bytes_of(&self, _sequence: u64) -> usize {
+        self.request_bytes()
+    }
 
     /// Bytes of an answer, as far as that is known beforehand.
     fn answer_bytes(&self) -> usize;
+
+    /// Bytes that an answer may have before it counts as unsolicited data.
+    fn longest_answer(&self) -> usize {
+        self.answer_bytes()
+    }
 
     /// Writes the request `sequence`; `to` is exactly its size.
     fn request(&mut self, sequence: u64, to: &mut [u8]);

@@ -323,6 +323,12 @@ impl<C: Codec> Engine<C> {
                 return Some(event);
             }
         }
+        if self.idle_since(now_ns) {
+            let parsed = self.codec.parse_idle(self.input.bytes(), &self.window);
+            if let Some(event) = self.take(parsed) {
+                return Some(event);
+            }
+        }
         if self.unanswered_bytes > self.flood_bytes {
             self.unanswered_bytes = 0;
             return Some(Event::NeverQuiet);
@@ -348,7 +354,37 @@ impl<C: Codec> Engine<C> {
     #[inline]
     fn is_over(&self, now_ns: u64, start_ns: u64) -> bool {
         let waited_ns = now_ns.saturating_sub(start_ns);
-        waited_ns >= self.config.timeout_ns && (self.drained || !self.reads_late)
+        waited_ns >= self.config.timeout_ns
+            && (self.drained || !self.reads_late)
+            && self.idle_ends_ns().is_none()
+    }
+
+    /// When the silence has lasted long enough that what was received is an answer.
+    #[inline]
+    fn idle_ends_ns(&self) -> Option<u64> {
+        let idle_ns = self.codec.idle_ns()?;
+        let is_begun = !self.input.bytes().is_empty();
+        is_begun.then(|| self.heard_ns.saturating_add(idle_ns))
+    }
+
+    #[inline]
+    fn idle_since(&self, now_ns: u64) -> bool {
+        self.idle_ends_ns().is_some_and(|ends| now_ns >= ends)
+    }
+
+    /// True while only silence tells whether an answer has ended.
+    #[inline]
+    pub fn awaits_silence(&self) -> bool {
+        self.idle_ends_ns().is_some()
+    }
+
+    /// Before this the line must be silent, and no request may begin.
+    #[inline]
+    pub fn gap_ends_ns(&self) -> Option<u64> {
+        match self.codec.gap_ns() {
+            0 => None,
+            gap => Some(self.heard_ns.saturating_add(gap)),
+        }
     }
 
     /// When [`Engine::poll`] must be asked again at the latest.
@@ -358,15 +394,17 @@ impl<C: Codec> Engine<C> {
             .window
             .oldest_waiting()
             .map(|slot| slot.start_ns.saturating_add(self.config.timeout_ns));
+        let idle = self.idle_ends_ns();
         match self.resync {
-            None => expiry,
+            None => idle.or(expiry),
             Some(resync) => {
                 let ends = match self.window.waiting() {
                     0 if !self.wants_to_send() => resync.until_ns,
                     _ => u64::MAX,
                 };
                 let never_quiet = resync.began_ns.saturating_add(self.never_quiet_ns);
-                Some(expiry.unwrap_or(u64::MAX).min(ends).min(never_quiet))
+                let next = idle.or(expiry).unwrap_or(u64::MAX);
+                Some(next.min(ends).min(never_quiet))
             }
         }
     }
@@ -379,32 +417,12 @@ impl<C: Codec> Engine<C> {
 
     fn parse(&mut self) -> Option<Event> {
         while !self.input.bytes().is_empty() {
-            match self.codec.parse(self.input.bytes(), &self.window) {
-                Parsed::Incomplete => break,
-                Parsed::Stray(count) => {
-                    self.stray_bytes += count as u64;
-                    if let Some(resync) = &mut self.resync
-                        && self.codec.matching() == Matching::Order
-                    {
-                        // More came than was missing, so the order of answers proves nothing.
-                        resync.by_loss = false;
-                    }
-                    self.input.drop_front(count.max(1));
-                }
-                Parsed::Rest(count) | Parsed::Surplus(count) => {
-                    self.input.drop_front(count.max(1));
-                }
-                Parsed::Answer(answer) => {
-                    let event = self.finish(&answer);
-                    self.input.drop_front(answer.consumed.max(1));
-                    if event.is_some() {
-                        return event.map(Event::Ended);
-                    }
-                }
-                Parsed::Malformed(malformed) => {
-                    self.unparsed = false;
-                    return Some(self.malformed(malformed));
-                }
+            let parsed = self.codec.parse(self.input.bytes(), &self.window);
+            if matches!(parsed, Parsed::Incomplete) {
+                break;
+            }
+            if let Some(event) = self.take(parsed) {
+                return Some(event);
             }
         }
         self.unparsed = false;
@@ -417,11 +435,47 @@ impl<C: Codec> Engine<C> {
     }
 
     #[inline]
+    fn take(&mut self, parsed: Parsed) -> Option<Event> {
+        match parsed {
+            Parsed::Incomplete => None,
+            Parsed::Stray(count) => {
+                self.stray_bytes += count as u64;
+                if let Some(resync) = &mut self.resync
+                    && self.codec.matching() == Matching::Order
+                {
+                    // More came than was missing, so the order of answers proves nothing.
+                    resync.by_loss = false;
+                }
+                self.input.drop_front(count.max(1));
+                None
+            }
+            Parsed::Rest(count) | Parsed::Surplus(count) => {
+                self.input.drop_front(count.max(1));
+                None
+            }
+            Parsed::Answer(answer) => {
+                let event = self.finish(&answer);
+                self.input.drop_front(answer.consumed.max(1));
+                event.map(Event::Ended)
+            }
+            Parsed::Malformed(malformed) => {
+                self.unparsed = false;
+                Some(self.malformed(malformed))
+            }
+        }
+    }
+
+    #[inline]
     fn finish(&mut self, answer: &Answer) -> Option<Ended> {
         self.stray_bytes += answer.skip as u64;
         let now = self.received_ns;
         let ended = answer.sequence.and_then(|sequence| match answer.verdict {
-            Verdict::Intact => match self.window.finish(sequence) {
+            Verdict::Intact | Verdict::Unexpected => match self.window.finish(sequence) {
+                Finished::Answered(slot) | Finished::Reordered(slot)
+                    if answer.verdict == Verdict::Unexpected =>
+                {
+                    Some((slot, Outcome::Unexpected))
+                }
                 Finished::Answered(slot) => Some((slot, Outcome::Answered)),
                 Finished::Reordered(slot) => Some((slot, Outcome::Reordered)),
                 Finished::Late(slot) => Some((slot, Outcome::Late)),
@@ -444,7 +498,7 @@ impl<C: Codec> Engine<C> {
                 Some((slot, outcome))
             }
         });
-        if answer.verdict == Verdict::Intact
+        if matches!(answer.verdict, Verdict::Intact | Verdict::Unexpected)
             && ended.is_some_and(|(_, outcome)| outcome != Outcome::Duplicated)
         {
             self.unanswered_bytes = 0;

@@ -13,6 +13,8 @@ pub enum Outcome {
     Answered,
     /// The same, but after the answer to a later request.
     Reordered,
+    /// A whole answer came in time, but not the expected one.
+    Unexpected,
     /// A damaged answer came.
     Damaged,
     /// The request arrived damaged, and the device did not act on it.
@@ -33,6 +35,7 @@ impl Outcome {
         match self {
             Outcome::Answered => Status::Ok,
             Outcome::Reordered => Status::Reordered,
+            Outcome::Unexpected => Status::Unexpected,
             Outcome::Damaged | Outcome::RequestDamaged => Status::Corrupted,
             Outcome::Refused(_) | Outcome::Lost => Status::Lost,
             Outcome::Late => Status::Late,

@@ -70,6 +70,7 @@ impl<C: Generator> Measurement<C> {
         let renews_proof = codec.needs_proof() && point.in_bytes > point.out_bytes && !connect_each;
         let mut engine = Engine::new(config, codec);
         engine.set_never_quiet(u64::from(plan.give_up));
+        engine.set_largest_answer(depth * engine.codec().longest_answer());
         Measurement {
             engine,
             schedule: Schedule::new(plan),
@@ -153,7 +154,7 @@ impl<C: Generator> Measurement<C> {
     /// True if [`Measurement::next`] must be given the time of now; else that of the last event will do.
     #[inline]
     pub fn needs_time(&self) -> bool {
-        self.schedule.needs_time()
+        self.schedule.needs_time() || self.engine.gap_ends_ns().is_some()
     }
 
     /// What to do next.
@@ -229,6 +230,9 @@ impl<C: Generator> Measurement<C> {
     #[inline]
     fn stage(&mut self, now_ns: u64) -> Option<Next> {
         while self.has_place() {
+            if self.engine.gap_ends_ns().is_some_and(|ends| now_ns < ends) {
+                break;
+            }
             let sequence = self.sequence(self.engine.window().next());
             if !self.schedule.may_stage(sequence, now_ns) {
                 break;
@@ -238,7 +242,7 @@ impl<C: Generator> Measurement<C> {
             }
             self.engine.stage(0, |codec, sequence, to| {
                 let begin = to.len();
-                to.resize(begin + codec.request_bytes(), 0);
+                to.resize(begin + codec.bytes_of(sequence), 0);
                 codec.request(sequence, &mut to[begin..]);
             });
             if self.connect_each {
@@ -248,11 +252,17 @@ impl<C: Generator> Measurement<C> {
         None
     }
 
+    /// When the next exchange may start: by its schedule, and after the silence before it.
+    #[inline]
+    fn due_ns(&self, now_ns: u64) -> Option<u64> {
+        let sequence = self.sequence(self.engine.window().next());
+        let gap_ns = self.engine.gap_ends_ns().filter(|ends| now_ns < *ends);
+        self.schedule.due_ns(sequence).max(gap_ns)
+    }
+
     fn wait(&mut self, now_ns: u64) -> Next {
         let due_ns = match self.has_place() {
-            true => self
-                .schedule
-                .due_ns(self.sequence(self.engine.window().next())),
+            true => self.due_ns(now_ns),
             false => None,
         };
         let at_rest = self.engine.window().under_way() == 0
@@ -277,7 +287,9 @@ impl<C: Generator> Measurement<C> {
         let wake = self.engine.wake_ns().unwrap_or(u64::MAX);
         Next::Receive {
             until_ns: wake.min(gives_up).min(due_ns.unwrap_or(u64::MAX)),
-            exact: due_ns.is_some() || self.engine.is_resyncing(),
+            exact: due_ns.is_some()
+                || self.engine.is_resyncing()
+                || self.engine.awaits_silence(),
             or_writable: blocked,
         }
     }
@@ -458,7 +470,7 @@ impl<C: Generator> Measurement<C> {
             access_ns,
             device_rx_ticks: ended.rx_ticks,
             device_tx_ticks: ended.tx_ticks,
-            bytes_out: self.point.out_bytes,
+            bytes_out: self.engine.codec().bytes_of(ended.sequence) as u32,
             bytes_in: ended.answer.len() as u32,
             outstanding: ended.outstanding,
             status: ended.outcome.status(),
@@ -488,6 +500,7 @@ impl<C: Generator> Measurement<C> {
             Outcome::Refused(status) => self.fail(Failure::Refused(status)),
             Outcome::Answered
             | Outcome::Reordered
+            | Outcome::Unexpected
             | Outcome::Late
             | Outcome::Damaged
             | Outcome::RequestDamaged => {

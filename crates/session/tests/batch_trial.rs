@@ -26,6 +26,7 @@ fn plan(limit: Limit) -> Plan {
         address: "tcp://device:7".into(),
         more_links: Vec::new(),
         protocol: Protocol::Echo,
+        queries: None,
         connect: Connect::Once,
         points: Vec::new(),
         limit,

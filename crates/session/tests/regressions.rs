@@ -19,6 +19,7 @@ fn plan(connect: Connect, schedule: Schedule, count: u64, timeout_ns: u64) -> Pl
         address: "tcp://device:7".into(),
         more_links: Vec::new(),
         protocol: Protocol::Echo,
+        queries: None,
         connect,
         points: Vec::new(),
         limit: Limit::Count(count),

@@ -369,6 +369,7 @@ impl Scenario {
                 Protocols::Exchange => Protocol::Wiregauge,
                 Protocols::Echo | Protocols::Lines => Protocol::Echo,
             },
+            queries: None,
             connect: match self.connect_each {
                 true => Connect::Each,
                 false => Connect::Once,

@@ -1,7 +1,7 @@
 //! The flags of `wiregauge exchange`.
 
 use super::shared::same_as;
-use super::{HostArgs, KeepArgs, Look, ProtocolArg};
+use super::{ExchangeProtocolArg, HostArgs, KeepArgs, Look, QueryArgs};
 use crate::constraint::{self, Constraint};
 use crate::values::{self, Count, Every, Sizes};
 use clap::{Args, ValueEnum};
@@ -25,6 +25,17 @@ Examples:
 
   # a board on USB-CDC: how many exchanges finish within 6 ms and 10 ms?
   wiregauge exchange serial:///dev/ttyACM0 --in 100,2000 --depth 1,2,4 --below 6ms,10ms
+
+  # an instrument: identification and a reading in turn; its error queue is read afterwards
+  wiregauge exchange tcp://10.0.0.7:5025 --protocol scpi --send '*IDN?' --send 'READ?'
+
+  # a device that answers text: replies end with \\r\\n and must be numbers
+  wiregauge exchange serial:///dev/ttyUSB0 --baud 9600 --protocol text --send 'T?\\r' \\
+    --until '\\r\\n' --expect '^-?[0-9.]+$'
+
+  # a drive on Modbus: read 10 holding registers from 100, write one
+  wiregauge exchange serial:///dev/ttyUSB0 --baud 19200 --protocol modbus --unit 1 \\
+    --read holding:100+10 --write 40:1500
 
   # in a script: exit code 1 if a limit is missed
   wiregauge exchange tcp://10.0.0.5:7700 --rate 1000 --duration 10s \\
@@ -76,7 +87,7 @@ pub struct ExchangeArgs {
 
     /// Wire protocol of the device [default: wiregauge; echo for null://].
     #[arg(long, value_enum)]
-    pub protocol: Option<ProtocolArg>,
+    pub protocol: Option<ExchangeProtocolArg>,
     /// Request sizes in bytes [default: 16; with echo 64].
     #[arg(long, value_name = "LIST", value_parser = values::sizes)]
     pub out: Option<Sizes>,
@@ -123,6 +134,10 @@ pub struct ExchangeArgs {
     /// lost<0.1%, trt<3ms.
     #[arg(long, value_name = "LIMIT", value_parser = constraint::of_exchanges)]
     pub require: Vec<Constraint>,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub query: QueryArgs,
 
     /// How the measuring thread waits for an answer.
     #[arg(long, value_enum, default_value = "block", help_heading = "Host")]

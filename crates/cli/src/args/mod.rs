@@ -11,6 +11,7 @@ mod explain;
 mod gadget;
 mod groups;
 mod limits;
+mod query;
 mod report;
 mod serve;
 mod shared;
@@ -28,9 +29,12 @@ pub use doctor::DoctorArgs;
 pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
 pub use explain::ExplainArgs;
 pub use limits::{LimitsArgs, MediumArg};
+pub use query::QueryArgs;
 pub use report::{FigureFormat, ReportArgs};
 pub use serve::{BusArg, ServeArgs};
-pub use shared::{HostArgs, KeepArgs, Look, ProtocolArg, ServeProtocolArg, protocol_of};
+pub use shared::{
+    ExchangeProtocolArg, HostArgs, KeepArgs, Look, ProtocolArg, ServeProtocolArg, protocol_of,
+};
 pub use show::{ShowArgs, ShowFormat};
 pub use stream::StreamArgs;
 pub use tune::TuneArgs;

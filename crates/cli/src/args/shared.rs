@@ -16,6 +16,23 @@ pub enum ProtocolArg {
     Lines,
 }
 
+/// `--protocol` of exchanges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExchangeProtocolArg {
+    /// Any echo server.
+    Echo,
+    /// The wiregauge protocol: independent sizes, device time, checksums.
+    Wiregauge,
+    /// One line of text for each request and response; the text is generated.
+    Lines,
+    /// Your own text: --send, and where its reply ends.
+    Text,
+    /// An instrument: queries of IEEE 488.2, block data, the error queue.
+    Scpi,
+    /// Modbus: RTU on serial lines, else Modbus TCP.
+    Modbus,
+}
+
 /// An argument whose values are those of a recorded type.
 macro_rules! same_as {
     ($arg:ident => $recorded:ident: $($value:ident),+) => {
@@ -32,10 +49,11 @@ macro_rules! same_as {
 pub(super) use same_as;
 
 same_as!(ProtocolArg => Protocol: Echo, Wiregauge, Lines);
+same_as!(ExchangeProtocolArg => Protocol: Echo, Wiregauge, Lines, Text, Scpi, Modbus);
 same_as!(ServeProtocolArg => Protocol: Echo, Wiregauge);
 
 /// The protocol given, or the default of an address: a null link only echoes.
-pub fn protocol_of(given: Option<ProtocolArg>, address: &str) -> Protocol {
+pub fn protocol_of(given: Option<impl Into<Protocol>>, address: &str) -> Protocol {
     match given {
         Some(given) => given.into(),
         None if address.starts_with("null:") => Protocol::Echo,

@@ -21,7 +21,7 @@ use wiregauge_stats::Estimate;
 /// Runs the command.
 pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     plan::check_baud(args.baud, &args.addresses)?;
-    let plan = plan::of_exchange(args);
+    let plan = plan::of_exchange(args)?;
     let links = plan.links().count();
     for link in 0..links {
         exchange::check(&plan.part(&Turn { link, gate: None }))?;

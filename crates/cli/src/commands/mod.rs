@@ -17,6 +17,7 @@ mod measure;
 mod plan;
 pub mod printed;
 mod printed_comparison;
+mod queries;
 mod recorder;
 mod report;
 mod runs;

@@ -1,10 +1,11 @@
 //! From what was typed to what will run: every default is filled in here and nowhere else.
 
+use super::queries;
 use crate::args::{ExchangeArgs, HostArgs, StreamArgs, protocol_of};
 use crate::values::{ByteRate, Count, Every, Sizes};
 use wiregauge_record::{
-    Direction, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, StreamPlan,
-    StreamPoint,
+    Direction, HostPlan, Limit, LinkOptions, ModbusLine, Plan, Point, Protocol, Queries, ReplyEnd,
+    Schedule, StreamPlan, StreamPoint,
 };
 
 /// Exchanges at a point when nothing is said.
@@ -31,9 +32,10 @@ pub fn check_baud<'a>(
 }
 
 /// The plan for `wiregauge exchange`.
-pub fn of_exchange(args: &ExchangeArgs) -> Plan {
+pub fn of_exchange(args: &ExchangeArgs) -> anyhow::Result<Plan> {
     let null = args.addresses.iter().find(|a| a.starts_with("null:"));
     let protocol = protocol_of(args.protocol, null.map_or("", String::as_str));
+    let queries = queries::of(&args.query, protocol, &args.addresses, args.baud)?;
     let limit = match (args.duration, args.count) {
         (Some(duration), _) => Limit::DurationNs(duration.as_nanos() as u64),
         (None, Some(Count(count))) => Limit::Count(count),
@@ -43,12 +45,13 @@ pub fn of_exchange(args: &ExchangeArgs) -> Plan {
         Some(time) => Schedule::EveryNs(time.as_nanos() as u64),
         None => Schedule::AsFastAsPossible,
     };
-    Plan {
+    Ok(Plan {
         address: args.addresses.first().cloned().unwrap_or_default(),
         more_links: args.addresses.iter().skip(1).cloned().collect(),
         protocol,
         connect: args.connect.into(),
-        points: points(args, protocol),
+        points: points(args, protocol, queries.as_ref())?,
+        queries,
         limit,
         warmup: args.warmup.0,
         schedule,
@@ -69,11 +72,15 @@ pub fn of_exchange(args: &ExchangeArgs) -> Plan {
             quick_ack: args.quick_ack,
             usbmon: false,
         },
-    }
+    })
 }
 
 /// The sweep: depth within size, so that the rows to compare stand together.
-fn points(args: &ExchangeArgs, protocol: Protocol) -> Vec<Point> {
+fn points(
+    args: &ExchangeArgs,
+    protocol: Protocol,
+    queries: Option<&Queries>,
+) -> anyhow::Result<Vec<Point>> {
     let given = |sizes: &Option<Sizes>| sizes.as_ref().map(|Sizes(list)| list.clone());
     let (out, in_) = (given(&args.out), given(&args.in_));
     let sizes: Vec<(u32, u32)> = match protocol {
@@ -100,6 +107,15 @@ fn points(args: &ExchangeArgs, protocol: Protocol) -> Vec<Point> {
                 .flat_map(|&out| in_.iter().map(move |&in_| (out, in_)))
                 .collect()
         }
+        Protocol::Text | Protocol::Scpi | Protocol::Modbus => {
+            if out.is_some() || in_.is_some() {
+                anyhow::bail!(
+                    "--out and --in have no effect with --protocol {}: the queries decide the sizes",
+                    protocol.name()
+                );
+            }
+            vec![queries.map_or((0, 0), query_sizes)]
+        }
     };
     let depths = &args.depth.0;
     let cells = sizes
@@ -125,7 +141,22 @@ fn points(args: &ExchangeArgs, protocol: Protocol) -> Vec<Point> {
         .iter_mut()
         .zip(0..)
         .for_each(|(point, index)| point.index = index);
-    points
+    Ok(points)
+}
+
+/// Bytes of the longest request, and of every reply where that is known (else 0).
+fn query_sizes(queries: &Queries) -> (u32, u32) {
+    let longest = queries.list.iter().map(|query| query.bytes.len()).max();
+    let added = match queries.reply {
+        ReplyEnd::Modbus(ModbusLine::Tcp) => 6,
+        ReplyEnd::Modbus(ModbusLine::Rtu { .. }) => 2,
+        _ => 0,
+    };
+    let reply = match queries.reply {
+        ReplyEnd::Bytes(bytes) => bytes,
+        _ => 0,
+    };
+    (longest.unwrap_or(0) as u32 + added, reply)
 }
 
 /// The same cells for each link alone, and then, cell by cell, for all of them together.

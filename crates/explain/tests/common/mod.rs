@@ -109,6 +109,7 @@ pub fn plan() -> Plan {
         address: "serial:///dev/ttyACM0".into(),
         more_links: Vec::new(),
         protocol: Protocol::Wiregauge,
+        queries: None,
         connect: Connect::Once,
         points: Vec::new(),
         limit: Limit::Count(1_000),

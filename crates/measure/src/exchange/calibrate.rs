@@ -66,6 +66,7 @@ fn floor(link: &mut dyn Link, datagram: bool, wait: Wait) -> Option<Distribution
         address: "this host's own echo".into(),
         more_links: Vec::new(),
         protocol: Protocol::Echo,
+        queries: None,
         connect: Connect::Once,
         points: vec![point],
         limit: Limit::Count(EXCHANGES),

@@ -3,7 +3,8 @@
 
 use wiregauge_link::Address;
 use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_record::{Connect, Plan, Point, Protocol, Responder};
+use wiregauge_record::{Connect, ModbusLine, Plan, Point, Protocol, ReplyEnd, Responder};
+use wiregauge_session::{Modbus, Query};
 use wiregauge_wire::{REQUEST_HEADER, RESPONSE_HEADER};
 
 /// Refuses what cannot be measured, before anything is opened.
@@ -17,6 +18,9 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
     if kind.scheme == "null" && plan.protocol == Protocol::Wiregauge {
         return refuse("null:// only echoes".into(), "use --protocol echo");
     }
+    if let Err(problem) = check_queries(plan, kind.datagram) {
+        return refuse(problem, "see `wiregauge exchange --help`, Queries");
+    }
     for point in &plan.points {
         let Point {
             out_bytes,
@@ -24,7 +28,7 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
             depth,
             ..
         } = *point;
-        let any_size = plan.protocol == Protocol::Lines;
+        let any_size = plan.protocol == Protocol::Lines || plan.queries.is_some();
         // The smallest size of the wiregauge protocol is that of its headers.
         let has_headers = plan.protocol == Protocol::Wiregauge;
         if !has_headers && (out_bytes == 0 || (in_bytes == 0 && !any_size)) {
@@ -77,6 +81,11 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
                 "use --depth 1 or more",
             );
         }
+        if depth > 1
+            && let Some((why, hint)) = only_one_at_a_time(plan, kind.datagram)
+        {
+            return refuse(format!("--depth {depth} is not possible: {why}"), hint);
+        }
         if depth > 1 && plan.connect == Connect::Each {
             return refuse(
                 "--connect each requires --depth 1".into(),
@@ -85,6 +94,43 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
         }
     }
     Ok(address)
+}
+
+/// What is wrong with the queries of a plan, if anything.
+fn check_queries(plan: &Plan, datagram: bool) -> Result<(), String> {
+    match (&plan.queries, plan.protocol) {
+        (Some(queries), Protocol::Modbus) => Modbus::new(0, queries, datagram).map(drop),
+        (Some(queries), _) => Query::new(queries, datagram).map(drop),
+        (None, Protocol::Text | Protocol::Scpi | Protocol::Modbus) => {
+            Err("there is no query".into())
+        }
+        (None, _) => Ok(()),
+    }
+}
+
+/// Why replies could not be told apart if there were several requests outstanding, and what to do.
+fn only_one_at_a_time(plan: &Plan, datagram: bool) -> Option<(&'static str, &'static str)> {
+    let reply = &plan.queries.as_ref()?.reply;
+    match (plan.protocol, reply) {
+        (Protocol::Scpi, _) => Some((
+            "IEEE 488.2 requires that a reply is read before the next query (error -410, Query INTERRUPTED)",
+            "use --depth 1, or --protocol text for an instrument that queues queries",
+        )),
+        (_, ReplyEnd::Modbus(ModbusLine::Rtu { .. })) => Some((
+            "Modbus on a serial line allows one request at a time",
+            "use --depth 1",
+        )),
+        (_, ReplyEnd::Modbus(ModbusLine::Tcp)) => None,
+        (_, ReplyEnd::IdleNs(_)) => Some((
+            "silence cannot separate the replies to several requests",
+            "use --depth 1, or --until, --reply-bytes or --reply-length",
+        )),
+        _ if datagram => Some((
+            "datagrams may change their order, and text does not say which query it answers",
+            "use --depth 1",
+        )),
+        _ => None,
+    }
 }
 
 /// Refuses sizes and depths that the device said it cannot take.

@@ -5,10 +5,12 @@ mod calibrate;
 mod check;
 mod driver;
 mod errors;
+mod instrument;
 #[cfg(test)]
 mod loop_tests;
 mod point;
 mod samples;
+mod unexpected;
 
 pub use check::check;
 pub use samples::RING_SAMPLES;
@@ -18,7 +20,7 @@ use crate::runner::{self, Measurer, StopFlags, Watcher};
 use crate::sink::{Opened, Progress, RunError, Sink};
 use driver::Control;
 use point::{PointEnd, Shape, measure_point};
-use samples::{SampleDrain, SampleLog};
+use samples::{Kept, SampleDrain, SampleLog};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -27,7 +29,7 @@ use wiregauge_link::host::{self, Interrupter, SignalGuard};
 use wiregauge_link::limits::{self, Bus};
 use wiregauge_link::{Address, Kind};
 use wiregauge_record::{
-    BusLimit, Calibration, Connect, Ending, Limit, Plan, Point, PointSummary, Protocol, Sample,
+    BusLimit, Calibration, Connect, Ending, Limit, Plan, Point, PointSummary, Protocol, Sample, Status,
     Summariser,
 };
 
@@ -61,7 +63,14 @@ pub fn run(plan: &Plan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<bool,
     let widest = plan.points.iter().map(|point| point.in_bytes).max();
     // Further rows (late, duplicated) need a little room too.
     let room = longest.saturating_add(longest / 8).saturating_add(64);
-    let (log, drain) = samples::ring(room, plan.keep_data.then_some(widest.unwrap_or(0)));
+    let (log, drain) = samples::ring(
+        room,
+        match (plan.keep_data, plan.keeps_data()) {
+            (true, _) => Kept::All(widest.unwrap_or(0)),
+            (false, true) => Kept::Unexpected,
+            (false, false) => Kept::None,
+        },
+    );
     runner::run(
         "measure",
         &plan.host,
@@ -123,6 +132,7 @@ impl Caller<'_> {
                 summariser.finish(end.ending, end.stray_bytes, opening, end.resources);
             summary.batch = end.batch;
             summary.surplus = end.surplus;
+            summary.instrument_errors = end.instrument_errors;
             summary.disturbances = end.disturbances;
             summary.limit = limit
                 .clone()
@@ -150,6 +160,9 @@ impl Caller<'_> {
         let mut take = |drain: &mut SampleDrain, sink: &mut Taker<'_>| {
             drain.take_all(|sample, data| {
                 summariser.push(sample);
+                if sample.status == Status::Unexpected {
+                    summariser.unexpected(sample, unexpected::describe(self.plan, sample, data));
+                }
                 sink.row(sample, data)
             })
         };
@@ -195,7 +208,11 @@ fn measuring_thread(
     let mut link = address.open_unless(&plan.link, timeout, &mut is_halted)?;
     let open_ns = clock.now();
     let responder = match plan.protocol {
-        Protocol::Echo | Protocol::Lines => None,
+        Protocol::Echo
+        | Protocol::Lines
+        | Protocol::Text
+        | Protocol::Scpi
+        | Protocol::Modbus => None,
         Protocol::Wiregauge => {
             let (link, address) = (link.as_mut(), &plan.address);
             let responder = hello(link, address, datagram, timeout, &mut is_halted)?;

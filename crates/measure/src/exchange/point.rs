@@ -1,14 +1,16 @@
 //! One point on an open link: the protocol's codec, the loop, and the kernel's accounts of just that.
 
 use super::driver::{Control, Counters, Driver, LoopEnd};
-use super::samples::{self, SampleLog};
+use super::instrument;
+use super::samples::{self, Kept, SampleLog};
+use std::time::Duration;
 use std::sync::atomic::AtomicBool;
 use wiregauge_link::host::{self, Watch};
 use wiregauge_link::{Link, LinkError};
 use wiregauge_record::{
-    BatchTrial, Disturbance, Ending, Plan, Point, Protocol, ResourceUse, Sample, Surplus,
+    BatchTrial, Connect, Disturbance, Ending, Plan, Point, Protocol, ResourceUse, Sample, Surplus,
 };
-use wiregauge_session::{Echo, Exchange, Generator, Lines, Measurement};
+use wiregauge_session::{Echo, Exchange, Generator, Lines, Measurement, Modbus, Query};
 
 /// What one point's loop leaves behind.
 pub struct PointEnd {
@@ -22,6 +24,8 @@ pub struct PointEnd {
     pub batch: Option<BatchTrial>,
     /// What the device sent behind each answer.
     pub surplus: Option<Surplus>,
+    /// What the error queue of an instrument holds.
+    pub instrument_errors: Vec<String>,
     /// What the measuring thread used.
     pub resources: ResourceUse,
     /// What disturbed it.
@@ -50,28 +54,30 @@ pub fn measure_point(
     let halts_before = link.stalls();
     let Shape { datagram, batch } = shape;
     let trial = match batch {
-        None if !datagram => wiregauge_session::BatchTrial::of(plan, point.depth),
+        // A trial would shift which query is whose.
+        None if !datagram && plan.queries.is_none() => wiregauge_session::BatchTrial::of(plan, point.depth),
         _ => None,
     };
     let batch = batch.unwrap_or(usize::MAX);
     let (out, in_) = (point.out_bytes, point.in_bytes);
-    let context = (plan, point);
+    let ready = Ready {
+        link: &mut *link,
+        datagram,
+        batch,
+        trial,
+        context: (plan, point),
+        control,
+        log: &mut *log,
+    };
+    let queries = || plan.queries.as_ref().expect(CHECKED);
     let (end, counters, resources, mut disturbances) = match plan.protocol {
-        Protocol::Wiregauge => {
-            let codec = Exchange::new(base, out, in_, datagram);
-            let session = Measurement::new(plan, point, datagram, batch, codec).with_trial(trial);
-            watched(Driver::new(link, datagram, session, context, control, log))
+        Protocol::Wiregauge => ready.run(Exchange::new(base, out, in_, datagram)),
+        Protocol::Echo => ready.run(Echo::new(base, out, datagram)),
+        Protocol::Lines => ready.run(Lines::new(base, out, in_, datagram)),
+        Protocol::Text | Protocol::Scpi => {
+            ready.run(Query::new(queries(), datagram).expect(CHECKED))
         }
-        Protocol::Echo => {
-            let codec = Echo::new(base, out, datagram);
-            let session = Measurement::new(plan, point, datagram, batch, codec).with_trial(trial);
-            watched(Driver::new(link, datagram, session, context, control, log))
-        }
-        Protocol::Lines => {
-            let codec = Lines::new(base, out, in_, datagram);
-            let session = Measurement::new(plan, point, datagram, batch, codec).with_trial(trial);
-            watched(Driver::new(link, datagram, session, context, control, log))
-        }
+        Protocol::Modbus => ready.run(Modbus::new(base, queries(), datagram).expect(CHECKED)),
     };
     let stalls = log.stalls() - stalls_before;
     if stalls > 0 {
@@ -91,6 +97,14 @@ pub fn measure_point(
             Some(error),
         ),
     };
+    let reads_errors = plan.protocol == Protocol::Scpi && plan.connect == Connect::Once;
+    let instrument_errors = match reads_errors && error.is_none() {
+        true => {
+            let timeout = Duration::from_nanos(plan.timeout_ns);
+            instrument::error_queue(link, datagram, timeout)
+        }
+        false => Vec::new(),
+    };
     let stray_bytes = counters.stray_bytes;
     let batch = counters.batch;
     let surplus = counters.surplus;
@@ -101,6 +115,7 @@ pub fn measure_point(
             stray_bytes,
             batch,
             surplus,
+            instrument_errors,
             resources,
             disturbances,
         },
@@ -108,15 +123,44 @@ pub fn measure_point(
     )
 }
 
-/// Runs a loop that is laid out, and keeps the kernel's accounts of just that.
-fn watched<C: Generator>(
-    ready: Driver<'_, C>,
-) -> (LoopEnd, Counters, ResourceUse, Vec<Disturbance>) {
-    let watch = Watch::start(ready.pinned(), None);
-    let begun = host::Clock::start();
-    let (end, counters) = ready.run();
-    let (resources, disturbances) = watch.finish(begun.now(), counters.exchanges, counters.gaps);
-    (end, counters, resources, disturbances)
+/// Why the queries of a plan cannot be wrong here.
+const CHECKED: &str = "the queries were checked before the link was opened";
+
+/// All that a loop needs but its protocol.
+struct Ready<'a> {
+    link: &'a mut dyn Link,
+    datagram: bool,
+    batch: usize,
+    trial: Option<wiregauge_session::BatchTrial>,
+    context: (&'a Plan, Point),
+    control: Control<'a>,
+    log: &'a mut SampleLog,
+}
+
+impl Ready<'_> {
+    /// Runs the loop, and keeps the kernel's accounts of just that.
+    fn run<C: Generator>(
+        self,
+        codec: C,
+    ) -> (LoopEnd, Counters, ResourceUse, Vec<Disturbance>) {
+        let (plan, point) = self.context;
+        let session = Measurement::new(plan, point, self.datagram, self.batch, codec);
+        let session = session.with_trial(self.trial);
+        let ready = Driver::new(
+            self.link,
+            self.datagram,
+            session,
+            self.context,
+            self.control,
+            self.log,
+        );
+        let watch = Watch::start(ready.pinned(), None);
+        let begun = host::Clock::start();
+        let (end, counters) = ready.run();
+        let (resources, disturbances) =
+            watch.finish(begun.now(), counters.exchanges, counters.gaps);
+        (end, counters, resources, disturbances)
+    }
 }
 
 /// Measures one point on an open link in the calling thread, and hands over its samples at the end.
@@ -128,7 +172,7 @@ pub fn measure_here(
     mut take: impl FnMut(&Sample),
 ) -> PointEnd {
     let exchanges = plan.exchanges_per_point().unwrap_or(0);
-    let (mut log, mut drain) = samples::ring(2 * exchanges + 64, None);
+    let (mut log, mut drain) = samples::ring(2 * exchanges + 64, Kept::None);
     let stop = AtomicBool::new(false);
     let control = Control {
         stop: &stop,

@@ -3,7 +3,7 @@
 
 use crate::ring::{self, Drain, Log};
 use rtrb::{Consumer, Producer, RingBuffer};
-use wiregauge_record::Sample;
+use wiregauge_record::{Sample, Status};
 
 /// Samples held in memory at most: 84 MB. A longer point is emptied to the sink while it runs.
 pub const RING_SAMPLES: usize = 1 << 20;
@@ -14,10 +14,33 @@ pub const RING_DATA: usize = 256 << 20;
 /// Room for kept answers at least: whatever one receive can bring, however few bytes were asked for.
 const LEAST_DATA: usize = 1 << 20;
 
+/// Which answers are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// None.
+    None,
+    /// All; so many bytes of each are expected.
+    All(u32),
+    /// Those that were not the expected ones.
+    Unexpected,
+}
+
+impl Kept {
+    #[inline]
+    fn keeps(self, status: Status) -> bool {
+        match self {
+            Kept::None => false,
+            Kept::All(_) => true,
+            Kept::Unexpected => status == Status::Unexpected,
+        }
+    }
+}
+
 /// The measuring thread's end.
 pub struct SampleLog {
     samples: Log<Sample>,
     data: Option<Producer<u8>>,
+    kept: Kept,
     data_stalls: u64,
 }
 
@@ -25,13 +48,18 @@ pub struct SampleLog {
 pub struct SampleDrain {
     samples: Drain<Sample>,
     data: Option<Consumer<u8>>,
+    kept: Kept,
     scratch: Vec<u8>,
 }
 
-/// Makes a ring for `samples` samples (at most [`RING_SAMPLES`]), and for their answers of up to
-/// `data_bytes` each if those are kept. Touches every page of it.
-pub fn ring(samples: u64, data_bytes: Option<u32>) -> (SampleLog, SampleDrain) {
-    let data_bytes = data_bytes.map(|bytes| bytes as usize);
+/// Makes a ring for `samples` samples (at most [`RING_SAMPLES`]), and for their answers if those are kept. Touches
+/// every page of it.
+pub fn ring(samples: u64, kept: Kept) -> (SampleLog, SampleDrain) {
+    let data_bytes = match kept {
+        Kept::None => None,
+        Kept::All(bytes) => Some(bytes as usize),
+        Kept::Unexpected => Some(0),
+    };
     let held = RING_SAMPLES
         .min(usize::try_from(samples).unwrap_or(RING_SAMPLES))
         .max(1);
@@ -51,11 +79,13 @@ pub fn ring(samples: u64, data_bytes: Option<u32>) -> (SampleLog, SampleDrain) {
         SampleLog {
             samples: log,
             data: data_log,
+            kept,
             data_stalls: 0,
         },
         SampleDrain {
             samples: drain,
             data: data_drain,
+            kept,
             scratch: Vec::new(),
         },
     )
@@ -71,7 +101,9 @@ impl SampleLog {
     /// ring only the beginning, which always finds room. Once the drain is dropped, both are discarded.
     #[inline]
     pub fn push(&mut self, mut sample: Sample, answer: &[u8]) {
-        if let Some(data) = &mut self.data {
+        if let Some(data) = &mut self.data
+            && self.kept.keeps(sample.status)
+        {
             sample.bytes_in = answer.len() as u32;
             let mut rest = &answer[..answer.len().min(data.buffer().capacity())];
             while !rest.is_empty() {
@@ -117,7 +149,9 @@ impl SampleDrain {
                 break;
             };
             self.scratch.clear();
-            if let Some(data) = &mut self.data {
+            if let Some(data) = &mut self.data
+                && self.kept.keeps(sample.status)
+            {
                 let kept = (sample.bytes_in as usize).min(data.buffer().capacity());
                 if let Ok(chunk) = data.read_chunk(kept) {
                     let (first, second) = chunk.as_slices();
@@ -141,7 +175,7 @@ mod tests {
 
     #[test]
     fn samples_come_out_in_order_with_their_own_bytes_though_the_ring_is_short() {
-        let (mut log, mut drain) = ring(8, Some(4));
+        let (mut log, mut drain) = ring(8, Kept::All(4));
         let writer = std::thread::spawn(move || {
             for sequence in 0..1_000_u64 {
                 let answer = [sequence as u8; 3];
@@ -172,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_push_returns_when_the_drain_is_gone() {
-        let (mut log, drain) = ring(8, Some(4));
+        let (mut log, drain) = ring(8, Kept::All(4));
         let (done, is_done) = mpsc::channel();
         drop(drain);
         std::thread::spawn(move || {
@@ -185,7 +219,7 @@ mod tests {
 
     #[test]
     fn an_answer_longer_than_the_ring_is_cut_and_its_length_kept() {
-        let (mut log, mut drain) = ring(1, Some(4));
+        let (mut log, mut drain) = ring(1, Kept::All(4));
         let long = vec![7; 2 * LEAST_DATA];
         let (done, is_done) = mpsc::channel();
         std::thread::spawn(move || {
@@ -211,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_long_point_is_held_in_bounded_memory() {
-        let (_, drain) = ring(100_000_000, None);
+        let (_, drain) = ring(100_000_000, Kept::None);
         assert_eq!(drain.samples.capacity(), RING_SAMPLES);
     }
 }

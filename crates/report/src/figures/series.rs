@@ -47,6 +47,7 @@ fn bad_mark(status: &str) -> Series {
         "underrun" => (INK, Marker::Triangle, true),
         "both" => (SERIES[5], Marker::Diamond, false),
         "corrupted" => (SERIES[5], Marker::Diamond, false),
+        "unexpected" => (SERIES[5], Marker::Diamond, true),
         "duplicated" => (SERIES[2], Marker::Square, true),
         "reordered" => (SERIES[1], Marker::Circle, true),
         _ => (INK, Marker::Square, false),

@@ -5,8 +5,7 @@ use super::heading;
 use crate::units::{grouped, time};
 use wiregauge_record::{
     Conditions, Connect, HostPlan, Limit, LinkDetail, LinkOptions, LoopWait, Protocol, Responder,
-    Schedule,
-};
+    Schedule, ModbusLine, ReplyEnd, escape};
 use wiregauge_run::{Loop, RunFile, RunKind, Stream};
 
 /// Names and values.
@@ -14,6 +13,24 @@ type Values = Vec<(String, String)>;
 
 /// Titled groups of them.
 type Groups = Vec<(String, Values)>;
+
+fn reply_end(end: &ReplyEnd) -> String {
+    match end {
+        ReplyEnd::Until(mark) => format!("with {}", escape(mark)),
+        ReplyEnd::Bytes(bytes) => format!("after {bytes} B"),
+        ReplyEnd::Length(field) => format!(
+            "where its field of {} B at offset {} says",
+            field.bytes, field.offset
+        ),
+        ReplyEnd::IdleNs(ns) => format!("after {} of silence", time(*ns as f64)),
+        ReplyEnd::Scpi => "with a newline outside block data and strings".into(),
+        ReplyEnd::Modbus(ModbusLine::Tcp) => "where Modbus TCP says".into(),
+        ReplyEnd::Modbus(ModbusLine::Rtu { silence_ns }) => format!(
+            "where Modbus RTU says; {} of silence before each request",
+            time(*silence_ns as f64)
+        ),
+    }
+}
 
 /// Of an exchange run.
 pub(super) fn of_exchange(file: &RunFile) -> Groups {
@@ -26,9 +43,24 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
             Protocol::Echo => "echo: the device returns all data",
             Protocol::Wiregauge => "wiregauge protocol",
             Protocol::Lines => "lines: one line of text per request and response",
+            Protocol::Text => "text: the queries of the user",
+            Protocol::Scpi => "SCPI: queries of IEEE 488.2",
+            Protocol::Modbus => "Modbus",
         }
         .into(),
     );
+    if let Some(queries) = &plan.queries {
+        let names: Vec<&str> = queries.list.iter().take(10).map(|q| q.name.as_str()).collect();
+        let more = match queries.list.len().saturating_sub(10) {
+            0 => String::new(),
+            more => format!("; {more} more"),
+        };
+        add("queries, in turn", format!("{}{more}", names.join("; ")));
+        add("a reply ends", reply_end(&queries.reply));
+        if let Some(expect) = &queries.expect {
+            add("expected replies match", expect.clone());
+        }
+    }
     add(
         "connection",
         match plan.connect {
@@ -64,7 +96,13 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
     add("timeout", time(plan.timeout_ns as f64));
     add("stop after", format!("{} consecutive losses", plan.give_up));
     add("wait", format!("{:?}", plan.wait).to_lowercase());
-    add("bytes of the answers stored", yes(plan.keep_data));
+    add(
+        "bytes of the answers stored",
+        match plan.keep_data {
+            false if plan.keeps_data() => "of unexpected replies".into(),
+            keep_data => yes(keep_data),
+        },
+    );
     let mut groups = vec![run(file, plan.points.len()), ("Method".into(), method)];
     groups.extend(surroundings(file, plan.links(), &plan.host, &plan.link));
     groups

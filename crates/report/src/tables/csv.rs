@@ -118,6 +118,7 @@ fn of_exchange(plan: &Plan) -> Columns<'_, &PointSummary> {
     columns.add("duplicated", |p| p.counts.duplicated);
     columns.add("reordered", |p| p.counts.reordered);
     columns.add("corrupted", |p| p.counts.corrupted);
+    columns.add("unexpected", |p| p.counts.unexpected);
     columns.add("stray_bytes", |p| p.counts.stray_bytes);
     columns.add("elapsed_ns", |p| p.elapsed_ns);
     columns.some("first_rtt_ns", |p| p.first_rtt_ns);

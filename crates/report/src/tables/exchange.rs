@@ -23,7 +23,9 @@ pub(super) fn tables(file: &RunFile, confidence: bool) -> Vec<Table> {
     tables.extend(modes(points));
     tables.extend(phases(plan, points));
     tables.extend(device(points));
+    tables.extend(queries(points));
     tables.extend(losses(points));
+    tables.extend(unexpected(points));
     tables.extend(interference(points));
     tables
         .into_iter()
@@ -60,8 +62,16 @@ pub(super) fn point_cells(points: &[PointSummary], point: &PointSummary) -> Vec<
         let how = if p.together { "together" } else { "alone" };
         cells.push(format!("{} {how}", p.link));
     }
-    cells.extend([p.out_bytes, p.in_bytes, p.depth].map(|value| value.to_string()));
+    cells.extend([size(p.out_bytes), size(p.in_bytes), p.depth.to_string()]);
     cells
+}
+
+/// A size of a point; that of a reply may be any.
+fn size(bytes: u32) -> String {
+    match bytes {
+        0 => "any".into(),
+        bytes => bytes.to_string(),
+    }
 }
 
 const POINT: [&str; 3] = ["OUT B", "IN B", "depth"];
@@ -428,6 +438,75 @@ fn device(points: &[PointSummary]) -> Option<Table> {
     Some(table)
 }
 
+/// Each query by itself, where there are several.
+pub(super) fn queries(points: &[PointSummary]) -> Option<Table> {
+    points.iter().find(|p| !p.queries.is_empty())?;
+    let unit = typical(points, |p| p.rtt.as_ref());
+    let is_unexpected = points.iter().any(|p| p.counts.unexpected > 0);
+    let mut names = vec!["query", "n", "failed"];
+    names.extend(is_unexpected.then_some("unexpected"));
+    names.extend(["mean", "p50", "p99", "max"]);
+    let mut table = Table::new(
+        format!("RTT of each query in {}", unit.name()),
+        &columns(points, &names),
+    );
+    for (point, query) in points
+        .iter()
+        .flat_map(|point| point.queries.iter().map(move |query| (point, query)))
+    {
+        let mut cells = point_cells(points, point);
+        cells.push(shortened(&query.name));
+        let failed = query.exchanges - query.answered - query.unexpected;
+        cells.extend([query.answered, failed].map(grouped));
+        cells.extend(is_unexpected.then(|| grouped(query.unexpected)));
+        match &query.rtt {
+            Some(rtt) => cells.extend([
+                unit.show(rtt.mean.value),
+                bounded(unit, &rtt.p50),
+                bounded(unit, &rtt.p99),
+                unit.show(rtt.max),
+            ]),
+            None => cells.extend(dashes(4)),
+        }
+        table.row(cells);
+    }
+    Some(table)
+}
+
+/// A query or a reply that fits in a cell.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text.into(),
+    }
+}
+
+/// What unexpected replies said, and what an instrument's error queue held.
+pub(super) fn unexpected(points: &[PointSummary]) -> Option<Table> {
+    let replies = points.iter().flat_map(|point| {
+        let replies = point.unexpected.iter();
+        replies.map(move |reply| (point, reply.what.as_str(), reply.times, "reply"))
+    });
+    let errors = points.iter().flat_map(|point| {
+        let errors = point.instrument_errors.chunk_by(|a, b| a == b);
+        errors.map(move |same| (point, same[0].as_str(), same.len() as u64, "error queue"))
+    });
+    let rows: Vec<_> = replies.chain(errors).collect();
+    rows.first()?;
+    let mut table = Table::new(
+        "Unexpected replies, and errors in the queue of the instrument",
+        &columns(points, &["what", "from", "times"]),
+    );
+    for (point, what, times, from) in rows {
+        let mut cells = point_cells(points, point);
+        cells.push(shortened(what));
+        cells.extend([from.into(), grouped(times)]);
+        table.row(cells);
+    }
+    Some(table)
+}
+
 fn losses(points: &[PointSummary]) -> Option<Table> {
     points.iter().find(|p| !p.counts.is_clean())?;
     let mut table = Table::new(
@@ -443,6 +522,7 @@ fn losses(points: &[PointSummary]) -> Option<Table> {
                 "duplicated",
                 "reordered",
                 "corrupted",
+                "unexpected",
                 "stray bytes",
             ],
         ),
@@ -459,6 +539,7 @@ fn losses(points: &[PointSummary]) -> Option<Table> {
                 counts.duplicated,
                 counts.reordered,
                 counts.corrupted,
+                counts.unexpected,
                 counts.stray_bytes,
             ]
             .map(grouped),

@@ -22,6 +22,9 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
         Protocol::Echo => "echo",
         Protocol::Wiregauge => "wiregauge protocol",
         Protocol::Lines => "lines",
+        Protocol::Text => "text",
+        Protocol::Scpi => "SCPI",
+        Protocol::Modbus => "Modbus",
     };
     let mut line = format!("{} ({protocol}", plan.address);
     if let Some(responder) = &conditions.responder {

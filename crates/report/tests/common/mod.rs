@@ -50,6 +50,7 @@ pub fn plan(points: u32) -> Plan {
         address: "tcp://127.0.0.1:7700".to_owned(),
         more_links: Vec::new(),
         protocol: Protocol::Wiregauge,
+        queries: None,
         connect: Connect::Once,
         points: (0..points).map(point).collect(),
         limit: Limit::Count(10_000),

@@ -427,7 +427,7 @@ impl Pair {
 fn first_frame(answers: &[u8], protocol: Protocol) -> usize {
     let framed = match protocol {
         Protocol::Wiregauge => wire::Response::decode(answers).ok(),
-        Protocol::Echo | Protocol::Lines => None,
+        _ => None,
     };
     framed.map_or(answers.len(), |header| {
         (wire::RESPONSE_HEADER + header.in_payload as usize).min(answers.len())

@@ -452,7 +452,8 @@ fn of_exchanges(args: &TuneArgs) -> (Kind, Space) {
         Protocol::Wiregauge => (out.unwrap_or(vec![16]), in_.unwrap_or(vec![48])),
         // What comes back is what was sent: one size to choose.
         Protocol::Echo => (out.or(in_).unwrap_or(vec![64]), vec![0]),
-        Protocol::Lines => (
+        // `tune` has no flag for the protocols with queries.
+        Protocol::Lines | Protocol::Text | Protocol::Scpi | Protocol::Modbus => (
             out.unwrap_or(vec![crate::commands::plan::LINE]),
             in_.unwrap_or(vec![0]),
         ),
@@ -531,6 +532,7 @@ impl Exchanges {
             address: task.address.clone(),
             more_links: Vec::new(),
             protocol: self.protocol,
+            queries: None,
             connect: at.connect,
             points: vec![Point {
                 index: 0,

@@ -49,8 +49,8 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
             flag("--out", out_bytes.to_string());
             flag("--in", in_bytes.to_string());
         }
-        Protocol::Lines => {
-            flag("--protocol", "lines".into());
+        Protocol::Lines | Protocol::Text | Protocol::Scpi | Protocol::Modbus => {
+            flag("--protocol", protocol.name().into());
             flag("--out", out_bytes.to_string());
             if in_bytes > 0 {
                 flag("--in", in_bytes.to_string());
@@ -86,7 +86,7 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
             "wg_options_raw(options); ",
         ),
         // The newline is the framing's.
-        Protocol::Lines => (
+        Protocol::Lines | Protocol::Text | Protocol::Scpi | Protocol::Modbus => (
             (out_bytes as usize).saturating_sub(1),
             (in_bytes as usize).saturating_sub(1),
             ", framing=wg.Terminator(b\"\\n\")",

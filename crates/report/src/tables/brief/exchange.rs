@@ -1,7 +1,9 @@
 //! An exchange run in one table and one sentence.
 
 use super::{Brief, Fitted, of_limit, saturation};
-use crate::tables::exchange::{below, columns, dashes, explained, intervals, point_cells, typical};
+use crate::tables::exchange::{
+    below, columns, dashes, explained, intervals, point_cells, queries, typical, unexpected,
+};
 use crate::tables::percentile::{bounded, range};
 use crate::tables::places::Places;
 use crate::tables::table::Table;
@@ -38,7 +40,9 @@ pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief 
     tables.extend(
         requested
             .into_iter()
+            .chain(queries(&points))
             .chain(below(&file.plan, &points))
+            .chain(unexpected(&points))
             .map(|table| Fitted {
                 table,
                 spare: &[],
@@ -74,8 +78,10 @@ fn table(points: &[PointSummary]) -> (Table, Option<String>) {
     };
     title += trt.as_deref().unwrap_or_default();
     let is_corrupted = points.iter().any(|point| point.counts.corrupted > 0);
+    let is_unexpected = points.iter().any(|point| point.counts.unexpected > 0);
     let mut rest = vec!["n", "lost"];
     rest.extend(is_corrupted.then_some("corrupted"));
+    rest.extend(is_unexpected.then_some("unexpected"));
     rest.extend(["p50", "p99", "max", other, "exchanges/s"]);
     let mut heads = columns(points, &rest);
     if let Some(limit) = limit {
@@ -88,6 +94,7 @@ fn table(points: &[PointSummary]) -> (Table, Option<String>) {
         let mut cells = point_cells(points, point);
         cells.extend([point.counts.answered, missing(point)].map(grouped));
         cells.extend(is_corrupted.then(|| grouped(point.counts.corrupted)));
+        cells.extend(is_unexpected.then(|| grouped(point.counts.unexpected)));
         match &point.rtt {
             Some(rtt) => cells.extend([
                 bounded(unit, &rtt.p50),
@@ -158,6 +165,10 @@ fn finding(file: &RunFile, points: &[PointSummary]) -> String {
     let corrupted: u64 = points.iter().map(|p| p.counts.corrupted).sum();
     if corrupted > 0 {
         parts.push(format!("{} corrupted", grouped(corrupted)));
+    }
+    let unexpected: u64 = points.iter().map(|p| p.counts.unexpected).sum();
+    if unexpected > 0 {
+        parts.push(format!("{} unexpected replies", grouped(unexpected)));
     }
     parts.join("; ")
 }

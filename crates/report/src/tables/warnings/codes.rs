@@ -171,6 +171,14 @@ codes! {
         "Its clock or its count is wrong, or the limit is not that of its link: the rate by device is no \
          measurement of the wire.",
         "Use the rate of the host. Check tick_hz of the device and the speed that the link reports.";
+    Unexpected "W32": "Replies are not the expected ones.",
+        "Whole replies came in time, but --expect does not match them, or Modbus answered with an exception, from \
+         another unit or to another request. They are counted, stored, and not part of the RTT figures.",
+        "See what they are: wiregauge show RUN --full. Check the queries, --unit, the addresses, and --expect.";
+    InstrumentErrors "W33": "The error queue of the instrument is not empty.",
+        "SYST:ERR? was sent after the point. A query that the instrument rejects may be answered at another speed, \
+         or not at all.",
+        "Check the queries in the manual of the instrument; send *CLS to clear older errors.";
     LoopStalled "W40": "A loop lost input, or its output had no data, although its rings should exceed any delay.",
         "The lowest latency without a stall is longer than shown.",
         "Use a larger --ring, --priority, or a lower --rate.";

@@ -16,6 +16,10 @@ pub(in crate::tables) enum Found {
     Lost { points: Vec<u32>, worst: f64 },
     /// Answers had wrong bytes.
     Corrupted { points: Vec<u32> },
+    /// Replies were not the expected ones.
+    Unexpected { points: Vec<u32>, worst: f64 },
+    /// The instrument reported errors.
+    InstrumentErrors { points: Vec<u32>, first: String },
     /// The depth asked for was not reached.
     Shallow {
         points: Vec<u32>,
@@ -111,6 +115,21 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
     add(&mut warnings, corrupted, |points| Found::Corrupted {
         points,
     });
+    let share = |p: &PointSummary| p.counts.unexpected as f64 / p.counts.exchanges.max(1) as f64;
+    add(&mut warnings, indices(&|p| share(p) > 0.0), |points| {
+        Found::Unexpected {
+            points,
+            worst: worst(&share),
+        }
+    });
+    let errors = file.points.iter().flat_map(|p| &p.instrument_errors);
+    if let Some(first) = errors.cloned().next() {
+        let points = indices(&|p| !p.instrument_errors.is_empty());
+        add(&mut warnings, points, |points| Found::InstrumentErrors {
+            points,
+            first,
+        });
+    }
     add(
         &mut warnings,
         indices(&|p| p.ending != Ending::Complete),
@@ -238,6 +257,16 @@ impl Found {
                 Code::Corrupted,
                 format!("answers have wrong bytes{}", at(points)),
                 ": this link is not reliable. Check cable, --baud and the buffers of the device.",
+            ),
+            Found::Unexpected { points, worst } => Warning::new(
+                Code::Unexpected,
+                format!("up to {} of the replies are unexpected{}", percent(*worst), at(points)),
+                ": they are not part of the RTT figures. The table says what they were.",
+            ),
+            Found::InstrumentErrors { points, first } => Warning::new(
+                Code::InstrumentErrors,
+                format!("the instrument reports an error: {first}{}", at(points)),
+                ". Check the queries; a query that the instrument rejects may be answered at another speed.",
             ),
             Found::Shallow {
                 points,

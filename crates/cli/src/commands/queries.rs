@@ -1,0 +1,162 @@
+//! The queries of `wiregauge exchange`: from the flags to what is sent and where replies end.
+
+use crate::args::QueryArgs;
+use crate::query_values::{self, Bytes, Pdu};
+use anyhow::{Context, bail};
+use std::path::Path;
+use wiregauge_record::{ModbusLine, Protocol, Queries, Query, ReplyEnd};
+
+/// Unit addresses of Modbus on a serial line; 0 is a broadcast, which nobody answers.
+const UNITS: std::ops::RangeInclusive<u8> = 1..=247;
+
+/// More lines than this are no list of queries.
+const MOST_QUERIES: usize = 100_000;
+
+/// The queries for a protocol, `None` where it makes its own requests. Refuses flags without an effect.
+pub fn of(
+    args: &QueryArgs,
+    protocol: Protocol,
+    addresses: &[String],
+    baud: Option<u32>,
+) -> anyhow::Result<Option<Queries>> {
+    refuse_others(args, protocol)?;
+    let (list, reply) = match protocol {
+        Protocol::Echo | Protocol::Wiregauge | Protocol::Lines => return Ok(None),
+        Protocol::Text => (texts(args, "")?, end_of(args)),
+        Protocol::Scpi => (texts(args, "\n")?, ReplyEnd::Scpi),
+        Protocol::Modbus => (
+            requests(args)?,
+            ReplyEnd::Modbus(modbus_line(addresses, baud)?),
+        ),
+    };
+    if list.is_empty() {
+        match protocol {
+            Protocol::Modbus => bail!(
+                "--protocol modbus requires --read or --write\nhint: such as --read holding:0+10"
+            ),
+            _ => bail!(
+                "--protocol {} requires --send or --send-file\nhint: such as --send '*IDN?\\n'",
+                protocol.name()
+            ),
+        }
+    }
+    Ok(Some(Queries {
+        list,
+        reply,
+        expect: args.expect.clone(),
+    }))
+}
+
+/// A flag that belongs to another protocol would have no effect.
+fn refuse_others(args: &QueryArgs, protocol: Protocol) -> anyhow::Result<()> {
+    let sends = matches!(protocol, Protocol::Text | Protocol::Scpi);
+    let is_text = protocol == Protocol::Text;
+    let is_modbus = protocol == Protocol::Modbus;
+    for (flag, is_given, has_effect, of) in [
+        ("--send", !args.send.is_empty(), sends, "text or scpi"),
+        ("--send-file", args.send_file.is_some(), sends, "text or scpi"),
+        ("--until", args.until.is_some(), is_text, "text"),
+        ("--reply-bytes", args.reply_bytes.is_some(), is_text, "text"),
+        ("--reply-length", args.reply_length.is_some(), is_text, "text"),
+        ("--idle", args.idle.is_some(), is_text, "text"),
+        ("--expect", args.expect.is_some(), sends, "text or scpi"),
+        ("--unit", args.unit.is_some(), is_modbus, "modbus"),
+        ("--read", !args.read.is_empty(), is_modbus, "modbus"),
+        ("--write", !args.write.is_empty(), is_modbus, "modbus"),
+    ] {
+        if is_given && !has_effect {
+            bail!(
+                "{flag} has no effect with --protocol {}\nhint: use --protocol {of}, or omit {flag}",
+                protocol.name()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The texts to send, each followed by `end`.
+fn texts(args: &QueryArgs, end: &str) -> anyhow::Result<Vec<Query>> {
+    let of = |text: &Bytes| Query {
+        name: text.text.clone(),
+        bytes: match text.bytes.ends_with(end.as_bytes()) {
+            true => text.bytes.clone(),
+            false => [&text.bytes, end.as_bytes()].concat(),
+        },
+    };
+    match &args.send_file {
+        None => Ok(args.send.iter().map(of).collect()),
+        Some(path) => Ok(lines(path)?.iter().map(of).collect()),
+    }
+}
+
+fn lines(path: &Path) -> anyhow::Result<Vec<Bytes>> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the queries from {}", path.display()))?;
+    let mut queries = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let query = query_values::bytes(line)
+            .map_err(anyhow::Error::msg)
+            .with_context(|| format!("{}, line {number}", path.display()))?;
+        queries.push(query);
+    }
+    match queries.len() {
+        0 => bail!("{} contains no query", path.display()),
+        many if many > MOST_QUERIES => {
+            bail!("{} contains {many} queries: the maximum is {MOST_QUERIES}", path.display())
+        }
+        _ => Ok(queries),
+    }
+}
+
+fn end_of(args: &QueryArgs) -> ReplyEnd {
+    match (&args.until, args.reply_bytes, args.reply_length, args.idle) {
+        (Some(until), ..) => ReplyEnd::Until(until.bytes.clone()),
+        (_, Some(bytes), ..) => ReplyEnd::Bytes(bytes),
+        (_, _, Some(field), _) => ReplyEnd::Length(field),
+        (.., Some(idle)) => ReplyEnd::IdleNs(idle.as_nanos() as u64),
+        _ => ReplyEnd::Until(b"\n".to_vec()),
+    }
+}
+
+/// The Modbus requests: what is read, then what is written.
+fn requests(args: &QueryArgs) -> anyhow::Result<Vec<Query>> {
+    let unit = args.unit.unwrap_or(1);
+    // 255 is a device that is addressed by its IP address alone (Modbus Messaging on TCP/IP, 4.4.2.2).
+    if !UNITS.contains(&unit) && unit != 255 {
+        bail!(
+            "--unit {unit} is not valid: {} to {}, or 255 for a device behind no gateway",
+            UNITS.start(),
+            UNITS.end()
+        );
+    }
+    let of = |pdu: &Pdu| Query {
+        name: pdu.name.clone(),
+        bytes: [&[unit], &pdu.bytes[..]].concat(),
+    };
+    let reads = args.read.iter().map(|reads| of(&reads.0));
+    let writes = args.write.iter().map(|writes| of(&writes.0));
+    Ok(reads.chain(writes).collect())
+}
+
+/// RTU on serial lines; else the frames of Modbus on TCP.
+fn modbus_line(addresses: &[String], baud: Option<u32>) -> anyhow::Result<ModbusLine> {
+    let serial = addresses.iter().filter(|a| a.starts_with("serial:")).count();
+    if serial == 0 {
+        return Ok(ModbusLine::Tcp);
+    }
+    if serial < addresses.len() {
+        bail!("--protocol modbus cannot mix serial lines with other links\nhint: measure them in two runs");
+    }
+    let Some(baud) = baud.filter(|baud| *baud > 0) else {
+        bail!(
+            "--protocol modbus on a serial line requires --baud\nhint: the silence between frames depends on it; \
+             many devices use 9600 or 19200"
+        );
+    };
+    Ok(ModbusLine::Rtu {
+        silence_ns: wiregauge_limits::modbus_silence_ns(baud),
+    })
+}

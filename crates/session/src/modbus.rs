@@ -1,0 +1,393 @@
+//! `--protocol modbus`: requests of the Modbus application protocol (V1.1b3), over TCP with transaction numbers, or
+//! over a serial line with a CRC (Modbus over Serial Line V1.02).
+
+use crate::codec::{Answer, Codec, Generator, Matching, Parsed, Verdict, nearest};
+use crate::window::Window;
+use wiregauge_record::{ModbusLine, Queries, ReplyEnd};
+
+/// Bytes of a serial frame at most, and of a frame over TCP.
+const LONGEST: usize = 260;
+
+/// Unit and PDU of the longest request.
+const LONGEST_REQUEST: usize = 254;
+
+/// Transaction number, protocol and length.
+const MBAP: usize = 6;
+
+/// Exceptions are answered with the function and this bit.
+const EXCEPTION: u8 = 0x80;
+
+/// Modbus at one point of a sweep.
+#[derive(Debug)]
+pub struct Modbus {
+    base: u64,
+    queries: Queries,
+    line: ModbusLine,
+    datagram: bool,
+    longest: usize,
+}
+
+impl Modbus {
+    /// The queries of a plan: each has a unit, a function and what the function needs.
+    pub fn new(base: u64, queries: &Queries, datagram: bool) -> Result<Modbus, String> {
+        let ReplyEnd::Modbus(line) = queries.reply else {
+            return Err("Modbus replies end where Modbus says".into());
+        };
+        let longest = queries.list.iter().map(|query| query.bytes.len()).max();
+        let longest = longest.ok_or("there is no query")?;
+        for query in &queries.list {
+            if !(2..=LONGEST_REQUEST).contains(&query.bytes.len()) {
+                return Err(format!("a request of {} bytes is not valid", query.bytes.len()));
+            }
+        }
+        Ok(Modbus {
+            base,
+            queries: queries.clone(),
+            line,
+            datagram,
+            longest,
+        })
+    }
+
+    fn overhead(&self) -> usize {
+        match self.line {
+            ModbusLine::Tcp => MBAP,
+            ModbusLine::Rtu { .. } => 2,
+        }
+    }
+
+    /// What a reply to this request is worth: unit, function and what follows.
+    fn verdict(request: &[u8], reply: &[u8]) -> Verdict {
+        let echoes = match request[1] {
+            // Writes are answered with what was written where.
+            5 | 6 | 15 | 16 => reply.get(..6) == request.get(..6),
+            22 => reply == request,
+            _ => reply.get(..2) == request.get(..2),
+        };
+        match reply.len() == reply_bytes(request, request[1]).unwrap_or(reply.len()) {
+            true if echoes => Verdict::Intact,
+            _ => Verdict::Unexpected,
+        }
+    }
+
+    fn parse_tcp(&self, bytes: &[u8], window: &Window) -> Parsed {
+        let (Some(&[high, low, 0, 0, 0, length]), true) = (
+            bytes.first_chunk::<MBAP>(),
+            bytes.len() >= MBAP,
+        ) else {
+            let may_begin = |at: usize, byte: &u8| at < 2 || at == 5 || *byte == 0;
+            let is_begun = bytes.iter().take(MBAP).enumerate().all(|(at, byte)| may_begin(at, byte));
+            return match is_begun && !self.datagram && bytes.len() < MBAP {
+                true => Parsed::Incomplete,
+                false => Parsed::Stray(if self.datagram { bytes.len() } else { 1 }),
+            };
+        };
+        let end = MBAP + usize::from(length);
+        if length < 3 {
+            return Parsed::Stray(if self.datagram { bytes.len() } else { 1 });
+        }
+        let number = u64::from(u16::from_be_bytes([high, low]));
+        let sequence = nearest(number, 16, self.base + window.oldest())
+            .and_then(|number| number.checked_sub(self.base));
+        let is_whole = bytes.len() >= end && (!self.datagram || bytes.len() == end);
+        let verdict = match (is_whole, sequence) {
+            (false, _) if !self.datagram => return Parsed::Incomplete,
+            (false, _) => Verdict::Damaged,
+            (true, Some(sequence)) => {
+                Modbus::verdict(&self.queries.of(sequence).bytes, &bytes[MBAP..end])
+            }
+            (true, None) => Verdict::Intact,
+        };
+        let end = if self.datagram { bytes.len() } else { end };
+        Parsed::Answer(Answer {
+            sequence,
+            payload: MBAP.min(end)..end,
+            ..Answer::plain(0, end, verdict)
+        })
+    }
+
+    fn parse_rtu(&self, bytes: &[u8], window: &Window) -> Parsed {
+        // What was given up is answered first, if at all.
+        let Some(slot) = window.oldest_missing().or_else(|| window.oldest_waiting()) else {
+            return Parsed::Stray(bytes.len());
+        };
+        let request = &self.queries.of(slot.sequence).bytes;
+        let Some(&function) = bytes.get(1) else {
+            return match self.datagram {
+                true => Parsed::Stray(bytes.len()),
+                false => Parsed::Incomplete,
+            };
+        };
+        let answer = |end: usize, payload, verdict| {
+            Parsed::Answer(Answer {
+                payload,
+                ..Answer::plain(slot.sequence, end, verdict)
+            })
+        };
+        // The length of a reply to another function is not known: its bytes are those that have come.
+        let Some(size) = reply_bytes(request, function) else {
+            return answer(bytes.len(), 0..0, Verdict::Damaged);
+        };
+        if bytes.len() < size + 2 {
+            return match self.datagram {
+                true => answer(bytes.len(), 0..0, Verdict::Damaged),
+                false => Parsed::Incomplete,
+            };
+        }
+        let (reply, check) = (&bytes[..size], [bytes[size], bytes[size + 1]]);
+        let verdict = match crc(reply).to_le_bytes() == check {
+            true => Modbus::verdict(request, reply),
+            false => Verdict::Damaged,
+        };
+        match verdict {
+            // The next reply begins behind a silence, not behind these bytes.
+            Verdict::Damaged => answer(bytes.len(), 0..0, verdict),
+            _ => answer(size + 2, 0..size, verdict),
+        }
+    }
+}
+
+impl Codec for Modbus {
+    fn matching(&self) -> Matching {
+        match self.line {
+            ModbusLine::Tcp => Matching::Number,
+            ModbusLine::Rtu { .. } => Matching::Order,
+        }
+    }
+
+    fn parse(&mut self, bytes: &[u8], window: &Window) -> Parsed {
+        match self.line {
+            ModbusLine::Tcp => self.parse_tcp(bytes, window),
+            ModbusLine::Rtu { .. } => self.parse_rtu(bytes, window),
+        }
+    }
+
+    fn gap_ns(&self) -> u64 {
+        match self.line {
+            ModbusLine::Tcp => 0,
+            ModbusLine::Rtu { silence_ns } => silence_ns,
+        }
+    }
+}
+
+impl Generator for Modbus {
+    fn request_bytes(&self) -> usize {
+        self.longest + self.overhead()
+    }
+
+    fn bytes_of(&self, sequence: u64) -> usize {
+        self.queries.of(sequence).bytes.len() + self.overhead()
+    }
+
+    fn answer_bytes(&self) -> usize {
+        LONGEST
+    }
+
+    fn request(&mut self, sequence: u64, to: &mut [u8]) {
+        let request = &self.queries.of(sequence).bytes;
+        match self.line {
+            ModbusLine::Tcp => {
+                let number = (self.base + sequence) as u16;
+                to[..2].copy_from_slice(&number.to_be_bytes());
+                to[2..MBAP].copy_from_slice(&[0, 0, 0, request.len() as u8]);
+                to[MBAP..].copy_from_slice(request);
+            }
+            ModbusLine::Rtu { .. } => {
+                to[..request.len()].copy_from_slice(request);
+                to[request.len()..].copy_from_slice(&crc(request).to_le_bytes());
+            }
+        }
+    }
+}
+
+/// Bytes of the reply to a request, without checksums, where the reply has this function; `None` if it is another
+/// one than was requested.
+fn reply_bytes(request: &[u8], function: u8) -> Option<usize> {
+    let asked = request[1];
+    let count = || usize::from(u16::from_be_bytes([request[4], request[5]]));
+    if function == asked | EXCEPTION {
+        return Some(3);
+    }
+    if function != asked {
+        return None;
+    }
+    Some(match asked {
+        1 | 2 if request.len() == 6 => 3 + count().div_ceil(8),
+        3 | 4 if request.len() == 6 => 3 + 2 * count(),
+        5 | 6 | 15 | 16 if request.len() >= 6 => 6,
+        22 => request.len(),
+        23 if request.len() >= 6 => 3 + 2 * count(),
+        _ => return None,
+    })
+}
+
+/// CRC-16/MODBUS.
+pub fn crc(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0xffff, |crc, byte| {
+        (0..8).fold(crc ^ u16::from(*byte), |crc, _| match crc & 1 {
+            1 => crc >> 1 ^ 0xa001,
+            _ => crc >> 1,
+        })
+    })
+}
+
+/// What an unexpected reply says, in words; `reply` as it was received, `request` without what the line adds.
+pub fn describe(line: ModbusLine, request: &[u8], reply: &[u8]) -> String {
+    let reply = match line {
+        ModbusLine::Tcp => reply.get(MBAP..).unwrap_or(&[]),
+        ModbusLine::Rtu { .. } => reply,
+    };
+    let (&[unit, function, ..], &[asked_unit, asked, ..]) = (reply, request) else {
+        return "a reply of fewer than 2 bytes".into();
+    };
+    if unit != asked_unit {
+        return format!("a reply of unit {unit}");
+    }
+    match reply.get(2) {
+        Some(code) if function == asked | EXCEPTION => match exception(*code) {
+            Some(name) => format!("exception {code} ({name})"),
+            None => format!("exception {code}"),
+        },
+        _ if function != asked => format!("a reply to function {function}"),
+        _ => "a reply of another size or to other registers".into(),
+    }
+}
+
+/// The names of the specification (V1.1b3, section 7).
+fn exception(code: u8) -> Option<&'static str> {
+    Some(match code {
+        1 => "illegal function",
+        2 => "illegal data address",
+        3 => "illegal data value",
+        4 => "server device failure",
+        5 => "acknowledge",
+        6 => "server device busy",
+        8 => "memory parity error",
+        10 => "gateway path unavailable",
+        11 => "gateway target device failed to respond",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wiregauge_record::Query;
+
+    fn modbus(line: ModbusLine, requests: &[&[u8]]) -> Modbus {
+        let query = |bytes: &&[u8]| Query {
+            name: String::new(),
+            bytes: bytes.to_vec(),
+        };
+        let queries = Queries {
+            list: requests.iter().map(query).collect(),
+            reply: ReplyEnd::Modbus(line),
+            expect: None,
+        };
+        Modbus::new(0, &queries, false).unwrap()
+    }
+
+    const RTU: ModbusLine = ModbusLine::Rtu { silence_ns: 1 };
+    const READ_2: &[u8] = &[1, 3, 0, 100, 0, 2];
+
+    fn waiting(requests: usize) -> Window {
+        let mut window = Window::new(8);
+        for _ in 0..requests {
+            window.stage(0);
+        }
+        window.start(requests, 0);
+        window
+    }
+
+    fn verdict(parsed: Parsed) -> Option<(Option<u64>, usize, Verdict)> {
+        match parsed {
+            Parsed::Answer(answer) => Some((answer.sequence, answer.end, answer.verdict)),
+            _ => None,
+        }
+    }
+
+    fn rtu(reply: &[u8]) -> Vec<u8> {
+        [reply, &crc(reply).to_le_bytes()].concat()
+    }
+
+    #[test]
+    fn the_crc_is_that_of_the_specification() {
+        // The check value of CRC-16/MODBUS, and the example of Modbus over Serial Line V1.02, 6.2.2.
+        assert_eq!(crc(b"123456789"), 0x4b37);
+        assert_eq!(crc(&[0x02, 0x07]).to_le_bytes(), [0x41, 0x12]);
+    }
+
+    #[test]
+    fn a_request_over_tcp_has_a_transaction_number_and_a_length() {
+        let mut codec = modbus(ModbusLine::Tcp, &[READ_2]);
+        let mut bytes = vec![0; codec.bytes_of(0x1_0203)];
+        codec.request(0x1_0203, &mut bytes);
+        assert_eq!(bytes, [2, 3, 0, 0, 0, 6, 1, 3, 0, 100, 0, 2]);
+    }
+
+    #[test]
+    fn replies_over_tcp_are_matched_by_their_number_in_any_order() {
+        let mut codec = modbus(ModbusLine::Tcp, &[READ_2]);
+        let window = waiting(3);
+        let reply = [0, 2, 0, 0, 0, 7, 1, 3, 4, 9, 9, 9, 9];
+        for cut in 1..reply.len() {
+            assert!(matches!(codec.parse(&reply[..cut], &window), Parsed::Incomplete));
+        }
+        let found = verdict(codec.parse(&reply, &window));
+        assert_eq!(found, Some((Some(2), 13, Verdict::Intact)));
+        let exception = [0, 0, 0, 0, 0, 3, 1, 0x83, 2];
+        let found = verdict(codec.parse(&exception, &window));
+        assert_eq!(found, Some((Some(0), 9, Verdict::Unexpected)));
+        let said = describe(ModbusLine::Tcp, READ_2, &exception);
+        assert_eq!(said, "exception 2 (illegal data address)");
+    }
+
+    #[test]
+    fn bytes_that_are_no_modbus_over_tcp_are_stray() {
+        let mut codec = modbus(ModbusLine::Tcp, &[READ_2]);
+        for bytes in [&b"HTTP/1.1"[..], &[0, 0, 0, 0, 0, 2, 1, 3], &[0, 0, 9]] {
+            assert!(matches!(codec.parse(bytes, &waiting(1)), Parsed::Stray(1)));
+        }
+    }
+
+    #[test]
+    fn a_serial_reply_ends_where_its_function_says() {
+        let write: &[u8] = &[1, 16, 0, 40, 0, 2, 4, 0, 1, 0, 2];
+        let coils: &[u8] = &[1, 1, 0, 0, 0, 9];
+        for (request, reply) in [
+            (READ_2, &[1, 3, 4, 0, 1, 0, 2][..]),
+            (write, &[1, 16, 0, 40, 0, 2]),
+            (coils, &[1, 1, 2, 255, 1]),
+        ] {
+            let mut codec = modbus(RTU, &[request]);
+            let framed = rtu(reply);
+            for cut in 1..framed.len() {
+                let parsed = codec.parse(&framed[..cut], &waiting(1));
+                assert!(matches!(parsed, Parsed::Incomplete), "{cut} of {framed:?}");
+            }
+            let found = verdict(codec.parse(&framed, &waiting(1)));
+            assert_eq!(found, Some((Some(0), framed.len(), Verdict::Intact)));
+        }
+    }
+
+    #[test]
+    fn wrong_serial_replies_are_told_apart() {
+        let found = |reply: &[u8]| {
+            verdict(modbus(RTU, &[READ_2]).parse(reply, &waiting(1))).map(|found| found.2)
+        };
+        let right = rtu(&[1, 3, 4, 0, 1, 0, 2]);
+        let mut flipped = right.clone();
+        flipped[4] ^= 1;
+        assert_eq!(found(&right), Some(Verdict::Intact));
+        assert_eq!(found(&flipped), Some(Verdict::Damaged), "CRC");
+        assert_eq!(found(&rtu(&[1, 4, 4, 0, 1, 0, 2])), Some(Verdict::Damaged), "function");
+        for (reply, said) in [
+            (rtu(&[1, 0x83, 6]), "exception 6 (server device busy)"),
+            (rtu(&[1, 0x83, 99]), "exception 99"),
+            (rtu(&[5, 3, 4, 0, 1, 0, 2]), "a reply of unit 5"),
+        ] {
+            assert_eq!(found(&reply), Some(Verdict::Unexpected));
+            assert_eq!(describe(RTU, READ_2, &reply), said);
+        }
+    }
+}
