@@ -14,8 +14,8 @@ mod fail_if;
 mod failure;
 mod hints;
 mod outcome;
-mod query_values;
 mod output;
+mod query_values;
 mod similar;
 #[cfg(feature = "loop")]
 mod stage_list;

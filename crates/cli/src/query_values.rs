@@ -101,7 +101,9 @@ pub fn reads(text: &str) -> Result<Reads, String> {
     let address: u16 = address.parse().map_err(|_| wrong())?;
     let count: u32 = count.parse().map_err(|_| wrong())?;
     if !(1..=most).contains(&count) {
-        return Err(format!("`{text}` reads {count} values: a request reads 1 to {most}"));
+        return Err(format!(
+            "`{text}` reads {count} values: a request reads 1 to {most}"
+        ));
     }
     if u32::from(address) + count > 1 << 16 {
         return Err(format!("`{text}` reads beyond address 65535"));
@@ -136,9 +138,16 @@ pub fn writes(text: &str) -> Result<Writes, String> {
     };
     let values: Option<Vec<u16>> = values.split(',').map(value).collect();
     let values = values.ok_or_else(wrong)?;
-    let most = if is_coil { MOST_WRITTEN.1 } else { MOST_WRITTEN.0 };
+    let most = if is_coil {
+        MOST_WRITTEN.1
+    } else {
+        MOST_WRITTEN.0
+    };
     if values.len() > most {
-        return Err(format!("a request writes 1 to {most} values, not {}", values.len()));
+        return Err(format!(
+            "a request writes 1 to {most} values, not {}",
+            values.len()
+        ));
     }
     if usize::from(address) + values.len() > 1 << 16 {
         return Err(format!("`{text}` writes beyond address 65535"));
@@ -222,7 +231,14 @@ mod tests {
 
     #[test]
     fn what_a_request_cannot_carry_is_refused() {
-        for wrong in ["holding", "holding:x", "holding:0+126", "coil:0+0", "coil:65535+2", "file:1"] {
+        for wrong in [
+            "holding",
+            "holding:x",
+            "holding:0+126",
+            "coil:0+0",
+            "coil:65535+2",
+            "file:1",
+        ] {
             assert!(reads(wrong).is_err(), "{wrong}");
         }
         for wrong in ["1", "1:", "1:65536", "coil:1:2", "65535:1,2"] {

@@ -80,7 +80,10 @@ fn a_dropped_answer_is_lost_and_nothing_else() {
                 .iter()
                 .all(|row| row.rtt_us >= 500_000.0 && row.bytes_received == 0)
         );
-        assert_eq!(run.point().rtt.as_ref().map(|rtt| rtt.n), Some(COUNT - LOST));
+        assert_eq!(
+            run.point().rtt.as_ref().map(|rtt| rtt.n),
+            Some(COUNT - LOST)
+        );
     });
 }
 

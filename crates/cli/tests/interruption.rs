@@ -63,7 +63,10 @@ fn ctrl_c_ends_the_demo_before_its_device() {
     assert!(!ended.stderr.contains("error:"), "{ended}");
     // Before the first exchange has ended there is nothing to keep.
     let listed = listings(&desk);
-    assert!(listed.iter().all(|run| run["state"] == "interrupted"), "{listed:?}");
+    assert!(
+        listed.iter().all(|run| run["state"] == "interrupted"),
+        "{listed:?}"
+    );
 }
 
 #[test]

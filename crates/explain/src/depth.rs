@@ -1,8 +1,6 @@
 //! Depths: which the device allows, when a larger one gains nothing, and which points show it.
 
-use wiregauge_record::{
-    Conditions, Counts, ModbusLine, Plan, PointSummary, Protocol, ReplyEnd,
-};
+use wiregauge_record::{Conditions, Counts, ModbusLine, Plan, PointSummary, Protocol, ReplyEnd};
 
 /// Rates within this factor count as equal: the scatter of short runs.
 pub(crate) const EQUAL: f64 = 0.95;

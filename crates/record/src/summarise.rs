@@ -1,10 +1,10 @@
 //! From samples to a point's summary, one sample at a time, in memory that does not grow with the
 //! length of the run (see `wiregauge_stats::Series`).
 
+use crate::by_query::{ByQuery, UnexpectedReplies};
 use crate::plan::{Plan, Point, Schedule};
 use crate::point_summary::{Counts, Ending, PointSummary, ResourceUse, Throughput};
 use crate::sample::{Phase, Sample, Status};
-use crate::by_query::{ByQuery, UnexpectedReplies};
 use crate::{Connect, Responder};
 use std::collections::BTreeMap;
 use wiregauge_stats::{Series, Share};

@@ -1,17 +1,19 @@
 //! The responder itself, without any I/O: received bytes in, answers with the time when they are
 //! due out. Everything that it holds is bounded.
 
+use super::application::Application;
 use super::faults::{FaultInjector, Faulted, Faults};
+use super::frames::{echo_message, frame_of, not_spoken, put_header};
 use super::model::{Model, ModelledDevice};
 use super::streams::{self, Pull, Streams, Sunk};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
-use wiregauge_record::Protocol;
+use wiregauge_record::{ModbusLine, Protocol};
 use wiregauge_wire as wire;
 use wiregauge_wire::{
-    Found, HeaderError, HelloReply, HelloRequest, Kind, Request, Response, Status, StreamOrder,
+    Found, HelloReply, HelloRequest, Kind, Request, Response, Status, StreamOrder,
 };
 
 /// Bytes of answers held at most before requests are left unread.
@@ -34,6 +36,8 @@ pub struct DeviceConfig {
     pub max_frame: u32,
     /// What is modelled.
     pub model: Model,
+    /// By which rules it speaks Modbus, if it does.
+    pub modbus: ModbusLine,
     /// What goes wrong.
     pub faults: Faults,
     /// Seed of all that is random.
@@ -51,6 +55,8 @@ struct Reply {
 /// One device, seen by one peer.
 pub struct Device {
     config: DeviceConfig,
+    /// What it does where it does not speak the wiregauge protocol.
+    application: Option<Application>,
     clock: Clock,
     modelled: Option<ModelledDevice>,
     injector: Option<FaultInjector>,
@@ -79,6 +85,7 @@ impl Device {
     pub fn new(config: DeviceConfig, clock: Clock) -> Device {
         let (model, faults, seed) = (config.model, config.faults, config.seed);
         Device {
+            application: Application::new(config.protocol, &config.name, config.modbus),
             modelled: (model != Model::default() || faults.stall.is_some())
                 .then(|| ModelledDevice::new(model, seed)),
             injector: (faults != Faults::default())
@@ -123,8 +130,11 @@ impl Device {
     /// holds enough answers, and where the model's wire or sink is not as fast as the data comes:
     /// then it takes the rest from [`Device::full_until_ns`] on.
     pub fn take_stream(&mut self, bytes: &[u8], now_ns: u64, ready: &mut Vec<u8>) -> usize {
+        if self.application.is_some() {
+            return self.take_requests(bytes, now_ns, ready);
+        }
         if self.config.protocol != Protocol::Wiregauge {
-            if self.held + ready.len() >= HELD || self.has_left() {
+            if !self.has_room(ready.len()) {
                 return 0;
             }
             self.answer(bytes.len(), now_ns, ready, |to| to.extend_from_slice(bytes));
@@ -186,9 +196,38 @@ impl Device {
         used
     }
 
+    /// As [`Device::take_stream`], of a protocol that is not wiregauge's.
+    fn take_requests(&mut self, bytes: &[u8], now_ns: u64, ready: &mut Vec<u8>) -> usize {
+        let mut used = 0;
+        while used < bytes.len() && self.has_room(ready.len()) {
+            let Some(application) = &mut self.application else {
+                break;
+            };
+            let mut answer = Vec::new();
+            let taken = application.take(&bytes[used..], false, &mut answer);
+            if taken == 0 {
+                break;
+            }
+            used += taken;
+            if !answer.is_empty() {
+                self.answer(taken, now_ns, ready, |to| to.append(&mut answer));
+            }
+        }
+        used
+    }
+
     /// Takes one datagram; its answer, if it is due at once, is put into `ready`.
     pub fn take_datagram(&mut self, bytes: &[u8], now_ns: u64, trust: Trust, ready: &mut Vec<u8>) {
         if self.held >= HELD || self.has_left() {
+            return;
+        }
+        if let Some(application) = &mut self.application {
+            let mut answer = Vec::new();
+            application.take(bytes, true, &mut answer);
+            let is_allowed = trust == Trust::Proved || answer.len() <= bytes.len();
+            if !answer.is_empty() && is_allowed {
+                self.answer(bytes.len(), now_ns, ready, |to| to.append(&mut answer));
+            }
             return;
         }
         if self.config.protocol != Protocol::Wiregauge {
@@ -551,48 +590,4 @@ impl Device {
     pub fn has_room(&self, ready: usize) -> bool {
         self.held + ready < HELD && !self.has_left()
     }
-}
-
-/// The frame that a datagram is: one exactly as long as its header says.
-fn frame_of(datagram: &[u8]) -> Option<(Request, &[u8])> {
-    let request = Request::decode(datagram).ok()?;
-    let payload = &datagram[wire::REQUEST_HEADER..];
-    (payload.len() == request.out_payload as usize).then_some((request, payload))
-}
-
-/// What is answered to a datagram with a true header of another version or of an unknown kind
-/// (docs/protocol.md, Versions).
-fn not_spoken(datagram: &[u8]) -> Option<(Request, Status)> {
-    let status = match Request::decode(datagram) {
-        Err(HeaderError::Version(_)) => Status::Version,
-        Err(HeaderError::Kind(_)) => Status::Unsupported,
-        _ => return None,
-    };
-    let request = Request {
-        kind: Kind::Hello,
-        sequence: wire::sequence_of(datagram)?,
-        out_payload: 0,
-        in_bytes: 0,
-    };
-    Some((request, status))
-}
-
-/// What a responder without an application answers to a message: the same bytes, repeated or cut to
-/// the size asked for, and the check.
-fn echo_message(said: &[u8], payload: &mut [u8]) {
-    let Some((bytes, check)) = payload.split_last_chunk_mut::<{ wire::MESSAGE_CHECK }>() else {
-        return;
-    };
-    if !said.is_empty() {
-        for part in bytes.chunks_mut(said.len()) {
-            part.copy_from_slice(&said[..part.len()]);
-        }
-    }
-    *check = wire::message_check(bytes);
-}
-
-fn put_header(response: &Response, to: &mut Vec<u8>) {
-    let mut header = [0; wire::RESPONSE_HEADER];
-    response.encode(&mut header);
-    to.extend_from_slice(&header);
 }

@@ -14,6 +14,7 @@
 //!         name: "bench".into(),
 //!         max_frame: 1 << 20,
 //!         model: Model::default(),
+//!         modbus: wiregauge_record::ModbusLine::Tcp,
 //!         faults: Faults::default(),
 //!         seed: 1,
 //!     },
@@ -24,6 +25,7 @@
 //! # }
 //! ```
 
+mod application;
 pub mod bus;
 mod datagram;
 #[cfg(test)]
@@ -31,9 +33,12 @@ mod datagram_streams_tests;
 mod device;
 mod event;
 mod faults;
+mod frames;
 pub mod gadget;
 mod listen;
+mod modbus;
 mod model;
+mod scpi;
 mod stream;
 mod streams;
 #[cfg(test)]

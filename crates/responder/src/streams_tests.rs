@@ -19,6 +19,7 @@ pub(super) fn device(model: Model, faults: Faults) -> Device {
         name: "streams".into(),
         max_frame: 1 << 20,
         model,
+        modbus: wiregauge_record::ModbusLine::Tcp,
         faults,
         seed: 5,
     };

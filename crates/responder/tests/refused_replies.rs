@@ -96,6 +96,7 @@ impl Responder {
                 name: "refused".into(),
                 max_frame: 1 << 20,
                 model: Model::default(),
+                modbus: wiregauge_record::ModbusLine::Tcp,
                 faults: Faults::default(),
                 seed: 1,
             },

@@ -14,6 +14,7 @@ fn device() -> Device {
         name: "refuses".into(),
         max_frame: MAX_FRAME,
         model: Model::default(),
+        modbus: wiregauge_record::ModbusLine::Tcp,
         faults: Faults::default(),
         seed: 1,
     };

@@ -37,6 +37,7 @@ impl Responder {
                 name: "streams".into(),
                 max_frame: 1 << 20,
                 model,
+                modbus: wiregauge_record::ModbusLine::Tcp,
                 faults: Faults::default(),
                 seed: 1,
             },

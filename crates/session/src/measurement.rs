@@ -287,9 +287,7 @@ impl<C: Generator> Measurement<C> {
         let wake = self.engine.wake_ns().unwrap_or(u64::MAX);
         Next::Receive {
             until_ns: wake.min(gives_up).min(due_ns.unwrap_or(u64::MAX)),
-            exact: due_ns.is_some()
-                || self.engine.is_resyncing()
-                || self.engine.awaits_silence(),
+            exact: due_ns.is_some() || self.engine.is_resyncing() || self.engine.awaits_silence(),
             or_writable: blocked,
         }
     }

@@ -3,6 +3,7 @@
 
 use crate::codec::{Answer, Codec, Generator, Matching, Parsed, Verdict, nearest};
 use crate::window::Window;
+use crc::{CRC_16_MODBUS, Crc};
 use wiregauge_record::{ModbusLine, Queries, ReplyEnd};
 
 /// Bytes of a serial frame at most, and of a frame over TCP.
@@ -13,6 +14,9 @@ const LONGEST_REQUEST: usize = 254;
 
 /// Transaction number, protocol and length.
 const MBAP: usize = 6;
+
+/// The check of serial frames.
+const CRC: Crc<u16> = Crc::<u16>::new(&CRC_16_MODBUS);
 
 /// Exceptions are answered with the function and this bit.
 const EXCEPTION: u8 = 0x80;
@@ -37,7 +41,10 @@ impl Modbus {
         let longest = longest.ok_or("there is no query")?;
         for query in &queries.list {
             if !(2..=LONGEST_REQUEST).contains(&query.bytes.len()) {
-                return Err(format!("a request of {} bytes is not valid", query.bytes.len()));
+                return Err(format!(
+                    "a request of {} bytes is not valid",
+                    query.bytes.len()
+                ));
             }
         }
         Ok(Modbus {
@@ -71,12 +78,15 @@ impl Modbus {
     }
 
     fn parse_tcp(&self, bytes: &[u8], window: &Window) -> Parsed {
-        let (Some(&[high, low, 0, 0, 0, length]), true) = (
-            bytes.first_chunk::<MBAP>(),
-            bytes.len() >= MBAP,
-        ) else {
+        let (Some(&[high, low, 0, 0, 0, length]), true) =
+            (bytes.first_chunk::<MBAP>(), bytes.len() >= MBAP)
+        else {
             let may_begin = |at: usize, byte: &u8| at < 2 || at == 5 || *byte == 0;
-            let is_begun = bytes.iter().take(MBAP).enumerate().all(|(at, byte)| may_begin(at, byte));
+            let is_begun = bytes
+                .iter()
+                .take(MBAP)
+                .enumerate()
+                .all(|(at, byte)| may_begin(at, byte));
             return match is_begun && !self.datagram && bytes.len() < MBAP {
                 true => Parsed::Incomplete,
                 false => Parsed::Stray(if self.datagram { bytes.len() } else { 1 }),
@@ -135,7 +145,7 @@ impl Modbus {
             };
         }
         let (reply, check) = (&bytes[..size], [bytes[size], bytes[size + 1]]);
-        let verdict = match crc(reply).to_le_bytes() == check {
+        let verdict = match CRC.checksum(reply).to_le_bytes() == check {
             true => Modbus::verdict(request, reply),
             false => Verdict::Damaged,
         };
@@ -194,7 +204,7 @@ impl Generator for Modbus {
             }
             ModbusLine::Rtu { .. } => {
                 to[..request.len()].copy_from_slice(request);
-                to[request.len()..].copy_from_slice(&crc(request).to_le_bytes());
+                to[request.len()..].copy_from_slice(&CRC.checksum(request).to_le_bytes());
             }
         }
     }
@@ -218,16 +228,6 @@ fn reply_bytes(request: &[u8], function: u8) -> Option<usize> {
         22 => request.len(),
         23 if request.len() >= 6 => 3 + 2 * count(),
         _ => return None,
-    })
-}
-
-/// CRC-16/MODBUS.
-pub fn crc(bytes: &[u8]) -> u16 {
-    bytes.iter().fold(0xffff, |crc, byte| {
-        (0..8).fold(crc ^ u16::from(*byte), |crc, _| match crc & 1 {
-            1 => crc >> 1 ^ 0xa001,
-            _ => crc >> 1,
-        })
     })
 }
 
@@ -307,14 +307,14 @@ mod tests {
     }
 
     fn rtu(reply: &[u8]) -> Vec<u8> {
-        [reply, &crc(reply).to_le_bytes()].concat()
+        [reply, &CRC.checksum(reply).to_le_bytes()].concat()
     }
 
     #[test]
     fn the_crc_is_that_of_the_specification() {
         // The check value of CRC-16/MODBUS, and the example of Modbus over Serial Line V1.02, 6.2.2.
-        assert_eq!(crc(b"123456789"), 0x4b37);
-        assert_eq!(crc(&[0x02, 0x07]).to_le_bytes(), [0x41, 0x12]);
+        assert_eq!(CRC.checksum(b"123456789"), 0x4b37);
+        assert_eq!(CRC.checksum(&[0x02, 0x07]).to_le_bytes(), [0x41, 0x12]);
     }
 
     #[test]
@@ -331,7 +331,10 @@ mod tests {
         let window = waiting(3);
         let reply = [0, 2, 0, 0, 0, 7, 1, 3, 4, 9, 9, 9, 9];
         for cut in 1..reply.len() {
-            assert!(matches!(codec.parse(&reply[..cut], &window), Parsed::Incomplete));
+            assert!(matches!(
+                codec.parse(&reply[..cut], &window),
+                Parsed::Incomplete
+            ));
         }
         let found = verdict(codec.parse(&reply, &window));
         assert_eq!(found, Some((Some(2), 13, Verdict::Intact)));
@@ -380,7 +383,11 @@ mod tests {
         flipped[4] ^= 1;
         assert_eq!(found(&right), Some(Verdict::Intact));
         assert_eq!(found(&flipped), Some(Verdict::Damaged), "CRC");
-        assert_eq!(found(&rtu(&[1, 4, 4, 0, 1, 0, 2])), Some(Verdict::Damaged), "function");
+        assert_eq!(
+            found(&rtu(&[1, 4, 4, 0, 1, 0, 2])),
+            Some(Verdict::Damaged),
+            "function"
+        );
         for (reply, said) in [
             (rtu(&[1, 0x83, 6]), "exception 6 (server device busy)"),
             (rtu(&[1, 0x83, 99]), "exception 99"),

@@ -64,11 +64,16 @@ impl ReplyReader {
                 End::Bytes(*bytes as usize)
             }
             ReplyEnd::Bytes(bytes) => {
-                return Err(format!("replies of {bytes} bytes are not valid: 1 to {LONGEST}"));
+                return Err(format!(
+                    "replies of {bytes} bytes are not valid: 1 to {LONGEST}"
+                ));
             }
             ReplyEnd::Length(field) if [1, 2, 4].contains(&field.bytes) => End::Length(*field),
             ReplyEnd::Length(field) => {
-                return Err(format!("a length field has 1, 2 or 4 bytes, not {}", field.bytes));
+                return Err(format!(
+                    "a length field has 1, 2 or 4 bytes, not {}",
+                    field.bytes
+                ));
             }
             ReplyEnd::IdleNs(0) => return Err("a silence of 0 s is not valid".into()),
             ReplyEnd::IdleNs(ns) => End::Idle(*ns),
@@ -314,7 +319,11 @@ mod tests {
         for piece in 1..8 {
             for case in cases {
                 let twice = [case, case].concat();
-                assert_eq!(replies(ReplyEnd::Scpi, &twice, piece), [case, case], "{piece}");
+                assert_eq!(
+                    replies(ReplyEnd::Scpi, &twice, piece),
+                    [case, case],
+                    "{piece}"
+                );
             }
         }
     }
@@ -333,9 +342,15 @@ mod tests {
             }
         }
         let too_long = reader(length(4, true, 0, 0)).next(b"\xff\xff\xff\xff");
-        assert!(matches!(too_long, Reply::Malformed(Malformed::TooLong { .. })));
+        assert!(matches!(
+            too_long,
+            Reply::Malformed(Malformed::TooLong { .. })
+        ));
         let too_short = reader(length(1, true, 0, -9)).next(b"\x01");
-        assert!(matches!(too_short, Reply::Malformed(Malformed::TooShort { .. })));
+        assert!(matches!(
+            too_short,
+            Reply::Malformed(Malformed::TooShort { .. })
+        ));
     }
 
     #[test]
@@ -350,8 +365,14 @@ mod tests {
     #[test]
     fn a_datagram_is_a_reply_of_its_own() {
         let next = |end: ReplyEnd, bytes: &[u8]| ReplyReader::new(&end, true).unwrap().next(bytes);
-        assert_eq!(next(ReplyEnd::Until(b"\n".to_vec()), b"a\n"), Reply::Whole(2, 1));
-        assert_eq!(next(ReplyEnd::Until(b"\n".to_vec()), b"a"), Reply::Whole(1, 0));
+        assert_eq!(
+            next(ReplyEnd::Until(b"\n".to_vec()), b"a\n"),
+            Reply::Whole(2, 1)
+        );
+        assert_eq!(
+            next(ReplyEnd::Until(b"\n".to_vec()), b"a"),
+            Reply::Whole(1, 0)
+        );
         assert_eq!(next(ReplyEnd::Bytes(3), b"ab"), Reply::Cut(2));
         assert_eq!(next(length(1, true, 0, 0), b"\x02abc"), Reply::Cut(4));
     }

@@ -47,6 +47,7 @@ impl InRust {
             name: "sim".into(),
             max_frame: MAX_FRAME,
             model: Model::default(),
+            modbus: wiregauge_record::ModbusLine::Tcp,
             faults: Faults::default(),
             seed: 1,
         };

@@ -31,6 +31,7 @@ impl InRust {
             name: "sim".into(),
             max_frame: MOST_BYTES,
             model: Model::default(),
+            modbus: wiregauge_record::ModbusLine::Tcp,
             faults: Faults::default(),
             seed: 1,
         };

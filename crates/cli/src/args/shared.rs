@@ -50,7 +50,7 @@ pub(super) use same_as;
 
 same_as!(ProtocolArg => Protocol: Echo, Wiregauge, Lines);
 same_as!(ExchangeProtocolArg => Protocol: Echo, Wiregauge, Lines, Text, Scpi, Modbus);
-same_as!(ServeProtocolArg => Protocol: Echo, Wiregauge);
+same_as!(ServeProtocolArg => Protocol: Echo, Wiregauge, Scpi, Modbus);
 
 /// The protocol given, or the default of an address: a null link only echoes.
 pub fn protocol_of(given: Option<impl Into<Protocol>>, address: &str) -> Protocol {
@@ -68,6 +68,10 @@ pub enum ServeProtocolArg {
     Echo,
     /// The wiregauge protocol.
     Wiregauge,
+    /// An instrument: *IDN?, READ?, CURV? N (block data), SYST:ERR?.
+    Scpi,
+    /// Modbus TCP, or RTU on serial lines: unit 1, 10,000 registers and coils.
+    Modbus,
 }
 
 /// What is asked of the host for the measuring threads.

@@ -54,10 +54,20 @@ fn refuse_others(args: &QueryArgs, protocol: Protocol) -> anyhow::Result<()> {
     let is_modbus = protocol == Protocol::Modbus;
     for (flag, is_given, has_effect, of) in [
         ("--send", !args.send.is_empty(), sends, "text or scpi"),
-        ("--send-file", args.send_file.is_some(), sends, "text or scpi"),
+        (
+            "--send-file",
+            args.send_file.is_some(),
+            sends,
+            "text or scpi",
+        ),
         ("--until", args.until.is_some(), is_text, "text"),
         ("--reply-bytes", args.reply_bytes.is_some(), is_text, "text"),
-        ("--reply-length", args.reply_length.is_some(), is_text, "text"),
+        (
+            "--reply-length",
+            args.reply_length.is_some(),
+            is_text,
+            "text",
+        ),
         ("--idle", args.idle.is_some(), is_text, "text"),
         ("--expect", args.expect.is_some(), sends, "text or scpi"),
         ("--unit", args.unit.is_some(), is_modbus, "modbus"),
@@ -105,7 +115,10 @@ fn lines(path: &Path) -> anyhow::Result<Vec<Bytes>> {
     match queries.len() {
         0 => bail!("{} contains no query", path.display()),
         many if many > MOST_QUERIES => {
-            bail!("{} contains {many} queries: the maximum is {MOST_QUERIES}", path.display())
+            bail!(
+                "{} contains {many} queries: the maximum is {MOST_QUERIES}",
+                path.display()
+            )
         }
         _ => Ok(queries),
     }
@@ -143,12 +156,17 @@ fn requests(args: &QueryArgs) -> anyhow::Result<Vec<Query>> {
 
 /// RTU on serial lines; else the frames of Modbus on TCP.
 fn modbus_line(addresses: &[String], baud: Option<u32>) -> anyhow::Result<ModbusLine> {
-    let serial = addresses.iter().filter(|a| a.starts_with("serial:")).count();
+    let serial = addresses
+        .iter()
+        .filter(|a| a.starts_with("serial:"))
+        .count();
     if serial == 0 {
         return Ok(ModbusLine::Tcp);
     }
     if serial < addresses.len() {
-        bail!("--protocol modbus cannot mix serial lines with other links\nhint: measure them in two runs");
+        bail!(
+            "--protocol modbus cannot mix serial lines with other links\nhint: measure them in two runs"
+        );
     }
     let Some(baud) = baud.filter(|baud| *baud > 0) else {
         bail!(

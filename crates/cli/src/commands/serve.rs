@@ -2,12 +2,13 @@
 
 use super::plan;
 use crate::Outcome;
-use crate::args::{BusArg, ServeArgs};
+use crate::args::{BusArg, ServeArgs, ServeProtocolArg};
 use crate::caller::{Session, remark};
 use crate::output::style::{CAUTION, RESET};
 use std::io::Write;
 use wiregauge_link::host::Load;
 use wiregauge_link::limits::Bus;
+use wiregauge_record::ModbusLine;
 use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
 
 /// Runs the command.
@@ -42,6 +43,16 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         ServeAddress::UsbVirtual(_) => usb_virtual.name(),
         _ => name_of(model),
     };
+    let is_serial = matches!(address, ServeAddress::Serial(_) | ServeAddress::Pty(_));
+    let is_connected = matches!(address, ServeAddress::Tcp(_) | ServeAddress::Unix(_));
+    let is_foreign = matches!(
+        args.protocol,
+        ServeProtocolArg::Scpi | ServeProtocolArg::Modbus
+    );
+    if is_foreign && !is_serial && !is_connected {
+        // Over UDP an answer could be larger than its request, from an address that nobody proved.
+        anyhow::bail!("--protocol scpi and modbus require tcp://, unix://, serial:// or pty:");
+    }
     let what = Serve {
         address,
         config: DeviceConfig {
@@ -50,6 +61,10 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
             // No frame is larger on the wire, and none smaller holds a HELLO.
             max_frame: args.max_size.clamp(104, wiregauge_wire::MAX_FRAME),
             model,
+            modbus: match is_serial {
+                true => ModbusLine::Rtu { silence_ns: 0 },
+                false => ModbusLine::Tcp,
+            },
             faults: Faults {
                 drop: args.drop,
                 corrupt: args.corrupt,

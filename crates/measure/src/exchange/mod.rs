@@ -29,8 +29,8 @@ use wiregauge_link::host::{self, Interrupter, SignalGuard};
 use wiregauge_link::limits::{self, Bus};
 use wiregauge_link::{Address, Kind};
 use wiregauge_record::{
-    BusLimit, Calibration, Connect, Ending, Limit, Plan, Point, PointSummary, Protocol, Sample, Status,
-    Summariser,
+    BusLimit, Calibration, Connect, Ending, Limit, Plan, Point, PointSummary, Protocol, Sample,
+    Status, Summariser,
 };
 
 /// What takes the samples of a run.
@@ -208,11 +208,9 @@ fn measuring_thread(
     let mut link = address.open_unless(&plan.link, timeout, &mut is_halted)?;
     let open_ns = clock.now();
     let responder = match plan.protocol {
-        Protocol::Echo
-        | Protocol::Lines
-        | Protocol::Text
-        | Protocol::Scpi
-        | Protocol::Modbus => None,
+        Protocol::Echo | Protocol::Lines | Protocol::Text | Protocol::Scpi | Protocol::Modbus => {
+            None
+        }
         Protocol::Wiregauge => {
             let (link, address) = (link.as_mut(), &plan.address);
             let responder = hello(link, address, datagram, timeout, &mut is_halted)?;

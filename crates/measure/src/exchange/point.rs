@@ -3,8 +3,8 @@
 use super::driver::{Control, Counters, Driver, LoopEnd};
 use super::instrument;
 use super::samples::{self, Kept, SampleLog};
-use std::time::Duration;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use wiregauge_link::host::{self, Watch};
 use wiregauge_link::{Link, LinkError};
 use wiregauge_record::{
@@ -55,7 +55,9 @@ pub fn measure_point(
     let Shape { datagram, batch } = shape;
     let trial = match batch {
         // A trial would shift which query is whose.
-        None if !datagram && plan.queries.is_none() => wiregauge_session::BatchTrial::of(plan, point.depth),
+        None if !datagram && plan.queries.is_none() => {
+            wiregauge_session::BatchTrial::of(plan, point.depth)
+        }
         _ => None,
     };
     let batch = batch.unwrap_or(usize::MAX);
@@ -139,10 +141,7 @@ struct Ready<'a> {
 
 impl Ready<'_> {
     /// Runs the loop, and keeps the kernel's accounts of just that.
-    fn run<C: Generator>(
-        self,
-        codec: C,
-    ) -> (LoopEnd, Counters, ResourceUse, Vec<Disturbance>) {
+    fn run<C: Generator>(self, codec: C) -> (LoopEnd, Counters, ResourceUse, Vec<Disturbance>) {
         let (plan, point) = self.context;
         let session = Measurement::new(plan, point, self.datagram, self.batch, codec);
         let session = session.with_trial(self.trial);

@@ -290,7 +290,10 @@ fn exchange_outcome(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
         (sum(|point| point.counts.lost), "lost"),
         (sum(|point| point.counts.late), "late"),
         (sum(|point| point.counts.corrupted), "with wrong bytes"),
-        (sum(|point| point.counts.unexpected), "with an unexpected reply"),
+        (
+            sum(|point| point.counts.unexpected),
+            "with an unexpected reply",
+        ),
         (sum(|point| point.counts.duplicated), "duplicated"),
         (sum(|point| point.counts.reordered), "out of order"),
     ];

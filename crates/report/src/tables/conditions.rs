@@ -4,8 +4,9 @@
 use super::heading;
 use crate::units::{grouped, time};
 use wiregauge_record::{
-    Conditions, Connect, HostPlan, Limit, LinkDetail, LinkOptions, LoopWait, Protocol, Responder,
-    Schedule, ModbusLine, ReplyEnd, escape};
+    Conditions, Connect, HostPlan, Limit, LinkDetail, LinkOptions, LoopWait, ModbusLine, Protocol,
+    ReplyEnd, Responder, Schedule, escape,
+};
 use wiregauge_run::{Loop, RunFile, RunKind, Stream};
 
 /// Names and values.
@@ -50,7 +51,12 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
         .into(),
     );
     if let Some(queries) = &plan.queries {
-        let names: Vec<&str> = queries.list.iter().take(10).map(|q| q.name.as_str()).collect();
+        let names: Vec<&str> = queries
+            .list
+            .iter()
+            .take(10)
+            .map(|q| q.name.as_str())
+            .collect();
         let more = match queries.list.len().saturating_sub(10) {
             0 => String::new(),
             more => format!("; {more} more"),

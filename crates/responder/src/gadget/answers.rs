@@ -162,6 +162,7 @@ mod tests {
             name: "board".into(),
             max_frame: 1 << 20,
             model: Model::default(),
+            modbus: wiregauge_record::ModbusLine::Tcp,
             faults,
             seed: 1,
         };

@@ -33,6 +33,7 @@ fn machine_with(faults: Faults, devices: usize) -> Machine {
             name: "test".into(),
             max_frame: 1 << 20,
             model: Model::default(),
+            modbus: wiregauge_record::ModbusLine::Tcp,
             faults,
             seed: 1,
         };

@@ -260,7 +260,11 @@ impl Found {
             ),
             Found::Unexpected { points, worst } => Warning::new(
                 Code::Unexpected,
-                format!("up to {} of the replies are unexpected{}", percent(*worst), at(points)),
+                format!(
+                    "up to {} of the replies are unexpected{}",
+                    percent(*worst),
+                    at(points)
+                ),
                 ": they are not part of the RTT figures. The table says what they were.",
             ),
             Found::InstrumentErrors { points, first } => Warning::new(
