@@ -22,6 +22,7 @@ mod loops;
 mod output;
 mod plain_words;
 mod protocol_page;
+mod queries;
 mod report;
 mod rude_peers;
 mod runs;

@@ -8,6 +8,7 @@ mod depth;
 mod exchange;
 mod exchange_verdict;
 mod meaning;
+mod modbus;
 mod modelled;
 mod show;
 mod stream;
@@ -15,6 +16,7 @@ mod verdict;
 
 pub use exchange::{ExchangeSplit, add_predictions, of_exchange};
 pub use exchange_verdict::ExchangeVerdict;
+pub use modbus::{ModbusSplit, of_modbus};
 pub use modelled::{Modelled, Predicted, models_of_exchange};
 pub use stream::{FlowSplit, StreamExplanation, of_stream};
 pub use verdict::{Larger, Queued, Verdict};

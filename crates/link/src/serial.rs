@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wiregauge_limits::{Framing, Refused};
 use wiregauge_record::{BusLimit, LinkDetail, LinkOptions};
 
 /// The kind.
@@ -35,6 +36,7 @@ struct Serial {
     tty: Option<RawTty>,
     path: PathBuf,
     baud: Option<u32>,
+    framing: Option<Framing>,
 }
 
 fn open(
@@ -44,11 +46,19 @@ fn open(
     _is_interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Box<dyn Link>, LinkError> {
     let path = PathBuf::from(address.rest());
-    match RawTty::open(&path, options.baud) {
+    let framing = match &options.framing {
+        None => None,
+        Some(text) => Some(text.parse().map_err(|error: Refused| {
+            let doing = format!("cannot open {address}");
+            LinkError::new(LinkErrorKind::Usage, doing, error.to_string())
+        })?),
+    };
+    match RawTty::open(&path, options.baud, framing) {
         Ok(tty) => Ok(Box::new(Serial {
             tty: Some(tty),
             path,
             baud: options.baud,
+            framing,
         })),
         Err(error) => Err(explain(address, &path, error, options.baud)),
     }
@@ -191,7 +201,7 @@ impl Link for Serial {
 
     fn reopen(&mut self, _is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()> {
         self.tty = Some(
-            RawTty::open(&self.path, self.baud).map_err(|error| match error {
+            RawTty::open(&self.path, self.baud, self.framing).map_err(|error| match error {
                 TtyError::Io(error) | TtyError::Baud(error) => error,
                 TtyError::Busy(_) => io::ErrorKind::ResourceBusy.into(),
                 TtyError::NotATty => io::ErrorKind::InvalidInput.into(),
@@ -229,7 +239,7 @@ impl Link for Serial {
 
 fn floor() -> io::Result<Box<dyn Link>> {
     let (master, path) = open_pty()?;
-    let tty = match RawTty::open(&path, None) {
+    let tty = match RawTty::open(&path, None, None) {
         Ok(tty) => tty,
         Err(TtyError::Io(error) | TtyError::Baud(error)) => return Err(error),
         Err(TtyError::Busy(_) | TtyError::NotATty) => {
@@ -251,5 +261,6 @@ fn floor() -> io::Result<Box<dyn Link>> {
         tty: Some(tty),
         path,
         baud: None,
+        framing: None,
     }))
 }

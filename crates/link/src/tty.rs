@@ -67,7 +67,12 @@ impl From<rustix::io::Errno> for TtyError {
 
 impl RawTty {
     /// Takes a tty for itself and makes it raw.
-    pub fn open(path: &Path, baud: Option<u32>) -> Result<RawTty, TtyError> {
+    /// `framing`: data bits, parity and stop bits; `None` is 8N1.
+    pub fn open(
+        path: &Path,
+        baud: Option<u32>,
+        framing: Option<Framing>,
+    ) -> Result<RawTty, TtyError> {
         // NONBLOCK: a modem line without carrier would hang in open otherwise.
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let open_it = || match open(path, flags, Mode::empty()) {
@@ -95,14 +100,18 @@ impl RawTty {
             before,
             low_latency: LowLatency::Unknown,
         };
-        tty.make_raw(baud)?;
+        tty.make_raw(baud, framing)?;
         tty.low_latency = set_low_latency(tty.ready.as_fd());
         Ok(tty)
     }
 
-    fn make_raw(&self, baud: Option<u32>) -> Result<(), TtyError> {
+    fn make_raw(&self, baud: Option<u32>, framing: Option<Framing>) -> Result<(), TtyError> {
         let mut raw = self.before.clone();
         raw.make_raw();
+        if let Some(framing) = framing {
+            raw.control_modes |= modes(framing);
+            raw.control_modes &= !(ControlModes::CSIZE ^ data_modes(framing));
+        }
         raw.control_modes |= ControlModes::CLOCAL | ControlModes::CREAD;
         // A read ends with the first bytes or after a tenth of a second (termios(3), MIN 0, TIME 1).
         raw.special_codes[SpecialCodeIndex::VMIN] = 0;
@@ -160,6 +169,32 @@ impl Drop for RawTty {
         let _ = tcsetattr(&self.ready, OptionalActions::Now, &self.before);
         let _ = ioctl_tiocnxcl(&self.ready);
     }
+}
+
+/// The data bits among the flags of c_cflag.
+fn data_modes(framing: Framing) -> ControlModes {
+    match framing.data_bits {
+        5 => ControlModes::CS5,
+        6 => ControlModes::CS6,
+        7 => ControlModes::CS7,
+        _ => ControlModes::CS8,
+    }
+}
+
+/// The flags of c_cflag for a line that is 8N1 so far.
+fn modes(framing: Framing) -> ControlModes {
+    let parity = match framing.parity {
+        Parity::None => ControlModes::empty(),
+        Parity::Even => ControlModes::PARENB,
+        Parity::Odd => ControlModes::PARENB | ControlModes::PARODD,
+        Parity::Mark => ControlModes::PARENB | ControlModes::PARODD | ControlModes::CMSPAR,
+        Parity::Space => ControlModes::PARENB | ControlModes::CMSPAR,
+    };
+    let stop = match framing.stop_bits {
+        StopBits::One => ControlModes::empty(),
+        StopBits::OneAndHalf | StopBits::Two => ControlModes::CSTOPB,
+    };
+    data_modes(framing) | parity | stop
 }
 
 /// termios(3), the flags of c_cflag.
@@ -298,8 +333,16 @@ mod tests {
     #[test]
     fn a_tty_says_what_its_line_is_set_to() {
         let (_master, path) = open_pty().unwrap();
-        let tty = RawTty::open(&path, Some(57_600)).unwrap();
-        let line = tty.line().unwrap();
+        let open = |framing| RawTty::open(&path, Some(57_600), framing).unwrap();
+        let line = open(None).line().unwrap();
         assert_eq!((line.baud, line.framing), (57_600, Framing::EIGHT_N_ONE));
+    }
+
+    #[test]
+    fn flags_for_a_framing_read_back_as_that_framing() {
+        for text in ["8N1", "8E1", "8O2", "7E1", "7M1", "6S2", "5N1.5"] {
+            let wanted: Framing = text.parse().unwrap();
+            assert_eq!(framing(modes(wanted)), wanted, "{text}");
+        }
     }
 }

@@ -101,6 +101,9 @@ pub struct HostPlan {
 pub struct LinkOptions {
     /// Baud rate of a serial line; `None` leaves the line as it is set.
     pub baud: Option<u32>,
+    /// Data bits, parity and stop bits of a serial line, such as `8E1`; `None` is 8N1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub framing: Option<String>,
     /// Acknowledge TCP segments at once (TCP_QUICKACK, renewed after each read).
     pub quick_ack: bool,
     /// USB: watch the URBs with usbmon.

@@ -7,6 +7,7 @@ use crate::values::{self, Count, Every, Sizes};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
+use wiregauge_limits::Framing;
 use wiregauge_record::{Connect, Wait};
 
 /// Below the flags in its help.
@@ -152,6 +153,9 @@ pub struct ExchangeArgs {
     /// Baud rate of a serial line [default: unchanged].
     #[arg(long, help_heading = "Link")]
     pub baud: Option<u32>,
+    /// Data bits, parity and stop bits of a serial line, such as 8E1 [default: 8N1].
+    #[arg(long, value_name = "FRAMING", help_heading = "Link")]
+    pub framing: Option<Framing>,
     /// TCP: acknowledge at once (costs one system call per read).
     #[arg(long, help_heading = "Link")]
     pub quick_ack: bool,

@@ -13,6 +13,7 @@ Examples:
   wiregauge limits usb --speed full --type bulk --packet 8..64 --out 16 --in 100
   wiregauge limits usb --speed high --type interrupt --packet 64 --interval 1ms
   wiregauge limits uart --baud 115200,921600 --framing 8E1
+  wiregauge limits uart --baud 19200 --framing 8E1 --protocol modbus --read 10
   wiregauge limits tcp --rate 10M --payload 48,1k,64k
   wiregauge limits udp --rate 100M,1G --ipv6 --vlan --payload 64
 
@@ -30,6 +31,13 @@ pub enum MediumArg {
     Tcp,
     /// UDP over Ethernet.
     Udp,
+}
+
+/// `--protocol` of a serial line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LineProtocolArg {
+    /// Modbus RTU.
+    Modbus,
 }
 
 /// `--speed`.
@@ -132,6 +140,19 @@ pub struct LimitsArgs {
     /// Data bits, parity, stop bits [default: 8N1].
     #[arg(long, value_name = "FRAMING", help_heading = "UART")]
     pub framing: Option<Framing>,
+    /// A protocol on the line, for the shortest time of its exchange.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "PROTOCOL",
+        requires = "read",
+        help_heading = "UART"
+    )]
+    pub protocol: Option<LineProtocolArg>,
+    /// Modbus: registers read by one request.
+    #[arg(long, value_name = "N", requires = "protocol", help_heading = "UART",
+          value_parser = clap::value_parser!(u8).range(1..=125))]
+    pub read: Option<u8>,
 
     /// Bit rates, a list such as 10M,1G [default: 10M,100M,1G].
     #[arg(long, value_name = "RATE", value_parser = values::bit_rate, value_delimiter = ',', help_heading = "Ethernet")]

@@ -21,6 +21,7 @@ use wiregauge_stats::Estimate;
 /// Runs the command.
 pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     plan::check_baud(args.baud, &args.addresses)?;
+    plan::check_serial("--framing", args.framing.is_some(), &args.addresses)?;
     let plan = plan::of_exchange(args)?;
     let links = plan.links().count();
     for link in 0..links {
@@ -33,10 +34,10 @@ pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome
             Limit::Count(_) => Extent::Rows(plan.exchanges_per_point().unwrap_or(1)),
             Limit::DurationNs(ns) => Extent::Time(Duration::from_nanos(ns)),
         },
-        plan,
         keep: &args.keep,
         csv: args.csv.as_deref(),
-        with_data: args.keep_data,
+        with_data: plan.keeps_data(),
+        plan,
         look: args.look,
         is_empty,
         print: printed::exchange,

@@ -9,7 +9,8 @@ use crate::output::{explained, modelled};
 use anyhow::bail;
 use std::io::Write;
 use wiregauge_explain::{
-    Modelled, add_predictions, has_interrupt_endpoints, models_of_exchange, of_exchange, of_stream,
+    Modelled, add_predictions, has_interrupt_endpoints, models_of_exchange, of_exchange, of_modbus,
+    of_stream,
 };
 use wiregauge_run::AnyRun;
 
@@ -26,10 +27,15 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
             let mut models = models_of_exchange(&file.plan, &file.conditions, &file.points);
             add_predictions(&mut splits, &models);
             predict(&mut models, args, false)?;
+            let modbus = of_modbus(&file.plan, &file.conditions, &file.points);
             if !args.json {
                 explained::exchange(&mut out, &file.plan, &file.conditions, &splits)?;
+                explained::modbus(&mut out, &modbus)?;
             }
-            let value = serde_json::json!({ "exchanges": splits, "models": models });
+            let mut value = serde_json::json!({ "exchanges": splits, "models": models });
+            if !modbus.is_empty() {
+                value["modbus"] = serde_json::to_value(&modbus)?;
+            }
             (value, models, !file.plan.more_links.is_empty())
         }
         AnyRun::Stream(run) => {

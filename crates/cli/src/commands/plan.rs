@@ -23,10 +23,19 @@ pub fn check_baud<'a>(
     baud: Option<u32>,
     addresses: impl IntoIterator<Item = &'a String>,
 ) -> anyhow::Result<()> {
+    check_serial("--baud", baud.is_some(), addresses)
+}
+
+/// Refuses a flag of serial lines where no link of the plan is one.
+pub fn check_serial<'a>(
+    flag: &str,
+    is_given: bool,
+    addresses: impl IntoIterator<Item = &'a String>,
+) -> anyhow::Result<()> {
     let mut addresses = addresses.into_iter().peekable();
     let first = addresses.peek().map_or("", |address| address.as_str());
-    if baud.is_some() && !addresses.any(|address| address.starts_with("serial:")) {
-        anyhow::bail!("--baud requires a serial line, such as serial:///dev/ttyACM0, not {first}");
+    if is_given && !addresses.any(|address| address.starts_with("serial:")) {
+        anyhow::bail!("{flag} requires a serial line, such as serial:///dev/ttyACM0, not {first}");
     }
     Ok(())
 }
@@ -69,6 +78,7 @@ pub fn of_exchange(args: &ExchangeArgs) -> anyhow::Result<Plan> {
         host: host(&args.host),
         link: LinkOptions {
             baud: args.baud,
+            framing: args.framing.map(|framing| framing.to_string()),
             quick_ack: args.quick_ack,
             usbmon: false,
         },
@@ -203,6 +213,7 @@ pub fn of_stream(args: &StreamArgs) -> StreamPlan {
         host: host(&args.host),
         link: LinkOptions {
             baud: args.baud,
+            framing: None,
             quick_ack: false,
             usbmon: args.usbmon,
         },

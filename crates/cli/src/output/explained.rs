@@ -2,7 +2,7 @@
 
 use super::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
-use wiregauge_explain::{ExchangeSplit, FlowSplit, StreamExplanation};
+use wiregauge_explain::{ExchangeSplit, FlowSplit, ModbusSplit, StreamExplanation};
 use wiregauge_record::{Calibration, Conditions, Direction, Plan, StreamPlan};
 use wiregauge_report::tables::Table;
 use wiregauge_report::units::{self, TimeUnit};
@@ -205,6 +205,18 @@ fn exchange_link(split: &ExchangeSplit) -> String {
     format!("{} {together}", split.point.link)
 }
 
+/// Of a Modbus run on a serial line.
+pub fn modbus(out: &mut impl Write, splits: &[ModbusSplit]) -> io::Result<()> {
+    if splits.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{HEADING}Modbus{RESET}")?;
+    for split in splits {
+        writeln!(out, "  {split}")?;
+    }
+    Ok(())
+}
+
 /// An exchange run.
 pub fn exchange(
     out: &mut impl Write,
@@ -257,7 +269,10 @@ pub fn exchange(
         }
         cells.extend([
             point.out_bytes.to_string(),
-            point.in_bytes.to_string(),
+            match point.in_bytes {
+                0 => "any".into(),
+                bytes => bytes.to_string(),
+            },
             point.depth.to_string(),
             format!("{:.2}", split.achieved_depth),
         ]);

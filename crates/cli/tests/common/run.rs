@@ -114,8 +114,9 @@ impl Run {
             assert_eq!(counts.duplicated, measured("duplicated"));
             assert_eq!(counts.late, measured("late"));
             assert_eq!(counts.lost + counts.late, measured("lost"));
-            let all = counts.answered + counts.corrupted + counts.lost + counts.late;
-            assert_eq!(counts.exchanges, all);
+            assert_eq!(counts.unexpected, measured("unexpected"));
+            let failed = counts.corrupted + counts.unexpected + counts.lost + counts.late;
+            assert_eq!(counts.exchanges, counts.answered + failed);
         }
         self
     }

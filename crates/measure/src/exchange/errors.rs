@@ -76,6 +76,12 @@ fn silent(
          --in, or --connect once"
     } else if answered_once {
         "is the device still running? use a longer --timeout or a higher --give-up"
+    } else if plan.protocol == Protocol::Modbus {
+        "check --unit, --baud and the address, or use a longer --timeout; devices do not answer requests to other \
+         units or with a wrong CRC"
+    } else if plan.queries.is_some() {
+        "does the query end as the device expects (\\n, \\r\\n), and the reply as --until says? check the \
+         address, or use a longer --timeout"
     } else if plan.protocol == Protocol::Echo {
         "does the device run `wiregauge serve`? then omit --protocol echo. Otherwise check the address and \
          sizes, or use a longer --timeout"

@@ -4,9 +4,9 @@ use crate::args::{LimitsArgs, MediumArg};
 use anyhow::bail;
 use serde_json::json;
 use wiregauge_limits::{
-    Endpoint, Ethernet, Framing, Limit, Refused, Speed, Transfer, Transport, Uart,
+    Endpoint, Ethernet, Framing, Limit, ModbusTime, Refused, Speed, Transfer, Transport, Uart,
 };
-use wiregauge_report::units::grouped;
+use wiregauge_report::units::{grouped, time};
 
 /// The lowest rate of Ethernet in bit/s (1BASE5; IEEE 802.3, clause 12).
 const SLOWEST: u64 = 1_000_000;
@@ -35,6 +35,8 @@ pub struct Best {
     pub limit: Limit,
     /// Least time of the exchange that was asked about.
     pub exchange_ns: Option<f64>,
+    /// What that time consists of, if not only of request and response.
+    pub exchange_parts: Option<String>,
 }
 
 /// Every combination that was asked for.
@@ -59,7 +61,7 @@ pub fn resolve(args: &LimitsArgs) -> anyhow::Result<Vec<Best>> {
 
 fn refuse_foreign_flags(args: &LimitsArgs) -> anyhow::Result<()> {
     use MediumArg::{Tcp, Uart, Udp, Usb};
-    let given: [(&str, bool, &[MediumArg]); 14] = [
+    let given: [(&str, bool, &[MediumArg]); 16] = [
         ("--speed", args.speed.is_some(), &[Usb]),
         ("--type", args.transfer.is_some(), &[Usb]),
         ("--packet", args.packet.is_some(), &[Usb]),
@@ -67,6 +69,8 @@ fn refuse_foreign_flags(args: &LimitsArgs) -> anyhow::Result<()> {
         ("--interval", args.interval.is_some(), &[Usb]),
         ("--baud", !args.baud.is_empty(), &[Uart]),
         ("--framing", args.framing.is_some(), &[Uart]),
+        ("--protocol", args.protocol.is_some(), &[Uart]),
+        ("--read", args.read.is_some(), &[Uart]),
         ("--rate", !args.rate.is_empty(), &[Tcp, Udp]),
         ("--mtu", args.mtu.is_some(), &[Tcp, Udp]),
         ("--payload", args.payload.is_some(), &[Tcp, Udp]),
@@ -153,6 +157,7 @@ fn one_of_usb(args: &LimitsArgs, endpoint: Endpoint) -> anyhow::Result<Best> {
         limit: endpoint.limit(),
         kind: Kind::Usb(endpoint),
         exchange_ns,
+        exchange_parts: None,
     })
 }
 
@@ -161,6 +166,9 @@ fn sizes(args: &LimitsArgs) -> Option<(u64, u64)> {
 }
 
 fn uart(args: &LimitsArgs) -> anyhow::Result<Vec<Best>> {
+    if args.read.is_some() && args.out_size.is_some() {
+        bail!("--read has the sizes of its frames: omit --out and --in");
+    }
     let framing = args.framing.unwrap_or(Framing::EIGHT_N_ONE);
     let bauds = match args.baud.as_slice() {
         [] => &BAUDS,
@@ -170,10 +178,24 @@ fn uart(args: &LimitsArgs) -> anyhow::Result<Vec<Best>> {
     for &baud in bauds {
         let line = Uart { baud, framing };
         line.check()?;
+        let modbus = args
+            .read
+            .map(|registers| ModbusTime::of_read(baud, framing, registers.into()));
         all.push(Best {
             limit: line.limit(),
             kind: Kind::Uart(line),
-            exchange_ns: sizes(args).map(|(out, in_)| line.exchange_ns(out, in_)),
+            exchange_ns: match modbus {
+                Some(modbus) => Some(modbus.period_ns()),
+                None => sizes(args).map(|(out, in_)| line.exchange_ns(out, in_)),
+            },
+            exchange_parts: modbus.map(|modbus| {
+                format!(
+                    "request {}, reply {}, silence of 3.5 characters behind each {}",
+                    time(modbus.request_ns),
+                    time(modbus.reply_ns),
+                    time(modbus.silence_ns / 2.0)
+                )
+            }),
         });
     }
     Ok(all)
@@ -215,6 +237,7 @@ fn ethernet(args: &LimitsArgs, transport: Transport) -> anyhow::Result<Vec<Best>
                 limit: way.limit(payload),
                 kind: Kind::Ethernet(way, payload),
                 exchange_ns,
+                exchange_parts: None,
             });
         }
     }

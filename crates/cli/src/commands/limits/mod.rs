@@ -121,14 +121,21 @@ fn how(out: &mut dyn Write, all: &[Best], width: usize) -> std::io::Result<()> {
     {
         writeln!(
             out,
-            "  An exchange takes at least {}: the time of request and response on the wire.",
-            time(ns)
+            "  An exchange takes at least {}: {}.",
+            time(ns),
+            one.exchange_parts
+                .as_deref()
+                .unwrap_or("the time of request and response on the wire")
         )?;
     }
     if all.len() > 1 && all.iter().any(|one| one.exchange_ns.is_some()) {
         writeln!(
             out,
-            "  exchange us: the time of request and response on the wire, a lower limit."
+            "  exchange us: the time of request and response on the wire{}, a lower limit.",
+            match all.iter().any(|one| one.exchange_parts.is_some()) {
+                true => ", and of the silence behind each",
+                false => "",
+            }
         )?;
     }
     let mut sources: Vec<&str> = all.iter().map(|one| one.limit.source.as_str()).collect();

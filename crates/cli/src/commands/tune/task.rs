@@ -142,8 +142,7 @@ impl Task {
             host: plan::host(&args.host),
             link: LinkOptions {
                 baud: args.baud,
-                quick_ack: false,
-                usbmon: false,
+                ..LinkOptions::default()
             },
         })
     }

@@ -122,8 +122,8 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
             worst: worst(&share),
         }
     });
-    let errors = file.points.iter().flat_map(|p| &p.instrument_errors);
-    if let Some(first) = errors.cloned().next() {
+    let mut errors = file.points.iter().flat_map(|p| &p.instrument_errors);
+    if let Some(first) = errors.next().cloned() {
         let points = indices(&|p| !p.instrument_errors.is_empty());
         add(&mut warnings, points, |points| Found::InstrumentErrors {
             points,
