@@ -98,6 +98,16 @@ def _text(name: str, value: object, wanted: str) -> str:
     return value
 
 
+def _escaped(name: str, value: object, wanted: str) -> str:
+    """Text or bytes with the program's escapes; every character stands for itself."""
+    if isinstance(value, str):
+        value = value.encode()
+    if not isinstance(value, (bytes, bytearray)):
+        raise _wrong(name, value, wanted)
+    plain = set(range(32, 127)) - {ord("\\")}
+    return "".join(chr(byte) if byte in plain else f"\\x{byte:02x}" for byte in value)
+
+
 def _one(convert: _Each, wanted: str) -> Convert:
     return lambda name, value: [convert(name, value, wanted)]
 
@@ -115,6 +125,7 @@ number = _one(_number, "a number or a str")
 rates = _list(_number, "a number per second, several, or a str such as '62.5M'")
 byte_rates = _list(_byte_rate, "a number of bytes per second, several, or a str such as '24MB/s'")
 text = _one(_text, "a str")
+escaped = _one(_escaped, "a str or bytes")
 texts = _list(_text, "a str or several")
 
 
@@ -132,6 +143,16 @@ def repeated(name: str, value: object) -> list[str]:
     if isinstance(value, (bytes, Mapping)) or not isinstance(value, Iterable):
         raise _wrong(name, value, "a str or several")
     return [_text(f"{name}[{at}]", item, "a str") for at, item in enumerate(value)]
+
+
+def queries(name: str, value: object) -> list[str]:
+    """Texts or bytes to send, each with its own flag."""
+    wanted = "a str, bytes, or several"
+    if isinstance(value, (str, bytes, bytearray)):
+        return [_escaped(name, value, wanted)]
+    if isinstance(value, Mapping) or not isinstance(value, Iterable):
+        raise _wrong(name, value, wanted)
+    return [_escaped(f"{name}[{at}]", item, wanted) for at, item in enumerate(value)]
 
 
 def settings(name: str, value: object) -> list[str]:
@@ -198,6 +219,8 @@ ByteRates = Annotated[float | str | Iterable[float | str], byte_rates]
 Texts = Annotated[str | Iterable[str], texts]
 Ways = Annotated[str | Iterable[str] | bool, ways]
 Repeated = Annotated[str | Iterable[str], repeated]
+Queries = Annotated[str | bytes | Iterable[str | bytes], queries]
+Escaped = Annotated[str | bytes, escaped]
 Settings = Annotated[_Setting | Iterable[_Setting], settings]
 File = Annotated[Path, path]
 Load = Annotated[str | Mapping[str, int], load]

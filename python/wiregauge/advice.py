@@ -157,6 +157,8 @@ def limits(
     interval: v.Time | None = None,
     baud: v.Sizes | None = None,
     framing: str | None = None,
+    protocol: Literal["modbus"] | None = None,
+    read: int | None = None,
     rate: v.Rates | None = None,
     mtu: v.Size | None = None,
     payload: v.Sizes | None = None,
@@ -187,6 +189,10 @@ def limits(
         UART: baud rate, or several.
     framing
         UART: data bits, parity and stop bits, such as ``"8E1"``; ``"8N1"``, if not given.
+    protocol
+        A protocol on the line, for the shortest time of its exchange.
+    read
+        Modbus: registers read by one request.
     rate
         Ethernet: bit/s, or several, or as ``"10M,1G"``.
     mtu

@@ -20,7 +20,7 @@ __all__ = ["exchange", "loop", "stream"]
 
 def exchange(
     *addresses: str,
-    protocol: Literal["wiregauge", "echo", "lines"] | None = None,
+    protocol: Literal["wiregauge", "echo", "lines", "text", "scpi", "modbus"] | None = None,
     out_sizes: v.Sizes | None = None,
     in_sizes: v.Sizes | None = None,
     depth: v.Sizes | None = None,
@@ -35,6 +35,16 @@ def exchange(
     connect: Literal["once", "each"] | None = None,
     below: v.Times | None = None,
     require: v.Repeated | None = None,
+    send: v.Queries | None = None,
+    send_file: v.File | None = None,
+    until: v.Escaped | None = None,
+    reply_bytes: v.Size | None = None,
+    reply_length: str | None = None,
+    idle: v.Time | None = None,
+    expect: str | None = None,
+    unit: int | None = None,
+    read: v.Repeated | None = None,
+    write: v.Repeated | None = None,
     wait: Literal["block", "poll", "spin"] | None = None,
     priority: int | None = None,
     pin: int | None = None,
@@ -42,6 +52,7 @@ def exchange(
     host_load: v.Load | None = None,
     no_calibration: bool = False,
     baud: int | None = None,
+    framing: str | None = None,
     quick_ack: bool = False,
     keep_data: bool = False,
     csv: v.File | None = None,
@@ -60,7 +71,7 @@ def exchange(
         The device, such as ``tcp://10.0.0.5:7700`` or ``serial:///dev/ttyACM0``. Several are measured
         one at a time, then all at once.
     protocol
-        Wire protocol: wiregauge, echo, or lines of text.
+        Wire protocol: wiregauge, echo, lines of text; text, scpi or modbus with your own queries.
     out_sizes, in_sizes
         Sizes of a request and of a response, in bytes.
     depth
@@ -88,6 +99,26 @@ def exchange(
     require
         Limits that must hold at every point, such as ``"p99<2ms"``; those that do not are in
         ``run.missed``.
+    send
+        With text and scpi: send this str or bytes; several are sent in turn. scpi appends a newline.
+    send_file
+        Send the lines of this file in turn, with C escapes.
+    until
+        A reply ends with this str or bytes; a newline, if nothing is given.
+    reply_bytes
+        Every reply has this many bytes.
+    reply_length
+        The field of a reply that says how long it is, such as ``"u16be@2+4"``.
+    idle
+        A reply ends when nothing is received for this time (s).
+    expect
+        Count replies that do not match this regular expression separately, and store them.
+    unit
+        Modbus: address of the unit; 1, if not given.
+    read
+        Modbus: what to read, such as ``"holding:100+10"`` or ``["coil:5", "input:0+2"]``.
+    write
+        Modbus: what to write, such as ``"40:1,2,3"`` or ``"coil:8:1,0"``.
     wait
         How the measuring thread waits: sleep in the read, sleep in poll, or spin.
     priority
@@ -103,6 +134,8 @@ def exchange(
         device.
     baud
         Baud rate of a serial line; unchanged, if not given.
+    framing
+        Data bits, parity and stop bits of a serial line, such as ``"8E1"``; 8N1, if not given.
     quick_ack
         TCP: acknowledge at once.
     keep_data

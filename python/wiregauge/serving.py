@@ -75,7 +75,7 @@ class Responder:
 def serve(
     address: str,
     *,
-    protocol: Literal["wiregauge", "echo"] | None = None,
+    protocol: Literal["wiregauge", "echo", "scpi", "modbus"] | None = None,
     max_clients: int | None = None,
     max_size: v.Size | None = None,
     name: str | None = None,

@@ -2,5 +2,6 @@
 
 mod common;
 mod exchange;
+mod modbus;
 mod modelled;
 mod stream;

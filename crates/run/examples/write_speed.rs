@@ -147,6 +147,7 @@ fn plan(point: Point, link: Link) -> Plan {
         address: "tcp://127.0.0.1:7700".to_owned(),
         more_links: Vec::new(),
         protocol: Protocol::Wiregauge,
+        queries: None,
         connect: Connect::Once,
         points: vec![point],
         limit: Limit::Count(10_000),
@@ -191,6 +192,9 @@ fn summary(point: Point, exchanges: u64) -> PointSummary {
         transfer: None,
         batch: None,
         surplus: None,
+        queries: Vec::new(),
+        unexpected: Vec::new(),
+        instrument_errors: Vec::new(),
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }

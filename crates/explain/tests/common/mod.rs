@@ -168,6 +168,9 @@ pub fn exchange_point(depth: u32, rtt_us: f64, device_us: Option<f64>) -> PointS
         transfer: None,
         batch: None,
         surplus: None,
+        queries: Vec::new(),
+        unexpected: Vec::new(),
+        instrument_errors: Vec::new(),
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }

@@ -28,6 +28,7 @@ pub fn plan(keep_data: bool) -> Plan {
         address: "tcp://127.0.0.1:7700".to_owned(),
         more_links: Vec::new(),
         protocol: Protocol::Wiregauge,
+        queries: None,
         connect: Connect::Once,
         points: (0..3).map(point).collect(),
         limit: Limit::Count(100),
@@ -85,6 +86,9 @@ pub fn summary(point: Point, exchanges: u64) -> PointSummary {
         transfer: None,
         batch: None,
         surplus: None,
+        queries: Vec::new(),
+        unexpected: Vec::new(),
+        instrument_errors: Vec::new(),
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }
