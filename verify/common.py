@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 ROOT = Path(__file__).resolve().parent.parent
 
 #: The names of `status` in an exchange run, by number.
-STATUSES = ("ok", "lost", "late", "duplicated", "reordered", "corrupted")
+STATUSES = ("ok", "lost", "late", "duplicated", "reordered", "corrupted", "unexpected")
 
 
 def program() -> str:
@@ -273,6 +273,7 @@ def _empty_summary(cell):
                 "duplicated",
                 "reordered",
                 "corrupted",
+                "unexpected",
                 "stray_bytes",
             ),
             0,

@@ -80,11 +80,11 @@ def counts(columns: dict) -> dict:
     number = {name: int(np.sum(status == name)) for name in np.unique(status.astype(str))}
     count = {
         name: number.get(name, 0)
-        for name in ("ok", "lost", "late", "duplicated", "reordered", "corrupted")
+        for name in ("ok", "lost", "late", "duplicated", "reordered", "corrupted", "unexpected")
     }
     answered = count["ok"] + count["reordered"]
     return {
-        "exchanges": answered + count["lost"] + count["corrupted"],
+        "exchanges": answered + count["lost"] + count["corrupted"] + count["unexpected"],
         "answered": answered,
         # A late response counts as late instead of lost; its exchange has a row of each.
         "lost": count["lost"] - count["late"],
@@ -92,6 +92,7 @@ def counts(columns: dict) -> dict:
         "duplicated": count["duplicated"],
         "reordered": count["reordered"],
         "corrupted": count["corrupted"],
+        "unexpected": count["unexpected"],
     }
 
 

@@ -221,7 +221,7 @@ def check_exchange(checks: Checks, run: dict, text: str, where: str) -> None:
 
 def _failed(checks: Checks, run: dict, text: str, where: str) -> None:
     """The table of failed exchanges, in the order of the points that have some."""
-    heads = ("exchanges", "answered", "lost", "late", "duplicated", "reordered", "corrupted")
+    heads = ("exchanges", "answered", "lost", "late", "duplicated", "reordered", "corrupted", "unexpected")
     failed = [table for table in tables(text) if table.title.startswith("Failed exchanges")]
     points = sorted(run["points"], key=lambda point: point["point"]["index"])
 
@@ -238,7 +238,7 @@ def _failed(checks: Checks, run: dict, text: str, where: str) -> None:
     for at, count in enumerate(unclean if same else []):
         for head in heads:
             cell = failed[0].column(head)[at]
-            check_cell(checks, cell, count[head], 1, f"failed: {head}", where)
+            check_cell(checks, cell, count.get(head, 0), 1, f"failed: {head}", where)
 
 
 def check_stream(checks: Checks, run: dict, text: str, where: str) -> None:

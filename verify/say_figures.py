@@ -131,6 +131,7 @@ def check_point(checks: Checks, run: dict, point: dict, path, where: str) -> Non
     right = answers(run, rows)
     counts = point["counts"]
     parts = counts["answered"] + counts["lost"] + counts["late"] + counts["corrupted"]
+    parts += counts.get("unexpected", 0)
     checks.that(parts == counts["exchanges"], "counts add up", f"{where}: {counts}")
     rate = point["throughput"]["exchanges_s"] * point["elapsed_ns"] / 1e9
     near = abs(rate - counts["answered"]) <= 1e-6 * max(1, counts["answered"])
@@ -244,6 +245,8 @@ def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
     expected = {
         "W06": [p for p in points if is_behind(p)],
         "W01": [p for p in points if p["counts"]["lost"] + p["counts"]["late"] > 0],
+        "W32": [p for p in points if p["counts"].get("unexpected", 0) > 0],
+        "W33": [p for p in points if p.get("instrument_errors")],
         "W02": [p for p in points if p["counts"]["corrupted"] > 0],
         "W05": unbounded,
     }

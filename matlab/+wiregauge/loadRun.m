@@ -8,8 +8,8 @@ function run = loadRun(directory)
 %       summary                     all figures of the point, as in run.json
 %       samples                     columns, one row for each exchange, transfer or block, in nanoseconds and bytes; words as
 %                                   numbers: phase 0 first, 1 warm-up, 2 measured; status 0 ok, 1 lost, 2 late, 3 duplicated,
-%                                   4 reordered, 5 corrupted; for a stream 0 ok, 1 stalled, 2 cancelled, 3 failed, and way 0 in,
-%                                   1 out; for a loop xrun 0 none, 1 overrun, 2 underrun, 3 both
+%                                   4 reordered, 5 corrupted, 6 unexpected; for a stream 0 ok, 1 stalled, 2 cancelled, 3 failed, and
+%                                   way 0 in, 1 out; for a loop xrun 0 none, 1 overrun, 2 underrun, 3 both
 %       for an exchange run also     out_bytes, in_bytes, depth; rtt_ns (of correct answers, without first and warm-up), trt_ns
 %
 %   wiregauge.loadRun('last') loads the last stored run; a name, or its beginning, that of `wiregauge runs`.

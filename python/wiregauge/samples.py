@@ -36,6 +36,7 @@ class Status(IntEnum):
     DUPLICATED = 3
     REORDERED = 4
     CORRUPTED = 5
+    UNEXPECTED = 6
 
 
 class TransferStatus(IntEnum):

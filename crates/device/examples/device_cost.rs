@@ -46,12 +46,13 @@ impl Sink for Span {
 fn engine(address: &str, protocol: Protocol, depth: u32) -> Result<f64, Failure> {
     let (out, in_) = match protocol {
         Protocol::Wiregauge => (BYTES + 18, BYTES + 34),
-        Protocol::Echo | Protocol::Lines => (BYTES, BYTES),
+        _ => (BYTES, BYTES),
     };
     let plan = Plan {
         address: address.into(),
         more_links: Vec::new(),
         protocol,
+        queries: None,
         connect: Connect::Once,
         points: vec![Point {
             index: 0,
@@ -182,6 +183,7 @@ fn measure(turns: usize) -> Result<(), Failure> {
                 name: "device_cost".into(),
                 max_frame: 1 << 20,
                 model: Model::default(),
+                modbus: wiregauge_record::ModbusLine::Tcp,
                 faults: Faults::default(),
                 seed: 1,
             },

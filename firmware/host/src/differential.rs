@@ -46,6 +46,7 @@ fn reference() -> Device {
         name: "both".into(),
         max_frame: MAX_FRAME,
         model: Model::default(),
+        modbus: wiregauge_record::ModbusLine::Tcp,
         faults: Faults::default(),
         seed: 1,
     };

@@ -91,6 +91,7 @@ fn device(max_frame: u32) -> Device {
         name: "answers".into(),
         max_frame,
         model: Model::default(),
+        modbus: wiregauge_record::ModbusLine::Tcp,
         faults: Faults::default(),
         seed: 1,
     };

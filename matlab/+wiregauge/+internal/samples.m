@@ -2,8 +2,8 @@ function values = samples(file, kind)
 %SAMPLES  Samples out of a CSV file that `wiregauge export` wrote.
 %   values = wiregauge.internal.samples(file, kind) returns a struct of columns, N-by-1 doubles, named as in the Parquet files
 %   (docs/run-format.md): start_ns, rtt_ns and so on, in nanoseconds. Words are numbers: phase 0 first, 1 warm-up, 2 measured;
-%   status 0 ok, 1 lost, 2 late, 3 duplicated, 4 reordered, 5 corrupted, of a stream 0 ok, 1 stalled, 2 cancelled, 3 failed; way
-%   and direction 0 in, 1 out, 2 both; xrun 0 none, 1 overrun, 2 underrun, 3 both. These are the C library's numbers too.
+%   status 0 ok, 1 lost, 2 late, 3 duplicated, 4 reordered, 5 corrupted, 6 unexpected, of a stream 0 ok, 1 stalled, 2 cancelled,
+%   3 failed; way and direction 0 in, 1 out, 2 both; xrun 0 none, 1 overrun, 2 underrun, 3 both. These are the C library's numbers too.
 %
 %   Each word becomes a digit and spaces, all at once; then the text is numbers only, and read in one call. Of what MATLAB and
 %   Octave share, that is the quickest way: textscan takes twice as long in Octave. No field is quoted (docs/run-format.md).
@@ -17,15 +17,18 @@ empty = text == ',' & [text(2:end) == ',', false];
 filled = repmat('0', 1, numel(text) + sum(empty));
 filled((1:numel(text)) + [0, cumsum(empty(1:end - 1))]) = text;
 text = filled;
+% Words that begin alike in different kinds of runs.
 both = 2;
+un = {'unexpected', 6};
 if strcmp(kind, 'loop')
     both = 3;
+    un = {'underrun', 2};
 end
 % No two of them begin with the same two letters.
 words = {'first', 0; 'warm-up', 1; 'measured', 2; ...
     'ok', 0; 'lost', 1; 'late', 2; 'duplicated', 3; 'reordered', 4; 'corrupted', 5; ...
     'stalled', 1; 'cancelled', 2; 'failed', 3; ...
-    'in', 0; 'out', 1; 'both', both; 'none', 0; 'overrun', 1; 'underrun', 2};
+    'in', 0; 'out', 1; 'both', both; 'none', 0; 'overrun', 1; un{:}};
 digits = zeros(1, 65536, 'uint8');
 for k = 1:size(words, 1)
     digits(256 * words{k, 1}(1) + words{k, 1}(2)) = uint8('0') + words{k, 2};

@@ -28,6 +28,7 @@ impl Responder {
                 name: "walked over".into(),
                 max_frame: 1 << 20,
                 model: Model::default(),
+                modbus: wiregauge_record::ModbusLine::Tcp,
                 faults,
                 seed: 1,
             },

@@ -50,6 +50,7 @@ impl Responder {
         let what = Serve {
             address: ServeAddress::parse(&address).unwrap(),
             config: DeviceConfig {
+                modbus: wiregauge_record::ModbusLine::Tcp,
                 protocol,
                 name: "device test".into(),
                 max_frame: 1 << 20,

@@ -34,6 +34,7 @@ impl Memory {
             name: "memory".into(),
             max_frame: 1 << 20,
             model: Model::default(),
+            modbus: wiregauge_record::ModbusLine::Tcp,
             faults,
             seed,
         };
@@ -115,6 +116,7 @@ fn measure(
         address: "memory".into(),
         more_links: Vec::new(),
         protocol,
+        queries: None,
         connect: Connect::Once,
         points: vec![point],
         limit: Limit::Count(count),
