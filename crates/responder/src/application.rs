@@ -4,9 +4,6 @@ use crate::modbus::ModbusServer;
 use crate::scpi::Instrument;
 use wiregauge_record::{ModbusLine, Protocol};
 
-/// More bytes without the end of a request are dropped.
-pub(crate) const LONGEST_REQUEST: usize = 64 << 10;
-
 /// A protocol of the field, spoken without I/O.
 pub enum Application {
     /// Queries of IEEE 488.2.
@@ -34,7 +31,8 @@ impl Application {
             Application::Modbus(server) => server.take(bytes, answer),
         };
         match used {
-            0 if is_datagram || bytes.len() >= LONGEST_REQUEST => bytes.len(),
+            // What is left of a datagram has no continuation.
+            0 if is_datagram => bytes.len(),
             used => used,
         }
     }

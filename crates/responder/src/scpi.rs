@@ -1,8 +1,10 @@
 //! An instrument that speaks SCPI (IEEE 488.2, SCPI-99), so that everything can be tried without one: a voltmeter
 //! whose readings rise, and block data of any size.
 
-use crate::application::LONGEST_REQUEST;
 use std::collections::VecDeque;
+
+/// Bytes of a line at most; more without a newline are dropped.
+const LONGEST_LINE: usize = 64 << 10;
 
 /// Errors that its queue holds (SCPI-99, 21.8.1).
 const MOST_ERRORS: usize = 16;
@@ -44,7 +46,7 @@ impl Instrument {
         let (line, used) = match end {
             Some(at) => (&bytes[..at], at + 1),
             None if is_datagram => (bytes, bytes.len()),
-            None if bytes.len() >= LONGEST_REQUEST => {
+            None if bytes.len() >= LONGEST_LINE => {
                 self.report(TOO_LONG);
                 return bytes.len();
             }

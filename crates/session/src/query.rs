@@ -2,7 +2,7 @@
 
 use crate::codec::{Answer, Codec, Generator, Matching, Parsed, Verdict};
 use crate::reply::{Reply, ReplyReader};
-use crate::window::Window;
+use crate::window::{Slot, Window};
 use regex::bytes::Regex;
 use wiregauge_record::Queries;
 
@@ -45,8 +45,7 @@ impl Query {
 
     /// The answer that these bytes are; the last of them are `mark`, which ends it.
     fn answer(&self, bytes: &[u8], mark: usize, is_whole: bool, window: &Window) -> Parsed {
-        // What was given up is answered first, if at all.
-        let Some(slot) = window.oldest_missing().or_else(|| window.oldest_waiting()) else {
+        let Some(slot) = answered_next(window) else {
             return Parsed::Stray(bytes.len());
         };
         let payload = 0..bytes.len() - mark;
@@ -63,12 +62,22 @@ impl Query {
     }
 }
 
+/// The exchange that a reply answers. What was given up is answered first, if at all.
+fn answered_next(window: &Window) -> Option<&Slot> {
+    window.oldest_missing().or_else(|| window.oldest_waiting())
+}
+
 impl Codec for Query {
     fn matching(&self) -> Matching {
         Matching::Order
     }
 
     fn parse(&mut self, bytes: &[u8], window: &Window) -> Parsed {
+        if answered_next(window).is_none() {
+            // They must not become the beginning of the reply to a later query.
+            self.replies.restart();
+            return Parsed::Stray(bytes.len());
+        }
         match self.replies.next(bytes) {
             Reply::More => Parsed::Incomplete,
             Reply::Whole(end, mark) => self.answer(&bytes[..end], mark, true, window),

@@ -22,14 +22,18 @@ pub enum Case {
     ProgramMatrix(u64),
     /// The stream of this seed.
     Stream(u64),
+    /// The one with queries of this seed.
+    Queries(u64),
 }
 
 impl Case {
-    /// The random one of a number: two of four measure exchanges, one is a program, one a stream.
+    /// The random one of a number: three of eight measure exchanges, one sends queries, two are programs, two
+    /// streams.
     pub fn random(number: u64) -> Case {
-        match number % 4 {
-            1 => Case::Stream(number),
-            3 => Case::Program(number),
+        match number % 8 {
+            1 | 5 => Case::Stream(number),
+            3 | 7 => Case::Program(number),
+            4 => Case::Queries(number),
             _ => Case::Seed(number),
         }
     }
@@ -41,6 +45,7 @@ impl Case {
     pub fn run(self) -> Result<Outcome, Fault> {
         match self {
             Case::Seed(seed) => guarded(|| run(&Scenario::random(seed), false)),
+            Case::Queries(seed) => guarded(|| run(&Scenario::queries(seed), false)),
             Case::Matrix(index) => guarded(|| run(&matrix(index), false)),
             Case::Program(seed) => guarded(|| Program::random(seed).run(false)),
             Case::ProgramMatrix(index) => guarded(|| Program::of_matrix(index).run(false)),
@@ -56,6 +61,7 @@ impl Case {
             Case::Program(seed) => format!("make simulate REPEAT=program:{seed}"),
             Case::ProgramMatrix(index) => format!("make simulate REPEAT=program-matrix:{index}"),
             Case::Stream(seed) => format!("make simulate REPEAT=stream:{seed}"),
+            Case::Queries(seed) => format!("make simulate REPEAT=queries:{seed}"),
         }
     }
 
@@ -64,6 +70,7 @@ impl Case {
     pub fn explain(self) -> Option<Fault> {
         let fault = match self {
             Case::Seed(seed) => explain(&Scenario::random(seed)),
+            Case::Queries(seed) => explain(&Scenario::queries(seed)),
             Case::Matrix(index) => explain(&matrix(index)),
             Case::Program(seed) => explain_program(&Program::random(seed)),
             Case::ProgramMatrix(index) => explain_program(&Program::of_matrix(index)),

@@ -2,16 +2,23 @@
 //! every call and every row.
 
 use crate::oracle::{Fault, Oracle};
+use crate::queries::for_engine;
 use crate::scenario::{Protocols, Scenario};
 use crate::world::{Broken, Byte, Device, Tag, Woken, World, device_of};
 use wiregauge_record::Sample;
-use wiregauge_session::{BatchTrial, Echo, End, Exchange, Generator, Lines, Measurement, Next};
+use wiregauge_session::{
+    BatchTrial, Echo, End, Exchange, Generator, Lines, Measurement, Modbus, Next, Query,
+};
 
 /// Calls after which a scenario counts as one that never ends.
 const MOST_CALLS: u64 = 2_000_000;
 
 /// Room for received bytes that an engine lays out, beside two answers.
 const RECEIVED: u64 = 256 << 10;
+
+/// Room for a reply of text, whose size is not known, and for one of Modbus.
+const LONGEST_USUAL: u64 = 64 << 10;
+const LONGEST_MODBUS: u64 = 260;
 
 /// What a scenario was like.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,6 +66,16 @@ pub fn run_with(
             }
             Protocols::Lines => {
                 let codec = Lines::new(base, out, in_, datagram);
+                Run::new(scenario, index, base, codec, trace).run(&mut world, &mut outcome)
+            }
+            Protocols::Text | Protocols::Silence => {
+                let codec = Query::new(&for_engine(scenario, cell), datagram);
+                let codec = codec.map_err(|what| Fault::new(0, what))?;
+                Run::new(scenario, index, base, codec, trace).run(&mut world, &mut outcome)
+            }
+            Protocols::Tcp | Protocols::Rtu => {
+                let codec = Modbus::new(base, &for_engine(scenario, cell), datagram);
+                let codec = codec.map_err(|what| Fault::new(0, what))?;
                 Run::new(scenario, index, base, codec, trace).run(&mut world, &mut outcome)
             }
         }?;
@@ -227,7 +244,12 @@ impl<'a, C: Generator> Run<'a, C> {
     fn receive(&mut self, world: &mut World) -> Result<(), Fault> {
         let space = self.measurement.space();
         // Room for 256 KiB and two answers was laid out; nothing that a device sends may need more.
-        if space.len() as u64 > RECEIVED + 2 * self.scenario.largest() {
+        let largest = match self.scenario.protocol {
+            Protocols::Text | Protocols::Silence => LONGEST_USUAL,
+            Protocols::Tcp | Protocols::Rtu => LONGEST_MODBUS,
+            _ => self.scenario.largest(),
+        };
+        if space.len() as u64 > RECEIVED + 2 * largest {
             return Err(Fault::new(world.now_ns(), "its memory grows"));
         }
         let received = world.receive(space.len());

@@ -22,6 +22,7 @@ mod many;
 mod matrix;
 mod oracle;
 mod program;
+mod queries;
 mod random;
 mod scenario;
 mod shrink;

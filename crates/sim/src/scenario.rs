@@ -20,6 +20,14 @@ pub enum Protocols {
     Echo,
     /// Lines of text.
     Lines,
+    /// Queries in turn; a line ends a reply, and those to every second query are not the expected ones.
+    Text,
+    /// The same queries; silence ends a reply.
+    Silence,
+    /// Modbus over TCP; every second query is answered with an exception.
+    Tcp,
+    /// The same on a serial line.
+    Rtu,
 }
 
 /// Which device answers.
@@ -154,6 +162,8 @@ pub struct Scenario {
     pub batch: usize,
     /// A trial chooses that instead, in which each slot times so many exchanges for each request outstanding.
     pub trial: Option<u64>,
+    /// Silence that ends a reply, or that comes before each request.
+    pub silence_ns: u64,
     /// The link.
     pub shape: Shape,
     /// What goes wrong.
@@ -177,6 +187,7 @@ impl Scenario {
             give_up: 10,
             batch: 8,
             trial: None,
+            silence_ns: 0,
             shape: Shape {
                 send_room: 1 << 16,
                 receive_room: 1 << 16,
@@ -367,7 +378,7 @@ impl Scenario {
             more_links: Vec::new(),
             protocol: match self.protocol {
                 Protocols::Exchange => Protocol::Wiregauge,
-                Protocols::Echo | Protocols::Lines => Protocol::Echo,
+                _ => Protocol::Echo,
             },
             queries: None,
             connect: match self.connect_each {
@@ -423,7 +434,7 @@ fn cell(random: &mut Random, protocol: Protocols, connect_each: bool) -> Cell {
             let bytes = random.pick(&[1, 2, 3, 4, 5, 8, 64, 251, 1500]);
             (bytes, bytes)
         }
-        Protocols::Lines => {
+        _ => {
             let bytes = random.pick(&[2, 8, 20, 300]);
             (bytes, bytes)
         }

@@ -35,6 +35,14 @@ fn every_program_of_the_matrix_is_served_as_the_device_answered() {
 }
 
 #[test]
+fn queries_of_every_kind_are_reported_as_they_happened() {
+    let report = many(0..10_000, Case::Queries, |_| {});
+    all_pass(&report);
+    assert_eq!(report.cases, 10_000);
+    assert!(report.rows > 10 * 10_000, "{report:?}");
+}
+
+#[test]
 fn a_few_random_scenarios_are_reported_as_they_happened() {
     let report = many(0..1_000, Case::random, |_| {});
     all_pass(&report);

@@ -31,7 +31,7 @@ impl InRust {
     fn new(scenario: &Scenario) -> InRust {
         let protocol = match scenario.protocol {
             Protocols::Exchange => Protocol::Wiregauge,
-            Protocols::Echo | Protocols::Lines => Protocol::Echo,
+            _ => Protocol::Echo,
         };
         InRust {
             protocol,

@@ -12,7 +12,8 @@ const USAGE: &str = "usage: simulate COUNT [SEED]     random scenarios from SEED
        simulate repeat matrix:N  repeat scenario N of the matrix
        simulate repeat program:N repeat the program of seed N
        simulate repeat program-matrix:N  repeat scenario N of the matrix of programs
-       simulate repeat stream:N  repeat the stream of seed N";
+       simulate repeat stream:N  repeat the stream of seed N
+       simulate repeat queries:N repeat the queries of seed N";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
                 ("program", Some(seed)) => repeat(Case::Program(seed)),
                 ("program-matrix", Some(index)) => repeat(Case::ProgramMatrix(index)),
                 ("stream", Some(seed)) => repeat(Case::Stream(seed)),
+                ("queries", Some(seed)) => repeat(Case::Queries(seed)),
                 _ => usage(),
             }
         }

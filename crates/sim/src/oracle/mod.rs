@@ -13,6 +13,7 @@ mod recognise;
 mod rows;
 mod truth;
 
+use crate::queries::requests;
 use crate::scenario::{Cell, Protocols, Scenario, most_unanswered};
 use crate::world::{Byte, World};
 use exchanges::Exchanges;
@@ -53,6 +54,8 @@ pub struct Oracle<'a> {
     input: Vec<u8>,
     unread: bool,
     received_ns: u64,
+    /// When something came last; 0 if nothing has.
+    heard_ns: u64,
     stray: u64,
     /// Bytes received since the last answer, and how many are too many.
     unanswered: u64,
@@ -101,6 +104,7 @@ impl<'a> Oracle<'a> {
             out_of_step: false,
             reported: 0,
             behind: Behind::default(),
+            is_silent: false,
         };
         Oracle {
             scenario,
@@ -118,9 +122,10 @@ impl<'a> Oracle<'a> {
             input: Vec::new(),
             unread: false,
             received_ns: 0,
+            heard_ns: 0,
             stray: 0,
             unanswered: 0,
-            most_unanswered: most_unanswered(cell.in_bytes.into(), cell.depth.into()),
+            most_unanswered: most_unanswered(longest_answer(scenario, cell), cell.depth.into()),
             staged_to: 0,
             ready_bytes: 0,
             newest: Vec::new(),
@@ -140,6 +145,19 @@ impl<'a> Oracle<'a> {
         }
     }
 
+    /// When silence will have ended a reply that has begun.
+    fn idle_ends_ns(&self) -> Option<u64> {
+        let ends = self.scenario.protocol == Protocols::Silence && !self.scenario.datagram;
+        let is_begun = ends && !self.input.is_empty();
+        is_begun.then(|| self.heard_ns + self.scenario.silence_ns)
+    }
+
+    /// Until when the line must be silent before a request, if it is not yet over.
+    fn gap_ends_ns(&self, now_ns: u64) -> Option<u64> {
+        let ends_ns = self.heard_ns + self.scenario.silence_ns;
+        (self.scenario.protocol == Protocols::Rtu && now_ns < ends_ns).then_some(ends_ns)
+    }
+
     /// The request with this number within the point.
     fn request(&self, sequence: u64) -> Vec<u8> {
         let (out, in_) = (self.cell.out_bytes as usize, self.cell.in_bytes as usize);
@@ -148,13 +166,20 @@ impl<'a> Oracle<'a> {
             Protocols::Exchange => bytes::exchange_request(number, out, in_),
             Protocols::Echo => bytes::echo_request(number, out),
             Protocols::Lines => bytes::line_request(number, out),
+            protocol => {
+                let mut request = requests(protocol, self.cell)[sequence as usize % 2].clone();
+                if protocol == Protocols::Tcp {
+                    request[..2].copy_from_slice(&(number as u16).to_be_bytes());
+                }
+                request
+            }
         }
     }
 
     /// Whether answers are matched by content or order, so that the line must become quiet after a loss.
     fn needs_quiet(&self) -> bool {
         let short = self.scenario.protocol == Protocols::Echo && self.cell.out_bytes < 4;
-        (short && !self.scenario.datagram) || self.scenario.protocol == Protocols::Lines
+        (short && !self.scenario.datagram) || self.scenario.protocol.is_ordered()
     }
 
     /// The point begins.
@@ -347,6 +372,7 @@ impl<'a> Oracle<'a> {
         self.unanswered += came.len() as u64;
         self.unread = true;
         self.received_ns = now_ns;
+        self.heard_ns = now_ns;
         if let Some(at_ns) = &mut self.quiet_at_ns {
             *at_ns = now_ns + self.quiet_ns;
         }
@@ -412,6 +438,15 @@ impl<'a> Oracle<'a> {
             return Err(Fault::new(now_ns, what));
         }
         Ok(())
+    }
+}
+
+/// Bytes of an answer that are no flood.
+fn longest_answer(scenario: &Scenario, cell: Cell) -> u64 {
+    match scenario.protocol {
+        Protocols::Text | Protocols::Silence => 1 << 20,
+        Protocols::Tcp | Protocols::Rtu => 260,
+        _ => cell.in_bytes.into(),
     }
 }
 

@@ -73,8 +73,7 @@ impl Oracle<'_> {
         {
             until_ns = since + 2 * self.scenario.timeout_ns;
             if now_ns >= until_ns {
-                let size = self.cell.out_bytes as usize;
-                let rest = (self.part > 0).then_some(size - self.part);
+                let rest = (self.part > 0).then(|| self.newest.len() - self.part);
                 self.fail(Failure::Blocked { rest });
                 return match next {
                     Next::Done => Ok(()),
@@ -82,8 +81,9 @@ impl Oracle<'_> {
                 };
             }
         }
+        let gap = self.gap_ends_ns(now_ns);
         if self.has_place()
-            && let Some(due) = self.pace.due_ns(self.staged_to)
+            && let Some(due) = self.pace.due_ns(self.staged_to).max(gap)
         {
             until_ns = until_ns.min(due);
         }
@@ -103,7 +103,9 @@ impl Oracle<'_> {
                 _ => wrong(&format!("nothing is to be done until {until_ns}")),
             };
         }
-        if let Some(oldest) = self.exchanges.oldest_waiting() {
+        if let Some(ends) = self.idle_ends_ns() {
+            until_ns = until_ns.min(ends);
+        } else if let Some(oldest) = self.exchanges.oldest_waiting() {
             until_ns = until_ns.min(self.exchanges.of(oldest).start_ns + self.scenario.timeout_ns);
         }
         if let Some(resync) = self.resync {
@@ -147,12 +149,15 @@ impl Oracle<'_> {
 
     /// Makes ready what may start now; true if a link must be opened for it.
     fn stage(&mut self, now_ns: u64) -> bool {
-        while self.has_place() && self.pace.may_stage(self.staged_to, now_ns) {
+        while self.has_place()
+            && self.gap_ends_ns(now_ns).is_none()
+            && self.pace.may_stage(self.staged_to, now_ns)
+        {
             if !self.open {
                 return true;
             }
             self.staged_to += 1;
-            self.ready_bytes += u64::from(self.cell.out_bytes);
+            self.ready_bytes += self.request(self.staged_to - 1).len() as u64;
             if self.scenario.connect_each {
                 break;
             }

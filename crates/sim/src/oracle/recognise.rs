@@ -3,6 +3,7 @@
 
 use super::bytes::{HEADER, Header, header, named_by, pattern};
 use super::exchanges::Exchanges;
+use crate::queries::{END, check};
 use crate::scenario::{Cell, Protocols};
 
 /// A line that reaches this is cut there.
@@ -43,6 +44,8 @@ pub struct Found {
 pub enum Worth {
     /// Every byte is right.
     Whole,
+    /// Not what was expected.
+    Unexpected,
     /// Bytes of it are wrong.
     Damaged,
     /// The device says that the request was damaged.
@@ -68,6 +71,8 @@ pub struct Rules {
     pub reported: usize,
     /// What the device sends behind each echo.
     pub behind: Behind,
+    /// The line was silent for so long that a reply has ended.
+    pub is_silent: bool,
 }
 
 /// What stands behind each echo, as far as that is known.
@@ -155,6 +160,10 @@ impl Rules {
         match (self.protocol, self.datagram) {
             (Protocols::Exchange, _) => self.frame(bytes, exchanges),
             (Protocols::Lines, _) => self.line(bytes, exchanges),
+            (Protocols::Text, _) => self.text(bytes, exchanges),
+            (Protocols::Silence, _) => self.until_silence(bytes, exchanges),
+            (Protocols::Tcp, _) => self.modbus_tcp(bytes, exchanges),
+            (Protocols::Rtu, _) => self.modbus_rtu(bytes, exchanges),
             (Protocols::Echo, true) => self.echo_datagram(bytes, exchanges, size),
             (Protocols::Echo, false) if size < 4 => self.short_echo(bytes, exchanges, size),
             (Protocols::Echo, false) => self.echo(bytes, exchanges, size),
@@ -323,6 +332,98 @@ impl Rules {
             None => Step::Stray(size),
             Some(oldest) if is_right => found(size, oldest, Worth::Whole),
             Some(oldest) => found(size, oldest, Worth::Damaged),
+        }
+    }
+
+    // --- queries ---
+
+    fn text(&self, bytes: &[u8], exchanges: &Exchanges) -> Step {
+        let Some(oldest) = exchanges.oldest_missing().or(exchanges.oldest_waiting()) else {
+            return Step::Stray(bytes.len());
+        };
+        let end = bytes.windows(END.len()).position(|two| two == END);
+        let size = match (end, self.datagram) {
+            (_, true) => bytes.len(),
+            (Some(at), false) => at + END.len(),
+            (None, false) => return Step::Wait,
+        };
+        match bytes[..size].starts_with(b"a") {
+            true => found(size, oldest, Worth::Whole),
+            false => found(size, oldest, Worth::Unexpected),
+        }
+    }
+
+    fn until_silence(&self, bytes: &[u8], exchanges: &Exchanges) -> Step {
+        match exchanges.oldest_missing().or(exchanges.oldest_waiting()) {
+            None => Step::Stray(bytes.len()),
+            Some(_) if !self.is_silent && !self.datagram => Step::Wait,
+            Some(oldest) => found(bytes.len(), oldest, Worth::Whole),
+        }
+    }
+
+    /// Unit, function and what follows, as a reply to the request `sequence`.
+    fn worth_of(&self, reply: &[u8]) -> Worth {
+        let asked = self.cell.in_bytes as usize
+            - if self.protocol == Protocols::Tcp {
+                6
+            } else {
+                2
+            };
+        let is_read = reply[..2] == [1, 3] && reply.len() == asked;
+        match is_read {
+            true => Worth::Whole,
+            false => Worth::Unexpected,
+        }
+    }
+
+    fn modbus_tcp(&self, bytes: &[u8], exchanges: &Exchanges) -> Step {
+        let noise = if self.datagram { bytes.len() } else { 1 };
+        let may_begin = bytes.iter().skip(2).take(3).all(|byte| *byte == 0);
+        if !may_begin || (bytes.len() >= 6 && bytes[5] < 3) || (self.datagram && bytes.len() < 6) {
+            return Step::Stray(noise);
+        }
+        if bytes.len() < 6 {
+            return Step::Wait;
+        }
+        let end = 6 + usize::from(bytes[5]);
+        if !self.datagram && bytes.len() < end {
+            return Step::Wait;
+        }
+        let number = u64::from(u16::from_be_bytes([bytes[0], bytes[1]]));
+        let is_of = |sequence: &u64| (self.base + sequence) % 65_536 == number;
+        let sequence = (0..exchanges.started()).find(is_of);
+        let is_whole = !self.datagram || bytes.len() == end;
+        let size = if self.datagram { bytes.len() } else { end };
+        Step::Answer(Found {
+            skipped: 0,
+            bytes: size,
+            consumed: size,
+            sequence,
+            worth: match sequence {
+                _ if !is_whole => Worth::Damaged,
+                Some(_) => self.worth_of(&bytes[6..end]),
+                None => Worth::Whole,
+            },
+            ticks: (0, 0),
+        })
+    }
+
+    fn modbus_rtu(&self, bytes: &[u8], exchanges: &Exchanges) -> Step {
+        let Some(oldest) = exchanges.oldest_missing().or(exchanges.oldest_waiting()) else {
+            return Step::Stray(bytes.len());
+        };
+        let size = match bytes.get(1) {
+            None => return Step::Wait,
+            Some(3) => self.cell.in_bytes as usize,
+            Some(0x83) => 5,
+            Some(_) => return found(bytes.len(), oldest, Worth::Damaged),
+        };
+        let Some(reply) = bytes.get(..size) else {
+            return Step::Wait;
+        };
+        match check(&reply[..size - 2]) == reply[size - 2..] {
+            true => found(size, oldest, self.worth_of(&reply[..size - 2])),
+            false => found(bytes.len(), oldest, Worth::Damaged),
         }
     }
 

@@ -3,7 +3,6 @@
 use super::exchanges::Stand;
 use super::recognise::{Found, Step, Worth};
 use super::{Fault, NEVER_ANSWERED, NEVER_QUIET, Oracle, QUIET_NS, Resync};
-use crate::scenario::Protocols;
 use wiregauge_record::{Sample, Status};
 use wiregauge_session::Failure;
 use wiregauge_wire::Status as Refusal;
@@ -39,14 +38,22 @@ impl Oracle<'_> {
             self.expire(self.received_ns, self.scenario.timeout_ns + 1, &mut rows);
             self.read(&mut rows);
             self.unread = false;
+            self.rules.is_silent = false;
             self.truth.compare(now_ns)?;
             if self.unanswered > self.most_unanswered {
                 self.unanswered = 0;
                 self.fail(Failure::NeverQuiet);
             }
         }
+        if self.idle_ends_ns().is_some_and(|ends| now_ns >= ends) {
+            self.rules.is_silent = true;
+            self.read(&mut rows);
+            self.rules.is_silent = false;
+        }
         loop {
-            self.expire(now_ns, self.scenario.timeout_ns, &mut rows);
+            if self.losing_all || self.idle_ends_ns().is_none() {
+                self.expire(now_ns, self.scenario.timeout_ns, &mut rows);
+            }
             if !self.end_resync(now_ns) {
                 return Ok(rows);
             }
@@ -67,7 +74,7 @@ impl Oracle<'_> {
                     let reported = self.rules.reported.min(count);
                     self.rules.reported -= reported;
                     self.stray += (count - reported) as u64;
-                    if self.scenario.protocol == Protocols::Lines
+                    if self.scenario.protocol.is_ordered()
                         && let Some(resync) = &mut self.resync
                     {
                         // More came than was missing: the order of answers proves nothing.
@@ -100,18 +107,21 @@ impl Oracle<'_> {
         }
         let status = match (found.worth, self.exchanges.of(sequence).stand) {
             (_, Stand::Closed) => return false,
-            (Worth::Whole, Stand::Waits) => {
+            (Worth::Whole | Worth::Unexpected, Stand::Waits) => {
                 self.exchanges.set(sequence, Stand::Answered);
                 match self.exchanges.is_overtaken(sequence) {
+                    _ if found.worth == Worth::Unexpected => Status::Unexpected,
                     true => Status::Reordered,
                     false => Status::Ok,
                 }
             }
-            (Worth::Whole, Stand::Missing) => {
+            (Worth::Whole | Worth::Unexpected, Stand::Missing) => {
                 self.exchanges.set(sequence, Stand::CameLate);
                 Status::Late
             }
-            (Worth::Whole, Stand::Answered | Stand::CameLate) => Status::Duplicated,
+            (Worth::Whole | Worth::Unexpected, Stand::Answered | Stand::CameLate) => {
+                Status::Duplicated
+            }
             (worth, Stand::Waits) => {
                 self.exchanges.set(sequence, Stand::Closed);
                 self.exchanges.is_overtaken(sequence);
@@ -125,7 +135,8 @@ impl Oracle<'_> {
             }
             (_, _) => return false,
         };
-        if found.worth == Worth::Whole && status != Status::Duplicated {
+        let is_whole = matches!(found.worth, Worth::Whole | Worth::Unexpected);
+        if is_whole && status != Status::Duplicated {
             self.unanswered = 0;
         }
         self.add_row(sequence, status, now, found, rows);
@@ -192,7 +203,7 @@ impl Oracle<'_> {
             access_ns: access.unwrap_or(0),
             device_rx_ticks: found.ticks.0,
             device_tx_ticks: found.ticks.1,
-            bytes_out: self.cell.out_bytes,
+            bytes_out: self.request(sequence).len() as u32,
             bytes_in: found.bytes as u32,
             outstanding: if is_double { 0 } else { one.outstanding },
             status,
@@ -209,7 +220,7 @@ impl Oracle<'_> {
             if !self.losing_all && waited < longest_ns {
                 return;
             }
-            if self.scenario.protocol == Protocols::Lines && !self.losing_all {
+            if self.scenario.protocol.is_ordered() && !self.losing_all {
                 // Whose answer comes next is no longer known.
                 self.losing_all = true;
                 self.staged_to = self.exchanges.started();

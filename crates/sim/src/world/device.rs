@@ -1,6 +1,7 @@
 //! The devices written for the simulator.
 
 use super::{Byte, Given, Tag};
+use crate::queries;
 use crate::random::Random;
 use crate::scenario::{Devices, Protocols, Scenario};
 use wiregauge_wire as wire;
@@ -48,7 +49,18 @@ pub fn answering(scenario: &Scenario) -> Box<dyn Device> {
         }),
         Protocols::Lines => Box::new(Lines {
             datagram,
+            end: b"\n",
             begun: Vec::new(),
+        }),
+        Protocols::Text | Protocols::Silence => Box::new(Lines {
+            datagram,
+            end: queries::END,
+            begun: Vec::new(),
+        }),
+        Protocols::Tcp | Protocols::Rtu => Box::new(Modbus {
+            protocol: scenario.protocol,
+            begun: Vec::new(),
+            heard_ns: 0,
         }),
         Protocols::Exchange => Box::new(Exchange {
             datagram,
@@ -127,6 +139,7 @@ impl Device for Echo {
 
 struct Lines {
     datagram: bool,
+    end: &'static [u8],
     begun: Vec<Byte>,
 }
 
@@ -143,8 +156,56 @@ impl Device for Lines {
             answers.push(std::mem::take(&mut self.begun));
             return;
         }
-        while let Some(at) = self.begun.iter().position(|byte| byte.value == b'\n') {
-            answers.push(self.begun.drain(..=at).collect());
+        let ends = |bytes: &[Byte]| bytes.iter().map(|byte| &byte.value).eq(self.end);
+        while let Some(at) = self.begun.windows(self.end.len()).position(ends) {
+            answers.push(self.begun.drain(..at + self.end.len()).collect());
+        }
+    }
+
+    fn opened(&mut self) {
+        self.begun.clear();
+    }
+}
+
+/// Reads registers.
+struct Modbus {
+    protocol: Protocols,
+    begun: Vec<u8>,
+    heard_ns: u64,
+}
+
+/// Behind this silence a serial frame begins.
+const FRAME_GAP_NS: u64 = 1_000_000;
+
+impl Device for Modbus {
+    fn take(
+        &mut self,
+        bytes: &[Byte],
+        now_ns: u64,
+        _given: &mut Vec<Given>,
+        answers: &mut Vec<Vec<Byte>>,
+    ) {
+        let is_serial = self.protocol == Protocols::Rtu;
+        if is_serial && now_ns - self.heard_ns > FRAME_GAP_NS {
+            self.begun.clear();
+        }
+        self.heard_ns = now_ns;
+        self.begun.extend(bytes.iter().map(|byte| byte.value));
+        let size = if is_serial { 8 } else { 12 };
+        while self.begun.len() >= size {
+            let frame: Vec<u8> = self.begun.drain(..size).collect();
+            let (body, number, is_right) = match is_serial {
+                true => (&frame[..6], 0, queries::check(&frame[..6]) == frame[6..]),
+                false => (
+                    &frame[6..],
+                    u16::from_be_bytes([frame[0], frame[1]]),
+                    frame[2..6] == [0, 0, 0, 6],
+                ),
+            };
+            if let Some(reply) = queries::modbus_reply(body).filter(|_| is_right) {
+                let reply = queries::framed(self.protocol, number, &reply);
+                answers.push(tagged(&reply, 0));
+            }
         }
     }
 
