@@ -149,7 +149,7 @@ def check_point(checks: Checks, run: dict, path, at: int) -> None:
     right = answers(run, rows)
     every = period_ns(run)
     for name, number in counts(rows).items():
-        checks.equal(point["counts"][name], number, f"count: {name}", where)
+        checks.equal(point["counts"].get(name, 0), number, f"count: {name}", where)
     compare_distribution(checks, point["rtt"], right["rtt_ns"], f"{where}, RTT")
     compare_distribution(checks, point["trt"], trt(exchanges), f"{where}, TRT")
     if every is None:
@@ -175,8 +175,31 @@ def check_point(checks: Checks, run: dict, path, at: int) -> None:
     timed = first & np.isin(columns["status"], ["ok", "reordered"])
     rtt = int(columns["rtt_ns"][timed][-1]) if timed.any() else None
     checks.equal(point["first_rtt_ns"], rtt, "figure: first RTT", where)
+    _queries(checks, run, point, rows, where)
     _rates(checks, run, point, exchanges, right, every, where)
     _shares(checks, run, point, exchanges, right, every, where)
+
+
+def _queries(checks, run, point, rows, where) -> None:
+    """Exchange n sends query n modulo their number; each query has figures of its own."""
+    queries = (run["plan"].get("queries") or {}).get("list", [])
+    given = point.get("queries", [])
+    if len(queries) < 2:
+        checks.equal(len(given), 0, "one query has no figures of its own", where)
+        return
+    names = [query["name"] for query in queries]
+    shown = [query["name"] for query in given]
+    checks.that(shown == names, "each query has its figures", f"{where}: {shown}")
+    listed = sum(kind["times"] for kind in point.get("unexpected", []))
+    unexpected = int(np.sum(rows["status"] == "unexpected"))
+    checks.equal(listed, unexpected, "every unexpected reply is of a listed kind", where)
+    for at, query in enumerate(given):
+        here = f"{where}, {query['name']}"
+        of = {name: column[rows["sequence"] % len(queries) == at] for name, column in rows.items()}
+        count = counts(of)
+        for name in ("exchanges", "answered", "unexpected"):
+            checks.equal(query[name], count[name], f"query: {name}", here)
+        compare_distribution(checks, query["rtt"], answers(run, of)["rtt_ns"], f"{here}, RTT")
 
 
 def _rates(checks, run, point, exchanges, right, every, where) -> None:

@@ -117,6 +117,16 @@ def exchanges(checks: Checks, home: Path, part: float) -> None:
     with serving(f"unix://{home}/socket") as unix:
         measure("unix", unix, "--depth", "1,8,32", *count(3000))
         measure("wide", unix, "--in", "100000", "--depth", "2", *count(300))
+    with serving("tcp://127.0.0.1:0", "--protocol", "scpi") as instrument:
+        send = ("--protocol", "text", "--send", "READ?\\n", "--send", "*OPC?\\n", "--expect", "^[+]")
+        run = measure("text", instrument, *send, "--depth", "1,4", *count(900))
+        half = [point["counts"].get("unexpected", 0) * 2 for point in run["points"]]
+        exchanges = [point["counts"]["exchanges"] for point in run["points"]]
+        same = half == exchanges
+        checks.that(same, "every second reply is unexpected", f"{half}, {exchanges}")
+    with serving(f"pty:{home}/plc.tty", "--protocol", "modbus", "--drop", "2%") as plc:
+        read = ("--protocol", "modbus", "--baud", "19200", "--read", "holding:0+9", "--read", "coil:9999+2")
+        measure("modbus", plc, *read, "--timeout", "60ms", *count(300))
     bus = ("--bus", "full-speed", "--service-time", "300us", "--jitter", "100us")
     with serving(f"pty:{home}/board.tty", *bus) as board:
         run = measure("board", board, "--in", "48,2000", "--depth", "1,2", *count(200))

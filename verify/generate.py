@@ -9,7 +9,9 @@ import numpy as np
 
 from common import STATUSES, write_exchange_run
 
-LOST, LATE, DUPLICATED, REORDERED, CORRUPTED = (STATUSES.index(name) for name in STATUSES[1:])
+LOST, LATE, DUPLICATED, REORDERED, CORRUPTED = (
+    STATUSES.index(name) for name in STATUSES[1:6]
+)
 
 
 def lognormal(rng, n):

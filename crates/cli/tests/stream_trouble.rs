@@ -206,7 +206,8 @@ pub(crate) fn source_that_reports(tick_bits: u8, bytes: usize, report: StreamRep
 #[test]
 fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
     let desk = Desk::new();
-    let flags = "--direction in --timeout 10s --duration 500ms --settle 1ns";
+    // Longer than a busy machine leaves a thread waiting.
+    let flags = "--direction in --timeout 20s --duration 5s --settle 1ns";
     let bytes = 20_000_000;
     for (ticks, words) in [
         (100_000, "both ends report more data"),
@@ -234,7 +235,7 @@ fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
 #[test]
 fn the_wraps_of_a_narrow_device_clock_are_counted() {
     let desk = Desk::new();
-    let flags = "--direction in --timeout 10s --duration 500ms --settle 1ns";
+    let flags = "--direction in --timeout 20s --duration 3s --settle 1ns";
     // 1 MHz in 16 bits wrap after 65.5 ms.
     let address = source_with_clock(16, 1_000_000, 1234);
     let run = desk.stream(&address, flags);

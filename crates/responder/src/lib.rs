@@ -45,6 +45,9 @@ mod streams;
 mod streams_tests;
 pub mod usb_virtual;
 
+/// Other protocols without I/O, for the fuzzer.
+#[doc(hidden)]
+pub use application::Application;
 pub use device::DeviceConfig;
 /// The responder without its I/O: what firmware/host holds the firmware against.
 #[doc(hidden)]
