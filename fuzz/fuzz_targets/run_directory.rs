@@ -120,6 +120,7 @@ fn sound_run(keep_data: bool) -> (Vec<u8>, Vec<u8>) {
         address: "tcp://127.0.0.1:7700".into(),
         more_links: Vec::new(),
         protocol: Protocol::Wiregauge,
+        queries: None,
         connect: Connect::Once,
         points: vec![point],
         limit: Limit::Count(SAMPLES),
