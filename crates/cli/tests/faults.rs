@@ -2,9 +2,9 @@
 //! exact, no exchange is missing from the rows, and nothing hangs.
 //!
 //! A responder counts the exchanges that it sees from 1, HELLO left out; a point numbers them from
-//! 0. So `every=50` strikes the sequence numbers 49 and 99 of a first point, of which the measured ones are 1 to
+//! 0. So `every=75` strikes the sequence number 74 of a first point, of which the measured ones are 1 to
 //! COUNT. The timeout outlasts the seconds for which a busy machine may leave the kernel's worker of a
-//! pseudo-terminal waiting.
+//! pseudo-terminal waiting, behind the disk's.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ use common::{Desk, Run};
 
 /// Measured exchanges; with the first one, 101 in all.
 const COUNT: u64 = 100;
-const STRUCK: [u64; 2] = [49, 99];
+const STRUCK: [u64; 1] = [74];
 /// How many that are.
 const LOST: u64 = STRUCK.len() as u64;
 
@@ -38,7 +38,7 @@ fn measure(kind: &str, faults: &str, flags: &str) -> Run {
     };
     let server = desk.serve(&format!("{address} {faults}"));
     let mut flags = format!("--count {COUNT} {flags}");
-    for (flag, value) in [("--in", "100"), ("--timeout", "5s")] {
+    for (flag, value) in [("--in", "100"), ("--timeout", "12s")] {
         if !flags.contains(flag) {
             flags.push_str(&format!(" {flag} {value}"));
         }
@@ -70,7 +70,7 @@ fn wrong(run: &Run) -> [u64; 5] {
 #[test]
 fn a_dropped_answer_is_lost_and_nothing_else() {
     on_each(&EVERY_KIND, |kind| {
-        let run = measure(kind, "--drop every=50", "");
+        let run = measure(kind, "--drop every=75", "");
         assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
         assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
         assert_eq!(run.counts().answered, COUNT - LOST, "{kind}");
@@ -90,7 +90,7 @@ fn a_dropped_answer_is_lost_and_nothing_else() {
 #[test]
 fn a_dropped_answer_is_reported_from_its_neighbours_at_depth() {
     on_each(&EVERY_KIND, |kind| {
-        let run = measure(kind, "--drop every=50", "--depth 8");
+        let run = measure(kind, "--drop every=75", "--depth 8");
         assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
         assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
     });
@@ -100,7 +100,7 @@ fn a_dropped_answer_is_reported_from_its_neighbours_at_depth() {
 fn a_changed_bit_in_the_payload_is_a_corrupted_answer() {
     on_each(&EVERY_KIND, |kind| {
         for depth in ["--depth 1", "--depth 8"] {
-            let run = measure(kind, "--corrupt every=50", depth);
+            let run = measure(kind, "--corrupt every=75", depth);
             assert_eq!(wrong(&run), [0, 0, 0, 0, LOST], "{kind} {depth}");
             assert_eq!(run.sequences_of("corrupted"), STRUCK, "{kind} {depth}");
             assert_eq!(run.counts().answered, COUNT - LOST);
@@ -112,7 +112,7 @@ fn a_changed_bit_in_the_payload_is_a_corrupted_answer() {
 fn a_changed_bit_in_the_header_costs_that_answer_alone() {
     on_each(&EVERY_KIND, |kind| {
         // Answers of 32 B are a header and nothing else.
-        let run = measure(kind, "--corrupt every=50", "--in 32");
+        let run = measure(kind, "--corrupt every=75", "--in 32");
         assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
         assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
         assert_eq!(run.counts().stray_bytes, LOST * 32, "{kind}");
@@ -123,7 +123,7 @@ fn a_changed_bit_in_the_header_costs_that_answer_alone() {
 fn a_doubled_answer_is_counted_beside_its_exchange() {
     on_each(&EVERY_KIND, |kind| {
         for depth in ["--depth 1", "--depth 8"] {
-            let run = measure(kind, "--duplicate every=50", depth);
+            let run = measure(kind, "--duplicate every=75", depth);
             assert_eq!(wrong(&run), [0, 0, LOST, 0, 0], "{kind} {depth}");
             assert_eq!(run.sequences_of("duplicated"), STRUCK, "{kind} {depth}");
             assert_eq!(run.counts().answered, COUNT, "{kind} {depth}");
@@ -134,14 +134,17 @@ fn a_doubled_answer_is_counted_beside_its_exchange() {
 #[test]
 fn an_overtaken_answer_is_right_but_reordered() {
     on_each(&EVERY_KIND, |kind| {
-        let run = measure(kind, "--reorder every=50", "--depth 8");
+        let run = measure(kind, "--reorder every=10", "--depth 8");
         let counts = run.counts();
         assert_eq!(counts.answered, COUNT, "{kind}: {counts:?}");
         // A host that is held up by 5 ms at the wrong moment sends nothing that could overtake.
-        assert!((1..=LOST).contains(&counts.reordered), "{kind}: {counts:?}");
+        assert!(
+            (1..=COUNT / 10).contains(&counts.reordered),
+            "{kind}: {counts:?}"
+        );
         let reordered = run.sequences_of("reordered");
         assert!(
-            reordered.iter().all(|sequence| STRUCK.contains(sequence)),
+            reordered.iter().all(|sequence| sequence % 10 == 9),
             "{kind}: {reordered:?}"
         );
     });
@@ -150,7 +153,7 @@ fn an_overtaken_answer_is_right_but_reordered() {
 #[test]
 fn alone_an_answer_that_is_held_back_cannot_be_overtaken() {
     on_each(&EVERY_KIND, |kind| {
-        let run = measure(kind, "--reorder every=50", "");
+        let run = measure(kind, "--reorder every=75", "");
         assert_eq!(wrong(&run), [0; 5], "{kind}");
     });
 }
@@ -159,7 +162,7 @@ fn alone_an_answer_that_is_held_back_cannot_be_overtaken() {
 fn a_byte_lost_in_a_stream_costs_one_exchange() {
     on_each(&STREAMS, |kind| {
         for depth in ["--depth 1", "--depth 8"] {
-            let run = measure(kind, "--lose-byte every=50", depth);
+            let run = measure(kind, "--lose-byte every=75", depth);
             let counts = run.counts();
             assert_eq!(counts.answered, COUNT - LOST, "{kind} {depth}: {counts:?}");
             let missing: Vec<u64> = (1..=COUNT)
@@ -174,7 +177,7 @@ fn a_byte_lost_in_a_stream_costs_one_exchange() {
 #[test]
 fn a_damaged_answer_does_not_become_a_late_one() {
     on_each(&STREAMS, |kind| {
-        let run = measure(kind, "--lose-byte every=50", "");
+        let run = measure(kind, "--lose-byte every=75", "");
         assert_eq!(run.counts().late, 0, "{kind}: {:?}", run.counts());
     });
 }
@@ -183,7 +186,7 @@ fn a_damaged_answer_does_not_become_a_late_one() {
 fn a_byte_inserted_in_a_stream_costs_one_exchange() {
     on_each(&STREAMS, |kind| {
         for depth in ["--depth 1", "--depth 8"] {
-            let run = measure(kind, "--insert-byte every=50", depth);
+            let run = measure(kind, "--insert-byte every=75", depth);
             assert_eq!(wrong(&run), [0, 0, 0, 0, LOST], "{kind} {depth}");
             assert_eq!(run.sequences_of("corrupted"), STRUCK, "{kind} {depth}");
             // The byte pushed out at the end belongs to nothing.
@@ -198,7 +201,7 @@ fn a_byte_inserted_in_the_header_of_a_small_response_loses_it() {
     on_each(&EVERY_KIND, |kind| {
         for (in_bytes, lost) in [(48, LOST), (63, LOST), (64, 0)] {
             let flags = format!("--in {in_bytes}");
-            let run = measure(kind, "--insert-byte every=50", &flags);
+            let run = measure(kind, "--insert-byte every=75", &flags);
             let counts = run.counts();
             let found = (counts.lost, counts.corrupted);
             assert_eq!(found, (lost, LOST - lost), "{kind} {in_bytes} B");
@@ -216,7 +219,7 @@ fn a_byte_inserted_in_the_header_of_a_small_response_loses_it() {
 
 #[test]
 fn a_datagram_that_is_too_short_or_too_long_is_no_answer() {
-    for faults in ["--lose-byte every=50", "--insert-byte every=50"] {
+    for faults in ["--lose-byte every=75", "--insert-byte every=75"] {
         let run = measure("udp", faults, "");
         let counts = run.counts();
         assert_eq!(counts.answered, COUNT - LOST, "{faults}: {counts:?}");
@@ -227,7 +230,7 @@ fn a_datagram_that_is_too_short_or_too_long_is_no_answer() {
 #[test]
 fn a_stall_is_slow_but_loses_nothing() {
     on_each(&EVERY_KIND, |kind| {
-        let run = measure(kind, "--stall every=50:40ms", "--timeout 10s");
+        let run = measure(kind, "--stall every=75:40ms", "--timeout 10s");
         assert_eq!(wrong(&run), [0; 5], "{kind}");
         let held_up: Vec<u64> = run
             .rows
@@ -276,7 +279,7 @@ fn an_echo_that_is_dropped_is_lost_over_datagrams_and_over_a_stream() {
     on_each(&EVERY_KIND, |kind| {
         let run = measure(
             kind,
-            "--protocol echo --drop every=50",
+            "--protocol echo --drop every=75",
             "--protocol echo --out 100",
         );
         assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
@@ -289,7 +292,7 @@ fn an_echo_that_is_changed_is_corrupted() {
     on_each(&EVERY_KIND, |kind| {
         let run = measure(
             kind,
-            "--protocol echo --corrupt every=50",
+            "--protocol echo --corrupt every=75",
             "--protocol echo --out 100",
         );
         assert_eq!(wrong(&run), [0, 0, 0, 0, LOST], "{kind}");
@@ -302,7 +305,7 @@ fn an_echo_that_is_doubled_is_seen() {
     on_each(&EVERY_KIND, |kind| {
         let run = measure(
             kind,
-            "--protocol echo --duplicate every=50",
+            "--protocol echo --duplicate every=75",
             "--protocol echo --out 100",
         );
         assert_eq!(run.counts().answered, COUNT, "{kind}");
@@ -315,7 +318,7 @@ fn an_echo_of_a_single_byte_is_reported_from_its_neighbours_after_a_loss() {
     on_each(&EVERY_KIND, |kind| {
         let run = measure(
             kind,
-            "--protocol echo --drop every=50",
+            "--protocol echo --drop every=75",
             "--protocol echo --out 1 --in 1",
         );
         assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
