@@ -169,6 +169,7 @@ def exchange(
 
 def stream(
     *addresses: str,
+    protocol: Literal["wiregauge", "raw"] | None = None,
     direction: v.Texts | None = None,
     transfer: v.Sizes | None = None,
     queue: v.Sizes | None = None,
@@ -176,6 +177,8 @@ def stream(
     settle: v.Time | None = None,
     timeout: v.Time | None = None,
     no_check: bool = False,
+    pattern: Literal["zeros", "mod63", "counter"] | None = None,
+    check: bool = False,
     rate: v.ByteRates | None = None,
     loss: v.Number | None = None,
     require: v.Repeated | None = None,
@@ -200,6 +203,8 @@ def stream(
     *addresses
         The device, such as ``tcp://10.0.0.5:7700`` or ``usb://1d6b:0104``. Several are measured one at
         a time, then all at once.
+    protocol
+        ``wiregauge`` (default), or ``raw``: a device without a responder sends or takes data on its own.
     direction
         ``in`` (device to host), ``out``, ``both`` at once, or several of them.
     transfer
@@ -214,6 +219,10 @@ def stream(
         Fail if no transfer completes for this time (s).
     no_check
         Do not check the content of received data; only count bytes.
+    pattern
+        Bytes of a raw stream: ``zeros``, ``mod63`` or ``counter``.
+    check
+        Check the received data of a raw stream against ``pattern``.
     rate
         Compute the buffer that the device needs at these constant rates (bytes/s).
     loss

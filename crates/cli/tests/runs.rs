@@ -222,7 +222,7 @@ fn a_run_can_be_moved_and_read_where_it_is() {
 fn a_stream_run_is_handled_as_an_exchange_run_is() {
     use wiregauge_record::{Conditions, Direction, Ending, FlowFacts, HostPlan, LinkOptions};
     use wiregauge_record::{
-        Phase, ResourceUse, StreamPlan, StreamPoint, StreamSummariser, Transfer,
+        Phase, ResourceUse, StreamPlan, StreamPoint, StreamProtocol, StreamSummariser, Transfer,
     };
     let desk = Desk::new();
     desk.output(&format!(
@@ -239,6 +239,8 @@ fn a_stream_run_is_handled_as_an_exchange_run_is() {
     };
     let plan = StreamPlan {
         address: "usb://1d6b:0104".into(),
+        protocol: StreamProtocol::Wiregauge,
+        pattern: None,
         more_links: Vec::new(),
         points: vec![point],
         duration_ns: 1_000_000_000,

@@ -23,6 +23,7 @@ mod output;
 mod plain_words;
 mod protocol_page;
 mod queries;
+mod raw_streams;
 mod report;
 mod rude_peers;
 mod runs;

@@ -91,7 +91,8 @@ fn no_figure_is_made_of_a_report_that_cannot_be_true() {
         let shown = desk.json("show last --json");
         let flow = &shown["points"][0]["flows"][0];
         assert_eq!(flow["counts"]["lost"], 0, "{flow}");
-        assert_eq!(flow["counts"]["sent"], came, "{flow}");
+        let sent = (bytes == came).then_some(came);
+        assert_eq!(flow["counts"]["sent"], serde_json::json!(sent), "{flow}");
         assert!(flow["report_error"].is_string(), "{flow}");
     }
 }
@@ -115,7 +116,7 @@ fn a_sink_that_reports_more_than_was_sent_leaves_the_number_of_lost_bytes_unknow
     let printed = desk.output(&format!("stream {address} {flags}"));
     let printed = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        printed.contains("number of lost bytes unknown"),
+        printed.contains("number of lost bytes not known"),
         "{printed}"
     );
     assert!(
@@ -125,5 +126,5 @@ fn a_sink_that_reports_more_than_was_sent_leaves_the_number_of_lost_bytes_unknow
     let shown = desk.json("show last --json");
     let flow = &shown["points"][0]["flows"][0];
     assert!(flow["device"].is_null(), "{flow}");
-    assert_eq!(flow["counts"]["received"], 0, "{flow}");
+    assert!(flow["counts"]["received"].is_null(), "{flow}");
 }

@@ -89,9 +89,9 @@ impl Side for Run<Stream> {
                 })
             };
             let share = |bytes: u64| {
-                let sent = flow.counts.sent.max(1) as f64;
+                let counted = flow.counts.counted().max(1) as f64;
                 Some(Found::Total {
-                    share: (bytes as f64 / sent).min(1.0),
+                    share: (bytes as f64 / counted).min(1.0),
                     of: flow.transfers,
                 })
             };
@@ -99,7 +99,7 @@ impl Side for Run<Stream> {
                 Figure::Rate => rate(flow, &series.block_bytes, sure),
                 Figure::Gap(of) => part(&series.gap, of),
                 Figure::Transfer(of) => part(&series.transfer_time, of),
-                Figure::Lost => return share(flow.counts.lost),
+                Figure::Lost => return share(flow.counts.lost?),
                 Figure::Corrupted => return share(flow.counts.corrupted),
                 Figure::Buffer(bytes_s) => {
                     let backlog = series.backlogs.iter().find(|(rate, _)| *rate == bytes_s)?;

@@ -366,6 +366,7 @@ impl Driver {
         let receiver = StreamReceiver::new(ReceiverConfig {
             orders,
             takes_data: way == Way::In,
+            pattern: None,
             check: false,
             datagram: self.datagram,
             queue: if way == Way::In { shape.queue } else { 1 },

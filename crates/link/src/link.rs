@@ -63,6 +63,11 @@ pub trait Link: Send {
         true
     }
 
+    /// Bytes of a full packet, where transfers are cut into packets.
+    fn packet_bytes(&self) -> Option<usize> {
+        None
+    }
+
     /// How often an endpoint of it stalled and was cleared so far.
     fn stalls(&self) -> u64 {
         0

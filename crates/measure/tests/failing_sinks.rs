@@ -7,7 +7,8 @@ use std::time::Duration;
 use wiregauge_measure::sink::{RunError, Sink};
 use wiregauge_measure::stream;
 use wiregauge_record::{
-    Direction, HostPlan, LinkOptions, StreamPlan, StreamPoint, StreamSummary, Transfer,
+    Direction, HostPlan, LinkOptions, StreamPlan, StreamPoint, StreamProtocol, StreamSummary,
+    Transfer,
 };
 
 /// No run here takes nearly so long.
@@ -36,6 +37,8 @@ impl Sink for Full {
 fn a_stream_ends_with_the_error_of_its_sink() {
     let plan = StreamPlan {
         address: "null://".into(),
+        protocol: StreamProtocol::Wiregauge,
+        pattern: None,
         more_links: Vec::new(),
         points: vec![StreamPoint {
             index: 0,

@@ -77,14 +77,14 @@ impl Figure {
     /// if it is nothing of this way.
     pub fn of_flow(self, flow: &FlowSummary) -> Option<Estimate> {
         let counts = &flow.counts;
-        // Without the device's word no byte is known to have arrived.
-        let unknown = flow.way == Way::Out && counts.received == 0 && flow.device.is_none();
+        // Without the device's count no byte is known to have arrived.
+        let unknown = flow.way == Way::Out && counts.received.is_none();
         let count = |problem| {
             if unknown && problem != Problem::Stalls {
                 return None;
             }
             Some(match problem {
-                Problem::Lost => counts.lost,
+                Problem::Lost => counts.lost?,
                 Problem::Duplicated => counts.duplicated,
                 Problem::Corrupted => counts.corrupted,
                 Problem::Stray => counts.stray,
@@ -104,7 +104,7 @@ impl Figure {
             }
             // Bytes are lost in stretches: they are no independent trials, so no interval is claimed.
             Figure::Share(problem) => {
-                let part = count(problem)? as f64 / counts.sent.max(1) as f64;
+                let part = count(problem)? as f64 / counts.counted().max(1) as f64;
                 Some(bare(part))
             }
             Figure::Count(problem) => Some(bare(count(problem)? as f64)),

@@ -39,7 +39,7 @@ pub use point_summary::{
 };
 pub use query::{ModbusLine, Queries, Query, ReplyEnd, ReplyLength, escape, unescape};
 pub use sample::{Phase, Sample, Status};
-pub use stream_plan::{Direction, StreamPlan, StreamPoint, Way};
+pub use stream_plan::{Direction, Pattern, StreamPlan, StreamPoint, StreamProtocol, Way};
 pub use stream_summary::{BufferNeed, ByteCounts, DeviceCount, FlowSummary, StreamSummary};
 pub use summarise::{Starts, Summariser};
 pub use summarise_loop::{LoopFacts, LoopSummariser};

@@ -47,6 +47,34 @@ pub enum Way {
 
 names!(Way: In "in", Out "out");
 
+/// What the two ends of a stream agree on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StreamProtocol {
+    /// A responder starts and ends the stream on request, and both ends count.
+    #[default]
+    Wiregauge,
+    /// Nothing is requested of the device: it sends or takes data on its own.
+    Raw,
+}
+
+names!(StreamProtocol: Wiregauge "wiregauge", Raw "raw");
+
+/// Bytes of a raw stream that can be computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// All bytes are 0.
+    Zeros,
+    /// Each byte is its position modulo 63; on USB and in datagrams, its position in the packet. Linux's
+    /// usbtest and gadget zero call it pattern 1.
+    Mod63,
+    /// Each byte is the one before it plus 1, modulo 256.
+    Counter,
+}
+
+names!(Pattern: Zeros "zeros", Mod63 "mod63", Counter "counter");
+
 /// One cell of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamPoint {
@@ -81,6 +109,12 @@ pub struct StreamPlan {
     /// Addresses of further links that are measured alone and then together with the first.
     #[serde(default)]
     pub more_links: Vec<String>,
+    /// What the two ends agree on.
+    #[serde(default)]
+    pub protocol: StreamProtocol,
+    /// Of a raw stream, the bytes that are sent, and those that are expected if `check` is true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Pattern>,
     /// The matrix, in the order in which it runs.
     pub points: Vec<StreamPoint>,
     /// How long each point is measured, in nanoseconds, start-up excluded.

@@ -5,15 +5,16 @@ use crate::stream_plan::{StreamPoint, Way};
 use serde::{Deserialize, Serialize};
 use wiregauge_stats::{Distribution, Estimate};
 
-/// What became of the bytes of a stream, known from the pattern that codes their position.
+/// What became of the bytes of a stream, known from the pattern that codes their position. What only the
+/// device could know, and did not report, is `None`: never a copy of the host's count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ByteCounts {
     /// Bytes that the sending end handed over, from the start of the point to its end.
-    pub sent: u64,
+    pub sent: Option<u64>,
     /// Bytes that the receiving end took.
-    pub received: u64,
+    pub received: Option<u64>,
     /// Bytes sent that never came.
-    pub lost: u64,
+    pub lost: Option<u64>,
     /// Bytes that came again.
     pub duplicated: u64,
     /// Bytes that came changed.
@@ -23,13 +24,24 @@ pub struct ByteCounts {
 }
 
 impl ByteCounts {
-    /// True when every byte that was sent came once, right.
-    pub fn is_clean(&self) -> bool {
-        self.sent == self.received
-            && self.lost == 0
-            && self.duplicated == 0
-            && self.corrupted == 0
-            && self.stray == 0
+    /// True when a byte is known to be lost, or arrived wrong.
+    pub fn is_damaged(&self) -> bool {
+        self.lost.is_some_and(|lost| lost > 0) || self.wrong() > 0
+    }
+
+    /// Bytes that arrived where they do not belong, or changed.
+    pub fn wrong(&self) -> u64 {
+        self.duplicated + self.corrupted + self.stray
+    }
+
+    /// The part of the bytes sent that was lost; `None` where that is not known.
+    pub fn lost_share(&self) -> Option<f64> {
+        Some(self.lost? as f64 / self.sent?.max(1) as f64)
+    }
+
+    /// Bytes that an end counted: those sent, or those received where only they are known.
+    pub fn counted(&self) -> u64 {
+        self.sent.or(self.received).unwrap_or(0)
     }
 }
 
@@ -101,6 +113,10 @@ pub struct FlowSummary {
     pub rate_step_ns: u64,
     /// What became of the bytes, both ends compared.
     pub counts: ByteCounts,
+    /// Places where the received pattern continues at another position: bytes were lost, inserted or repeated
+    /// there. `None` if no pattern was checked that does not code positions (`--protocol raw --check`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jumps: Option<u64>,
     /// What the device counted; `None` if it did not answer, or if its counts cannot be true.
     pub device: Option<DeviceCount>,
     /// Why the report of the device, or the clock in it, cannot be true; what cannot is in no

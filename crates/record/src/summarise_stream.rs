@@ -24,6 +24,8 @@ pub struct FlowFacts {
     pub way: Way,
     /// What became of the bytes, both ends compared.
     pub counts: ByteCounts,
+    /// Places where a pattern without positions jumps.
+    pub jumps: Option<u64>,
     /// What the device counted.
     pub device: Option<DeviceCount>,
     /// Why what it reported cannot be true.
@@ -323,6 +325,7 @@ impl Flow {
                 .collect(),
             rate_step_ns: self.steps.length_ns,
             counts: facts.counts,
+            jumps: facts.jumps,
             device: facts.device,
             report_error: facts.report_error,
             transfer_time: distribution(&self.transfer_time),

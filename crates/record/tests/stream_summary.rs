@@ -5,8 +5,8 @@
 use proptest::prelude::*;
 use wiregauge_record::{
     BusLimit, ByteCounts, Direction, Ending, FlowFacts, FlowSummary, HostPlan, LinkOptions, Phase,
-    ResourceUse, StreamPlan, StreamPoint, StreamSummariser, StreamSummary, Transfer,
-    TransferStatus, Way,
+    ResourceUse, StreamPlan, StreamPoint, StreamProtocol, StreamSummariser, StreamSummary,
+    Transfer, TransferStatus, Way,
 };
 
 const MS: u64 = 1_000_000;
@@ -14,6 +14,8 @@ const MS: u64 = 1_000_000;
 fn plan(direction: Direction, queue: u32, rates: &[u64]) -> StreamPlan {
     StreamPlan {
         address: "usb://1d6b:0104".to_owned(),
+        protocol: StreamProtocol::Wiregauge,
+        pattern: None,
         more_links: Vec::new(),
         points: vec![StreamPoint {
             index: 0,
@@ -60,7 +62,7 @@ fn summed_up(plan: &StreamPlan, rows: &[Transfer], end_ns: u64) -> StreamSummary
         .map(|&way| FlowFacts {
             way,
             counts: ByteCounts {
-                sent: 7,
+                sent: Some(7),
                 ..ByteCounts::default()
             },
             cpu_ns: 3_000_000,
@@ -114,7 +116,7 @@ fn a_stream_of_one_transfer_at_a_time() {
         (None, None)
     );
     assert!((flow.cpu_ns_per_mb - 3_000_000.0 / 0.009).abs() < 1e-3);
-    assert_eq!(flow.counts.sent, 7);
+    assert_eq!(flow.counts.sent, Some(7));
     // 500 kB/s is more than 1000 B every 4 ms; 100 kB/s fill 600 B in the longest gap of 6 ms.
     assert!(!flow.buffers[0].sustained);
     assert!(flow.buffers[1].sustained);

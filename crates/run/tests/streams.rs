@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use wiregauge_record::{
     Direction, Ending, FlowFacts, HostPlan, LinkOptions, Phase, ResourceUse, StreamPlan,
-    StreamPoint, StreamSummariser, StreamSummary, Transfer, TransferStatus, Way,
+    StreamPoint, StreamProtocol, StreamSummariser, StreamSummary, Transfer, TransferStatus, Way,
 };
 use wiregauge_run::{
     AnyRun, Exchange, PointWriter, Run, RunError, RunFile, RunWriter, State, Stream, find, list,
@@ -34,6 +34,8 @@ fn stream_point(index: u32) -> StreamPoint {
 fn stream_plan() -> StreamPlan {
     StreamPlan {
         address: "usb://1d6b:0104".to_owned(),
+        protocol: StreamProtocol::Wiregauge,
+        pattern: None,
         more_links: vec!["usb://1d6b:0105".to_owned()],
         points: (0..2).map(stream_point).collect(),
         duration_ns: 1_000_000_000,

@@ -36,7 +36,7 @@ pub use shared::{
     ExchangeProtocolArg, HostArgs, KeepArgs, Look, ProtocolArg, ServeProtocolArg, protocol_of,
 };
 pub use show::{ShowArgs, ShowFormat};
-pub use stream::StreamArgs;
+pub use stream::{StreamArgs, StreamProtocolArg};
 pub use tune::TuneArgs;
 
 use crate::values;

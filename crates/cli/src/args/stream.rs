@@ -7,7 +7,7 @@ use crate::values::{self, Sizes};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
-use wiregauge_record::Direction;
+use wiregauge_record::{Direction, Pattern, StreamProtocol};
 
 /// Below the flags in its help.
 pub const EXAMPLES: &str = "\
@@ -29,6 +29,9 @@ Examples:
   # two devices: each alone, then both at once
   wiregauge stream tcp://10.0.0.5:7700 tcp://10.0.0.6:7700 --direction in
 
+  # a sketch that only prints: how many bytes per second arrive?
+  wiregauge stream serial:///dev/ttyACM0 --protocol raw --direction in
+
   # in a script: exit code 1 if a limit is missed
   wiregauge stream tcp://10.0.0.5:7700 --require 'in.rate>1MB/s' \\
     --require lost=0 --require 'gap.max<5ms'
@@ -49,6 +52,30 @@ pub enum DirectionArg {
 
 same_as!(DirectionArg => Direction: In, Out, Both);
 
+/// `--protocol`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StreamProtocolArg {
+    /// A responder starts and ends the stream, and both ends count.
+    Wiregauge,
+    /// Any device: it sends or takes data on its own, and this host counts.
+    Raw,
+}
+
+same_as!(StreamProtocolArg => StreamProtocol: Wiregauge, Raw);
+
+/// `--pattern`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PatternArg {
+    /// All bytes are 0.
+    Zeros,
+    /// Position modulo 63, restarted with each USB packet and datagram (Linux usbtest, gadget zero).
+    Mod63,
+    /// 0 to 255, repeated.
+    Counter,
+}
+
+same_as!(PatternArg => Pattern: Zeros, Mod63, Counter);
+
 /// `wiregauge stream`.
 #[derive(Debug, Args)]
 pub struct StreamArgs {
@@ -57,6 +84,9 @@ pub struct StreamArgs {
     #[arg(required = true, value_name = "ADDRESS")]
     pub addresses: Vec<String>,
 
+    /// wiregauge: the device runs a responder. raw: any device that sends or takes data on its own.
+    #[arg(long, value_enum, default_value = "wiregauge")]
+    pub protocol: StreamProtocolArg,
     /// Direction of the data.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "in,out")]
     pub direction: Vec<DirectionArg>,
@@ -79,6 +109,12 @@ pub struct StreamArgs {
     /// Do not check the content of received data; only count bytes.
     #[arg(long)]
     pub no_check: bool,
+    /// Bytes of a raw stream: those sent [default: zeros], and those expected with --check.
+    #[arg(long, value_enum)]
+    pub pattern: Option<PatternArg>,
+    /// Check the received data of a raw stream against --pattern.
+    #[arg(long, requires = "pattern", conflicts_with = "no_check")]
+    pub check: bool,
     /// Compute the buffer that the device needs at these constant rates, such as 24MB/s or 8Mbit/s (does not
     /// limit the stream).
     #[arg(long, value_name = "RATES", value_parser = values::byte_rate, value_delimiter = ',')]

@@ -1,11 +1,11 @@
 //! From what was typed to what will run: every default is filled in here and nowhere else.
 
 use super::queries;
-use crate::args::{ExchangeArgs, HostArgs, StreamArgs, protocol_of};
+use crate::args::{ExchangeArgs, HostArgs, StreamArgs, StreamProtocolArg, protocol_of};
 use crate::values::{ByteRate, Count, Every, Sizes};
 use wiregauge_record::{
-    Direction, HostPlan, Limit, LinkOptions, ModbusLine, Plan, Point, Protocol, Queries, ReplyEnd,
-    Schedule, StreamPlan, StreamPoint,
+    Direction, HostPlan, Limit, LinkOptions, ModbusLine, Pattern, Plan, Point, Protocol, Queries,
+    ReplyEnd, Schedule, StreamPlan, StreamPoint, Way,
 };
 
 /// Exchanges at a point when nothing is said.
@@ -206,7 +206,12 @@ pub fn of_stream(args: &StreamArgs) -> StreamPlan {
         points: stream_points(args),
         duration_ns: args.duration.as_nanos() as u64,
         settle_ns: args.settle.as_nanos() as u64,
-        check: !args.no_check,
+        protocol: args.protocol.into(),
+        pattern: args.pattern.map(Pattern::from),
+        check: match args.protocol {
+            StreamProtocolArg::Wiregauge => !args.no_check,
+            StreamProtocolArg::Raw => args.check,
+        },
         timeout_ns: args.timeout.as_nanos() as u64,
         rates_bytes_s: args.rate.iter().map(|ByteRate(rate)| *rate).collect(),
         loss: args.loss,
@@ -218,6 +223,33 @@ pub fn of_stream(args: &StreamArgs) -> StreamPlan {
             usbmon: args.usbmon,
         },
     }
+}
+
+/// Refuses flags of a stream that would have no effect.
+pub fn check_raw(args: &StreamArgs) -> anyhow::Result<()> {
+    let has = |way: Way| {
+        let mut directions = args.direction.iter().map(|&of| Direction::from(of));
+        directions.any(|direction| direction.ways().contains(&way))
+    };
+    let is_raw = args.protocol == StreamProtocolArg::Raw;
+    if !is_raw && (args.pattern.is_some() || args.check) {
+        anyhow::bail!(
+            "--pattern and --check are for --protocol raw: a responder sends the pattern of wiregauge, which is \
+             checked unless --no-check is given"
+        );
+    }
+    if is_raw && args.no_check {
+        anyhow::bail!(
+            "--no-check has no effect with --protocol raw: content is checked only with --check"
+        );
+    }
+    if args.check && !has(Way::In) {
+        anyhow::bail!("--check needs received data: use --direction in or both");
+    }
+    if args.pattern.is_some() && !args.check && !has(Way::Out) {
+        anyhow::bail!("--pattern has no effect on received data without --check");
+    }
+    Ok(())
 }
 
 /// The matrix: queue within transfer within direction, so that the rows to compare stand together.

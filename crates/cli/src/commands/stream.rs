@@ -16,6 +16,7 @@ use wiregauge_run::{RunFile, Stream};
 /// Runs the command.
 pub fn run(args: &StreamArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     plan::check_baud(args.baud, &args.addresses)?;
+    plan::check_raw(args)?;
     let plan = plan::of_stream(args);
     stream::check(&plan)?;
     for limit in &args.require {
@@ -53,7 +54,7 @@ fn check_limit(limit: &Constraint, points: &[StreamPoint]) -> anyhow::Result<()>
 /// True if nothing moved.
 fn is_empty(file: &RunFile<Stream>) -> bool {
     let mut flows = file.points.iter().flat_map(|point| &point.flows);
-    flows.all(|flow| flow.counts.sent == 0 && flow.counts.received == 0 && flow.stalls == 0)
+    flows.all(|flow| flow.counts.counted() == 0 && flow.stalls == 0)
 }
 
 /// Each row that does not meet a limit, with what was measured instead.

@@ -14,6 +14,8 @@ pub fn always(ns: f64, n: u64) -> Option<Distribution> {
 pub fn stream_plan(address: &str) -> StreamPlan {
     StreamPlan {
         address: address.into(),
+        protocol: StreamProtocol::Wiregauge,
+        pattern: None,
         more_links: Vec::new(),
         points: Vec::new(),
         duration_ns: 1_000_000_000,
@@ -70,6 +72,7 @@ pub fn stream_point(times: &Times) -> StreamSummary {
         rate_bytes_s: Vec::new(),
         rate_step_ns: 0,
         counts: ByteCounts::default(),
+        jumps: None,
         device: None,
         report_error: None,
         transfer_time: us(times.transfer_us),

@@ -411,6 +411,10 @@ impl<T: BulkOrInterrupt + 'static> Link for UsbLink<T> {
         })
     }
 
+    fn packet_bytes(&self) -> Option<usize> {
+        Some(self.open.as_ref()?.in_.packet_bytes())
+    }
+
     fn stalls(&self) -> u64 {
         let open = self.open.as_ref();
         self.stalls_before + open.map_or(0, |open| open.in_.stalls() + open.out.stalls())

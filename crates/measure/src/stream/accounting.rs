@@ -15,22 +15,30 @@ pub fn reached(received: &Received) -> u64 {
 pub fn of_in(received: &Received, report: Option<&StreamReport>) -> ByteCounts {
     let Some(mut counts) = received.counts else {
         // Bytes that were only counted tell no more than how many are missing.
-        let sent = report.map_or(received.bytes, |report| report.bytes);
+        let sent = report.map(|report| report.bytes);
         return ByteCounts {
             sent,
-            received: received.bytes,
-            lost: sent.saturating_sub(received.bytes),
+            received: Some(received.bytes),
+            lost: sent.map(|sent| sent.saturating_sub(received.bytes)),
+            corrupted: received.pattern.map_or(0, |pattern| pattern.corrupted),
             ..ByteCounts::default()
         };
     };
-    let sent = report.map_or(counts.reached(), |report| report.bytes);
+    let Some(report) = report else {
+        // The positions of what arrived show what is missing between, not what was sent behind it.
+        return ByteCounts {
+            sent: None,
+            ..compared(counts.reached(), counts)
+        };
+    };
+    let sent = report.bytes;
     let (tail, wrong) = received.tail;
     if tail > 0 && counts.reached() + tail == sent {
         // Nothing came behind them that shows where they stand, but just as many are missing.
         counts.stray -= tail;
         counts.corrupted += wrong;
     }
-    with_tail(sent, counts)
+    compared(sent, counts)
 }
 
 /// Host to device: what the host handed over against what the device says it took. Without a report
@@ -45,21 +53,21 @@ pub fn of_out(sent: u64, report: Option<&StreamReport>) -> ByteCounts {
                 corrupted: report.corrupted,
                 stray: report.stray,
             };
-            with_tail(sent, counts)
+            compared(sent, counts)
         }
         None => ByteCounts {
-            sent,
+            sent: Some(sent),
             ..ByteCounts::default()
         },
     }
 }
 
-/// What was sent beyond the last byte that came was lost as well, though nothing came that shows it.
-fn with_tail(sent: u64, counts: StreamCounts) -> ByteCounts {
+/// What was sent beyond the last byte that arrived was lost as well, though nothing arrived that shows it.
+fn compared(sent: u64, counts: StreamCounts) -> ByteCounts {
     ByteCounts {
-        sent,
-        received: counts.received,
-        lost: counts.lost + sent.saturating_sub(counts.reached()),
+        sent: Some(sent),
+        received: Some(counts.received),
+        lost: Some(counts.lost + sent.saturating_sub(counts.reached())),
         duplicated: counts.duplicated,
         corrupted: counts.corrupted,
         stray: counts.stray,
@@ -123,7 +131,27 @@ mod tests {
             ..StreamReport::default()
         };
         let counts = of_in(&received, Some(&report));
-        assert_eq!((counts.sent, counts.received, counts.lost), (1000, 950, 50));
+        let ByteCounts {
+            sent,
+            received,
+            lost,
+            ..
+        } = counts;
+        assert_eq!((sent, received, lost), (Some(1000), Some(950), Some(50)));
+    }
+
+    #[test]
+    fn what_only_the_device_knows_is_not_known_without_its_report() {
+        let received = Received {
+            bytes: 950,
+            ..Received::default()
+        };
+        let counts = of_in(&received, None);
+        assert_eq!((counts.sent, counts.lost), (None, None));
+        assert_eq!(counts.received, Some(950));
+        let counts = of_out(1000, None);
+        assert_eq!((counts.received, counts.lost), (None, None));
+        assert_eq!(counts.sent, Some(1000));
     }
 
     #[test]
@@ -136,6 +164,7 @@ mod tests {
                 ..StreamCounts::default()
             }),
             tail,
+            pattern: None,
         };
         let of_sent = |bytes, tail| {
             let report = StreamReport {
@@ -143,7 +172,7 @@ mod tests {
                 ..StreamReport::default()
             };
             let counts = of_in(&received(tail), Some(&report));
-            (counts.lost, counts.corrupted, counts.stray)
+            (counts.lost.unwrap(), counts.corrupted, counts.stray)
         };
         assert_eq!(of_sent(1000, (3, 1)), (0, 1, 0));
         assert_eq!(of_sent(997, (3, 1)), (0, 0, 3));
@@ -159,7 +188,7 @@ mod tests {
             stray: 20,
             ..StreamReport::default()
         };
-        assert_eq!(of_out(1000, Some(&report)).lost, 50);
+        assert_eq!(of_out(1000, Some(&report)).lost, Some(50));
     }
 
     /// What a device with such a clock reports that begins at `first` and lasts `device_ns`, and how

@@ -4,7 +4,7 @@
 use std::io;
 use wiregauge_link::{Address, FlowShape, Link};
 use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_record::{Responder, StreamPlan, StreamPoint, Way};
+use wiregauge_record::{Responder, StreamPlan, StreamPoint, StreamProtocol, Way};
 use wiregauge_wire::abilities;
 
 /// Refuses what cannot be streamed, before anything is opened.
@@ -19,6 +19,14 @@ pub fn check(plan: &StreamPlan) -> Result<Vec<Address>, LinkError> {
             let doing = format!("cannot plan a stream with {address}");
             Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint))
         };
+        let has_in = |point: &StreamPoint| point.direction.ways().contains(&Way::In);
+        if plan.protocol == StreamProtocol::Raw && kind.datagram && plan.points.iter().any(has_in) {
+            return refuse(
+                "nothing asks a device on UDP to send a raw stream, and it does not know where to"
+                    .into(),
+                "use --direction out",
+            );
+        }
         for point in &plan.points {
             let bytes = point.transfer_bytes;
             if bytes == 0 {

@@ -92,6 +92,12 @@ impl<'a> Coordination<'a> {
         answer
     }
 
+    /// The device has ended the stream.
+    pub fn enough(&self) {
+        self.shared.enough();
+        self.came.notify_all();
+    }
+
     /// Sleeps until something failed or came, at most so long.
     pub fn sleep(&self, at_most: Duration) {
         if !self.is_failed() {

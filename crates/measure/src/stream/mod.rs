@@ -23,10 +23,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use urbs::Urbs;
 use wiregauge_link::Address;
-use wiregauge_link::LinkError;
 use wiregauge_link::host;
 use wiregauge_link::limits::{self, Bus};
-use wiregauge_record::{StreamPlan, StreamPoint, StreamSummariser, StreamSummary, Transfer, Way};
+use wiregauge_link::{LinkError, LinkErrorKind};
+use wiregauge_record::{
+    StreamPlan, StreamPoint, StreamProtocol, StreamSummariser, StreamSummary, Transfer, Way,
+};
 use wiregauge_session::stream::ORDERS;
 
 /// Rows of one way held in memory at most: 29 MB. A longer point is emptied to the sink while it
@@ -192,6 +194,17 @@ impl Caller<'_> {
     }
 }
 
+/// A device that does not answer HELLO may still send or take data.
+fn hint_raw(error: LinkError) -> LinkError {
+    match error.kind() {
+        LinkErrorKind::Timeout | LinkErrorKind::Protocol => error.hint(
+            "a device without a responder: use --protocol raw; an echo server: measure it with wiregauge \
+             exchange --protocol echo; slow start: use a longer --timeout; serial line: check --baud",
+        ),
+        _ => error,
+    }
+}
+
 /// The measuring thread: opens, introduces itself, and streams a point at each `may_go`.
 ///
 /// It shares its table of descriptors: both threads of a point use the link, and so does a helper
@@ -208,9 +221,11 @@ fn measuring_thread(
     host::apply(&plan.host)?;
     let mut is_halted = || halt.load(Ordering::Relaxed);
     let mut link = address.open_unless(&plan.link, timeout, &mut is_halted)?;
-    let responder = if link.has_device() {
+    let raw = plan.protocol == StreamProtocol::Raw;
+    let responder = if link.has_device() && !raw {
         let (link, address) = (link.as_mut(), &plan.address);
-        let responder = hello(link, address, datagram, timeout, &mut is_halted)?;
+        let responder =
+            hello(link, address, datagram, timeout, &mut is_halted).map_err(hint_raw)?;
         check::check_abilities(plan, &responder)?;
         Some(responder)
     } else {

@@ -15,10 +15,12 @@ use wiregauge_link::Link;
 use wiregauge_link::host::{ClockGaps, Helper, Watch};
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::{
-    BusLimit, ByteCounts, Disturbance, Ending, FlowFacts, ResourceUse, Responder, StreamPlan,
-    StreamPoint, Transfer, Way,
+    BusLimit, ByteCounts, Disturbance, Ending, FlowFacts, Pattern, ResourceUse, Responder,
+    StreamPlan, StreamPoint, StreamProtocol, Transfer, Way,
 };
-use wiregauge_session::stream::{Orders, ReceiverConfig, SenderConfig, StreamReceiver};
+use wiregauge_session::stream::{
+    Orders, PatternBytes, PatternChecker, ReceiverConfig, SenderConfig, StreamReceiver,
+};
 use wiregauge_wire::StreamReport;
 
 /// What is the same for every point of a run.
@@ -86,12 +88,15 @@ pub fn stream_point(
     let shape = shape_of(&point);
     let stalls_before = logs.stalls();
     let has_device = link.has_device();
+    let raw = plan.protocol == StreamProtocol::Raw;
+    let pattern = pattern_of(plan, setting.datagram, link.packet_bytes());
     let flows = match link.flows(shape) {
         Ok(flows) => flows,
         Err(error) => return failed(shape_refused(&plan.address, shape, &error)),
     };
     let (mut out, mut in_) = (flows.out, flows.in_);
-    let orders = has_device.then(|| Orders::new(point.direction, point.transfer_bytes, sequence));
+    let orders =
+        (has_device && !raw).then(|| Orders::new(point.direction, point.transfer_bytes, sequence));
     let shared = Coordination::new(setting.halt, setting.begun_ns);
     let window = Window {
         from_ns: plan.settle_ns,
@@ -107,12 +112,14 @@ pub fn stream_point(
         engine: StreamReceiver::new(ReceiverConfig {
             orders: orders.clone(),
             takes_data: has(Way::In),
-            check: plan.check,
+            check: plan.check && !raw,
+            pattern: (pattern.clone().filter(|_| plan.check)).map(PatternChecker::new),
             datagram: setting.datagram,
             queue: if has(Way::In) { shape.queue } else { 1 },
             timeout_ns: plan.timeout_ns,
         }),
         timeout,
+        may_end: raw,
     };
     let send = Send {
         shared: &shared,
@@ -127,6 +134,7 @@ pub fn stream_point(
             lasts_ns: window.to_ns,
             sends_bytes: u64::MAX,
         },
+        pattern,
         rows: has(Way::Out).then(|| Rows::new(&mut logs.out, Way::Out, window)),
         timeout,
     };
@@ -218,7 +226,10 @@ fn put_together(
     });
     if let Some(&way) = idle.filter(|_| !shared.is_stopped()) {
         let report = sent.reports[way as usize].as_ref();
-        shared.fail(idle_way(setting, point, way, received.stream.bytes, report));
+        shared.fail(match (way, received.closed) {
+            (Way::In, true) => ended_early(setting, received.stream.bytes),
+            _ => idle_way(setting, point, way, received.stream.bytes, report),
+        });
     }
     let cut_off = shared.is_stopped() || shared.is_failed();
     let ways = point.direction.ways().iter().map(|&way| {
@@ -246,8 +257,9 @@ fn put_together(
             }
             Way::Out if !has_device => {
                 let counts = ByteCounts {
-                    sent: sent.bytes,
-                    received: sent.bytes,
+                    sent: Some(sent.bytes),
+                    received: Some(sent.bytes),
+                    lost: Some(0),
                     ..ByteCounts::default()
                 };
                 (counts, sent.cpu_ns)
@@ -268,6 +280,9 @@ fn put_together(
         FlowFacts {
             way,
             counts,
+            jumps: (received.stream.pattern)
+                .filter(|_| way == Way::In)
+                .map(|found| found.jumps),
             device,
             report_error,
             cpu_ns,
@@ -292,6 +307,32 @@ fn put_together(
         resources,
         disturbances,
     }
+}
+
+/// The bytes that a raw stream sends, and those that it is compared with.
+fn pattern_of(
+    plan: &StreamPlan,
+    datagram: bool,
+    packet_bytes: Option<usize>,
+) -> Option<PatternBytes> {
+    let packet_bytes = match datagram {
+        true => Some(usize::MAX),
+        false => packet_bytes,
+    };
+    let raw = plan.protocol == StreamProtocol::Raw;
+    raw.then(|| PatternBytes::new(plan.pattern.unwrap_or(Pattern::Zeros), packet_bytes))
+}
+
+/// The error of a device that ended its stream before it was measured.
+fn ended_early(setting: &Setting<'_>, came: u64) -> LinkError {
+    let plan = setting.plan;
+    let settle = Duration::from_nanos(plan.settle_ns);
+    LinkError::new(
+        LinkErrorKind::Protocol,
+        format!("cannot stream with {}", plan.address),
+        format!("the device closed the connection after {came} B, within the first {settle:?}, which are not measured"),
+    )
+    .hint("use a smaller --settle, or a device that sends for longer")
 }
 
 /// The error of a way that moved nothing while it was measured.

@@ -24,6 +24,8 @@ pub struct Receive<'a, 'b> {
     pub engine: StreamReceiver,
     /// Where submitting may have to wait for the system: for how long at most.
     pub timeout: Duration,
+    /// The device may end the stream by closing the link.
+    pub may_end: bool,
 }
 
 /// What it leaves behind.
@@ -37,12 +39,19 @@ pub struct Received {
     pub transfers: u64,
     /// Those of them within the measured part.
     pub measured: u64,
+    /// The device closed the link.
+    pub closed: bool,
 }
 
 impl Receive<'_, '_> {
     /// Receives until nothing more is expected or something fails.
     pub fn run(mut self, flow: &mut dyn Flow) -> Received {
-        if let Err(error) = self.flow_in(flow) {
+        let result = self.flow_in(flow);
+        let is_end = |error: &io::Error| error.kind() == io::ErrorKind::UnexpectedEof;
+        let closed = self.may_end && result.as_ref().is_err_and(is_end);
+        if closed {
+            self.shared.enough();
+        } else if let Err(error) = result {
             let doing = format!("cannot receive from {}", self.address);
             self.shared.fail(LinkError::from_io(doing, &error));
         }
@@ -56,6 +65,7 @@ impl Receive<'_, '_> {
             cpu_ns: self.rows.as_ref().map_or(0, |rows| rows.cpu_ns(used)),
             transfers: self.rows.as_ref().map_or(0, Rows::count),
             measured: self.rows.as_ref().map_or(0, Rows::measured),
+            closed,
         }
     }
 

@@ -139,12 +139,14 @@ fn what_another_thread_receives_is_counted_like_what_this_one_does() {
         engine: StreamReceiver::new(ReceiverConfig {
             orders: None,
             takes_data: true,
+            pattern: None,
             check: true,
             datagram: false,
             queue: 4,
             timeout_ns: 30_000_000_000,
         }),
         timeout: Duration::from_secs(30),
+        may_end: false,
     };
     let stop = AtomicBool::new(false);
     let received = thread::scope(|scope| {

@@ -7,7 +7,9 @@ use std::time::Duration;
 use wiregauge_link::Flow;
 use wiregauge_link::host::thread_cpu_ns;
 use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_session::stream::{Order, SenderConfig, SenderNext, StreamFailure, StreamSender};
+use wiregauge_session::stream::{
+    Order, PatternBytes, SenderConfig, SenderNext, StreamFailure, StreamSender,
+};
 use wiregauge_wire::{Status, StreamReport, fill_stream};
 
 /// What the sender works with.
@@ -18,6 +20,8 @@ pub struct Send<'a, 'b> {
     pub address: &'a str,
     /// What is sent, and for how long.
     pub config: SenderConfig,
+    /// The bytes of a raw stream; `None` for the pattern that codes positions.
+    pub pattern: Option<PatternBytes>,
     /// Where its rows go; `None` where nothing but orders is sent.
     pub rows: Option<Rows<'a>>,
     /// Where submitting may have to wait for the system: for how long at most.
@@ -96,7 +100,10 @@ impl Send<'_, '_> {
                 let mut submit_ns = 0;
                 // Making the pattern is the tool's own work and no part of the transfer.
                 flow.submit(bytes, self.timeout, &mut |to| {
-                    fill_stream(position, to);
+                    match &self.pattern {
+                        Some(pattern) => pattern.fill(position, to),
+                        None => fill_stream(position, to),
+                    }
                     submit_ns = shared.clock.now();
                 })?;
                 sender.submitted(submit_ns);
@@ -179,7 +186,8 @@ pub fn explain(address: &str, failure: &StreamFailure) -> LinkError {
             address,
             Duration::from_nanos(*within_ns),
             "the device sent nothing",
-        ),
+        )
+        .hint("does the device send now? use a longer --timeout"),
         StreamFailure::Refused { order, status } => refused(address, order, *status),
     }
 }

@@ -5,10 +5,11 @@ use super::card::{Card, best, count, given, list, points, smallest};
 use super::loop_summary;
 use super::measure::{Measure, Named, Place, places};
 use crate::Subject;
+use crate::tables::stream::lost;
 use crate::units::{grouped, one_in, percent};
 use wiregauge_record::{
     Connect, Direction, FlowSummary, LoopPlan, LoopSummary, Plan, PointSummary, Schedule,
-    StreamPlan, StreamSummary, Way,
+    StreamPlan, StreamProtocol, StreamSummary, Way,
 };
 use wiregauge_run::{AnyRun, State};
 use wiregauge_stats::Estimate;
@@ -419,9 +420,10 @@ fn buffer_card(plan: &StreamPlan, places: &[Named<'_>], way: Way) -> Option<Card
 fn stream_outcome(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<String> {
     let mut said = Vec::new();
     let sum = |of: fn(&FlowSummary) -> u64| flows(places).map(|(_, _, flow)| of(flow)).sum::<u64>();
-    let sent = sum(|flow| flow.counts.sent);
+    let counted = sum(|flow| flow.counts.counted());
+    let is_known = flows(places).all(|(_, _, flow)| lost(flow).is_some());
     let wrong = [
-        (sum(|flow| flow.counts.lost), "lost"),
+        (sum(|flow| lost(flow).unwrap_or(0)), "lost"),
         (sum(|flow| flow.counts.duplicated), "received twice"),
         (sum(|flow| flow.counts.corrupted), "changed"),
         (sum(|flow| flow.counts.stray), "that were not sent"),
@@ -431,19 +433,25 @@ fn stream_outcome(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<String> {
         .filter(|(bytes, _)| *bytes > 0)
         .map(|(bytes, how)| format!("{} B {how}", grouped(bytes)))
         .collect();
-    let checked = match plan.check {
+    let checked = match plan.check || plan.protocol == StreamProtocol::Raw {
         true => "",
         false => " (bytes were counted; content was not checked)",
     };
-    if sent > 0 && wrong.is_empty() {
+    if counted > 0 && wrong.is_empty() && !is_known {
+        said.push(format!(
+            "{} counted by this host; how many bytes were lost is not known, since the device reports no \
+             count{checked}.",
+            megabytes(counted)
+        ));
+    } else if counted > 0 && wrong.is_empty() {
         said.push(format!(
             "No byte of {} was lost or corrupted{checked}.",
-            megabytes(sent)
+            megabytes(counted)
         ));
-    } else if sent > 0 {
+    } else if counted > 0 {
         said.push(format!(
-            "Of {} sent: {}{checked}.",
-            megabytes(sent),
+            "Of {}: {}{checked}.",
+            megabytes(counted),
             wrong.join(", ")
         ));
     }

@@ -179,12 +179,13 @@ fn of_stream(plan: &StreamPlan) -> Columns<'_, Row<'_>> {
         Some(flow.limit.as_ref()?.used)
     });
     columns.add("achieved_queue", |(_, flow)| flow.achieved_queue);
-    columns.add("sent_bytes", |(_, flow)| flow.counts.sent);
-    columns.add("received_bytes", |(_, flow)| flow.counts.received);
-    columns.add("lost_bytes", |(_, flow)| flow.counts.lost);
+    columns.some("sent_bytes", |(_, flow)| flow.counts.sent);
+    columns.some("received_bytes", |(_, flow)| flow.counts.received);
+    columns.some("lost_bytes", |(_, flow)| super::stream::lost(flow));
     columns.add("duplicated_bytes", |(_, flow)| flow.counts.duplicated);
     columns.add("corrupted_bytes", |(_, flow)| flow.counts.corrupted);
     columns.add("stray_bytes", |(_, flow)| flow.counts.stray);
+    columns.some("jumps", |(_, flow)| flow.jumps);
     columns.some("device_bytes", |(_, flow)| Some(flow.device?.bytes));
     columns.some("device_overruns", |(_, flow)| Some(flow.device?.overruns));
     columns.some("device_elapsed_ns", |(_, flow)| {

@@ -17,7 +17,7 @@ mod markdown;
 mod no_tail;
 mod percentile;
 mod places;
-mod stream;
+pub(crate) mod stream;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -87,7 +87,7 @@ pub fn of_stream(file: &RunFile<Stream>) -> Tables {
     Tables {
         heading: heading::of_stream(file),
         set_off: file.plan.links().map(str::to_owned).collect(),
-        brief: Some(brief::of_stream(&rows)),
+        brief: Some(brief::of_stream(&file.plan, &rows)),
         tables: stream::tables(&rows),
         floors: Vec::new(),
         notes: stream::both_ends(file, &rows).into_iter().collect(),

@@ -1,21 +1,31 @@
 //! A stream run as tables: what passes each way, how evenly, and the buffer that a device needs for
 //! it.
 
+use super::brief::matches;
 use super::flow_rows::{Row, direction};
 use super::limit_share::LimitShare;
 use super::percentile::bounded;
 use super::table::Table;
 use crate::units::{RateUnit, TimeUnit, grouped, one_in, percent};
-use wiregauge_record::{BufferNeed, FlowSummary};
+use wiregauge_record::{BufferNeed, FlowSummary, StreamProtocol, Way};
 use wiregauge_run::{RunFile, Stream};
 use wiregauge_stats::{Distribution, Estimate};
 
 /// What became of the bytes, in words; nothing where a table says more.
 pub(super) fn both_ends(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Option<String> {
-    let sent: u64 = rows.iter().map(|(_, flow)| flow.counts.sent).sum();
-    let clean = rows.iter().all(|(_, flow)| flow.counts.is_clean());
-    let reported = rows.iter().all(|(_, flow)| flow.device.is_some());
-    if rows.is_empty() || !clean || !reported {
+    let clean = rows.iter().all(|(_, flow)| !flow.counts.is_damaged());
+    if rows.is_empty() || !clean {
+        return None;
+    }
+    if file.plan.protocol == StreamProtocol::Raw {
+        let note = "Counted by this host only; what the device counts is not known".to_owned();
+        return Some(
+            matches(&file.plan, rows).map_or(format!("{note}."), |all| format!("{note}; {all}.")),
+        );
+    }
+    let sent = rows.iter().map(|(_, flow)| flow.counts.sent);
+    let sent: u64 = sent.sum::<Option<u64>>()?;
+    if !rows.iter().all(|(_, flow)| flow.device.is_some()) {
         return None;
     }
     let compared = match file.plan.check {
@@ -226,15 +236,25 @@ pub(super) fn typical_gap(rows: &[Row<'_>]) -> TimeUnit {
     TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0))
 }
 
-/// Without the device's word nothing is known of the bytes that were sent to it.
-pub(super) fn is_unreported(flow: &FlowSummary) -> bool {
-    flow.device.is_none() && flow.counts.sent > 0 && flow.counts.received == 0
+/// Bytes that are known to be lost; `None` where only the device could know.
+pub(crate) fn lost(flow: &FlowSummary) -> Option<u64> {
+    let counts = &flow.counts;
+    // Version 0.1 stored 0 for what an unreported stream to the device lost.
+    let old = flow.device.is_none() && counts.sent > Some(0) && counts.received == Some(0);
+    counts.lost.filter(|_| flow.way == Way::In || !old)
+}
+
+/// A number of bytes, or that it is not known.
+pub(super) fn known(bytes: Option<u64>) -> String {
+    bytes.map_or("not known".into(), grouped)
 }
 
 fn damage(rows: &[Row<'_>]) -> Option<Table> {
-    let hurt = |flow: &FlowSummary| !flow.counts.is_clean() || flow.stalls > 0;
+    let jumps = |flow: &FlowSummary| flow.jumps.unwrap_or(0) > 0;
+    let hurt = |flow: &FlowSummary| flow.counts.is_damaged() || jumps(flow) || flow.stalls > 0;
     rows.iter().find(|(_, flow)| hurt(flow))?;
-    let names = [
+    let with_jumps = rows.iter().any(|(_, flow)| flow.jumps.is_some());
+    let mut names = vec![
         "sent",
         "received",
         "lost",
@@ -243,27 +263,26 @@ fn damage(rows: &[Row<'_>]) -> Option<Table> {
         "stray",
         "stalls",
     ];
+    names.extend(with_jumps.then_some("jumps"));
     let mut table = Table::new(
-        "Byte errors, counted at both ends (only rows that have some)",
+        "Byte errors (only rows that have some)",
         &columns(rows, &names),
     );
     for row in rows.iter().filter(|(_, flow)| hurt(flow)) {
         let (counts, flow) = (&row.1.counts, row.1);
         let mut cells = point_cells(rows, row);
-        cells.push(grouped(counts.sent));
-        if is_unreported(flow) {
-            cells.extend(vec!["?".to_owned(); 5]);
-        } else {
-            let found = [
-                counts.received,
-                counts.lost,
-                counts.duplicated,
-                counts.corrupted,
-                counts.stray,
-            ];
-            cells.extend(found.map(grouped));
-        }
-        cells.push(grouped(flow.stalls));
+        let is_known = counts.received.is_some();
+        let found = [
+            counts.sent,
+            counts.received,
+            lost(flow),
+            Some(counts.duplicated).filter(|_| is_known),
+            Some(counts.corrupted).filter(|_| is_known),
+            Some(counts.stray).filter(|_| is_known),
+            Some(flow.stalls),
+        ];
+        cells.extend(found.map(known));
+        cells.extend(with_jumps.then(|| known(flow.jumps)));
         table.row(cells);
     }
     Some(table)

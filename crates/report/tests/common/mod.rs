@@ -135,6 +135,8 @@ pub fn stream_point(index: u32, direction: Direction) -> StreamPoint {
 pub fn stream_plan(points: Vec<StreamPoint>) -> StreamPlan {
     StreamPlan {
         address: "tcp://127.0.0.1:7700".to_owned(),
+        protocol: StreamProtocol::Wiregauge,
+        pattern: None,
         more_links: Vec::new(),
         points,
         duration_ns: 1_000_000_000,

@@ -1,7 +1,9 @@
 //! The receiving end: keeps transfers pending, tells data from the answers that stand among it, counts and checks the
 //! data, and notices that nothing comes.
 
-use super::{Answer, Heard, Orders, Pending, Row, Shared, StreamFailure};
+use super::{
+    Answer, Heard, Orders, PatternChecker, PatternCounts, Pending, Row, Shared, StreamFailure,
+};
 use std::collections::VecDeque;
 use wiregauge_record::TransferStatus;
 use wiregauge_wire::{
@@ -18,8 +20,10 @@ pub struct ReceiverConfig {
     pub orders: Option<Orders>,
     /// Data is expected; else only answers.
     pub takes_data: bool,
-    /// Compare every byte with the pattern.
+    /// Compare every byte with the pattern of wiregauge.
     pub check: bool,
+    /// Of a stream without orders, compare every byte with this pattern.
+    pub pattern: Option<PatternChecker>,
     /// Each transfer is one message.
     pub datagram: bool,
     /// Transfers kept pending.
@@ -49,6 +53,8 @@ pub struct Received {
     pub counts: Option<StreamCounts>,
     /// The strays at the end of it, and how many of them are wrong if all stand in their place.
     pub tail: (u64, u64),
+    /// What the check of another pattern found.
+    pub pattern: Option<PatternCounts>,
 }
 
 /// The receiving end of one point.
@@ -158,6 +164,9 @@ impl StreamReceiver {
             self.hear(header, payload, 0, heard);
             return 0;
         }
+        if let Some(pattern) = &mut self.config.pattern {
+            pattern.take(bytes);
+        }
         // While the stream flows no answer is among it.
         let flows = shared.began_ns().is_some() && !shared.is_ending();
         if !self.config.check && (flows || !ordered) {
@@ -228,6 +237,7 @@ impl StreamReceiver {
             bytes: self.unchecked + counts.received,
             counts: self.config.check.then_some(counts),
             tail,
+            pattern: self.config.pattern.as_ref().map(PatternChecker::counts),
         }
     }
 }
@@ -274,6 +284,7 @@ mod tests {
             check: orders.is_some(),
             orders: orders.cloned(),
             takes_data: true,
+            pattern: None,
             datagram,
             queue: 1,
             timeout_ns: 1,

@@ -85,6 +85,7 @@ impl Streaming {
         let receiver = StreamReceiver::new(ReceiverConfig {
             orders: Some(orders),
             takes_data,
+            pattern: None,
             check: self.check,
             datagram: self.datagram,
             queue: receive_queue,

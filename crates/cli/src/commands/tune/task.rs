@@ -10,7 +10,8 @@ use std::time::Duration;
 use wiregauge_model::{Observation, Setting};
 use wiregauge_record::{
     Connect, Direction, Figure, HostLoad, HostPlan, Limit, LinkOptions, Part, Plan, Point,
-    PointSummary, Protocol, Responder, Schedule, StreamPlan, StreamPoint, StreamSummary, Wait,
+    PointSummary, Protocol, Responder, Schedule, StreamPlan, StreamPoint, StreamProtocol,
+    StreamSummary, Wait,
 };
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Bound, Candidate, Sense, Space};
@@ -562,6 +563,8 @@ impl Flowing {
     pub fn plan(&self, task: &Task, at: &Candidate, milliseconds: u64) -> StreamPlan {
         StreamPlan {
             address: task.address.clone(),
+            protocol: StreamProtocol::Wiregauge,
+            pattern: None,
             more_links: Vec::new(),
             points: vec![StreamPoint {
                 index: 0,

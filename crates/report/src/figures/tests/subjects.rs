@@ -102,6 +102,7 @@ pub(super) fn flow(way: Way, rate: f64) -> FlowSummary {
         rate_bytes_s: vec![rate, rate * 0.9, rate * 1.1],
         rate_step_ns: 1_000_000_000,
         counts: ByteCounts::default(),
+        jumps: None,
         device: None,
         report_error: None,
         transfer_time: None,

@@ -5,12 +5,12 @@ use crate::tables::flow_rows::Row;
 use crate::tables::limit_share::LimitShare;
 use crate::tables::percentile::{bounded, range};
 use crate::tables::stream::{
-    buffers, columns, half_width, is_unreported, limit_of, point_cells, share_of_limit,
-    typical_gap, unit_of,
+    buffers, columns, half_width, known, limit_of, lost, point_cells, share_of_limit, typical_gap,
+    unit_of,
 };
 use crate::tables::table::Table;
 use crate::units::grouped;
-use wiregauge_record::{FlowSummary, Way};
+use wiregauge_record::{FlowSummary, StreamPlan, Way};
 
 /// What a narrow terminal does without.
 const SPARE: &[&str] = &["95 % CI", "lost B"];
@@ -19,7 +19,7 @@ const SPARE: &[&str] = &["95 % CI", "lost B"];
 const SPARE_OF_BUFFERS: &[&str] = &["smallest loss supported", "95 % CI"];
 
 /// One table and one sentence; and the buffers, which --rate requested.
-pub(in crate::tables) fn of_stream(rows: &[Row<'_>]) -> Brief {
+pub(in crate::tables) fn of_stream(plan: &StreamPlan, rows: &[Row<'_>]) -> Brief {
     let mut tables = vec![Fitted {
         table: table(rows),
         spare: SPARE,
@@ -32,7 +32,7 @@ pub(in crate::tables) fn of_stream(rows: &[Row<'_>]) -> Brief {
     }));
     Brief {
         tables,
-        finding: finding(rows),
+        finding: finding(plan, rows),
     }
 }
 
@@ -53,10 +53,7 @@ fn table(rows: &[Row<'_>]) -> Table {
             Some(rate) => cells.extend([unit.show(rate.value), half_width(unit, rate)]),
             None => cells.extend(["-".to_owned(), "-".to_owned()]),
         }
-        cells.push(match is_unreported(flow) {
-            true => "?".into(),
-            false => grouped(flow.counts.lost),
-        });
+        cells.push(known(lost(flow)));
         let gap = flow.gap.as_ref();
         cells.push(gap.map_or("-".into(), |gap| bounded(gap_unit, &gap.p99)));
         if limit.is_some() {
@@ -67,7 +64,7 @@ fn table(rows: &[Row<'_>]) -> Table {
     table
 }
 
-fn finding(rows: &[Row<'_>]) -> String {
+fn finding(plan: &StreamPlan, rows: &[Row<'_>]) -> String {
     if rows.is_empty() {
         return "no point was finished".into();
     }
@@ -86,6 +83,7 @@ fn finding(rows: &[Row<'_>]) -> String {
         .filter_map(|(_, flow)| Some(&flow.gap.as_ref()?.p99));
     parts.extend(range("gap p99", unit, gaps));
     parts.push(arrived(rows));
+    parts.extend(matches(plan, rows));
     parts.join("; ")
 }
 
@@ -122,18 +120,36 @@ fn fastest(rows: &[Row<'_>], way: Way) -> Vec<String> {
     parts
 }
 
+/// That what was received of a raw stream is right.
+pub(in crate::tables) fn matches(plan: &StreamPlan, rows: &[Row<'_>]) -> Option<String> {
+    let flows = rows.iter().map(|(_, flow)| flow);
+    let checked = flows.filter_map(|flow| Some((flow, flow.jumps?)));
+    let (mut bytes, mut wrong) = (0, 0);
+    for (flow, jumps) in checked {
+        bytes += flow.counts.received.unwrap_or(0);
+        wrong += jumps + flow.counts.corrupted;
+    }
+    let pattern = plan.pattern.filter(|_| bytes > 0 && wrong == 0)?;
+    let (bytes, pattern) = (grouped(bytes), pattern.name());
+    Some(format!("all {bytes} bytes received match {pattern}"))
+}
+
 /// What became of the bytes.
 fn arrived(rows: &[Row<'_>]) -> String {
-    if rows.iter().any(|(_, flow)| is_unreported(flow)) {
-        return "number of lost bytes unknown".into();
-    }
     let sum = |of: fn(&FlowSummary) -> u64| -> u64 { rows.iter().map(|(_, flow)| of(flow)).sum() };
-    let (lost, sent) = (sum(|flow| flow.counts.lost), sum(|flow| flow.counts.sent));
-    let wrong = sum(|flow| flow.counts.duplicated + flow.counts.corrupted + flow.counts.stray);
-    let mut text = match lost {
-        0 => "0 bytes lost".into(),
-        lost => format!("{} of {} bytes lost", grouped(lost), grouped(sent)),
+    let counted = sum(|flow| flow.counts.counted());
+    let (wrong, jumps) = (
+        sum(|flow| flow.counts.wrong()),
+        sum(|flow| flow.jumps.unwrap_or(0)),
+    );
+    let mut text = match rows.iter().map(|(_, flow)| lost(flow)).sum::<Option<u64>>() {
+        None => "number of lost bytes not known".into(),
+        Some(0) => "0 bytes lost".into(),
+        Some(lost) => format!("{} of {} bytes lost", grouped(lost), grouped(counted)),
     };
+    if jumps > 0 {
+        text += &format!(", {} jumps in the pattern", grouped(jumps));
+    }
     if wrong > 0 {
         text += &format!(", {} duplicated, corrupted or stray", grouped(wrong));
     }

@@ -179,6 +179,10 @@ codes! {
         "SYST:ERR? was sent after the point. A query that the instrument rejects may be answered at another speed, \
          or not at all.",
         "Check the queries in the manual of the instrument; send *CLS to clear older errors.";
+    PatternJumps "W34": "The pattern of a raw stream jumps.",
+        "Bytes were lost, repeated or inserted there. The pattern repeats, so that it does not show how many.",
+        "Find out which end drops data: a larger buffer or flow control in the device, --queue or --priority \
+         here. A device with a wiregauge responder counts lost bytes exactly.";
     LoopStalled "W40": "A loop lost input, or its output had no data, although its rings should exceed any delay.",
         "The lowest latency without a stall is longer than shown.",
         "Use a larger --ring, --priority, or a lower --rate.";

@@ -6,9 +6,9 @@ use super::common::{self as warnings, named};
 use super::warning::{Warning, add};
 use crate::tables::flow_rows::Row;
 use crate::tables::limit_share::LimitShare;
-use crate::tables::stream::is_unreported;
+use crate::tables::stream::lost;
 use crate::units::{grouped, percent};
-use wiregauge_record::{Ending, FlowSummary, Way};
+use wiregauge_record::{Ending, FlowSummary, StreamProtocol, Way};
 use wiregauge_run::{RunFile, Stream};
 
 /// A queue that is less full than this was kept waiting.
@@ -28,6 +28,8 @@ pub(in crate::tables) enum StreamWarning {
     },
     /// Bytes came twice, changed or from nowhere.
     Damaged { rows: Vec<u32> },
+    /// A pattern goes on at another place.
+    Jumps { rows: Vec<u32> },
     /// The device did not tell what it took.
     Unreported { rows: Vec<u32> },
     /// The device could not keep pace.
@@ -79,15 +81,13 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
             .map(|(at, _)| at)
             .collect()
     };
-    let lost = |flow: &FlowSummary| match is_unreported(flow) {
-        true => 0.0,
-        false => flow.counts.lost as f64 / flow.counts.sent.max(1) as f64,
-    };
+    let lost_share =
+        |flow: &FlowSummary| lost(flow).unwrap_or(0) as f64 / flow.counts.counted().max(1) as f64;
     let datagram = file.plan.links().any(|link| link.starts_with("udp:"));
     for way in [Way::In, Way::Out] {
-        let hit = |row: &Row<'_>| row.1.way == way && lost(row.1) > 0.0;
+        let hit = |row: &Row<'_>| row.1.way == way && lost_share(row.1) > 0.0;
         let of_way = rows.iter().filter(|row| row.1.way == way);
-        let worst = of_way.map(|row| lost(row.1)).fold(0.0, f64::max);
+        let worst = of_way.map(|row| lost_share(row.1)).fold(0.0, f64::max);
         add(&mut found, those(&hit), |rows| StreamWarning::Lost {
             rows,
             worst,
@@ -95,14 +95,16 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
             datagram,
         });
     }
-    let damaged = |row: &Row<'_>| {
-        let counts = &row.1.counts;
-        counts.duplicated + counts.corrupted + counts.stray > 0
-    };
+    let damaged = |row: &Row<'_>| row.1.counts.wrong() > 0;
     add(&mut found, those(&damaged), |rows| StreamWarning::Damaged {
         rows,
     });
-    let unreported = |row: &Row<'_>| is_unreported(row.1) && row.1.report_error.is_none();
+    let jumped = |row: &Row<'_>| row.1.jumps.unwrap_or(0) > 0;
+    add(&mut found, those(&jumped), |rows| StreamWarning::Jumps {
+        rows,
+    });
+    let raw = file.plan.protocol == StreamProtocol::Raw;
+    let unreported = |row: &Row<'_>| !raw && lost(row.1).is_none() && row.1.report_error.is_none();
     add(&mut found, those(&unreported), |rows| {
         StreamWarning::Unreported { rows }
     });
@@ -159,7 +161,7 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
         those(&|row| row.0.ending != Ending::Complete),
         |rows| StreamWarning::Cut { rows },
     );
-    if !file.plan.check {
+    if !file.plan.check && !raw {
         found.push(StreamWarning::Unchecked);
     }
     let load = file.plan.host.load;
@@ -265,6 +267,11 @@ impl StreamWarning {
                     named(rows)
                 ),
                 ": this link is not reliable. Check cable, --baud and the buffers of the device.",
+            ),
+            StreamWarning::Jumps { rows } => Warning::new(
+                Code::PatternJumps,
+                format!("the received pattern jumps ({})", named(rows)),
+                ": bytes were lost, repeated or inserted; the pattern does not show how many.",
             ),
             StreamWarning::Unreported { rows } => Warning::new(
                 Code::Unreported,

@@ -1,0 +1,208 @@
+//! Raw streams: sources and sinks that nobody here wrote, and of which nothing is requested.
+
+use crate::common;
+
+use common::{Desk, Server, StreamRun};
+use std::time::{Duration, Instant};
+use wiregauge_record::{FlowSummary, Way};
+
+const LISTEN: &str = "TCP-LISTEN:0,bind=127.0.0.1,fork";
+const SHORT: &str = "--protocol raw --duration 300ms --settle 50ms --timeout 30s";
+
+/// socat between its listening socket and another of its addresses.
+fn socat(desk: &Desk, flags: &[&str], other: &str) -> Server {
+    let arguments: Vec<&str> = flags.iter().copied().chain([LISTEN, other]).collect();
+    Server::socat(desk, &arguments, "listening on AF=2 ", |found| {
+        format!("tcp://{found}")
+    })
+}
+
+/// A source of these bytes, which closes the connection behind them.
+fn source_of(desk: &Desk, bytes: &[u8]) -> Server {
+    std::fs::write(desk.path("source"), bytes).expect("a file");
+    socat(desk, &["-U"], &format!("OPEN:{}", desk.text("source")))
+}
+
+/// 0 to 255, again and again.
+fn counter(bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|at| at as u8).collect()
+}
+
+fn flow(run: &StreamRun, way: Way) -> &FlowSummary {
+    run.of(way)[0]
+}
+
+#[test]
+fn a_program_that_only_prints_is_a_source() {
+    let desk = Desk::new();
+    let server = socat(&desk, &[], "EXEC:yes");
+    let run = desk.stream(&server.address, &format!("{SHORT} --direction in"));
+    let flow = flow(&run, Way::In);
+    assert!(flow.bytes > 0 && flow.rate.is_some());
+    let counts = &flow.counts;
+    assert!(counts.received > Some(flow.bytes), "{counts:?}");
+    // Only the device could know.
+    assert_eq!((counts.sent, counts.lost), (None, None));
+    assert!(flow.device.is_none());
+    let printed = desk.output("show last");
+    assert!(printed.contains("not known"), "{printed}");
+    let full = desk.output("show last --full");
+    assert!(full.contains("Counted by this host only"), "{full}");
+}
+
+#[test]
+fn a_sink_takes_just_the_bytes_that_were_counted() {
+    let desk = Desk::new();
+    let sink = desk.text("sink");
+    let server = socat(&desk, &["-u"], &format!("CREATE:{sink}"));
+    let flags = format!("{SHORT} --direction out --transfer 1000 --pattern mod63");
+    let run = desk.stream(&server.address, &flags);
+    let counts = &flow(&run, Way::Out).counts;
+    assert_eq!((counts.received, counts.lost), (None, None));
+    let sent = counts.sent.expect("this host counts");
+    assert!(sent >= 1000, "{counts:?}");
+    // The sink writes what the system still holds.
+    let begun = Instant::now();
+    let size = || std::fs::metadata(&sink).map_or(0, |file| file.len());
+    while size() < sent && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let taken = std::fs::read(&sink).expect("the sink's file");
+    assert_eq!(taken.len() as u64, sent);
+    let expected = |at: usize| (at % 63) as u8;
+    assert!(
+        taken
+            .iter()
+            .enumerate()
+            .all(|(at, byte)| *byte == expected(at))
+    );
+}
+
+#[test]
+fn a_source_that_ends_is_counted_to_its_last_byte() {
+    let desk = Desk::new();
+    let server = source_of(&desk, &counter(3_000_000));
+    let flags =
+        "--protocol raw --direction in --settle 1ns --duration 60s --pattern counter --check";
+    let begun = Instant::now();
+    let run = desk.stream(&server.address, flags);
+    assert!(
+        begun.elapsed() < Duration::from_secs(50),
+        "it waits for more"
+    );
+    let flow = flow(&run, Way::In);
+    assert_eq!(flow.counts.received, Some(3_000_000));
+    assert_eq!((flow.counts.corrupted, flow.jumps), (0, Some(0)));
+    let printed = desk
+        .output("show last")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    let all = "all 3,000,000 bytes received match counter";
+    assert!(printed.contains(all), "{printed}");
+}
+
+#[test]
+fn missing_and_changed_bytes_are_told_apart_by_the_pattern() {
+    let desk = Desk::new();
+    let mut bytes = counter(1_000_000);
+    bytes[500_000] ^= 0x80;
+    bytes.drain(700_000..700_100);
+    let server = source_of(&desk, &bytes);
+    let flags = "--protocol raw --direction in --settle 1ns --pattern counter --check";
+    let run = desk.stream(&server.address, flags);
+    let flow = flow(&run, Way::In);
+    assert_eq!((flow.counts.corrupted, flow.jumps), (1, Some(1)));
+    // How many bytes a jump left out the pattern does not show.
+    assert_eq!(flow.counts.lost, None);
+    let printed = desk.output("show last");
+    assert!(
+        printed.contains("W34") && printed.contains("W21"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn a_tty_that_prints_is_a_source() {
+    let desk = Desk::new();
+    let tty = desk.text("tty");
+    let other = format!("PTY,link={tty},raw,echo=0");
+    let server = Server::socat(&desk, &[&other, "EXEC:yes"], "PTY is ", |_| {
+        format!("serial://{tty}")
+    });
+    let run = desk.stream(&server.address, &format!("{SHORT} --direction in"));
+    assert!(flow(&run, Way::In).counts.received > Some(0));
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_the_reason() {
+    let desk = Desk::new();
+    for (flags, code, words) in [
+        (
+            "udp://127.0.0.1:9 --protocol raw --direction in",
+            2,
+            "use --direction out",
+        ),
+        ("null:// --pattern zeros", 2, "are for --protocol raw"),
+        (
+            "null:// --protocol raw --no-check",
+            2,
+            "--no-check has no effect",
+        ),
+        ("null:// --protocol raw --check", 2, "--pattern"),
+        (
+            "null:// --protocol raw --direction out --pattern zeros --check",
+            2,
+            "use --direction in",
+        ),
+        (
+            "null:// --protocol raw --direction in --pattern zeros",
+            2,
+            "without --check",
+        ),
+    ] {
+        let done = desk
+            .wiregauge(&format!("stream {flags}"))
+            .assert()
+            .code(code);
+        let said = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+        assert!(said.contains(words), "{flags}: {said}");
+    }
+}
+
+#[test]
+fn a_silent_device_and_one_that_ends_at_once_are_named() {
+    let desk = Desk::new();
+    let silent = socat(&desk, &["-u"], "CREATE:/dev/null");
+    let ends = source_of(&desk, b"hello");
+    for (address, timeout, words) in [
+        (
+            &silent.address,
+            "100ms",
+            "the device sent nothing for 100ms",
+        ),
+        (&ends.address, "30s", "closed the connection after 5 B"),
+    ] {
+        let flags = format!("--protocol raw --direction in --timeout {timeout}");
+        let mut command = desk.wiregauge(&format!("stream {address} {flags}"));
+        let done = command.assert().code(3);
+        let said = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+        assert!(said.contains(words) && said.contains("hint:"), "{said}");
+    }
+}
+
+#[test]
+fn a_stream_with_a_device_that_has_no_responder_names_the_flag() {
+    let desk = Desk::new();
+    let silent = socat(&desk, &["-u"], "CREATE:/dev/null");
+    let flags = "--timeout 100ms --direction in";
+    let mut command = desk.wiregauge(&format!("stream {} {flags}", silent.address));
+    let done = command.assert().code(3);
+    let said = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+    assert!(said.contains("use --protocol raw"), "{said}");
+    let flags = format!("{flags} --protocol raw --direction out --duration 100ms --no-store");
+    let flags = flags.replace("--direction in ", "");
+    desk.wiregauge(&format!("stream {} {flags}", silent.address))
+        .assert()
+        .success();
+}
