@@ -1,13 +1,12 @@
 //! A stream run as tables: what passes each way, how evenly, and the buffer that a device needs for
 //! it.
 
-use super::brief::matches;
 use super::flow_rows::{Row, direction};
 use super::limit_share::LimitShare;
 use super::percentile::bounded;
 use super::table::Table;
 use crate::units::{RateUnit, TimeUnit, grouped, one_in, percent};
-use wiregauge_record::{BufferNeed, FlowSummary, StreamProtocol, Way};
+use wiregauge_record::{BufferNeed, FlowSummary, StreamPlan, StreamProtocol, Way};
 use wiregauge_run::{RunFile, Stream};
 use wiregauge_stats::{Distribution, Estimate};
 
@@ -34,6 +33,20 @@ pub(super) fn both_ends(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Option<Stri
     };
     let sent = grouped(sent);
     Some(format!("Counted at both ends: {sent} bytes, {compared}."))
+}
+
+/// That what was received of a raw stream is right.
+pub(super) fn matches(plan: &StreamPlan, rows: &[Row<'_>]) -> Option<String> {
+    let flows = rows.iter().map(|(_, flow)| flow);
+    let checked = flows.filter_map(|flow| Some((flow, flow.jumps?)));
+    let (mut bytes, mut wrong) = (0, 0);
+    for (flow, jumps) in checked {
+        bytes += flow.counts.received.unwrap_or(0);
+        wrong += jumps + flow.counts.corrupted;
+    }
+    let pattern = plan.pattern.filter(|_| bytes > 0 && wrong == 0)?;
+    let (bytes, pattern) = (grouped(bytes), pattern.name());
+    Some(format!("all {bytes} bytes received match {pattern}"))
 }
 
 /// Every table that has something to say.

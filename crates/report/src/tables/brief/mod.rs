@@ -6,7 +6,7 @@ mod stream;
 
 pub(super) use closed_loop::of_loop;
 pub(super) use exchange::of_exchange;
-pub(super) use stream::{matches, of_stream};
+pub(super) use stream::of_stream;
 
 use super::Table;
 

@@ -5,8 +5,8 @@ use crate::tables::flow_rows::Row;
 use crate::tables::limit_share::LimitShare;
 use crate::tables::percentile::{bounded, range};
 use crate::tables::stream::{
-    buffers, columns, half_width, known, limit_of, lost, point_cells, share_of_limit, typical_gap,
-    unit_of,
+    buffers, columns, half_width, known, limit_of, lost, matches, point_cells, share_of_limit,
+    typical_gap, unit_of,
 };
 use crate::tables::table::Table;
 use crate::units::grouped;
@@ -118,20 +118,6 @@ fn fastest(rows: &[Row<'_>], way: Way) -> Vec<String> {
     let mut parts = vec![text];
     parts.extend(saturation("queue", queues.collect()));
     parts
-}
-
-/// That what was received of a raw stream is right.
-pub(in crate::tables) fn matches(plan: &StreamPlan, rows: &[Row<'_>]) -> Option<String> {
-    let flows = rows.iter().map(|(_, flow)| flow);
-    let checked = flows.filter_map(|flow| Some((flow, flow.jumps?)));
-    let (mut bytes, mut wrong) = (0, 0);
-    for (flow, jumps) in checked {
-        bytes += flow.counts.received.unwrap_or(0);
-        wrong += jumps + flow.counts.corrupted;
-    }
-    let pattern = plan.pattern.filter(|_| bytes > 0 && wrong == 0)?;
-    let (bytes, pattern) = (grouped(bytes), pattern.name());
-    Some(format!("all {bytes} bytes received match {pattern}"))
 }
 
 /// What became of the bytes.
