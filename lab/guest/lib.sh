@@ -86,3 +86,18 @@ end_background() {
     kill -INT "$background"
     wait "$background" || true
 }
+
+# host_run PROGRAM...: a program of the host, in a plan with `#: host-root`. It sees the host's files, read-only, and
+# the guest's /dev, /proc, /sys and /tmp.
+host_run() {
+    [ -e /host/usr ] || fail "the host's file system is not there: the plan needs #: host-root"
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
+        /bin/chroot /host /usr/bin/env "$@"
+}
+
+# host_python SCRIPT...: a script of this repository (its path in it), with the packages of `.venv`.
+host_python() {
+    script=$1
+    shift
+    host_run "$LAB_PYTHON" "$LAB_ROOT/$script" "$@"
+}

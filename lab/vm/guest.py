@@ -26,6 +26,9 @@ from vm.trouble import Trouble
 # The disk for the results. It is sparse: only what is written takes room.
 DISK_BYTES = 256 << 20
 DISK_MODULES = ["virtio_pci", "virtio_blk"]
+# The host's file system for plans with `#: host-root`.
+HOST_MODULES = ["9p", "9pnet_virtio", "virtio_pci"]
+CAN_MODULES = ["can_raw", "can_isotp", "kvaser_pci"]
 # How many lines of the console are shown when the guest fails.
 TAIL = 40
 turns = itertools.count()
@@ -96,7 +99,7 @@ def run(
     results = RUNS / name
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir(parents=True)
-    settings = {"CONTROLLER": controller or "", "SEED": str(seed), **variables}
+    settings = {"CONTROLLER": controller or "", "SEED": str(seed), "LAB_ROOT": str(ROOT), "LAB_PYTHON": host_python(), **variables}
     head = "".join(f"{key}='{value}'\n" for key, value in settings.items())
     files = {
         "init": (ROOT / "lab/guest/init").read_bytes(),
@@ -109,6 +112,7 @@ def run(
     for example in plan.examples:
         files[f"bin/{example}"] = (program.parent / "examples" / example).read_bytes()
     modules = list(plan.modules)
+    modules += (HOST_MODULES if plan.host_root else []) + (CAN_MODULES if plan.can else [])
     chosen = CONTROLLERS.get(controller or "")
     if chosen:
         modules.append(chosen.module)
@@ -121,11 +125,23 @@ def run(
         command = command_line(plan, kernel, archive, disk, seed)
         if chosen:
             command += ["-device", f"{chosen.device},id=usb"]
+        if plan.host_root:
+            # Read-only: whatever runs in the guest cannot change the host.
+            command += ["-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap"]
+        if plan.can:
+            command += ["-object", "can-bus,id=bus0"]
+            command += ["-device", "kvaser_pci,canbus=bus0", "-device", "kvaser_pci,canbus=bus0"]
         with device_beside(plan, chosen, place / "usb", program) as words:
             boot(command + words, plan.name, results / "console.txt", timeout, show)
         with tarfile.open(disk) as out:
             out.extractall(results, filter="data") if hasattr(tarfile, "data_filter") else out.extractall(results)
     return results
+
+
+def host_python() -> str:
+    """The Python of `.venv`, with the packages of scripts/setup; else the one that runs this."""
+    own = ROOT / ".venv/bin/python"
+    return str(own if own.exists() else sys.executable)
 
 
 @contextmanager

@@ -126,6 +126,6 @@ def make(kernel: Kernel, modules: list[str], disk: list[str], parameters: list[s
         archive.file(f"modules/{title}", "".join(lines).encode(), 0o644)
     for name, data in files.items():
         archive.file(name, data)
-    for name in ("dev", "proc", "sys", "tmp", "runs"):
+    for name in ("dev", "proc", "sys", "tmp", "runs", "host"):
         archive.folder(name)
     return archive.finish()

@@ -9,6 +9,8 @@ Lines `#: KEY VALUES` are read here, the rest in the guest:
     #: device usbredir.py cdc        a program of lab/devices, run on the host beside the guest, and its function
     #: peer bench/usb/x.c            a C program that is compiled and put into the guest as `x`
     #: example batch                an example of crates/device, put into the guest as `batch`
+    #: host-root                     the host's file system, read-only, at /host: Debian's programs, and Python's packages
+    #: can                           a CAN bus with two of QEMU's controllers (kvaser_pci): can0 and can1
     #: kernel rt                     the kernel unless --kernel says otherwise [std]
     #: timeout 120                   seconds of real time [300]
 """
@@ -21,7 +23,7 @@ from pathlib import Path
 
 from vm.trouble import Trouble
 
-KEYS = ("modules", "parameters", "controllers", "clock", "device", "peer", "example", "kernel", "timeout")
+KEYS = ("modules", "parameters", "controllers", "clock", "device", "peer", "example", "host-root", "can", "kernel", "timeout")
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Plan:
     device: list[str]
     peers: list[str]
     examples: list[str]
+    host_root: bool
+    can: bool
     real_time: bool
     kernel: str
     timeout: float
@@ -74,6 +78,8 @@ def read(folder: Path, name: str) -> Plan:
         device=head.get("device", []),
         peers=head.get("peer", []),
         examples=head.get("example", []),
+        host_root="host-root" in head,
+        can="can" in head,
         real_time=head.get("clock", ["virtual"]) == ["real"],
         kernel=head.get("kernel", ["std"])[0],
         timeout=float(head.get("timeout", ["300"])[0]),
