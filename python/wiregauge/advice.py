@@ -146,7 +146,7 @@ def doctor(
 
 
 def limits(
-    medium: Literal["usb", "uart", "tcp", "udp"] | None = None,
+    medium: Literal["usb", "uart", "can", "tcp", "udp"] | None = None,
     *,
     out_sizes: v.Size | None = None,
     in_sizes: v.Size | None = None,
@@ -159,6 +159,9 @@ def limits(
     framing: str | None = None,
     protocol: Literal["modbus"] | None = None,
     read: int | None = None,
+    bitrate: v.Rates | None = None,
+    data_bitrate: v.Rates | None = None,
+    bytes: v.Sizes | None = None,  # noqa: A002
     rate: v.Rates | None = None,
     mtu: v.Size | None = None,
     payload: v.Sizes | None = None,
@@ -171,7 +174,7 @@ def limits(
     Parameters
     ----------
     medium
-        ``usb``, ``uart``, ``tcp`` or ``udp``; an overview of all, if not given.
+        ``usb``, ``uart``, ``can``, ``tcp`` or ``udp``; an overview of all, if not given.
     out_sizes, in_sizes
         Request and response size in bytes, for the shortest exchange time (one size each).
     speed
@@ -193,6 +196,12 @@ def limits(
         A protocol on the line, for the shortest time of its exchange.
     read
         Modbus: registers read by one request.
+    bitrate
+        CAN: bit/s, or several, or as ``"500k,1M"``.
+    data_bitrate
+        CAN FD: bit/s of the data phase; also return frames of CAN FD.
+    bytes
+        CAN: data bytes of a frame, or several sizes; the maximum, if not given.
     rate
         Ethernet: bit/s, or several, or as ``"10M,1G"``.
     mtu

@@ -41,7 +41,7 @@ fn a_full_speed_bulk_endpoint_is_reported_with_formula_source_and_what_is_left_o
 #[test]
 fn no_two_columns_have_the_same_figures() {
     let desk = Desk::new();
-    for medium in ["usb", "uart", "tcp", "udp"] {
+    for medium in ["usb", "uart", "can", "tcp", "udp"] {
         let text = desk.output(&format!("limits {medium}"));
         let rows: Vec<Vec<&str>> = text
             .lines()
@@ -92,8 +92,8 @@ fn an_overview_has_every_medium_and_every_speed() {
     let all = json("");
     let media = |name: &str| all.iter().filter(|one| one["medium"] == name).count();
     assert_eq!(
-        [media("usb"), media("uart"), media("tcp"), media("udp")],
-        [22, 4, 3, 3]
+        ["usb", "uart", "can", "tcp", "udp"].map(media),
+        [22, 4, 8, 3, 3]
     );
     let desk = Desk::new();
     desk.wiregauge("limits").assert().success().stdout(
@@ -144,6 +144,14 @@ fn what_a_speed_forbids_is_refused_with_what_it_allows() {
         ("usb --packet 1025", "1 to 1024 B"),
         ("usb --speed 480", "possible values: low, full, high"),
         ("uart --baud 0", "0 baud"),
+        ("can --bitrate 2M", "1 to 1M"),
+        ("can --bitrate 500k --bytes 64", "CAN FD has up to 64 B"),
+        ("can --data-bitrate 2M --bytes 10", "8, 12, 16"),
+        ("can --bitrate 500k --data-bitrate 250k", "500000 to 8M"),
+        (
+            "can --baud 500000",
+            "--baud requires `wiregauge limits uart`",
+        ),
         ("uart --framing 8N3", "such as 8N1"),
         (
             "uart --rate 10M",
@@ -156,7 +164,7 @@ fn what_a_speed_forbids_is_refused_with_what_it_allows() {
         ("tcp --mtu 67", "68 to 65535"),
         ("tcp --rate ten", "such as 10M"),
         ("tcp --rate 10", "10 bit/s, below 1 Mbit/s"),
-        ("spi", "possible values: usb, uart, tcp, udp"),
+        ("spi", "possible values: usb, uart, can, tcp, udp"),
     ] {
         let desk = Desk::new();
         desk.wiregauge(&format!("limits {command}"))
@@ -165,4 +173,40 @@ fn what_a_speed_forbids_is_refused_with_what_it_allows() {
             .stdout("")
             .stderr(contains(says));
     }
+}
+
+#[test]
+fn a_can_bus_at_500_kbit_s_carries_4504_frames_of_8_bytes_at_best_and_3703_at_worst() {
+    let desk = Desk::new();
+    desk.wiregauge("limits can --bitrate 500k --bytes 8 --out 8 --in 8")
+        .assert()
+        .success()
+        .stdout(
+            contains("500,000 bit/s / 111 bits = 4,504 frames/s at best; with 24 stuff bits 135 bits, 3,703")
+                .and(contains("Davis"))
+                .and(contains("438.0")),
+        );
+    let command = "can --bitrate 500k --data-bitrate 2M --bytes 8,64";
+    let all = json(command);
+    // Classic frames have no 64 B.
+    let kinds: Vec<_> = all
+        .iter()
+        .map(|one| (one["fd"].clone(), one["bytes"].clone()))
+        .collect();
+    assert_eq!(
+        kinds.iter().filter(|(fd, _)| *fd == true).count(),
+        4,
+        "{kinds:?}"
+    );
+    assert_eq!(kinds.len(), 6, "{kinds:?}");
+    let of_64 = all
+        .iter()
+        .find(|one| one["bytes"] == 64 && one["extended"] == false);
+    let of_64 = of_64.expect("a frame of 64 B");
+    assert_eq!(
+        (&of_64["bits"], &of_64["worst_bits"]),
+        (&579.into(), &712.into())
+    );
+    assert_eq!(of_64["message_ns"], 333_000.0);
+    assert_eq!(of_64["worst_message_ns"], 405_500.0);
 }

@@ -128,4 +128,33 @@ pub enum Refused {
         /// Where that is written.
         section: &'static str,
     },
+    /// A bit rate that CAN does not have.
+    #[error("{asked} bit/s is not a bit rate of CAN: 1 to 1M (ISO 11898-2)")]
+    CanRate {
+        /// Bits a second.
+        asked: u32,
+    },
+    /// A bit rate that the data phase of CAN FD does not have.
+    #[error(
+        "{asked} bit/s is not a data bit rate of CAN FD at {nominal} bit/s: {nominal} to 8M (ISO 11898-1, CiA 601-4)"
+    )]
+    CanDataRate {
+        /// Bits a second.
+        asked: u32,
+        /// Bits a second in arbitration.
+        nominal: u32,
+    },
+    /// A payload that no frame has.
+    #[error(
+        "a CAN{} frame of {asked} B is not allowed: {}",
+        if *fd { " FD" } else { "" },
+        if *fd { "0 to 8, 12, 16, 20, 24, 32, 48 or 64 B (ISO 11898-1)" }
+        else { "0 to 8 B (ISO 11898-1); CAN FD has up to 64 B" }
+    )]
+    CanPayload {
+        /// The bytes that were asked for.
+        asked: u32,
+        /// In a frame of CAN FD.
+        fd: bool,
+    },
 }

@@ -2,7 +2,9 @@
 //! `WIREGAUGE_WRITE_TABLES=1 cargo test -p wiregauge-limits --test tests documentation` writes them anew.
 
 use std::fmt::Write;
-use wiregauge_limits::{Endpoint, Ethernet, Framing, Speed, Transfer, Transport, Uart};
+use wiregauge_limits::{
+    Can, CanRates, Endpoint, Ethernet, Framing, Speed, Transfer, Transport, Uart,
+};
 
 fn grouped(number: f64) -> String {
     let digits = format!("{number:.0}");
@@ -183,6 +185,61 @@ fn uart() -> String {
     )
 }
 
+fn can() -> String {
+    let head = [
+        "frames",
+        "identifier, bits",
+        "data, B",
+        "bit rates",
+        "bits, best",
+        "bits, worst",
+        "us, best",
+        "us, worst",
+        "frames/s, best",
+        "frames/s, worst",
+        "B/s, best",
+    ];
+    let row = |(nominal, data, extended, bytes): (u32, Option<u32>, bool, u32)| {
+        let one = Can {
+            rates: CanRates { nominal, data },
+            extended,
+            bytes,
+        };
+        one.check().expect("it is allowed");
+        let (best, worst) = (one.rates.ns(one.least()), one.rates.ns(one.most()));
+        let k = |bits: u32| format!("{}k", bits / 1000);
+        vec![
+            if data.is_some() { "FD" } else { "classic" }.into(),
+            if extended { "29" } else { "11" }.into(),
+            bytes.to_string(),
+            data.map_or(k(nominal), |data| format!("{} and {}", k(nominal), k(data))),
+            one.least().sum().to_string(),
+            one.most().sum().to_string(),
+            format!("{:.1}", best / 1e3),
+            format!("{:.1}", worst / 1e3),
+            grouped((1e9 / best).floor()),
+            grouped((1e9 / worst).floor()),
+            grouped(one.limit().bytes_s),
+        ]
+    };
+    let (half, whole, two) = (500_000, 1_000_000, Some(2_000_000));
+    let rows = [
+        (125_000, None, false, 8),
+        (half, None, false, 0),
+        (half, None, false, 8),
+        (half, None, true, 8),
+        (whole, None, false, 8),
+        (whole, None, true, 8),
+        (half, two, false, 8),
+        (half, two, false, 16),
+        (half, two, false, 64),
+        (half, two, true, 64),
+        (half, Some(half), false, 64),
+        (whole, Some(5_000_000), false, 64),
+    ];
+    table(&head, rows.map(row))
+}
+
 #[test]
 fn the_tables_of_the_documentation_are_those_of_the_formula() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/limits.md");
@@ -192,6 +249,7 @@ fn the_tables_of_the_documentation_are_those_of_the_formula() {
         ("usb", usb()),
         ("usb-by-packet", by_packet()),
         ("uart", uart()),
+        ("can", can()),
         ("ethernet", ethernet()),
     ] {
         let begin = format!("<!-- table {name} -->\n");

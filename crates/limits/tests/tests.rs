@@ -1,5 +1,6 @@
 //! All integration tests of this crate in one program, which links once.
 
+mod can;
 mod documentation;
 mod ethernet;
 mod properties;

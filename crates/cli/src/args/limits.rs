@@ -14,6 +14,7 @@ Examples:
   wiregauge limits usb --speed high --type interrupt --packet 64 --interval 1ms
   wiregauge limits uart --baud 115200,921600 --framing 8E1
   wiregauge limits uart --baud 19200 --framing 8E1 --protocol modbus --read 10
+  wiregauge limits can --bitrate 500k --data-bitrate 2M --bytes 8,64
   wiregauge limits tcp --rate 10M --payload 48,1k,64k
   wiregauge limits udp --rate 100M,1G --ipv6 --vlan --payload 64
 
@@ -27,6 +28,8 @@ pub enum MediumArg {
     Usb,
     /// A serial line.
     Uart,
+    /// A CAN bus.
+    Can,
     /// TCP over Ethernet.
     Tcp,
     /// UDP over Ethernet.
@@ -153,6 +156,16 @@ pub struct LimitsArgs {
     #[arg(long, value_name = "N", requires = "protocol", help_heading = "UART",
           value_parser = clap::value_parser!(u8).range(1..=125))]
     pub read: Option<u8>,
+
+    /// Bit rates, a list [default: 125k,250k,500k,1M].
+    #[arg(long, value_name = "RATE", value_parser = values::bit_rate, value_delimiter = ',', help_heading = "CAN")]
+    pub bitrate: Vec<u64>,
+    /// Bit rate of the data phase of CAN FD; also print frames of CAN FD [default: classic frames only].
+    #[arg(long, value_name = "RATE", value_parser = values::bit_rate, help_heading = "CAN")]
+    pub data_bitrate: Option<u64>,
+    /// Data bytes of a frame, a list [default: the maximum].
+    #[arg(long, value_name = "BYTES", value_parser = values::sizes, help_heading = "CAN")]
+    pub bytes: Option<Sizes>,
 
     /// Bit rates, a list such as 10M,1G [default: 10M,100M,1G].
     #[arg(long, value_name = "RATE", value_parser = values::bit_rate, value_delimiter = ',', help_heading = "Ethernet")]

@@ -1,10 +1,11 @@
 //! From the flags of `wiregauge limits` to what is to be computed: every combination of the lists.
 
+use super::can;
 use crate::args::{LimitsArgs, MediumArg};
 use anyhow::bail;
 use serde_json::json;
 use wiregauge_limits::{
-    Endpoint, Ethernet, Framing, Limit, ModbusTime, Refused, Speed, Transfer, Transport, Uart,
+    Can, Endpoint, Ethernet, Framing, Limit, ModbusTime, Refused, Speed, Transfer, Transport, Uart,
 };
 use wiregauge_report::units::{grouped, time};
 
@@ -23,6 +24,8 @@ pub enum Kind {
     Usb(Endpoint),
     /// A serial line.
     Uart(Uart),
+    /// Frames on a CAN bus.
+    Can(Can),
     /// A way over Ethernet, and the size of a message, if one was given.
     Ethernet(Ethernet, Option<u32>),
 }
@@ -49,6 +52,9 @@ pub fn resolve(args: &LimitsArgs) -> anyhow::Result<Vec<Best>> {
     if matches!(args.medium, None | Some(MediumArg::Uart)) {
         all.extend(uart(args)?);
     }
+    if matches!(args.medium, None | Some(MediumArg::Can)) {
+        all.extend(can::resolve(args)?);
+    }
     if matches!(args.medium, None | Some(MediumArg::Tcp)) {
         let timestamps = !args.no_timestamps;
         all.extend(ethernet(args, Transport::Tcp { timestamps })?);
@@ -60,8 +66,8 @@ pub fn resolve(args: &LimitsArgs) -> anyhow::Result<Vec<Best>> {
 }
 
 fn refuse_foreign_flags(args: &LimitsArgs) -> anyhow::Result<()> {
-    use MediumArg::{Tcp, Uart, Udp, Usb};
-    let given: [(&str, bool, &[MediumArg]); 16] = [
+    use MediumArg::{Can, Tcp, Uart, Udp, Usb};
+    let given: [(&str, bool, &[MediumArg]); 19] = [
         ("--speed", args.speed.is_some(), &[Usb]),
         ("--type", args.transfer.is_some(), &[Usb]),
         ("--packet", args.packet.is_some(), &[Usb]),
@@ -71,13 +77,20 @@ fn refuse_foreign_flags(args: &LimitsArgs) -> anyhow::Result<()> {
         ("--framing", args.framing.is_some(), &[Uart]),
         ("--protocol", args.protocol.is_some(), &[Uart]),
         ("--read", args.read.is_some(), &[Uart]),
+        ("--bitrate", !args.bitrate.is_empty(), &[Can]),
+        ("--data-bitrate", args.data_bitrate.is_some(), &[Can]),
+        ("--bytes", args.bytes.is_some(), &[Can]),
         ("--rate", !args.rate.is_empty(), &[Tcp, Udp]),
         ("--mtu", args.mtu.is_some(), &[Tcp, Udp]),
         ("--payload", args.payload.is_some(), &[Tcp, Udp]),
         ("--ipv6", args.ipv6, &[Tcp, Udp]),
         ("--vlan", args.vlan, &[Tcp, Udp]),
         ("--no-timestamps", args.no_timestamps, &[Tcp]),
-        ("--out", args.out_size.is_some(), &[Usb, Uart, Tcp, Udp]),
+        (
+            "--out",
+            args.out_size.is_some(),
+            &[Usb, Uart, Can, Tcp, Udp],
+        ),
     ];
     for (flag, _, media) in given.iter().filter(|(_, is_given, _)| *is_given) {
         if args.medium.is_none_or(|medium| !media.contains(&medium)) {
@@ -95,6 +108,7 @@ fn name(medium: MediumArg) -> &'static str {
     match medium {
         MediumArg::Usb => "usb",
         MediumArg::Uart => "uart",
+        MediumArg::Can => "can",
         MediumArg::Tcp => "tcp",
         MediumArg::Udp => "udp",
     }
@@ -250,6 +264,7 @@ impl Kind {
         match self {
             Kind::Usb(_) => MediumArg::Usb,
             Kind::Uart(_) => MediumArg::Uart,
+            Kind::Can(_) => MediumArg::Can,
             Kind::Ethernet(..) => MediumArg::Tcp,
         }
     }
@@ -259,6 +274,7 @@ impl Kind {
         match self {
             Kind::Usb(_) => &["speed", "type", "packet B", "packets", "interval us"],
             Kind::Uart(_) => &["baud", "framing"],
+            Kind::Can(_) => &["frames", "kbit/s", "identifier", "data B"],
             Kind::Ethernet(..) => &["protocol", "rate Mbit/s", "MTU B", "message B"],
         }
     }
@@ -281,6 +297,12 @@ impl Kind {
                 "-".into(),
             ],
             Kind::Uart(line) => vec![grouped(line.baud.into()), line.framing.to_string()],
+            Kind::Can(can) => vec![
+                if can.is_fd() { "FD" } else { "classic" }.into(),
+                can::rates(can),
+                if can.extended { "29 bit" } else { "11 bit" }.into(),
+                can.bytes.to_string(),
+            ],
             Kind::Ethernet(way, payload) => vec![
                 transport(way).into(),
                 (way.bits_s as f64 / 1e6).to_string(),
@@ -298,6 +320,7 @@ impl Kind {
         match self {
             Kind::Usb(_) => Some("packets/s"),
             Kind::Uart(_) => None,
+            Kind::Can(_) => Some("frames/s"),
             Kind::Ethernet(..) => Some("messages/s"),
         }
     }
@@ -307,6 +330,7 @@ impl Kind {
         match self {
             Kind::Usb(_) => "us per packet",
             Kind::Uart(_) => "us per byte",
+            Kind::Can(_) => "us per frame",
             Kind::Ethernet(..) => "us per message",
         }
     }
@@ -315,6 +339,14 @@ impl Kind {
     pub fn bus_bytes_s(&self) -> Option<u64> {
         match self {
             Kind::Usb(endpoint) => Some(endpoint.frame()?.bytes_s),
+            _ => None,
+        }
+    }
+
+    /// The longest time of one of them, where it depends on the content.
+    pub fn worst_ns(&self) -> Option<f64> {
+        match self {
+            Kind::Can(can) => Some(can.rates.ns(can.most())),
             _ => None,
         }
     }
@@ -332,6 +364,13 @@ impl Kind {
                 format!("{}{unit}, {transfer}, {} B", speed(e), e.packet_bytes)
             }
             Kind::Uart(line) => format!("{} baud, {}", grouped(line.baud.into()), line.framing),
+            Kind::Can(can) => format!(
+                "{}, {} kbit/s, {}-bit identifiers, {} B",
+                if can.is_fd() { "CAN FD" } else { "CAN" },
+                can::rates(can),
+                if can.extended { 29 } else { 11 },
+                can.bytes
+            ),
             Kind::Ethernet(way, payload) => format!(
                 "{}, {} Mbit/s, {}",
                 transport(way),
@@ -358,6 +397,16 @@ impl Kind {
                 "medium": "uart",
                 "baud": line.baud,
                 "framing": line.framing.to_string(),
+            }),
+            Kind::Can(can) => json!({
+                "medium": "can",
+                "fd": can.is_fd(),
+                "bitrate": can.rates.nominal,
+                "data_bitrate": can.rates.data,
+                "extended": can.extended,
+                "bytes": can.bytes,
+                "bits": can.least().sum(),
+                "worst_bits": can.most().sum(),
             }),
             Kind::Ethernet(way, payload) => json!({
                 "medium": transport(way).to_lowercase(),

@@ -1,6 +1,7 @@
 //! `wiregauge limits`: tell what a medium can carry at best.
 
 mod asked;
+mod can;
 
 use super::printed::wrapped;
 use crate::Outcome;
@@ -35,6 +36,7 @@ pub fn run(args: &LimitsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     for (title, kind) in [
         ("USB", MediumArg::Usb),
         ("Serial lines", MediumArg::Uart),
+        ("CAN", MediumArg::Can),
         ("Ethernet", MediumArg::Tcp),
     ] {
         let of_this: Vec<&Best> = all.iter().filter(|one| one.kind.family() == kind).collect();
@@ -45,7 +47,7 @@ pub fn run(args: &LimitsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     match args.medium {
         None => writeln!(
             out,
-            "\nfor formulas, sources and other sizes: wiregauge limits usb, uart, tcp or udp"
+            "\nfor formulas, sources and other sizes: wiregauge limits usb, uart, can, tcp or udp"
         )?,
         Some(_) => how(&mut out, &all, session.caller.width())?,
     }
@@ -65,6 +67,10 @@ fn table(out: &mut dyn Write, title: &str, all: &[&Best], width: usize) -> std::
         columns.push("all endpoints B/s");
     }
     columns.push(all[0].kind.time());
+    let has_worst = all[0].kind.worst_ns().is_some();
+    if has_worst {
+        columns.push("worst us");
+    }
     if with_exchange {
         columns.push("exchange us");
     }
@@ -81,6 +87,9 @@ fn table(out: &mut dyn Write, title: &str, all: &[&Best], width: usize) -> std::
         }
         let us = |ns: f64| TimeUnit::Micro.show(ns);
         cells.push(us(limit.message_ns));
+        if has_worst {
+            cells.push(one.kind.worst_ns().map_or("-".into(), us));
+        }
         if with_exchange {
             cells.push(one.exchange_ns.map_or("-".into(), us));
         }
@@ -175,6 +184,7 @@ fn as_json(one: &Best) -> serde_json::Value {
         "raw_bytes_s": limit.raw_bytes_s,
         "shared": limit.shared,
         "exchange_ns": one.exchange_ns,
+        "worst_message_ns": one.kind.worst_ns(),
         "formula": limit.formula,
         "source": limit.source,
         "notes": limit.notes,

@@ -1,0 +1,109 @@
+//! CAN against the formulas that others published.
+
+use wiregauge_limits::{CAN_FD_SIZES, Can, CanRates};
+
+fn can(extended: bool, data: Option<u32>, bytes: u32) -> Can {
+    let rates = CanRates {
+        nominal: 500_000,
+        data,
+    };
+    Can {
+        rates,
+        extended,
+        bytes,
+    }
+}
+
+#[test]
+fn classic_frames_have_the_bits_of_davis_burns_bril_and_lukkien() {
+    // Controller Area Network (CAN) schedulability analysis, Real-Time Systems 35 (2007), equations 1 to 3: 55 + 10 s
+    // bits with 11-bit identifiers, 80 + 10 s with 29-bit ones; without stuff bits 47 + 8 s and 67 + 8 s.
+    for s in 0..=8 {
+        let (standard, extended) = (can(false, None, s), can(true, None, s));
+        assert_eq!(standard.most().sum(), 55 + 10 * s);
+        assert_eq!(extended.most().sum(), 80 + 10 * s);
+        assert_eq!(standard.least().sum(), 47 + 8 * s);
+        assert_eq!(extended.least().sum(), 67 + 8 * s);
+    }
+}
+
+#[test]
+fn fd_frames_have_the_bits_that_linux_computes() {
+    // include/linux/can/length.h: header 22 or 41, CRC field 28 or 33 with stuff count, fixed stuff bits and delimiter,
+    // footer 9, intermission 3; the worst case has (n - 1) / 4 stuff bits in header and data.
+    for bytes in CAN_FD_SIZES {
+        for (extended, header) in [(false, 22), (true, 41)] {
+            let one = can(extended, Some(2_000_000), bytes);
+            let crc = if bytes <= 16 { 28 } else { 33 };
+            let stuffed = header + 8 * bytes;
+            assert_eq!(one.least().sum(), stuffed + crc + 9 + 3);
+            assert_eq!(one.most().sum(), stuffed + (stuffed - 1) / 4 + crc + 9 + 3);
+        }
+    }
+}
+
+#[test]
+fn the_known_rates_of_8_byte_frames_follow() {
+    let frames_s = |nominal, extended| {
+        let one = Can {
+            rates: CanRates {
+                nominal,
+                data: None,
+            },
+            extended,
+            bytes: 8,
+        };
+        let worst = 1e9 / one.rates.ns(one.most());
+        (one.limit().messages_s.floor(), worst.floor())
+    };
+    assert_eq!(frames_s(500_000, false), (4504.0, 3703.0));
+    assert_eq!(frames_s(1_000_000, false), (9009.0, 7407.0));
+    assert_eq!(frames_s(1_000_000, true), (7633.0, 6250.0));
+}
+
+#[test]
+fn equal_rates_of_fd_take_the_time_of_all_bits_at_that_rate() {
+    let one = can(false, Some(500_000), 64);
+    assert_eq!(
+        one.rates.ns(one.least()),
+        f64::from(one.least().sum()) * 2_000.0
+    );
+    let faster = can(false, Some(2_000_000), 64);
+    // 17 bits to the switch and 12 behind it; 5 + 512 + 33 at the faster rate.
+    assert_eq!(
+        faster.rates.ns(faster.least()),
+        29.0 * 2_000.0 + 550.0 * 500.0
+    );
+}
+
+#[test]
+fn an_exchange_ends_with_its_response() {
+    // Request 111 bits, response 108: nobody waits for the three bits behind it.
+    assert_eq!(
+        can(false, None, 8).exchange_ns(8, 8),
+        (111.0 + 108.0) * 2_000.0
+    );
+}
+
+#[test]
+fn what_is_no_frame_is_refused_with_what_is() {
+    let refused = |one: Can| one.check().unwrap_err().to_string();
+    assert!(refused(can(false, None, 9)).contains("0 to 8 B"));
+    assert!(refused(can(false, Some(2_000_000), 10)).contains("8, 12, 16"));
+    assert!(refused(can(false, Some(400_000), 8)).contains("500000 to 8M"));
+    let rates = CanRates {
+        nominal: 2_000_000,
+        data: None,
+    };
+    assert!(
+        refused(Can {
+            rates,
+            extended: false,
+            bytes: 8
+        })
+        .contains("1 to 1M")
+    );
+    for bytes in CAN_FD_SIZES {
+        assert_eq!(can(true, Some(8_000_000), bytes).check(), Ok(()));
+    }
+}
