@@ -188,6 +188,8 @@ def stream(
     host_load: v.Load | None = None,
     baud: int | None = None,
     usbmon: bool = False,
+    record: v.File | None = None,
+    split: v.Size | None = None,
     csv: v.File | None = None,
     store: v.File | None = None,
     no_store: bool = False,
@@ -242,6 +244,10 @@ def stream(
         Baud rate of a serial line; unchanged, if not given.
     usbmon
         USB on Linux: record when the kernel submitted and completed each transfer.
+    record
+        Also write the received bytes to this file; only for one point that receives.
+    split
+        With ``record="FILE.%03d"``: begin a new file every so many bytes, such as ``"1G"``.
     csv
         Also write a CSV file with one row per transfer.
     store

@@ -25,6 +25,11 @@ pub trait Caller: Sync {
     /// Where results go whose bytes count.
     fn bytes(&self) -> Box<dyn Write + '_>;
 
+    /// Standard output, for data alone: words go to where remarks go from now on. `None` where there is none.
+    fn yield_stdout(&self) -> Option<std::io::Result<std::fs::File>> {
+        None
+    }
+
     /// Where remarks go that are no results: notes, warnings, who came.
     fn remarks(&self) -> Box<dyn Write + '_>;
 

@@ -4,8 +4,10 @@ use crate::caller::{Caller, WIDTH};
 use crate::output::progress::{Bar, Meter};
 use anyhow::Context;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::Write;
-use std::sync::atomic::AtomicBool;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Sentences are not wrapped at less.
@@ -15,6 +17,8 @@ const NARROWEST: usize = 40;
 pub struct Terminal {
     program: Vec<OsString>,
     stop: OnceLock<Arc<AtomicBool>>,
+    /// Standard output is for data.
+    yielded: AtomicBool,
 }
 
 impl Terminal {
@@ -23,13 +27,17 @@ impl Terminal {
         Terminal {
             program,
             stop: OnceLock::new(),
+            yielded: AtomicBool::new(false),
         }
     }
 }
 
 impl Caller for Terminal {
     fn words(&self) -> Box<dyn Write + '_> {
-        Box::new(anstream::stdout().lock())
+        match self.yielded.load(Ordering::Relaxed) {
+            true => self.remarks(),
+            false => Box::new(anstream::stdout().lock()),
+        }
     }
 
     /// What COLUMNS says, or the terminal has.
@@ -44,6 +52,12 @@ impl Caller for Terminal {
 
     fn bytes(&self) -> Box<dyn Write + '_> {
         Box::new(std::io::stdout().lock())
+    }
+
+    fn yield_stdout(&self) -> Option<std::io::Result<File>> {
+        self.yielded.store(true, Ordering::Relaxed);
+        let own = std::io::stdout().as_fd().try_clone_to_owned();
+        Some(own.map(File::from))
     }
 
     fn remarks(&self) -> Box<dyn Write + '_> {

@@ -42,6 +42,28 @@ pub fn size(text: &str) -> Result<u32, String> {
     number.checked_mul(unit).ok_or_else(wrong)
 }
 
+/// The least size of the files of a recording.
+const LEAST_FILE: u64 = 64 << 10;
+
+/// The size of a file: [`size`], also `1G`.
+pub fn file_size(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (&text[..text.len() - 1], 1 << 10),
+        Some(b'M') => (&text[..text.len() - 1], 1 << 20),
+        Some(b'G') => (&text[..text.len() - 1], 1 << 30),
+        _ => (text, 1),
+    };
+    let number: Option<u64> = digits.parse().ok();
+    let bytes = number.and_then(|number| number.checked_mul(unit));
+    match bytes {
+        None => Err(format!(
+            "`{text}` is not a valid size of a file: use 1G or 100M"
+        )),
+        Some(bytes) if bytes < LEAST_FILE => Err("the minimum is 64k".into()),
+        Some(bytes) => Ok(bytes),
+    }
+}
+
 /// `48,100,500..8000:500,16k..64k`; a range without steps goes by doubling.
 pub fn sizes(text: &str) -> Result<Sizes, String> {
     list(text, |from, to| {

@@ -24,6 +24,7 @@ mod plain_words;
 mod protocol_page;
 mod queries;
 mod raw_streams;
+mod recording;
 mod report;
 mod rude_peers;
 mod runs;

@@ -40,7 +40,9 @@ pub use point_summary::{
 pub use query::{ModbusLine, Queries, Query, ReplyEnd, ReplyLength, escape, unescape};
 pub use sample::{Phase, Sample, Status};
 pub use stream_plan::{Direction, Pattern, StreamPlan, StreamPoint, StreamProtocol, Way};
-pub use stream_summary::{BufferNeed, ByteCounts, DeviceCount, FlowSummary, StreamSummary};
+pub use stream_summary::{
+    BufferNeed, ByteCounts, DeviceCount, FlowSummary, Recording, StreamSummary,
+};
 pub use summarise::{Starts, Summariser};
 pub use summarise_loop::{LoopFacts, LoopSummariser};
 pub use summarise_stream::{FlowFacts, FlowSeries, StreamSummariser};

@@ -143,6 +143,30 @@ pub struct FlowSummary {
     pub cpu_ns_per_mb: f64,
     /// The physical limit of the link, where one is known.
     pub limit: Option<BusLimit>,
+    /// The recording of what was received, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<Recording>,
+}
+
+/// A recording of the payload received (`--record`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recording {
+    /// Where it went, as the user wrote it: `-` is standard output, `%03d` the number of a file.
+    pub file: String,
+    /// Files begun.
+    pub files: u32,
+    /// Bytes written.
+    pub bytes: u64,
+    /// Bytes received that were not written: the storage failed, or took nothing after an interruption.
+    pub missing_bytes: u64,
+    /// Bytes that the buffer holds.
+    pub buffer_bytes: u64,
+    /// The most bytes that waited to be written.
+    pub peak_waiting_bytes: u64,
+    /// How often the receiver waited because the buffer was full.
+    pub waits: u64,
+    /// How long it waited altogether, in nanoseconds.
+    pub waited_ns: u64,
 }
 
 /// One point of a stream run.

@@ -3,7 +3,9 @@
 
 use crate::point_summary::{BusLimit, Ending, ResourceUse};
 use crate::stream_plan::{StreamPlan, StreamPoint, Way};
-use crate::stream_summary::{BufferNeed, ByteCounts, DeviceCount, FlowSummary, StreamSummary};
+use crate::stream_summary::{
+    BufferNeed, ByteCounts, DeviceCount, FlowSummary, Recording, StreamSummary,
+};
 use crate::{Phase, Transfer, TransferStatus};
 use std::collections::VecDeque;
 use wiregauge_stats::{Backlog, Distribution, Estimate, Series};
@@ -35,6 +37,8 @@ pub struct FlowFacts {
     pub cpu_ns: u64,
     /// The physical limit of the link; the part used is filled in here.
     pub limit: Option<BusLimit>,
+    /// The recording of what was received.
+    pub recording: Option<Recording>,
 }
 
 /// What the figures of one way are made of, for whoever wants other figures of it.
@@ -347,6 +351,7 @@ impl Flow {
                 used: if limit.shared { together } else { bytes_s } / limit.bytes_s,
                 ..limit
             }),
+            recording: facts.recording,
         }
     }
 }

@@ -32,6 +32,10 @@ Examples:
   # a sketch that only prints: how many bytes per second arrive?
   wiregauge stream serial:///dev/ttyACM0 --protocol raw --direction in
 
+  # record what a digitizer sends, in files of 1 GiB
+  wiregauge stream tcp://10.0.0.5:7700 --direction in --transfer 64k --duration 60s \\
+    --record 'samples.%03d' --split 1G
+
   # in a script: exit code 1 if a limit is missed
   wiregauge stream tcp://10.0.0.5:7700 --require 'in.rate>1MB/s' \\
     --require lost=0 --require 'gap.max<5ms'
@@ -139,6 +143,13 @@ pub struct StreamArgs {
     #[arg(long, help_heading = "Link")]
     pub usbmon: bool,
 
+    /// Also write the received bytes to FILE, start-up included; `-` is standard output. Only for one point that
+    /// receives. If the storage is slower than the link, the receiver waits, and the result says how long.
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    pub record: Option<PathBuf>,
+    /// With --record FILE.%03d: begin a new file every SIZE bytes, such as 1G.
+    #[arg(long, value_name = "SIZE", value_parser = values::file_size, requires = "record", help_heading = "Result")]
+    pub split: Option<u64>,
     /// Also write a CSV file with one row per transfer.
     #[arg(long, value_name = "FILE", value_parser = values::file(), help_heading = "Result")]
     pub csv: Option<PathBuf>,

@@ -19,6 +19,7 @@ pub mod printed;
 mod printed_comparison;
 mod queries;
 mod recorder;
+mod recording;
 mod report;
 mod runs;
 mod serve;

@@ -2,12 +2,13 @@
 
 use super::measure::Measurement;
 use super::tune::with_bounds;
-use super::{plan, printed};
+use super::{plan, printed, recording};
 use crate::Outcome;
 use crate::args::StreamArgs;
 use crate::caller::Session;
 use crate::constraint::Constraint;
 use crate::output::progress::Extent;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use wiregauge_measure::stream;
 use wiregauge_record::{FlowSummary, StreamPoint, StreamSummary, Way};
@@ -22,6 +23,7 @@ pub fn run(args: &StreamArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     for limit in &args.require {
         check_limit(limit, &plan.points)?;
     }
+    let recording = Mutex::new(recording::file(args, &plan.points, session)?);
     let measurement = Measurement::<Stream> {
         links: plan.links().count(),
         points: plan.points.len(),
@@ -36,7 +38,13 @@ pub fn run(args: &StreamArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     };
     measurement.run(
         session,
-        |plan, stop, sink| stream::run(plan, stop, sink),
+        |plan, stop, sink| {
+            let file = recording
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            stream::run_recording(plan, file, stop, sink)
+        },
         |file| missed(args, file),
     )
 }

@@ -89,6 +89,7 @@ pub fn stream_point(times: &Times) -> StreamSummary {
             source: "USB high-speed bulk, USB 2.0 table 5-10".into(),
             used,
         }),
+        recording: None,
     };
     StreamSummary {
         point: StreamPoint {

@@ -63,6 +63,13 @@ impl<'a> Coordination<'a> {
         self.came.notify_all();
     }
 
+    /// Notes that a recording failed: the device is still there, so its stream is to be ended.
+    pub fn fail_storage(&self, error: LinkError) {
+        locked(&self.failure).get_or_insert(error);
+        self.shared.fail(false);
+        self.came.notify_all();
+    }
+
     /// The first failure.
     pub fn failure(&self) -> Option<LinkError> {
         locked(&self.failure).clone()

@@ -7,6 +7,7 @@ mod coordination;
 mod plausible;
 mod point;
 mod receiver;
+pub mod recording;
 mod rows;
 mod sender;
 mod urbs;
@@ -18,6 +19,7 @@ use crate::ring::{self, Drain};
 use crate::runner::{self, Measurer, StopFlags, Watcher};
 use crate::sink::{Opened, Progress, RunError, Sink};
 use point::{Logs, PointEnd, Setting, stream_point};
+use recording::{RecordFile, Recorder};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -27,7 +29,7 @@ use wiregauge_link::host;
 use wiregauge_link::limits::{self, Bus};
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::{
-    StreamPlan, StreamPoint, StreamProtocol, StreamSummariser, StreamSummary, Transfer, Way,
+    Ending, StreamPlan, StreamPoint, StreamProtocol, StreamSummariser, StreamSummary, Transfer, Way,
 };
 use wiregauge_session::stream::ORDERS;
 
@@ -53,6 +55,17 @@ pub type Taker<'a> = dyn Sink<Point = StreamPoint, Row = Transfer, Summary = Str
 /// Streams the points of a plan over its first link. Returns whether it ran to its end (true) or was
 /// stopped by the flag (false). A failure after the link was open has first delivered every row.
 pub fn run(plan: &StreamPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result<bool, RunError> {
+    run_recording(plan, None, stop, sink)
+}
+
+/// As [`run`]; what the first point that receives receives is also written to a file, if there is one. Where the
+/// storage fails, the run ends with its error after the rows are delivered.
+pub fn run_recording(
+    plan: &StreamPlan,
+    file: Option<RecordFile>,
+    stop: &AtomicBool,
+    sink: &mut Taker<'_>,
+) -> Result<bool, RunError> {
     let address = check(plan)?.swap_remove(0);
     let (halt, begun_ns) = (AtomicBool::new(false), AtomicU64::new(0));
     let flags = StopFlags {
@@ -69,9 +82,12 @@ pub fn run(plan: &StreamPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result
     };
     let (in_log, in_drain) = ring::ring(rows(Way::In));
     let (out_log, out_drain) = ring::ring(rows(Way::Out));
+    let recording = file.map(|file| Recorder::start(file, &plan.host));
+    let (mut recorder, input) = recording.transpose()?.unzip();
     let logs = Logs {
         in_: in_log,
         out: out_log,
+        record: input,
     };
     let drains = Drains {
         in_: in_drain,
@@ -87,6 +103,7 @@ pub fn run(plan: &StreamPlan, stop: &AtomicBool, sink: &mut Taker<'_>) -> Result
                 plan,
                 begun_ns: &begun_ns,
                 watcher,
+                recorder: recorder.take(),
             };
             caller.take(drains, sink)
         },
@@ -98,10 +115,11 @@ struct Caller<'a> {
     plan: &'a StreamPlan,
     begun_ns: &'a AtomicU64,
     watcher: &'a Watcher<'a, Report, StreamPoint>,
+    recorder: Option<Recorder>,
 }
 
 impl Caller<'_> {
-    fn take(&self, mut drains: Drains, sink: &mut Taker<'_>) -> io::Result<()> {
+    fn take(mut self, mut drains: Drains, sink: &mut Taker<'_>) -> io::Result<()> {
         let mut opened = loop {
             match self.watcher.receive() {
                 Ok(Some(Report::Opened(opened))) => break opened,
@@ -120,22 +138,57 @@ impl Caller<'_> {
             if let Some(urbs) = &mut urbs {
                 urbs.begin_point();
             }
+            if let Some(recorder) = self.recorder.as_ref().filter(|_| receives(&point)) {
+                recorder.begin();
+            }
             self.watcher.go(point);
             let taken = self.take_point(&mut drains, (&mut summariser, urbs.as_mut()), sink)?;
-            let Some(end) = taken else {
+            let Some(mut end) = taken else {
                 return Ok(());
             };
+            let recorded = self.recorded(&mut end, sink);
             let mut summary = summariser.finish(end.ending, end.end_ns, &end.ways, end.resources);
             summary.disturbances = end.disturbances;
             summary
                 .disturbances
                 .extend(urbs.as_mut().and_then(Urbs::end_point));
             sink.end_point(summary)?;
+            recorded?;
             if end.error.is_some() {
                 return Ok(());
             }
         }
         Ok(())
+    }
+
+    /// Waits until what a point received is written. Its failure is returned.
+    fn recorded(&mut self, end: &mut PointEnd, sink: &mut Taker<'_>) -> io::Result<()> {
+        let Some(tapped) = end.tapped else {
+            return Ok(());
+        };
+        let Some(recorder) = self.recorder.take() else {
+            return Ok(());
+        };
+        let begun = Instant::now();
+        let elapsed = Duration::from_nanos(self.plan.settle_ns + self.plan.duration_ns);
+        let wait = || {
+            sink.progress(Progress {
+                ended: 0,
+                elapsed: elapsed + begun.elapsed(),
+            });
+        };
+        let (recording, written) = recorder.finish(tapped, || self.watcher.is_stopped(), wait);
+        if let Some(flow) = end.ways.iter_mut().find(|flow| flow.way == Way::In) {
+            flow.recording = Some(recording);
+        }
+        if let Err(error) = &written
+            && end.error.is_none()
+        {
+            end.ending = Ending::LinkFailed {
+                error: error.to_string(),
+            };
+        }
+        written
     }
 
     /// Watches the URBs if that was asked for, and notes in what was opened how that went.
@@ -192,6 +245,10 @@ impl Caller<'_> {
             });
         }
     }
+}
+
+fn receives(point: &StreamPoint) -> bool {
+    point.direction.ways().contains(&Way::In)
 }
 
 /// A device that does not answer HELLO may still send or take data.

@@ -6,6 +6,7 @@ use super::check::{shape_of, shape_refused};
 use super::coordination::Coordination;
 use super::plausible::{self, Known};
 use super::receiver::{Receive, Received};
+use super::recording::{RecordInput, Tap, Tapped};
 use super::rows::{Rows, Window};
 use super::sender::{Send, Sent};
 use crate::ring::Log;
@@ -45,6 +46,8 @@ pub struct Logs {
     pub in_: Log<Transfer>,
     /// OUT.
     pub out: Log<Transfer>,
+    /// Where the data received by the next point that receives goes, if it is recorded.
+    pub record: Option<RecordInput>,
 }
 
 impl Logs {
@@ -67,6 +70,8 @@ pub struct PointEnd {
     pub resources: ResourceUse,
     /// What disturbed them.
     pub disturbances: Vec<Disturbance>,
+    /// What was recorded of it.
+    pub tapped: Option<Tapped>,
 }
 
 /// What one thread leaves behind, with the kernel's accounts of it.
@@ -104,6 +109,7 @@ pub fn stream_point(
     };
     let has = |way: Way| point.direction.ways().contains(&way);
     let timeout = Duration::from_nanos(plan.timeout_ns);
+    let input = logs.record.take_if(|_| has(Way::In));
     let receive = Receive {
         shared: &shared,
         address: &plan.address,
@@ -120,6 +126,7 @@ pub fn stream_point(
         }),
         timeout,
         may_end: raw,
+        tap: input.map(|input| Tap::new(input, &shared)),
     };
     let send = Send {
         shared: &shared,
@@ -220,6 +227,7 @@ fn put_together(
     let received = received.map(|watched| watched.value).unwrap_or_default();
     let sent = sent.map(|watched| watched.value).unwrap_or_default();
     // A way on which nothing moved has no rate, and shall not look as if it had one of zero.
+    let tapped = received.tapped;
     let idle = point.direction.ways().iter().find(|&&way| match way {
         Way::In => received.measured == 0,
         Way::Out => sent.measured == 0,
@@ -228,6 +236,7 @@ fn put_together(
         let report = sent.reports[way as usize].as_ref();
         shared.fail(match (way, received.closed) {
             (Way::In, true) => ended_early(setting, received.stream.bytes),
+            (Way::In, _) if tapped.is_some_and(|tapped| tapped.waits > 0) => held_up(setting),
             _ => idle_way(setting, point, way, received.stream.bytes, report),
         });
     }
@@ -287,6 +296,7 @@ fn put_together(
             report_error,
             cpu_ns,
             limit: setting.limit.cloned(),
+            recording: None,
         }
     });
     let ways = ways.collect();
@@ -306,6 +316,7 @@ fn put_together(
         end_ns: sent.lasted_ns.min(whole_ns),
         resources,
         disturbances,
+        tapped,
     }
 }
 
@@ -333,6 +344,17 @@ fn ended_early(setting: &Setting<'_>, came: u64) -> LinkError {
         format!("the device closed the connection after {came} B, within the first {settle:?}, which are not measured"),
     )
     .hint("use a smaller --settle, or a device that sends for longer")
+}
+
+/// The error of a receiver that waited for the storage during all of the measured time.
+fn held_up(setting: &Setting<'_>) -> LinkError {
+    let measured = Duration::from_nanos(setting.plan.duration_ns);
+    LinkError::new(
+        LinkErrorKind::Io,
+        format!("cannot stream with {}", setting.plan.address),
+        format!("the receiver waited for --record during all of the measured {measured:?}"),
+    )
+    .hint("record to faster storage or read the pipe faster, or use a longer --duration")
 }
 
 /// The error of a way that moved nothing while it was measured.
@@ -411,5 +433,6 @@ fn failed(error: LinkError) -> PointEnd {
         end_ns: 0,
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
+        tapped: None,
     }
 }

@@ -1,6 +1,7 @@
 //! The thread that receives: the data of a source, and every answer to an order.
 
 use super::coordination::Coordination;
+use super::recording::{Tap, Tapped};
 use super::rows::Rows;
 use super::sender::explain;
 use std::io;
@@ -26,6 +27,8 @@ pub struct Receive<'a, 'b> {
     pub timeout: Duration,
     /// The device may end the stream by closing the link.
     pub may_end: bool,
+    /// Where the data itself goes, if it is recorded.
+    pub tap: Option<Tap<'a, 'b>>,
 }
 
 /// What it leaves behind.
@@ -41,11 +44,17 @@ pub struct Received {
     pub measured: u64,
     /// The device closed the link.
     pub closed: bool,
+    /// What was recorded.
+    pub tapped: Option<Tapped>,
 }
 
 impl Receive<'_, '_> {
     /// Receives until nothing more is expected or something fails.
     pub fn run(mut self, flow: &mut dyn Flow) -> Received {
+        if self.may_end {
+            // A device that nobody orders may send all it has before the sender begins.
+            self.shared.begin();
+        }
         let result = self.flow_in(flow);
         let is_end = |error: &io::Error| error.kind() == io::ErrorKind::UnexpectedEof;
         let closed = self.may_end && result.as_ref().is_err_and(is_end);
@@ -59,6 +68,7 @@ impl Receive<'_, '_> {
         let _ = flow.cancel(&mut |bytes| {
             self.take(bytes);
         });
+        self.engine.flush(&mut self.tap);
         let used = || thread_cpu_ns() + flow.helper_cpu_ns();
         Received {
             stream: self.engine.finish(),
@@ -66,6 +76,7 @@ impl Receive<'_, '_> {
             transfers: self.rows.as_ref().map_or(0, Rows::count),
             measured: self.rows.as_ref().map_or(0, Rows::measured),
             closed,
+            tapped: self.tap.as_ref().map(Tap::tapped),
         }
     }
 
@@ -73,8 +84,9 @@ impl Receive<'_, '_> {
     #[inline]
     fn take(&mut self, bytes: &[u8]) -> usize {
         let shared = self.shared;
+        let mut heard = |heard| shared.deliver(heard);
         self.engine
-            .take(bytes, shared, &mut |heard| shared.deliver(heard))
+            .take_to(bytes, shared, &mut heard, &mut self.tap)
     }
 
     fn flow_in(&mut self, flow: &mut dyn Flow) -> io::Result<()> {

@@ -147,6 +147,7 @@ fn what_another_thread_receives_is_counted_like_what_this_one_does() {
         }),
         timeout: Duration::from_secs(30),
         may_end: false,
+        tap: None,
     };
     let stop = AtomicBool::new(false);
     let received = thread::scope(|scope| {

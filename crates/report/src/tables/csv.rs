@@ -186,6 +186,12 @@ fn of_stream(plan: &StreamPlan) -> Columns<'_, Row<'_>> {
     columns.add("corrupted_bytes", |(_, flow)| flow.counts.corrupted);
     columns.add("stray_bytes", |(_, flow)| flow.counts.stray);
     columns.some("jumps", |(_, flow)| flow.jumps);
+    columns.some("recorded_bytes", |(_, flow)| {
+        Some(flow.recording.as_ref()?.bytes)
+    });
+    columns.some("record_waited_ns", |(_, flow)| {
+        Some(flow.recording.as_ref()?.waited_ns)
+    });
     columns.some("device_bytes", |(_, flow)| Some(flow.device?.bytes));
     columns.some("device_overruns", |(_, flow)| Some(flow.device?.overruns));
     columns.some("device_elapsed_ns", |(_, flow)| {

@@ -17,6 +17,7 @@ mod markdown;
 mod no_tail;
 mod percentile;
 mod places;
+mod recording;
 pub(crate) mod stream;
 mod table;
 #[cfg(test)]
@@ -88,7 +89,10 @@ pub fn of_stream(file: &RunFile<Stream>) -> Tables {
         heading: heading::of_stream(file),
         set_off: file.plan.links().map(str::to_owned).collect(),
         brief: Some(brief::of_stream(&file.plan, &rows)),
-        tables: stream::tables(&rows),
+        tables: stream::tables(&rows)
+            .into_iter()
+            .chain(recording::table(&rows))
+            .collect(),
         floors: Vec::new(),
         notes: stream::both_ends(file, &rows).into_iter().collect(),
         warnings: warnings::of_start(&file.warnings)

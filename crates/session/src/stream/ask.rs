@@ -77,7 +77,9 @@ impl Ask {
             }
         }
         // A device that goes on sending is heard all the time: an order that it lost must not wait for silence.
-        let missed = now_ns.saturating_sub(self.tried_ns) > self.within_ns;
+        // While this end does not receive, its answer cannot come either.
+        let since_ns = self.tried_ns.max(shared.held_ns());
+        let missed = now_ns.saturating_sub(since_ns) > self.within_ns;
         let is_over = (self.tries > 0 || pending) && self.is_over(now_ns, shared)
             || missed && self.tries >= TRIES;
         if self.tries > 0 && !self.looked && (pending || is_over) {

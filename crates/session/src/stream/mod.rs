@@ -4,12 +4,14 @@
 mod ask;
 mod orders;
 mod pattern;
+mod payload;
 mod receiver;
 mod sender;
 mod shared;
 
 pub use orders::{Answer, Answers, Heard, ORDER, ORDERS, Order, Orders};
 pub use pattern::{PatternBytes, PatternChecker, PatternCounts};
+pub use payload::Payload;
 pub use receiver::{Received, ReceiverConfig, ReceiverNext, StreamReceiver};
 pub use sender::{SenderConfig, SenderNext, StreamSender};
 pub use shared::Shared;

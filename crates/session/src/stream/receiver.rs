@@ -1,6 +1,7 @@
 //! The receiving end: keeps transfers pending, tells data from the answers that stand among it, counts and checks the
 //! data, and notices that nothing comes.
 
+use super::payload::{Delay, Payload};
 use super::{
     Answer, Heard, Orders, PatternChecker, PatternCounts, Pending, Row, Shared, StreamFailure,
 };
@@ -67,6 +68,8 @@ pub struct StreamReceiver {
     unchecked: u64,
     /// An answer whose payload is not complete.
     frame: Option<Frame>,
+    /// The last bytes of the payload, which may be the beginning of an answer.
+    delay: Delay,
 }
 
 #[derive(Debug)]
@@ -84,6 +87,7 @@ impl StreamReceiver {
             pending: VecDeque::with_capacity(config.queue),
             unchecked: 0,
             frame: None,
+            delay: Delay::default(),
             config,
         }
     }
@@ -155,13 +159,26 @@ impl StreamReceiver {
         shared: &Shared<'_>,
         heard: &mut impl FnMut(Heard),
     ) -> usize {
+        self.take_to(bytes, shared, heard, &mut ())
+    }
+
+    /// As [`StreamReceiver::take`]; the data itself goes to `payload`, a few bytes later where an answer may stand
+    /// in it. [`StreamReceiver::flush`] passes on the last ones.
+    #[inline]
+    pub fn take_to(
+        &mut self,
+        bytes: &[u8],
+        shared: &Shared<'_>,
+        heard: &mut impl FnMut(Heard),
+        payload: &mut impl Payload,
+    ) -> usize {
         let ordered = self.config.orders.is_some();
         if self.config.datagram
             && ordered
             && bytes.len() <= ANSWER_BYTES
-            && let Some((header, payload)) = whole_frame(bytes)
+            && let Some((header, own)) = whole_frame(bytes)
         {
-            self.hear(header, payload, 0, heard);
+            self.hear(header, own, 0, heard);
             return 0;
         }
         if let Some(pattern) = &mut self.config.pattern {
@@ -171,14 +188,26 @@ impl StreamReceiver {
         let flows = shared.began_ns().is_some() && !shared.is_ending();
         if !self.config.check && (flows || !ordered) {
             self.unchecked += bytes.len() as u64;
+            self.delay.flush(payload);
+            payload.take(bytes);
             return bytes.len();
         }
-        self.sort(bytes, heard)
+        self.sort(bytes, heard, payload)
+    }
+
+    /// Passes on the last bytes of the payload: nothing more comes.
+    pub fn flush(&mut self, payload: &mut impl Payload) {
+        self.delay.flush(payload);
     }
 
     /// An answer whose header is cut in two is data at first; the check's own count knows better, so
     /// that only a row near the end may show a few bytes too many.
-    fn sort(&mut self, mut bytes: &[u8], heard: &mut impl FnMut(Heard)) -> usize {
+    fn sort(
+        &mut self,
+        mut bytes: &[u8],
+        heard: &mut impl FnMut(Heard),
+        payload: &mut impl Payload,
+    ) -> usize {
         let mut data = 0;
         while !bytes.is_empty() {
             if let Some(frame) = &mut self.frame {
@@ -189,9 +218,15 @@ impl StreamReceiver {
                 bytes = rest;
             } else {
                 match self.checker.take::<Response>(bytes) {
-                    Taken::All => return data + bytes.len(),
+                    Taken::All => {
+                        self.delay.put(bytes, payload);
+                        return data + bytes.len();
+                    }
                     Taken::Frame { header, used } => {
-                        data += used.saturating_sub(Response::SIZE);
+                        let own = used.saturating_sub(Response::SIZE);
+                        self.delay.put(&bytes[..own], payload);
+                        self.delay.retract(Response::SIZE.saturating_sub(used));
+                        data += own;
                         bytes = &bytes[used..];
                         self.frame = Some(Frame {
                             header,
@@ -203,8 +238,8 @@ impl StreamReceiver {
             }
             let whole = |frame: &mut Frame| frame.there == frame.header.payload_len();
             if let Some(frame) = self.frame.take_if(whole) {
-                let payload = &frame.payload[..frame.there];
-                self.hear(frame.header, payload, bytes.len(), heard);
+                let own = &frame.payload[..frame.there];
+                self.hear(frame.header, own, bytes.len(), heard);
             }
         }
         data
@@ -291,8 +326,15 @@ mod tests {
         }
     }
 
-    /// A START answered, 1000 bytes, END answered, in pieces of `piece` bytes.
-    fn received_in_pieces(piece: usize) -> (Received, Vec<Heard>) {
+    impl Payload for Vec<u8> {
+        fn take(&mut self, bytes: &[u8]) {
+            self.extend_from_slice(bytes);
+        }
+    }
+
+    /// A START answered, 1000 bytes, END answered, in pieces of `piece` bytes: what was counted, heard, and the
+    /// payload.
+    fn received_in_pieces(piece: usize) -> (Received, Vec<Heard>, Vec<u8>) {
         let orders = Orders::new(Direction::In, 100, u32::MAX);
         let (start, end) = (orders.starts[0].sequence, orders.ends[0].sequence);
         let mut all = answer(start, None);
@@ -304,16 +346,22 @@ mod tests {
         let stop = AtomicBool::new(false);
         let shared = Shared::new(&stop);
         let mut answers: Vec<Heard> = Vec::new();
+        let mut payload = Vec::new();
         for bytes in all.chunks(piece) {
-            receiver.take(bytes, &shared, &mut |heard| answers.push(heard));
+            let mut heard = |heard| answers.push(heard);
+            receiver.take_to(bytes, &shared, &mut heard, &mut payload);
         }
-        (receiver.finish(), answers)
+        receiver.flush(&mut payload);
+        (receiver.finish(), answers, payload)
     }
 
     #[test]
     fn answers_are_found_among_data_however_it_is_cut() {
         for piece in [1, 2, 7, 31, 32, 33, 104, 1000, 2000] {
-            let (received, answers) = received_in_pieces(piece);
+            let (received, answers, payload) = received_in_pieces(piece);
+            let mut sent = vec![0; 1000];
+            fill_stream(0, &mut sent);
+            assert_eq!(payload, sent, "the payload in pieces of {piece}");
             let counts = received.counts.unwrap();
             assert_eq!((received.bytes, counts.right()), (1000, 1000), "{piece}");
             let meanings: Vec<_> = answers.iter().map(|a| (a.begins, a.is_last)).collect();

@@ -10,6 +10,7 @@ pub struct Shared<'a> {
     /// 0: not yet.
     began_ns: AtomicU64,
     heard_ns: AtomicU64,
+    held_ns: AtomicU64,
     enough: AtomicBool,
     ending: AtomicBool,
     done: AtomicBool,
@@ -24,6 +25,7 @@ impl<'a> Shared<'a> {
             stop,
             began_ns: AtomicU64::new(0),
             heard_ns: AtomicU64::new(0),
+            held_ns: AtomicU64::new(0),
             enough: AtomicBool::new(false),
             ending: AtomicBool::new(false),
             done: AtomicBool::new(false),
@@ -72,6 +74,18 @@ impl<'a> Shared<'a> {
     #[inline]
     pub fn heard_ns(&self) -> u64 {
         self.heard_ns.load(Ordering::Relaxed)
+    }
+
+    /// This end cannot receive now: what it received has yet to be stored. The device is not silent meanwhile, and its
+    /// answers wait.
+    pub fn hold(&self, now_ns: u64) {
+        self.received(now_ns);
+        self.held_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// When this end last could not receive.
+    pub(super) fn held_ns(&self) -> u64 {
+        self.held_ns.load(Ordering::Relaxed)
     }
 
     /// As much was received as is wanted.

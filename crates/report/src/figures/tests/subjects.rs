@@ -119,6 +119,7 @@ pub(super) fn flow(way: Way, rate: f64) -> FlowSummary {
             source: "USB high-speed bulk, USB 2.0 table 5-10".to_owned(),
             used: 0.5,
         }),
+        recording: None,
     }
 }
 

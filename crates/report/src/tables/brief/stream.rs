@@ -4,6 +4,7 @@ use super::{Brief, Fitted, of_limit, saturation};
 use crate::tables::flow_rows::Row;
 use crate::tables::limit_share::LimitShare;
 use crate::tables::percentile::{bounded, range};
+use crate::tables::recording;
 use crate::tables::stream::{
     buffers, columns, half_width, known, limit_of, lost, matches, point_cells, share_of_limit,
     typical_gap, unit_of,
@@ -84,6 +85,7 @@ fn finding(plan: &StreamPlan, rows: &[Row<'_>]) -> String {
     parts.extend(range("gap p99", unit, gaps));
     parts.push(arrived(rows));
     parts.extend(matches(plan, rows));
+    parts.extend(recording::sentence(rows));
     parts.join("; ")
 }
 

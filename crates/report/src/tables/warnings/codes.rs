@@ -183,6 +183,10 @@ codes! {
         "Bytes were lost, repeated or inserted there. The pattern repeats, so that it does not show how many.",
         "Find out which end drops data: a larger buffer or flow control in the device, --queue or --priority \
          here. A device with a wiregauge responder counts lost bytes exactly.";
+    RecordWaited "W35": "The receiver waited for the storage of a recording (--record).",
+        "The rate is that of the storage. Nothing of what was received is missing in the recording; a device without \
+         flow control may have lost data meanwhile.",
+        "Record to a faster file system or read the pipe faster, or leave out --record to measure the link.";
     LoopStalled "W40": "A loop lost input, or its output had no data, although its rings should exceed any delay.",
         "The lowest latency without a stall is longer than shown.",
         "Use a larger --ring, --priority, or a lower --rate.";

@@ -7,7 +7,7 @@ use super::warning::{Warning, add};
 use crate::tables::flow_rows::Row;
 use crate::tables::limit_share::LimitShare;
 use crate::tables::stream::lost;
-use crate::units::{grouped, percent};
+use crate::units::{grouped, percent, time};
 use wiregauge_record::{Ending, FlowSummary, StreamProtocol, Way};
 use wiregauge_run::{RunFile, Stream};
 
@@ -30,6 +30,12 @@ pub(in crate::tables) enum StreamWarning {
     Damaged { rows: Vec<u32> },
     /// A pattern goes on at another place.
     Jumps { rows: Vec<u32> },
+    /// The storage of a recording was slower than the link.
+    RecordWaited {
+        rows: Vec<u32>,
+        most_ns: u64,
+        waiting_bytes: u64,
+    },
     /// The device did not tell what it took.
     Unreported { rows: Vec<u32> },
     /// The device could not keep pace.
@@ -102,6 +108,17 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
     let jumped = |row: &Row<'_>| row.1.jumps.unwrap_or(0) > 0;
     add(&mut found, those(&jumped), |rows| StreamWarning::Jumps {
         rows,
+    });
+    let waited = |row: &Row<'_>| row.1.recording.as_ref().map_or(0, |one| one.waited_ns);
+    add(&mut found, those(&|row| waited(row) > 0), |hit| {
+        StreamWarning::RecordWaited {
+            rows: hit,
+            most_ns: rows.iter().map(waited).max().unwrap_or(0),
+            waiting_bytes: (rows.iter())
+                .filter_map(|row| Some(row.1.recording.as_ref()?.peak_waiting_bytes))
+                .max()
+                .unwrap_or(0),
+        }
     });
     let raw = file.plan.protocol == StreamProtocol::Raw;
     let unreported = |row: &Row<'_>| !raw && lost(row.1).is_none() && row.1.report_error.is_none();
@@ -272,6 +289,21 @@ impl StreamWarning {
                 Code::PatternJumps,
                 format!("the received pattern jumps ({})", named(rows)),
                 ": bytes were lost, repeated or inserted; the pattern does not show how many.",
+            ),
+            StreamWarning::RecordWaited {
+                rows,
+                most_ns,
+                waiting_bytes,
+            } => Warning::new(
+                Code::RecordWaited,
+                format!(
+                    "the receiver waited {} for the storage, with {} bytes of the recording yet to be written ({})",
+                    time(*most_ns as f64),
+                    grouped(*waiting_bytes),
+                    named(rows)
+                ),
+                ": the rate is that of the storage. Record to a faster file system or read the pipe faster, or \
+                 leave out --record to measure the link.",
             ),
             StreamWarning::Unreported { rows } => Warning::new(
                 Code::Unreported,
