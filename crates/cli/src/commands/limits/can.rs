@@ -1,6 +1,6 @@
 //! The frames of CAN that `wiregauge limits` was asked about.
 
-use super::asked::{Best, Kind};
+use super::best::{Best, Kind};
 use crate::args::LimitsArgs;
 use wiregauge_limits::{Can, CanRates, Refused};
 
@@ -73,13 +73,4 @@ fn best(can: Can, args: &LimitsArgs) -> Result<Option<Best>, Refused> {
         exchange_ns,
         exchange_parts: None,
     }))
-}
-
-/// Bit rates in kbit/s.
-pub fn rates(can: &Can) -> String {
-    let k = |rate: u32| (f64::from(rate) / 1e3).to_string();
-    match can.rates.data {
-        Some(data) => format!("{}/{}", k(can.rates.nominal), k(data)),
-        None => k(can.rates.nominal),
-    }
 }

@@ -1,6 +1,7 @@
 //! `wiregauge limits`: tell what a medium can carry at best.
 
 mod asked;
+mod best;
 mod can;
 
 use super::printed::wrapped;
@@ -8,7 +9,7 @@ use crate::Outcome;
 use crate::args::{LimitsArgs, MediumArg};
 use crate::caller::Session;
 use crate::output::style::{HEADING, RESET};
-use asked::{Best, Kind};
+use best::{Best, Kind};
 use std::io::Write;
 use wiregauge_report::tables::Table;
 use wiregauge_report::units::{TimeUnit, grouped, percent, time};
