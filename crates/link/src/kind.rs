@@ -1,11 +1,11 @@
 //! What a kind of link is, and an address of it.
 
-use crate::error::LinkError;
+use crate::error::{LinkError, LinkErrorKind};
 use crate::link::Link;
 use std::fmt;
 use std::io;
 use std::time::Duration;
-use wiregauge_record::LinkOptions;
+use wiregauge_record::{LinkOptions, Way};
 
 /// A kind of link: how it is named, opened, and compared with this host's own floor.
 pub struct Kind {
@@ -71,6 +71,31 @@ impl Address {
 
     /// The same; where it has to wait, `is_interrupted` is asked every 100 ms.
     pub fn open_unless(
+        &self,
+        options: &LinkOptions,
+        timeout: Duration,
+        is_interrupted: &mut dyn FnMut() -> bool,
+    ) -> Result<Box<dyn Link>, LinkError> {
+        let link = self.open_for_stream(options, timeout, is_interrupted)?;
+        let Some(way) = link.only_way() else {
+            return Ok(link);
+        };
+        let (way, other) = match way {
+            Way::In => ("in", "OUT"),
+            Way::Out => ("out", "IN"),
+        };
+        Err(LinkError::new(
+            LinkErrorKind::Usage,
+            format!("cannot open {self}"),
+            format!("it has no {other} endpoint, so that nothing can be requested of it"),
+        )
+        .hint(format!(
+            "measure its data: wiregauge stream --protocol raw --direction {way}"
+        )))
+    }
+
+    /// The same, also of a device whose data has one direction only ([`Link::only_way`]).
+    pub fn open_for_stream(
         &self,
         options: &LinkOptions,
         timeout: Duration,

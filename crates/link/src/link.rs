@@ -4,7 +4,7 @@ use crate::flow::{FlowShape, Flows};
 use crate::host::UsbPlace;
 use std::io;
 use std::time::Duration;
-use wiregauge_record::{BusLimit, LinkDetail, Point};
+use wiregauge_record::{BusLimit, LinkDetail, Point, Way};
 
 /// How long a sleep may last before it looks up, so that a stop is heeded.
 pub const MAX_WAIT: Duration = Duration::from_millis(100);
@@ -61,6 +61,11 @@ pub trait Link: Send {
     /// orders, OUT is swallowed, and IN is the pattern from its beginning.
     fn has_device(&self) -> bool {
         true
+    }
+
+    /// The direction of its data, where it has one only.
+    fn only_way(&self) -> Option<Way> {
+        None
     }
 
     /// Bytes of a full packet, where transfers are cut into packets.

@@ -4,6 +4,7 @@
 use super::address::{Settings, TransferKind};
 use nusb::descriptors::{ConfigurationDescriptor, TransferType};
 use nusb::transfer::Direction;
+use wiregauge_record::Way;
 
 const CLASS_COMM: u8 = 0x02;
 const CLASS_HID: u8 = 0x03;
@@ -70,6 +71,29 @@ pub struct Choice {
     pub in_: EndpointFact,
     /// OUT.
     pub out: EndpointFact,
+}
+
+/// What was chosen of a device that has no pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OneWayChoice {
+    /// bInterfaceNumber.
+    pub interface: u8,
+    /// bAlternateSetting.
+    pub setting: u8,
+    /// bInterfaceClass.
+    pub class: u8,
+    /// The endpoint.
+    pub endpoint: EndpointFact,
+}
+
+impl OneWayChoice {
+    /// The direction of its data.
+    pub fn way(&self) -> Way {
+        match self.endpoint.is_in() {
+            true => Way::In,
+            false => Way::Out,
+        }
+    }
 }
 
 /// The interfaces of a configuration.
@@ -163,6 +187,41 @@ pub fn choose(facts: &[InterfaceFact], settings: &Settings) -> Result<Choice, St
     }
     best.map(|(_, choice)| choice)
         .ok_or_else(|| nothing_fits(facts, settings))
+}
+
+/// Chooses one endpoint of a device that has no pair: the IN endpoint, unless only an OUT endpoint is there or named.
+pub fn choose_one(facts: &[InterfaceFact], settings: &Settings) -> Option<OneWayChoice> {
+    let fits = |fact: &&InterfaceFact| {
+        let interface = settings.interface.is_none_or(|it| it == fact.number);
+        interface && settings.setting.is_none_or(|it| it == fact.setting)
+    };
+    let named = settings.interface.is_some() || settings.in_.is_some() || settings.out.is_some();
+    let mut best: Option<(u8, OneWayChoice)> = None;
+    for fact in facts.iter().filter(fits) {
+        for endpoint in &fact.endpoints {
+            let (own, other) = match endpoint.is_in() {
+                true => (settings.in_, settings.out),
+                false => (settings.out, settings.in_),
+            };
+            let is_wanted = own.is_none_or(|wanted| wanted == endpoint.address)
+                && other.is_none()
+                && settings.kind.is_none_or(|kind| kind == endpoint.kind);
+            let Some(rank) = rank(fact.class, endpoint.kind, named).filter(|_| is_wanted) else {
+                continue;
+            };
+            let rank = 2 * rank + u8::from(!endpoint.is_in());
+            if best.is_none_or(|(so_far, _)| rank < so_far) {
+                let choice = OneWayChoice {
+                    interface: fact.number,
+                    setting: fact.setting,
+                    class: fact.class,
+                    endpoint: *endpoint,
+                };
+                best = Some((rank, choice));
+            }
+        }
+    }
+    best.map(|(_, choice)| choice)
 }
 
 /// The lower the better. A class that some kernel driver owns (a disk, a keyboard, a sound card) is

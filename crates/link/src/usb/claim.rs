@@ -2,7 +2,7 @@
 //! is dropped.
 
 use super::address::Settings;
-use super::choose::{self, Choice};
+use super::choose::{self, Choice, InterfaceFact, OneWayChoice};
 use super::errors::{self, Identity};
 use super::sysfs::Node;
 use crate::error::{LinkError, LinkErrorKind};
@@ -21,6 +21,20 @@ const CONTROL: Duration = Duration::from_millis(500);
 
 /// The last reference to an interface may for a moment be held by the library's thread.
 const RELEASED: Duration = Duration::from_millis(200);
+
+/// What was chosen of a device.
+pub enum Chosen {
+    /// Endpoints of both directions.
+    Pair(Choice),
+    /// One endpoint.
+    One(OneWayChoice),
+}
+
+/// The error of a device without endpoints that fit.
+fn no_choice(doing: &str, said: String) -> LinkError {
+    LinkError::new(LinkErrorKind::Usage, doing, said)
+        .hint("select them after the address, such as #interface=1,in=0x81,out=0x01")
+}
 
 /// The interface, and all that has to be put back.
 pub struct Claim {
@@ -41,6 +55,38 @@ impl Claim {
         settings: &Settings,
         doing: &str,
     ) -> Result<(Claim, Choice), LinkError> {
+        let (mut claim, facts) = Claim::open(info, settings, doing)?;
+        let choice = choose::choose(&facts, settings).map_err(|said| no_choice(doing, said))?;
+        claim.occupy(&choice, doing)?;
+        Ok((claim, choice))
+    }
+
+    /// As [`Claim::take`]; of a device that has no pair of endpoints, one of them.
+    pub fn take_any(
+        info: &DeviceInfo,
+        settings: &Settings,
+        doing: &str,
+    ) -> Result<(Claim, Chosen), LinkError> {
+        let (mut claim, facts) = Claim::open(info, settings, doing)?;
+        let said = match choose::choose(&facts, settings) {
+            Ok(choice) => {
+                claim.occupy(&choice, doing)?;
+                return Ok((claim, Chosen::Pair(choice)));
+            }
+            Err(said) => said,
+        };
+        let choice = choose::choose_one(&facts, settings).ok_or_else(|| no_choice(doing, said))?;
+        claim.claim(choice.interface, doing)?;
+        claim.select(choice.setting, doing)?;
+        Ok((claim, Chosen::One(choice)))
+    }
+
+    /// Opens the device and selects its configuration; gives its interfaces.
+    fn open(
+        info: &DeviceInfo,
+        settings: &Settings,
+        doing: &str,
+    ) -> Result<(Claim, Vec<InterfaceFact>), LinkError> {
         let identity = Arc::new(Identity::of(info));
         let device = info
             .open()
@@ -64,29 +110,33 @@ impl Claim {
             })?;
             choose::facts(&active)
         };
-        let choice = choose::choose(&facts, settings).map_err(|said| {
-            LinkError::new(LinkErrorKind::Usage, doing, said)
-                .hint("select them after the address, such as #interface=1,in=0x81,out=0x01")
-        })?;
-        claim.claim(choice.interface, doing)?;
+        Ok((claim, facts))
+    }
+
+    /// Claims the interface of a pair and the one that controls it.
+    fn occupy(&mut self, choice: &Choice, doing: &str) -> Result<(), LinkError> {
+        self.claim(choice.interface, doing)?;
         if let Some(control) = choice.controlled_by {
-            claim.claim(control, doing)?;
+            self.claim(control, doing)?;
         }
-        if choice.setting != 0 {
-            claim
-                .interface()
-                .set_alt_setting(choice.setting)
-                .wait()
-                .map_err(|error| {
-                    let said = format!("cannot select setting {}: {error}", choice.setting);
-                    LinkError::new(LinkErrorKind::Io, doing, said)
-                })?;
-        }
+        self.select(choice.setting, doing)?;
         if let Some(control) = choice.controlled_by {
-            claim.set_lines(control, DTR_AND_RTS);
-            claim.raised = Some(control);
+            self.set_lines(control, DTR_AND_RTS);
+            self.raised = Some(control);
         }
-        Ok((claim, choice))
+        Ok(())
+    }
+
+    /// Selects an alternate setting of the claimed interface.
+    fn select(&self, setting: u8, doing: &str) -> Result<(), LinkError> {
+        if setting == 0 {
+            return Ok(());
+        }
+        let selected = self.interface().set_alt_setting(setting).wait();
+        selected.map_err(|error| {
+            let said = format!("cannot select setting {setting}: {error}");
+            LinkError::new(LinkErrorKind::Io, doing, said)
+        })
     }
 
     /// The interface with the endpoints.

@@ -1,16 +1,48 @@
 //! What is kept with a run of the device and of the way to it, and what that way can carry.
 
 use super::address::TransferKind;
-use super::choose::{Choice, EndpointFact, class_name};
+use super::choose::{Choice, EndpointFact, OneWayChoice, class_name};
 use super::errors::Identity;
 use super::find::{Present, speed_name};
 use super::sysfs::{self, Node};
 use crate::limits;
 use nusb::DeviceInfo;
-use wiregauge_record::{BusLimit, LinkDetail};
+use wiregauge_record::{BusLimit, LinkDetail, Way};
 
 /// Settings worth keeping.
 pub fn detail(info: &DeviceInfo, choice: &Choice, identity: &Identity) -> LinkDetail {
+    let mut detail = of_device(
+        info,
+        identity,
+        (choice.interface, choice.class, choice.setting),
+    );
+    let mut add = |name: &str, value| detail.settings.push((name.into(), value));
+    add("USB endpoint IN", endpoint(&choice.in_));
+    add("USB endpoint OUT", endpoint(&choice.out));
+    detail
+}
+
+/// The same of a device with one endpoint.
+pub fn of_one_way(info: &DeviceInfo, choice: &OneWayChoice, identity: &Identity) -> LinkDetail {
+    let mut detail = of_device(
+        info,
+        identity,
+        (choice.interface, choice.class, choice.setting),
+    );
+    let name = match choice.way() {
+        Way::In => "USB endpoint IN",
+        Way::Out => "USB endpoint OUT",
+    };
+    let only = endpoint(&choice.endpoint);
+    detail.settings.push((name.into(), only));
+    detail
+}
+
+fn of_device(
+    info: &DeviceInfo,
+    identity: &Identity,
+    (interface, class, setting): (u8, u8, u8),
+) -> LinkDetail {
     let present = Present::of(info);
     let node = Node::named(&identity.path);
     let hubs = sysfs::hubs(&identity.path);
@@ -38,14 +70,10 @@ pub fn detail(info: &DeviceInfo, choice: &Choice, identity: &Identity) -> LinkDe
     add(
         "USB interface",
         Some(format!(
-            "{} ({}), setting {}",
-            choice.interface,
-            class_name(choice.class),
-            choice.setting
+            "{interface} ({}), setting {setting}",
+            class_name(class)
         )),
     );
-    add("USB endpoint IN", Some(endpoint(&choice.in_)));
-    add("USB endpoint OUT", Some(endpoint(&choice.out)));
     LinkDetail { settings }
 }
 
@@ -60,6 +88,24 @@ fn endpoint(fact: &EndpointFact) -> String {
         fact.kind.name(),
         fact.packet_bytes
     )
+}
+
+/// What the bus can carry over one endpoint.
+pub fn one_way_limit(identity: &Identity, choice: &OneWayChoice) -> Option<BusLimit> {
+    let megabits = Node::named(&identity.path).attribute("speed")?;
+    let EndpointFact {
+        kind,
+        packet_bytes,
+        packets,
+        interval,
+        ..
+    } = choice.endpoint;
+    match kind {
+        TransferKind::Bulk => limits::of_usb_bulk(&megabits),
+        TransferKind::Interrupt => {
+            limits::of_usb_interrupt(&megabits, packet_bytes, packets, interval)
+        }
+    }
 }
 
 /// What the bus can carry; the slower of the two endpoints where they differ.

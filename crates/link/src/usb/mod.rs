@@ -18,6 +18,7 @@ mod errors;
 mod find;
 mod flow;
 mod link;
+mod one_way;
 mod pipe;
 pub(crate) mod sysfs;
 
@@ -27,10 +28,11 @@ pub(crate) use find::{Present, devices, speed_name};
 use super::{Address, Kind, Link};
 use crate::error::LinkError;
 use address::{TransferKind, UsbAddress};
-use claim::Claim;
+use claim::{Chosen, Claim};
 use link::UsbLink;
 use nusb::descriptors::ConfigurationDescriptor;
 use nusb::transfer::{Bulk, Interrupt};
+use one_way::OneWayLink;
 use std::time::Duration;
 use wiregauge_record::LinkOptions;
 
@@ -89,7 +91,21 @@ fn open(
     let parsed = UsbAddress::parse(address.rest())
         .map_err(|said| LinkError::new(crate::LinkErrorKind::Usage, doing.clone(), said))?;
     let info = find::find(&parsed.which, &doing)?;
-    let (claim, choice) = Claim::take(&info, &parsed.settings, &doing)?;
+    let (claim, chosen) = Claim::take_any(&info, &parsed.settings, &doing)?;
+    let choice = match chosen {
+        Chosen::Pair(choice) => choice,
+        Chosen::One(choice) => {
+            let detail = detail::of_one_way(&info, &choice, claim.identity());
+            return Ok(match choice.endpoint.kind {
+                TransferKind::Bulk => {
+                    Box::new(OneWayLink::<Bulk>::new(&name, claim, &choice, detail)?)
+                }
+                TransferKind::Interrupt => {
+                    Box::new(OneWayLink::<Interrupt>::new(&name, claim, &choice, detail)?)
+                }
+            });
+        }
+    };
     let detail = detail::detail(&info, &choice, claim.identity());
     Ok(match choice.in_.kind {
         TransferKind::Bulk => Box::new(UsbLink::<Bulk>::new(parsed, name, claim, &choice, detail)?),

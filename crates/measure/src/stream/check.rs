@@ -58,6 +58,32 @@ pub fn check(plan: &StreamPlan) -> Result<Vec<Address>, LinkError> {
     Ok(addresses)
 }
 
+/// Refuses a stream that the only direction of a device does not carry.
+pub(super) fn check_ways(plan: &StreamPlan, only: Option<Way>) -> Result<(), LinkError> {
+    let Some(only) = only else {
+        return Ok(());
+    };
+    let (own, other) = match only {
+        Way::In => ("in", "OUT"),
+        Way::Out => ("out", "IN"),
+    };
+    let refuse = |said: String| {
+        let doing = format!("cannot plan a stream with {}", plan.address);
+        let hint = format!("use --protocol raw --direction {own}");
+        Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint))
+    };
+    let mut ways = plan.points.iter().flat_map(|p| p.direction.ways());
+    if plan.protocol == StreamProtocol::Wiregauge {
+        return refuse(format!(
+            "it has no {other} endpoint, and the wiregauge protocol needs both directions"
+        ));
+    }
+    match ways.any(|&way| way != only) {
+        true => refuse(format!("it has no {other} endpoint")),
+        false => Ok(()),
+    }
+}
+
 /// Refuses a device that cannot do what is planned.
 pub(super) fn check_abilities(plan: &StreamPlan, responder: &Responder) -> Result<(), LinkError> {
     let (name, able) = (&responder.name, responder.abilities);

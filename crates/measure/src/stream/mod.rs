@@ -277,7 +277,8 @@ fn measuring_thread(
     let datagram = address.kind().datagram;
     host::apply(&plan.host)?;
     let mut is_halted = || halt.load(Ordering::Relaxed);
-    let mut link = address.open_unless(&plan.link, timeout, &mut is_halted)?;
+    let mut link = address.open_for_stream(&plan.link, timeout, &mut is_halted)?;
+    check::check_ways(plan, link.only_way())?;
     let raw = plan.protocol == StreamProtocol::Raw;
     let responder = if link.has_device() && !raw {
         let (link, address) = (link.as_mut(), &plan.address);
