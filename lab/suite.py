@@ -50,6 +50,7 @@ SUITE = [
     Run("program", "program"),
     Run("shared-bus", "shared-bus"),
     Run("usbmon", "usbmon"),
+    Run("zero", "zero"),
     Run("doctor", "doctor"),
     Run("acm", "acm"),
     Run("acm-again", "acm"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unittest
+from typing import Any
 
 import results
 from results import mean, point, points, rate
@@ -49,6 +50,60 @@ class Streams(unittest.TestCase):
                 with self.subTest(run, **found["point"]):
                     for flow in found["flows"]:
                         self.assertLessEqual(flow["achieved_queue"], found["point"]["queue"] + 1e-9)
+
+
+class Foreign(unittest.TestCase):
+    """Devices that know nothing of wiregauge: Linux's Gadget Zero, and one endpoint alone."""
+
+    def flows(self, run: str, points_: int) -> list[dict[str, Any]]:
+        found = points(run)
+        self.assertEqual(len(found), points_)
+        for one in found:
+            self.assertEqual(one["ending"], {"how": "complete"})
+        return [flow for one in found for flow in one["flows"]]
+
+    def test_every_byte_of_the_kernels_source_is_the_pattern_and_its_sink_takes_ours(self) -> None:
+        flows = self.flows("zero/mod63", 3 * 3 * 2)
+        self.assertEqual(len(flows), 4 * 3 * 2)
+        for flow in flows:
+            with self.subTest(flow["way"], bytes=flow["bytes"]):
+                counts = flow["counts"]
+                self.assertGreater(flow["transfers"], 10)
+                # The sink stalls at a byte that is not the pattern's.
+                self.assertEqual((counts["corrupted"], flow["stalls"], counts["lost"]), (0, 0, None))
+                if flow["way"] == "in":
+                    self.assertEqual((flow["jumps"], counts["sent"]), (0, None))
+                else:
+                    self.assertEqual(counts["received"], None)
+
+    def test_a_wrong_pattern_is_noticed_at_both_ends(self) -> None:
+        (in_,) = self.flows("zero/wrong-in", 1)
+        self.assertGreater(in_["counts"]["corrupted"] + in_["jumps"], 100)
+        (out,) = self.flows("zero/wrong-out", 1)
+        self.assertGreater(out["stalls"], 0)
+
+    def test_the_kernels_loopback_answers_every_request(self) -> None:
+        found = points("zero/loopback")
+        self.assertEqual(len(found), 6)
+        for one in found:
+            with self.subTest(**one["point"]):
+                counts = one["counts"]
+                self.assertEqual((counts["answered"], counts["stray_bytes"]), (counts["exchanges"], 0))
+
+    def test_one_endpoint_alone_is_measured_and_everything_else_refused_with_the_reason(self) -> None:
+        for way in ("in", "out"):
+            flows = self.flows(f"zero/only-{way}", 2)
+            self.assertEqual([flow["way"] for flow in flows], [way, way])
+            for flow in flows:
+                self.assertGreater(flow["transfers"], 10)
+                self.assertEqual(flow["counts"]["corrupted"], 0)
+        for name, words in (
+            ("no-exchange", "no OUT endpoint, so that nothing can be requested"),
+            ("no-responder", "the wiregauge protocol needs both"),
+            ("no-out", "use --protocol raw --direction in"),
+            ("no-in", "use --protocol raw --direction out"),
+        ):
+            self.assertIn(words, (RUNS / f"zero/{name}.txt").read_text())
 
 
 class Pairs(unittest.TestCase):

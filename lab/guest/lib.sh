@@ -41,7 +41,8 @@ measure() {
     wiregauge "$@" --store "/runs/$name" --quiet
 }
 
-# gadget FUNCTION...: a gadget 1d6b:0104 with these configfs functions, on the first device controller.
+# gadget FUNCTION...: a gadget 1d6b:0104 with these configfs functions, on the first device controller. A function that is
+# there already (its attributes are set before) is kept as it is.
 gadget() {
     g=/sys/kernel/config/usb_gadget/lab
     mkdir -p "$g/strings/0x409" "$g/configs/c.1/strings/0x409"
@@ -49,7 +50,7 @@ gadget() {
     echo 0x0104 >"$g/idProduct"
     echo lab >"$g/strings/0x409/serialnumber"
     for function in "$@"; do
-        mkdir "$g/functions/$function"
+        mkdir -p "$g/functions/$function"
         ln -s "$g/functions/$function" "$g/configs/c.1/"
     done
     find /sys/class/udc -mindepth 1 -maxdepth 1 | head -n 1 | xargs -r basename >"$g/UDC"

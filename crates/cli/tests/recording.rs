@@ -114,6 +114,36 @@ fn files_of_one_size_make_the_whole() {
 }
 
 #[test]
+fn files_of_an_earlier_recording_are_neither_overwritten_nor_mixed_with_the_new_ones() {
+    let desk = Desk::new();
+    let server = source_of(&desk, &bytes(300_000));
+    std::fs::write(desk.path("part.017"), "earlier").expect("a file");
+    let flags = format!("{WHOLE} --record part.%03d --split 256k");
+    let stream = format!("stream {} {flags}", server.address);
+    let done = desk.wiregauge(&stream).assert().code(2);
+    let said = unwrapped(&String::from_utf8_lossy(&done.get_output().stderr));
+    assert!(
+        said.contains("part.017 exists") && said.contains("use another name"),
+        "{said}"
+    );
+    assert!(!desk.path("part.000").exists());
+    std::fs::remove_file(desk.path("part.017")).expect("a file");
+    let run = desk.stream(&server.address, &flags);
+    assert_eq!(recorded(&run).0.files, 2);
+}
+
+#[test]
+fn an_older_recording_is_replaced_whole_by_a_shorter_one() {
+    let desk = Desk::new();
+    let sent = bytes(300_000);
+    let server = source_of(&desk, &sent);
+    std::fs::write(desk.path("data.bin"), bytes(900_000)).expect("a file");
+    let run = desk.stream(&server.address, &format!("{WHOLE} --record data.bin"));
+    assert_eq!(recorded(&run).0.bytes, 300_000);
+    assert!(std::fs::read(desk.path("data.bin")).expect("a file") == sent);
+}
+
+#[test]
 fn standard_output_has_the_bytes_and_standard_error_the_words() {
     let desk = Desk::new();
     let sent = bytes(500_000);
@@ -362,6 +392,18 @@ fn what_cannot_be_recorded_is_refused_with_the_reason() {
         assert!(said.contains(words), "{flags}: {said}");
     }
     assert!(!desk.path("x").exists() && desk.stored().is_empty());
+}
+
+#[test]
+fn a_device_that_is_not_there_costs_no_older_recording() {
+    let desk = Desk::new();
+    std::fs::write(desk.path("data.bin"), "older").expect("a file");
+    let flags = "--direction in --record data.bin";
+    desk.wiregauge(&format!("stream unix://nobody {flags}"))
+        .assert()
+        .code(3);
+    let kept = std::fs::read(desk.path("data.bin")).expect("a file");
+    assert_eq!(kept, b"older");
 }
 
 #[test]

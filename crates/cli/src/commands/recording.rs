@@ -35,6 +35,13 @@ pub fn file(
     if args.csv.as_deref() == Some(path) {
         bail!("--record and --csv name the same file");
     }
+    if let Some(earlier) = split.as_ref().and_then(|(name, _)| name.earlier()) {
+        bail!(
+            "--record {name}: {} exists, and would be taken for a part of the new recording: remove the files of the \
+             earlier one, or use another name",
+            earlier.display()
+        );
+    }
     let file = RecordFile::create(name, split).map_err(StorageFailed)?;
     Ok(Some(file))
 }

@@ -206,6 +206,8 @@ pub fn choose_one(facts: &[InterfaceFact], settings: &Settings) -> Option<OneWay
             let is_wanted = own.is_none_or(|wanted| wanted == endpoint.address)
                 && other.is_none()
                 && settings.kind.is_none_or(|kind| kind == endpoint.kind);
+            // A keyboard or a mouse: its driver would be detached.
+            let is_wanted = is_wanted && (named || fact.class != CLASS_HID);
             let Some(rank) = rank(fact.class, endpoint.kind, named).filter(|_| is_wanted) else {
                 continue;
             };

@@ -164,3 +164,65 @@ fn broken_descriptors_do_no_harm() {
     assert!(facts.iter().all(|fact| fact.endpoints.is_empty()));
     assert!(choose(&facts, &Settings::default()).is_err());
 }
+
+/// A logic analyser whose vendor interface only sends, beside a keyboard.
+fn analyser() -> Vec<InterfaceFact> {
+    facts_of(&[
+        &interface(0, 0, 1, CLASS_HID),
+        &endpoint(0x81, INTERRUPT, 8, 10),
+        &interface(1, 0, 0, CLASS_VENDOR),
+        &interface(1, 1, 2, CLASS_VENDOR),
+        &endpoint(0x86, BULK, 512, 0),
+        &endpoint(0x88, INTERRUPT, 64, 1),
+    ])
+}
+
+#[test]
+fn a_device_without_a_pair_has_one_endpoint_chosen() {
+    assert!(choose(&analyser(), &Settings::default()).is_err());
+    let choice = choose_one(&analyser(), &Settings::default()).unwrap();
+    assert_eq!((choice.interface, choice.setting), (1, 1));
+    assert_eq!((choice.endpoint.address, choice.way()), (0x86, Way::In));
+}
+
+#[test]
+fn an_out_endpoint_is_chosen_if_it_is_the_only_one_or_is_named() {
+    let only_out = facts_of(&[
+        &interface(0, 0, 1, CLASS_VENDOR),
+        &endpoint(0x02, BULK, 512, 0),
+    ]);
+    let choice = choose_one(&only_out, &Settings::default()).unwrap();
+    assert_eq!((choice.endpoint.address, choice.way()), (0x02, Way::Out));
+    // Both directions, but not in one setting of an interface.
+    let apart = facts_of(&[
+        &interface(0, 0, 1, CLASS_VENDOR),
+        &endpoint(0x02, BULK, 512, 0),
+        &interface(1, 0, 1, CLASS_VENDOR),
+        &endpoint(0x81, BULK, 512, 0),
+    ]);
+    assert!(choose(&apart, &Settings::default()).is_err());
+    let way = |settings: &Settings| choose_one(&apart, settings).unwrap().way();
+    assert_eq!(way(&Settings::default()), Way::In);
+    assert_eq!(way(&settings("out=0x02")), Way::Out);
+    assert_eq!(way(&settings("interface=0")), Way::Out);
+}
+
+#[test]
+fn one_endpoint_is_chosen_as_the_address_says() {
+    let choice = choose_one(&analyser(), &settings("type=interrupt,interface=1")).unwrap();
+    assert_eq!(choice.endpoint.address, 0x88);
+    for nothing in ["in=0x82", "out=0x06", "setting=0", "in=0x86,out=0x06"] {
+        let chosen = choose_one(&analyser(), &settings(nothing));
+        assert_eq!(chosen, None, "{nothing}");
+    }
+}
+
+#[test]
+fn one_endpoint_of_a_disk_or_a_keyboard_is_left_to_its_driver_unless_it_is_named() {
+    let mut keyboard = analyser();
+    keyboard.retain(|fact| fact.class == CLASS_HID);
+    for facts in [disk(), keyboard] {
+        assert_eq!(choose_one(&facts, &Settings::default()), None);
+        assert!(choose_one(&facts, &settings("in=0x81")).is_some());
+    }
+}

@@ -61,6 +61,43 @@ impl NumberedName {
     }
 }
 
+impl NumberedName {
+    /// A file of an earlier recording of this name: it would be taken for a part of the new one.
+    pub fn earlier(&self) -> Option<PathBuf> {
+        let first = self.numbered(0);
+        let folder = match first.parent()? {
+            here if here.as_os_str().is_empty() => Path::new("."),
+            folder => folder,
+        };
+        let (before, after) = (Path::new(&self.before), self.after.as_str());
+        let is_folder = self.before.ends_with('/');
+        let before = before.file_name().filter(|_| !is_folder);
+        let before = before.map_or("", |name| name.to_str().unwrap_or_default());
+        // A number in the name of a folder: only the first file is looked for.
+        if after.contains('/') {
+            return first.exists().then_some(first);
+        }
+        let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
+            .ok()?
+            .flatten()
+            .filter(|entry| {
+                let name = entry.file_name();
+                let number = name.to_str().and_then(|name| {
+                    name.strip_prefix(before)
+                        .and_then(|rest| rest.strip_suffix(after))
+                });
+                number.is_some_and(|number| {
+                    number.len() >= self.digits.max(1)
+                        && number.bytes().all(|byte| byte.is_ascii_digit())
+                })
+            })
+            .map(|entry| first.with_file_name(entry.file_name()))
+            .collect();
+        found.sort();
+        found.into_iter().next()
+    }
+}
+
 /// Files of a fixed size.
 #[derive(Debug)]
 struct Split {
@@ -95,19 +132,23 @@ impl From<Failure> for io::Error {
     }
 }
 
-/// Where a recording goes. The first file is open from the beginning.
+/// Where a recording goes. The first file is open from the beginning; one that was there before keeps its content until
+/// there is something to write.
 #[derive(Debug)]
 pub struct RecordFile {
     /// As the user wrote it.
     name: String,
     file: File,
     path: Option<PathBuf>,
+    /// The first file was there before, and still has its old content.
+    is_old: bool,
     split: Option<Split>,
     files: u32,
 }
 
 impl RecordFile {
-    /// Creates one file, or the first of several of `file_bytes` each, whose name has `%d`. The error names the file.
+    /// Opens or creates one file, or the first of several of `file_bytes` each, whose name has `%d`. The error names the
+    /// file.
     pub fn create(name: &str, split: Option<(NumberedName, u64)>) -> io::Result<RecordFile> {
         let split = split.map(|(name, file_bytes)| Split {
             name,
@@ -118,10 +159,12 @@ impl RecordFile {
             Some(split) => split.name.numbered(0),
             None => PathBuf::from(name),
         };
+        let (file, is_old) = opened(&path)?;
         Ok(RecordFile {
             name: name.to_owned(),
-            file: created(&path)?,
+            file,
             path: Some(path),
+            is_old,
             split,
             files: 1,
         })
@@ -133,6 +176,7 @@ impl RecordFile {
             name: name.to_owned(),
             file,
             path: None,
+            is_old: false,
             split: None,
             files: 1,
         }
@@ -150,6 +194,9 @@ impl RecordFile {
 
     /// Writes what fits into the open file, or begins the next one; returns how much was written.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<usize, Failure> {
+        if self.is_old {
+            self.empty()?;
+        }
         let mut most = bytes.len();
         if let Some(split) = &mut self.split {
             if split.there == split.file_bytes {
@@ -179,8 +226,21 @@ impl RecordFile {
         Ok(written)
     }
 
+    /// Removes the old content of a plain file.
+    fn empty(&mut self) -> Result<(), Failure> {
+        let emptied = match self.file.metadata() {
+            Ok(found) if found.is_file() => self.file.set_len(0),
+            other => other.map(drop),
+        };
+        self.is_old = false;
+        emptied.map_err(|error| Failure::new("write", &self.name, error))
+    }
+
     /// Removes the file that it created, if it is empty and a plain file.
     pub(super) fn remove_if_empty(self) {
+        if self.is_old {
+            return;
+        }
         let is_empty = |path: &Path| {
             std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() == 0)
         };
@@ -188,6 +248,19 @@ impl RecordFile {
             let _ = std::fs::remove_file(path);
         }
     }
+}
+
+/// A new file, or one that is there (true) with its content.
+fn opened(path: &Path) -> Result<(File, bool), Failure> {
+    let mut options = File::options();
+    options.write(true);
+    let opened = match options.clone().create_new(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            options.create(true).open(path).map(|file| (file, true))
+        }
+        created => created.map(|file| (file, false)),
+    };
+    opened.map_err(|error| Failure::new("create", &path.display().to_string(), error))
 }
 
 fn created(path: &Path) -> Result<File, Failure> {
@@ -213,6 +286,47 @@ mod tests {
         assert!(NumberedName::parse("%d-%d").is_err());
         assert!(NumberedName::parse("%010d").is_err());
         assert!(NumberedName::parse("%099d").is_err());
+    }
+
+    #[test]
+    fn a_part_of_an_earlier_recording_is_found_whatever_its_number() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = |name: &str| dir.path().join(name);
+        let earlier = |name: &str| {
+            let name = place(name);
+            let name = NumberedName::parse(name.to_str().unwrap());
+            name.unwrap().unwrap().earlier()
+        };
+        for other in ["part.1", "part.007.old", "part.x07", "apart.007", "part."] {
+            std::fs::write(place(other), "").unwrap();
+        }
+        assert_eq!(earlier("part.%03d"), None);
+        assert_eq!(earlier("no/part.%03d"), None);
+        for number in ["part.1007", "part.012"] {
+            std::fs::write(place(number), "").unwrap();
+            assert_eq!(earlier("part.%03d"), Some(place(number)));
+        }
+        assert_eq!(earlier("%d"), None);
+        std::fs::write(place("5"), "").unwrap();
+        assert_eq!(earlier("%d"), Some(place("5")));
+        std::fs::create_dir(place("run00")).unwrap();
+        assert_eq!(earlier("run%02d/data"), None);
+        std::fs::write(place("run00/data"), "").unwrap();
+        assert_eq!(earlier("run%02d/data"), Some(place("run00/data")));
+    }
+
+    #[test]
+    fn an_old_file_keeps_its_content_until_there_is_something_to_write() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("data");
+        std::fs::write(&path, "an older recording").unwrap();
+        let open = || RecordFile::create(path.to_str().unwrap(), None).unwrap();
+        open().remove_if_empty();
+        assert_eq!(std::fs::read(&path).unwrap(), b"an older recording");
+        let mut file = open();
+        assert_eq!(file.write(b"new").unwrap(), 3);
+        assert_eq!(file.write(b"er").unwrap(), 2);
+        assert_eq!(std::fs::read(&path).unwrap(), b"newer");
     }
 
     #[test]
