@@ -191,12 +191,47 @@ fn a_reply_without_end_is_lost_and_the_link_given_up() {
     let address = device(|_, out| {
         let _ = out.write_all(b"no newline");
     });
-    let flags = "--protocol text --send ?\\n --timeout 100ms --give-up 2 --count 10";
-    let (run, ended) = desk.try_measure(&address, flags);
-    assert_eq!(ended.code, Some(3), "{ended}");
-    assert_eq!(run.counts().answered, 0);
-    assert!(ended.stderr.contains("no answer from"), "{ended}");
-    assert!(ended.stderr.contains("--until"), "{ended}");
+    for (flag, hint) in [
+        ("--until ;", "use another --until"),
+        ("--reply-bytes 64", "the replies may be shorter"),
+        ("--reply-length u8+200", "the replies may be shorter"),
+    ] {
+        let flags =
+            format!("--protocol text --send ?\\n {flag} --timeout 1s --give-up 3 --count 10");
+        let (run, ended) = desk.try_measure(&address, &flags);
+        assert_eq!(ended.code, Some(3), "{ended}");
+        assert_eq!(run.counts().answered, 0);
+        let name = flag.split(' ').next().expect("a flag");
+        // Each loss shows what was left over of the one before.
+        assert!(
+            ended.stderr.contains("no complete reply from"),
+            "{flag}: {ended}"
+        );
+        assert!(
+            ended.stderr.contains("B were received for the first 3"),
+            "{flag}: {ended}"
+        );
+        assert!(
+            ended.stderr.contains(&format!("a reply by {name}")),
+            "{flag}: {ended}"
+        );
+        assert!(ended.stderr.contains(hint), "{flag}: {ended}");
+    }
+    let silent = device(|_, _| {});
+    for (flag, value) in [
+        ("--until", "\\n"),
+        ("--reply-bytes", "5"),
+        ("--idle", "1ms"),
+    ] {
+        let flags = format!("--protocol text --send ?\\n {flag} {value} --timeout 50ms --count 10");
+        let (_, ended) = desk.try_measure(&silent, &flags);
+        assert_eq!(ended.code, Some(3), "{ended}");
+        assert!(ended.stderr.contains("no answer from"), "{ended}");
+        assert!(
+            ended.stderr.contains(&format!("the reply as {flag} says")),
+            "{ended}"
+        );
+    }
 }
 
 #[test]

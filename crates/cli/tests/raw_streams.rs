@@ -134,6 +134,42 @@ fn a_tty_that_prints_is_a_source() {
     assert!(flow(&run, Way::In).counts.received > Some(0));
 }
 
+/// Counts what arrives and prints a line for each piece, as Stoffregen's sketch does; the sum goes to a file.
+const COUNTS_AND_PRINTS: &str = "
+import os, sys
+total = 0
+while piece := os.read(0, 4096):
+    total += len(piece)
+    os.write(1, b'%d bytes received so far, %d in this piece\\r\\n' % (total, len(piece)))
+    open(sys.argv[1] + '.new', 'w').write(str(total))
+    os.replace(sys.argv[1] + '.new', sys.argv[1])
+";
+
+#[test]
+fn a_sketch_that_prints_while_it_is_written_to_takes_all_and_blocks_nothing() {
+    let desk = Desk::new();
+    std::fs::write(desk.path("sketch.py"), COUNTS_AND_PRINTS).expect("a file");
+    let tty = desk.text("tty");
+    for transfer in [1, 64, 1000, 4096] {
+        let count = desk.text(&format!("count-{transfer}"));
+        let sketch = format!("EXEC:python3 -u {} {count}", desk.text("sketch.py"));
+        let other = format!("PTY,link={tty},raw,echo=0");
+        let server = Server::socat(&desk, &[&other, &sketch], "PTY is ", |_| {
+            format!("serial://{tty}")
+        });
+        let flags = format!("{SHORT} --direction out --transfer {transfer}");
+        let run = desk.stream(&server.address, &flags);
+        let flow = flow(&run, Way::Out);
+        let sent = flow.counts.sent.expect("this host counts");
+        // What it prints is more than the tty holds (4 KiB), so that it would block if nobody read it.
+        assert!(flow.transfers > 0 && sent > 0, "{flow:?}");
+        common::until("the sketch has all", || {
+            std::fs::read_to_string(&count).is_ok_and(|said| said.trim() == sent.to_string())
+        });
+        assert!(run.of(Way::In).is_empty(), "what it prints is no stream");
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused_with_the_reason() {
     let desk = Desk::new();

@@ -112,7 +112,12 @@ impl<'a, C: Generator> Driver<'a, C> {
                 let started = self.session.next_sequence();
                 let error = self.error.as_ref();
                 let context = (self.plan, self.point);
-                LoopEnd::Failed(errors::explain(context, failure, started, error))
+                LoopEnd::Failed(errors::explain(
+                    context,
+                    failure,
+                    (started, self.session.stray_bytes()),
+                    error,
+                ))
             }
             Some(End::Stopped) | None => LoopEnd::Stopped,
         };

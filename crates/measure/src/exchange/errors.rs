@@ -3,18 +3,24 @@
 use std::io;
 use std::time::Duration;
 use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_record::{Connect, Plan, Point, Protocol};
+use wiregauge_record::{Connect, Plan, Point, Protocol, ReplyEnd};
 use wiregauge_session::Failure;
 
-/// The error of a point that failed when `started` exchanges had been started; `error` is the last one that the
-/// system reported.
+/// The error of a point that failed when `started` exchanges had been started and `stray` bytes received that belong
+/// to no answer; `error` is the last one that the system reported.
 pub fn explain(
     (plan, point): (&Plan, Point),
     failure: &Failure,
-    started: u64,
+    (started, stray): (u64, u64),
     error: Option<&io::Error>,
 ) -> LinkError {
     match *failure {
+        Failure::Silent {
+            in_a_row,
+            answered_once: false,
+        } if stray > 0 && error.is_none() && ends_by_a_flag(plan).is_some() => {
+            no_end(plan, in_a_row, stray)
+        }
         Failure::Silent {
             in_a_row,
             answered_once,
@@ -50,6 +56,39 @@ fn broken(plan: &Plan, started: u64, error: &io::Error) -> LinkError {
     }
 }
 
+/// The flag that says where a reply ends; `None` where the protocol itself does.
+fn ends_by_a_flag(plan: &Plan) -> Option<&'static str> {
+    match plan.queries.as_ref()?.reply {
+        ReplyEnd::Until(_) => Some("--until"),
+        ReplyEnd::Bytes(_) => Some("--reply-bytes"),
+        ReplyEnd::Length(_) => Some("--reply-length"),
+        ReplyEnd::IdleNs(_) => Some("--idle"),
+        ReplyEnd::Scpi | ReplyEnd::Modbus(_) => None,
+    }
+}
+
+/// The device sends, but no reply has an end.
+fn no_end(plan: &Plan, in_a_row: u64, stray: u64) -> LinkError {
+    let flag = ends_by_a_flag(plan).unwrap_or_default();
+    let timeout = Duration::from_nanos(plan.timeout_ns);
+    let hint = match flag {
+        "--until" => {
+            "the device may end its replies otherwise: use another --until, or --idle 10ms"
+        }
+        "--idle" => "the device sends without such a pause: use a shorter --idle, or --until",
+        _ => "the replies may be shorter: correct it, or use --idle 10ms",
+    };
+    LinkError::new(
+        LinkErrorKind::Timeout,
+        format!("no complete reply from {}", plan.address),
+        format!(
+            "at least {stray} B were received for the first {in_a_row} exchanges within {timeout:?} each, without the \
+             end of a reply by {flag}"
+        ),
+    )
+    .hint(format!("{hint}; slow device: use a longer --timeout"))
+}
+
 /// Too many exchanges in a row were lost.
 fn silent(
     plan: &Plan,
@@ -79,9 +118,14 @@ fn silent(
     } else if plan.protocol == Protocol::Modbus {
         "check --unit, --baud and the address, or use a longer --timeout; devices do not answer requests to other \
          units or with a wrong CRC"
+    } else if let Some(flag) = ends_by_a_flag(plan) {
+        let hint = format!(
+            "does the query end as the device expects (\\n, \\r\\n), and the reply as {flag} says? check the address, or \
+             use a longer --timeout"
+        );
+        return LinkError::new(LinkErrorKind::Timeout, doing, said).hint(hint);
     } else if plan.queries.is_some() {
-        "does the query end as the device expects (\\n, \\r\\n), and the reply as --until says? check the \
-         address, or use a longer --timeout"
+        "does the query end as the device expects (\\n, \\r\\n)? check the address, or use a longer --timeout"
     } else if plan.protocol == Protocol::Echo {
         "does the device run `wiregauge serve`? then omit --protocol echo. Otherwise check the address and \
          sizes, or use a longer --timeout"
