@@ -8,7 +8,9 @@ use wiregauge_record::{
     ModbusLine, Protocol, Queries, Query, ReplyEnd, ReplyLength, escape, unescape,
 };
 use wiregauge_responder::Application;
-use wiregauge_session::{Config, Engine, Generator, Modbus, Outcome};
+use wiregauge_session::{
+    Codec, Config, Engine, Generator, Messages, Modbus, ModbusQueries, Outcome, TextQueries,
+};
 
 const MS: u64 = 1_000_000;
 
@@ -52,25 +54,48 @@ fuzz_target!(|bytes: &[u8]| {
     match end {
         ReplyEnd::Modbus(_) => {
             let codec = Modbus::new(0, &queries, datagram).expect("queries of Modbus");
-            receive(codec, datagram, rest, piece);
+            receive(codec, datagram, rest, piece, generate);
         }
         _ => {
             if let Ok(codec) = wiregauge_session::Query::new(&queries, datagram) {
-                receive(codec, datagram, rest, piece);
+                receive(codec, datagram, rest, piece, generate);
             }
         }
     }
+    // The same from a program.
+    let codec = match queries.reply {
+        ReplyEnd::Modbus(line) => Some(Messages::Modbus(ModbusQueries::new(line, datagram))),
+        ref end => TextQueries::new(end, datagram).ok().map(Messages::Text),
+    };
+    if let Some(codec) = codec {
+        receive(codec, datagram, rest, piece, |codec, sequence, to| {
+            codec.write(sequence, &queries.of(sequence).bytes, 0, to);
+        });
+    }
 });
 
+/// Appends a request that the protocol makes.
+fn generate<C: Generator>(codec: &mut C, sequence: u64, to: &mut Vec<u8>) {
+    let begin = to.len();
+    to.resize(begin + codec.bytes_of(sequence), 0);
+    codec.request(sequence, &mut to[begin..]);
+}
+
 /// Every exchange ends once, not before it began, whatever comes.
-fn receive(codec: impl Generator, datagram: bool, bytes: &[u8], piece: usize) {
+fn receive<C: Codec>(
+    codec: C,
+    datagram: bool,
+    bytes: &[u8],
+    piece: usize,
+    write: impl Fn(&mut C, u64, &mut Vec<u8>),
+) {
     let config = Config {
         datagram,
         timeout_ns: 10 * MS,
         batch: 1,
         span: 4,
-        request_bytes: codec.request_bytes(),
-        answer_bytes: codec.answer_bytes(),
+        request_bytes: 260,
+        answer_bytes: 260,
         staged: 4,
     };
     let mut engine = Engine::new(config, codec);
@@ -78,11 +103,7 @@ fn receive(codec: impl Generator, datagram: bool, bytes: &[u8], piece: usize) {
     let mut ended = 0;
     for piece in bytes.chunks(piece) {
         while engine.has_room() {
-            engine.stage(0, |codec, sequence, to| {
-                let begin = to.len();
-                to.resize(begin + codec.bytes_of(sequence), 0);
-                codec.request(sequence, &mut to[begin..]);
-            });
+            engine.stage(0, &write);
         }
         let count = engine.outgoing().len();
         engine.sent(now_ns, count);

@@ -17,7 +17,7 @@ from .campaign import Campaign, Plan, Result, campaign
 from .comparison import Comparison
 from .cycles import Deadline
 from .device import CYCLE, NEVER, TIMING, CycleStatus, Device, Gain, open  # noqa: A004  it is `wg.open`
-from .errors import Error, Interrupted, LinkError, StorageError, UsageError
+from .errors import Error, Interrupted, LinkError, ModbusError, StorageError, UsageError
 from .figure import Figure, Figures
 from .framing import Fixed, LengthPrefix, Raw, Terminator
 from .measure import exchange, loop, stream
@@ -64,6 +64,7 @@ __all__ = [
     "Limits",
     "LinkError",
     "Listing",
+    "ModbusError",
     "Phase",
     "Plan",
     "Raw",

@@ -1,4 +1,4 @@
-"""A program's own exchanges with an open device: one, many, a pipeline, a control loop, streams.
+"""A program's own exchanges with an open device: one, queries, many, a pipeline, a control loop, streams.
 
 Where `wiregauge.exchange` measures a link with bytes of its own, this carries the caller's.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -16,8 +15,9 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from . import _native
 from . import _values as v
+from ._queries import Protocol, QueryDevice, Request, nanoseconds, parts
+from .errors import UsageError
 from .framing import Fixed, Framing, LengthPrefix, Terminator
 
 __all__ = ["CYCLE", "NEVER", "TIMING", "CycleStatus", "Device", "Gain", "open"]
@@ -90,21 +90,42 @@ class Gain:
 def open(  # noqa: A001  as `wg.open`
     address: str,
     *,
-    framing: Framing | None = None,
+    protocol: Protocol | None = None,
+    until: str | bytes | None = None,
+    reply_bytes: int | None = None,
+    reply_length: str | None = None,
+    idle: v.Time | None = None,
+    unit: int | None = None,
+    framing: Framing | str | None = None,
     timeout: v.Time = 1.0,
     wait: Literal["block", "poll", "spin"] = "block",
     baud: int | None = None,
     quick_ack: bool = False,
 ) -> Device:
-    """Open a device.
+    r"""Open a device.
 
     Parameters
     ----------
     address : str
         Such as ``usb://1d6b:0104``, ``serial:///dev/ttyACM0``, ``tcp://10.0.0.5:7700``.
-    framing : Raw, Fixed, Terminator or LengthPrefix, optional
-        Framing of the messages. Without it the device must support the wiregauge protocol and is
-        identified with HELLO.
+    protocol : {"wiregauge", "text", "scpi", "modbus"}, optional
+        What the device speaks, as for `exchange` [default: wiregauge, or the `framing`]. ``text``
+        sends requests as they are; ``scpi`` adds newlines and knows block data; ``modbus`` is RTU on
+        serial lines, which needs `baud`, and else Modbus TCP.
+    until : str or bytes, optional
+        Text: a reply ends with this [default: a newline].
+    reply_bytes : int, optional
+        Text: every reply has this size in bytes.
+    reply_length : str, optional
+        Text: a field of the reply gives its length, such as ``u16be@2+4`` (docs/instruments.md).
+    idle : float or str, optional
+        Text: a reply ends when nothing is received for this time; seconds, or ``"2ms"``.
+    unit : int, optional
+        Modbus: address of the unit [default: 1].
+    framing : Raw, Fixed, Terminator or LengthPrefix, or str, optional
+        Framing of the messages of a device with a protocol of its own. Without `protocol` and
+        `framing` the device must support the wiregauge protocol and is identified with HELLO. A
+        str is the framing of characters on a serial line, such as ``"8E1"``.
     timeout : float or str
         An exchange without a complete reply after this time fails; seconds, or ``"2ms"``.
     wait : {"block", "poll", "spin"}
@@ -123,31 +144,49 @@ def open(  # noqa: A001  as `wg.open`
     ------
     LinkError
         The device does not exist, is busy, or does not respond.
+    UsageError
+        The arguments do not belong together.
+
+    Examples
+    --------
+    >>> with wg.open("tcp://10.0.0.7:5025", protocol="scpi") as meter:
+    ...     meter.query("*IDN?")
     """
+    line = framing if isinstance(framing, str) else None
+    messages = None if isinstance(framing, str) else framing
+    if protocol is not None and messages is not None:
+        raise UsageError("protocol and a framing of messages exclude each other: use one of them")
+    ends = {"until": until, "reply_bytes": reply_bytes, "reply_length": reply_length, "idle": idle}
     device = Device(
         address,
-        None if framing is None else framing._parts(),
-        _nanoseconds("timeout", timeout),
+        None if messages is None else messages._parts(),
+        parts(protocol or "wiregauge", {**ends, "unit": unit}),
+        nanoseconds("timeout", timeout),
         wait,
         baud,
         quick_ack,
+        line,
     )
-    device._framing = framing
+    device._framing, device._reply_bytes = messages, reply_bytes
+    device._speaks = protocol or "wiregauge"
+    device._is_scpi = protocol == "scpi"
     return device
 
 
-class Device(_native.RawDevice):
+class Device(QueryDevice):
     """An open device, returned by `open`; allows one call at a time, in the process that opened it."""
 
     #: `TIMING` rows of the last `exchange_many`, of the requests that were answered.
     _framing: Framing | None = None
+    _speaks: Protocol = "wiregauge"
+    _reply_bytes: int | None = None
     last_timings: npt.NDArray[np.void]
     #: Bytes of each of its replies.
     last_lengths: npt.NDArray[np.uintp]
 
     def exchange_many(
         self,
-        requests: Buffer | Sequence[Buffer],
+        requests: Buffer | Sequence[Request],
         *,
         depth: int = 1,
         request_bytes: int | None = None,
@@ -158,7 +197,7 @@ class Device(_native.RawDevice):
 
         Parameters
         ----------
-        requests : array (n, ...), list of bytes, or a buffer
+        requests : array (n, ...), list of bytes (text, scpi: or str), or a buffer
             Each row of an array is one request, of any dtype; or each item of a list; or, with
             `request_bytes`, each part of a buffer with this size. Arrays must be in C order.
         depth : int
@@ -184,6 +223,8 @@ class Device(_native.RawDevice):
         ValueError, TypeError
             The arrays are not suitable.
         """
+        if self._speaks in ("text", "scpi") and isinstance(requests, (list, tuple)):
+            requests = [one.encode() if isinstance(one, str) else one for one in requests]
         joined, ends, widest = _rows(requests, request_bytes)
         count = len(ends)
         if out is None:
@@ -215,17 +256,20 @@ class Device(_native.RawDevice):
     @property
     def _tells_length(self) -> bool:
         """True if the size of a reply is unknown until it arrives."""
-        return isinstance(self._framing, (Terminator, LengthPrefix))
+        is_query = self._speaks != "wiregauge" and self._reply_bytes is None
+        return is_query or isinstance(self._framing, (Terminator, LengthPrefix))
 
     def _row(self, widest: int) -> int:
         """Return the size of a row if the caller gives none."""
         if isinstance(self._framing, Fixed):
             return self._framing.bytes
+        if self._reply_bytes is not None:
+            return self._reply_bytes
         # Memory that no reply comes to is never touched.
         return max(widest, UNTOLD) if self._tells_length else widest
 
     def pipeline(
-        self, source: Iterable[Buffer], *, depth: int = 2, reply_bytes: int | None = None
+        self, source: Iterable[Request], *, depth: int = 2, reply_bytes: int | None = None
     ) -> Iterator[bytes]:
         """Exchange what a source yields, `depth` requests ahead of the replies.
 
@@ -255,7 +299,7 @@ class Device(_native.RawDevice):
             raise RuntimeError(f"another pipeline of {self.address} is still running")
         return self._pipeline(source, depth, reply_bytes)
 
-    def _pipeline(self, source: Iterable[Buffer], depth: int, reply_bytes: int | None) -> Iterator[bytes]:
+    def _pipeline(self, source: Iterable[Request], depth: int, reply_bytes: int | None) -> Iterator[bytes]:
         submit = self._submit
         try:
             for request in source:
@@ -327,13 +371,13 @@ class Device(_native.RawDevice):
         Exception
             Any exception of `step`, with the same attribute.
         """
-        period_ns = _nanoseconds("period", period, least=0)
+        period_ns = nanoseconds("period", period, least=0)
         if (cycles is None) == (duration is None):
             raise ValueError("use either `cycles` or `duration`")
         if cycles is None:
             if period_ns == 0:
                 raise ValueError("`duration` needs a `period`; without one use `cycles`")
-            cycles = -(-_nanoseconds("duration", duration or 0) // period_ns)
+            cycles = -(-nanoseconds("duration", duration or 0) // period_ns)
         if cycles < 0:
             raise ValueError(f"cycles cannot be {cycles}")
         rows = np.zeros(cycles, CYCLE)
@@ -414,33 +458,15 @@ class Device(_native.RawDevice):
         )
 
 
-_UNITS_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "h": 3600e9}
-
-
-def _nanoseconds(name: str, value: v.Time, least: int = 1) -> int:
-    """Parse a time as the program does: seconds, a timedelta, or a number with a unit."""
-    text = v.time(name, value)[0]
-    found = re.fullmatch(r"([0-9.]+)(\D+)", text)
-    try:
-        ns = float(found[1]) * _UNITS_NS[found[2]] if found else math.nan
-    except (KeyError, ValueError):
-        ns = math.nan
-    if math.isnan(ns):
-        hint = "use a number and a unit, such as 300ms, 1.5s, 40us or 2min"
-        raise ValueError(f"{name}: {text!r} is not a duration: {hint}")
-    # A year and more is a slip of the keyboard.
-    if not least <= ns <= 3.2e16:
-        raise ValueError(f"{name}: {text!r} is out of range ({least} ns to a year)")
-    return round(ns)
-
-
 def _rows(
-    requests: Buffer | Sequence[Buffer], request_bytes: int | None
+    requests: Buffer | Sequence[Request], request_bytes: int | None
 ) -> tuple[Buffer, npt.NDArray[np.uintp], int]:
     """All requests in one piece, where each ends in it, and the bytes of the longest."""
     if isinstance(requests, (list, tuple)):
         if request_bytes is not None:
             raise ValueError("`request_bytes` is for one buffer; a list has the size of each request")
+        if any(isinstance(one, str) for one in requests):
+            raise TypeError("requests must be bytes or arrays; str is for the protocols text and scpi")
         pieces = [memoryview(one).cast("B") if not isinstance(one, bytes) else one for one in requests]
         lengths = [len(piece) for piece in pieces]
         ends = np.cumsum(lengths, dtype=np.uintp)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .run import Run
 
-__all__ = ["Error", "Interrupted", "LinkError", "StorageError", "UsageError"]
+__all__ = ["Error", "Interrupted", "LinkError", "ModbusError", "StorageError", "UsageError"]
 
 
 class Error(Exception):
@@ -62,8 +62,8 @@ class LinkError(_SystemError):
     ----------
     kind : str
         ``permission``, ``unreachable``, ``not-found``, ``busy``, ``timeout``, ``protocol`` (it
-        responds, but not with the protocol), ``disconnected``, ``closed`` (it is open in another
-        process) or ``io``.
+        responds, but not with the protocol), ``exception`` (see `ModbusError`), ``disconnected``,
+        ``closed`` (it is open in another process) or ``io``.
     done : int
         For a call of a `Device`: the exchanges, cycles or bytes done before the error.
     replies : numpy.ndarray or None
@@ -78,6 +78,21 @@ class LinkError(_SystemError):
     done: int = 0
     replies: npt.NDArray[Any] | None = None
     cycles: npt.NDArray[np.void] | None = None
+
+
+class ModbusError(LinkError):
+    """A Modbus device answered with an exception; `kind` is ``exception``.
+
+    Attributes
+    ----------
+    code : int
+        Code of the exception (Modbus Application Protocol V1.1b3, section 7), such as 2.
+    name : str or None
+        Its name, such as ``illegal data address``; None for a code that the specification does not name.
+    """
+
+    code: int = 0
+    name: str | None = None
 
 
 class StorageError(_SystemError):
@@ -119,6 +134,13 @@ def of_failure(failure: tuple[str, str, int | None, str | None], run: Run | None
         error.kind = kind
         error.os_code = error.errno = os_code
     error.run = run
+    return error
+
+
+def of_exception(text: str, code: int, name: str | None) -> ModbusError:
+    """Create the error of a Modbus exception."""
+    error = ModbusError(text)
+    error.kind, error.code, error.name = "exception", code, name
     return error
 
 

@@ -6,7 +6,7 @@ use crate::handles::Table;
 use crate::pointers::{Place, bytes};
 use std::ffi::c_void;
 use std::time::Duration;
-use wiregauge_device::{DeviceOptions, Framing, LengthField};
+use wiregauge_device::{DeviceOptions, DeviceProtocol, Framing, LengthField};
 use wiregauge_record::Wait;
 
 pub(crate) static OPTIONS: Table<DeviceOptions> = Table::new(2, "options handle");
@@ -96,7 +96,7 @@ pub extern "C" fn wg_options_fixed(options: *mut wg_options, reply_bytes: usize)
                 "a reply of fixed size needs at least 1 byte",
             ));
         }
-        options.framing = Some(Framing::Fixed { bytes: reply_bytes });
+        options.protocol = DeviceProtocol::Framing(Framing::Fixed { bytes: reply_bytes });
         Ok(())
     })
 }
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn wg_options_terminator(
                 end.len()
             )));
         }
-        options.framing = Some(Framing::Terminator { end: end.to_vec() });
+        options.protocol = DeviceProtocol::Framing(Framing::Terminator { end: end.to_vec() });
         Ok(())
     })
 }
@@ -143,7 +143,7 @@ pub extern "C" fn wg_options_length_prefix(
                 )));
             }
         };
-        options.framing = Some(Framing::LengthPrefix(LengthField {
+        options.protocol = DeviceProtocol::Framing(Framing::LengthPrefix(LengthField {
             bytes,
             big_endian: big_endian != 0,
             counts_itself: counts_itself != 0,
@@ -184,12 +184,12 @@ pub(crate) fn of_timeout(timeout_ns: u64) -> Result<Duration, Failure> {
 
 fn frame(options: *mut wg_options, framing: Option<Framing>) -> i32 {
     set(options, |options| {
-        options.framing = framing;
+        options.protocol = framing.map_or(DeviceProtocol::Wiregauge, DeviceProtocol::Framing);
         Ok(())
     })
 }
 
-fn set(
+pub(crate) fn set(
     options: *mut wg_options,
     change: impl FnOnce(&mut DeviceOptions) -> Result<(), Failure>,
 ) -> i32 {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wiregauge_device::{
-    ControlPlan, Cycle, Device, DeviceOptions, Framing, Replies, Requests, Timing,
+    ControlPlan, Cycle, Device, DeviceOptions, DeviceProtocol, Framing, Replies, Requests, Timing,
 };
 use wiregauge_link::host::Raised;
 use wiregauge_measure::sink::Sink;
@@ -201,7 +201,7 @@ fn measure(turns: usize) -> Result<(), Failure> {
         Device::open(
             address,
             &DeviceOptions {
-                framing,
+                protocol: framing.map_or(DeviceProtocol::Wiregauge, DeviceProtocol::Framing),
                 ..DeviceOptions::default()
             },
         )

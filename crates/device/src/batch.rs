@@ -33,7 +33,7 @@ impl Handler for Rows<'_> {
         let row = self.replies.row_bytes;
         let length = ended.payload.len();
         if !is_answered(ended.outcome) {
-            return Err(Failure::Exchange(ended.outcome));
+            return Err(Failure::Exchange(ended.clone()));
         }
         if length > row {
             return Err(Failure::TooLong { n, length, row });

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use wiregauge_link::LinkError;
 use wiregauge_link::host::Raised;
 use wiregauge_record::Wait;
-use wiregauge_session::{Ended, Engine, Messages, Outcome};
+use wiregauge_session::{Ended, Engine, Messages};
 
 /// Turns the newest measurement into the next command: given the number of the cycle, the newest reply (`None`
 /// before there is one) and the buffer of the request, it returns the bytes that it wrote, or `None` to end the loop.
@@ -127,13 +127,13 @@ impl Cycles<'_> {
     }
 
     /// A cycle was not answered; an error where that is one too many in a row.
-    fn count_loss(&mut self, sequence: u64, outcome: Outcome) -> Result<(), Failure> {
-        self.row(sequence).status = CycleStatus::Lost;
+    fn count_loss(&mut self, ended: &Ended) -> Result<(), Failure> {
+        self.row(ended.sequence).status = CycleStatus::Lost;
         self.lost_in_a_row += 1;
         match self.give_up {
             0 => Ok(()),
             most if self.lost_in_a_row < most => Ok(()),
-            _ => Err(Failure::Exchange(outcome)),
+            _ => Err(Failure::Exchange(ended.clone())),
         }
     }
 }
@@ -151,7 +151,7 @@ impl Handler for Cycles<'_> {
         row.device_rx_ticks = timing.device_rx_ticks;
         row.device_tx_ticks = timing.device_tx_ticks;
         if !is_answered(ended.outcome) {
-            self.count_loss(ended.sequence, ended.outcome)?;
+            self.count_loss(ended)?;
             return Ok(ControlFlow::Continue(()));
         }
         self.lost_in_a_row = 0;

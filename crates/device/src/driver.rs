@@ -69,7 +69,7 @@ impl Handler for Ignore {
 /// Why a call cannot go on.
 pub enum Failure {
     /// An exchange was not answered rightly.
-    Exchange(Outcome),
+    Exchange(Ended),
     /// The reply to request `n` of a batch is longer than its row.
     TooLong {
         /// Which.
@@ -127,6 +127,10 @@ pub struct Driver {
     pub(super) needs_hello: bool,
     /// Number of the last order that began or ended a stream.
     pub(super) order: u32,
+    /// Why only one request may be outstanding, if that is so.
+    pub(super) one_at_a_time: Option<&'static str>,
+    /// A request without a reply was sent since the last exchange.
+    pub(super) has_written: bool,
 }
 
 impl Driver {
@@ -174,6 +178,8 @@ impl Driver {
             },
             needs_hello: false,
             order: 0,
+            one_at_a_time: None,
+            has_written: false,
         };
         driver.engine.set_reads_late(true);
         driver.set_sleep()?;
@@ -204,7 +210,7 @@ impl Driver {
     /// Sets what the device takes and gives.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
-        let largest = self.engine.codec().answer_bytes(limits.reply);
+        let largest = self.engine.codec().longest_answer(limits.reply);
         self.engine.set_largest_answer(largest);
     }
 
@@ -222,27 +228,34 @@ impl Driver {
         errors::usage(self.doing, &self.address, problem, hint)
     }
 
-    /// An exchange was not answered rightly.
+    /// The exchange `sequence` was not answered rightly, but with this.
     #[cold]
-    pub fn exchange_failed(&self, outcome: Outcome) -> LinkError {
-        match outcome {
-            Outcome::Lost => errors::timeout(
+    pub fn exchange_failed(&self, outcome: Outcome, sequence: u64, answer: &[u8]) -> LinkError {
+        match (outcome, self.engine.codec()) {
+            (Outcome::Lost, codec) => errors::timeout(
                 self.doing,
                 &self.address,
                 self.timeout,
                 self.engine.incomplete(),
-                self.engine.codec(),
+                codec,
             ),
-            outcome => errors::failed(self.doing, &self.address, outcome),
+            (Outcome::Unexpected | Outcome::Damaged, Messages::Modbus(queries)) => {
+                let (problem, exception) = queries.describe(sequence, answer);
+                errors::modbus(self.doing, &self.address, &problem, exception)
+            }
+            (outcome, _) => errors::failed(self.doing, &self.address, outcome),
         }
     }
 
     #[cold]
-    fn failed(&self, failure: Failure) -> LinkError {
+    fn failed(&self, failure: &Failure) -> LinkError {
         match failure {
-            Failure::Exchange(outcome) => self.exchange_failed(outcome),
+            Failure::Exchange(ended) => {
+                let answer = self.engine.received_at(ended.answer.clone());
+                self.exchange_failed(ended.outcome, ended.sequence, answer)
+            }
             Failure::TooLong { n, length, row } => {
-                errors::too_long(self.doing, &self.address, n, length, row)
+                errors::too_long(self.doing, &self.address, *n, *length, *row)
             }
         }
     }
@@ -274,6 +287,9 @@ impl Driver {
     #[inline]
     pub fn begin(&mut self, doing: &'static str) -> Result<(), LinkError> {
         self.begin_keeping_input(doing)?;
+        if self.has_written {
+            self.drop_unread()?;
+        }
         if !self.engine.codec().is_numbered() && !self.engine.incomplete().is_empty() {
             // It came before the request was sent, so it is no reply to it.
             self.engine.discard();
@@ -317,7 +333,7 @@ impl Driver {
     fn proof_is_old(&self) -> bool {
         let last_ns = || self.proved_ns.max(self.engine.heard_ns());
         self.datagram
-            && self.engine.codec().is_numbered()
+            && self.engine.codec().is_wiregauge()
             && self.clock.now().saturating_sub(last_ns()) > PROOF_NS
     }
 
@@ -342,7 +358,7 @@ impl Driver {
     /// A reply that fills its last USB packet ends a transfer only if the sizes agree.
     #[inline]
     fn needs_exact_replies(&self) -> bool {
-        self.is_usb && !self.engine.codec().is_numbered()
+        self.is_usb && !self.engine.codec().is_wiregauge()
     }
 
     #[cold]
@@ -383,6 +399,34 @@ impl Driver {
         })
     }
 
+    /// Awaits a reply to nothing that was staged.
+    pub fn expect_reply(&mut self, awaited: usize) {
+        self.now_ns = self.clock.now();
+        self.engine.expect(awaited, self.now_ns);
+    }
+
+    /// Waits until the line was silent for long enough before a request, and drops what comes meanwhile.
+    #[cold]
+    fn wait_for_gap(&mut self) -> Result<(), LinkError> {
+        while let Some(ends_ns) = self.engine.gap_ends_ns() {
+            let now = self.clock.now();
+            if now >= ends_ns {
+                break;
+            }
+            self.check_interrupt(now, false)?;
+            let left = Duration::from_nanos(ends_ns - now);
+            let received = self
+                .link
+                .wait(false, left)
+                .and_then(|()| self.link.receive(self.engine.space()));
+            let received = received.map_err(|error| self.link_failed(&error))?;
+            self.now_ns = self.clock.now();
+            self.engine.received(self.now_ns, received);
+            self.engine.discard();
+        }
+        Ok(())
+    }
+
     /// One turn: hands over what is staged, waits until something comes (or until `until`), and gives
     /// what ended to the handler.
     #[inline]
@@ -393,6 +437,12 @@ impl Driver {
     ) -> Result<(), LinkError> {
         let mut woken = false;
         if !self.engine.has_unpolled() {
+            if self.needs_gap()
+                && self.engine.window().waiting() == 0
+                && self.engine.wants_to_send()
+            {
+                self.wait_for_gap()?;
+            }
             self.send()?;
             let blocked = self.engine.wants_to_send();
             let received = match self.receive(blocked, until) {
@@ -440,7 +490,7 @@ impl Driver {
         }
         let flow = match handler.ended(&self.engine, ended) {
             Ok(flow) => flow,
-            Err(failure) => return Err(self.failed(failure)),
+            Err(failure) => return Err(self.failed(&failure)),
         };
         if flow.is_break() && self.datagram {
             // What is left of a datagram has no continuation.

@@ -55,6 +55,16 @@ pub fn timeout(
             Framing::LengthPrefix(_) => "does the device send this length field?",
             _ => "is the reply size correct?",
         },
+        Messages::Text(queries) if !received.is_empty() => match queries.is_scpi() {
+            true => "does the reply end with a newline? serial line: check the baud rate",
+            false => "does the reply end as the device was opened for?",
+        },
+        Messages::Text(queries) if queries.is_scpi() => {
+            "does the instrument know this query? read SYST:ERR?; else use a longer timeout"
+        }
+        Messages::Modbus(_) => {
+            "a device that does not have the unit is silent: check it; serial line: check baud rate and parity"
+        }
         _ => "is the device's program still running? use a longer timeout",
     };
     LinkError::new(
@@ -114,6 +124,27 @@ pub fn failed(doing: &str, address: &str, outcome: Outcome) -> LinkError {
             .hint("use the same version of wiregauge on both ends"),
         _ => error("the reply is corrupted: its checksum is wrong").hint(cable),
     }
+}
+
+/// A Modbus device answered, but not as requested.
+pub fn modbus(doing: &str, address: &str, problem: &str, exception: Option<u8>) -> LinkError {
+    let doing = format!("{doing} {address}");
+    let Some(code) = exception else {
+        let hint =
+            "serial line: check baud rate and parity, and that each unit has its own address";
+        return LinkError::new(LinkErrorKind::Protocol, doing, problem).hint(hint);
+    };
+    let hint = match code {
+        1 => "does the device have this function?",
+        2 => "does the device have all of these addresses? they begin at 0",
+        3 => "does the device take this count and these values?",
+        5 | 6 => "the device is busy: repeat the call later",
+        10 | 11 => "is the unit connected to the gateway, and switched on?",
+        _ => "see the manual of the device",
+    };
+    LinkError::new(LinkErrorKind::Exception, doing, problem)
+        .hint(hint)
+        .exception(code)
 }
 
 /// A reply does not fit its row.

@@ -1,4 +1,4 @@
-//! One open device that a program talks to: exchanges, batches, a pipeline, a control loop, streams. Where
+//! One open device that a program talks to: exchanges, queries, Modbus, batches, a pipeline, a control loop, streams. Where
 //! `wiregauge_measure` measures a link with bytes of its own, this carries the caller's.
 //!
 //! ```no_run
@@ -13,9 +13,13 @@
 //! ```
 
 mod batch;
+mod codec;
 mod control;
 mod driver;
 mod errors;
+mod modbus;
+mod one_way;
+mod options;
 mod pipeline;
 mod store;
 mod streams;
@@ -26,6 +30,10 @@ mod usage;
 
 pub use control::{ControlPlan, Cycle, CycleStatus, Step};
 pub use driver::Interrupt;
+pub use options::{DeviceOptions, DeviceProtocol};
+pub use wiregauge_record::{ReplyEnd, ReplyLength};
+pub use wiregauge_session::modbus::exception as modbus_exception;
+pub use wiregauge_session::pdu::Table;
 pub use wiregauge_session::{Framing, LengthField, Malformed, Split, Splitter};
 
 use driver::{Driver, Failure, Handler, Limits, is_answered};
@@ -36,34 +44,9 @@ pub use timing::Timing;
 use wiregauge_link::Address;
 use wiregauge_link::host;
 use wiregauge_link::{Link, LinkError};
-use wiregauge_record::{LinkDetail, LinkOptions, Responder, Wait};
-use wiregauge_session::{ANSWER_OVERHEAD, Ended, Engine, Message, Messages, REQUEST_OVERHEAD};
+use wiregauge_record::{LinkDetail, Responder};
+use wiregauge_session::{ANSWER_OVERHEAD, Ended, Engine, Messages, REQUEST_OVERHEAD};
 use wiregauge_wire::abilities;
-
-/// How a device is opened.
-#[derive(Clone, Debug)]
-pub struct DeviceOptions {
-    /// How messages are distinguished on the link; `None` sends HELLO and speaks the wiregauge protocol.
-    pub framing: Option<Framing>,
-    /// After this long without a whole reply an exchange has failed.
-    pub timeout: Duration,
-    /// How to wait for a reply.
-    pub wait: Wait,
-    /// What only some kinds of link understand.
-    pub link: LinkOptions,
-}
-
-impl Default for DeviceOptions {
-    /// The wiregauge protocol, one second, asleep in the read.
-    fn default() -> DeviceOptions {
-        DeviceOptions {
-            framing: None,
-            timeout: Duration::from_secs(1),
-            wait: Wait::Block,
-            link: LinkOptions::default(),
-        }
-    }
-}
 
 /// A reply, in the device's own buffer until the next call.
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +87,10 @@ pub struct Device {
     store: Store,
     /// The generation of the process that opened it.
     born: u32,
+    /// The unit that Modbus requests go to.
+    unit: u8,
+    /// Room for the request of a typed call.
+    staged: Vec<u8>,
 }
 
 /// What is known of an open device.
@@ -150,16 +137,9 @@ impl Device {
         if options.timeout < SHORTEST_TIMEOUT {
             return usage(too_short(options.timeout), TIMEOUT_HINT);
         }
-        let codec = match &options.framing {
-            None if kind.scheme == "null" => {
-                let problem = "null:// only echoes and does not support the wiregauge protocol";
-                return usage(problem.into(), "use a framing, for example raw");
-            }
-            None => Messages::Wiregauge(Message::new(kind.datagram)),
-            Some(framing) => match Splitter::new(framing, kind.datagram, kind.max_bytes as usize) {
-                Ok(splitter) => Messages::Foreign(splitter),
-                Err(problem) => return usage(problem, "use another framing"),
-            },
+        let codec = match codec::of(options, kind) {
+            Ok(codec) => codec,
+            Err((problem, hint)) => return usage(problem, hint),
         };
         let born = host::count_forks();
         let mut is_interrupted = is_interrupted;
@@ -184,15 +164,10 @@ impl Device {
             .map_err(|error| errors::link_failed("cannot open", &name, &error))?;
         driver.interrupt = is_interrupted;
         let most = kind.max_bytes as usize;
-        let responder = match driver.engine.codec().is_numbered() {
+        let responder = match driver.engine.codec().is_wiregauge() {
             false => {
-                let payload = most - driver.engine.codec().request_overhead();
-                driver.set_limits(Limits {
-                    request: payload,
-                    reply: payload,
-                    outstanding: u32::MAX,
-                    takes_messages: true,
-                });
+                driver.set_limits(codec::limits(driver.engine.codec(), kind));
+                driver.one_at_a_time = codec::one_at_a_time(options, driver.engine.codec(), kind);
                 None
             }
             true => {
@@ -222,6 +197,11 @@ impl Device {
             driver: Some(driver),
             store: Store::default(),
             born,
+            unit: match options.protocol {
+                DeviceProtocol::Modbus { unit } => unit,
+                _ => 0,
+            },
+            staged: Vec::new(),
         })
     }
 
@@ -304,26 +284,42 @@ impl Device {
         request: &[u8],
         reply_bytes: Option<usize>,
     ) -> Result<Reply<'_>, LinkError> {
-        let driver = self.at_rest("cannot exchange with")?;
+        self.exchange_as("cannot exchange with", request, reply_bytes)
+    }
+
+    #[inline]
+    fn exchange_as(
+        &mut self,
+        doing: &'static str,
+        request: &[u8],
+        reply_bytes: Option<usize>,
+    ) -> Result<Reply<'_>, LinkError> {
+        let driver = self.at_rest(doing)?;
         let awaited = reply_bytes.unwrap_or(request.len());
         driver.check(request, awaited)?;
         driver.prepare(request.len(), awaited, 1)?;
         driver.stage(request, awaited);
-        let mut one = One(None);
-        let ended = loop {
-            if let Err(error) = driver.turn(&mut one, None) {
-                driver.abandon();
-                return Err(error);
-            }
-            if let Some(ended) = one.0.take() {
-                break ended;
-            }
-        };
-        Ok(Reply {
-            timing: Timing::of(&ended),
-            payload: driver.engine.received_at(ended.payload),
-        })
+        one_reply(driver)
     }
+}
+
+/// Waits for the one reply that is awaited.
+#[inline]
+fn one_reply(driver: &mut Driver) -> Result<Reply<'_>, LinkError> {
+    let mut one = One(None);
+    let ended = loop {
+        if let Err(error) = driver.turn(&mut one, None) {
+            driver.abandon();
+            return Err(error);
+        }
+        if let Some(ended) = one.0.take() {
+            break ended;
+        }
+    };
+    Ok(Reply {
+        timing: Timing::of(&ended),
+        payload: driver.engine.received_at(ended.payload),
+    })
 }
 
 const TIMEOUT_HINT: &str = "use a timeout of 10 us or more";
@@ -339,7 +335,7 @@ impl Handler for One {
     #[inline]
     fn ended(&mut self, _: &Engine<Messages>, ended: &Ended) -> Result<ControlFlow<()>, Failure> {
         if !is_answered(ended.outcome) {
-            return Err(Failure::Exchange(ended.outcome));
+            return Err(Failure::Exchange(ended.clone()));
         }
         self.0 = Some(ended.clone());
         Ok(ControlFlow::Break(()))

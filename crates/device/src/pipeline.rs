@@ -26,14 +26,18 @@ impl Handler for Keeper<'_> {
     ) -> Result<ControlFlow<()>, Failure> {
         if ended.outcome == Outcome::Lost && !engine.codec().is_numbered() {
             // The replies to the others can no longer be distinguished.
-            return Err(Failure::Exchange(ended.outcome));
+            return Err(Failure::Exchange(ended.clone()));
         }
         if self.waits_for == Some(ended.sequence) {
             self.ended = Some(ended.clone());
             return Ok(ControlFlow::Break(()));
         }
-        let payload = engine.received_at(ended.payload.clone());
-        self.store.put(ended, payload);
+        // Of a failed exchange the whole answer, for the error.
+        let kept = match is_answered(ended.outcome) {
+            true => ended.payload.clone(),
+            false => ended.answer.clone(),
+        };
+        self.store.put(ended, engine.received_at(kept));
         Ok(ControlFlow::Continue(()))
     }
 }
@@ -115,7 +119,7 @@ impl Device {
                 payload: &entry.payload,
                 timing: entry.timing,
             }),
-            false => Err(self.stored_failure(doing, outcome)),
+            false => Err(self.stored_failure(doing, outcome, oldest)),
         }
     }
 
@@ -136,7 +140,10 @@ impl Device {
                 timing: Timing::of(&ended),
                 payload: driver.engine.received_at(ended.payload),
             }),
-            false => Err(driver.exchange_failed(ended.outcome)),
+            false => {
+                let answer = driver.engine.received_at(ended.answer);
+                Err(driver.exchange_failed(ended.outcome, ended.sequence, answer))
+            }
         }
     }
 
@@ -159,9 +166,10 @@ impl Device {
     }
 
     /// The error of an exchange that failed before its reply was taken.
-    fn stored_failure(&self, doing: &'static str, outcome: Outcome) -> LinkError {
+    fn stored_failure(&self, doing: &'static str, outcome: Outcome, sequence: u64) -> LinkError {
+        let answer = &self.store.entry(sequence).payload;
         match &self.driver {
-            Some(driver) => driver.exchange_failed(outcome),
+            Some(driver) => driver.exchange_failed(outcome, sequence, answer),
             None => errors::closed(doing, &self.about.address),
         }
     }

@@ -399,7 +399,7 @@ impl Driver {
             *taken = (*taken).min(usize::try_from(report.bytes).unwrap_or(usize::MAX));
         }
         // A HELLO ends whatever still flows.
-        self.needs_hello |= done.is_err() && self.engine.codec().is_numbered();
+        self.needs_hello |= done.is_err() && self.engine.codec().is_wiregauge();
         self.forget_layout();
         let sleep_set = self.set_sleep().map_err(|error| self.link_failed(&error));
         done.and(sleep_set)

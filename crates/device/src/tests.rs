@@ -1,6 +1,6 @@
 //! The device over a link in memory that delivers what a script says, in pieces of any size.
 
-use crate::{Device, DeviceOptions, Framing, Replies, Requests};
+use crate::{Device, DeviceOptions, DeviceProtocol, Framing, Replies, Requests};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -60,7 +60,7 @@ impl Script {
             Some(framing) => Messages::Foreign(Splitter::new(framing, datagram, 1 << 16).unwrap()),
         };
         let options = DeviceOptions {
-            framing,
+            protocol: framing.map_or(DeviceProtocol::Wiregauge, DeviceProtocol::Framing),
             timeout,
             ..DeviceOptions::default()
         };

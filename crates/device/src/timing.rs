@@ -22,7 +22,8 @@ impl Timing {
     pub(crate) fn of(ended: &Ended) -> Timing {
         Timing {
             start_ns: ended.start_ns,
-            rtt_ns: ended.end_ns - ended.start_ns,
+            // What `read` takes may have come before.
+            rtt_ns: ended.end_ns.saturating_sub(ended.start_ns),
             device_rx_ticks: ended.rx_ticks,
             device_tx_ticks: ended.tx_ticks,
         }

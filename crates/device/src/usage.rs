@@ -9,11 +9,24 @@ impl Driver {
     #[inline]
     pub fn check(&self, request: &[u8], awaited: usize) -> Result<(), LinkError> {
         let limits = &self.limits;
-        if request.len() > limits.request || awaited > limits.reply || !limits.takes_messages {
+        let asks_for_too_much = || awaited > limits.reply && self.engine.codec().asks_for_size();
+        if request.len() > limits.request || asks_for_too_much() || !limits.takes_messages {
             return Err(self.refuse(request.len(), awaited));
         }
-        let Messages::Foreign(splitter) = self.engine.codec() else {
-            return Ok(());
+        let splitter = match self.engine.codec() {
+            Messages::Wiregauge(_) => return Ok(()),
+            Messages::Foreign(splitter) => splitter,
+            Messages::Text(_) if request.is_empty() => {
+                return Err(
+                    self.usage("the request is empty", "pass what the device is to be sent")
+                );
+            }
+            Messages::Text(_) => return Ok(()),
+            Messages::Modbus(queries) => {
+                return queries.check_request(request).map_err(|problem| {
+                    self.usage(problem, "a request is unit, function and data")
+                });
+            }
         };
         if let Err(problem) = splitter.check_request(request) {
             return Err(self.usage(problem, "use another request or framing"));
@@ -32,6 +45,12 @@ impl Driver {
     pub fn check_depth(&self, depth: u32) -> Result<(), LinkError> {
         if depth == 0 {
             return Err(self.usage("depth 0 is not valid", "use a depth of 1 or more"));
+        }
+        if let (2.., Some(why)) = (depth, self.one_at_a_time) {
+            return Err(self.usage(
+                format!("depth {depth} is not possible: {why}"),
+                "use depth 1",
+            ));
         }
         if depth > self.limits.outstanding {
             return Err(self.usage(

@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
 use std::time::Duration;
 use wiregauge_device::{
-    ControlPlan, Cycle, Device, DeviceOptions, Framing, Replies, Requests, Timing,
+    ControlPlan, Cycle, Device, DeviceOptions, DeviceProtocol, Framing, Replies, Requests, Timing,
 };
 
 thread_local! {
@@ -81,7 +81,7 @@ fn exchanges_of_sizes_that_were_seen_before_allocate_nothing() {
         }
     });
     let options = DeviceOptions {
-        framing: Some(Framing::Raw),
+        protocol: DeviceProtocol::Framing(Framing::Raw),
         timeout: Duration::from_secs(20),
         ..DeviceOptions::default()
     };
@@ -100,7 +100,7 @@ fn exchanges_of_sizes_that_were_seen_before_allocate_nothing() {
 #[test]
 fn the_cycles_of_a_loop_allocate_nothing_not_even_the_first() {
     let options = DeviceOptions {
-        framing: Some(Framing::Raw),
+        protocol: DeviceProtocol::Framing(Framing::Raw),
         ..DeviceOptions::default()
     };
     let mut device = Device::open("null://", &options).unwrap();

@@ -22,6 +22,8 @@ pub enum LinkErrorKind {
     Timeout,
     /// The device responded, but not in the protocol.
     Protocol,
+    /// The device answered with an exception of its own protocol; see [`LinkError::exception_code`].
+    Exception,
     /// The device disconnected.
     Disconnected,
     /// The caller asked for an end while it waited.
@@ -40,6 +42,7 @@ pub struct LinkError {
     said: String,
     hint: Option<String>,
     os_code: Option<i32>,
+    exception_code: Option<u8>,
 }
 
 impl LinkError {
@@ -55,6 +58,7 @@ impl LinkError {
             said: said.into(),
             hint: None,
             os_code: None,
+            exception_code: None,
         }
     }
 
@@ -85,6 +89,17 @@ impl LinkError {
     pub fn hint(mut self, hint: impl Into<String>) -> LinkError {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Adds the code of the exception that the device answered with.
+    pub fn exception(mut self, code: u8) -> LinkError {
+        self.exception_code = Some(code);
+        self
+    }
+
+    /// The code of the exception that the device answered with, if it did (Modbus: V1.1b3, section 7).
+    pub fn exception_code(&self) -> Option<u8> {
+        self.exception_code
     }
 
     /// What kind of failure it was.

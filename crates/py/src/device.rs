@@ -2,17 +2,20 @@
 //! it now, signals, memory. What only arranges arguments is in python/wiregauge/device.py.
 
 mod control;
+mod protocol;
+mod queries;
 
 use self::control::Ended;
 use crate::buffer::{Bytes, Plain};
 use crate::errors;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyString};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 use wiregauge_device::{
-    ControlPlan, Device, DeviceOptions, Framing, LengthField, Replies, Requests, Timing,
+    ControlPlan, Device, DeviceOptions, DeviceProtocol, Framing, LengthField, Replies, Requests,
+    Timing,
 };
 use wiregauge_link::LinkError;
 use wiregauge_record::{LinkOptions, Wait};
@@ -47,23 +50,32 @@ pub struct RawDevice {
     open: Mutex<Option<Box<Open>>>,
     raised: Raised,
     address: String,
+    /// Requests may be `str`.
+    is_text: bool,
 }
 
 #[pymethods]
 impl RawDevice {
     #[new]
-    #[pyo3(signature = (address, framing, timeout_ns, wait, baud, quick_ack))]
+    #[pyo3(signature = (address, framing, queries, timeout_ns, wait, baud, quick_ack, line))]
+    #[allow(clippy::too_many_arguments)] // one call from one place, by position
     fn new(
         py: Python<'_>,
         address: String,
         framing: Option<(String, Vec<u8>, usize, bool, bool)>,
+        queries: Option<protocol::Parts>,
         timeout_ns: u64,
         wait: &str,
         baud: Option<u32>,
         quick_ack: bool,
+        line: Option<String>,
     ) -> PyResult<RawDevice> {
         let options = DeviceOptions {
-            framing: framing.map(framing_of).transpose()?,
+            protocol: match (queries, framing) {
+                (Some(parts), _) => protocol::protocol_of(parts)?,
+                (None, Some(parts)) => DeviceProtocol::Framing(framing_of(parts)?),
+                (None, None) => DeviceProtocol::Wiregauge,
+            },
             timeout: Duration::from_nanos(timeout_ns),
             wait: Wait::from_name(wait).ok_or_else(|| {
                 PyValueError::new_err(format!(
@@ -72,10 +84,15 @@ impl RawDevice {
             })?,
             link: LinkOptions {
                 baud,
+                framing: line,
                 quick_ack,
                 ..LinkOptions::default()
             },
         };
+        let is_text = matches!(
+            options.protocol,
+            DeviceProtocol::Text(_) | DeviceProtocol::Framing(Framing::Terminator { .. })
+        );
         let raised = Raised::default();
         let slot = Arc::clone(&raised);
         let is_interrupted = Box::new(move || {
@@ -99,6 +116,7 @@ impl RawDevice {
             }))),
             raised,
             address,
+            is_text,
         })
     }
 
@@ -117,9 +135,10 @@ impl RawDevice {
             .transpose()?;
         let reply_bytes = reply_bytes.or(into.as_ref().map(Bytes::len));
         let view;
-        let bytes = match request.cast::<PyBytes>() {
-            Ok(bytes) => bytes.as_bytes(),
-            Err(_) => {
+        let bytes = match (request.cast::<PyBytes>(), request.cast::<PyString>()) {
+            (Ok(bytes), _) => bytes.as_bytes(),
+            (_, Ok(text)) if self.is_text => text.to_str()?.as_bytes(),
+            _ => {
                 view = Bytes::of(request, "a request")?;
                 view.as_slice()
             }
@@ -183,8 +202,14 @@ impl RawDevice {
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let mut guard = self.lock()?;
         let Open { device, last } = opened(&mut guard);
-        let view = Bytes::of(request, "a request")?;
-        let bytes = view.as_slice();
+        let view;
+        let bytes = match request.cast::<PyString>() {
+            Ok(text) if self.is_text => text.to_str()?.as_bytes(),
+            _ => {
+                view = Bytes::of(request, "a request")?;
+                view.as_slice()
+            }
+        };
         let reply = py
             .detach(|| {
                 device.submit(bytes, reply_bytes)?;
@@ -278,6 +303,75 @@ impl RawDevice {
             Ended::Link(done, error) => self.failed_after(py, done, error),
             Ended::Raised(done, error) => after(py, done, error),
         })
+    }
+
+    fn _write(&self, py: Python<'_>, request: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.send_alone(py, request)
+    }
+
+    #[pyo3(signature = (reply_bytes))]
+    fn _read<'py>(
+        &self,
+        py: Python<'py>,
+        reply_bytes: Option<usize>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        self.receive_alone(py, reply_bytes)
+    }
+
+    #[pyo3(signature = (table, address, into, unit))]
+    fn _read_registers(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        address: u16,
+        into: &Bound<'_, PyAny>,
+        unit: Option<u8>,
+    ) -> PyResult<()> {
+        self.get_registers(py, table, address, into, unit)
+    }
+
+    #[pyo3(signature = (table, address, into, unit))]
+    fn _read_bits(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        address: u16,
+        into: &Bound<'_, PyAny>,
+        unit: Option<u8>,
+    ) -> PyResult<()> {
+        self.get_bits(py, table, address, into, unit)
+    }
+
+    #[pyo3(signature = (address, values, unit))]
+    fn _write_registers(
+        &self,
+        py: Python<'_>,
+        address: u16,
+        values: &Bound<'_, PyAny>,
+        unit: Option<u8>,
+    ) -> PyResult<()> {
+        self.put_registers(py, address, values, unit)
+    }
+
+    #[pyo3(signature = (address, values, unit))]
+    fn _write_coils(
+        &self,
+        py: Python<'_>,
+        address: u16,
+        values: &Bound<'_, PyAny>,
+        unit: Option<u8>,
+    ) -> PyResult<()> {
+        self.put_coils(py, address, values, unit)
+    }
+
+    /// The unit that Modbus requests go to.
+    #[getter]
+    fn _unit(&self) -> PyResult<u8> {
+        self.unit_now()
+    }
+
+    fn _set_unit(&self, py: Python<'_>, unit: u8) -> PyResult<()> {
+        self.change_unit(py, unit)
     }
 
     /// When the last single exchange happened: start_ns, rtt_ns, device_rx_ticks, device_tx_ticks.

@@ -5,6 +5,13 @@ use wiregauge_link::{LinkError, LinkErrorKind};
 
 /// The exception, with the words of the command line.
 pub fn of_link(py: Python<'_>, error: &LinkError) -> PyErr {
+    if let Some(code) = error.exception_code() {
+        let name = wiregauge_device::modbus_exception(code);
+        return py
+            .import("wiregauge.errors")
+            .and_then(|errors| errors.call_method1("of_exception", (error.to_string(), code, name)))
+            .map_or_else(|failed| failed, PyErr::from_value);
+    }
     let parts = (
         kind(error.kind()),
         error.to_string(),
@@ -26,6 +33,7 @@ pub fn kind(kind: LinkErrorKind) -> &'static str {
         LinkErrorKind::Busy => "busy",
         LinkErrorKind::Timeout => "timeout",
         LinkErrorKind::Protocol => "protocol",
+        LinkErrorKind::Exception => "exception",
         LinkErrorKind::Disconnected => "disconnected",
         LinkErrorKind::Interrupted => "interrupted",
         LinkErrorKind::Closed => "closed",

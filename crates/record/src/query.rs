@@ -1,6 +1,7 @@
 //! What is sent to a device that knows nothing of wiregauge, and where its replies end.
 
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// The queries of a plan, sent in turn: exchange n sends query n modulo their number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +54,48 @@ pub struct ReplyLength {
     pub offset: u32,
     /// Bytes behind the field that its value does not count; less than 0 where it counts bytes before its end.
     pub added: i32,
+}
+
+impl FromStr for ReplyLength {
+    type Err = String;
+
+    /// `u16be@2+4`: type, offset, and bytes that it does not count.
+    fn from_str(text: &str) -> Result<ReplyLength, String> {
+        let wrong = || {
+            format!(
+                "`{text}` is not a length field: use u8, u16le, u16be, u32le or u32be, with @OFFSET and +ADDED, such \
+                 as u16be@2+4"
+            )
+        };
+        let at = text.find(['@', '+', '-']).unwrap_or(text.len());
+        let (kind, rest) = text.split_at(at);
+        let (bytes, big_endian) = match kind {
+            "u8" => (1, false),
+            "u16le" => (2, false),
+            "u16be" => (2, true),
+            "u32le" => (4, false),
+            "u32be" => (4, true),
+            _ => return Err(wrong()),
+        };
+        let (offset, added) = match rest.strip_prefix('@') {
+            None => ("0", rest),
+            Some(rest) => rest.split_at(rest.find(['+', '-']).unwrap_or(rest.len())),
+        };
+        let offset: u32 = offset.parse().map_err(|_| wrong())?;
+        let added: i32 = match added {
+            "" => 0,
+            added => added.parse().map_err(|_| wrong())?,
+        };
+        match offset <= 1 << 16 && added.unsigned_abs() <= 1 << 16 {
+            true => Ok(ReplyLength {
+                bytes,
+                big_endian,
+                offset,
+                added,
+            }),
+            false => Err(wrong()),
+        }
+    }
 }
 
 /// Which framing Modbus has.
@@ -142,7 +185,25 @@ mod escaped {
 
 #[cfg(test)]
 mod tests {
-    use super::{Queries, Query, ReplyEnd, escape, unescape};
+    use super::{Queries, Query, ReplyEnd, ReplyLength, escape, unescape};
+
+    #[test]
+    fn a_length_field_has_a_type_an_offset_and_what_it_does_not_count() {
+        let field = |bytes, big_endian, offset, added| {
+            Ok(ReplyLength {
+                bytes,
+                big_endian,
+                offset,
+                added,
+            })
+        };
+        assert_eq!("u16be@2+4".parse(), field(2, true, 2, 4));
+        assert_eq!("u8".parse(), field(1, false, 0, 0));
+        assert_eq!("u32le-4".parse(), field(4, false, 0, -4));
+        for wrong in ["", "u16", "u16be@", "u16be@2+", "u8@99999999", "u8@1+x"] {
+            assert!(wrong.parse::<ReplyLength>().is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn every_byte_survives_escaping() {

@@ -205,6 +205,14 @@ impl<C: Codec> Engine<C> {
         sequence
     }
 
+    /// An answer is awaited to what the engine did not send; returns its number. There must be room, and nothing
+    /// may be staged.
+    pub fn expect(&mut self, awaited: usize, now_ns: u64) -> u64 {
+        let sequence = self.window.stage(awaited);
+        self.window.start(1, now_ns);
+        sequence
+    }
+
     /// True if there are bytes to hand over.
     #[inline]
     pub fn wants_to_send(&self) -> bool {

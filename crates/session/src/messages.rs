@@ -1,8 +1,9 @@
-//! What an open device speaks: MESSAGE frames of the wiregauge protocol, or a foreign framing.
+//! What an open device speaks: MESSAGE frames of the wiregauge protocol, a foreign framing, or a foreign protocol.
 
 use crate::codec::{Codec, Matching, Parsed};
 use crate::framing::{Framing, Splitter};
 use crate::message::{ANSWER_OVERHEAD, Message, REQUEST_OVERHEAD};
+use crate::program_queries::{ModbusQueries, TextQueries};
 use crate::window::Window;
 
 /// The codec of an open device.
@@ -10,15 +11,43 @@ use crate::window::Window;
 pub enum Messages {
     /// The wiregauge protocol.
     Wiregauge(Message),
-    /// A protocol that knows nothing of wiregauge.
+    /// A framing that knows nothing of wiregauge.
     Foreign(Splitter),
+    /// Text or SCPI.
+    Text(TextQueries),
+    /// Modbus.
+    Modbus(ModbusQueries),
+}
+
+/// Calls the same method of whichever codec it is.
+macro_rules! each {
+    ($messages:expr, $codec:ident => $call:expr) => {
+        match $messages {
+            Messages::Wiregauge($codec) => $call,
+            Messages::Foreign($codec) => $call,
+            Messages::Text($codec) => $call,
+            Messages::Modbus($codec) => $call,
+        }
+    };
 }
 
 impl Messages {
+    /// True if it is the wiregauge protocol.
+    #[inline]
+    pub fn is_wiregauge(&self) -> bool {
+        matches!(self, Messages::Wiregauge(_))
+    }
+
     /// True if an answer says which request it answers.
     #[inline]
     pub fn is_numbered(&self) -> bool {
-        matches!(self, Messages::Wiregauge(_))
+        self.matching() == Matching::Number
+    }
+
+    /// True if the size of a reply is asked for or awaited, and not said by the reply itself.
+    #[inline]
+    pub fn asks_for_size(&self) -> bool {
+        matches!(self, Messages::Wiregauge(_) | Messages::Foreign(_))
     }
 
     /// Appends the request `sequence`, which asks for `awaited` bytes.
@@ -27,6 +56,8 @@ impl Messages {
         match self {
             Messages::Wiregauge(message) => message.write(sequence, payload, awaited, to),
             Messages::Foreign(splitter) => splitter.frame(payload, to),
+            Messages::Text(queries) => queries.write(payload, to),
+            Messages::Modbus(queries) => queries.write(sequence, payload, to),
         }
     }
 
@@ -35,6 +66,8 @@ impl Messages {
         match self {
             Messages::Wiregauge(_) => REQUEST_OVERHEAD,
             Messages::Foreign(splitter) => splitter.framing().overhead(),
+            Messages::Text(queries) => usize::from(queries.is_scpi()),
+            Messages::Modbus(queries) => queries.overhead(),
         }
     }
 
@@ -46,6 +79,17 @@ impl Messages {
                 Framing::Fixed { bytes } => *bytes,
                 framing => awaited + framing.overhead(),
             },
+            Messages::Text(queries) => queries.replies().usual(),
+            Messages::Modbus(queries) => queries.longest(),
+        }
+    }
+
+    /// Bytes that an answer may have on the link before it counts as unsolicited data, where a payload has up to
+    /// `largest`.
+    pub fn longest_answer(&self, largest: usize) -> usize {
+        match self {
+            Messages::Text(queries) => queries.replies().longest(),
+            codec => codec.answer_bytes(largest),
         }
     }
 }
@@ -53,31 +97,33 @@ impl Messages {
 impl Codec for Messages {
     #[inline]
     fn matching(&self) -> Matching {
-        match self {
-            Messages::Wiregauge(message) => message.matching(),
-            Messages::Foreign(splitter) => splitter.matching(),
-        }
+        each!(self, codec => codec.matching())
     }
 
     #[inline]
     fn parse(&mut self, bytes: &[u8], window: &Window) -> Parsed {
-        match self {
-            Messages::Wiregauge(message) => message.parse(bytes, window),
-            Messages::Foreign(splitter) => splitter.parse(bytes, window),
-        }
+        each!(self, codec => codec.parse(bytes, window))
     }
 
     fn reset(&mut self) {
-        match self {
-            Messages::Wiregauge(message) => message.reset(),
-            Messages::Foreign(splitter) => splitter.reset(),
-        }
+        each!(self, codec => codec.reset());
     }
 
     fn abandon_partial(&mut self, bytes: usize) {
-        match self {
-            Messages::Wiregauge(message) => message.abandon_partial(bytes),
-            Messages::Foreign(splitter) => splitter.abandon_partial(bytes),
-        }
+        each!(self, codec => codec.abandon_partial(bytes));
+    }
+
+    #[inline]
+    fn idle_ns(&self) -> Option<u64> {
+        each!(self, codec => codec.idle_ns())
+    }
+
+    fn parse_idle(&mut self, bytes: &[u8], window: &Window) -> Parsed {
+        each!(self, codec => codec.parse_idle(bytes, window))
+    }
+
+    #[inline]
+    fn gap_ns(&self) -> u64 {
+        each!(self, codec => codec.gap_ns())
     }
 }

@@ -7,10 +7,10 @@ use crc::{CRC_16_MODBUS, Crc};
 use wiregauge_record::{ModbusLine, Queries, ReplyEnd};
 
 /// Bytes of a serial frame at most, and of a frame over TCP.
-const LONGEST: usize = 260;
+pub(crate) const LONGEST: usize = 260;
 
 /// Unit and PDU of the longest request.
-const LONGEST_REQUEST: usize = 254;
+pub(crate) const LONGEST_REQUEST: usize = 254;
 
 /// Transaction number, protocol and length.
 const MBAP: usize = 6;
@@ -21,63 +21,86 @@ const CRC: Crc<u16> = Crc::<u16>::new(&CRC_16_MODBUS);
 /// Exceptions are answered with the function and this bit.
 const EXCEPTION: u8 = 0x80;
 
-/// Modbus at one point of a sweep.
-#[derive(Debug)]
-pub struct Modbus {
-    base: u64,
-    queries: Queries,
-    line: ModbusLine,
-    datagram: bool,
-    longest: usize,
+/// The frames of one link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frames {
+    pub(crate) base: u64,
+    pub(crate) line: ModbusLine,
+    pub(crate) datagram: bool,
 }
 
-impl Modbus {
-    /// The queries of a plan: each has a unit, a function and what the function needs.
-    pub fn new(base: u64, queries: &Queries, datagram: bool) -> Result<Modbus, String> {
-        let ReplyEnd::Modbus(line) = queries.reply else {
-            return Err("Modbus replies end where Modbus says".into());
-        };
-        let longest = queries.list.iter().map(|query| query.bytes.len()).max();
-        let longest = longest.ok_or("there is no query")?;
-        for query in &queries.list {
-            if !(2..=LONGEST_REQUEST).contains(&query.bytes.len()) {
-                return Err(format!(
-                    "a request of {} bytes is not valid",
-                    query.bytes.len()
-                ));
-            }
-        }
-        Ok(Modbus {
-            base,
-            queries: queries.clone(),
-            line,
-            datagram,
-            longest,
-        })
+/// What a reply to this request is worth: unit, function and what follows.
+fn verdict_of(request: &[u8], reply: &[u8]) -> Verdict {
+    let echoes = match request[1] {
+        // Writes are answered with what was written where.
+        5 | 6 | 15 | 16 => reply.get(..6) == request.get(..6),
+        22 => reply == request,
+        _ => reply.get(..2) == request.get(..2),
+    };
+    match reply.len() == reply_bytes(request, request[1]).unwrap_or(reply.len()) {
+        true if echoes => Verdict::Intact,
+        _ => Verdict::Unexpected,
     }
+}
 
-    fn overhead(&self) -> usize {
+impl Frames {
+    /// Bytes that a frame adds to a request.
+    pub(crate) fn overhead(&self) -> usize {
         match self.line {
             ModbusLine::Tcp => MBAP,
             ModbusLine::Rtu { .. } => 2,
         }
     }
 
-    /// What a reply to this request is worth: unit, function and what follows.
-    fn verdict(request: &[u8], reply: &[u8]) -> Verdict {
-        let echoes = match request[1] {
-            // Writes are answered with what was written where.
-            5 | 6 | 15 | 16 => reply.get(..6) == request.get(..6),
-            22 => reply == request,
-            _ => reply.get(..2) == request.get(..2),
-        };
-        match reply.len() == reply_bytes(request, request[1]).unwrap_or(reply.len()) {
-            true if echoes => Verdict::Intact,
-            _ => Verdict::Unexpected,
+    pub(crate) fn matching(&self) -> Matching {
+        match self.line {
+            ModbusLine::Tcp => Matching::Number,
+            ModbusLine::Rtu { .. } => Matching::Order,
         }
     }
 
-    fn parse_tcp(&self, bytes: &[u8], window: &Window) -> Parsed {
+    pub(crate) fn gap_ns(&self) -> u64 {
+        match self.line {
+            ModbusLine::Tcp => 0,
+            ModbusLine::Rtu { silence_ns } => silence_ns,
+        }
+    }
+
+    /// Writes a request, unit and PDU, in its frame; `to` is exactly its size.
+    pub(crate) fn write(&self, sequence: u64, request: &[u8], to: &mut [u8]) {
+        match self.line {
+            ModbusLine::Tcp => {
+                let number = (self.base + sequence) as u16;
+                to[..2].copy_from_slice(&number.to_be_bytes());
+                to[2..MBAP].copy_from_slice(&[0, 0, 0, request.len() as u8]);
+                to[MBAP..].copy_from_slice(request);
+            }
+            ModbusLine::Rtu { .. } => {
+                to[..request.len()].copy_from_slice(request);
+                to[request.len()..].copy_from_slice(&CRC.checksum(request).to_le_bytes());
+            }
+        }
+    }
+
+    /// What received bytes begin with; `request_of` returns the request of an exchange, if it is still known.
+    pub(crate) fn parse<'a>(
+        &self,
+        bytes: &[u8],
+        window: &Window,
+        request_of: impl Fn(u64) -> Option<&'a [u8]>,
+    ) -> Parsed {
+        match self.line {
+            ModbusLine::Tcp => self.parse_tcp(bytes, window, request_of),
+            ModbusLine::Rtu { .. } => self.parse_rtu(bytes, window, request_of),
+        }
+    }
+
+    fn parse_tcp<'a>(
+        &self,
+        bytes: &[u8],
+        window: &Window,
+        request_of: impl Fn(u64) -> Option<&'a [u8]>,
+    ) -> Parsed {
         let (Some(&[high, low, 0, 0, 0, length]), true) =
             (bytes.first_chunk::<MBAP>(), bytes.len() >= MBAP)
         else {
@@ -103,9 +126,10 @@ impl Modbus {
         let verdict = match (is_whole, sequence) {
             (false, _) if !self.datagram => return Parsed::Incomplete,
             (false, _) => Verdict::Damaged,
-            (true, Some(sequence)) => {
-                Modbus::verdict(&self.queries.of(sequence).bytes, &bytes[MBAP..end])
-            }
+            (true, Some(sequence)) => match request_of(sequence) {
+                Some(request) => verdict_of(request, &bytes[MBAP..end]),
+                None => Verdict::Unexpected,
+            },
             (true, None) => Verdict::Intact,
         };
         let end = if self.datagram { bytes.len() } else { end };
@@ -116,12 +140,16 @@ impl Modbus {
         })
     }
 
-    fn parse_rtu(&self, bytes: &[u8], window: &Window) -> Parsed {
+    fn parse_rtu<'a>(
+        &self,
+        bytes: &[u8],
+        window: &Window,
+        request_of: impl Fn(u64) -> Option<&'a [u8]>,
+    ) -> Parsed {
         // What was given up is answered first, if at all.
         let Some(slot) = window.oldest_missing().or_else(|| window.oldest_waiting()) else {
             return Parsed::Stray(bytes.len());
         };
-        let request = &self.queries.of(slot.sequence).bytes;
         let Some(&function) = bytes.get(1) else {
             return match self.datagram {
                 true => Parsed::Stray(bytes.len()),
@@ -135,7 +163,9 @@ impl Modbus {
             })
         };
         // The length of a reply to another function is not known: its bytes are those that have come.
-        let Some(size) = reply_bytes(request, function) else {
+        let request = request_of(slot.sequence);
+        let size = request.and_then(|request| Some((request, reply_bytes(request, function)?)));
+        let Some((request, size)) = size else {
             return answer(bytes.len(), 0..0, Verdict::Damaged);
         };
         if bytes.len() < size + 2 {
@@ -146,7 +176,7 @@ impl Modbus {
         }
         let (reply, check) = (&bytes[..size], [bytes[size], bytes[size + 1]]);
         let verdict = match CRC.checksum(reply).to_le_bytes() == check {
-            true => Modbus::verdict(request, reply),
+            true => verdict_of(request, reply),
             false => Verdict::Damaged,
         };
         match verdict {
@@ -157,36 +187,65 @@ impl Modbus {
     }
 }
 
+/// Modbus at one point of a sweep.
+#[derive(Debug)]
+pub struct Modbus {
+    frames: Frames,
+    queries: Queries,
+    longest: usize,
+}
+
+impl Modbus {
+    /// The queries of a plan: each has a unit, a function and what the function needs.
+    pub fn new(base: u64, queries: &Queries, datagram: bool) -> Result<Modbus, String> {
+        let ReplyEnd::Modbus(line) = queries.reply else {
+            return Err("Modbus replies end where Modbus says".into());
+        };
+        let longest = queries.list.iter().map(|query| query.bytes.len()).max();
+        let longest = longest.ok_or("there is no query")?;
+        for query in &queries.list {
+            if !(2..=LONGEST_REQUEST).contains(&query.bytes.len()) {
+                return Err(format!(
+                    "a request of {} bytes is not valid",
+                    query.bytes.len()
+                ));
+            }
+        }
+        Ok(Modbus {
+            frames: Frames {
+                base,
+                line,
+                datagram,
+            },
+            queries: queries.clone(),
+            longest,
+        })
+    }
+}
+
 impl Codec for Modbus {
     fn matching(&self) -> Matching {
-        match self.line {
-            ModbusLine::Tcp => Matching::Number,
-            ModbusLine::Rtu { .. } => Matching::Order,
-        }
+        self.frames.matching()
     }
 
     fn parse(&mut self, bytes: &[u8], window: &Window) -> Parsed {
-        match self.line {
-            ModbusLine::Tcp => self.parse_tcp(bytes, window),
-            ModbusLine::Rtu { .. } => self.parse_rtu(bytes, window),
-        }
+        let queries = &self.queries;
+        let request_of = |sequence| Some(&queries.of(sequence).bytes[..]);
+        self.frames.parse(bytes, window, request_of)
     }
 
     fn gap_ns(&self) -> u64 {
-        match self.line {
-            ModbusLine::Tcp => 0,
-            ModbusLine::Rtu { silence_ns } => silence_ns,
-        }
+        self.frames.gap_ns()
     }
 }
 
 impl Generator for Modbus {
     fn request_bytes(&self) -> usize {
-        self.longest + self.overhead()
+        self.longest + self.frames.overhead()
     }
 
     fn bytes_of(&self, sequence: u64) -> usize {
-        self.queries.of(sequence).bytes.len() + self.overhead()
+        self.queries.of(sequence).bytes.len() + self.frames.overhead()
     }
 
     fn answer_bytes(&self) -> usize {
@@ -195,18 +254,7 @@ impl Generator for Modbus {
 
     fn request(&mut self, sequence: u64, to: &mut [u8]) {
         let request = &self.queries.of(sequence).bytes;
-        match self.line {
-            ModbusLine::Tcp => {
-                let number = (self.base + sequence) as u16;
-                to[..2].copy_from_slice(&number.to_be_bytes());
-                to[2..MBAP].copy_from_slice(&[0, 0, 0, request.len() as u8]);
-                to[MBAP..].copy_from_slice(request);
-            }
-            ModbusLine::Rtu { .. } => {
-                to[..request.len()].copy_from_slice(request);
-                to[request.len()..].copy_from_slice(&CRC.checksum(request).to_le_bytes());
-            }
-        }
+        self.frames.write(sequence, request, to);
     }
 }
 
@@ -231,30 +279,60 @@ fn reply_bytes(request: &[u8], function: u8) -> Option<usize> {
     })
 }
 
-/// What an unexpected reply says, in words; `reply` as it was received, `request` without what the line adds.
-pub fn describe(line: ModbusLine, request: &[u8], reply: &[u8]) -> String {
-    let reply = match line {
+/// The functions whose replies have a length that is known from their requests.
+pub fn has_known_length(function: u8) -> bool {
+    matches!(function, 1..=6 | 15 | 16 | 22 | 23)
+}
+
+/// The part of a received frame that is unit, function and what follows.
+fn without_frame(line: ModbusLine, reply: &[u8]) -> &[u8] {
+    match line {
         ModbusLine::Tcp => reply.get(MBAP..).unwrap_or(&[]),
         ModbusLine::Rtu { .. } => reply,
-    };
-    let (&[unit, function, ..], &[asked_unit, asked, ..]) = (reply, request) else {
+    }
+}
+
+/// The exception that a reply is to this request, if it is one.
+pub fn exception_of(line: ModbusLine, request: &[u8], reply: &[u8]) -> Option<u8> {
+    match (without_frame(line, reply), request) {
+        (&[unit, function, code, ..], &[asked_unit, asked, ..])
+            if unit == asked_unit && function == asked | EXCEPTION =>
+        {
+            Some(code)
+        }
+        _ => None,
+    }
+}
+
+/// What an unexpected reply says, in words; `reply` as it was received, `request` without what the line adds.
+pub fn describe(line: ModbusLine, request: &[u8], reply: &[u8]) -> String {
+    let (&[unit, function, ..], &[asked_unit, asked, ..]) = (without_frame(line, reply), request)
+    else {
         return "a reply of fewer than 2 bytes".into();
     };
     if unit != asked_unit {
         return format!("a reply of unit {unit}");
     }
-    match reply.get(2) {
-        Some(code) if function == asked | EXCEPTION => match exception(*code) {
+    match exception_of(line, request, reply) {
+        Some(code) => match exception(code) {
             Some(name) => format!("exception {code} ({name})"),
             None => format!("exception {code}"),
         },
-        _ if function != asked => format!("a reply to function {function}"),
-        _ => "a reply of another size or to other registers".into(),
+        None if function != asked => format!("a reply to function {function}"),
+        None => "a reply of another size or to other registers".into(),
     }
 }
 
-/// The names of the specification (V1.1b3, section 7).
-fn exception(code: u8) -> Option<&'static str> {
+/// True if the last two bytes of a serial frame are its CRC.
+pub(crate) fn has_right_crc(frame: &[u8]) -> bool {
+    match frame.split_last_chunk::<2>() {
+        Some((frame, check)) => CRC.checksum(frame).to_le_bytes() == *check,
+        None => false,
+    }
+}
+
+/// The name of an exception in the specification (V1.1b3, section 7).
+pub fn exception(code: u8) -> Option<&'static str> {
     Some(match code {
         1 => "illegal function",
         2 => "illegal data address",

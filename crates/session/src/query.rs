@@ -1,20 +1,17 @@
 //! `--protocol text` and `--protocol scpi`: queries as the user typed them, sent in turn.
 
-use crate::codec::{Answer, Codec, Generator, Matching, Parsed, Verdict};
-use crate::reply::{Reply, ReplyReader};
-use crate::window::{Slot, Window};
+use crate::codec::{Codec, Generator, Matching, Parsed};
+use crate::replies::Replies;
+use crate::window::Window;
 use regex::bytes::Regex;
 use wiregauge_record::Queries;
-
-/// Replies up to this size are laid out beforehand.
-const USUAL: usize = 64 << 10;
 
 /// Queries at one point of a sweep.
 #[derive(Debug)]
 pub struct Query {
     queries: Queries,
     longest: usize,
-    replies: ReplyReader,
+    replies: Replies,
     expect: Option<Regex>,
 }
 
@@ -30,7 +27,7 @@ impl Query {
         }
         let expect = queries.expect.as_deref().map(Regex::new).transpose();
         Ok(Query {
-            replies: ReplyReader::new(&queries.reply, datagram)?,
+            replies: Replies::new(&queries.reply, datagram)?,
             expect: expect.map_err(|error| {
                 // The last line says what is wrong; those before draw where.
                 let text = error.to_string();
@@ -42,29 +39,6 @@ impl Query {
             queries: queries.clone(),
         })
     }
-
-    /// The answer that these bytes are; the last of them are `mark`, which ends it.
-    fn answer(&self, bytes: &[u8], mark: usize, is_whole: bool, window: &Window) -> Parsed {
-        let Some(slot) = answered_next(window) else {
-            return Parsed::Stray(bytes.len());
-        };
-        let payload = 0..bytes.len() - mark;
-        let is_expected = |expect: &Regex| expect.is_match(&bytes[payload.clone()]);
-        let verdict = match is_whole {
-            false => Verdict::Damaged,
-            true if self.expect.as_ref().is_none_or(is_expected) => Verdict::Intact,
-            true => Verdict::Unexpected,
-        };
-        Parsed::Answer(Answer {
-            payload,
-            ..Answer::plain(slot.sequence, bytes.len(), verdict)
-        })
-    }
-}
-
-/// The exchange that a reply answers. What was given up is answered first, if at all.
-fn answered_next(window: &Window) -> Option<&Slot> {
-    window.oldest_missing().or_else(|| window.oldest_waiting())
 }
 
 impl Codec for Query {
@@ -73,17 +47,10 @@ impl Codec for Query {
     }
 
     fn parse(&mut self, bytes: &[u8], window: &Window) -> Parsed {
-        if answered_next(window).is_none() {
-            // They must not become the beginning of the reply to a later query.
-            self.replies.restart();
-            return Parsed::Stray(bytes.len());
-        }
-        match self.replies.next(bytes) {
-            Reply::More => Parsed::Incomplete,
-            Reply::Whole(end, mark) => self.answer(&bytes[..end], mark, true, window),
-            Reply::Cut(end) => self.answer(&bytes[..end], 0, false, window),
-            Reply::Malformed(malformed) => Parsed::Malformed(malformed),
-        }
+        let Query {
+            replies, expect, ..
+        } = self;
+        replies.parse(bytes, window, |reply| is_expected(expect.as_ref(), reply))
     }
 
     fn reset(&mut self) {
@@ -95,8 +62,13 @@ impl Codec for Query {
     }
 
     fn parse_idle(&mut self, bytes: &[u8], window: &Window) -> Parsed {
-        self.answer(bytes, 0, true, window)
+        let is_expected = |reply: &[u8]| is_expected(self.expect.as_ref(), reply);
+        self.replies.parse_idle(bytes, window, is_expected)
     }
+}
+
+fn is_expected(expect: Option<&Regex>, reply: &[u8]) -> bool {
+    expect.is_none_or(|expect| expect.is_match(reply))
 }
 
 impl Generator for Query {
@@ -109,7 +81,7 @@ impl Generator for Query {
     }
 
     fn answer_bytes(&self) -> usize {
-        USUAL
+        self.replies.usual()
     }
 
     fn longest_answer(&self) -> usize {

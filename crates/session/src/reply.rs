@@ -2,11 +2,29 @@
 
 use crate::framing::Malformed;
 use memchr::memmem::Finder;
-use wiregauge_record::{ReplyEnd, ReplyLength};
+use wiregauge_record::{ModbusLine, ReplyEnd, ReplyLength};
 
 /// Longer replies are not taken. Block data of an instrument may be a whole waveform.
 const LONGEST: usize = 1 << 20;
 const LONGEST_BLOCK: usize = 16 << 20;
+
+/// Why only one request may be outstanding where replies end so, if that is so.
+pub fn only_one_at_a_time(end: &ReplyEnd, datagram: bool) -> Option<&'static str> {
+    match end {
+        ReplyEnd::Scpi => Some(
+            "IEEE 488.2 requires that a reply is read before the next query (error -410, Query INTERRUPTED)",
+        ),
+        ReplyEnd::Modbus(ModbusLine::Rtu { .. }) => {
+            Some("Modbus on a serial line allows one request at a time")
+        }
+        ReplyEnd::Modbus(ModbusLine::Tcp) => None,
+        ReplyEnd::IdleNs(_) => Some("silence cannot separate the replies to several requests"),
+        _ if datagram => {
+            Some("datagrams may change their order, and text does not say which query it answers")
+        }
+        _ => None,
+    }
+}
 
 /// Finds the end of replies in received bytes.
 #[derive(Debug)]

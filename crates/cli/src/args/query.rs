@@ -25,7 +25,7 @@ pub struct QueryArgs {
     pub reply_bytes: Option<u32>,
     /// A field of the reply says how long it is: TYPE[@OFFSET][+ADDED], such as u16be@2+4 (u8, u16le, u16be,
     /// u32le, u32be; ADDED: bytes behind the field that it does not count).
-    #[arg(long, value_name = "FIELD", value_parser = query_values::reply_length, group = "reply")]
+    #[arg(long, value_name = "FIELD", value_parser = str::parse::<ReplyLength>, group = "reply")]
     pub reply_length: Option<ReplyLength>,
     /// A reply ends when nothing is received for TIME; longer than any pause within a reply.
     #[arg(long, value_name = "TIME", value_parser = values::duration, group = "reply")]

@@ -5,9 +5,7 @@ use crate::query_values::{self, Bytes, Pdu};
 use anyhow::{Context, bail};
 use std::path::Path;
 use wiregauge_record::{ModbusLine, Protocol, Queries, Query, ReplyEnd};
-
-/// Unit addresses of Modbus on a serial line; 0 is a broadcast, which nobody answers.
-const UNITS: std::ops::RangeInclusive<u8> = 1..=247;
+use wiregauge_session::pdu;
 
 /// More lines than this are no list of queries.
 const MOST_QUERIES: usize = 100_000;
@@ -137,13 +135,8 @@ fn end_of(args: &QueryArgs) -> ReplyEnd {
 /// The Modbus requests: what is read, then what is written.
 fn requests(args: &QueryArgs) -> anyhow::Result<Vec<Query>> {
     let unit = args.unit.unwrap_or(1);
-    // 255 is a device that is addressed by its IP address alone (Modbus Messaging on TCP/IP, 4.4.2.2).
-    if !UNITS.contains(&unit) && unit != 255 {
-        bail!(
-            "--unit {unit} is not valid: {} to {}, or 255 for a device behind no gateway",
-            UNITS.start(),
-            UNITS.end()
-        );
+    if let Err(problem) = pdu::check_unit(unit) {
+        bail!("--{problem}");
     }
     let of = |pdu: &Pdu| Query {
         name: pdu.name.clone(),

@@ -8,4 +8,6 @@ mod exchanges;
 mod foreign;
 mod loops;
 mod messages;
+mod modbus;
 mod parts;
+mod text;

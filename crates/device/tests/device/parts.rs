@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use wiregauge_device::{Device, DeviceOptions, Framing};
+use wiregauge_device::{Device, DeviceOptions, DeviceProtocol, Framing};
 use wiregauge_record::Protocol;
 use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
 
@@ -50,7 +50,12 @@ impl Responder {
         let what = Serve {
             address: ServeAddress::parse(&address).unwrap(),
             config: DeviceConfig {
-                modbus: wiregauge_record::ModbusLine::Tcp,
+                modbus: match link {
+                    "pty" => wiregauge_record::ModbusLine::Rtu {
+                        silence_ns: 304_000,
+                    },
+                    _ => wiregauge_record::ModbusLine::Tcp,
+                },
                 protocol,
                 name: "device test".into(),
                 max_frame: 1 << 20,
@@ -102,10 +107,21 @@ impl Drop for Responder {
 
 pub fn options(framing: Option<Framing>, timeout: Duration) -> DeviceOptions {
     DeviceOptions {
-        framing,
+        protocol: framing.map_or(DeviceProtocol::Wiregauge, DeviceProtocol::Framing),
         timeout,
         ..DeviceOptions::default()
     }
+}
+
+/// For a device that speaks this.
+pub fn speaking(protocol: DeviceProtocol) -> DeviceOptions {
+    let mut options = DeviceOptions {
+        protocol,
+        timeout: MAX_WAIT,
+        ..DeviceOptions::default()
+    };
+    options.link.baud = Some(115_200);
+    options
 }
 
 /// A peer made by hand, on TCP; its thread ends with the connection.

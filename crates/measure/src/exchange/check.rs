@@ -3,8 +3,8 @@
 
 use wiregauge_link::Address;
 use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_record::{Connect, ModbusLine, Plan, Point, Protocol, ReplyEnd, Responder};
-use wiregauge_session::{Modbus, Query};
+use wiregauge_record::{Connect, Plan, Point, Protocol, ReplyEnd, Responder};
+use wiregauge_session::{Modbus, Query, only_one_at_a_time};
 use wiregauge_wire::{REQUEST_HEADER, RESPONSE_HEADER};
 
 /// Refuses what cannot be measured, before anything is opened.
@@ -82,7 +82,7 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
             );
         }
         if depth > 1
-            && let Some((why, hint)) = only_one_at_a_time(plan, kind.datagram)
+            && let Some((why, hint)) = only_one(plan, kind.datagram)
         {
             return refuse(format!("--depth {depth} is not possible: {why}"), hint);
         }
@@ -109,28 +109,15 @@ fn check_queries(plan: &Plan, datagram: bool) -> Result<(), String> {
 }
 
 /// Why replies could not be told apart if there were several requests outstanding, and what to do.
-fn only_one_at_a_time(plan: &Plan, datagram: bool) -> Option<(&'static str, &'static str)> {
+fn only_one(plan: &Plan, datagram: bool) -> Option<(&'static str, &'static str)> {
     let reply = &plan.queries.as_ref()?.reply;
-    match (plan.protocol, reply) {
-        (Protocol::Scpi, _) => Some((
-            "IEEE 488.2 requires that a reply is read before the next query (error -410, Query INTERRUPTED)",
-            "use --depth 1, or --protocol text for an instrument that queues queries",
-        )),
-        (_, ReplyEnd::Modbus(ModbusLine::Rtu { .. })) => Some((
-            "Modbus on a serial line allows one request at a time",
-            "use --depth 1",
-        )),
-        (_, ReplyEnd::Modbus(ModbusLine::Tcp)) => None,
-        (_, ReplyEnd::IdleNs(_)) => Some((
-            "silence cannot separate the replies to several requests",
-            "use --depth 1, or --until, --reply-bytes or --reply-length",
-        )),
-        _ if datagram => Some((
-            "datagrams may change their order, and text does not say which query it answers",
-            "use --depth 1",
-        )),
-        _ => None,
-    }
+    let why = only_one_at_a_time(reply, datagram)?;
+    let hint = match reply {
+        ReplyEnd::Scpi => "use --depth 1, or --protocol text for an instrument that queues queries",
+        ReplyEnd::IdleNs(_) => "use --depth 1, or --until, --reply-bytes or --reply-length",
+        _ => "use --depth 1",
+    };
+    Some((why, hint))
 }
 
 /// Refuses sizes and depths that the device said it cannot take.
