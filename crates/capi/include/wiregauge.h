@@ -96,6 +96,11 @@
 #define WG_ERROR_INTERRUPTED 10
 
 /**
+ * A Modbus device answered with an exception; see wg_exception.
+ */
+#define WG_ERROR_EXCEPTION 11
+
+/**
  * A NULL pointer, or an invalid size or number: an error in the calling program.
  */
 #define WG_ERROR_ARGUMENT 20
@@ -154,6 +159,26 @@
  * Never sleep: read in a loop. Uses one CPU core.
  */
 #define WG_WAIT_SPIN 2
+
+/**
+ * Coils: bits that can be read and written.
+ */
+#define WG_TABLE_COIL 0
+
+/**
+ * Discrete inputs: bits that can be read.
+ */
+#define WG_TABLE_DISCRETE 1
+
+/**
+ * Holding registers: can be read and written.
+ */
+#define WG_TABLE_HOLDING 2
+
+/**
+ * Input registers: can be read.
+ */
+#define WG_TABLE_INPUT 3
 
 /**
  * The reply arrived.
@@ -442,6 +467,55 @@ int32_t wg_options_baud(struct wg_options *options, uint32_t baud);
 int32_t wg_options_quick_ack(struct wg_options *options, int32_t quick_ack);
 
 /**
+ * Text: requests are sent as they are, and a reply ends with a newline, which is removed.
+ */
+int32_t wg_options_text(struct wg_options *options);
+
+/**
+ * Text whose replies end with these bytes, which are removed from replies and not added to requests.
+ */
+int32_t wg_options_text_until(struct wg_options *options,
+                              const void *end,
+                              size_t end_bytes);
+
+/**
+ * Text whose replies have this size in bytes, at least 1.
+ */
+int32_t wg_options_text_bytes(struct wg_options *options, uint32_t reply_bytes);
+
+/**
+ * Text whose replies have a field with their length: TYPE[@OFFSET][+ADDED], such as "u16be@2+4" (u8, u16le,
+ * u16be, u32le, u32be; ADDED: bytes behind the field that it does not count).
+ */
+int32_t wg_options_text_length(struct wg_options *options,
+                               const char *field);
+
+/**
+ * Text whose replies end when nothing is received for this time; longer than any pause within a reply.
+ */
+int32_t wg_options_text_idle(struct wg_options *options,
+                             uint64_t idle_ns);
+
+/**
+ * An instrument that speaks SCPI: a newline is sent behind each message; a reply ends with a newline outside
+ * strings and block data ("#3100..."), which is removed.
+ */
+int32_t wg_options_scpi(struct wg_options *options);
+
+/**
+ * Modbus: RTU on serial lines, which needs wg_options_baud, else Modbus TCP. `unit`: 1 to 247, or 255 for a device
+ * behind no gateway. A request of wg_exchange is unit, function and data, without checksum or header.
+ */
+int32_t wg_options_modbus(struct wg_options *options,
+                          uint8_t unit);
+
+/**
+ * Data bits, parity and stop bits of a serial line, such as "8E1"; NULL for 8N1. No effect on other links.
+ */
+int32_t wg_options_serial_framing(struct wg_options *options,
+                                  const char *framing);
+
+/**
  * Opens the device at an address such as "tcp://10.0.0.5:7700" or "serial:///dev/ttyACM0", and with the
  * wiregauge protocol identifies it. `options` may be NULL for the defaults. On failure `*device` is NULL.
  */
@@ -519,6 +593,76 @@ int32_t wg_next_reply(struct wg_device *device,
  * Number of submitted requests whose replies were not received yet.
  */
 int32_t wg_outstanding(struct wg_device *device, size_t *outstanding);
+
+/**
+ * Sends a request that the device does not answer, such as "*RST". Answers that come all the same can be
+ * received with wg_read; the next exchange drops them.
+ */
+int32_t wg_write(struct wg_device *device,
+                 const void *request,
+                 size_t request_bytes);
+
+/**
+ * Waits for one more reply, of a request sent with wg_write. `asked` and results as for wg_exchange; WG_AS_SENT
+ * where the protocol or the framing gives the size.
+ */
+int32_t wg_read(struct wg_device *device,
+                size_t asked,
+                void *reply,
+                size_t room,
+                size_t *reply_bytes,
+                struct wg_timing *timing);
+
+/**
+ * Modbus: reads `count` registers (1 to 125) from `address` on (0 is the first) of WG_TABLE_HOLDING or
+ * WG_TABLE_INPUT in one request. `timing` is optional.
+ */
+int32_t wg_read_registers(struct wg_device *device,
+                          int32_t table,
+                          uint16_t address,
+                          uint16_t *values,
+                          size_t count,
+                          struct wg_timing *timing);
+
+/**
+ * Modbus: reads `count` bits (1 to 2000) of WG_TABLE_COIL or WG_TABLE_DISCRETE, one byte each, 0 or 1; else as
+ * wg_read_registers.
+ */
+int32_t wg_read_bits(struct wg_device *device,
+                     int32_t table,
+                     uint16_t address,
+                     uint8_t *values,
+                     size_t count,
+                     struct wg_timing *timing);
+
+/**
+ * Modbus: writes holding registers (1 to 123) from `address` on: function 6 for one, else 16.
+ */
+int32_t wg_write_registers(struct wg_device *device,
+                           uint16_t address,
+                           const uint16_t *values,
+                           size_t count,
+                           struct wg_timing *timing);
+
+/**
+ * Modbus: writes coils (1 to 1968), one byte each, not 0 for on: function 5 for one, else 15.
+ */
+int32_t wg_write_coils(struct wg_device *device,
+                       uint16_t address,
+                       const uint8_t *values,
+                       size_t count,
+                       struct wg_timing *timing);
+
+/**
+ * Modbus: the unit that later calls address, instead of that of wg_options_modbus.
+ */
+int32_t wg_set_unit(struct wg_device *device, uint8_t unit);
+
+/**
+ * Modbus: the code of the exception that the last failed call with this device ended with
+ * (WG_ERROR_EXCEPTION), such as 2 for an illegal data address; 0 if it failed for another reason.
+ */
+int32_t wg_exception(struct wg_device *device, int32_t *exception);
 
 /**
  * Exchanges `count` requests of the same size, `depth` of them outstanding at once.

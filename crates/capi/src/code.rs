@@ -25,6 +25,8 @@ pub const WG_ERROR_DISCONNECTED: i32 = 8;
 pub const WG_ERROR_IO: i32 = 9;
 /// The call was interrupted by wg_interrupt.
 pub const WG_ERROR_INTERRUPTED: i32 = 10;
+/// A Modbus device answered with an exception; see wg_exception.
+pub const WG_ERROR_EXCEPTION: i32 = 11;
 /// A NULL pointer, or an invalid size or number: an error in the calling program.
 pub const WG_ERROR_ARGUMENT: i32 = 20;
 /// The handle is closed or invalid.
@@ -57,6 +59,7 @@ pub(crate) const NAMES: &[(i32, &CStr)] = &[
     (WG_ERROR_DISCONNECTED, c"WG_ERROR_DISCONNECTED"),
     (WG_ERROR_IO, c"WG_ERROR_IO"),
     (WG_ERROR_INTERRUPTED, c"WG_ERROR_INTERRUPTED"),
+    (WG_ERROR_EXCEPTION, c"WG_ERROR_EXCEPTION"),
     (WG_ERROR_ARGUMENT, c"WG_ERROR_ARGUMENT"),
     (WG_ERROR_HANDLE, c"WG_ERROR_HANDLE"),
     (WG_ERROR_IN_USE, c"WG_ERROR_IN_USE"),
@@ -85,6 +88,7 @@ pub(crate) fn of_kind(kind: LinkErrorKind) -> i32 {
         LinkErrorKind::Busy => WG_ERROR_BUSY,
         LinkErrorKind::Timeout => WG_ERROR_TIMEOUT,
         LinkErrorKind::Protocol => WG_ERROR_PROTOCOL,
+        LinkErrorKind::Exception => WG_ERROR_EXCEPTION,
         LinkErrorKind::Disconnected => WG_ERROR_DISCONNECTED,
         LinkErrorKind::Io => WG_ERROR_IO,
         LinkErrorKind::Interrupted => WG_ERROR_INTERRUPTED,

@@ -35,6 +35,8 @@ pub(crate) struct Held {
     handle: usize,
     /// What the last failed call had to say.
     error: String,
+    /// The code of the exception that the last failed call ended with.
+    pub(crate) exception: Option<u8>,
     /// A panic left it half done.
     broken: bool,
     /// Room for what a batch needs and its caller did not give.
@@ -74,6 +76,7 @@ pub unsafe extern "C" fn wg_open(
                 device: opened,
                 handle,
                 error: String::new(),
+                exception: None,
                 broken: false,
                 ends: Vec::new(),
                 lengths: Vec::new(),
@@ -145,6 +148,7 @@ pub(crate) fn with(
         let done = held.ready().and_then(|()| caught(|| call(held)));
         if let Err(failure) = &done {
             held.error.clone_from(&failure.text);
+            held.exception = failure.exception;
             held.broken |= failure.code == WG_ERROR_BUG;
         }
         done

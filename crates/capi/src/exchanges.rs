@@ -88,7 +88,7 @@ pub(crate) fn of_size(asked: usize) -> Option<usize> {
 }
 
 /// Where a reply goes.
-struct Taken {
+pub(crate) struct Taken {
     reply: *mut u8,
     room: usize,
     length: Place<usize>,
@@ -98,7 +98,7 @@ struct Taken {
 impl Taken {
     /// # Safety
     /// The pointers are as the header says.
-    unsafe fn new(
+    pub(crate) unsafe fn new(
         reply: *mut c_void,
         room: usize,
         reply_bytes: *mut usize,
@@ -125,7 +125,7 @@ impl Taken {
 
     /// # Safety
     /// As for `new`, and no slice of the same bytes is alive.
-    unsafe fn take(self, reply: Reply<'_>) -> Result<(), Failure> {
+    pub(crate) unsafe fn take(self, reply: Reply<'_>) -> Result<(), Failure> {
         let came = reply.payload.len();
         let fits = came.min(self.room);
         if fits > 0 {

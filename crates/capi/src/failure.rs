@@ -18,6 +18,8 @@ thread_local! {
 pub(crate) struct Failure {
     pub(crate) code: i32,
     pub(crate) text: String,
+    /// The code of the exception that a Modbus device answered with.
+    pub(crate) exception: Option<u8>,
 }
 
 impl Failure {
@@ -25,6 +27,7 @@ impl Failure {
         Failure {
             code,
             text: text.into(),
+            exception: None,
         }
     }
 
@@ -61,7 +64,10 @@ impl Failure {
 
 impl From<LinkError> for Failure {
     fn from(error: LinkError) -> Failure {
-        Failure::new(code::of_kind(error.kind()), error.to_string())
+        Failure {
+            exception: error.exception_code(),
+            ..Failure::new(code::of_kind(error.kind()), error.to_string())
+        }
     }
 }
 

@@ -20,9 +20,13 @@ mod handles;
 
 mod options;
 
+mod query_options;
+
 mod device;
 
 mod exchanges;
+
+mod queries;
 
 mod batches;
 
@@ -43,5 +47,7 @@ pub use device::*;
 pub use exchanges::*;
 pub use failure::wg_last_error;
 pub use options::*;
+pub use queries::*;
+pub use query_options::*;
 pub use runs::*;
 pub use streams::*;

@@ -18,6 +18,8 @@ static wg_control_plan plan = {
 };
 static char text[ROOM];
 static uint64_t number;
+static uint16_t words[4];
+static int32_t exception;
 
 static size_t echo(void *user, uint64_t cycle, const uint8_t *reply, size_t reply_bytes, uint8_t *request, size_t room)
 {
@@ -44,6 +46,14 @@ static void all_refuse_device(wg_device *device, int32_t code)
     IS(code, wg_submit(device, bytes, 4, WG_AS_SENT));
     IS(code, wg_next_reply(device, replies, ROOM, &length, &timing));
     IS(code, wg_outstanding(device, &length));
+    IS(code, wg_write(device, bytes, 4));
+    IS(code, wg_read(device, WG_AS_SENT, replies, ROOM, &length, &timing));
+    IS(code, wg_read_registers(device, WG_TABLE_HOLDING, 0, words, 4, &timing));
+    IS(code, wg_read_bits(device, WG_TABLE_COIL, 0, bytes, 4, &timing));
+    IS(code, wg_write_registers(device, 0, words, 4, &timing));
+    IS(code, wg_write_coils(device, 0, bytes, 4, &timing));
+    IS(code, wg_set_unit(device, 1));
+    IS(code, wg_exception(device, &exception));
     IS(code, wg_set_timeout(device, UINT64_C(5000000000)));
     IS(code, wg_control(device, &plan, echo, NULL, cycles, 4, &length));
     IS(code, wg_read_stream(device, replies, 4, 4, 1, &length));
@@ -63,6 +73,14 @@ static void all_refuse_options(wg_options *options, int32_t code)
     IS(code, wg_options_fixed(options, 4));
     IS(code, wg_options_terminator(options, "\n", 1));
     IS(code, wg_options_length_prefix(options, 4, 0, 0));
+    IS(code, wg_options_text(options));
+    IS(code, wg_options_text_until(options, "\n", 1));
+    IS(code, wg_options_text_bytes(options, 4));
+    IS(code, wg_options_text_length(options, "u8"));
+    IS(code, wg_options_text_idle(options, 1000000));
+    IS(code, wg_options_scpi(options));
+    IS(code, wg_options_modbus(options, 1));
+    IS(code, wg_options_serial_framing(options, "8E1"));
     IS(code, wg_options_baud(options, 115200));
     IS(code, wg_options_quick_ack(options, 1));
     if (options != NULL)
@@ -94,6 +112,14 @@ static void options_that_make_no_sense(wg_options *options)
     IS(WG_ERROR_ARGUMENT, wg_options_terminator(options, bytes, SIZE_MAX));
     IS(WG_ERROR_ARGUMENT, wg_options_length_prefix(options, 3, 0, 0));
     IS(WG_ERROR_ARGUMENT, wg_options_length_prefix(options, -1, 0, 0));
+    IS(WG_ERROR_ARGUMENT, wg_options_text_until(options, NULL, 1));
+    IS(WG_ERROR_ARGUMENT, wg_options_text_until(options, "", 0));
+    IS(WG_ERROR_ARGUMENT, wg_options_text_bytes(options, 0));
+    IS(WG_ERROR_ARGUMENT, wg_options_text_length(options, NULL));
+    IS(WG_ERROR_ARGUMENT, wg_options_text_length(options, "u16"));
+    IS(WG_ERROR_ARGUMENT, wg_options_text_length(options, "\xff"));
+    IS(WG_ERROR_ARGUMENT, wg_options_text_idle(options, 0));
+    IS(WG_ERROR_ARGUMENT, wg_options_serial_framing(options, "\xff"));
     /* None of them has changed anything. */
     IS(WG_OK, wg_options_timeout(options, UINT64_C(5000000000)));
 }
@@ -113,6 +139,29 @@ static void addresses_that_are_none(wg_options *options)
     IS(WG_ERROR_NOT_FOUND, wg_open("serial:///dev/no-such-tty", options, &device));
     IS(WG_ERROR_HANDLE, wg_open("tcp://127.0.0.1:1", (wg_options *)(void *)bytes, &device));
     HOLDS(device == NULL);
+}
+
+/* Calls of protocols that this device does not speak. */
+static void other_protocols(wg_device *device)
+{
+    IS(WG_ERROR_USAGE, wg_write(device, bytes, 4));
+    IS(WG_ERROR_ARGUMENT, wg_write(device, NULL, 4));
+    IS(WG_ERROR_USAGE, wg_read(device, WG_AS_SENT, replies, ROOM, &length, &timing));
+    IS(WG_ERROR_ARGUMENT, wg_read(device, WG_AS_SENT, NULL, ROOM, &length, &timing));
+    IS(WG_ERROR_USAGE, wg_read_registers(device, WG_TABLE_HOLDING, 0, words, 4, NULL));
+    HOLDS(strstr(wg_last_error(), "not opened for Modbus") != NULL);
+    IS(WG_ERROR_ARGUMENT, wg_read_registers(device, 4, 0, words, 4, NULL));
+    IS(WG_ERROR_ARGUMENT, wg_read_registers(device, WG_TABLE_INPUT, 0, NULL, 4, NULL));
+    IS(WG_ERROR_USAGE, wg_read_bits(device, WG_TABLE_COIL, 0, bytes, 4, NULL));
+    IS(WG_ERROR_ARGUMENT, wg_read_bits(device, -1, 0, bytes, 4, NULL));
+    IS(WG_ERROR_USAGE, wg_write_registers(device, 0, words, 4, NULL));
+    IS(WG_ERROR_ARGUMENT, wg_write_registers(device, 0, NULL, 4, NULL));
+    IS(WG_ERROR_USAGE, wg_write_coils(device, 0, bytes, 4, NULL));
+    IS(WG_ERROR_ARGUMENT, wg_write_coils(device, 0, NULL, 4, NULL));
+    IS(WG_ERROR_USAGE, wg_set_unit(device, 0));
+    IS(WG_ERROR_ARGUMENT, wg_exception(device, NULL));
+    IS(WG_OK, wg_exception(device, &exception));
+    HOLDS(exception == 0);
 }
 
 static void sizes_that_make_no_sense(wg_device *device)
@@ -275,6 +324,7 @@ int main(int argc, char **argv)
     IS(WG_ERROR_ARGUMENT, wg_run_open(argv[2], NULL));
     IS(WG_ERROR_RUN, wg_run_open("/no/such/run", &run));
     IS(WG_OK, wg_run_open(argv[2], &run));
+    other_protocols(device);
     sizes_that_make_no_sense(device);
     loops_that_make_no_sense(device);
     questions_that_make_no_sense(device, run);

@@ -68,6 +68,17 @@ fn nothing_leaks_and_nothing_is_read_beyond_its_end() {
 }
 
 #[test]
+fn devices_that_know_nothing_of_wiregauge_are_asked_in_their_own_protocols() {
+    let folder = tempfile::tempdir().unwrap();
+    let scpi = Responder::start(Protocol::Scpi);
+    let modbus = Responder::start(Protocol::Modbus);
+    for linked in [Linked::Shared, Linked::Sanitized] {
+        let queries = program(&folder, "queries", linked);
+        run(&queries, &[&scpi.address, &modbus.address]);
+    }
+}
+
+#[test]
 fn threads_signals_and_forks_are_answered() {
     let around = Around::new();
     let (_listener, silent) = silent();
