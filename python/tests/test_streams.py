@@ -22,7 +22,7 @@ def test_what_is_received_is_recorded_to_one_file_or_to_several(tmp_path):
         assert all(part.stat().st_size == 1 << 20 for part in parts[:-1])
 
         # The parts of the earlier recording would be mixed with those of a new one.
-        with pytest.raises(wg.UsageError, match="part.000 exists"):
+        with pytest.raises(wg.UsageError, match=r"part\.000 exists"):
             wg.stream(address, record=str(tmp_path / "part.%03d"), split="1M", **short)
 
 
