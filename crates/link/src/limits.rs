@@ -18,6 +18,12 @@ pub fn of_usb_bulk(megabits: &str) -> Option<BusLimit> {
     has_bulk.then(|| Endpoint::best(speed, Transfer::Bulk).limit().for_run())
 }
 
+/// The limit of control transfers at the speed that sysfs gives in Mbit/s.
+pub fn of_usb_control(megabits: &str) -> Option<BusLimit> {
+    let speed = Speed::from_megabits(megabits)?;
+    Some(Endpoint::best(speed, Transfer::Control).limit().for_run())
+}
+
 /// The limit of an interrupt endpoint: so many packets in each service interval.
 pub fn of_usb_interrupt(
     megabits: &str,
@@ -114,6 +120,14 @@ mod tests {
         assert_eq!(of_usb_bulk("5000").unwrap().bytes_s, 484_848_484.0);
         assert_eq!(of_usb_bulk("480").unwrap().bytes_s, 53_248_000.0);
         assert_eq!(of_usb_bulk("1.5"), None);
+    }
+
+    #[test]
+    fn control_transfers_have_the_limit_of_their_table() {
+        // USB 2.0, tables 5-1 to 5-3: 832,000 B/s in 64 B at full speed.
+        assert_eq!(of_usb_control("12").unwrap().bytes_s, 832_000.0);
+        assert_eq!(of_usb_control("480").unwrap().bytes_s, 15_872_000.0);
+        assert_eq!(of_usb_control("0"), None);
     }
 
     #[test]

@@ -23,6 +23,7 @@
 #![no_std]
 
 mod check;
+mod control;
 mod error;
 mod find;
 mod hello;
@@ -34,6 +35,7 @@ mod response;
 mod stream;
 
 pub use check::crc16;
+pub use control::{CONTROL_FETCH, CONTROL_PIECE, CONTROL_SEND};
 pub use error::HeaderError;
 pub use find::{Found, Header, next_frame, next_frame_after};
 pub use hello::{HelloReply, HelloRequest};

@@ -37,6 +37,15 @@ pub enum TransferKind {
     Interrupt,
 }
 
+/// What endpoint 0 carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Vendor requests with the bytes of a responder.
+    Stream,
+    /// The standard request GET_STATUS, which any device answers.
+    GetStatus,
+}
+
 /// What may follow the `#`. What is not given is found from the descriptors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
@@ -52,13 +61,15 @@ pub struct Settings {
     pub out: Option<u8>,
     /// Kind of transfer.
     pub kind: Option<TransferKind>,
+    /// Endpoint 0 instead of a pair of endpoints.
+    pub control: Option<Control>,
     /// End a request whose size is a multiple of the packet with an empty packet.
     pub zlp: Option<bool>,
 }
 
 /// What can be set, for error texts.
-const KNOWN: &str = "interface=N setting=N configuration=N in=0x81 out=0x01 type=bulk|interrupt \
-                     zlp=on|off, separated by commas";
+const KNOWN: &str = "interface=N setting=N configuration=N in=0x81 out=0x01 \
+                     type=bulk|interrupt|control|get-status zlp=on|off, separated by commas";
 
 /// Where the upstream work on isochronous transfers is discussed.
 pub const NO_ISOCHRONOUS: &str = "the USB library does not support isochronous transfers yet \
@@ -142,7 +153,7 @@ impl Settings {
                 "configuration" => settings.configuration = Some(number(name, value)?),
                 "in" => settings.in_ = Some(endpoint(name, value, true)?),
                 "out" => settings.out = Some(endpoint(name, value, false)?),
-                "type" => settings.kind = Some(kind(value)?),
+                "type" => (settings.kind, settings.control) = kind(value)?,
                 "zlp" => settings.zlp = Some(on_off(value)?),
                 _ => return Err(format!("unknown setting `{name}`; use: {KNOWN}")),
             }
@@ -181,12 +192,16 @@ fn endpoint(name: &str, value: &str, is_in: bool) -> Result<u8, String> {
     }
 }
 
-fn kind(value: &str) -> Result<TransferKind, String> {
+fn kind(value: &str) -> Result<(Option<TransferKind>, Option<Control>), String> {
     match value {
-        "bulk" => Ok(TransferKind::Bulk),
-        "interrupt" => Ok(TransferKind::Interrupt),
+        "bulk" => Ok((Some(TransferKind::Bulk), None)),
+        "interrupt" => Ok((Some(TransferKind::Interrupt), None)),
+        "control" => Ok((None, Some(Control::Stream))),
+        "get-status" => Ok((None, Some(Control::GetStatus))),
         "isochronous" | "iso" => Err(format!("type={value}: {NO_ISOCHRONOUS}")),
-        _ => Err(format!("type={value}: use bulk or interrupt")),
+        _ => Err(format!(
+            "type={value}: use bulk, interrupt, control or get-status"
+        )),
     }
 }
 
@@ -258,6 +273,7 @@ mod tests {
                 in_: Some(0x81),
                 out: Some(2),
                 kind: Some(TransferKind::Interrupt),
+                control: None,
                 zlp: Some(false),
             }
         );
@@ -288,8 +304,19 @@ mod tests {
         assert!(refused("1-1#out=0x82").contains("0x02"));
         assert!(refused("1-1#in=0x80").contains("0x8f"));
         assert!(refused("1-1#interface=300").contains("255"));
-        assert!(refused("1-1#type=control").contains("interrupt"));
+        assert!(refused("1-1#type=usb").contains("interrupt"));
         assert!(refused("1-1#zlp=maybe").contains("off"));
+    }
+
+    #[test]
+    fn control_is_endpoint_0_and_no_kind_of_endpoint() {
+        for (text, control) in [
+            ("control", Control::Stream),
+            ("get-status", Control::GetStatus),
+        ] {
+            let settings = parse(&format!("1-1#type=bulk,type={text}")).settings;
+            assert_eq!((settings.kind, settings.control), (None, Some(control)));
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use wiregauge_record::{BusLimit, LinkDetail, Way};
 
 /// Settings worth keeping.
 pub fn detail(info: &DeviceInfo, choice: &Choice, identity: &Identity) -> LinkDetail {
-    let mut detail = of_device(
+    let mut detail = of_interface(
         info,
         identity,
         (choice.interface, choice.class, choice.setting),
@@ -24,7 +24,7 @@ pub fn detail(info: &DeviceInfo, choice: &Choice, identity: &Identity) -> LinkDe
 
 /// The same of a device with one endpoint.
 pub fn of_one_way(info: &DeviceInfo, choice: &OneWayChoice, identity: &Identity) -> LinkDetail {
-    let mut detail = of_device(
+    let mut detail = of_interface(
         info,
         identity,
         (choice.interface, choice.class, choice.setting),
@@ -38,11 +38,32 @@ pub fn of_one_way(info: &DeviceInfo, choice: &OneWayChoice, identity: &Identity)
     detail
 }
 
-fn of_device(
+fn of_interface(
     info: &DeviceInfo,
     identity: &Identity,
     (interface, class, setting): (u8, u8, u8),
 ) -> LinkDetail {
+    let mut settings = of_device(info, identity);
+    let interface = format!("{interface} ({}), setting {setting}", class_name(class));
+    settings.push(("USB interface".into(), interface));
+    LinkDetail { settings }
+}
+
+/// The same for endpoint 0.
+pub fn of_control(info: &DeviceInfo, identity: &Identity) -> LinkDetail {
+    let mut settings = of_device(info, identity);
+    let packet = Node::named(&identity.path).attribute("bMaxPacketSize0");
+    let packet = packet.map_or(String::new(), |bytes| format!(", packets of {bytes} B"));
+    settings.push(("USB endpoint".into(), format!("0x00 control{packet}")));
+    LinkDetail { settings }
+}
+
+/// What control transfers carry at its speed.
+pub fn limit_of_control(identity: &Identity) -> Option<BusLimit> {
+    limits::of_usb_control(&Node::named(&identity.path).attribute("speed")?)
+}
+
+fn of_device(info: &DeviceInfo, identity: &Identity) -> Vec<(String, String)> {
     let present = Present::of(info);
     let node = Node::named(&identity.path);
     let hubs = sysfs::hubs(&identity.path);
@@ -67,14 +88,7 @@ fn of_device(
     add("USB path", Some(present.path));
     add("USB hubs in between", Some(hubs));
     add("USB host controller", node.controller());
-    add(
-        "USB interface",
-        Some(format!(
-            "{interface} ({}), setting {setting}",
-            class_name(class)
-        )),
-    );
-    LinkDetail { settings }
+    settings
 }
 
 fn endpoint(fact: &EndpointFact) -> String {

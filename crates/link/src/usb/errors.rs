@@ -69,6 +69,11 @@ impl Identity {
         })
     }
 
+    /// Its node in /dev/bus/usb.
+    pub fn node(&self) -> &str {
+        &self.node
+    }
+
     /// True if it is no longer there, or another one is in its place.
     fn is_gone(&self) -> bool {
         self.devnum.is_some() && Node::named(&self.path).attribute("devnum") != self.devnum
@@ -128,6 +133,15 @@ fn udev_advice(vendor: u16, product: u16) -> String {
          in again); or run as root",
         udev_rule(vendor, product)
     )
+}
+
+/// Why its node could not be opened without the library.
+pub fn opening_node(device: &Identity, doing: &str, error: &io::Error) -> LinkError {
+    match error.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => no_permission(device, doing),
+        Some(libc::ENODEV) => gone(doing),
+        _ => LinkError::from_io(format!("{doing}: {}", device.node), error),
+    }
 }
 
 /// Why an interface could not be claimed.

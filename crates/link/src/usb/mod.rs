@@ -1,5 +1,5 @@
-//! USB devices without a kernel driver in between: bulk and interrupt endpoints through `nusb`,
-//! which queues transfers in the kernel's usbfs.
+//! USB devices without a kernel driver in between: bulk and interrupt endpoints through `nusb`, which queues transfers
+//! in the kernel's usbfs; control transfers on a usbfs file of their own (`usbfs.rs`).
 //!
 //! What it puts on the measuring path: the library has one thread for all devices, which takes ended
 //! transfers from the kernel (epoll, then one ioctl each) and wakes us: two switches of threads where
@@ -13,6 +13,7 @@
 mod address;
 mod choose;
 mod claim;
+mod control;
 mod detail;
 mod errors;
 mod find;
@@ -21,6 +22,7 @@ mod link;
 mod one_way;
 mod pipe;
 pub(crate) mod sysfs;
+mod usbfs;
 
 pub(crate) use choose::class_name;
 pub(crate) use find::{Present, devices, speed_name};
@@ -29,6 +31,7 @@ use super::{Address, Kind, Link};
 use crate::error::LinkError;
 use address::{TransferKind, UsbAddress};
 use claim::{Chosen, Claim};
+use control::ControlLink;
 use link::UsbLink;
 use nusb::descriptors::ConfigurationDescriptor;
 use nusb::transfer::{Bulk, Interrupt};
@@ -70,7 +73,7 @@ pub(crate) fn port(address: &Address, doing: &str) -> Result<String, LinkError> 
 /// The kind.
 pub static KIND: Kind = Kind {
     scheme: "usb",
-    about: "a USB device: bulk or interrupt endpoints, without a kernel driver in between",
+    about: "a USB device: bulk or interrupt endpoints or control transfers, without a kernel driver in between",
     example: "usb://1d6b:0104",
     datagram: false,
     max_bytes: wiregauge_wire::MAX_FRAME,
@@ -91,6 +94,9 @@ fn open(
     let parsed = UsbAddress::parse(address.rest())
         .map_err(|said| LinkError::new(crate::LinkErrorKind::Usage, doing.clone(), said))?;
     let info = find::find(&parsed.which, &doing)?;
+    if parsed.settings.control.is_some() {
+        return Ok(Box::new(ControlLink::open(&info, parsed, name, &doing)?));
+    }
     let (claim, chosen) = Claim::take_any(&info, &parsed.settings, &doing)?;
     let choice = match chosen {
         Chosen::Pair(choice) => choice,
