@@ -26,6 +26,8 @@ const DESCRIPTORS_MAGIC_V2: u32 = 3;
 const STRINGS_MAGIC: u32 = 2;
 /// Descriptors for full, high and super speed follow.
 const ALL_SPEEDS: u32 = 1 | 2 | 4;
+/// Requests to the device come here too, if the kernel does not know them (`FUNCTIONFS_ALL_CTRL_RECIP`).
+const ALL_REQUESTS: u32 = 64;
 const INTERFACE: u8 = 4;
 const ENDPOINT: u8 = 5;
 const SUPER_SPEED_COMPANION: u8 = 0x30;
@@ -74,7 +76,8 @@ fn descriptors(pairs: &[Endpoints]) -> Vec<u8> {
         }
     }
     let mut all = Vec::with_capacity(12 + body.len());
-    for word in [DESCRIPTORS_MAGIC_V2, 12 + body.len() as u32, ALL_SPEEDS] {
+    let flags = ALL_SPEEDS | ALL_REQUESTS;
+    for word in [DESCRIPTORS_MAGIC_V2, 12 + body.len() as u32, flags] {
         all.extend_from_slice(&word.to_le_bytes());
     }
     all.extend_from_slice(&body);
@@ -100,8 +103,38 @@ pub enum Event {
     Enabled,
     /// It took it away again, or was unplugged.
     Disabled,
+    /// It asks something of endpoint 0: [`FunctionFs::receive`], [`FunctionFs::send`] or [`FunctionFs::refuse`] follows.
+    Request(Setup),
     /// Anything that needs no answer.
     Other,
+}
+
+/// A setup packet (USB 2.0, table 9-2). An index of an interface or endpoint is this function's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// bmRequestType.
+    pub kind: u8,
+    /// bRequest.
+    pub request: u8,
+    /// wValue.
+    pub value: u16,
+    /// wIndex.
+    pub index: u16,
+    /// wLength.
+    pub length: u16,
+}
+
+impl Setup {
+    fn new(bytes: [u8; 8]) -> Setup {
+        let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        Setup {
+            kind: bytes[0],
+            request: bytes[1],
+            value: word(2),
+            index: word(4),
+            length: word(6),
+        }
+    }
 }
 
 /// A mounted FunctionFS with its descriptors written. Closed, the gadget leaves its controller.
@@ -140,7 +173,7 @@ impl FunctionFs {
         })
     }
 
-    /// The next event, if one comes in time. Control requests are refused: there are none to know.
+    /// The next event, if one comes in time.
     pub fn event(&self, at_most: Duration) -> io::Result<Option<Event>> {
         let time = Timespec::try_from(at_most).unwrap_or_default();
         let mut wait = [PollFd::new(&self.ep0, PollFlags::IN)];
@@ -161,16 +194,50 @@ impl FunctionFs {
             // Unbound or disabled.
             1 | 3 => Event::Disabled,
             4 => {
-                // The data stage in the wrong direction refuses the request.
-                let _ = if event[0] & 0x80 != 0 {
-                    read(&self.ep0, &mut [0; 1])
-                } else {
-                    write(&self.ep0, &[0; 1])
-                };
-                Event::Other
+                let [kind, request, v0, v1, i0, i1, l0, l1, ..] = event;
+                Event::Request(Setup::new([kind, request, v0, v1, i0, i1, l0, l1]))
             }
             _ => Event::Other,
         }))
+    }
+
+    /// Takes the data stage of a request OUT; 0 if the host has given it up.
+    pub fn receive(&self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match read(&self.ep0, &mut *into) {
+                Ok(length) => return Ok(length),
+                Err(Errno::INTR) => {}
+                Err(error) => return given_up(error),
+            }
+        }
+    }
+
+    /// Gives the data stage of a request IN.
+    pub fn send(&self, bytes: &[u8]) -> io::Result<()> {
+        loop {
+            match write(&self.ep0, bytes) {
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(error) => return given_up(error).map(drop),
+            }
+        }
+    }
+
+    /// Stalls a request: a data stage in the wrong direction does that.
+    pub fn refuse(&self, setup: Setup) {
+        let _ = if setup.kind & 0x80 != 0 {
+            read(&self.ep0, &mut [0; 1])
+        } else {
+            write(&self.ep0, &[0; 1])
+        };
+    }
+}
+
+/// A host that begins another request, resets the device or leaves gives up the one before.
+fn given_up(error: Errno) -> io::Result<usize> {
+    match error {
+        Errno::IDRM | Errno::SHUTDOWN | Errno::CONNRESET | Errno::NODEV | Errno::AGAIN => Ok(0),
+        error => Err(error.into()),
     }
 }
 

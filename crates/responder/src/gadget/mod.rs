@@ -3,10 +3,12 @@
 //!
 //! One thread looks after endpoint 0, one after each vendor interface and each serial port; the
 //! caller's waits for the end. `plan` says what is made, `setup` makes it and takes it down,
-//! `functionfs` and `queue` speak to the kernel, `pair` and `sync` move the bytes of a device.
+//! `functionfs` and `queue` speak to the kernel, `control` answers on endpoint 0, `pair` and `sync` move the bytes of a device.
 
 #[cfg(target_os = "linux")]
 mod answers;
+#[cfg(target_os = "linux")]
+mod control;
 #[cfg(target_os = "linux")]
 mod functionfs;
 #[cfg(target_os = "linux")]

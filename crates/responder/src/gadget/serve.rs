@@ -1,5 +1,6 @@
 //! The threads of a gadget, from its connection to its removal.
 
+use super::control::ControlDevice;
 use super::functionfs::{Endpoints, Event, FunctionFs, Pair};
 use super::pair::Ended;
 use super::plan::{Function, GadgetPlan, Transfers};
@@ -155,13 +156,22 @@ fn run(
     Ok(())
 }
 
-/// Endpoint 0: tells of hosts that come and leave.
+/// Endpoint 0: tells of hosts that come and leave, and answers their requests.
 fn watch(functions: &FunctionFs, setup: &Setup, shared: &Shared<'_>, on_event: OnEvent<'_>) {
     let mut host: Option<String> = None;
+    let mut control = ControlDevice::new(shared.config, shared.clock);
+    host::use_precise_timers();
     while !shared.is_over() {
         match functions.event(LOOK) {
             Ok(None | Some(Event::Other)) => {}
+            Ok(Some(Event::Request(setup))) => match control.carry(functions, setup) {
+                Ok(true) if control.is_gone() => shared.stop.store(true, Ordering::Relaxed),
+                Ok(true) => {}
+                Ok(false) => functions.refuse(setup),
+                Err(error) => shared.fail("cannot answer a USB control request", &error),
+            },
             Ok(Some(Event::Enabled)) => {
+                control.reset();
                 let came = format!("a host at {} ({})", setup.controller(), setup.speed());
                 if host.as_ref() != Some(&came) {
                     on_event(ServeEvent::Came(&came));
