@@ -47,7 +47,7 @@ fn may_overlap(plan: &Plan) -> bool {
     };
     let is_datagram = plan.address.starts_with("udp:");
     match (plan.protocol, &queries.reply) {
-        (Protocol::Scpi, _) | (_, ReplyEnd::IdleNs(_)) => false,
+        (Protocol::Scpi | Protocol::GetStatus, _) | (_, ReplyEnd::IdleNs(_)) => false,
         (_, ReplyEnd::Modbus(line)) => *line == ModbusLine::Tcp,
         _ => !is_datagram,
     }

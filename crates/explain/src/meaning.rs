@@ -59,7 +59,7 @@ pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun 
         Protocol::Lines => Some("--out 16,64,256"),
         Protocol::Echo | Protocol::Wiregauge => Some("--in 64,512,4k"),
         // The queries decide the sizes.
-        Protocol::Text | Protocol::Scpi | Protocol::Modbus => None,
+        Protocol::Text | Protocol::Scpi | Protocol::Modbus | Protocol::GetStatus => None,
     };
     let more = depths(&[1, 4]).or_else(|| depths(&[1, 2]));
     Noun {

@@ -22,10 +22,12 @@ pub enum Protocol {
     Scpi,
     /// Modbus: registers and coils.
     Modbus,
+    /// The standard request GET_STATUS of USB: one control transfer IN of 2 bytes.
+    GetStatus,
 }
 
 names!(Protocol: Echo "echo", Wiregauge "wiregauge", Lines "lines", Text "text", Scpi "scpi",
-    Modbus "modbus");
+    Modbus "modbus", GetStatus "get-status");
 
 /// How often the link is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -19,7 +19,11 @@ impl Application {
         match protocol {
             Protocol::Scpi => Some(Application::Scpi(Box::new(Instrument::new(name)))),
             Protocol::Modbus => Some(Application::Modbus(Box::new(ModbusServer::new(line)))),
-            Protocol::Echo | Protocol::Lines | Protocol::Text | Protocol::Wiregauge => None,
+            Protocol::Echo
+            | Protocol::Lines
+            | Protocol::Text
+            | Protocol::GetStatus
+            | Protocol::Wiregauge => None,
         }
     }
 

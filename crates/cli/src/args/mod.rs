@@ -26,7 +26,7 @@ pub use compare::{CompareArgs, TableFormat};
 pub use deadline::DeadlineArgs;
 pub use devices::DevicesArgs;
 pub use doctor::DoctorArgs;
-pub use exchange::{ConnectArg, ExchangeArgs, WaitArg};
+pub use exchange::{ConnectArg, EndpointArg, ExchangeArgs, WaitArg};
 pub use explain::ExplainArgs;
 pub use limits::{LimitsArgs, MediumArg};
 pub use query::QueryArgs;

@@ -31,6 +31,8 @@ pub enum ExchangeProtocolArg {
     Scpi,
     /// Modbus: RTU on serial lines, else Modbus TCP.
     Modbus,
+    /// Any USB device: the standard request GET_STATUS, a control transfer IN of 2 bytes.
+    GetStatus,
 }
 
 /// An argument whose values are those of a recorded type.
@@ -49,7 +51,8 @@ macro_rules! same_as {
 pub(super) use same_as;
 
 same_as!(ProtocolArg => Protocol: Echo, Wiregauge, Lines);
-same_as!(ExchangeProtocolArg => Protocol: Echo, Wiregauge, Lines, Text, Scpi, Modbus);
+same_as!(ExchangeProtocolArg => Protocol: Echo, Wiregauge, Lines, Text, Scpi, Modbus,
+    GetStatus);
 same_as!(ServeProtocolArg => Protocol: Echo, Wiregauge, Scpi, Modbus);
 
 /// The protocol given, or the default of an address: a null link only echoes.

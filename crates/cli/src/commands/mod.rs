@@ -7,6 +7,7 @@ mod deadline;
 mod demo;
 mod devices;
 mod doctor;
+mod endpoints;
 mod exchange;
 mod explain;
 mod export;

@@ -1,6 +1,6 @@
 //! From what was typed to what will run: every default is filled in here and nowhere else.
 
-use super::queries;
+use super::{endpoints, queries};
 use crate::args::{ExchangeArgs, HostArgs, StreamArgs, StreamProtocolArg, protocol_of};
 use crate::values::{ByteRate, Count, Every, Sizes};
 use wiregauge_record::{
@@ -44,7 +44,8 @@ pub fn check_serial<'a>(
 pub fn of_exchange(args: &ExchangeArgs) -> anyhow::Result<Plan> {
     let null = args.addresses.iter().find(|a| a.starts_with("null:"));
     let protocol = protocol_of(args.protocol, null.map_or("", String::as_str));
-    let queries = queries::of(&args.query, protocol, &args.addresses, args.baud)?;
+    let addresses = endpoints::of(&args.addresses, &args.endpoint, protocol)?;
+    let queries = queries::of(&args.query, protocol, &addresses, args.baud)?;
     let limit = match (args.duration, args.count) {
         (Some(duration), _) => Limit::DurationNs(duration.as_nanos() as u64),
         (None, Some(Count(count))) => Limit::Count(count),
@@ -55,11 +56,11 @@ pub fn of_exchange(args: &ExchangeArgs) -> anyhow::Result<Plan> {
         None => Schedule::AsFastAsPossible,
     };
     Ok(Plan {
-        address: args.addresses.first().cloned().unwrap_or_default(),
-        more_links: args.addresses.iter().skip(1).cloned().collect(),
+        address: addresses.first().cloned().unwrap_or_default(),
+        more_links: addresses.iter().skip(1).cloned().collect(),
         protocol,
         connect: args.connect.into(),
-        points: points(args, protocol, queries.as_ref())?,
+        points: points(args, protocol, queries.as_ref(), addresses.len())?,
         queries,
         limit,
         warmup: args.warmup.0,
@@ -90,6 +91,7 @@ fn points(
     args: &ExchangeArgs,
     protocol: Protocol,
     queries: Option<&Queries>,
+    links: usize,
 ) -> anyhow::Result<Vec<Point>> {
     let given = |sizes: &Option<Sizes>| sizes.as_ref().map(|Sizes(list)| list.clone());
     let (out, in_) = (given(&args.out), given(&args.in_));
@@ -117,10 +119,10 @@ fn points(
                 .flat_map(|&out| in_.iter().map(move |&in_| (out, in_)))
                 .collect()
         }
-        Protocol::Text | Protocol::Scpi | Protocol::Modbus => {
+        Protocol::Text | Protocol::Scpi | Protocol::Modbus | Protocol::GetStatus => {
             if out.is_some() || in_.is_some() {
                 anyhow::bail!(
-                    "--out and --in have no effect with --protocol {}: the queries decide the sizes",
+                    "--out and --in have no effect with --protocol {}: the requests decide the sizes",
                     protocol.name()
                 );
             }
@@ -144,7 +146,7 @@ fn points(
             together: false,
         });
     let cells: Vec<Point> = cells.collect();
-    let mut points = over_links(&cells, args.addresses.len(), |point, link, together| {
+    let mut points = over_links(&cells, links, |point, link, together| {
         (point.link, point.together) = (link, together);
     });
     points

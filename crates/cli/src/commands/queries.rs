@@ -26,6 +26,7 @@ pub fn of(
             requests(args)?,
             ReplyEnd::Modbus(modbus_line(addresses, baud)?),
         ),
+        Protocol::GetStatus => (vec![get_status()], ReplyEnd::Bytes(2)),
     };
     if list.is_empty() {
         match protocol {
@@ -80,6 +81,14 @@ fn refuse_others(args: &QueryArgs, protocol: Protocol) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The standard request GET_STATUS to the device, as a setup packet (USB 2.0, 9.4.5).
+fn get_status() -> Query {
+    Query {
+        name: "GET_STATUS".into(),
+        bytes: vec![0x80, 0, 0, 0, 0, 0, 2, 0],
+    }
 }
 
 /// The texts to send, each followed by `end`.

@@ -101,7 +101,7 @@ fn check_queries(plan: &Plan, datagram: bool) -> Result<(), String> {
     match (&plan.queries, plan.protocol) {
         (Some(queries), Protocol::Modbus) => Modbus::new(0, queries, datagram).map(drop),
         (Some(queries), _) => Query::new(queries, datagram).map(drop),
-        (None, Protocol::Text | Protocol::Scpi | Protocol::Modbus) => {
+        (None, Protocol::Text | Protocol::Scpi | Protocol::Modbus | Protocol::GetStatus) => {
             Err("there is no query".into())
         }
         (None, _) => Ok(()),
@@ -111,6 +111,12 @@ fn check_queries(plan: &Plan, datagram: bool) -> Result<(), String> {
 /// Why replies could not be told apart if there were several requests outstanding, and what to do.
 fn only_one(plan: &Plan, datagram: bool) -> Option<(&'static str, &'static str)> {
     let reply = &plan.queries.as_ref()?.reply;
+    if plan.protocol == Protocol::GetStatus {
+        return Some((
+            "endpoint 0 carries one standard request at a time (USB 2.0, 8.5.3)",
+            "use --depth 1",
+        ));
+    }
     let why = only_one_at_a_time(reply, datagram)?;
     let hint = match reply {
         ReplyEnd::Scpi => "use --depth 1, or --protocol text for an instrument that queues queries",

@@ -208,9 +208,12 @@ fn measuring_thread(
     let mut link = address.open_unless(&plan.link, timeout, &mut is_halted)?;
     let open_ns = clock.now();
     let responder = match plan.protocol {
-        Protocol::Echo | Protocol::Lines | Protocol::Text | Protocol::Scpi | Protocol::Modbus => {
-            None
-        }
+        Protocol::Echo
+        | Protocol::Lines
+        | Protocol::Text
+        | Protocol::Scpi
+        | Protocol::Modbus
+        | Protocol::GetStatus => None,
         Protocol::Wiregauge => {
             let (link, address) = (link.as_mut(), &plan.address);
             let responder = hello(link, address, datagram, timeout, &mut is_halted)?;

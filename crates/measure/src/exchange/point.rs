@@ -76,7 +76,7 @@ pub fn measure_point(
         Protocol::Wiregauge => ready.run(Exchange::new(base, out, in_, datagram)),
         Protocol::Echo => ready.run(Echo::new(base, out, datagram)),
         Protocol::Lines => ready.run(Lines::new(base, out, in_, datagram)),
-        Protocol::Text | Protocol::Scpi => {
+        Protocol::Text | Protocol::Scpi | Protocol::GetStatus => {
             ready.run(Query::new(queries(), datagram).expect(CHECKED))
         }
         Protocol::Modbus => ready.run(Modbus::new(base, queries(), datagram).expect(CHECKED)),

@@ -47,6 +47,7 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
             Protocol::Text => "text: the queries of the user",
             Protocol::Scpi => "SCPI: queries of IEEE 488.2",
             Protocol::Modbus => "Modbus",
+            Protocol::GetStatus => "GET_STATUS: the standard request of USB, 2 bytes IN",
         }
         .into(),
     );

@@ -25,6 +25,7 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
         Protocol::Text => "text",
         Protocol::Scpi => "SCPI",
         Protocol::Modbus => "Modbus",
+        Protocol::GetStatus => "GET_STATUS",
     };
     let mut line = format!("{} ({protocol}", plan.address);
     if let Some(responder) = &conditions.responder {

@@ -453,7 +453,11 @@ fn of_exchanges(args: &TuneArgs) -> (Kind, Space) {
         // What comes back is what was sent: one size to choose.
         Protocol::Echo => (out.or(in_).unwrap_or(vec![64]), vec![0]),
         // `tune` has no flag for the protocols with queries.
-        Protocol::Lines | Protocol::Text | Protocol::Scpi | Protocol::Modbus => (
+        Protocol::Lines
+        | Protocol::Text
+        | Protocol::Scpi
+        | Protocol::Modbus
+        | Protocol::GetStatus => (
             out.unwrap_or(vec![crate::commands::plan::LINE]),
             in_.unwrap_or(vec![0]),
         ),

@@ -49,7 +49,11 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
             flag("--out", out_bytes.to_string());
             flag("--in", in_bytes.to_string());
         }
-        Protocol::Lines | Protocol::Text | Protocol::Scpi | Protocol::Modbus => {
+        Protocol::Lines
+        | Protocol::Text
+        | Protocol::Scpi
+        | Protocol::Modbus
+        | Protocol::GetStatus => {
             flag("--protocol", protocol.name().into());
             flag("--out", out_bytes.to_string());
             if in_bytes > 0 {
@@ -86,7 +90,11 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
             "wg_options_raw(options); ",
         ),
         // The newline is the framing's.
-        Protocol::Lines | Protocol::Text | Protocol::Scpi | Protocol::Modbus => (
+        Protocol::Lines
+        | Protocol::Text
+        | Protocol::Scpi
+        | Protocol::Modbus
+        | Protocol::GetStatus => (
             (out_bytes as usize).saturating_sub(1),
             (in_bytes as usize).saturating_sub(1),
             ", framing=wg.Terminator(b\"\\n\")",
