@@ -48,6 +48,7 @@ SUITE = [
     Run("pairs", "pairs"),
     Run("rp2040-xhci", "rp2040", controller="xhci"),
     Run("program", "program"),
+    Run("control", "control"),
     Run("shared-bus", "shared-bus"),
     Run("usbmon", "usbmon"),
     Run("zero", "zero"),

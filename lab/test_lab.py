@@ -195,6 +195,44 @@ class Exchanges(unittest.TestCase):
         self.assertGreater(min(slow), min(fast))
 
 
+class ControlTransfers(unittest.TestCase):
+    """Endpoint 0 beside bulk and interrupt, and GET_STATUS on any device. The plan holds the refusals."""
+
+    def test_control_stands_beside_bulk_and_interrupt_in_one_run(self) -> None:
+        found = points("control/endpoints")
+        # Three endpoints and three sizes, alone and all at once.
+        self.assertEqual(len(found), 2 * 3 * 3)
+        for one in found:
+            with self.subTest(**one["point"]):
+                self.assertEqual(one["counts"]["answered"], 40)
+                self.assertEqual(one["counts"]["stray_bytes"], 0)
+        rtts = {
+            (one["point"]["link"], one["point"]["in_bytes"]): one["rtt"]["p50"]["value"]
+            for one in found
+            if not one["point"]["together"]
+        }
+        for size in (48, 512, 10000):
+            self.assertGreater(rtts[2, size], rtts[0, size], "two control transfers take longer than two bulk transfers")
+
+    def test_every_exchange_is_answered_at_any_depth_and_size(self) -> None:
+        for run, count in (("depth", 64), ("large", 10), ("status", 40), ("spin", 40), ("driver", 40)):
+            for found in points(f"control/{run}"):
+                with self.subTest(run, **found["point"]):
+                    self.assertEqual(found["counts"]["answered"], count)
+
+    def test_a_fetch_waits_for_a_late_answer_and_not_for_a_lost_one(self) -> None:
+        found = point("control/late")
+        self.assertGreater(found["rtt"]["min"], 3e6)
+        self.assertLess(found["rtt"]["max"], 10e6)
+        self.assertGreater(found["counts"]["lost"], 0)
+        self.assertEqual(found["counts"]["answered"] + found["counts"]["lost"], 40)
+
+    def test_the_standard_request_takes_less_than_two_vendor_requests(self) -> None:
+        status = point("control/status")["rtt"]["p50"]["value"]
+        vendor = point("control/depth", depth=1)["rtt"]["p50"]["value"]
+        self.assertLess(status, vendor)
+
+
 class Firmware(unittest.TestCase):
     """The RP2040's real firmware, simulated, behind the kernel's own USB stack. In real time."""
 
