@@ -1,6 +1,6 @@
 //! Ways to a device, and what they need of this computer.
 //!
-//! A link is one opened way to one device: TCP, UDP, Unix sockets, serial lines, USB. A kind of link is one file here
+//! A link is one opened way to one device: TCP, UDP, Unix sockets, serial lines, USB, HID. A kind of link is one file here
 //! and one line in [`KINDS`]. [`host`] is this computer: its clock, its priorities and its load; [`limits`] finds which
 //! medium a link has; [`devices`] lists what is attached.
 //!
@@ -21,6 +21,7 @@ mod descriptor_flow;
 pub mod devices;
 pub mod error;
 mod flow;
+mod hid;
 pub mod host;
 mod kind;
 pub mod limits;
@@ -38,8 +39,12 @@ mod usb;
 pub use error::{LinkError, LinkErrorKind};
 pub use flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
 pub use kind::{Address, Kind, Open, OpenFloor};
-pub use link::{Link, MAX_WAIT};
+pub use link::{Link, MAX_WAIT, Most};
 pub use served::{PtyMaster, accepted, wait_readable};
+
+/// The parser of report descriptors, for the fuzzer.
+#[doc(hidden)]
+pub use hid::descriptor::parse as parse_report_descriptor;
 
 use link::closed;
 use tty::open_pty;
@@ -51,6 +56,7 @@ pub static KINDS: &[&Kind] = &[
     &unix::KIND,
     &serial::KIND,
     &usb::KIND,
+    &hid::KIND,
     &null::KIND,
 ];
 

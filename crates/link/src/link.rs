@@ -9,6 +9,19 @@ use wiregauge_record::{BusLimit, LinkDetail, Point, Way};
 /// How long a sleep may last before it looks up, so that a stop is heeded.
 pub const MAX_WAIT: Duration = Duration::from_millis(100);
 
+/// The most that one device takes, where it is less than its kind allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Most {
+    /// Bytes of a request.
+    pub out_bytes: u32,
+    /// Bytes of a response.
+    pub in_bytes: u32,
+    /// Requests outstanding.
+    pub outstanding: u32,
+    /// What holds a request or response, such as `report`.
+    pub unit: &'static str,
+}
+
 /// One opened way to one device. Called from one thread. Nothing here allocates once it is open.
 pub trait Link: Send {
     /// Told the sizes of the exchanges that follow, before the first of a point; nothing is
@@ -70,6 +83,11 @@ pub trait Link: Send {
 
     /// Bytes of a full packet, where transfers are cut into packets.
     fn packet_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    /// What this device takes at most, where it is less than the kind allows.
+    fn most(&self) -> Option<Most> {
         None
     }
 

@@ -22,6 +22,7 @@ pub fn run(args: &DevicesArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
         return Ok(Outcome::Done);
     }
     usb(&mut out, &found)?;
+    hid(&mut out, &found)?;
     serial(&mut out, &found)?;
     network(&mut out, &found, args.probe)?;
     if !args.probe {
@@ -86,6 +87,48 @@ fn usb(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// Only devices of vendor usage pages: nobody exchanges data with a keyboard.
+fn hid(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
+    if found.hid.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{HEADING}HID{RESET}")?;
+    let (boards, others): (Vec<_>, Vec<_>) = found.hid.iter().partition(|hid| hid.is_vendor);
+    if !boards.is_empty() {
+        let header = [
+            "address",
+            "device",
+            "serial",
+            "usage",
+            "reports",
+            "polled every",
+            "bus",
+            "file",
+        ];
+        let mut table = table(&header);
+        for hid in boards {
+            table.add_row([
+                hid.address.clone(),
+                or_dash(hid.product.clone()),
+                or_dash(hid.serial.clone()),
+                or_dash(hid.usage.clone()),
+                or_dash(hid.reports.clone()),
+                or_dash(hid.interval.clone()),
+                hid.bus.clone(),
+                hid.path.clone(),
+            ]);
+        }
+        print(out, &table)?;
+    }
+    match others.len() {
+        0 => Ok(()),
+        many => writeln!(
+            out,
+            " {many} of standard usage pages (keyboards, mice and others) not listed: see --json"
+        ),
+    }
 }
 
 fn serial(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {

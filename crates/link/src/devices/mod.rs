@@ -1,7 +1,8 @@
-//! What could be measured from here: USB devices, serial ports, responders on the network. Looking
+//! What could be measured from here: USB devices, HID devices, serial ports, responders on the network. Looking
 //! opens nothing and sends nothing; only a probe does (`wiregauge_measure::probe`).
 
 mod answer;
+mod hid;
 mod network;
 mod serial;
 mod usb;
@@ -9,6 +10,7 @@ mod usb;
 use serde::Serialize;
 
 pub use answer::Answer;
+pub use hid::{HidDevice, devices as hid_devices};
 pub use network::{NetworkDevice, PORT, neighbours};
 pub use serial::SerialPort;
 pub use usb::{UsbDevice, usb_port};
@@ -20,6 +22,8 @@ pub struct Survey {
     pub usb: Vec<UsbDevice>,
     /// Why there are no USB devices, where the system has none at all.
     pub usb_problem: Option<String>,
+    /// HID devices, those of vendor usage pages first.
+    pub hid: Vec<HidDevice>,
     /// Serial ports.
     pub serial: Vec<SerialPort>,
     /// What listens on the responders' port of this host; after a probe also of its neighbours.
@@ -38,6 +42,7 @@ pub fn survey() -> Survey {
             ..Survey::default()
         },
     };
+    survey.hid = hid::devices();
     survey.serial = serial::ports(&survey.usb);
     survey.network = network::listeners();
     survey

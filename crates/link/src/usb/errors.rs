@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// File for the udev rule. Before 73-seat-late.rules, which acts on the `uaccess` tag.
-const RULE_FILE: &str = "/etc/udev/rules.d/70-wiregauge.rules";
+pub const RULE_FILE: &str = "/etc/udev/rules.d/70-wiregauge.rules";
 
 /// How long after a bus error a device that was unplugged may still seem to be there: the hub's
 /// change is noticed at its next interrupt transfer, every 256 ms (bInterval 12 at high speed).
@@ -114,7 +114,8 @@ fn no_permission(device: &Identity, doing: &str) -> LinkError {
     .hint(udev_advice(device.vendor, device.product))
 }
 
-fn mode_in_words(mode: u32, uid: u32, gid: u32) -> String {
+/// Mode and owner of a file, as chmod and chown write them.
+pub fn mode_in_words(mode: u32, uid: u32, gid: u32) -> String {
     format!("mode {:04o}, user {uid}, group {gid}", mode & 0o7777)
 }
 

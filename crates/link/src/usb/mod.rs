@@ -25,6 +25,7 @@ pub(crate) mod sysfs;
 mod usbfs;
 
 pub(crate) use choose::class_name;
+pub(crate) use errors::{RULE_FILE, mode_in_words};
 pub(crate) use find::{Present, devices, speed_name};
 
 use super::{Address, Kind, Link};

@@ -2,8 +2,8 @@
 //! its limits.
 
 use wiregauge_link::Address;
-use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_record::{Connect, Plan, Point, Protocol, ReplyEnd, Responder};
+use wiregauge_link::{LinkError, LinkErrorKind, Most};
+use wiregauge_record::{Connect, Plan, Point, Protocol, Queries, ReplyEnd, Responder};
 use wiregauge_session::{Modbus, Query, only_one_at_a_time};
 use wiregauge_wire::{REQUEST_HEADER, RESPONSE_HEADER};
 
@@ -124,6 +124,65 @@ fn only_one(plan: &Plan, datagram: bool) -> Option<(&'static str, &'static str)>
         _ => "use --depth 1",
     };
     Some((why, hint))
+}
+
+/// Refuses sizes and depths that do not fit in what the link carries to this device.
+pub(super) fn check_most(plan: &Plan, most: &Most) -> Result<(), LinkError> {
+    let Most {
+        out_bytes,
+        in_bytes,
+        outstanding,
+        unit,
+    } = *most;
+    let refuse = |said: String, hint: String| {
+        let doing = format!("cannot plan exchanges with {}", plan.address);
+        Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint))
+    };
+    let hello = wiregauge_wire::HELLO_REQUEST.max(wiregauge_wire::HELLO_RESPONSE) as u32;
+    if plan.protocol == Protocol::Wiregauge && out_bytes.min(in_bytes) < hello {
+        let least = out_bytes.min(in_bytes);
+        return refuse(
+            format!(
+                "the wiregauge protocol needs {unit}s of {hello} B (HELLO); this device has {least} B"
+            ),
+            "use --protocol echo, or --protocol text with --send and --reply-bytes".into(),
+        );
+    }
+    let is_by_length = |queries: &Queries| matches!(queries.reply, ReplyEnd::Length(_));
+    if plan.queries.as_ref().is_some_and(is_by_length) {
+        return refuse(
+            format!("--reply-length has no meaning in a {unit}, whose size is fixed"),
+            format!("use --reply-bytes {in_bytes}, or fewer bytes if the rest is zero"),
+        );
+    }
+    for point in &plan.points {
+        for (what, flag, asked, most) in [
+            ("a request", "--out", point.out_bytes, out_bytes),
+            ("a response", "--in", point.in_bytes, in_bytes),
+        ] {
+            if asked > most {
+                return refuse(
+                    format!(
+                        "{what} of {asked} B does not fit in a {unit} of this device ({most} B)"
+                    ),
+                    match plan.queries.is_some() {
+                        true => "use a shorter --send, or a smaller --reply-bytes".into(),
+                        false => format!("use {flag} up to {most}"),
+                    },
+                );
+            }
+        }
+        if point.depth > outstanding {
+            return refuse(
+                format!(
+                    "--depth {} is not possible: a device holds one {unit}",
+                    point.depth
+                ),
+                "use --depth 1".into(),
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Refuses sizes and depths that the device said it cannot take.

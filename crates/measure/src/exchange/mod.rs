@@ -207,6 +207,9 @@ fn measuring_thread(
     let mut is_halted = || halt.load(Ordering::Relaxed);
     let mut link = address.open_unless(&plan.link, timeout, &mut is_halted)?;
     let open_ns = clock.now();
+    if let Some(most) = link.most() {
+        check::check_most(plan, &most)?;
+    }
     let responder = match plan.protocol {
         Protocol::Echo
         | Protocol::Lines
