@@ -99,14 +99,16 @@ def serve(
     serial: str | None = None,
     speed: Literal["full", "high", "super"] | None = None,
     transfers: str | None = None,
+    report_bytes: int | None = None,
     profile: str | None = None,
     device_time: v.Time | None = None,
     packet_time: v.Time | None = None,
     nak_retry: Literal["frame", "at-once"] | None = None,
     hub: bool = False,
+    interval: v.Time | None = None,
     devices: int | None = None,
 ) -> Responder:
-    """Run a responder, the other end of a link: TCP, UDP, Unix socket, serial port, pseudo-terminal, USB.
+    """Run a responder, the other end of a link: TCP, UDP, Unix socket, tty, pseudo-terminal, USB, HID.
 
     It runs in its own threads, without the interpreter's lock, until it is stopped::
 
@@ -117,7 +119,7 @@ def serve(
     ----------
     address
         Address to serve: ``tcp://HOST:PORT`` (port 0 selects a free port), ``udp://HOST:PORT``, ``unix://PATH``,
-        ``serial://PATH``, ``pty:``, ``usb-gadget`` or ``usb-virtual``.
+        ``serial://PATH``, ``pty:``, ``usb-gadget``, ``usb-virtual`` or ``uhid``.
     protocol
         Wire protocol.
     max_clients
@@ -145,9 +147,9 @@ def serve(
         Random seed.
     device_load
         Synthetic load on the device, such as ``{"cpu": 2}``.
-    function, udc, usb_id, serial, speed, transfers
-        For ``usb-gadget`` and ``usb-virtual``: see ``wiregauge help serve``.
-    profile, device_time, packet_time, nak_retry, hub, devices
+    function, udc, usb_id, serial, speed, transfers, report_bytes
+        For ``usb-gadget``, ``usb-virtual`` and ``uhid``: see ``wiregauge help serve``.
+    profile, device_time, packet_time, nak_retry, hub, interval, devices
         For ``usb-virtual``: see ``wiregauge help serve``. Times in s.
 
     Returns

@@ -35,6 +35,7 @@ mod event;
 mod faults;
 mod frames;
 pub mod gadget;
+pub mod hid;
 mod listen;
 mod modbus;
 mod model;

@@ -4,8 +4,9 @@
 use super::device::DeviceConfig;
 use super::event::{Reported, ServeEvent};
 use super::gadget::GadgetPlan;
+use super::hid::UhidPlan;
 use super::usb_virtual::VirtualPlan;
-use super::{datagram, gadget, stream, usb_virtual};
+use super::{datagram, gadget, hid, stream, usb_virtual};
 use rustix::fd::OwnedFd;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};
@@ -37,6 +38,8 @@ pub enum ServeAddress {
     Pty(Option<PathBuf>),
     /// `usb-gadget`: this Linux becomes a USB device.
     UsbGadget(Box<GadgetPlan>),
+    /// `uhid`: a HID device without a bus, on this Linux.
+    Uhid(Box<UhidPlan>),
     /// `usb-virtual`: a USB device without hardware, on this Linux.
     UsbVirtual(Box<VirtualPlan>),
 }
@@ -47,6 +50,9 @@ impl ServeAddress {
         if text == "usb-gadget" {
             return Ok(ServeAddress::UsbGadget(Box::default()));
         }
+        if text == "uhid" {
+            return Ok(ServeAddress::Uhid(Box::default()));
+        }
         if text == "usb-virtual" {
             return Ok(ServeAddress::UsbVirtual(Box::default()));
         }
@@ -56,7 +62,7 @@ impl ServeAddress {
         }
         // Without a host: this host only.
         let text = text.replacen("://:", "://127.0.0.1:", 1);
-        let hint = "tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH, usb-gadget, usb-virtual";
+        let hint = "tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH, usb-gadget, usb-virtual, uhid";
         let address = Address::parse(&text).map_err(|error| error.hint(hint))?;
         let rest = address.rest().to_string();
         match address.kind().scheme {
@@ -142,6 +148,7 @@ pub fn serve(
             serve_pty(what, link_path.as_deref(), clock, stop, on_event)
         }
         ServeAddress::UsbGadget(plan) => gadget::serve(plan, &what.config, clock, stop, on_event),
+        ServeAddress::Uhid(plan) => hid::serve_uhid(plan, &what.config, clock, stop, on_event),
         ServeAddress::UsbVirtual(plan) => {
             usb_virtual::serve(plan, &what.config, clock, stop, on_event)
         }

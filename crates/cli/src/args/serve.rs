@@ -16,6 +16,7 @@ Examples:
   wiregauge serve tcp://:0 --drop 1% --stall every=1000:400ms --seed 7
   sudo wiregauge serve usb-gadget --function bulk,acm # this computer becomes a USB device
   sudo wiregauge serve usb-virtual --speed full       # a virtual USB device on this computer
+  sudo wiregauge serve uhid --protocol echo           # a virtual HID device on this computer
 
 Without a host the responder listens on loopback; port 0 selects a free port. RATE is a
 probability (1% or 0.01) or every=N, such as every=100.";
@@ -33,7 +34,7 @@ pub enum BusArg {
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// Address to serve: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH,
-    /// usb-gadget, usb-virtual
+    /// usb-gadget, usb-virtual, uhid
     pub address: String,
     /// Wire protocol.
     #[arg(long, value_enum, default_value = "wiregauge")]

@@ -6,7 +6,9 @@ use crate::values;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 use wiregauge_link::limits::Bus;
+use wiregauge_record::Protocol;
 use wiregauge_responder::bus::{BusTiming, NakRetry, PROFILES, Profile};
+use wiregauge_responder::gadget::Function;
 use wiregauge_responder::usb_virtual::VirtualPlan;
 
 /// `--nak-retry`.
@@ -37,6 +39,10 @@ pub struct VirtualArgs {
     /// Full speed behind a high-speed hub.
     #[arg(long)]
     pub hub: bool,
+    /// Polling interval of the endpoints of hid and interrupt: 1ms to 255ms at full speed; 125us, 250us, 500us and so
+    /// on at high speed [default: the shortest].
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub interval: Option<Duration>,
     /// Number of devices sharing the bus.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub devices: Option<u32>,
@@ -55,6 +61,28 @@ fn profile(name: &str) -> Result<&'static Profile, String> {
         })
 }
 
+/// bInterval for a time: frames at full speed, 2^(n - 1) microframes at high speed (USB 2.0, table 9-13).
+fn interval(time: Duration, speed: Bus) -> anyhow::Result<u8> {
+    let frames = time.as_nanos() as u64 / speed.frame_ns();
+    let is_whole = u128::from(frames) * u128::from(speed.frame_ns()) == time.as_nanos();
+    let number = match speed {
+        Bus::FullSpeed => u8::try_from(frames).ok().filter(|n| *n > 0),
+        Bus::HighSpeed => {
+            let is_power = frames.is_power_of_two() && frames <= 1 << 15;
+            is_power.then(|| frames.trailing_zeros() as u8 + 1)
+        }
+    };
+    number.filter(|_| is_whole).ok_or_else(|| match speed {
+        Bus::FullSpeed => {
+            anyhow::anyhow!("--interval {time:?} is not possible at full speed: use 1ms, 2ms and so on to 255ms")
+        }
+        Bus::HighSpeed => anyhow::anyhow!(
+            "--interval {time:?} is not possible at high speed: use 125us, 250us, 500us, 1ms, 2ms and so on, doubling, \
+             to 4.096s"
+        ),
+    })
+}
+
 impl VirtualArgs {
     /// A flag that was given, if there is one.
     pub fn given(&self) -> Option<&'static str> {
@@ -64,6 +92,7 @@ impl VirtualArgs {
             (self.packet_time.is_some(), "--packet-time"),
             (self.nak_retry.is_some(), "--nak-retry"),
             (self.hub, "--hub"),
+            (self.interval.is_some(), "--interval"),
             (self.devices.is_some(), "--devices"),
         ]
         .into_iter()
@@ -79,7 +108,7 @@ impl VirtualArgs {
     }
 
     /// The devices that they describe.
-    pub fn plan(&self, shared: &GadgetArgs) -> anyhow::Result<VirtualPlan> {
+    pub fn plan(&self, shared: &GadgetArgs, protocol: Protocol) -> anyhow::Result<VirtualPlan> {
         let default = VirtualPlan::default();
         if shared.udc.is_some() || shared.transfers.is_some() {
             anyhow::bail!("--udc and --transfers are for `wiregauge serve usb-gadget`");
@@ -121,16 +150,54 @@ impl VirtualArgs {
             }
         }
         let functions = shared.function.clone();
+        let functions = functions.map_or(default.functions, |functions| functions.0);
+        let is_polled = |f: &Function| matches!(f, Function::Hid | Function::Interrupt);
+        if self.interval.is_some() && !functions.iter().any(is_polled) {
+            anyhow::bail!("--interval requires --function hid or interrupt");
+        }
+        let report_bytes = shared.report_bytes(&functions, protocol)?;
         let (vendor, product) = shared.usb_id.unwrap_or((default.vendor, default.product));
         Ok(VirtualPlan {
             speed,
             bus,
             device,
             devices: self.devices.unwrap_or(1),
-            functions: functions.map_or(default.functions, |functions| functions.0),
+            functions,
             vendor,
             product,
             serial: shared.serial.clone().unwrap_or(default.serial),
+            interval: match self.interval {
+                Some(time) => interval(time, speed)?,
+                None => default.interval,
+            },
+            report_bytes,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_one_that_the_bus_has() {
+        let of = |text: &str, speed| interval(values::duration(text).unwrap(), speed).ok();
+        for (text, full, high) in [
+            ("125us", None, Some(1)),
+            ("1ms", Some(1), Some(4)),
+            ("8ms", Some(8), Some(7)),
+            ("10ms", Some(10), None),
+            ("255ms", Some(255), None),
+            ("256ms", None, Some(12)),
+            ("4096ms", None, Some(16)),
+            ("8192ms", None, None),
+            ("1500us", None, None),
+        ] {
+            assert_eq!(
+                (of(text, Bus::FullSpeed), of(text, Bus::HighSpeed)),
+                (full, high),
+                "{text}"
+            );
+        }
     }
 }

@@ -24,17 +24,19 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     };
     let mut address = ServeAddress::parse(&args.address)?;
     let (gadget, usb_virtual) = (&args.gadget, &args.usb_virtual);
+    let protocol = args.protocol.into();
     match (&mut address, gadget.given(), usb_virtual.given()) {
         (ServeAddress::UsbVirtual(_), ..) if args.bus.is_some() => {
             anyhow::bail!(
                 "usb-virtual always models a bus: use --speed or --profile instead of --bus"
             )
         }
-        (ServeAddress::UsbVirtual(plan), ..) => **plan = usb_virtual.plan(gadget)?,
+        (ServeAddress::UsbVirtual(plan), ..) => **plan = usb_virtual.plan(gadget, protocol)?,
         (_, _, Some(flag)) => anyhow::bail!("{flag} requires `wiregauge serve usb-virtual`"),
-        (ServeAddress::UsbGadget(plan), ..) => **plan = gadget.plan(),
+        (ServeAddress::UsbGadget(plan), ..) => **plan = gadget.plan(protocol)?,
+        (ServeAddress::Uhid(plan), ..) => **plan = gadget.uhid_plan(protocol)?,
         (_, Some(flag), _) => {
-            anyhow::bail!("{flag} requires `wiregauge serve usb-gadget` or `usb-virtual`")
+            anyhow::bail!("{flag} requires `wiregauge serve usb-gadget`, `usb-virtual` or `uhid`")
         }
         _ => {}
     }
@@ -56,7 +58,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let what = Serve {
         address,
         config: DeviceConfig {
-            protocol: args.protocol.into(),
+            protocol,
             name: args.name.clone().unwrap_or(name),
             // No frame is larger on the wire, and none smaller holds a HELLO.
             max_frame: args.max_size.clamp(104, wiregauge_wire::MAX_FRAME),

@@ -1,7 +1,7 @@
 //! This Linux as a USB device: a gadget in configfs whose vendor interfaces are served through
-//! FunctionFS, and whose serial ports are the kernel's own.
+//! FunctionFS, and whose serial ports and HID functions are the kernel's own.
 //!
-//! One thread looks after endpoint 0, one after each vendor interface and each serial port; the
+//! One thread looks after endpoint 0, one after each vendor interface, serial port and HID function; the
 //! caller's waits for the end. `plan` says what is made, `setup` makes it and takes it down,
 //! `functionfs` and `queue` speak to the kernel, `control` answers on endpoint 0, `pair` and `sync` move the bytes of a device.
 

@@ -20,6 +20,8 @@ pub struct GadgetPlan {
     pub speed: Option<Speed>,
     /// How transfers are handed to the kernel.
     pub transfers: Transfers,
+    /// Bytes of a HID report.
+    pub report_bytes: u16,
 }
 
 impl Default for GadgetPlan {
@@ -33,6 +35,7 @@ impl Default for GadgetPlan {
             serial: None,
             speed: None,
             transfers: Transfers::default(),
+            report_bytes: 64,
         }
     }
 }
@@ -46,6 +49,8 @@ pub enum Function {
     Interrupt,
     /// The kernel's serial port (CDC-ACM).
     Acm,
+    /// A HID device of a vendor usage page with one report in each direction.
+    Hid,
 }
 
 /// Most functions of a gadget: USB has 15 endpoints in each direction.
@@ -61,9 +66,10 @@ impl Function {
                 "bulk" => Function::Bulk,
                 "interrupt" => Function::Interrupt,
                 "acm" => Function::Acm,
+                "hid" => Function::Hid,
                 _ => {
                     return Err(format!(
-                        "unknown function `{name}`: use bulk, interrupt or acm"
+                        "unknown function `{name}`: use bulk, interrupt, acm or hid"
                     ));
                 }
             };
@@ -155,13 +161,14 @@ mod tests {
 
     #[test]
     fn functions_are_read_singly_repeated_and_numbered() {
-        use Function::{Acm, Bulk, Interrupt};
+        use Function::{Acm, Bulk, Hid, Interrupt};
         let read = Function::parse_list;
         assert_eq!(read("bulk,acm"), Ok(vec![Bulk, Acm]));
         assert_eq!(
             read("bulk=2,interrupt,bulk"),
             Ok(vec![Bulk, Bulk, Interrupt, Bulk])
         );
+        assert_eq!(read("hid,acm"), Ok(vec![Hid, Acm]));
         for wrong in [
             "",
             "bulk,",

@@ -9,6 +9,7 @@ use super::setup::Setup;
 use super::{pair, sync};
 use crate::device::DeviceConfig;
 use crate::event::ServeEvent;
+use crate::hid;
 use crate::stream::serve_one;
 use std::io;
 use std::path::Path;
@@ -83,7 +84,7 @@ pub fn serve(
         .filter_map(|function| match function {
             Function::Bulk => Some(Endpoints::Bulk),
             Function::Interrupt => Some(Endpoints::Interrupt),
-            Function::Acm => None,
+            Function::Acm | Function::Hid => None,
         })
         .collect();
     let setup = Setup::make(plan, &endpoints)?;
@@ -124,6 +125,10 @@ fn run(
         None => Vec::new(),
     };
     setup.connect()?;
+    let hids = setup.hid_files().map_err(|error| {
+        LinkError::from_io("cannot find the files of the HID function", &error)
+            .hint("the kernel makes /dev/hidg0: is devtmpfs mounted at /dev?")
+    })?;
     std::thread::scope(|scope| {
         if let Some(functions) = &setup.functions {
             scope.spawn(move || watch(functions, setup, shared, on_event));
@@ -133,6 +138,15 @@ fn run(
         }
         for tty in &setup.ttys {
             scope.spawn(move || serve_tty(tty, shared));
+        }
+        for hid in &hids {
+            scope.spawn(move || serve_hid(hid, plan.report_bytes, shared));
+        }
+        if !hids.is_empty() {
+            on_event(ServeEvent::Ready {
+                address: &format!("hid://{:04x}:{:04x}", plan.vendor, plan.product),
+                remote: false,
+            });
         }
         if !pairs.is_empty() {
             on_event(ServeEvent::Ready {
@@ -220,6 +234,15 @@ fn converse(pair: &Pair, packet: usize, shared: &Shared<'_>) -> io::Result<Ended
             let queue = Queue::new(in_, out, length as usize)?;
             pair::converse(queue, packet, config, clock, stop)
         }
+    }
+}
+
+/// A HID function, for all hosts that come.
+fn serve_hid(path: &Path, report_bytes: u16, shared: &Shared<'_>) {
+    let device = (shared.config, report_bytes);
+    match hid::serve_hidg(path, device, shared.clock, shared.stop) {
+        Ok(_) => shared.stop.store(true, Ordering::Relaxed),
+        Err(error) => shared.fail("cannot transfer HID reports", &error),
     }
 }
 

@@ -3,10 +3,12 @@
 
 use super::functionfs::{Endpoints, FunctionFs};
 use super::plan::{Function, GadgetPlan, Speed};
+use crate::hid::report;
 use std::io;
 use std::path::{Path, PathBuf};
 use usb_gadget::function::Handle;
 use usb_gadget::function::custom::Custom;
+use usb_gadget::function::hid::Hid;
 use usb_gadget::function::serial::{Serial, SerialClass};
 use usb_gadget::{Class, Config, Gadget, Id, RegGadget, Strings, Udc};
 use wiregauge_link::{LinkError, LinkErrorKind};
@@ -23,6 +25,7 @@ pub struct Setup {
     pub functions: Option<FunctionFs>,
     /// The ttys of its serial ports.
     pub ttys: Vec<PathBuf>,
+    hids: Vec<Hid>,
 }
 
 impl Setup {
@@ -42,6 +45,7 @@ impl Setup {
         let mut handles = Vec::new();
         let mut custom = None;
         let mut serials: Vec<Serial> = Vec::new();
+        let mut hids: Vec<Hid> = Vec::new();
         for function in &plan.functions {
             match function {
                 Function::Acm => {
@@ -49,6 +53,18 @@ impl Setup {
                     builder.console = Some(false);
                     let (serial, handle) = builder.build();
                     serials.push(serial);
+                    handles.push(handle);
+                }
+                Function::Hid => {
+                    let mut builder = Hid::builder();
+                    builder.report_desc = report::descriptor(plan.report_bytes).to_vec();
+                    builder.report_len = u8::try_from(plan.report_bytes).map_err(|_| {
+                        let said = "the kernel's HID function has reports of up to 255 B";
+                        LinkError::new(LinkErrorKind::Usage, DOING, said)
+                            .hint("use --report-bytes 255 or less")
+                    })?;
+                    let (hid, handle) = builder.build();
+                    hids.push(hid);
                     handles.push(handle);
                 }
                 // All vendor interfaces are one function of the kernel.
@@ -81,6 +97,7 @@ impl Setup {
             udc,
             functions,
             ttys,
+            hids,
         })
     }
 
@@ -103,6 +120,11 @@ impl Setup {
                 _ => explained,
             }
         })
+    }
+
+    /// The files of its HID functions; the kernel makes them when the gadget is connected.
+    pub fn hid_files(&self) -> io::Result<Vec<PathBuf>> {
+        self.hids.iter().map(Hid::device_path).collect()
     }
 
     /// The controller's name.
@@ -293,8 +315,10 @@ fn no_configfs(error: &io::Error) -> LinkError {
 fn not_made(plan: &GadgetPlan, error: &io::Error) -> LinkError {
     let explained = LinkError::from_io("cannot create the USB gadget in configfs", error);
     let acm = plan.functions.contains(&Function::Acm);
-    let vendor = plan.functions.iter().any(|&f| f != Function::Acm);
-    let missing: Vec<&str> = [("usb_f_fs", vendor), ("usb_f_acm", acm)]
+    let is_vendor = |f: &Function| matches!(f, Function::Bulk | Function::Interrupt);
+    let vendor = plan.functions.iter().any(is_vendor);
+    let hid = plan.functions.contains(&Function::Hid);
+    let missing: Vec<&str> = [("usb_f_fs", vendor), ("usb_f_acm", acm), ("usb_f_hid", hid)]
         .into_iter()
         .filter(|&(module, needed)| needed && !Path::new("/sys/module").join(module).is_dir())
         .map(|(module, _)| module)

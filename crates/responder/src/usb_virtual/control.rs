@@ -1,8 +1,9 @@
 //! Requests on endpoint 0: the standard ones of USB 2.0, 9.4, and those of a serial port (PSTN 1.2,
 //! 6.3). What is not known is stalled.
 
-use super::descriptors::Identity;
+use super::descriptors::{HID_DESCRIPTOR, Identity};
 use crate::gadget::Function;
+use crate::hid::report;
 use std::collections::HashMap;
 use wiregauge_link::limits::Bus;
 
@@ -80,6 +81,9 @@ const GET_LINE_CODING: u8 = 0x21;
 const SET_CONTROL_LINE_STATE: u8 = 0x22;
 const SEND_BREAK: u8 = 0x23;
 
+// HID 1.11, 7.2.
+const SET_IDLE: u8 = 0x0a;
+
 impl Control {
     /// Answers a request with its data stage OUT, if it has one.
     pub fn answer(&mut self, identity: &Identity, setup: [u8; 8], data: &[u8]) -> Answer {
@@ -88,12 +92,16 @@ impl Control {
         let interface = index as u8;
         let function = identity.function_of(interface);
         let is_port = function.is_some_and(|at| identity.functions[at] == Function::Acm);
+        let is_hid = function.is_some_and(|at| identity.functions[at] == Function::Hid);
         let port = match function {
             Some(at) if is_port => Some(self.ports.entry(at).or_default()),
             _ => None,
         };
         let answer = match (setup[0], setup[1]) {
             (FROM_DEVICE, GET_DESCRIPTOR) => descriptor(identity, value),
+            (FROM_INTERFACE, GET_DESCRIPTOR) if is_hid => hid_descriptor(identity, value),
+            // Reports come when there are any, whatever the host thinks of repeating them.
+            (CLASS_TO_INTERFACE, SET_IDLE) if is_hid => Some(Answer::Done(Effect::None)),
             // Self-powered (USB 2.0, figure 9-4).
             (FROM_DEVICE, GET_STATUS) => Some(Answer::Data(vec![1, 0])),
             (FROM_INTERFACE | FROM_ENDPOINT, GET_STATUS) => Some(Answer::Data(vec![0, 0])),
@@ -143,6 +151,17 @@ impl Control {
     }
 }
 
+/// Types of descriptor: HID 1.11, 7.1.
+fn hid_descriptor(identity: &Identity, value: u16) -> Option<Answer> {
+    match value.to_le_bytes() {
+        [0, 0x21] => Some(Answer::Data(HID_DESCRIPTOR.to_vec())),
+        [0, 0x22] => Some(Answer::Data(
+            report::descriptor(identity.report_bytes).to_vec(),
+        )),
+        _ => None,
+    }
+}
+
 /// Types of descriptor: USB 2.0, table 9-5.
 fn descriptor(identity: &Identity, value: u16) -> Option<Answer> {
     let [index, kind] = value.to_le_bytes();
@@ -173,6 +192,8 @@ mod tests {
             serial: "s".into(),
             speed: Bus::FullSpeed,
             functions: functions.to_vec(),
+            interval: 1,
+            report_bytes: 64,
         }
     }
 
@@ -208,6 +229,19 @@ mod tests {
             control.answer(&device, raise, &[]),
             Answer::Done(Effect::None)
         );
+    }
+
+    #[test]
+    fn a_hid_device_gives_its_report_descriptor_and_others_have_none() {
+        let get = [0x81, 6, 0, 0x22, 0, 0, 0xff, 0];
+        let hid = identity(&[Function::Hid]);
+        let mut control = Control::default();
+        let expected = Answer::Data(report::descriptor(64).to_vec());
+        assert_eq!(control.answer(&hid, get, &[]), expected);
+        let idle = control.answer(&hid, [0x21, 0x0a, 0, 0, 0, 0, 0, 0], &[]);
+        assert_eq!(idle, Answer::Done(Effect::None));
+        let bulk = identity(&[Function::Bulk]);
+        assert_eq!(control.answer(&bulk, get, &[]), Answer::Stall);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use crate::bus::Direction;
 use crate::gadget::Function;
+use crate::hid::report;
 use wiregauge_link::limits::Bus;
 
 /// An endpoint that carries frames.
@@ -21,6 +22,7 @@ pub const fn interfaces_of(function: Function) -> &'static [Interface] {
         Function::Acm => ACM,
         Function::Bulk => BULK,
         Function::Interrupt => INTERRUPT,
+        Function::Hid => HID,
     }
 }
 
@@ -74,6 +76,12 @@ pub enum EndpointKind {
         /// bInterval at high speed.
         high: u8,
     },
+    /// Interrupt, as often as the device's [`Identity::interval`] says, with packets of 64 B or as many as a report
+    /// has.
+    Polled {
+        /// Packets carry reports.
+        of_report: bool,
+    },
 }
 
 /// What an endpoint is for.
@@ -93,11 +101,8 @@ const NOTIFY: EndpointKind = EndpointKind::Interrupt {
     high: 8,
 };
 
-const SWIFT: EndpointKind = EndpointKind::Interrupt {
-    bytes: 64,
-    full: 1,
-    high: 1,
-};
+const POLLED: EndpointKind = EndpointKind::Polled { of_report: false };
+const OF_REPORT: EndpointKind = EndpointKind::Polled { of_report: true };
 
 const ACM: &[Interface] = &[
     Interface {
@@ -162,8 +167,33 @@ const INTERRUPT: &[Interface] = &[Interface {
     name: "wiregauge interrupt",
     extra: &[],
     endpoints: &[
-        endpoint(0, Direction::In, SWIFT),
-        endpoint(0, Direction::Out, SWIFT),
+        endpoint(0, Direction::In, POLLED),
+        endpoint(0, Direction::Out, POLLED),
+    ],
+}];
+
+/// The HID descriptor stands behind the interface (HID 1.11, 6.2.1 and 7.1).
+pub const HID_DESCRIPTOR: [u8; 9] = {
+    let [low, high] = report::DESCRIPTOR.to_le_bytes();
+    [9, 0x21, 0x11, 0x01, 0, 1, 0x22, low, high]
+};
+
+const HID: &[Interface] = &[Interface {
+    // Neither a boot keyboard nor a boot mouse.
+    class: [0x03, 0x00, 0x00],
+    name: "wiregauge HID",
+    extra: &{
+        let mut items = [B(0); HID_DESCRIPTOR.len()];
+        let mut at = 0;
+        while at < items.len() {
+            items[at] = B(HID_DESCRIPTOR[at]);
+            at += 1;
+        }
+        items
+    },
+    endpoints: &[
+        endpoint(0, Direction::In, OF_REPORT),
+        endpoint(0, Direction::Out, OF_REPORT),
     ],
 }];
 
@@ -182,6 +212,10 @@ pub struct Identity {
     pub speed: Bus,
     /// What it can do.
     pub functions: Vec<Function>,
+    /// bInterval of its interrupt endpoints at its speed.
+    pub interval: u8,
+    /// Bytes of a HID report.
+    pub report_bytes: u16,
 }
 
 /// Index of the manufacturer's name; product and serial number follow, then the interfaces.
@@ -251,7 +285,7 @@ impl Identity {
                     Item::Interface(offset) => first + offset,
                 }));
                 for placed in endpoints.by_ref().take(interface.endpoints.len()) {
-                    placed.put(speed, &mut bytes);
+                    self.put(&placed, speed, &mut bytes);
                 }
                 number += 1;
             }
@@ -322,6 +356,56 @@ impl Identity {
         })
     }
 
+    /// The largest packet of an endpoint at this speed.
+    pub fn packet_bytes(&self, endpoint: &Endpoint, speed: Bus) -> u16 {
+        let most = match speed {
+            Bus::FullSpeed => 64,
+            Bus::HighSpeed => 1024,
+        };
+        match endpoint.kind {
+            EndpointKind::Bulk => speed.packet_bytes() as u16,
+            EndpointKind::Interrupt { bytes, .. } => bytes,
+            EndpointKind::Polled { of_report: true } => self.report_bytes.min(most),
+            EndpointKind::Polled { of_report: false } => 64,
+        }
+    }
+
+    /// bInterval of an endpoint at this speed; 0 for bulk.
+    fn interval(&self, endpoint: &Endpoint, speed: Bus) -> u8 {
+        match (endpoint.kind, speed) {
+            (EndpointKind::Bulk, _) => 0,
+            (EndpointKind::Interrupt { full, .. }, Bus::FullSpeed) => full,
+            (EndpointKind::Interrupt { high, .. }, Bus::HighSpeed) => high,
+            (EndpointKind::Polled { .. }, speed) if speed == self.speed => self.interval,
+            (EndpointKind::Polled { .. }, _) => 1,
+        }
+    }
+
+    /// How often an endpoint is asked; 0 for bulk.
+    pub fn interval_ns(&self, endpoint: &Endpoint) -> u64 {
+        match (self.interval(endpoint, self.speed), self.speed) {
+            (0, _) => 0,
+            (frames, Bus::FullSpeed) => u64::from(frames) * self.speed.frame_ns(),
+            (exponent, Bus::HighSpeed) => self.speed.frame_ns() << (exponent - 1),
+        }
+    }
+
+    /// The descriptor of an endpoint (USB 2.0, table 9-13).
+    fn put(&self, placed: &Placed, speed: Bus, to: &mut Vec<u8>) {
+        let endpoint = placed.endpoint;
+        let attributes = match endpoint.kind {
+            EndpointKind::Bulk => 2,
+            EndpointKind::Interrupt { .. } | EndpointKind::Polled { .. } => 3,
+        };
+        let address = match endpoint.direction {
+            Direction::In => 0x80 | placed.number,
+            Direction::Out => placed.number,
+        };
+        let [low, high] = self.packet_bytes(endpoint, speed).to_le_bytes();
+        let interval = self.interval(endpoint, speed);
+        to.extend([7, 5, address, attributes, low, high, interval]);
+    }
+
     /// True if there are endpoint numbers for all functions: USB 2.0, 5.3.1.2 has fifteen.
     pub fn fits(&self) -> bool {
         self.endpoints().all(|placed| placed.number <= 15)
@@ -339,46 +423,6 @@ pub struct Placed {
     pub endpoint: &'static Endpoint,
 }
 
-impl Placed {
-    /// Its descriptor (USB 2.0, table 9-13).
-    fn put(&self, speed: Bus, to: &mut Vec<u8>) {
-        let (attributes, interval) = match (self.endpoint.kind, speed) {
-            (EndpointKind::Bulk, _) => (2, 0),
-            (EndpointKind::Interrupt { full, .. }, Bus::FullSpeed) => (3, full),
-            (EndpointKind::Interrupt { high, .. }, Bus::HighSpeed) => (3, high),
-        };
-        let address = match self.endpoint.direction {
-            Direction::In => 0x80 | self.number,
-            Direction::Out => self.number,
-        };
-        let [low, high] = self.endpoint.packet_bytes(speed).to_le_bytes();
-        to.extend([7, 5, address, attributes, low, high, interval]);
-    }
-}
-
-impl Endpoint {
-    /// Its largest packet at this speed.
-    pub fn packet_bytes(&self, speed: Bus) -> u16 {
-        match self.kind {
-            EndpointKind::Bulk => speed.packet_bytes() as u16,
-            EndpointKind::Interrupt { bytes, .. } => bytes,
-        }
-    }
-
-    /// How often it is asked; 0 for bulk.
-    pub fn interval_ns(&self, speed: Bus) -> u64 {
-        match (self.kind, speed) {
-            (EndpointKind::Bulk, _) => 0,
-            (EndpointKind::Interrupt { full, .. }, Bus::FullSpeed) => {
-                u64::from(full) * speed.frame_ns()
-            }
-            (EndpointKind::Interrupt { high, .. }, Bus::HighSpeed) => {
-                speed.frame_ns() << (high - 1)
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -392,10 +436,12 @@ mod tests {
             serial: "1".into(),
             speed,
             functions: functions.to_vec(),
+            interval: 1,
+            report_bytes: 64,
         }
     }
 
-    const SETS: [&[Function]; 5] = [
+    const SETS: [&[Function]; 6] = [
         &[Function::Acm],
         &[Function::Bulk],
         &[Function::Bulk, Function::Acm],
@@ -406,6 +452,7 @@ mod tests {
             Function::Acm,
             Function::Acm,
         ],
+        &[Function::Hid, Function::Acm],
     ];
 
     /// Takes a configuration apart as a host does: by the length byte of each descriptor.
@@ -476,6 +523,37 @@ mod tests {
         assert_eq!(functions[6], None);
         assert!(identity(Bus::FullSpeed, &[Function::Bulk; 15]).fits());
         assert!(!identity(Bus::FullSpeed, &[Function::Acm; 8]).fits());
+    }
+
+    #[test]
+    fn a_hid_device_names_its_report_descriptor_its_report_size_and_its_interval() {
+        for (speed, interval, packet, ns) in [
+            (Bus::FullSpeed, 1, 64, 1_000_000),
+            (Bus::FullSpeed, 8, 64, 8_000_000),
+            (Bus::HighSpeed, 1, 128, 125_000),
+            (Bus::HighSpeed, 7, 128, 8_000_000),
+        ] {
+            let device = Identity {
+                interval,
+                report_bytes: 128,
+                ..identity(speed, &[Function::Hid])
+            };
+            let bytes = device.configuration(2, speed);
+            let parts = parts(&bytes);
+            let hid = parts.iter().find(|part| part[1] == 0x21).unwrap();
+            assert_eq!(
+                hid[7..9],
+                (report::descriptor(128).len() as u16).to_le_bytes()
+            );
+            let endpoints: Vec<_> = parts.iter().filter(|part| part[1] == 5).collect();
+            assert_eq!(endpoints.len(), 2);
+            for endpoint in endpoints {
+                let found = (u16::from_le_bytes([endpoint[4], endpoint[5]]), endpoint[6]);
+                assert_eq!(found, (packet, interval), "{}", speed.name());
+            }
+            let placed = device.endpoints().next().unwrap();
+            assert_eq!(device.interval_ns(placed.endpoint), ns);
+        }
     }
 
     #[test]

@@ -5,11 +5,14 @@ use super::control::{Answer, Control, Effect};
 use super::descriptors::{Carries, Identity};
 use super::usbip::{self, Command, Submit};
 use crate::bus::{BusTiming, Carried, DeviceTiming, Direction, PipeId, PipeSpec, Step, Traffic};
-use crate::device::{Device, DeviceConfig};
+use crate::device::{Device, DeviceConfig, Trust};
+use crate::gadget::Function;
+use crate::hid::report;
 use crate::streams::Pull;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use wiregauge_link::host::Clock;
+use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
 use wiregauge_wire as wire;
 
@@ -52,6 +55,8 @@ struct Pair {
     out: PipeId,
     to_host: PipeId,
     device: Device,
+    /// Bytes of a report, of a HID function: each transfer OUT is a request then.
+    report_bytes: Option<u16>,
     /// Requests that are not complete or not wanted yet.
     input: Vec<u8>,
     /// Transfers to the host; the first may be sent in part.
@@ -93,9 +98,9 @@ impl Machine {
             let (endpoint, direction) = (placed.endpoint, placed.endpoint.direction);
             let pipe = self.traffic.add(PipeSpec {
                 direction,
-                packet_bytes: u64::from(endpoint.packet_bytes(identity.speed)),
+                packet_bytes: u64::from(identity.packet_bytes(endpoint, identity.speed)),
                 device: timing,
-                interval_ns: endpoint.interval_ns(identity.speed),
+                interval_ns: identity.interval_ns(endpoint),
             });
             endpoints.insert((placed.number, direction == Direction::In), pipe);
         }
@@ -113,11 +118,14 @@ impl Machine {
             };
             self.pipes.insert(out, place);
             self.pipes.insert(to_host, place);
+            let is_hid = identity.functions[placed.function] == Function::Hid;
+            let report_bytes = is_hid.then_some(identity.report_bytes);
             pairs.push(Pair {
                 function: placed.function,
                 out,
                 to_host,
-                device: Device::on_bus(config.clone(), self.clock, identity.speed),
+                device: device_of(&config, report_bytes, self.clock, identity.speed),
+                report_bytes,
                 input: Vec::new(),
                 sending: VecDeque::new(),
                 sent: 0,
@@ -237,7 +245,8 @@ impl Machine {
                 Effect::ClearHalt(_) => halted == Some(pair.to_host),
             };
             if reset {
-                pair.device = Device::on_bus(node.config.clone(), self.clock, node.identity.speed);
+                let speed = node.identity.speed;
+                pair.device = device_of(&node.config, pair.report_bytes, self.clock, speed);
                 pair.input.clear();
                 pair.sending.clear();
                 (pair.sent, pair.queued, pair.wake_ns) = (0, 0, None);
@@ -321,6 +330,10 @@ impl Machine {
             Direction::In => pair.send_packet(bytes, &mut transfer.data),
         }
         transfer.carried += bytes;
+        if packet.told_ns.is_some() && transfer.direction == Direction::Out {
+            let protocol = node.config.protocol;
+            pair.take_report(protocol, packet.taken_ns, &mut self.traffic);
+        }
         if let Some(told_ns) = packet.told_ns {
             self.order += 1;
             self.ends
@@ -333,7 +346,8 @@ impl Machine {
     fn think(&mut self, place: Place, at_ns: u64) {
         let node = &mut self.nodes[place.node];
         let pair = &mut node.pairs[place.pair];
-        if !pair.input.is_empty() && pair.device.has_room(pair.queued) {
+        let is_stream = pair.report_bytes.is_none();
+        if is_stream && !pair.input.is_empty() && pair.device.has_room(pair.queued) {
             self.ready.clear();
             let used = pair.device.take_stream(&pair.input, at_ns, &mut self.ready);
             pair.input.drain(..used);
@@ -363,7 +377,7 @@ impl Machine {
                 let one = &mut self.nodes[node].pairs[pair];
                 let mut any = one.wake_ns.is_some_and(|at| at <= now_ns);
                 while let Some(answer) = one.device.pop_due(now_ns) {
-                    one.offer(answer, true, now_ns, &mut self.traffic);
+                    one.reply(answer, now_ns, &mut self.traffic);
                     any = true;
                 }
                 if any {
@@ -381,6 +395,37 @@ impl Pair {
         traffic.offer(self.to_host, frame.len() as u64, close, ready_ns);
         self.queued += frame.len();
         self.sending.push_back(frame);
+    }
+
+    /// Takes what came OUT as one report, if it is a HID function.
+    fn take_report(&mut self, protocol: Protocol, at_ns: u64, traffic: &mut Traffic) {
+        if self.report_bytes.is_none() {
+            return;
+        }
+        let report = std::mem::take(&mut self.input);
+        if !self.device.has_room(self.queued) {
+            return;
+        }
+        let mut reply = Vec::new();
+        let request = report::request_in(&report, protocol);
+        self.device
+            .take_datagram(request, at_ns, Trust::Proved, &mut reply);
+        if !reply.is_empty() {
+            self.reply(reply, at_ns, traffic);
+        }
+    }
+
+    /// Sends an answer: a frame, or a report that holds it.
+    fn reply(&mut self, answer: Vec<u8>, ready_ns: u64, traffic: &mut Traffic) {
+        match self.report_bytes {
+            None => self.offer(answer, true, ready_ns, traffic),
+            // The host asks for as many bytes as a report has, so that nothing needs to end it.
+            Some(bytes) => {
+                if let Some(report) = report::padded(answer, bytes) {
+                    self.offer(report, false, ready_ns, traffic);
+                }
+            }
+        }
     }
 
     /// Has a stream to the host made some way ahead of the bus; returns when there is more.
@@ -421,6 +466,15 @@ impl Pair {
             self.sent = 0;
         }
     }
+}
+
+/// The device behind a pair of endpoints; behind reports, its frames must fit in them.
+fn device_of(config: &DeviceConfig, report_bytes: Option<u16>, clock: Clock, bus: Bus) -> Device {
+    let config = match report_bytes {
+        Some(bytes) => report::fitted(config, bytes),
+        None => config.clone(),
+    };
+    Device::on_bus(config, clock, bus)
 }
 
 /// Length of the first answer among those that a responder gave at once.

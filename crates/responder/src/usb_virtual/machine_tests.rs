@@ -27,6 +27,8 @@ fn machine_with(faults: Faults, devices: usize) -> Machine {
             serial: "1".into(),
             speed: Bus::FullSpeed,
             functions: vec![Function::Bulk, Function::Acm],
+            interval: 1,
+            report_bytes: 64,
         };
         let config = DeviceConfig {
             protocol: Protocol::Wiregauge,

@@ -1,5 +1,5 @@
 //! A USB device without hardware: Linux' virtual host controller enumerates it, its drivers make a
-//! real `/dev/ttyACM0` and a real vendor interface of it, and a modelled bus says when each packet
+//! real `/dev/ttyACM0`, a real `/dev/hidraw0` and a real vendor interface of it, and a modelled bus says when each packet
 //! passes. No network and no USB/IP tool: the kernel gets one end of a socket pair, and the import
 //! phase of USB/IP is left out.
 //!
@@ -62,6 +62,10 @@ pub struct VirtualPlan {
     pub product: u16,
     /// Serial number; with several devices theirs end in -1, -2 and so on.
     pub serial: String,
+    /// bInterval of its interrupt endpoints.
+    pub interval: u8,
+    /// Bytes of a HID report.
+    pub report_bytes: u16,
 }
 
 impl Default for VirtualPlan {
@@ -76,6 +80,8 @@ impl Default for VirtualPlan {
             vendor: 0x1d6b,
             product: 0x0104,
             serial: "virtual".into(),
+            interval: 1,
+            report_bytes: 64,
         }
     }
 }
@@ -108,6 +114,8 @@ pub fn serve(
         serial: plan.serial.clone(),
         speed: plan.speed,
         functions: plan.functions.clone(),
+        interval: plan.interval,
+        report_bytes: plan.report_bytes,
     };
     if !identity.fits() {
         return Err(LinkError::new(
@@ -115,9 +123,7 @@ pub fn serve(
             "cannot create a virtual USB device",
             "these functions need more than the fifteen endpoint numbers of a device",
         )
-        .hint(
-            "use fewer functions (acm needs two endpoint numbers, bulk and interrupt one each)",
-        ));
+        .hint("use fewer functions (acm needs two endpoint numbers, the others one each)"));
     }
     for (port, number) in Port::attach(plan.speed, count)?.into_iter().zip(1..) {
         let mut identity = identity.clone();
@@ -291,6 +297,11 @@ fn announce(
         .filter(|f| **f == Function::Acm)
         .count();
     let ttys = vhci::ttys_of(&device);
+    let hids = plan.functions.iter().filter(|f| **f == Function::Hid);
+    let (hids, is_late) = (hids.count(), now_ns >= DRIVER.as_nanos() as u64);
+    if vhci::hidraws_of(&device) < hids && !is_late {
+        return false;
+    }
     if ttys.len() < ports && now_ns < DRIVER.as_nanos() as u64 {
         return false;
     }
@@ -303,8 +314,11 @@ fn announce(
     for tty in &ttys {
         tell(&format!("serial:///dev/{tty}"));
     }
-    if ports < plan.functions.len() {
-        let (vendor, product) = (plan.vendor, plan.product);
+    let (vendor, product) = (plan.vendor, plan.product);
+    if hids > 0 {
+        tell(&format!("hid://{vendor:04x}:{product:04x}/{}", plug.serial));
+    }
+    if ports + hids < plan.functions.len() {
         tell(&format!("usb://{vendor:04x}:{product:04x}/{}", plug.serial));
     }
     true

@@ -160,6 +160,22 @@ pub fn ttys_of(device: &Path) -> Vec<String> {
     ttys
 }
 
+/// How many hidraw files the kernel made for the device.
+pub fn hidraws_of(device: &Path) -> usize {
+    let below = |folder: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect()
+    };
+    // 1-1:1.0/0003:1D6B:0104.0001/hidraw/hidraw0
+    below(device)
+        .iter()
+        .flat_map(|interface| below(interface))
+        .flat_map(|hid| below(&hid.join("hidraw")))
+        .filter_map(|file| Some(Path::new("/dev").join(file.file_name()?)))
+        .filter(|file| file.exists())
+        .count()
+}
+
 /// All ports of all controllers: `status`, `status.1` and so on.
 fn status() -> io::Result<Vec<Line>> {
     let mut lines = Vec::new();
