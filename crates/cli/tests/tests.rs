@@ -14,6 +14,7 @@ mod formats;
 mod gadget;
 mod gpu_loops;
 mod help;
+mod hid;
 mod interruption;
 mod limits;
 mod links;
