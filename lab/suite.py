@@ -45,6 +45,7 @@ SUITE = [
     Run("loop-alsa-again", "loop-alsa"),
     Run("virtual", "virtual"),
     Run("virtual-again", "virtual"),
+    Run("hid", "hid"),
     Run("pairs", "pairs"),
     Run("rp2040-xhci", "rp2040", controller="xhci"),
     Run("program", "program"),

@@ -377,6 +377,50 @@ class SoundCards(unittest.TestCase):
         self.assertIsNone(found["verified"]["found_frames"])
 
 
+class Hid(unittest.TestCase):
+    """HID devices through the kernel's usbhid and hidraw. The plan also checks the messages for bad input."""
+
+    # bInterval of both endpoints, in ns.
+    INTERVALS = {"full-1ms": 1_000_000, "full-8ms": 8_000_000, "high-125us": 125_000, "high-8ms": 8_000_000}
+    RUNS = ("uhid-echo", "uhid-feature", "uhid-text", "uhid-wiregauge", "gadget-echo", *INTERVALS)
+
+    def test_no_report_is_lost_or_changed_on_any_way(self) -> None:
+        for run in self.RUNS:
+            for found in points(f"hid/{run}"):
+                with self.subTest(run, **found["point"]):
+                    self.assertEqual(found["ending"], {"how": "complete"})
+                    counts = dict(found["counts"])
+                    self.assertGreaterEqual(counts.pop("exchanges"), 50)
+                    self.assertEqual(counts.pop("answered"), found["counts"]["exchanges"])
+                    self.assertEqual(set(counts.values()), {0}, counts)
+
+    def test_an_exchange_takes_two_or_three_polling_intervals(self) -> None:
+        # The request waits for a poll, and its reply for a later one; the controller interrupts at the end of the frame.
+        for run, interval_ns in self.INTERVALS.items():
+            for size in (16, 64):
+                with self.subTest(run, size=size):
+                    rtt = point(f"hid/{run}", out_bytes=size, depth=1)["rtt"]
+                    self.assertGreater(rtt["min"], 1.9 * interval_ns)
+                    self.assertLess(rtt["p50"]["value"], 3.1 * interval_ns)
+
+    def test_no_depth_carries_more_than_one_report_in_an_interval(self) -> None:
+        for run, interval_ns in self.INTERVALS.items():
+            for found in points(f"hid/{run}"):
+                with self.subTest(run, **found["point"]):
+                    self.assertGreater(mean(found["trt"]), 0.95 * interval_ns)
+
+    def test_the_polling_interval_is_stored_as_the_kernel_reads_it(self) -> None:
+        for run, words in {"full-8ms": "polled every 8ms (bInterval 8)", "high-8ms": "polled every 8ms (bInterval 7)"}.items():
+            with self.subTest(run):
+                settings = dict(results.stored(f"hid/{run}")["conditions"]["link"]["settings"])
+                self.assertIn(words, settings["USB endpoint IN"])
+
+    def test_what_was_measured_before_the_device_was_unplugged_is_kept(self) -> None:
+        run = results.stored("hid/unplugged")
+        self.assertIn("was unplugged", run["state"]["failed"]["error"])
+        self.assertGreater(run["points"][0]["rtt"]["n"], 10)
+
+
 class VirtualTime(unittest.TestCase):
     """The clock of the guest."""
 
