@@ -7,12 +7,13 @@ use wiregauge_link::LinkErrorKind;
 use wiregauge_responder::ServeAddress;
 
 /// Most typed addresses begin so; from raw bytes the fuzzer would not soon find it.
-const BEGINNINGS: [&str; 8] = [
+const BEGINNINGS: [&str; 9] = [
     "",
     "tcp://",
     "udp://",
     "unix://",
     "serial://",
+    "can://",
     "null://",
     "pty:",
     "tcp://[",

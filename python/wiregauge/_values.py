@@ -201,6 +201,14 @@ def stall(name: str, value: object) -> list[str]:
     return [f"{often}:{_time(f'{name}[1]', value[1], 'a number of seconds')}"]
 
 
+def can_id(name: str, value: object) -> list[str]:
+    """A CAN identifier: ``0x7e0``, or hexadecimal text as in candump (8 digits: 29 bits)."""
+    if isinstance(value, str):
+        return [value]
+    number = int(_integer(name, value, "an int such as 0x7e0 or a str such as '7e0'"))
+    return [f"{number:03x}" if number <= 0x7FF else f"{number:08x}"]
+
+
 def switch(name: str, value: object) -> list[str]:
     """True or False; `flags` knows what to make of it."""
     if not isinstance(value, bool):
@@ -221,6 +229,7 @@ Ways = Annotated[str | Iterable[str] | bool, ways]
 Repeated = Annotated[str | Iterable[str], repeated]
 Queries = Annotated[str | bytes | Iterable[str | bytes], queries]
 Escaped = Annotated[str | bytes, escaped]
+CanId = Annotated[int | str, can_id]
 Settings = Annotated[_Setting | Iterable[_Setting], settings]
 File = Annotated[Path, path]
 Load = Annotated[str | Mapping[str, int], load]

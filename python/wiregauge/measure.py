@@ -55,6 +55,16 @@ def exchange(
     baud: int | None = None,
     framing: str | None = None,
     quick_ack: bool = False,
+    request_id: v.CanId | None = None,
+    response_id: v.CanId | None = None,
+    fd: bool = False,
+    isotp: bool = False,
+    padding: str | None = None,
+    block_size: int | None = None,
+    st_min: v.Time | None = None,
+    bitrate: v.Rates | None = None,
+    data_bitrate: v.Rates | None = None,
+    kernel_wait: bool = False,
     keep_data: bool = False,
     csv: v.File | None = None,
     store: v.File | None = None,
@@ -143,6 +153,22 @@ def exchange(
         Data bits, parity and stop bits of a serial line, such as ``"8E1"``; 8N1, if not given.
     quick_ack
         TCP: acknowledge at once.
+    request_id, response_id
+        CAN: identifiers of requests and responses, such as ``0x7e0`` or ``"18da10f1"`` (hexadecimal).
+    fd
+        CAN: frames of CAN FD, up to 64 B.
+    isotp
+        CAN: messages of up to 4095 B by ISO-TP.
+    padding
+        ISO-TP: fill frames with this hexadecimal byte, such as ``"cc"``.
+    block_size
+        ISO-TP: let the device send so many frames before it waits for flow control; 0: all.
+    st_min
+        ISO-TP: let the device wait this time (s) between two frames.
+    bitrate, data_bitrate
+        CAN: bit/s, where the interface has none: the limit of the medium.
+    kernel_wait
+        CAN: measure how long each response waits between the kernel and wiregauge.
     keep_data
         Store the bytes of every answer with its sample; see `Run.answers`.
     csv

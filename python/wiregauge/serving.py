@@ -93,6 +93,15 @@ def serve(
     disconnect_after: int | None = None,
     seed: int | None = None,
     device_load: v.Load | None = None,
+    request_id: v.CanId | None = None,
+    response_id: v.CanId | None = None,
+    fd: bool = False,
+    isotp: bool = False,
+    padding: str | None = None,
+    block_size: int | None = None,
+    st_min: v.Time | None = None,
+    bitrate: v.Rates | None = None,
+    data_bitrate: v.Rates | None = None,
     function: v.Texts | None = None,
     udc: str | None = None,
     usb_id: str | None = None,
@@ -119,7 +128,7 @@ def serve(
     ----------
     address
         Address to serve: ``tcp://HOST:PORT`` (port 0 selects a free port), ``udp://HOST:PORT``, ``unix://PATH``,
-        ``serial://PATH``, ``pty:``, ``usb-gadget``, ``usb-virtual`` or ``uhid``.
+        ``serial://PATH``, ``can://IFACE``, ``pty:``, ``usb-gadget``, ``usb-virtual`` or ``uhid``.
     protocol
         Wire protocol.
     max_clients
@@ -147,6 +156,12 @@ def serve(
         Random seed.
     device_load
         Synthetic load on the device, such as ``{"cpu": 2}``.
+    request_id, response_id
+        CAN: identifiers of requests and responses, such as ``0x7e0`` or ``"18da10f1"`` (hexadecimal).
+    fd, isotp, padding, block_size, st_min
+        CAN: as in `exchange`.
+    bitrate, data_bitrate
+        CAN: model the timing of a bus with this bit/s.
     function, udc, usb_id, serial, speed, transfers, report_bytes
         For ``usb-gadget``, ``usb-virtual`` and ``uhid``: see ``wiregauge help serve``.
     profile, device_time, packet_time, nak_retry, hub, interval, devices

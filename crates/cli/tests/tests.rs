@@ -3,6 +3,7 @@
 mod bad_input;
 mod bad_places;
 mod called;
+mod can;
 mod common;
 mod compare;
 mod deadline;

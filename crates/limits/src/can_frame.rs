@@ -127,6 +127,16 @@ mod tests {
     }
 
     #[test]
+    fn frames_have_as_many_bits_as_canbusload_counts() {
+        // can-utils, `canbusload -e`.
+        let zeros = [0; 8];
+        assert_eq!(classic(0, false, &zeros), 127);
+        assert_eq!(classic(0x7e0, false, &[1, 2, 3, 4, 5, 6, 7, 8]), 121);
+        assert_eq!(classic(0x18da_10f1, true, &[0xff; 8]), 144);
+        assert_eq!(classic(0x555, false, &[]), 48);
+    }
+
+    #[test]
     fn alternating_bits_need_no_stuff_bit() {
         let frame = CanFrame {
             id: 0x555,

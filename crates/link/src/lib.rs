@@ -1,6 +1,6 @@
 //! Ways to a device, and what they need of this computer.
 //!
-//! A link is one opened way to one device: TCP, UDP, Unix sockets, serial lines, USB, HID. A kind of link is one file here
+//! A link is one opened way to one device: TCP, UDP, Unix sockets, serial lines, USB, HID, CAN. A kind of link is one file here
 //! and one line in [`KINDS`]. [`host`] is this computer: its clock, its priorities and its load; [`limits`] finds which
 //! medium a link has; [`devices`] lists what is attached.
 //!
@@ -17,6 +17,7 @@
 //! # }
 //! ```
 
+pub mod can;
 mod descriptor_flow;
 pub mod devices;
 pub mod error;
@@ -57,6 +58,7 @@ pub static KINDS: &[&Kind] = &[
     &serial::KIND,
     &usb::KIND,
     &hid::KIND,
+    &can::KIND,
     &null::KIND,
 ];
 

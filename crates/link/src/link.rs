@@ -4,7 +4,7 @@ use crate::flow::{FlowShape, Flows};
 use crate::host::UsbPlace;
 use std::io;
 use std::time::Duration;
-use wiregauge_record::{BusLimit, LinkDetail, Point, Way};
+use wiregauge_record::{BusLimit, CanCounts, LinkDetail, Point, Way};
 
 /// How long a sleep may last before it looks up, so that a stop is heeded.
 pub const MAX_WAIT: Duration = Duration::from_millis(100);
@@ -94,6 +94,11 @@ pub trait Link: Send {
     /// How often an endpoint of it stalled and was cleared so far.
     fn stalls(&self) -> u64 {
         0
+    }
+
+    /// What a CAN link has counted since the last [`Link::prepare`].
+    fn can_counts(&self) -> Option<CanCounts> {
+        None
     }
 
     /// Where the device is on USB, if each transfer of the link is a URB there.

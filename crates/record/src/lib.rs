@@ -4,6 +4,7 @@
 
 mod block;
 mod by_query;
+mod can;
 mod conditions;
 mod figure;
 mod figure_value;
@@ -23,6 +24,7 @@ mod summarise_stream;
 mod transfer;
 
 pub use block::{Block, Xrun};
+pub use can::{CanCounts, CanId, CanOptions, IsoTp};
 pub use conditions::{
     Calibration, Conditions, Floor, HostState, LinkConditions, LinkDetail, WakeUp,
 };

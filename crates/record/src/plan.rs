@@ -1,5 +1,6 @@
 //! What is to be measured, resolved to the last default, so that a stored plan can be run again.
 
+use crate::can::CanOptions;
 use crate::names::names;
 use crate::query::Queries;
 use crate::sample::Status;
@@ -111,6 +112,9 @@ pub struct LinkOptions {
     /// USB: watch the URBs with usbmon.
     #[serde(default)]
     pub usbmon: bool,
+    /// CAN: identifiers, format, ISO-TP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub can: Option<CanOptions>,
 }
 
 /// One cell of the sweep.

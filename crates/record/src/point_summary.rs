@@ -1,5 +1,6 @@
 //! What the samples of one point amount to. Stored in `run.json`; every table and figure reads it.
 
+use crate::can::CanCounts;
 use crate::plan::Point;
 use serde::{Deserialize, Serialize};
 use wiregauge_stats::{Distribution, Mode, Share};
@@ -313,6 +314,9 @@ pub struct PointSummary {
     /// What the instrument's error queue held after the point (`SYST:ERR?`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instrument_errors: Vec<String>,
+    /// What a CAN link counted, error frames among it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub can: Option<CanCounts>,
     /// What the measuring thread used.
     pub resources: ResourceUse,
     /// Why the figures deserve a second look.

@@ -217,6 +217,7 @@ impl Summariser {
             queries: self.queries.finish(),
             unexpected: self.unexpected.finish(),
             instrument_errors: Vec::new(),
+            can: None,
             resources,
             disturbances: Vec::new(),
         }

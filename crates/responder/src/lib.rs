@@ -1,5 +1,5 @@
 //! The other end of the wire: a responder on TCP, UDP, Unix sockets, a tty, a pseudo-terminal that
-//! it makes, a USB port of this Linux, or a virtual USB device. Plain, it answers as fast as it can;
+//! it makes, a CAN bus, a USB port of this Linux, or a virtual USB device. Plain, it answers as fast as it can;
 //! with a model or faults it behaves like a device.
 //!
 //! ```no_run
@@ -27,6 +27,7 @@
 
 mod application;
 pub mod bus;
+mod can;
 mod datagram;
 #[cfg(test)]
 mod datagram_streams_tests;

@@ -6,7 +6,7 @@ use super::event::{Reported, ServeEvent};
 use super::gadget::GadgetPlan;
 use super::hid::UhidPlan;
 use super::usb_virtual::VirtualPlan;
-use super::{datagram, gadget, hid, stream, usb_virtual};
+use super::{can, datagram, gadget, hid, stream, usb_virtual};
 use rustix::fd::OwnedFd;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};
@@ -19,7 +19,7 @@ use std::time::Duration;
 use wiregauge_link::host::{self, Clock};
 use wiregauge_link::{Address, PtyMaster, accepted};
 use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_record::LinkOptions;
+use wiregauge_record::{CanOptions, LinkOptions};
 
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -36,6 +36,8 @@ pub enum ServeAddress {
     Serial(PathBuf),
     /// `pty:` or `pty:PATH`: a pseudo-terminal made for this, with a link at PATH to its name.
     Pty(Option<PathBuf>),
+    /// `can://IFACE`: one peer, with these identifiers of its requests and of the responses.
+    Can(String, Option<CanOptions>),
     /// `usb-gadget`: this Linux becomes a USB device.
     UsbGadget(Box<GadgetPlan>),
     /// `uhid`: a HID device without a bus, on this Linux.
@@ -62,7 +64,7 @@ impl ServeAddress {
         }
         // Without a host: this host only.
         let text = text.replacen("://:", "://127.0.0.1:", 1);
-        let hint = "tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH, usb-gadget, usb-virtual, uhid";
+        let hint = "tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, can://IFACE, pty: or pty:PATH, usb-gadget, usb-virtual, uhid";
         let address = Address::parse(&text).map_err(|error| error.hint(hint))?;
         let rest = address.rest().to_string();
         match address.kind().scheme {
@@ -70,6 +72,7 @@ impl ServeAddress {
             "udp" => Ok(ServeAddress::Udp(rest)),
             "unix" => Ok(ServeAddress::Unix(rest.into())),
             "serial" => Ok(ServeAddress::Serial(rest.into())),
+            "can" => Ok(ServeAddress::Can(rest, None)),
             scheme => Err(LinkError::new(
                 LinkErrorKind::Usage,
                 format!("cannot serve {address}"),
@@ -144,6 +147,9 @@ pub fn serve(
             stream::serve_one(link.as_mut(), &what.config, clock, stop)
                 .map_err(|e| failed(&address, &e))
         }
+        ServeAddress::Can(interface, options) => {
+            serve_can(what, interface, options.as_ref(), clock, stop, on_event)
+        }
         ServeAddress::Pty(link_path) => {
             serve_pty(what, link_path.as_deref(), clock, stop, on_event)
         }
@@ -153,6 +159,40 @@ pub fn serve(
             usb_virtual::serve(plan, &what.config, clock, stop, on_event)
         }
     }
+}
+
+fn serve_can(
+    what: &Serve,
+    interface: &str,
+    options: Option<&CanOptions>,
+    clock: Clock,
+    stop: &AtomicBool,
+    on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
+) -> Result<(), LinkError> {
+    let address = format!("can://{interface}");
+    // The responder sends what is the host's response.
+    let swapped = options.map(|options| CanOptions {
+        request_id: options.response_id,
+        response_id: options.request_id,
+        timestamps: false,
+        ..*options
+    });
+    let link_options = LinkOptions {
+        can: swapped,
+        ..LinkOptions::default()
+    };
+    let mut link = Address::parse(&address)?.open(&link_options, LOOK)?;
+    let options = options.expect("a link does not open without identifiers");
+    on_event(ServeEvent::Ready {
+        address: &address,
+        remote: false,
+    });
+    host::use_precise_timers();
+    let config = DeviceConfig {
+        max_frame: what.config.max_frame.min(options.max_bytes()),
+        ..what.config.clone()
+    };
+    can::serve(link.as_mut(), options, &config, clock, stop).map_err(|e| failed(&address, &e))
 }
 
 fn bind<T>(

@@ -31,6 +31,7 @@ pub fn recompute(run: &Run<Exchange>) -> Result<RunFile<Exchange>, RunError> {
             surplus: summary.surplus.take(),
             unexpected: std::mem::take(&mut summary.unexpected),
             instrument_errors: std::mem::take(&mut summary.instrument_errors),
+            can: summary.can.take(),
             disturbances: std::mem::take(&mut summary.disturbances),
             ..again
         };

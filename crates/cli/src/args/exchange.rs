@@ -1,7 +1,7 @@
 //! The flags of `wiregauge exchange`.
 
 use super::shared::same_as;
-use super::{ExchangeProtocolArg, HostArgs, KeepArgs, Look, QueryArgs};
+use super::{CanArgs, ExchangeProtocolArg, HostArgs, KeepArgs, Look, QueryArgs};
 use crate::constraint::{self, Constraint};
 use crate::values::{self, Count, Every, Sizes};
 use clap::{Args, ValueEnum};
@@ -41,6 +41,10 @@ Examples:
   # USB endpoints side by side; and any USB device, by a standard request
   wiregauge exchange usb://1d6b:0104 --endpoint bulk,interrupt,control
   wiregauge exchange usb://046d:c077 --protocol get-status
+
+  # an ECU: read its part number by UDS (service 22, data identifier f187)
+  wiregauge exchange can://can0 --isotp --request-id 7e0 --response-id 7e8 \\
+    --protocol text --send '\\x22\\xf1\\x87' --expect '^\\x62'
 
   # in a script: exit code 1 if a limit is missed
   wiregauge exchange tcp://10.0.0.5:7700 --rate 1000 --duration 10s \\
@@ -108,11 +112,12 @@ same_as!(WaitArg => Wait: Block, Poll, Spin);
 #[derive(Debug, Args)]
 pub struct ExchangeArgs {
     /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, usb://VID:PID, hid://VID:PID,
-    /// null:// (no device: measures this host). Several devices are measured one at a time, then all at once.
+    /// can://IFACE, null:// (no device: measures this host). Several devices are measured one at a time, then all at
+    /// once.
     #[arg(required = true, value_name = "ADDRESS")]
     pub addresses: Vec<String>,
 
-    /// Wire protocol of the device [default: wiregauge; echo for null://].
+    /// Wire protocol of the device [default: wiregauge; echo for null:// and CAN frames].
     #[arg(long, value_enum)]
     pub protocol: Option<ExchangeProtocolArg>,
     /// USB endpoints: bulk, interrupt or control; several are measured one at a time, then all at once
@@ -189,6 +194,13 @@ pub struct ExchangeArgs {
     /// TCP: acknowledge at once (costs one system call per read).
     #[arg(long, help_heading = "Link")]
     pub quick_ack: bool,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub can: CanArgs,
+    /// Measure how long each response waits between the kernel and wiregauge (SO_TIMESTAMPNS).
+    #[arg(long, help_heading = "CAN")]
+    pub kernel_wait: bool,
 
     /// Also write a CSV file with one row per exchange.
     #[arg(long, value_name = "FILE", value_parser = values::file(), help_heading = "Result")]

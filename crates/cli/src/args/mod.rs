@@ -1,5 +1,6 @@
 //! Every flag, declared once: parser, help, completions and man page come from here.
 
+mod can;
 #[cfg(feature = "loop")]
 mod closed_loop;
 mod compare;
@@ -20,6 +21,7 @@ mod stream;
 mod tune;
 mod usb_virtual;
 
+pub use can::CanArgs;
 #[cfg(feature = "loop")]
 pub use closed_loop::LoopArgs;
 pub use compare::{CompareArgs, TableFormat};

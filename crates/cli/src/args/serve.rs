@@ -1,8 +1,8 @@
 //! The flags of `wiregauge serve`.
 
-use super::ServeProtocolArg;
 use super::gadget::GadgetArgs;
 use super::usb_virtual::VirtualArgs;
+use super::{CanArgs, ServeProtocolArg};
 use crate::values;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
@@ -14,6 +14,7 @@ Examples:
   wiregauge serve udp://0.0.0.0:7700                  # reachable from other hosts
   wiregauge serve pty:/tmp/board --bus full-speed --service-time 700us
   wiregauge serve tcp://:0 --drop 1% --stall every=1000:400ms --seed 7
+  wiregauge serve can://vcan0 --request-id 7e0 --response-id 7e8 --bitrate 500k
   sudo wiregauge serve usb-gadget --function bulk,acm # this computer becomes a USB device
   sudo wiregauge serve usb-virtual --speed full       # a virtual USB device on this computer
   sudo wiregauge serve uhid --protocol echo           # a virtual HID device on this computer
@@ -33,12 +34,12 @@ pub enum BusArg {
 /// `wiregauge serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Address to serve: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, pty: or pty:PATH,
+    /// Address to serve: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, can://IFACE, pty: or pty:PATH,
     /// usb-gadget, usb-virtual, uhid
     pub address: String,
-    /// Wire protocol.
-    #[arg(long, value_enum, default_value = "wiregauge")]
-    pub protocol: ServeProtocolArg,
+    /// Wire protocol [default: wiregauge; echo for CAN frames].
+    #[arg(long, value_enum)]
+    pub protocol: Option<ServeProtocolArg>,
     /// Maximum number of simultaneous clients.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub max_clients: u32,
@@ -96,6 +97,9 @@ pub struct ServeArgs {
     #[arg(long, short)]
     pub quiet: bool,
 
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub can: CanArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub gadget: GadgetArgs,

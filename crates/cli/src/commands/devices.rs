@@ -24,6 +24,7 @@ pub fn run(args: &DevicesArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     usb(&mut out, &found)?;
     hid(&mut out, &found)?;
     serial(&mut out, &found)?;
+    can(&mut out, &found)?;
     network(&mut out, &found, args.probe)?;
     if !args.probe {
         writeln!(
@@ -152,6 +153,38 @@ fn serial(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
             or_dash(port.usb.clone()),
             or_dash(port.by_id.clone()),
             responder(&port.answer),
+        ]);
+    }
+    print(out, &table)
+}
+
+/// A computer without a CAN interface needs no line about it.
+fn can(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
+    if found.can.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{HEADING}CAN{RESET}")?;
+    let mut table = table(&[
+        "address",
+        "kind",
+        "driver",
+        "bit rate",
+        "data bit rate",
+        "FD",
+        "state",
+    ]);
+    for one in &found.can {
+        let rate = |rate: Option<u32>| {
+            or_dash(rate.map(|rate| format!("{} kbit/s", f64::from(rate) / 1e3)))
+        };
+        table.add_row([
+            one.address.clone(),
+            or_dash(one.kind.clone()),
+            or_dash(one.driver.clone()),
+            rate(one.bitrate),
+            rate(one.data_bitrate),
+            if one.fd { "yes" } else { "no" }.into(),
+            one.state.clone(),
         ]);
     }
     print(out, &table)

@@ -4,12 +4,15 @@ use super::{endpoints, queries};
 use crate::args::{ExchangeArgs, HostArgs, StreamArgs, StreamProtocolArg, protocol_of};
 use crate::values::{ByteRate, Count, Every, Sizes};
 use wiregauge_record::{
-    Direction, HostPlan, Limit, LinkOptions, ModbusLine, Pattern, Plan, Point, Protocol, Queries,
-    ReplyEnd, Schedule, StreamPlan, StreamPoint, Way,
+    CanOptions, Direction, HostPlan, Limit, LinkOptions, ModbusLine, Pattern, Plan, Point,
+    Protocol, Queries, ReplyEnd, Schedule, StreamPlan, StreamPoint, Way,
 };
 
 /// Exchanges at a point when nothing is said.
 const COUNT: u64 = 1000;
+
+/// Bytes of an echo when nothing is said; a classic CAN frame has 8.
+const ECHO: u32 = 64;
 
 /// Bytes of a line when nothing is said.
 pub const LINE: u32 = 16;
@@ -43,7 +46,12 @@ pub fn check_serial<'a>(
 /// The plan for `wiregauge exchange`.
 pub fn of_exchange(args: &ExchangeArgs) -> anyhow::Result<Plan> {
     let null = args.addresses.iter().find(|a| a.starts_with("null:"));
-    let protocol = protocol_of(args.protocol, null.map_or("", String::as_str));
+    let can = args.can.options(&args.addresses, args.kernel_wait)?;
+    let protocol = match (args.protocol, &can) {
+        // HELLO fits no frame.
+        (None, Some(can)) if can.isotp.is_none() => Protocol::Echo,
+        (given, _) => protocol_of(given, null.map_or("", String::as_str)),
+    };
     let addresses = endpoints::of(&args.addresses, &args.endpoint, protocol)?;
     let queries = queries::of(&args.query, protocol, &addresses, args.baud)?;
     let limit = match (args.duration, args.count) {
@@ -60,7 +68,13 @@ pub fn of_exchange(args: &ExchangeArgs) -> anyhow::Result<Plan> {
         more_links: addresses.iter().skip(1).cloned().collect(),
         protocol,
         connect: args.connect.into(),
-        points: points(args, protocol, queries.as_ref(), addresses.len())?,
+        points: points(
+            args,
+            protocol,
+            queries.as_ref(),
+            can.as_ref(),
+            addresses.len(),
+        )?,
         queries,
         limit,
         warmup: args.warmup.0,
@@ -82,6 +96,7 @@ pub fn of_exchange(args: &ExchangeArgs) -> anyhow::Result<Plan> {
             framing: args.framing.map(|framing| framing.to_string()),
             quick_ack: args.quick_ack,
             usbmon: false,
+            can,
         },
     })
 }
@@ -91,6 +106,7 @@ fn points(
     args: &ExchangeArgs,
     protocol: Protocol,
     queries: Option<&Queries>,
+    can: Option<&CanOptions>,
     links: usize,
 ) -> anyhow::Result<Vec<Point>> {
     let given = |sizes: &Option<Sizes>| sizes.as_ref().map(|Sizes(list)| list.clone());
@@ -110,7 +126,10 @@ fn points(
                 .flat_map(|&out| in_.iter().map(move |&in_| (out, in_)))
                 .collect(),
             (Some(both), _) | (None, Some(both)) => both.into_iter().map(|b| (b, b)).collect(),
-            (None, None) => vec![(64, 64)],
+            (None, None) => {
+                let frame = can.map_or(ECHO, |can| can.max_bytes().min(ECHO));
+                vec![(frame, frame)]
+            }
         },
         // Unless a size is given, an answer may be a line of any length.
         Protocol::Lines => {
@@ -223,6 +242,7 @@ pub fn of_stream(args: &StreamArgs) -> StreamPlan {
             framing: None,
             quick_ack: false,
             usbmon: args.usbmon,
+            can: None,
         },
     }
 }

@@ -20,7 +20,7 @@ pub fn of(
     refuse_others(args, protocol)?;
     let (list, reply) = match protocol {
         Protocol::Echo | Protocol::Wiregauge | Protocol::Lines => return Ok(None),
-        Protocol::Text => (texts(args, "")?, end_of(args)),
+        Protocol::Text => (texts(args, "")?, end_of(args, addresses)),
         Protocol::Scpi => (texts(args, "\n")?, ReplyEnd::Scpi),
         Protocol::Modbus => (
             requests(args)?,
@@ -131,12 +131,16 @@ fn lines(path: &Path) -> anyhow::Result<Vec<Bytes>> {
     }
 }
 
-fn end_of(args: &QueryArgs) -> ReplyEnd {
+/// The silence behind a reply over CAN, where each message is a reply and no silence is waited for.
+const ANY_MESSAGE_NS: u64 = 1_000_000;
+
+fn end_of(args: &QueryArgs, addresses: &[String]) -> ReplyEnd {
     match (&args.until, args.reply_bytes, args.reply_length, args.idle) {
         (Some(until), ..) => ReplyEnd::Until(until.bytes.clone()),
         (_, Some(bytes), ..) => ReplyEnd::Bytes(bytes),
         (_, _, Some(field), _) => ReplyEnd::Length(field),
         (.., Some(idle)) => ReplyEnd::IdleNs(idle.as_nanos() as u64),
+        _ if addresses.iter().all(|a| a.starts_with("can:")) => ReplyEnd::IdleNs(ANY_MESSAGE_NS),
         _ => ReplyEnd::Until(b"\n".to_vec()),
     }
 }

@@ -8,7 +8,7 @@ use crate::output::style::{CAUTION, RESET};
 use std::io::Write;
 use wiregauge_link::host::Load;
 use wiregauge_link::limits::Bus;
-use wiregauge_record::ModbusLine;
+use wiregauge_record::{CanOptions, ModbusLine};
 use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
 
 /// Runs the command.
@@ -24,17 +24,28 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     };
     let mut address = ServeAddress::parse(&args.address)?;
     let (gadget, usb_virtual) = (&args.gadget, &args.usb_virtual);
-    let protocol = args.protocol.into();
+    let can = args.can.options([&args.address], false)?;
+    if let ServeAddress::Can(_, options) = &mut address {
+        *options = can;
+    }
+    let protocol = match (args.protocol, &can) {
+        (Some(protocol), _) => protocol,
+        // HELLO fits no frame.
+        (None, Some(can)) if can.isotp.is_none() => ServeProtocolArg::Echo,
+        (None, _) => ServeProtocolArg::Wiregauge,
+    };
     match (&mut address, gadget.given(), usb_virtual.given()) {
         (ServeAddress::UsbVirtual(_), ..) if args.bus.is_some() => {
             anyhow::bail!(
                 "usb-virtual always models a bus: use --speed or --profile instead of --bus"
             )
         }
-        (ServeAddress::UsbVirtual(plan), ..) => **plan = usb_virtual.plan(gadget, protocol)?,
+        (ServeAddress::UsbVirtual(plan), ..) => {
+            **plan = usb_virtual.plan(gadget, protocol.into())?
+        }
         (_, _, Some(flag)) => anyhow::bail!("{flag} requires `wiregauge serve usb-virtual`"),
-        (ServeAddress::UsbGadget(plan), ..) => **plan = gadget.plan(protocol)?,
-        (ServeAddress::Uhid(plan), ..) => **plan = gadget.uhid_plan(protocol)?,
+        (ServeAddress::UsbGadget(plan), ..) => **plan = gadget.plan(protocol.into())?,
+        (ServeAddress::Uhid(plan), ..) => **plan = gadget.uhid_plan(protocol.into())?,
         (_, Some(flag), _) => {
             anyhow::bail!("{flag} requires `wiregauge serve usb-gadget`, `usb-virtual` or `uhid`")
         }
@@ -47,18 +58,19 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     };
     let is_serial = matches!(address, ServeAddress::Serial(_) | ServeAddress::Pty(_));
     let is_connected = matches!(address, ServeAddress::Tcp(_) | ServeAddress::Unix(_));
-    let is_foreign = matches!(
-        args.protocol,
-        ServeProtocolArg::Scpi | ServeProtocolArg::Modbus
-    );
-    if is_foreign && !is_serial && !is_connected {
+    let is_foreign = matches!(protocol, ServeProtocolArg::Scpi | ServeProtocolArg::Modbus);
+    if let ServeAddress::Can(..) = address {
+        check_can(protocol, can.as_ref(), args)?;
+    }
+    let is_can = matches!(address, ServeAddress::Can(..));
+    if is_foreign && !is_serial && !is_connected && !is_can {
         // Over UDP an answer could be larger than its request, from an address that nobody proved.
         anyhow::bail!("--protocol scpi and modbus require tcp://, unix://, serial:// or pty:");
     }
     let what = Serve {
         address,
         config: DeviceConfig {
-            protocol,
+            protocol: protocol.into(),
             name: args.name.clone().unwrap_or(name),
             // No frame is larger on the wire, and none smaller holds a HELLO.
             max_frame: args.max_size.clamp(104, wiregauge_wire::MAX_FRAME),
@@ -99,7 +111,10 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
                 );
             }
             if !quiet {
-                let hint = how_to_measure(address, gadget);
+                let mut hint = how_to_measure(address, gadget);
+                if let Some(can) = &can {
+                    hint += &can_flags(can);
+                }
                 remark!(session, "{hint}   (stop with Ctrl-C)");
             }
         }
@@ -130,6 +145,38 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     drop(load);
     served?;
     Ok(Outcome::Done)
+}
+
+/// Refuses what no CAN bus carries.
+fn check_can(
+    protocol: ServeProtocolArg,
+    can: Option<&CanOptions>,
+    args: &ServeArgs,
+) -> anyhow::Result<()> {
+    if args.bus.is_some() {
+        anyhow::bail!("--bus models USB: for a CAN bus use --bitrate");
+    }
+    match (protocol, can) {
+        (ServeProtocolArg::Modbus, _) => anyhow::bail!("Modbus is not defined on CAN"),
+        (ServeProtocolArg::Wiregauge, Some(can)) if can.isotp.is_none() => anyhow::bail!(
+            "HELLO of the wiregauge protocol has {} B, a frame at most {} B\nhint: use --isotp, or --protocol echo",
+            wiregauge_wire::HELLO_REQUEST,
+            can.max_bytes()
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// The flags of a host that measures this.
+fn can_flags(can: &CanOptions) -> String {
+    let flag = |is_given: bool, flag: &'static str| if is_given { flag } else { "" };
+    format!(
+        " --request-id {} --response-id {}{}{}",
+        can.request_id,
+        can.response_id,
+        flag(can.fd, " --fd"),
+        flag(can.isotp.is_some(), " --isotp")
+    )
 }
 
 fn how_to_measure(address: &str, gadget: bool) -> String {

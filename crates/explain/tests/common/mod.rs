@@ -175,6 +175,7 @@ pub fn exchange_point(depth: u32, rtt_us: f64, device_us: Option<f64>) -> PointS
         queries: Vec::new(),
         unexpected: Vec::new(),
         instrument_errors: Vec::new(),
+        can: None,
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }

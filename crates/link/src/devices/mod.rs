@@ -9,6 +9,7 @@ mod usb;
 
 use serde::Serialize;
 
+pub use crate::can::CanInterface;
 pub use answer::Answer;
 pub use hid::{HidDevice, devices as hid_devices};
 pub use network::{NetworkDevice, PORT, neighbours};
@@ -26,6 +27,8 @@ pub struct Survey {
     pub hid: Vec<HidDevice>,
     /// Serial ports.
     pub serial: Vec<SerialPort>,
+    /// CAN interfaces.
+    pub can: Vec<CanInterface>,
     /// What listens on the responders' port of this host; after a probe also of its neighbours.
     pub network: Vec<NetworkDevice>,
 }
@@ -44,6 +47,7 @@ pub fn survey() -> Survey {
     };
     survey.hid = hid::devices();
     survey.serial = serial::ports(&survey.usb);
+    survey.can = crate::can::interfaces();
     survey.network = network::listeners();
     survey
 }

@@ -1,11 +1,11 @@
 //! What cannot be measured is refused before anything is opened, or as soon as the device has reported
 //! its limits.
 
-use wiregauge_link::Address;
+use wiregauge_link::{Address, can};
 use wiregauge_link::{LinkError, LinkErrorKind, Most};
 use wiregauge_record::{Connect, Plan, Point, Protocol, Queries, ReplyEnd, Responder};
 use wiregauge_session::{Modbus, Query, only_one_at_a_time};
-use wiregauge_wire::{REQUEST_HEADER, RESPONSE_HEADER};
+use wiregauge_wire::{HELLO_REQUEST, REQUEST_HEADER, RESPONSE_HEADER};
 
 /// Refuses what cannot be measured, before anything is opened.
 pub fn check(plan: &Plan) -> Result<Address, LinkError> {
@@ -20,6 +20,9 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
     }
     if let Err(problem) = check_queries(plan, kind.datagram) {
         return refuse(problem, "see `wiregauge exchange --help`, Queries");
+    }
+    if kind.scheme == "can" {
+        check_can(plan, &address)?;
     }
     for point in &plan.points {
         let Point {
@@ -94,6 +97,45 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
         }
     }
     Ok(address)
+}
+
+/// Refuses what no CAN bus carries: sizes, and protocols whose messages fit no frame.
+fn check_can(plan: &Plan, address: &Address) -> Result<(), LinkError> {
+    let options = can::check_options(address, &plan.link)?;
+    let refuse = |said: String, hint: &str| {
+        let doing = format!("cannot plan exchanges with {address}");
+        Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint))
+    };
+    match plan.protocol {
+        Protocol::Wiregauge if options.isotp.is_none() => {
+            let most = options.max_bytes();
+            return refuse(
+                format!(
+                    "HELLO of the wiregauge protocol has {HELLO_REQUEST} B, a frame at most {most} B"
+                ),
+                "use --isotp, or --protocol echo",
+            );
+        }
+        Protocol::Modbus => {
+            return refuse(
+                "Modbus is not defined on CAN".into(),
+                "use --protocol text with --isotp for UDS",
+            );
+        }
+        _ => {}
+    }
+    let queries = plan.queries.iter().flat_map(|queries| &queries.list);
+    let queries = queries.map(|query| query.bytes.len() as u32);
+    let points = plan
+        .points
+        .iter()
+        .flat_map(|point| [point.out_bytes, point.in_bytes]);
+    for bytes in points.filter(|_| plan.queries.is_none()).chain(queries) {
+        if let Err((said, hint)) = can::check_message(&options, bytes) {
+            return refuse(said, hint);
+        }
+    }
+    Ok(())
 }
 
 /// What is wrong with the queries of a plan, if anything.

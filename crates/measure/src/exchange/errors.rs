@@ -45,6 +45,9 @@ fn broken(plan: &Plan, started: u64, error: &io::Error) -> LinkError {
     );
     let error = LinkError::from_io(doing, error);
     match error.kind() {
+        _ if plan.address.starts_with("can:") => {
+            error.hint("check bit rates, termination and wiring; the state of the interface: ip -details link show")
+        }
         LinkErrorKind::Disconnected => {
             error.hint("was the device unplugged or reset, or its program restarted?")
         }
@@ -115,6 +118,9 @@ fn silent(
          --in, or --connect once"
     } else if answered_once {
         "is the device still running? use a longer --timeout or a higher --give-up"
+    } else if plan.address.starts_with("can:") {
+        "check --request-id and --response-id, the bit rate, and that the device answers such messages (candump \
+         shows what is on the bus), or use a longer --timeout"
     } else if plan.protocol == Protocol::Modbus {
         "check --unit, --baud and the address, or use a longer --timeout; devices do not answer requests to other \
          units or with a wrong CRC"

@@ -133,6 +133,7 @@ impl Caller<'_> {
             summary.batch = end.batch;
             summary.surplus = end.surplus;
             summary.instrument_errors = end.instrument_errors;
+            summary.can = end.can;
             summary.disturbances = end.disturbances;
             summary.limit = limit
                 .clone()

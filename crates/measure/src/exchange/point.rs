@@ -8,7 +8,8 @@ use std::time::Duration;
 use wiregauge_link::host::{self, Watch};
 use wiregauge_link::{Link, LinkError};
 use wiregauge_record::{
-    BatchTrial, Connect, Disturbance, Ending, Plan, Point, Protocol, ResourceUse, Sample, Surplus,
+    BatchTrial, CanCounts, Connect, Disturbance, Ending, Plan, Point, Protocol, ResourceUse,
+    Sample, Surplus,
 };
 use wiregauge_session::{Echo, Exchange, Generator, Lines, Measurement, Modbus, Query};
 
@@ -26,6 +27,8 @@ pub struct PointEnd {
     pub surplus: Option<Surplus>,
     /// What the error queue of an instrument holds.
     pub instrument_errors: Vec<String>,
+    /// What a CAN link counted.
+    pub can: Option<CanCounts>,
     /// What the measuring thread used.
     pub resources: ResourceUse,
     /// What disturbed it.
@@ -89,6 +92,7 @@ pub fn measure_point(
     if halts > 0 {
         disturbances.push(Disturbance::EndpointStalled { times: halts });
     }
+    let can = link.can_counts();
     let (ending, error) = match end {
         LoopEnd::Complete => (Ending::Complete, None),
         LoopEnd::Stopped => (Ending::Interrupted, None),
@@ -118,6 +122,7 @@ pub fn measure_point(
             batch,
             surplus,
             instrument_errors,
+            can,
             resources,
             disturbances,
         },

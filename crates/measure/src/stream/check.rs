@@ -19,6 +19,12 @@ pub fn check(plan: &StreamPlan) -> Result<Vec<Address>, LinkError> {
             let doing = format!("cannot plan a stream with {address}");
             Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint))
         };
+        if kind.scheme == "can" {
+            return refuse(
+                "a CAN bus carries messages, not a stream".into(),
+                "use wiregauge exchange; what the bus carries at best: wiregauge limits can",
+            );
+        }
         let has_in = |point: &StreamPoint| point.direction.ways().contains(&Way::In);
         if plan.protocol == StreamProtocol::Raw && kind.datagram && plan.points.iter().any(has_in) {
             return refuse(

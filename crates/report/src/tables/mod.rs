@@ -1,6 +1,7 @@
 //! A run in words and tables: the same on a terminal, in a paper and on the page.
 
 mod brief;
+mod can;
 mod closed_loop;
 mod command;
 mod comparison;
@@ -70,7 +71,10 @@ pub fn of_exchange(file: &RunFile, confidence: bool) -> Tables {
         heading: heading::of_exchange(file),
         set_off: vec![file.plan.address.clone()],
         brief: Some(brief::of_exchange(file, confidence)),
-        tables: exchange::tables(file, confidence),
+        tables: exchange::tables(file, confidence)
+            .into_iter()
+            .chain(can::can(&file.points))
+            .collect(),
         floors: heading::floors(&file.conditions),
         notes: Vec::new(),
         warnings: warnings::of_start(&file.warnings)

@@ -89,6 +89,7 @@ pub fn summary(point: Point, exchanges: u64) -> PointSummary {
         queries: Vec::new(),
         unexpected: Vec::new(),
         instrument_errors: Vec::new(),
+        can: None,
         resources: ResourceUse::default(),
         disturbances: Vec::new(),
     }

@@ -82,6 +82,11 @@ pub struct Flowing {
 impl Task {
     /// What the arguments ask for; refuses what makes no sense before anything is opened.
     pub fn of(args: &TuneArgs) -> anyhow::Result<Task> {
+        if args.address.starts_with("can:") {
+            anyhow::bail!(
+                "tune does not support CAN\nhint: use wiregauge exchange with a list of sizes and depths"
+            );
+        }
         plan::check_baud(args.baud, [&args.address])?;
         let streams = args.is_of_streams();
         let (figure, sense) = match (args.maximise, args.minimise) {

@@ -1,6 +1,7 @@
 //! An exchange run in one table and one sentence.
 
 use super::{Brief, Fitted, of_limit, saturation};
+use crate::tables::can::can;
 use crate::tables::exchange::{
     below, columns, dashes, explained, intervals, point_cells, queries, typical, unexpected,
 };
@@ -43,6 +44,7 @@ pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief 
             .chain(queries(&points))
             .chain(below(&file.plan, &points))
             .chain(unexpected(&points))
+            .chain(can(&points))
             .map(|table| Fitted {
                 table,
                 spare: &[],

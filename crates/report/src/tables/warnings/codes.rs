@@ -187,6 +187,11 @@ codes! {
         "The rate is that of the storage. Nothing of what was received is missing in the recording; a device without \
          flow control may have lost data meanwhile.",
         "Record to a faster file system or read the pipe faster, or leave out --record to measure the link.";
+    CanErrors "W36": "The CAN bus, or the socket, had errors.",
+        "Error frames were received, frames were lost at the socket, or the kernel gave up messages of ISO-TP. An \
+         exchange without an answer for such a reason is lost.",
+        "Not acknowledged: no other node is on the bus, or its bit rate differs. Check termination and wiring. Lost at \
+         the socket: use --priority, or a lower --depth.";
     LoopStalled "W40": "A loop lost input, or its output had no data, although its rings should exceed any delay.",
         "The lowest latency without a stall is longer than shown.",
         "Use a larger --ring, --priority, or a lower --rate.";

@@ -6,20 +6,37 @@ use super::echo::{self, EchoFinding};
 use super::few_samples::{self, FewSamples};
 use super::warning::{Warning, add};
 use crate::units::{grouped, is_above_all, percent, time};
-use wiregauge_record::{Connect, Ending, PointSummary, Protocol, Schedule, Surplus, Wait};
+use wiregauge_record::{
+    CanCounts, Connect, Ending, PointSummary, Protocol, Schedule, Surplus, Wait,
+};
 use wiregauge_run::RunFile;
 use wiregauge_stats::Distribution;
 
 /// A warning about a run or some of its points.
 pub(in crate::tables) enum Found {
     /// Exchanges were lost.
-    Lost { points: Vec<u32>, worst: f64 },
+    Lost {
+        points: Vec<u32>,
+        worst: f64,
+    },
     /// Answers had wrong bytes.
-    Corrupted { points: Vec<u32> },
+    Corrupted {
+        points: Vec<u32>,
+    },
     /// Replies were not the expected ones.
-    Unexpected { points: Vec<u32>, worst: f64 },
+    Unexpected {
+        points: Vec<u32>,
+        worst: f64,
+    },
     /// The instrument reported errors.
-    InstrumentErrors { points: Vec<u32>, first: String },
+    InstrumentErrors {
+        points: Vec<u32>,
+        first: String,
+    },
+    CanErrors {
+        points: Vec<u32>,
+        counts: CanCounts,
+    },
     /// The depth asked for was not reached.
     Shallow {
         points: Vec<u32>,
@@ -35,7 +52,10 @@ pub(in crate::tables) enum Found {
     /// p99 has no upper bound.
     FewSamples(FewSamples),
     /// Device times cannot be true.
-    ImpossibleTimes { points: Vec<u32>, worst: f64 },
+    ImpossibleTimes {
+        points: Vec<u32>,
+        worst: f64,
+    },
     /// More than the link carries.
     AboveLimit {
         points: Vec<u32>,
@@ -71,11 +91,19 @@ pub(in crate::tables) enum Found {
         bytes: Option<u64>,
     },
     /// The same bytes followed each echo, and were recognised.
-    Followed { points: Vec<u32>, by: Surplus },
+    Followed {
+        points: Vec<u32>,
+        by: Surplus,
+    },
     /// A load ran.
-    Load { cpu: u32, memory: u32 },
+    Load {
+        cpu: u32,
+        memory: u32,
+    },
     /// A point is not whole.
-    Cut { points: Vec<u32> },
+    Cut {
+        points: Vec<u32>,
+    },
 }
 
 impl From<EchoFinding> for Found {
@@ -130,6 +158,17 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
             first,
         });
     }
+    let has_errors = |p: &PointSummary| p.can.is_some_and(|can| can.has_errors());
+    let all = file.points.iter().filter_map(|p| p.can);
+    let counts = all.fold(CanCounts::default(), |sum, can| CanCounts {
+        error_frames: sum.error_frames + can.error_frames,
+        lost_frames: sum.lost_frames + can.lost_frames,
+        failed_messages: sum.failed_messages + can.failed_messages,
+        ..sum
+    });
+    add(&mut warnings, indices(&has_errors), |points| {
+        Found::CanErrors { points, counts }
+    });
     add(
         &mut warnings,
         indices(&|p| p.ending != Ending::Complete),
@@ -271,6 +310,17 @@ impl Found {
                 Code::InstrumentErrors,
                 format!("the instrument reports an error: {first}{}", at(points)),
                 ". Check the queries; a query that the instrument rejects may be answered at another speed.",
+            ),
+            Found::CanErrors { points, counts } => Warning::new(
+                Code::CanErrors,
+                format!(
+                    "CAN: {} error frames, {} frames lost at the socket, {} failed messages of ISO-TP{}",
+                    grouped(counts.error_frames),
+                    grouped(counts.lost_frames),
+                    grouped(counts.failed_messages),
+                    at(points)
+                ),
+                ". Check bit rates, termination and wiring.",
             ),
             Found::Shallow {
                 points,

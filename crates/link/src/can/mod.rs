@@ -1,0 +1,99 @@
+//! A CAN node through SocketCAN: a frame for each message, or ISO-TP. Linux only.
+
+mod errors;
+mod frame;
+mod interface;
+mod link;
+mod open_error;
+mod size;
+mod survey;
+mod system;
+
+pub use size::check_message;
+pub use survey::{CanInterface, interfaces};
+
+/// What reads received bytes, for the fuzzer.
+#[doc(hidden)]
+pub mod parsers {
+    pub use super::frame::{Received, decode};
+    pub use super::interface::timing;
+}
+
+use crate::error::{LinkError, LinkErrorKind};
+use crate::{Address, Kind, Link};
+use std::time::Duration;
+use wiregauge_limits::CanRates;
+use wiregauge_record::{CanOptions, LinkOptions};
+
+/// The kind.
+pub static KIND: Kind = Kind {
+    scheme: "can",
+    about: "a CAN bus: frames, or messages of ISO-TP",
+    example: "can://can0",
+    datagram: true,
+    max_bytes: 4095,
+    check,
+    open,
+    floor: None,
+    helped: false,
+};
+
+/// IFNAMSIZ, without the end (`include/uapi/linux/if.h`).
+const LONGEST_NAME: usize = 15;
+
+fn check(name: &str) -> Result<(), String> {
+    match name.len() {
+        0 => Err("it names no interface".into()),
+        1..=LONGEST_NAME
+            if !name.contains(|letter: char| letter == '/' || letter.is_whitespace()) =>
+        {
+            Ok(())
+        }
+        _ => Err(format!("`{name}` is not the name of an interface")),
+    }
+}
+
+fn open(
+    address: &Address,
+    options: &LinkOptions,
+    _timeout: Duration,
+    _is_interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Box<dyn Link>, LinkError> {
+    let options = check_options(address, options)?;
+    let opened = link::CanLink::open(address.rest(), options);
+    let link = opened.map_err(|error| errors::explain(address, &options, &error))?;
+    Ok(Box::new(link))
+}
+
+/// Refuses options that no CAN link has.
+pub fn check_options(address: &Address, options: &LinkOptions) -> Result<CanOptions, LinkError> {
+    let usage = |said: &str, hint: &str| {
+        let doing = format!("cannot open {address}");
+        Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint))
+    };
+    let Some(options) = options.can else {
+        return usage(
+            "it requires the identifiers of requests and responses",
+            "wiregauge exchange and serve have --request-id and --response-id",
+        );
+    };
+    if options.request_id == options.response_id {
+        return usage(
+            "request and response have the same identifier: two nodes must not send the same one",
+            "use the identifiers that the device documents",
+        );
+    }
+    if let Some(nominal) = options.bitrate {
+        let rates = CanRates {
+            nominal,
+            data: options.data_bitrate,
+        };
+        if let Err(refused) = rates.check() {
+            return usage(
+                &refused.to_string(),
+                "use the bit rates of the bus, such as --bitrate 500k",
+            );
+        }
+    }
+    Ok(options)
+}

@@ -1,0 +1,51 @@
+//! What a CAN link counted besides exchanges.
+
+use super::exchange::{columns, point_cells};
+use super::table::Table;
+use crate::units::{TimeUnit, grouped};
+use wiregauge_record::PointSummary;
+
+/// Error frames, lost frames, and the wait between the kernel and the program; only columns that say something.
+pub(super) fn can(points: &[PointSummary]) -> Option<Table> {
+    type Cell = fn(&wiregauge_record::CanCounts) -> Option<String>;
+    let all: [(&str, Cell); 7] = [
+        ("error frames", |can| counted(can.error_frames)),
+        ("not acknowledged", |can| counted(can.unacknowledged)),
+        ("remote frames", |can| counted(can.remote_frames)),
+        ("lost at the socket", |can| counted(can.lost_frames)),
+        ("failed messages", |can| counted(can.failed_messages)),
+        ("kernel wait us, mean", |can| Some(us(can.mean_wait_ns()?))),
+        ("max", |can| {
+            let longest_ns = can.longest_wait_ns as f64;
+            (can.timestamps > 0).then(|| us(longest_ns))
+        }),
+    ];
+    let cell = |point: &PointSummary, cell: &Cell| point.can.as_ref().and_then(cell);
+    let shown: Vec<_> = all
+        .iter()
+        .filter(|(_, of)| points.iter().any(|point| cell(point, of).is_some()))
+        .collect();
+    if shown.is_empty() {
+        return None;
+    }
+    let heads: Vec<&str> = shown.iter().map(|(head, _)| *head).collect();
+    let mut table = Table::new("CAN", &columns(points, &heads));
+    for point in points {
+        let mut cells = point_cells(points, point);
+        cells.extend(
+            shown
+                .iter()
+                .map(|(_, of)| cell(point, of).unwrap_or("-".into())),
+        );
+        table.row(cells);
+    }
+    Some(table)
+}
+
+fn counted(n: u64) -> Option<String> {
+    (n > 0).then(|| grouped(n))
+}
+
+fn us(ns: f64) -> String {
+    TimeUnit::Micro.show(ns)
+}
