@@ -88,12 +88,27 @@ end_background() {
     wait "$background" || true
 }
 
-# host_run PROGRAM...: a program of the host, in a plan with `#: host-root`. It sees the host's files, read-only, and
-# the guest's /dev, /proc, /sys and /tmp.
+# What runs a program of the host, in a plan with `#: host-root`.
+HOST_ENV="PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1"
+HOST="/bin/chroot /host /usr/bin/env $HOST_ENV"
+
+# host_run PROGRAM...: a program of the host. It sees the host's files, read-only, and the guest's /dev, /proc, /sys and
+# /tmp.
 host_run() {
     [ -e /host/usr ] || fail "the host's file system is not there: the plan needs #: host-root"
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
-        /bin/chroot /host /usr/bin/env "$@"
+    $HOST "$@"
+}
+
+# host_background PROGRAM...: the same without waiting; end_host ends it.
+host_background() {
+    $HOST "$@" &
+    host=$!
+}
+
+# end_host: ends the last of them. The shell lets such programs ignore SIGINT.
+end_host() {
+    kill "$host" 2>/dev/null || true
+    wait "$host" || true
 }
 
 # host_python SCRIPT...: a script of this repository (its path in it), with the packages of `.venv`.
