@@ -7,13 +7,14 @@ use wiregauge_link::LinkErrorKind;
 use wiregauge_responder::ServeAddress;
 
 /// Most typed addresses begin so; from raw bytes the fuzzer would not soon find it.
-const BEGINNINGS: [&str; 9] = [
+const BEGINNINGS: [&str; 10] = [
     "",
     "tcp://",
     "udp://",
     "unix://",
     "serial://",
     "can://",
+    "usbtmc://",
     "null://",
     "pty:",
     "tcp://[",

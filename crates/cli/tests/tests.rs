@@ -40,4 +40,5 @@ mod tune;
 mod tune_failures;
 mod untrue_devices;
 mod usb;
+mod usbtmc;
 mod vanishing;

@@ -1,6 +1,6 @@
 //! Ways to a device, and what they need of this computer.
 //!
-//! A link is one opened way to one device: TCP, UDP, Unix sockets, serial lines, USB, HID, CAN. A kind of link is one file here
+//! A link is one opened way to one device: TCP, UDP, Unix sockets, serial lines, USB, HID, USBTMC, CAN. A kind of link is one file here
 //! and one line in [`KINDS`]. [`host`] is this computer: its clock, its priorities and its load; [`limits`] finds which
 //! medium a link has; [`devices`] lists what is attached.
 //!
@@ -36,6 +36,7 @@ mod tty;
 mod udp;
 mod unix;
 mod usb;
+pub mod usbtmc;
 
 pub use error::{LinkError, LinkErrorKind};
 pub use flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
@@ -58,6 +59,7 @@ pub static KINDS: &[&Kind] = &[
     &serial::KIND,
     &usb::KIND,
     &hid::KIND,
+    &usbtmc::KIND,
     &can::KIND,
     &null::KIND,
 ];

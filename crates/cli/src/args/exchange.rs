@@ -112,8 +112,8 @@ same_as!(WaitArg => Wait: Block, Poll, Spin);
 #[derive(Debug, Args)]
 pub struct ExchangeArgs {
     /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, usb://VID:PID, hid://VID:PID,
-    /// can://IFACE, null:// (no device: measures this host). Several devices are measured one at a time, then all at
-    /// once.
+    /// usbtmc:///dev/usbtmc0 or usbtmc://VID:PID, can://IFACE, null:// (no device: measures this host). Several devices
+    /// are measured one at a time, then all at once.
     #[arg(required = true, value_name = "ADDRESS")]
     pub addresses: Vec<String>,
 

@@ -23,6 +23,7 @@ pub fn run(args: &DevicesArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     }
     usb(&mut out, &found)?;
     hid(&mut out, &found)?;
+    usbtmc(&mut out, &found)?;
     serial(&mut out, &found)?;
     can(&mut out, &found)?;
     network(&mut out, &found, args.probe)?;
@@ -130,6 +131,26 @@ fn hid(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
             " {many} of standard usage pages (keyboards, mice and others) not listed: see --json"
         ),
     }
+}
+
+/// A computer without an instrument needs no line about it.
+fn usbtmc(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
+    if found.usbtmc.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{HEADING}USBTMC{RESET}")?;
+    let mut table = table(&["address", "device", "serial", "file", "driver", "path"]);
+    for instrument in &found.usbtmc {
+        table.add_row([
+            instrument.address.clone(),
+            or_dash(instrument.product.clone()),
+            or_dash(instrument.serial.clone()),
+            or_dash(instrument.file.clone()),
+            or_dash(instrument.driver.clone()),
+            instrument.usb.clone(),
+        ]);
+    }
+    print(out, &table)
 }
 
 fn serial(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {

@@ -1,4 +1,4 @@
-//! What could be measured from here: USB devices, HID devices, serial ports, responders on the network. Looking
+//! What could be measured from here: USB devices, HID devices, USBTMC instruments, serial ports, responders on the network. Looking
 //! opens nothing and sends nothing; only a probe does (`wiregauge_measure::probe`).
 
 mod answer;
@@ -6,6 +6,7 @@ mod hid;
 mod network;
 mod serial;
 mod usb;
+mod usbtmc;
 
 use serde::Serialize;
 
@@ -15,6 +16,7 @@ pub use hid::{HidDevice, devices as hid_devices};
 pub use network::{NetworkDevice, PORT, neighbours};
 pub use serial::SerialPort;
 pub use usb::{UsbDevice, usb_port};
+pub use usbtmc::TmcDevice;
 
 /// All that was found.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -25,6 +27,8 @@ pub struct Survey {
     pub usb_problem: Option<String>,
     /// HID devices, those of vendor usage pages first.
     pub hid: Vec<HidDevice>,
+    /// USBTMC instruments.
+    pub usbtmc: Vec<TmcDevice>,
     /// Serial ports.
     pub serial: Vec<SerialPort>,
     /// CAN interfaces.
@@ -46,6 +50,7 @@ pub fn survey() -> Survey {
         },
     };
     survey.hid = hid::devices();
+    survey.usbtmc = usbtmc::devices();
     survey.serial = serial::ports(&survey.usb);
     survey.can = crate::can::interfaces();
     survey.network = network::listeners();

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use wiregauge_record::{BusLimit, LinkDetail, Point};
 
 /// Name of the library's thread.
-const HELPER: &str = "nusb-events";
+pub const HELPER: &str = "nusb-events";
 
 /// IN transfers pending before the sizes are known, of one packet each: a device that ends no answer
 /// with an empty packet is understood all the same.

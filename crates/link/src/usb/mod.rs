@@ -24,14 +24,19 @@ mod pipe;
 pub(crate) mod sysfs;
 mod usbfs;
 
-pub(crate) use choose::class_name;
+// What a kind of link over a class of its own needs (usbtmc).
+pub(crate) use address::{Settings, TransferKind, UsbAddress, Which};
+pub(crate) use choose::{Choice, class_name};
+pub(crate) use claim::Claim;
+pub(crate) use detail::{detail, limit};
 pub(crate) use errors::{RULE_FILE, mode_in_words};
-pub(crate) use find::{Present, devices, speed_name};
+pub(crate) use find::{Present, devices, find, speed_name};
+pub(crate) use link::HELPER;
+pub(crate) use pipe::Pipe;
 
 use super::{Address, Kind, Link};
 use crate::error::LinkError;
-use address::{TransferKind, UsbAddress};
-use claim::{Chosen, Claim};
+use claim::Chosen;
 use control::ControlLink;
 use link::UsbLink;
 use nusb::descriptors::ConfigurationDescriptor;

@@ -214,11 +214,16 @@ impl<T: BulkOrInterrupt, D: EndpointDirection> Pipe<T, D> {
             self.held.push_back(completion);
         }
         self.spare = true;
-        self.endpoint.clear_halt().wait().map_err(|error| {
+        self.clear_halt().map_err(|error| {
             io::Error::other(format!(
                 "the endpoint stalled, and clearing it failed: {error}"
             ))
         })
+    }
+
+    /// Clears the halt of the endpoint; nothing may be pending.
+    pub fn clear_halt(&mut self) -> Result<(), nusb::Error> {
+        self.endpoint.clear_halt().wait()
     }
 
     fn next_within(&mut self, at_most: Duration) -> io::Result<Completion> {

@@ -84,6 +84,15 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
                 "use --depth 1 or more",
             );
         }
+        if depth > 1 && kind.scheme == "usbtmc" {
+            return refuse(
+                format!(
+                    "--depth {depth} is not possible: a USBTMC instrument drops a reply that was not read before the \
+                     next message (IEEE 488.2, Query INTERRUPTED)"
+                ),
+                "use --depth 1",
+            );
+        }
         if depth > 1
             && let Some((why, hint)) = only_one(plan, kind.datagram)
         {

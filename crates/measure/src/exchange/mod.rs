@@ -247,10 +247,10 @@ fn measuring_thread(
     };
     let shape = Shape {
         datagram,
-        // On USB each send is a transfer, which the device ends with the request.
+        // On USB each send is a transfer, or a message, which the device ends with the request.
         batch: match (plan.batch, address.kind().scheme) {
             (Some(batch), _) => Some(batch as usize),
-            (None, "usb") => Some(1),
+            (None, "usb" | "usbtmc") => Some(1),
             (None, _) => None,
         },
     };

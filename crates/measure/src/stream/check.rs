@@ -25,6 +25,13 @@ pub fn check(plan: &StreamPlan) -> Result<Vec<Address>, LinkError> {
                 "use wiregauge exchange; what the bus carries at best: wiregauge limits can",
             );
         }
+        if kind.scheme == "usbtmc" {
+            return refuse(
+                "a USBTMC instrument cannot stream: it sends a reply only when it is asked for one"
+                    .into(),
+                "use wiregauge exchange, such as --protocol scpi --send 'CURV?\\n' for a waveform",
+            );
+        }
         let has_in = |point: &StreamPoint| point.direction.ways().contains(&Way::In);
         if plan.protocol == StreamProtocol::Raw && kind.datagram && plan.points.iter().any(has_in) {
             return refuse(
