@@ -28,7 +28,7 @@ fn functions_that_are_none_are_answered_with_those_that_are() {
     desk.wiregauge("serve usb-gadget --function bulk,isochronous")
         .assert()
         .code(2)
-        .stderr(contains("isochronous").and(contains("bulk, interrupt, acm or hid")));
+        .stderr(contains("isochronous").and(contains("bulk, interrupt, acm, hid or tmc")));
 }
 
 #[test]

@@ -46,6 +46,7 @@ mod streams;
 #[cfg(test)]
 mod streams_tests;
 pub mod usb_virtual;
+mod usbtmc;
 
 /// Other protocols without I/O, for the fuzzer.
 #[doc(hidden)]

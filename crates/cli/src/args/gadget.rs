@@ -32,7 +32,8 @@ fn functions(text: &str) -> Result<Functions, String> {
 #[command(next_help_heading = "USB gadget")]
 pub struct GadgetArgs {
     /// USB functions: bulk or interrupt (a vendor interface with one endpoint in each direction), acm (a
-    /// serial port), hid (reports); bulk=N for several [default: bulk,acm].
+    /// serial port), hid (reports), tmc (a USBTMC instrument, usb-gadget only); bulk=N for several [default:
+    /// bulk,acm].
     #[arg(long, value_name = "LIST", value_parser = functions, help_heading = SHARED)]
     pub function: Option<Functions>,
     /// USB device controller [default: the first free one].
@@ -80,6 +81,12 @@ impl GadgetArgs {
             check_reports(protocol, bytes).map_err(anyhow::Error::msg)?;
         }
         Ok(bytes)
+    }
+
+    /// True if the device is a USBTMC instrument.
+    pub fn is_instrument(&self) -> bool {
+        let functions = self.function.as_ref();
+        functions.is_some_and(|functions| functions.0.contains(&Function::Tmc))
     }
 
     /// The uhid device that they describe.

@@ -37,7 +37,7 @@ pub struct ServeArgs {
     /// Address to serve: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, can://IFACE, pty: or pty:PATH,
     /// usb-gadget, usb-virtual, uhid
     pub address: String,
-    /// Wire protocol [default: wiregauge; echo for CAN frames].
+    /// Wire protocol [default: wiregauge; echo for CAN frames, scpi for --function tmc].
     #[arg(long, value_enum)]
     pub protocol: Option<ServeProtocolArg>,
     /// Maximum number of simultaneous clients.

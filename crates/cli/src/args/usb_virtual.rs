@@ -151,6 +151,11 @@ impl VirtualArgs {
         }
         let functions = shared.function.clone();
         let functions = functions.map_or(default.functions, |functions| functions.0);
+        if functions.contains(&Function::Tmc) {
+            anyhow::bail!(
+                "usb-virtual has no function tmc\nhint: use wiregauge serve usb-gadget --function tmc"
+            );
+        }
         let is_polled = |f: &Function| matches!(f, Function::Hid | Function::Interrupt);
         if self.interval.is_some() && !functions.iter().any(is_polled) {
             anyhow::bail!("--interval requires --function hid or interrupt");

@@ -32,6 +32,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         (Some(protocol), _) => protocol,
         // HELLO fits no frame.
         (None, Some(can)) if can.isotp.is_none() => ServeProtocolArg::Echo,
+        (None, _) if gadget.is_instrument() => ServeProtocolArg::Scpi,
         (None, _) => ServeProtocolArg::Wiregauge,
     };
     match (&mut address, gadget.given(), usb_virtual.given()) {
@@ -63,9 +64,15 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         check_can(protocol, can.as_ref(), args)?;
     }
     let is_can = matches!(address, ServeAddress::Can(..));
-    if is_foreign && !is_serial && !is_connected && !is_can {
+    let is_instrument = gadget.is_instrument();
+    if is_instrument && protocol == ServeProtocolArg::Modbus {
+        anyhow::bail!("--function tmc does not speak Modbus\nhint: use --protocol scpi or echo");
+    }
+    if is_foreign && !is_serial && !is_connected && !is_can && !is_instrument {
         // Over UDP an answer could be larger than its request, from an address that nobody proved.
-        anyhow::bail!("--protocol scpi and modbus require tcp://, unix://, serial:// or pty:");
+        anyhow::bail!(
+            "--protocol scpi and modbus require tcp://, unix://, serial:// or pty:; scpi also usb-gadget --function tmc"
+        );
     }
     let what = Serve {
         address,

@@ -12,6 +12,7 @@ use rustix::ioctl::{Getter, ioctl, opcode};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wiregauge_link::usbtmc;
 
 /// What an interface's two endpoints are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,18 @@ pub enum Endpoints {
     Bulk,
     /// Interrupt IN and OUT, polled as often as the bus can.
     Interrupt,
+    /// Bulk IN and OUT of a USBTMC interface.
+    Tmc,
+}
+
+impl Endpoints {
+    /// bInterfaceClass, bInterfaceSubClass and bInterfaceProtocol.
+    fn class(self) -> [u8; 3] {
+        match self {
+            Endpoints::Bulk | Endpoints::Interrupt => [VENDOR_CLASS, 0, 0],
+            Endpoints::Tmc => [usbtmc::CLASS, usbtmc::SUBCLASS, USB488],
+        }
+    }
 }
 
 const DESCRIPTORS_MAGIC_V2: u32 = 3;
@@ -32,6 +45,8 @@ const INTERFACE: u8 = 4;
 const ENDPOINT: u8 = 5;
 const SUPER_SPEED_COMPANION: u8 = 0x30;
 const VENDOR_CLASS: u8 = 0xff;
+/// bInterfaceProtocol of USBTMC with USB488.
+const USB488: u8 = 1;
 const ENGLISH: u16 = 0x0409;
 
 /// Packet sizes at full, high and super speed (USB 2.0, 5.7.3 and 5.8.3; USB 3.2, 9.6.7). Interrupt
@@ -53,21 +68,24 @@ fn descriptors(pairs: &[Endpoints]) -> Vec<u8> {
             let name = match pair {
                 Endpoints::Bulk => 1,
                 Endpoints::Interrupt => 2,
+                Endpoints::Tmc => 3,
             };
             let number = index as u8;
-            body.extend_from_slice(&[9, INTERFACE, number, 0, 2, VENDOR_CLASS, 0, 0, name]);
+            let [class, subclass, protocol] = pair.class();
+            let interface = [9, INTERFACE, number, 0, 2, class, subclass, protocol, name];
+            body.extend_from_slice(&interface);
             // The addresses are FunctionFS's own names; the controller gives the real ones.
             for address in [0x80 | (number + 1), number + 1] {
                 let [low, high] = packet.to_le_bytes();
                 // Interval 1: every frame or microframe.
                 let (attributes, interval) = match pair {
-                    Endpoints::Bulk => (2, 0),
+                    Endpoints::Bulk | Endpoints::Tmc => (2, 0),
                     Endpoints::Interrupt => (3, 1),
                 };
                 body.extend_from_slice(&[7, ENDPOINT, address, attributes, low, high, interval]);
                 if speed == 2 {
                     let (burst, [low, high]) = match pair {
-                        Endpoints::Bulk => (BURST, [0, 0]),
+                        Endpoints::Bulk | Endpoints::Tmc => (BURST, [0, 0]),
                         Endpoints::Interrupt => (0, packet.to_le_bytes()),
                     };
                     body.extend_from_slice(&[6, SUPER_SPEED_COMPANION, burst, 0, low, high]);
@@ -86,9 +104,9 @@ fn descriptors(pairs: &[Endpoints]) -> Vec<u8> {
 
 /// What is written to endpoint 0 next: the interfaces' names.
 fn strings() -> Vec<u8> {
-    let names = b"wiregauge bulk\0wiregauge interrupt\0";
+    let names = b"wiregauge bulk\0wiregauge interrupt\0wiregauge USBTMC\0";
     let mut all = Vec::new();
-    for word in [STRINGS_MAGIC, 18 + names.len() as u32, 2, 1] {
+    for word in [STRINGS_MAGIC, 18 + names.len() as u32, 3, 1] {
         all.extend_from_slice(&word.to_le_bytes());
     }
     all.extend_from_slice(&ENGLISH.to_le_bytes());
@@ -141,6 +159,7 @@ impl Setup {
 pub struct FunctionFs {
     ep0: OwnedFd,
     directory: PathBuf,
+    is_tmc: bool,
 }
 
 impl FunctionFs {
@@ -156,7 +175,13 @@ impl FunctionFs {
         Ok(FunctionFs {
             ep0,
             directory: directory.into(),
+            is_tmc: pairs.contains(&Endpoints::Tmc),
         })
+    }
+
+    /// True if it is a USBTMC instrument.
+    pub fn is_tmc(&self) -> bool {
+        self.is_tmc
     }
 
     /// Opens an interface's endpoints. Their calls wait for transfers, but not for a host: without
@@ -288,6 +313,7 @@ mod tests {
         for pairs in [
             &[Endpoints::Bulk][..],
             &[Endpoints::Bulk, Endpoints::Interrupt, Endpoints::Bulk],
+            &[Endpoints::Tmc],
         ] {
             let all = descriptors(pairs);
             let word = |at: usize| u32::from_le_bytes(all[at..at + 4].try_into().unwrap());
@@ -306,6 +332,6 @@ mod tests {
             u32::from_le_bytes(all[4..8].try_into().unwrap()) as usize,
             all.len()
         );
-        assert_eq!(all[18..].iter().filter(|&&byte| byte == 0).count(), 2);
+        assert_eq!(all[18..].iter().filter(|&&byte| byte == 0).count(), 3);
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! One thread looks after endpoint 0, one after each vendor interface, serial port and HID function; the
 //! caller's waits for the end. `plan` says what is made, `setup` makes it and takes it down,
-//! `functionfs` and `queue` speak to the kernel, `control` answers on endpoint 0, `pair` and `sync` move the bytes of a device.
+//! `functionfs` and `queue` speak to the kernel, `control` answers on endpoint 0, `pair` and `sync` move the bytes of a
+//! device, `tmc` those of a USBTMC instrument.
 
 #[cfg(target_os = "linux")]
 mod answers;
@@ -22,6 +23,8 @@ mod serve;
 mod setup;
 #[cfg(target_os = "linux")]
 mod sync;
+#[cfg(target_os = "linux")]
+mod tmc;
 
 pub use plan::{Function, GadgetPlan, Speed, Transfers, parse_usb_id};
 #[cfg(target_os = "linux")]

@@ -51,6 +51,8 @@ pub enum Function {
     Acm,
     /// A HID device of a vendor usage page with one report in each direction.
     Hid,
+    /// A USBTMC instrument: a device of its own.
+    Tmc,
 }
 
 /// Most functions of a gadget: USB has 15 endpoints in each direction.
@@ -67,9 +69,10 @@ impl Function {
                 "interrupt" => Function::Interrupt,
                 "acm" => Function::Acm,
                 "hid" => Function::Hid,
+                "tmc" => Function::Tmc,
                 _ => {
                     return Err(format!(
-                        "unknown function `{name}`: use bulk, interrupt, acm or hid"
+                        "unknown function `{name}`: use bulk, interrupt, acm, hid or tmc"
                     ));
                 }
             };
@@ -86,6 +89,10 @@ impl Function {
             return Err(format!(
                 "more than {MOST_FUNCTIONS} functions: USB does not have enough endpoints"
             ));
+        }
+        // Its class requests do not say which interface they are for.
+        if functions.contains(&Function::Tmc) && functions.len() > 1 {
+            return Err("tmc is a device of its own: use --function tmc alone".into());
         }
         Ok(functions)
     }

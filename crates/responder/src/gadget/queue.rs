@@ -314,6 +314,11 @@ impl Queue {
     /// Asks for everything to be given back.
     pub fn cancel(&mut self) {
         self.cancel_out();
+        self.cancel_in();
+    }
+
+    /// Asks for all IN transfers that are not done to be given back.
+    pub fn cancel_in(&mut self) {
         for transfer in &mut self.in_.transfers {
             cancel(self.context, transfer);
         }

@@ -1,12 +1,12 @@
 //! The threads of a gadget, from its connection to its removal.
 
 use super::control::ControlDevice;
-use super::functionfs::{Endpoints, Event, FunctionFs, Pair};
+use super::functionfs::{self, Endpoints, Event, FunctionFs, Pair};
 use super::pair::Ended;
 use super::plan::{Function, GadgetPlan, Transfers};
 use super::queue::Queue;
 use super::setup::Setup;
-use super::{pair, sync};
+use super::{pair, sync, tmc};
 use crate::device::DeviceConfig;
 use crate::event::ServeEvent;
 use crate::hid;
@@ -24,6 +24,9 @@ use wiregauge_record::LinkOptions;
 /// How often the stop flag is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// Transfers of a USBTMC reply queued at once.
+const TMC_TRANSFERS: usize = 4;
+
 type OnEvent<'a> = &'a (dyn Fn(ServeEvent<'_>) + Sync);
 
 /// What the threads of a gadget share.
@@ -37,6 +40,7 @@ struct Shared<'a> {
     /// Counts what the host did to the configuration, so that threads that wait for it hear of it.
     changes: Mutex<u64>,
     changed: Condvar,
+    tmc: tmc::Shared,
 }
 
 impl Shared<'_> {
@@ -84,6 +88,7 @@ pub fn serve(
         .filter_map(|function| match function {
             Function::Bulk => Some(Endpoints::Bulk),
             Function::Interrupt => Some(Endpoints::Interrupt),
+            Function::Tmc => Some(Endpoints::Tmc),
             Function::Acm | Function::Hid => None,
         })
         .collect();
@@ -98,6 +103,7 @@ pub fn serve(
         failure: Mutex::new(None),
         changes: Mutex::new(0),
         changed: Condvar::new(),
+        tmc: tmc::Shared::default(),
     };
     let connected = run(plan, &setup, &endpoints, &shared, stop, on_event);
     let removed = setup.remove();
@@ -133,8 +139,8 @@ fn run(
         if let Some(functions) = &setup.functions {
             scope.spawn(move || watch(functions, setup, shared, on_event));
         }
-        for pair in &pairs {
-            scope.spawn(move || look_after(pair, shared));
+        for (pair, &endpoints) in pairs.iter().zip(endpoints) {
+            scope.spawn(move || look_after(pair, endpoints, shared));
         }
         for tty in &setup.ttys {
             scope.spawn(move || serve_tty(tty, shared));
@@ -148,9 +154,13 @@ fn run(
                 remote: false,
             });
         }
-        if !pairs.is_empty() {
+        if let Some(first) = endpoints.first() {
+            let scheme = match first {
+                Endpoints::Tmc => "usbtmc",
+                Endpoints::Bulk | Endpoints::Interrupt => "usb",
+            };
             on_event(ServeEvent::Ready {
-                address: &format!("usb://{:04x}:{:04x}", plan.vendor, plan.product),
+                address: &format!("{scheme}://{:04x}:{:04x}", plan.vendor, plan.product),
                 remote: false,
             });
         }
@@ -178,12 +188,14 @@ fn watch(functions: &FunctionFs, setup: &Setup, shared: &Shared<'_>, on_event: O
     while !shared.is_over() {
         match functions.event(LOOK) {
             Ok(None | Some(Event::Other)) => {}
-            Ok(Some(Event::Request(setup))) => match control.carry(functions, setup) {
-                Ok(true) if control.is_gone() => shared.stop.store(true, Ordering::Relaxed),
-                Ok(true) => {}
-                Ok(false) => functions.refuse(setup),
-                Err(error) => shared.fail("cannot answer a USB control request", &error),
-            },
+            Ok(Some(Event::Request(setup))) => {
+                match carry(&mut control, functions, setup, shared) {
+                    Ok(true) if control.is_gone() => shared.stop.store(true, Ordering::Relaxed),
+                    Ok(true) => {}
+                    Ok(false) => functions.refuse(setup),
+                    Err(error) => shared.fail("cannot answer a USB control request", &error),
+                }
+            }
             Ok(Some(Event::Enabled)) => {
                 control.reset();
                 let came = format!("a host at {} ({})", setup.controller(), setup.speed());
@@ -203,8 +215,21 @@ fn watch(functions: &FunctionFs, setup: &Setup, shared: &Shared<'_>, on_event: O
     }
 }
 
+/// Carries a request on endpoint 0 out; false if no function knows it.
+fn carry(
+    control: &mut ControlDevice,
+    functions: &FunctionFs,
+    setup: functionfs::Setup,
+    shared: &Shared<'_>,
+) -> io::Result<bool> {
+    if functions.is_tmc() {
+        return shared.tmc.carry(functions, setup, shared.config.protocol);
+    }
+    control.carry(functions, setup)
+}
+
 /// One vendor interface: a device for each time that a host configures it.
-fn look_after(pair: &Pair, shared: &Shared<'_>) {
+fn look_after(pair: &Pair, endpoints: Endpoints, shared: &Shared<'_>) {
     host::use_precise_timers();
     while !shared.is_over() {
         let ended = match pair.packet() {
@@ -212,7 +237,7 @@ fn look_after(pair: &Pair, shared: &Shared<'_>) {
                 shared.wait_for_change();
                 continue;
             }
-            Ok(Some(packet)) => converse(pair, packet, shared),
+            Ok(Some(packet)) => converse(pair, endpoints, packet, shared),
             Err(error) => Err(error),
         };
         match ended {
@@ -225,9 +250,19 @@ fn look_after(pair: &Pair, shared: &Shared<'_>) {
     }
 }
 
-fn converse(pair: &Pair, packet: usize, shared: &Shared<'_>) -> io::Result<Ended> {
+fn converse(
+    pair: &Pair,
+    endpoints: Endpoints,
+    packet: usize,
+    shared: &Shared<'_>,
+) -> io::Result<Ended> {
     let (config, clock, stop) = (shared.config, shared.clock, shared.stop);
     match shared.transfers {
+        _ if endpoints == Endpoints::Tmc => {
+            let (in_, out) = (pair.in_.try_clone()?, pair.out.try_clone()?);
+            let queue = Queue::new(in_, out, TMC_TRANSFERS)?;
+            tmc::converse(queue, packet, (config, clock), &shared.tmc, stop)
+        }
         Transfers::Sync => sync::converse(pair, packet, config, clock, stop),
         Transfers::Queued(length) => {
             let (in_, out) = (pair.in_.try_clone()?, pair.out.try_clone()?);

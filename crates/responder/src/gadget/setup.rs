@@ -68,14 +68,14 @@ impl Setup {
                     handles.push(handle);
                 }
                 // All vendor interfaces are one function of the kernel.
-                Function::Bulk | Function::Interrupt if custom.is_none() => {
+                Function::Bulk | Function::Interrupt | Function::Tmc if custom.is_none() => {
                     let mut builder = Custom::builder();
                     builder.ffs_no_init = true;
                     let (made, handle) = builder.build();
                     custom = Some(made);
                     handles.push(handle);
                 }
-                Function::Bulk | Function::Interrupt => {}
+                Function::Bulk | Function::Interrupt | Function::Tmc => {}
             }
         }
         let gadget = describe(plan, handles)
@@ -315,7 +315,8 @@ fn no_configfs(error: &io::Error) -> LinkError {
 fn not_made(plan: &GadgetPlan, error: &io::Error) -> LinkError {
     let explained = LinkError::from_io("cannot create the USB gadget in configfs", error);
     let acm = plan.functions.contains(&Function::Acm);
-    let is_vendor = |f: &Function| matches!(f, Function::Bulk | Function::Interrupt);
+    let is_vendor =
+        |f: &Function| matches!(f, Function::Bulk | Function::Interrupt | Function::Tmc);
     let vendor = plan.functions.iter().any(is_vendor);
     let hid = plan.functions.contains(&Function::Hid);
     let missing: Vec<&str> = [("usb_f_fs", vendor), ("usb_f_acm", acm), ("usb_f_hid", hid)]

@@ -23,6 +23,8 @@ pub const fn interfaces_of(function: Function) -> &'static [Interface] {
         Function::Bulk => BULK,
         Function::Interrupt => INTERRUPT,
         Function::Hid => HID,
+        // Refused before: only the kernel's gadget has it.
+        Function::Tmc => &[],
     }
 }
 
