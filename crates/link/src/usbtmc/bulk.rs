@@ -273,7 +273,7 @@ impl Open {
             sent += piece.len();
             let end = sent == bytes.len();
             let header = ToInstrument::Message {
-                tag: self.tags.next(),
+                tag: self.tags.advance(),
                 bytes: piece.len() as u32,
                 end,
             };
@@ -305,7 +305,7 @@ impl Open {
         }
         self.out.reap(true, waker)?;
         if self.out.has_free() {
-            let tag = self.tags.next();
+            let tag = self.tags.advance();
             let header = ToInstrument::Request {
                 tag,
                 bytes: ASKED,

@@ -32,7 +32,7 @@ pub struct Tags(u8);
 
 impl Tags {
     /// The next one.
-    pub fn next(&mut self) -> u8 {
+    pub fn advance(&mut self) -> u8 {
         self.0 = self.0 % 255 + 1;
         self.0
     }
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn tags_go_from_1_to_255_and_begin_again() {
         let mut tags = Tags::default();
-        let all: Vec<u8> = (0..256).map(|_| tags.next()).collect();
+        let all: Vec<u8> = (0..256).map(|_| tags.advance()).collect();
         assert_eq!((all[0], all[254], all[255]), (1, 255, 1));
     }
 
