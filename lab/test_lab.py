@@ -421,6 +421,89 @@ class Hid(unittest.TestCase):
         self.assertGreater(run["points"][0]["rtt"]["n"], 10)
 
 
+class Can(unittest.TestCase):
+    """CAN through SocketCAN. The plans also check the messages for bad input."""
+
+    ON_VCAN = ("classic", "fd", "isotp", "long", "modelled", "modelled-fd", "modelled-isotp")
+    RUNS = (
+        *(f"can-bus/{run}" for run in ON_VCAN),
+        *(f"can/controllers{kind}" for kind in ("", "-isotp")),
+        *(f"can-peers/{run}" for run in ("python-can", "python-can-fd", "ecu", "flood")),
+    )
+
+    def test_every_frame_and_message_is_answered_by_our_responder_and_by_others(self) -> None:
+        for run in self.RUNS:
+            for found in points(run):
+                with self.subTest(run, **found["point"]):
+                    self.assertEqual(found["ending"], {"how": "complete"})
+                    counts = dict(found["counts"])
+                    self.assertEqual(counts.pop("answered") + counts.pop("unexpected", 0), counts.pop("exchanges"))
+                    self.assertEqual(set(counts.values()), {0}, counts)
+
+    def test_remote_error_and_lost_frames_are_counted_and_answer_nothing(self) -> None:
+        for run, name, least in (
+            ("remote", "remote_frames", 5),
+            ("error-frame", "unacknowledged", 1),
+            ("isotp-error-frame", "unacknowledged", 1),
+            ("overrun", "lost_frames", 100),
+        ):
+            with self.subTest(run):
+                (found,) = points(f"can/{run}")
+                self.assertGreaterEqual(found["can"][name], least)
+                self.assertGreater(found["counts"]["answered"], 50)
+        (found,) = points("can/error-frame")
+        self.assertEqual((found["can"]["error_frames"], found["counts"]["lost"]), (1, 0))
+
+    def test_the_kernel_says_when_it_received_each_response(self) -> None:
+        for found in points("can-bus/classic"):
+            self.assertEqual(found["can"]["timestamps"], found["counts"]["answered"])
+            waited = found["can"]["waited_ns"] / found["can"]["timestamps"]
+            self.assertGreater(waited, 0)
+            self.assertLess(waited, mean(found["rtt"]))
+
+    def test_a_modelled_bus_takes_the_time_of_its_bits(self) -> None:
+        # Bits of request and response without stuff bits, the last three not waited for; a stuff bit in five at most.
+        nominal_us, data_us = 8, 2
+        for run, size, bits_us in (
+            ("modelled", 8, (111 + 108) * nominal_us),
+            # 17 bits before the switch, 9 and 3 behind it; 5 + 8 n + 28 (33 above 16 B) between.
+            ("modelled-fd", 8, (29 + 26) * nominal_us + 2 * (5 + 64 + 28) * data_us),
+            ("modelled-fd", 64, (29 + 26) * nominal_us + 2 * (5 + 512 + 33) * data_us),
+            # One frame of 8 B each; of 20 B three of 8 B, and flow control of 3 B.
+            ("modelled-isotp", 7, (111 + 108) * nominal_us),
+            ("modelled-isotp", 20, (2 * (3 * 111 + 71) - 3) * nominal_us),
+        ):
+            with self.subTest(run, size=size):
+                rtt = point(f"can-bus/{run}", out_bytes=size)["rtt"]
+                self.assertGreaterEqual(rtt["min"] * 1e-3, bits_us)
+                # Beyond that only the time of two programs.
+                self.assertLess(rtt["p50"]["value"] * 1e-3, 1.25 * bits_us + 500)
+
+    def test_an_ecu_that_is_not_ours_answers_as_udsoncan_reads_it(self) -> None:
+        (found,) = points("can-peers/ecu")
+        self.assertEqual(found["counts"]["answered"], found["counts"]["unexpected"])
+        lines = [json.loads(line) for line in (RUNS / "can-peers/udsoncan.jsonl").read_text().splitlines()]
+        self.assertEqual(lines[0], {"peer": "udsoncan", "WIREGAUGE-LAB-000000": 5})
+        self.assertNotIn("WIREGAUGE-LAB-000000", lines[1])
+
+    def test_can_utils_sees_our_frames_and_gets_its_message_back(self) -> None:
+        frames = (RUNS / "can-peers/candump.txt").read_text().splitlines()
+        self.assertEqual(len(frames), 3)
+        for frame in frames:
+            self.assertRegex(frame, r"vcan0 7E[08]#[0-9A-F]{16}$")
+        sent, received = ((RUNS / f"can-peers/isotp{name}.txt").read_text().split() for name in ("send", "recv"))
+        self.assertEqual(len(sent), 200)
+        self.assertEqual([byte.lower() for byte in received], sent)
+
+    def test_devices_lists_the_interfaces_with_their_state(self) -> None:
+        listed = {one["address"]: one for one in json.loads((RUNS / "can/devices.json").read_text())["can"]}
+        self.assertEqual(listed["can://vcan0"]["kind"], "vcan")
+        self.assertTrue(listed["can://vcan0"]["fd"])
+        self.assertEqual(listed["can://can0"]["driver"], "kvaser_pci")
+        self.assertEqual((listed["can://can0"]["bitrate"], listed["can://can0"]["fd"]), (500_000, False))
+        self.assertIn("bus-off", (RUNS / "can/devices-bus-off.txt").read_text())
+
+
 class VirtualTime(unittest.TestCase):
     """The clock of the guest."""
 

@@ -41,6 +41,19 @@ measure() {
     wiregauge "$@" --store "/runs/$name" --quiet
 }
 
+# refused CODE WORDS ARGUMENTS...: wiregauge ends with this code and says these words.
+refused() {
+    expected=$1
+    words=$2
+    shift 2
+    code=0
+    wiregauge "$@" >/tmp/refused 2>&1 || code=$?
+    echo "lab: refused ($code): wiregauge $*"
+    cat /tmp/refused
+    [ "$code" = "$expected" ] || fail "the exit code is $code, not $expected"
+    grep -qF -e "$words" /tmp/refused || fail "it does not say: $words"
+}
+
 # gadget FUNCTION...: a gadget 1d6b:0104 with these configfs functions, on the first device controller. A function that is
 # there already (its attributes are set before) is kept as it is.
 gadget() {

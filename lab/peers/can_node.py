@@ -4,13 +4,22 @@
     can_node.py echo IFACE REQUEST RESPONSE [fd]   answers each frame with its data, until it is ended
     can_node.py ecu IFACE REQUEST RESPONSE         UDS over the kernel's ISO-TP: answers service 22, until it is ended
     can_node.py client IFACE REQUEST RESPONSE N    udsoncan reads a data identifier N times
+    can_node.py adapter FILE                       a CAN adapter on a serial line; its controller is bus-off once FILE exists
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pty
+import select
 import socket
+import struct
 import sys
+import termios
+import tty
+from pathlib import Path
 
 
 def is_extended(text: str) -> bool:
@@ -75,7 +84,29 @@ def client(interface: str, request: str, response: str, count: int) -> None:
     print(json.dumps({"peer": "udsoncan", **found}))
 
 
+# N_SLCAN (include/uapi/linux/tty.h).
+SLCAN = 17
+
+
+def adapter(leave: Path) -> None:
+    """The kernel's slcan on a pty. Whatever it sends is taken and goes nowhere."""
+    master, slave = pty.openpty()
+    tty.setraw(slave)
+    fcntl.ioctl(slave, termios.TIOCSETD, struct.pack("i", SLCAN))
+    print("ready", flush=True)
+    has_left = False
+    while True:
+        if select.select([master], [], [], 0.05)[0]:
+            os.read(master, 4096)
+        if not has_left and leave.exists():
+            has_left = True
+            # Bus-off, with the counters of errors received and sent (drivers/net/can/slcan/slcan-core.c).
+            os.write(master, b"sb000256\r")
+
+
 def main() -> int:
+    if sys.argv[1] == "adapter":
+        adapter(Path(sys.argv[2]))
     what, interface, request, response, *rest = sys.argv[1:]
     match what:
         case "echo":

@@ -10,18 +10,6 @@ gone() {
     end_background
     wait_for 20 "the end of the HID device" hidraws 0
 }
-# refused CODE WORDS ARGUMENTS...: wiregauge ends with this code and says these words.
-refused() {
-    expected=$1
-    words=$2
-    shift 2
-    code=0
-    wiregauge "$@" >/tmp/refused 2>&1 || code=$?
-    echo "lab: refused ($code): wiregauge $*"
-    cat /tmp/refused
-    [ "$code" = "$expected" ] || fail "the exit code is $code, not $expected"
-    grep -qF -e "$words" /tmp/refused || fail "it does not say: $words"
-}
 device=hid://1d6b:0104
 count="--no-calibration --count ${COUNT:-60}"
 

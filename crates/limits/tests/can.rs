@@ -1,6 +1,6 @@
 //! CAN against the formulas that others published.
 
-use wiregauge_limits::{CAN_FD_SIZES, Can, CanRates};
+use wiregauge_limits::{CAN_FD_SIZES, Can, CanFrame, CanRates};
 
 fn can(extended: bool, data: Option<u32>, bytes: u32) -> Can {
     let rates = CanRates {
@@ -25,6 +25,29 @@ fn classic_frames_have_the_bits_of_davis_burns_bril_and_lukkien() {
         assert_eq!(standard.least().sum(), 47 + 8 * s);
         assert_eq!(extended.least().sum(), 67 + 8 * s);
     }
+}
+
+#[test]
+fn given_frames_have_as_many_bits_as_can_utils_counts() {
+    let mut rows = csv::ReaderBuilder::new()
+        .comment(Some(b'#'))
+        .from_reader(include_str!("canframelen.csv").as_bytes());
+    let mut count = 0;
+    for row in rows.records() {
+        let row = row.expect("a row");
+        let data: Vec<u8> = (0..row[1].len() / 2)
+            .map(|at| u8::from_str_radix(&row[1][2 * at..2 * at + 2], 16).expect("a byte"))
+            .collect();
+        let frame = CanFrame {
+            id: u32::from_str_radix(&row[0], 16).expect("an identifier"),
+            extended: row[0].len() == 8,
+            fd: false,
+            data: &data,
+        };
+        assert_eq!(frame.bits().sum().to_string(), row[2], "{row:?}");
+        count += 1;
+    }
+    assert!(count > 200, "{count}");
 }
 
 #[test]

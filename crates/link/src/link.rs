@@ -97,7 +97,7 @@ pub trait Link: Send {
     }
 
     /// What a CAN link has counted since the last [`Link::prepare`].
-    fn can_counts(&self) -> Option<CanCounts> {
+    fn can_counts(&mut self) -> Option<CanCounts> {
         None
     }
 

@@ -146,12 +146,31 @@ pub struct CanCounts {
     pub waited_ns: u64,
     /// The longest of them.
     pub longest_wait_ns: u64,
+    /// Requests that were sent, those of the first exchange and of the warm-up included.
+    #[serde(default)]
+    pub requests: u64,
+    /// Time on the bus of these requests and their responses without stuff bits, in nanoseconds; 0 where the bit rate is
+    /// not known.
+    #[serde(default)]
+    pub least_bus_ns: u64,
+    /// The same with as many stuff bits as there can be.
+    #[serde(default)]
+    pub most_bus_ns: u64,
 }
 
 impl CanCounts {
     /// Mean wait of a response between the kernel and the program, in nanoseconds.
     pub fn mean_wait_ns(&self) -> Option<f64> {
         (self.timestamps > 0).then(|| self.waited_ns as f64 / self.timestamps as f64)
+    }
+
+    /// Part of the time in which the bus carries our own frames, at least and at most; frames of other nodes come on top.
+    pub fn bus_load(&self, exchanges: u64, elapsed_ns: u64) -> Option<(f64, f64)> {
+        let is_known = self.least_bus_ns > 0 && self.requests > 0 && elapsed_ns > 0;
+        let of = |bus_ns: u64| {
+            bus_ns as f64 / self.requests as f64 * exchanges as f64 / elapsed_ns as f64
+        };
+        is_known.then(|| (of(self.least_bus_ns), of(self.most_bus_ns)))
     }
 
     /// True if something went wrong on the bus or at the socket.
@@ -163,6 +182,20 @@ impl CanCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_bus_load_is_that_of_an_exchange_times_the_rate() {
+        let counts = CanCounts {
+            requests: 10,
+            least_bus_ns: 10 * 444_000,
+            most_bus_ns: 10 * 540_000,
+            ..CanCounts::default()
+        };
+        // Two frames of 222 to 270 us, 500 times in a second.
+        assert_eq!(counts.bus_load(500, 1_000_000_000), Some((0.222, 0.27)));
+        assert_eq!(counts.bus_load(500, 0), None);
+        assert_eq!(CanCounts::default().bus_load(500, 1), None);
+    }
 
     #[test]
     fn identifiers_are_read_and_written_as_candump_does() {

@@ -4,6 +4,7 @@ use super::interface;
 use super::open_error::{OpenError, Refusal};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::kind::Address;
+use std::io;
 use wiregauge_record::CanOptions;
 
 /// The failure of opening a link.
@@ -61,8 +62,11 @@ pub fn explain(address: &Address, options: &CanOptions, error: &OpenError) -> Li
         ),
         Refusal::BusOff => (
             LinkErrorKind::Unreachable,
-            "the controller is bus-off: too many errors on the bus".into(),
-            bus_off_hint(name),
+            bus_off(name).to_string(),
+            format!(
+                "check bit rates, termination and wiring; then restart it: sudo ip link set {name} type can restart, or \
+                 down and up"
+            ),
         ),
         Refusal::NoFd => (
             LinkErrorKind::Usage,
@@ -79,9 +83,26 @@ pub fn explain(address: &Address, options: &CanOptions, error: &OpenError) -> Li
     LinkError::new(kind, doing, said).hint(hint)
 }
 
-/// What to do about a controller that has left the bus.
-pub fn bus_off_hint(name: &str) -> String {
-    format!(
-        "check bit rates, termination and wiring; then restart it: sudo ip link set {name} type can restart, or down and up"
-    )
+/// The failure of a run whose controller leaves the bus.
+#[cold]
+pub fn bus_off(name: &str) -> io::Error {
+    io::Error::other(format!(
+        "the controller of {name} is bus-off: too many errors on the bus"
+    ))
+}
+
+/// An error of a transfer, with what it means where the system's own words do not say it.
+#[cold]
+pub fn of_transfer(name: &str, error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::ENETDOWN) => io::Error::new(
+            io::ErrorKind::NetworkDown,
+            format!("the interface {name} is down"),
+        ),
+        Some(libc::ENODEV | libc::ENXIO) => io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            format!("the interface {name} was removed"),
+        ),
+        _ => error,
+    }
 }

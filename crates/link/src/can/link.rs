@@ -1,7 +1,9 @@
 //! An open CAN link: one system call a message. Linux only.
 
+use super::errors;
 use super::frame::{self, Received};
 use super::interface;
+use super::load::{BusTime, Load};
 use super::open_error::{OpenError, Refusal};
 use super::size::limit;
 use super::system::{self, Family, SOL_CAN_ISOTP};
@@ -10,8 +12,8 @@ use crate::socket;
 use crate::{Link, MAX_WAIT};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::SendFlags;
 use rustix::net::sockopt;
+use rustix::net::{RecvFlags, SendFlags};
 use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::time::Duration;
@@ -29,6 +31,7 @@ const CAN_ISOTP_TX_PADDING: u32 = 0x004;
 /// Of `include/uapi/linux/can/error.h`.
 const CAN_ERR_ACK: u32 = 0x20;
 const CAN_ERR_BUSOFF: u32 = 0x40;
+const CAN_ERR_RESTARTED: u32 = 0x100;
 
 /// State of a controller that has left the bus (`enum can_state`).
 const BUS_OFF: u32 = 3;
@@ -41,8 +44,14 @@ pub struct CanLink {
     timing: interface::Timing,
     receive_timeout: Option<Duration>,
     counts: CanCounts,
-    /// What SO_RXQ_OVFL said last.
-    lost: u32,
+    /// Frames that the socket had lost when they were counted last.
+    drops: u32,
+    /// How long our frames take on the bus.
+    load: Option<Load>,
+    /// An error frame said that the controller has left the bus.
+    is_bus_off: bool,
+    /// Sees the error frames of the bus, where the socket itself carries messages of ISO-TP.
+    errors: Option<OwnedFd>,
 }
 
 impl CanLink {
@@ -55,7 +64,10 @@ impl CanLink {
             timing: interface::Timing::default(),
             receive_timeout: Some(MAX_WAIT),
             counts: CanCounts::default(),
-            lost: 0,
+            drops: 0,
+            load: None,
+            is_bus_off: false,
+            errors: None,
         };
         link.fd = Some(link.connect()?);
         Ok(link)
@@ -90,9 +102,8 @@ impl CanLink {
             None => self.set_up_frames(&fd, rx_id)?,
             Some(isotp) => self.set_up_messages(&fd, isotp)?,
         }
-        let on = 1_u32.to_ne_bytes();
-        system::set_option(fd.as_fd(), libc::SOL_SOCKET, libc::SO_RXQ_OVFL, &on)?;
         if self.options.timestamps {
+            let on = 1_u32.to_ne_bytes();
             system::set_option(fd.as_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &on)?;
         }
         // The system may grant less; what it granted is kept with the run.
@@ -101,8 +112,14 @@ impl CanLink {
         if self.receive_timeout.is_some() {
             socket::set_receive_timeout(&fd, self.receive_timeout)?;
         }
+        self.errors = match self.options.isotp {
+            Some(_) => Some(error_socket(found.index)?),
+            None => None,
+        };
+        self.load = Load::new(&self.options, &found.timing);
         self.timing = found.timing;
-        self.lost = 0;
+        self.drops = 0;
+        self.is_bus_off = false;
         Ok(fd)
     }
 
@@ -119,13 +136,7 @@ impl CanLink {
         ]
         .concat();
         system::set_option(fd.as_fd(), libc::SOL_CAN_RAW, libc::CAN_RAW_FILTER, &filter)?;
-        let errors = libc::CAN_ERR_MASK.to_ne_bytes();
-        system::set_option(
-            fd.as_fd(),
-            libc::SOL_CAN_RAW,
-            libc::CAN_RAW_ERR_FILTER,
-            &errors,
-        )?;
+        all_errors(fd)?;
         if self.options.fd {
             let on = 1_u32.to_ne_bytes();
             system::set_option(fd.as_fd(), libc::SOL_CAN_RAW, libc::CAN_RAW_FD_FRAMES, &on)?;
@@ -163,14 +174,29 @@ impl CanLink {
         } else {
             &mut room[..]
         };
-        let (received, attached) = match system::receive(fd.as_fd(), target, wait) {
-            Ok(received) => received,
-            Err(error) => return self.nothing(error),
+        let received = match self.options.timestamps {
+            true => system::receive_with_time(fd.as_fd(), target, wait),
+            false => {
+                let flags = if wait {
+                    RecvFlags::empty()
+                } else {
+                    RecvFlags::DONTWAIT
+                };
+                rustix::net::recv(fd, target, flags)
+                    .map(|(received, _)| (received, None))
+                    .map_err(io::Error::from)
+            }
         };
-        if let Some(lost) = attached.lost {
-            self.counts.lost_frames += u64::from(lost.wrapping_sub(self.lost));
-            self.lost = lost;
-        }
+        let (received, received_ns) = match received {
+            Ok(received) => received,
+            Err(error) => {
+                // Not after each empty receive of a program that spins.
+                if wait || error.kind() != io::ErrorKind::WouldBlock {
+                    self.read_errors()?;
+                }
+                return self.nothing(error);
+            }
+        };
         let length = match self.options.isotp {
             Some(_) => received,
             None => match frame::decode(&room[..received]) {
@@ -187,7 +213,11 @@ impl CanLink {
                 Received::Malformed => 0,
             },
         };
-        if let (Some(received_ns), true) = (attached.received_ns, length > 0) {
+        if let (Some(load), true) = (&self.load, length > 0) {
+            let time = load.response(length);
+            self.occupy(time);
+        }
+        if let (Some(received_ns), true) = (received_ns, length > 0) {
             let now = clock_gettime(ClockId::Realtime);
             let now_ns = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
             let waited_ns = now_ns.saturating_sub(received_ns);
@@ -198,14 +228,55 @@ impl CanLink {
         Ok(length)
     }
 
+    #[inline]
+    fn occupy(&mut self, time: BusTime) {
+        self.counts.least_bus_ns += time.least_ns;
+        self.counts.most_bus_ns += time.most_ns;
+    }
+
     fn error_frame(&mut self, classes: u32) -> io::Result<usize> {
         self.counts.error_frames += 1;
         self.counts.unacknowledged += u64::from(classes & CAN_ERR_ACK != 0);
-        match classes & CAN_ERR_BUSOFF {
-            0 => Ok(0),
-            _ => Err(io::Error::other(
-                "the controller is bus-off: too many errors on the bus",
-            )),
+        if classes & CAN_ERR_RESTARTED != 0 {
+            self.is_bus_off = false;
+        }
+        self.is_bus_off |= classes & CAN_ERR_BUSOFF != 0;
+        self.check_bus().map(|()| 0)
+    }
+
+    fn check_bus(&self) -> io::Result<()> {
+        match self.is_bus_off {
+            false => Ok(()),
+            true => Err(errors::bus_off(&self.name)),
+        }
+    }
+
+    /// Counts the error frames that came meanwhile, where the link's own socket does not carry them.
+    fn read_errors(&mut self) -> io::Result<()> {
+        let mut room = [0; frame::FD];
+        while let Some(errors) = &self.errors {
+            match rustix::net::recv(errors, &mut room[..], RecvFlags::DONTWAIT) {
+                Ok((received, _)) => {
+                    if let Received::Error(classes) = frame::decode(&room[..received]) {
+                        self.error_frame(classes)?;
+                    }
+                }
+                // Nothing more; whatever is wrong with the interface, the link's own socket says it.
+                Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the frames for which the socket had no room meanwhile.
+    fn read_drops(&mut self) {
+        let drops = self
+            .fd
+            .as_ref()
+            .and_then(|fd| system::drops(fd.as_fd()).ok());
+        if let Some(drops) = drops {
+            self.counts.lost_frames += u64::from(drops.wrapping_sub(self.drops));
+            self.drops = drops;
         }
     }
 
@@ -221,9 +292,30 @@ impl CanLink {
                 self.counts.failed_messages += 1;
                 Ok(0)
             }
-            _ => Err(error),
+            _ => Err(errors::of_transfer(&self.name, error)),
         }
     }
+}
+
+/// All error frames pass the filter.
+fn all_errors(fd: &OwnedFd) -> io::Result<()> {
+    let classes = libc::CAN_ERR_MASK.to_ne_bytes();
+    system::set_option(
+        fd.as_fd(),
+        libc::SOL_CAN_RAW,
+        libc::CAN_RAW_ERR_FILTER,
+        &classes,
+    )
+}
+
+/// A socket that receives the error frames of an interface, and nothing else.
+fn error_socket(interface: u32) -> io::Result<OwnedFd> {
+    let fd = system::socket(Family::Raw)?;
+    // No filter passes: no data frame.
+    system::set_option(fd.as_fd(), libc::SOL_CAN_RAW, libc::CAN_RAW_FILTER, &[])?;
+    all_errors(&fd)?;
+    system::bind(fd.as_fd(), interface, (0, 0))?;
+    Ok(fd)
 }
 
 /// STmin as it is sent (ISO 15765-2, 9.6.5.4): 0 to 127 ms, or 100 to 900 us; rounded up.
@@ -237,8 +329,11 @@ fn st_min(ns: u64) -> u8 {
 
 impl Link for CanLink {
     fn prepare(&mut self, _point: Point) -> io::Result<()> {
+        // What came before belongs to no point.
+        self.read_errors()?;
+        self.read_drops();
         self.counts = CanCounts::default();
-        Ok(())
+        self.check_bus()
     }
 
     fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -254,7 +349,14 @@ impl Link for CanLink {
             }
         };
         match sent {
-            Ok(_) => Ok(bytes.len()),
+            Ok(_) => {
+                self.counts.requests += 1;
+                if let Some(load) = &self.load {
+                    let time = load.request(bytes.len());
+                    self.occupy(time);
+                }
+                Ok(bytes.len())
+            }
             Err(error) => self.nothing(error.into()),
         }
     }
@@ -282,7 +384,9 @@ impl Link for CanLink {
     }
 
     fn close(&mut self) {
+        self.read_drops();
         self.fd = None;
+        self.errors = None;
     }
 
     fn reopen(&mut self, _is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()> {
@@ -290,7 +394,10 @@ impl Link for CanLink {
         Ok(())
     }
 
-    fn can_counts(&self) -> Option<CanCounts> {
+    fn can_counts(&mut self) -> Option<CanCounts> {
+        // A controller that left the bus is counted; the next point fails with it.
+        let _ = self.read_errors();
+        self.read_drops();
         Some(self.counts)
     }
 

@@ -4,6 +4,7 @@ mod errors;
 mod frame;
 mod interface;
 mod link;
+mod load;
 mod open_error;
 mod size;
 mod survey;

@@ -28,18 +28,24 @@ pub fn check_message(options: &CanOptions, bytes: u32) -> Result<(), (String, &'
     }
 }
 
-/// What the bus carries at best: frames of maximum size.
-pub fn limit(options: &CanOptions, timing: &Timing) -> Option<BusLimit> {
+/// Bit rates of the interface, or those that were given; the data phase of CAN FD included.
+pub fn rates(options: &CanOptions, timing: &Timing) -> Option<CanRates> {
     let nominal = timing.bitrate.or(options.bitrate)?;
     let data = timing
         .data_bitrate
         .or(options.data_bitrate)
         .unwrap_or(nominal);
+    let rates = CanRates {
+        nominal,
+        data: options.fd.then_some(data),
+    };
+    rates.check().ok().map(|()| rates)
+}
+
+/// What the bus carries at best: frames of maximum size.
+pub fn limit(options: &CanOptions, timing: &Timing) -> Option<BusLimit> {
     let can = Can {
-        rates: CanRates {
-            nominal,
-            data: options.fd.then_some(data),
-        },
+        rates: rates(options, timing)?,
         extended: options.response_id.is_extended(),
         bytes: if options.fd { 64 } else { 8 },
     };

@@ -70,24 +70,44 @@ pub fn bind(fd: BorrowedFd<'_>, interface: u32, (rx_id, tx_id): (u32, u32)) -> i
     }
 }
 
-/// What came with a received frame.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Attached {
-    /// Frames that the socket lost since it was opened (SO_RXQ_OVFL); `None`: none so far.
-    pub lost: Option<u32>,
-    /// When the kernel received it, in nanoseconds since 1970 (SO_TIMESTAMPNS).
-    pub received_ns: Option<u64>,
+/// SK_MEMINFO_VARS and SK_MEMINFO_DROPS (`include/uapi/linux/sock_diag.h`).
+const MEMORY_NUMBERS: usize = 9;
+const DROPS: usize = 8;
+
+/// Frames for which a socket had no room since it was opened. The same counter as that of SO_RXQ_OVFL, which comes only
+/// with the next frame, and with each one.
+pub fn drops(fd: BorrowedFd<'_>) -> io::Result<u32> {
+    let mut numbers = [0_u32; MEMORY_NUMBERS];
+    let mut length = size_of_val(&numbers) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `numbers`, which is that long, and their number to `length`.
+    let result = unsafe {
+        libc::getsockopt(
+            fd.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            numbers.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    match result {
+        0 => Ok(numbers[DROPS]),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
-/// Room for the two things that may be attached.
-const ATTACHED: usize = 128;
+/// Room for a timestamp.
+const ATTACHED: usize = 64;
 
 /// Aligned as the headers within must be.
 #[repr(C, align(8))]
 struct Room([u8; ATTACHED]);
 
-/// Receives one frame or message.
-pub fn receive(fd: BorrowedFd<'_>, into: &mut [u8], wait: bool) -> io::Result<(usize, Attached)> {
+/// Receives one frame or message, and when the kernel received it, in nanoseconds since 1970 (SO_TIMESTAMPNS).
+pub fn receive_with_time(
+    fd: BorrowedFd<'_>,
+    into: &mut [u8],
+    wait: bool,
+) -> io::Result<(usize, Option<u64>)> {
     let mut room = Room([0; ATTACHED]);
     let mut part = libc::iovec {
         iov_base: into.as_mut_ptr().cast(),
@@ -103,27 +123,24 @@ pub fn receive(fd: BorrowedFd<'_>, into: &mut [u8], wait: bool) -> io::Result<(u
     // SAFETY: `message` points to `part`, `into` and `room`, which all outlive the call.
     let received = unsafe { libc::recvmsg(fd.as_raw_fd(), &raw mut message, flags) };
     let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
-    let mut attached = Attached::default();
+    let mut received_ns = None;
     // SAFETY: the kernel has set `msg_controllen` to what it wrote into `room`.
     let mut header = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
     while !header.is_null() {
         // SAFETY: CMSG_FIRSTHDR and CMSG_NXTHDR give null or a whole header within `room`, whose data follows it; the
-        // kernel writes a u32 for SO_RXQ_OVFL and a timespec for SCM_TIMESTAMPNS.
+        // kernel writes a timespec for SCM_TIMESTAMPNS.
         unsafe {
-            let data = libc::CMSG_DATA(header);
-            match ((*header).cmsg_level, (*header).cmsg_type) {
-                (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => {
-                    attached.lost = Some(data.cast::<u32>().read_unaligned());
-                }
-                (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
-                    let time = data.cast::<libc::timespec>().read_unaligned();
-                    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-                    attached.received_ns = Some(seconds * 1_000_000_000 + time.tv_nsec as u64);
-                }
-                _ => {}
+            if ((*header).cmsg_level, (*header).cmsg_type)
+                == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS)
+            {
+                let time = libc::CMSG_DATA(header)
+                    .cast::<libc::timespec>()
+                    .read_unaligned();
+                let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+                received_ns = Some(seconds * 1_000_000_000 + time.tv_nsec as u64);
             }
             header = libc::CMSG_NXTHDR(&raw const message, header);
         }
     }
-    Ok((received, attached))
+    Ok((received, received_ns))
 }

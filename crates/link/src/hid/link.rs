@@ -57,8 +57,16 @@ impl HidLink {
     }
 
     fn opened(&self) -> io::Result<OwnedFd> {
-        let flags = OFlags::RDWR | OFlags::CLOEXEC;
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | self.mode();
         Ok(rustix::fs::open(&self.device.file, flags, Mode::empty())?)
+    }
+
+    /// A read waits only where it may do so without a limit; else poll waits, and an empty read costs one call.
+    fn mode(&self) -> OFlags {
+        match self.receive_timeout {
+            None => OFlags::empty(),
+            Some(_) => OFlags::NONBLOCK,
+        }
     }
 
     fn file(&self) -> io::Result<&OwnedFd> {
@@ -106,10 +114,10 @@ impl HidLink {
         Ok(hand_over(report, self.expected, into))
     }
 
-    /// True if a report is there.
+    /// False if a read would wait.
     fn is_readable(&self) -> io::Result<bool> {
-        if self.choice.feature {
-            return Ok(self.unread > 0);
+        if self.choice.feature || self.receive_timeout.is_some() {
+            return Ok(true);
         }
         let mut fds = [PollFd::new(self.file()?, PollFlags::IN)];
         let at_once = Timespec {
@@ -195,17 +203,20 @@ impl Link for HidLink {
     }
 
     fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.choice.feature && self.unread == 0 {
-            self.wait(false, self.receive_timeout.unwrap_or(MAX_WAIT))?;
-        } else if let Some(at_most) = self.receive_timeout {
-            self.wait(false, at_most)?;
-            return self.receive(into);
+        match self.receive_timeout {
+            Some(at_most) => self.wait(false, at_most)?,
+            None if self.choice.feature => self.wait(false, MAX_WAIT)?,
+            None => {}
         }
         self.read(into)
     }
 
     fn set_receive_timeout(&mut self, receive_timeout: Option<Duration>) -> io::Result<bool> {
         self.receive_timeout = receive_timeout;
+        // A closed one takes it when it is opened again.
+        if let Some(file) = &self.file {
+            rustix::fs::fcntl_setfl(file, self.mode())?;
+        }
         Ok(true)
     }
 

@@ -2,25 +2,31 @@
 
 use super::exchange::{columns, point_cells};
 use super::table::Table;
-use crate::units::{TimeUnit, grouped};
+use crate::units::{TimeUnit, grouped, percent};
 use wiregauge_record::PointSummary;
 
-/// Error frames, lost frames, and the wait between the kernel and the program; only columns that say something.
+/// Bus load, error frames, lost frames, and the wait between the kernel and the program; only columns that say something.
 pub(super) fn can(points: &[PointSummary]) -> Option<Table> {
-    type Cell = fn(&wiregauge_record::CanCounts) -> Option<String>;
-    let all: [(&str, Cell); 7] = [
-        ("error frames", |can| counted(can.error_frames)),
-        ("not acknowledged", |can| counted(can.unacknowledged)),
-        ("remote frames", |can| counted(can.remote_frames)),
-        ("lost at the socket", |can| counted(can.lost_frames)),
-        ("failed messages", |can| counted(can.failed_messages)),
-        ("kernel wait us, mean", |can| Some(us(can.mean_wait_ns()?))),
-        ("max", |can| {
+    type Cell = fn(&wiregauge_record::CanCounts, &PointSummary) -> Option<String>;
+    let all: [(&str, Cell); 8] = [
+        ("own bus load", |can, point| {
+            let (least, most) = can.bus_load(point.counts.exchanges, point.elapsed_ns)?;
+            Some(format!("{} .. {}", percent(least), percent(most)))
+        }),
+        ("error frames", |can, _| counted(can.error_frames)),
+        ("not acknowledged", |can, _| counted(can.unacknowledged)),
+        ("remote frames", |can, _| counted(can.remote_frames)),
+        ("lost at the socket", |can, _| counted(can.lost_frames)),
+        ("failed messages", |can, _| counted(can.failed_messages)),
+        ("kernel wait us, mean", |can, _| {
+            Some(us(can.mean_wait_ns()?))
+        }),
+        ("max", |can, _| {
             let longest_ns = can.longest_wait_ns as f64;
             (can.timestamps > 0).then(|| us(longest_ns))
         }),
     ];
-    let cell = |point: &PointSummary, cell: &Cell| point.can.as_ref().and_then(cell);
+    let cell = |point: &PointSummary, cell: &Cell| cell(point.can.as_ref()?, point);
     let shown: Vec<_> = all
         .iter()
         .filter(|(_, of)| points.iter().any(|point| cell(point, of).is_some()))
