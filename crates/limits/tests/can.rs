@@ -27,27 +27,53 @@ fn classic_frames_have_the_bits_of_davis_burns_bril_and_lukkien() {
     }
 }
 
-#[test]
-fn given_frames_have_as_many_bits_as_can_utils_counts() {
+/// Identifier, whether it has 29 bits, and data of each row, with the row itself.
+fn frames(table: &str) -> Vec<(u32, bool, Vec<u8>, csv::StringRecord)> {
     let mut rows = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
-        .from_reader(include_str!("canframelen.csv").as_bytes());
-    let mut count = 0;
-    for row in rows.records() {
+        .from_reader(table.as_bytes());
+    let hex = |digits: &str| u32::from_str_radix(digits, 16).expect("hexadecimal digits");
+    let read = |row: Result<csv::StringRecord, csv::Error>| {
         let row = row.expect("a row");
-        let data: Vec<u8> = (0..row[1].len() / 2)
-            .map(|at| u8::from_str_radix(&row[1][2 * at..2 * at + 2], 16).expect("a byte"))
-            .collect();
+        let data = (0..row[1].len() / 2).map(|at| hex(&row[1][2 * at..2 * at + 2]) as u8);
+        (hex(&row[0]), row[0].len() == 8, data.collect(), row)
+    };
+    rows.records().map(read).collect()
+}
+
+#[test]
+fn given_frames_have_as_many_bits_as_can_utils_counts() {
+    let rows = frames(include_str!("canframelen.csv"));
+    assert!(rows.len() > 200);
+    for (id, extended, data, row) in &rows {
         let frame = CanFrame {
-            id: u32::from_str_radix(&row[0], 16).expect("an identifier"),
-            extended: row[0].len() == 8,
+            id: *id,
+            extended: *extended,
             fd: false,
-            data: &data,
+            data,
         };
         assert_eq!(frame.bits().sum().to_string(), row[2], "{row:?}");
-        count += 1;
     }
-    assert!(count > 200, "{count}");
+}
+
+#[test]
+fn given_frames_of_fd_have_the_bits_of_the_standard_on_both_sides_of_the_switch() {
+    let rows = frames(include_str!("canfd.csv"));
+    assert!(rows.len() >= 150);
+    for (id, extended, data, row) in &rows {
+        let frame = CanFrame {
+            id: *id,
+            extended: *extended,
+            fd: true,
+            data,
+        };
+        let bits = frame.bits();
+        assert_eq!(
+            (bits.nominal.to_string(), bits.data.to_string()),
+            (row[2].to_owned(), row[3].to_owned()),
+            "{row:?}"
+        );
+    }
 }
 
 #[test]
