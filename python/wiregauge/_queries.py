@@ -216,8 +216,9 @@ class QueryDevice(_native.RawDevice):
         found: list[str] = []
         for _ in range(_ERRORS):
             error = self.query("SYST:ERR?")
-            code = error.split(",", 1)[0].strip()
-            if code.lstrip("+-").strip("0") == "":
+            # The number may have a sign, and a header before it: `:SYST:ERR 0,"No error"`.
+            code = error.split(",", 1)[0].split()[-1:]
+            if not code or code[0].lstrip("+-").strip("0") == "":
                 break
             found.append(error)
         return found

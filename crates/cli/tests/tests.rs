@@ -21,6 +21,7 @@ mod limits;
 mod links;
 mod loop_devices;
 mod loops;
+mod modbus_faults;
 mod output;
 mod plain_words;
 mod protocol_page;

@@ -162,10 +162,15 @@ impl Frames {
                 ..Answer::plain(slot.sequence, end, verdict)
             })
         };
-        // The length of a reply to another function is not known: its bytes are those that have come.
-        let request = request_of(slot.sequence);
-        let size = request.and_then(|request| Some((request, reply_bytes(request, function)?)));
-        let Some((request, size)) = size else {
+        let Some(request) = request_of(slot.sequence) else {
+            return answer(bytes.len(), 0..0, Verdict::Damaged);
+        };
+        // A reply to another function or of another size ends where it says itself, if its CRC is right there.
+        let stated = stated_bytes(bytes, function);
+        let whole = stated.filter(|size| bytes.get(..size + 2).is_some_and(has_right_crc));
+        let asked = reply_bytes(request, function);
+        // Where that is not known, its bytes are those that have come.
+        let Some(size) = whole.or(asked).or(stated) else {
             return answer(bytes.len(), 0..0, Verdict::Damaged);
         };
         if bytes.len() < size + 2 {
@@ -279,6 +284,18 @@ fn reply_bytes(request: &[u8], function: u8) -> Option<usize> {
     })
 }
 
+/// Bytes of a reply without its CRC by its own function, and its own count of bytes if it has one; `None` for a
+/// function whose replies have no known length.
+fn stated_bytes(reply: &[u8], function: u8) -> Option<usize> {
+    Some(match function {
+        1..=4 | 23 => 3 + reply.get(2).map_or(0, |count| usize::from(*count)),
+        5 | 6 | 15 | 16 => 6,
+        22 => 8,
+        EXCEPTION.. => 3,
+        _ => return None,
+    })
+}
+
 /// The functions whose replies have a length that is known from their requests.
 pub fn has_known_length(function: u8) -> bool {
     matches!(function, 1..=6 | 15 | 16 | 22 | 23)
@@ -318,6 +335,9 @@ pub fn describe(line: ModbusLine, request: &[u8], reply: &[u8]) -> String {
             Some(name) => format!("exception {code} ({name})"),
             None => format!("exception {code}"),
         },
+        None if function >= EXCEPTION => {
+            format!("an exception to function {}", function & !EXCEPTION)
+        }
         None if function != asked => format!("a reply to function {function}"),
         None => "a reply of another size or to other registers".into(),
     }
@@ -366,6 +386,7 @@ mod tests {
     }
 
     const RTU: ModbusLine = ModbusLine::Rtu { silence_ns: 1 };
+    const OTHER_SIZE: &str = "a reply of another size or to other registers";
     const READ_2: &[u8] = &[1, 3, 0, 100, 0, 2];
 
     fn waiting(requests: usize) -> Window {
@@ -461,16 +482,27 @@ mod tests {
         flipped[4] ^= 1;
         assert_eq!(found(&right), Some(Verdict::Intact));
         assert_eq!(found(&flipped), Some(Verdict::Damaged), "CRC");
-        assert_eq!(
-            found(&rtu(&[1, 4, 4, 0, 1, 0, 2])),
-            Some(Verdict::Damaged),
-            "function"
-        );
+        // Its replies have no known length.
+        let other = found(&rtu(&[1, 0x2b, 4, 0, 1, 0, 2]));
+        assert_eq!(other, Some(Verdict::Damaged), "function");
         for (reply, said) in [
             (rtu(&[1, 0x83, 6]), "exception 6 (server device busy)"),
             (rtu(&[1, 0x83, 99]), "exception 99"),
             (rtu(&[5, 3, 4, 0, 1, 0, 2]), "a reply of unit 5"),
+            (rtu(&[1, 4, 4, 0, 1, 0, 2]), "a reply to function 4"),
+            (rtu(&[1, 16, 0, 40, 0, 2]), "a reply to function 16"),
+            (rtu(&[1, 0x84, 2]), "an exception to function 4"),
+            (rtu(&[1, 3, 2, 0, 1]), OTHER_SIZE),
+            (rtu(&[1, 3, 6, 0, 1, 0, 2, 0, 3]), OTHER_SIZE),
         ] {
+            for cut in 1..reply.len() {
+                // A reply that is longer than what was asked for is damaged where that ends.
+                let is_longer = reply.len() > 9 && cut >= 9;
+                assert!(
+                    found(&reply[..cut]).is_none() || is_longer,
+                    "{cut} of {reply:?}"
+                );
+            }
             assert_eq!(found(&reply), Some(Verdict::Unexpected));
             assert_eq!(describe(RTU, READ_2, &reply), said);
         }

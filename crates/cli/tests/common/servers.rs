@@ -85,7 +85,7 @@ fn needs(program: &str, argument: &str) {
     );
 }
 
-/// A tty in its ordinary, cooked state, whose other end (in this test) echoes what it gets.
+/// A tty in its ordinary, cooked state, whose other end (in this test) echoes what it gets, or answers it.
 pub struct EchoTty {
     path: PathBuf,
     tty: OwnedFd,
@@ -95,6 +95,14 @@ pub struct EchoTty {
 impl EchoTty {
     /// Makes one. With `silent` the other end takes everything and answers nothing.
     pub fn new(silent: bool) -> EchoTty {
+        EchoTty::answering(move |received| match silent {
+            true => Vec::new(),
+            false => received.to_vec(),
+        })
+    }
+
+    /// Makes one whose other end answers what was received at once with what `reply` returns.
+    pub fn answering(mut reply: impl FnMut(&[u8]) -> Vec<u8> + Send + 'static) -> EchoTty {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags).expect("a pseudo-terminal");
         grantpt(&master).expect("grantpt");
@@ -114,7 +122,7 @@ impl EchoTty {
                 if let Ok(mut seen) = seen.lock() {
                     *seen = Some(settings(&tcgetattr(&watched).expect("settings")));
                 }
-                if !silent && master.write_all(&buffer[..count]).is_err() {
+                if master.write_all(&reply(&buffer[..count])).is_err() {
                     break;
                 }
             }

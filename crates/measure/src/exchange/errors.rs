@@ -18,7 +18,7 @@ pub fn explain(
         Failure::Silent {
             in_a_row,
             answered_once: false,
-        } if stray > 0 && error.is_none() && ends_by_a_flag(plan).is_some() => {
+        } if stray > 0 && error.is_none() && plan.queries.is_some() => {
             no_end(plan, in_a_row, stray)
         }
         Failure::Silent {
@@ -72,21 +72,34 @@ fn ends_by_a_flag(plan: &Plan) -> Option<&'static str> {
 
 /// The device sends, but no reply has an end.
 fn no_end(plan: &Plan, in_a_row: u64, stray: u64) -> LinkError {
-    let flag = ends_by_a_flag(plan).unwrap_or_default();
     let timeout = Duration::from_nanos(plan.timeout_ns);
-    let hint = match flag {
-        "--until" => {
-            "the device may end its replies otherwise: use another --until, or --idle 10ms"
-        }
-        "--idle" => "the device sends without such a pause: use a shorter --idle, or --until",
-        _ => "the replies may be shorter: correct it, or use --idle 10ms",
+    let (end, hint) = match (ends_by_a_flag(plan), plan.protocol) {
+        (Some(flag), _) => (
+            format!("the end of a reply by {flag}"),
+            match flag {
+                "--until" => {
+                    "the device may end its replies otherwise: use another --until, or --idle 10ms"
+                }
+                "--idle" => {
+                    "the device sends without such a pause: use a shorter --idle, or --until"
+                }
+                _ => "the replies may be shorter: correct it, or use --idle 10ms",
+            },
+        ),
+        (None, Protocol::Modbus) => (
+            "a whole reply of Modbus".into(),
+            "serial line: check --baud and parity; is it Modbus RTU on a serial line, Modbus TCP otherwise?",
+        ),
+        (None, _) => (
+            "the newline at the end of a reply".into(),
+            "the device may end its replies otherwise: use --protocol text with --until; serial line: check --baud",
+        ),
     };
     LinkError::new(
         LinkErrorKind::Timeout,
         format!("no complete reply from {}", plan.address),
         format!(
-            "at least {stray} B were received for the first {in_a_row} exchanges within {timeout:?} each, without the \
-             end of a reply by {flag}"
+            "at least {stray} B were received for the first {in_a_row} exchanges within {timeout:?} each, without {end}"
         ),
     )
     .hint(format!("{hint}; slow device: use a longer --timeout"))

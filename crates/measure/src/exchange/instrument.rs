@@ -16,7 +16,6 @@ pub fn error_queue(link: &mut dyn Link, datagram: bool, timeout: Duration) -> Ve
     let mut errors = Vec::new();
     while errors.len() < MOST {
         match reply(link, datagram, timeout) {
-            // `0,"No error"`: the number may have a sign.
             Ok(Some(line)) if number(&line) != Some(0) => errors.push(line),
             _ => break,
         }
@@ -24,9 +23,10 @@ pub fn error_queue(link: &mut dyn Link, datagram: bool, timeout: Duration) -> Ve
     errors
 }
 
+/// The number in `0,"No error"`. It may have a sign, and a header before it (`:SYST:ERR 0,...`, permitted by IEEE 488.2).
 fn number(line: &str) -> Option<i64> {
-    let digits = line.split(',').next()?;
-    digits.trim().parse().ok()
+    let before_text = line.split(',').next()?;
+    before_text.split_whitespace().next_back()?.parse().ok()
 }
 
 /// One reply; `None` if there is none in time.
@@ -57,4 +57,24 @@ fn reply(link: &mut dyn Link, datagram: bool, timeout: Duration) -> io::Result<O
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn the_number_of_an_error_may_have_a_sign_and_a_header() {
+        for (line, expected) in [
+            ("0,\"No error\"", Some(0)),
+            ("+0,\"No error\"", Some(0)),
+            ("SYST:ERR 0, No error", Some(0)),
+            (":SYSTEM:ERROR:NEXT -113,\"Undefined header\"", Some(-113)),
+            ("0", Some(0)),
+            ("No error", None),
+            ("", None),
+        ] {
+            assert_eq!(number(line), expected, "{line}");
+        }
+    }
 }

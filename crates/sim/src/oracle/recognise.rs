@@ -412,11 +412,24 @@ impl Rules {
         let Some(oldest) = exchanges.oldest_missing().or(exchanges.oldest_waiting()) else {
             return Step::Stray(bytes.len());
         };
-        let size = match bytes.get(1) {
-            None => return Step::Wait,
-            Some(3) => self.cell.in_bytes as usize,
-            Some(0x83) => 5,
-            Some(_) => return found(bytes.len(), oldest, Worth::Damaged),
+        let Some(function) = bytes.get(1) else {
+            return Step::Wait;
+        };
+        // What it says of itself, and what was asked for; each with its CRC.
+        let stated = match function {
+            1..=4 | 23 => Some(5 + bytes.get(2).map_or(0, |count| usize::from(*count))),
+            5 | 6 | 15 | 16 => Some(8),
+            22 => Some(10),
+            128.. => Some(5),
+            _ => None,
+        };
+        let asked = (*function == 3).then_some(self.cell.in_bytes as usize);
+        let is_whole = |size: &usize| {
+            let reply = bytes.get(..*size);
+            reply.is_some_and(|reply| check(&reply[..size - 2]) == reply[size - 2..])
+        };
+        let Some(size) = stated.filter(is_whole).or(asked).or(stated) else {
+            return found(bytes.len(), oldest, Worth::Damaged);
         };
         let Some(reply) = bytes.get(..size) else {
             return Step::Wait;
