@@ -146,6 +146,7 @@ lint-format:
 	@echo "checking formatting"
 	@cargo fmt --all --check
 	@cargo fmt --check --manifest-path fuzz/Cargo.toml
+	@cargo fmt --check --manifest-path verify/tokio_modbus/Cargo.toml
 	@git ls-files 'firmware/*.c' 'firmware/*.h' 'firmware/*.ino' | xargs .venv/bin/clang-format --dry-run --Werror
 
 lint-rust:
@@ -167,7 +168,7 @@ lint-scripts:
 	@scripts/setup lint
 	@echo "checking scripts"
 	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib scripts/test-python scripts/test-octave scripts/test-firmware \
-	  scripts/kernels bench/gpu_loop.sh .ci/run lab/guest/* lab/plans/*.sh $(call firmware_with,bash)
+	  scripts/kernels verify/tokio_modbus/build bench/gpu_loop.sh .ci/run lab/guest/* lab/plans/*.sh $(call firmware_with,bash)
 	@shellcheck --shell=bash firmware/parts/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
 	  docs/vectors scripts/check-docs scripts/check-cycles scripts/mutate-wire scripts/mutate-session crates/report/tests/browser $(wildcard bench) lab lab/run

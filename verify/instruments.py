@@ -1,11 +1,13 @@
-"""Queries against programs that no one here wrote: servers of pymodbus and libmodbus, a shell behind socat; pymodbus
-and pyvisa-py as clients of the responder."""
+"""Queries against programs that no one here wrote: Modbus servers of pymodbus, libmodbus and tokio-modbus, an instrument
+that gepace and sinstruments simulate; pymodbus and pyvisa-py as clients of the responder."""
 
 from __future__ import annotations
 
 import contextlib
+import csv
 import importlib.util
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +27,8 @@ MISSING_UNIT = {
     # Its TCP server takes every unit for its own.
     "libmodbus-tcp": "5 answered",
     "libmodbus-rtu": "silent",
+    "tokio-modbus-tcp": "silent",
+    "tokio-modbus-rtu": "silent",
 }
 #: Long enough for a unit that does answer.
 SHORT = ("--timeout", "3s", "--give-up", "1")
@@ -62,7 +66,7 @@ def tty_pair(home: Path, name: str):
         process.wait(10)
 
 
-def servers(home: Path) -> dict[str, list]:
+def servers(checks: Checks, home: Path) -> dict[str, list]:
     """The commands of the Modbus servers that are there."""
     found = {}
     if importlib.util.find_spec("pymodbus"):
@@ -71,6 +75,14 @@ def servers(home: Path) -> dict[str, list]:
     build = ["cc", "-O2", "-Wall", "-o", binary, HERE / "modbus_server.c", "-lmodbus"]
     if subprocess.run([str(word) for word in build], capture_output=True).returncode == 0:
         found["libmodbus"] = [binary]
+    else:
+        print("  libmodbus: not run (not installed)")
+    # Cargo is there, and gets what the program itself is built of.
+    build = [HERE / "tokio_modbus" / "build"]
+    done = subprocess.run([str(word) for word in build], capture_output=True, text=True)
+    checks.that(done.returncode == 0, "tokio-modbus is built", done.stderr)
+    if done.returncode == 0:
+        found["tokio-modbus"] = [done.stdout.strip(), "serve"]
     return found
 
 
@@ -82,7 +94,7 @@ def measure(checks: Checks, path: Path, address: str, *flags) -> dict:
 
 def modbus_servers(checks: Checks, home: Path, count: int) -> None:
     """Reads, writes, exceptions and a missing unit, over TCP and on a serial line."""
-    for name, command in servers(home).items():
+    for name, command in servers(checks, home).items():
         print(f"  {name} as Modbus server")
         with running([*command, "tcp"]) as address:
             modbus_server(checks, home, f"{name}-tcp", address, (), count)
@@ -114,6 +126,48 @@ def modbus_server(checks: Checks, home: Path, name: str, address: str, line, cou
     became = outcome(ended)
     same = became == MISSING_UNIT[name]
     checks.that(same, "a missing unit is reported as it behaves", f"{name}: {became} {ended.stderr}")
+
+
+def kept(path: Path) -> dict[int, bytes]:
+    """The measured replies that `--keep-data --csv` stored, by the number of the request."""
+    with path.open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["phase"] == "measured"]
+    return {int(row["sequence"]): bytes.fromhex(row["data_hex"]) for row in rows}
+
+
+def simulated_instrument(checks: Checks, home: Path, count: int) -> None:
+    """An instrument of PyPI answers SCPI, as such and as text: what it says is stored, reply by reply."""
+    print("  gepace (sinstruments) as instrument")
+    pressure = rb"SENS1 (34\.[5-9]|35\.[0-5])\d*"
+    shapes = (rb"\*IDN GE Druck,PACE5000,\d+,DK0367  v[\d.]+", pressure, rb"SYST:SET CONT, 100\.00")
+    ways = {
+        "scpi": ("--send", "*IDN?", "--send", "SENS1?", "--send", "SYST:SET?"),
+        "text": ("--send", r"*IDN?\n", "--send", r"SENS1?\n", "--send", r"SYST:SET?\n"),
+    }
+    with running([sys.executable, HERE / "instrument.py"]) as address:
+        for protocol, queries in ways.items():
+            table = home / f"{protocol}.csv"
+            keep = ("--keep-data", "--csv", table, "--count", str(3 * count))
+            point = measure(checks, home / f"gepace-{protocol}", address, "--protocol", protocol,
+                            *queries, *keep, *PATIENT)
+            answered = [query["answered"] for query in point["queries"]]
+            right = answered == [count] * 3 and point["counts"]["answered"] == 3 * count
+            checks.that(right, "the simulated instrument answers every query", f"{protocol}: {answered}")
+            checks.that(not point.get("instrument_errors"), "an empty error queue with a header is no error", point)
+            replies = kept(table)
+            same = len(replies) == 3 * count and all(
+                re.fullmatch(shapes[number % 3] + rb"\n", reply) for number, reply in replies.items()
+            )
+            checks.that(same, "replies of the simulated instrument are stored", f"{protocol}: {replies}")
+            # Readings are random: a reply that is stored twice would show.
+            readings = [reply for number, reply in replies.items() if number % 3 == 1]
+            own = len(set(readings)) == count
+            checks.that(own, "each stored reply is its own", f"{protocol}: {readings}")
+        # It has no error queue to speak of: what it does not know is answered with NACK.
+        flags = ("--protocol", "scpi", "--send", "*IDN?", "--send", "NOPE?", "--expect", r"^\*IDN ")
+        point = measure(checks, home / "gepace-unknown", address, *flags, "--count", str(2 * count), *PATIENT)
+        told = [(kind["what"], kind["times"]) for kind in point["unexpected"]]
+        checks.that(told == [("NACK\\n", count)], "what an instrument does not know is counted apart", told)
 
 
 def outcome(ended: subprocess.CompletedProcess) -> str:
@@ -184,6 +238,10 @@ def run(quick: bool, keep: str | None) -> bool:
     with scratch(f"{keep}/instruments" if keep else None) as home:
         if shutil.which("socat"):
             modbus_servers(checks, home, 20 if quick else 200)
+        if importlib.util.find_spec("gepace") and importlib.util.find_spec("sinstruments"):
+            simulated_instrument(checks, home, 20 if quick else 200)
+        else:
+            print("  gepace: not run (not installed)")
         if importlib.util.find_spec("pymodbus") and importlib.util.find_spec("serial"):
             modbus_clients(checks, home)
         else:
