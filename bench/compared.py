@@ -4,6 +4,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
+import statistics
 import subprocess
 import tempfile
 
@@ -12,6 +14,17 @@ from processes import PROCESSES, Failed, background, free_port, on
 SIZE = 100
 DEPTH = 16
 LINKS = ("tcp", "udp", "unix", "pty")
+#: Behind a reply on a serial line faster than 19200 baud (Modbus over Serial Line V1.02, 2.5.1.1).
+SILENCE_US = 1750
+#: What is asked: its title, the flags of wiregauge, the silence before a request, the clients.
+QUERIES = {
+    "modbus": ("Modbus TCP, 10 holding registers", "--protocol modbus --read holding:0+10", 0,
+               ("pymodbus", "libmodbus", "tokio-modbus")),
+    "rtu": ("Modbus RTU on a pty, 10 holding registers",
+            "--protocol modbus --read holding:0+10 --baud 115200", SILENCE_US,
+            ("pymodbus", "libmodbus", "tokio-modbus")),
+    "scpi": ("SCPI over TCP, READ?", "--protocol scpi --send READ?", 0, ("pyvisa-py",)),
+}
 
 GOAL_RTT = 1.02
 GOAL_CONNECT = 1.05
@@ -26,6 +39,8 @@ class Bench:
     def __init__(self, wiregauge: str, floor: str, cpus: list[int], quick: bool,
                  before: str | None = None) -> None:
         self.wiregauge, self.floor, self.quick, self.before = wiregauge, floor, quick, before
+        #: The floor of queries, and the commands of their clients.
+        self.query_floor, self.clients = "", {}
         self.cpu, self.other = cpus[-1], cpus[-2] if len(cpus) > 1 else None
         self.folder = tempfile.mkdtemp(prefix="bench-")
         self.servers: dict[tuple, tuple[subprocess.Popen, str]] = {}
@@ -34,11 +49,13 @@ class Bench:
         return default // 2 if self.quick else default
 
     def echo(self, link: str, cpu: int, spin: bool) -> str:
-        """Address of the C echo server that the floor and wiregauge share."""
+        """Address of the server in C that the floor and wiregauge share: of an echo, or of queries."""
         key = (link, cpu, spin)
         if key not in self.servers:
             at = f"{self.folder}/{cpu}{spin:d}.sock" if link == "unix" else "127.0.0.1:0"
             command = on(cpu, self.floor, "serve", link, at, *(["--spin"] if spin else []))
+            if link in QUERIES:
+                command = on(cpu, self.query_floor, "serve", link)
             process = PROCESSES.start(command, stdout=subprocess.PIPE)
             address = process.stdout.readline().strip()
             if not address:
@@ -62,6 +79,7 @@ class Case:
         self.key, self.title, self.unit, self.goal = key, title, unit, goal
         self.spin, self.two, self.link, self.connect = spin, two, link, connect
         self.depth, self.count, self.pairs = depth, count, pairs
+        self.query = QUERIES.get(link)
         self.rows: dict[str, list[dict]] = {}
         self.notes: dict[str, str] = {}
 
@@ -88,6 +106,10 @@ def all_cases() -> list[Case]:
     cases.append(Case("depth-two-cores",
                       f"tcp, {SIZE} B, {DEPTH} outstanding, blocking on two cores", "/s",
                       depth=DEPTH, two=True, count=100_000))
+    for link, (title, _, silence_us, _) in QUERIES.items():
+        cases.append(Case(f"query-{link}", f"{title}, both sides on one core, blocking", "ns",
+                          GOAL_RTT, link=link,
+                          **{"pairs": 4, "count": 600} if silence_us else {"count": 10_000}))
     return cases
 
 
@@ -99,6 +121,9 @@ def floor(bench: Bench, case: Case, separate: bool = False) -> dict:
     address = bench.echo(case.link, server, case.spin)
     command = on(client, bench.floor, "ping", "connect" if case.connect else case.link, address,
                  SIZE, bench.count(case.count))
+    if case.query:
+        command = on(client, bench.query_floor, "ping", case.link, address,
+                     bench.count(case.count), case.query[2])
     if case.spin:
         command.append("--spin")
     if case.depth > 1:
@@ -114,9 +139,12 @@ def floor_separate(bench: Bench, case: Case) -> dict:
     return floor(bench, case, separate=True)
 
 
-def wiregauge_command(program: str, address: str, cpu: int, *more: str) -> list[str]:
-    return [program, "exchange", address, "--protocol", "echo", "--out", str(SIZE),
-            "--pin", str(cpu), "--no-calibration", "--no-store", "--json", "--quiet", *more]
+ECHO = f"--protocol echo --out {SIZE}"
+
+
+def wiregauge_command(program: str, address: str, cpu: int, *more: str,
+                      protocol: str = ECHO) -> list[str]:
+    return [program, "exchange", address, *protocol.split(), "--pin", str(cpu), "--no-calibration", "--no-store", "--json", "--quiet", *more]
 
 
 def wiregauge(bench: Bench, case: Case) -> dict:
@@ -129,7 +157,7 @@ def wiregauge_before(bench: Bench, case: Case) -> dict:
 
 def measured_by(program: str, bench: Bench, case: Case) -> dict:
     client, server = case.client_and_server(bench)
-    scheme = {"pty": "serial"}.get(case.link, case.link)
+    scheme = {"pty": "serial", "rtu": "serial", "modbus": "tcp", "scpi": "tcp"}.get(case.link, case.link)
     address = f"{scheme}://{bench.echo(case.link, server, case.spin)}"
     count = bench.count(case.count)
     more = ["--count", str(count), "--warmup", str(max(count // 10, 100))]
@@ -139,7 +167,8 @@ def measured_by(program: str, bench: Bench, case: Case) -> dict:
         more += ["--connect", "each"]
     if case.depth > 1:
         more += ["--depth", str(case.depth)]
-    command = wiregauge_command(program, address, client, *more)
+    protocol = case.query[1] if case.query else ECHO
+    command = wiregauge_command(program, address, client, *more, protocol=protocol)
     point = json.loads(PROCESSES.output(command))["points"][0]
     answered = point["counts"]["answered"]
     if answered != count:
@@ -224,7 +253,27 @@ def netperf(bench: Bench, case: Case) -> dict:
     return {"command": command, "rate": rate, **({"mean": 1e9 / rate} if case.depth == 1 else {})}
 
 
+def library(name: str):
+    """A client of the server that the floor and wiregauge ask; how it waits for a reply is its own."""
+
+    def ask(bench: Bench, case: Case) -> dict:
+        client, server = case.client_and_server(bench)
+        count = bench.count(case.count)
+        warmup = max(count // 10, 100)
+        command = on(client, *bench.clients[name], bench.echo(case.link, server, case.spin),
+                     warmup + count, case.query[2])
+        took = sorted(int(line) for line in PROCESSES.output(command).split()[warmup:])
+        if len(took) != count:
+            raise Failed(f"{shlex.join(command)}: {len(took)} of {count} answered")
+        return {"command": command, "p50": took[count // 2], "p99": took[count - 1 - count // 100],
+                "mean": statistics.fmean(took)}
+
+    return ask
+
+
 def peers_of(case: Case) -> dict:
+    if case.query:
+        return {name: library(name) for name in case.query[3]}
     if case.link in ("unix", "pty"):
         return {}
     if case.connect:
@@ -240,3 +289,9 @@ def peers_of(case: Case) -> dict:
 
 
 PROGRAMS = {"sockperf": "sockperf", "qperf": "qperf", "iperf 2": "iperf", "netperf": "netperf"}
+LIBRARIES = ("libmodbus", "tokio-modbus", "pymodbus", "pyvisa-py")
+PEERS = (*PROGRAMS, *LIBRARIES)
+
+
+def is_there(bench: Bench, name: str) -> bool:
+    return name in bench.clients if name in LIBRARIES else shutil.which(PROGRAMS[name]) is not None

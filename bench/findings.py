@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import statistics
 
-from compared import PROGRAMS, Case
+from compared import PEERS, Case
 
 STALL_S = 0.4
 
@@ -51,7 +51,7 @@ def goals(cases: list[Case], stalls: list[dict]) -> list[dict]:
         if case.goal and ratios(own, "p50"):
             value = statistics.median(ratios(own, "p50"))
             goal(f"{case.key}: p50 within {case.goal:.2f} of the floor", value, value <= case.goal)
-        peers = {name: said for name, said in case.rows.items() if name in PROGRAMS}
+        peers = {name: said for name, said in case.rows.items() if name in PEERS}
         if case.unit == "/s":
             floors = [case.rows[name] for name in FLOORS if case.rows.get(name)]
             value = middle(own)["rate"] / max(middle(one)["rate"] for one in floors)
@@ -92,7 +92,7 @@ def tables(cases: list[Case], stalls: list[dict]) -> list[tuple[str, list[str], 
     out = []
     for case in cases:
         rows = []
-        order = ["floor", "wiregauge", "wiregauge before", "floor, one by one", *PROGRAMS]
+        order = ["floor", "wiregauge", "wiregauge before", "floor, one by one", *PEERS]
         for name in order:
             said = case.rows.get(name)
             if not said:

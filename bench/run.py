@@ -18,13 +18,13 @@ import time
 from pathlib import Path
 
 from compared import (
-    PROGRAMS,
     SIZE,
     Bench,
     Case,
     all_cases,
     floor,
     floor_separate,
+    is_there,
     number,
     peers_of,
     wiregauge,
@@ -33,12 +33,22 @@ from compared import (
 )
 from findings import STALL_S, as_markdown, as_text, figures_of, goals, tables
 from processes import PROCESSES, RUN_TIMEOUT_S, Failed, background, free_port, on
-from surroundings import HERE, ROOT, about_host, build_floor, find_wiregauge, note
+from surroundings import (
+    HERE,
+    ROOT,
+    about_host,
+    build_floor,
+    compiled,
+    find_wiregauge,
+    note,
+    query_clients,
+    query_versions,
+)
 
 PACKAGES = ("sockperf", "qperf", "iperf", "iperf3")
 ROUNDS, QUICK_ROUNDS = 5, 1
 # No further round is begun after so long.
-LAST_ROUND_BY_S, QUICK_LAST_ROUND_BY_S = 230, 25
+LAST_ROUND_BY_S, QUICK_LAST_ROUND_BY_S = 330, 25
 
 
 def one_round(bench: Bench, cases: list[Case], turn: int) -> None:
@@ -58,7 +68,7 @@ def one_round(bench: Bench, cases: list[Case], turn: int) -> None:
 
         there = []
         for name, measure in peers_of(case).items():
-            if shutil.which(PROGRAMS[name]):
+            if is_there(bench, name):
                 there.append((name, measure))
             else:
                 case.notes[name] = "not installed"
@@ -132,7 +142,7 @@ def stall(bench: Bench) -> list[dict]:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="one short round, under a minute")
+    parser.add_argument("--quick", action="store_true", help="one short round, under two minutes")
     parser.add_argument("--rounds", type=int, metavar="N",
                         help=f"rounds (default {ROUNDS}; fewer if the host is slow)")
     parser.add_argument("--only", metavar="TEXT", default="",
@@ -158,6 +168,8 @@ def main() -> int:
         note(f"not installed: {', '.join(missing)}. To compare with them:\n"
              f"  sudo apt-get update && sudo apt-get install {' '.join(PACKAGES)}")
     cases = [case for case in all_cases() if args.only in case.key]
+    if any(case.query for case in cases):
+        bench.query_floor, bench.clients = compiled("query_floor"), query_clients()
     if bench.other is None:
         note("one processor only: what needs two is left out")
         cases = [case for case in cases if not case.two]
@@ -166,6 +178,8 @@ def main() -> int:
     last = float("inf") if args.rounds else \
         QUICK_LAST_ROUND_BY_S if args.quick else LAST_ROUND_BY_S
     about = about_host(bench.wiregauge, rounds)
+    if bench.query_floor:
+        about["libraries"] = query_versions(bench.clients)
     started = time.monotonic()
     stalls: list[dict] = []
     try:

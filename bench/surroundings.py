@@ -56,14 +56,52 @@ def about_host(wiregauge: str, rounds: int) -> dict:
     }
 
 
-def build_floor() -> str:
+def compiled(name: str, *libraries: str) -> str:
+    """A program in C of this folder, compiled if it is out of date."""
     BUILD.mkdir(parents=True, exist_ok=True)
-    target = BUILD / "floor"
-    source = HERE / "floor.c"
-    if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
+    target = BUILD / name
+    sources = [HERE / f"{name}.c", HERE / "floor.h"]
+    if not target.exists() or target.stat().st_mtime < max(at.stat().st_mtime for at in sources):
         subprocess.run([os.environ.get("CC", "cc"), "-std=c99", "-O2", "-Wall", "-Wextra",
-                        "-Werror", "-o", str(target), str(source)], check=True)
+                        "-Werror", "-o", str(target), str(sources[0]), *libraries], check=True)
     return str(target)
+
+
+def build_floor() -> str:
+    return compiled("floor")
+
+
+def query_clients() -> dict[str, list[str]]:
+    """The commands of the libraries that are there, as clients of a device that answers queries."""
+    found = {}
+    python = ROOT / ".venv" / "bin" / "python"
+    for name, module in (("pymodbus", "pymodbus, serial"), ("pyvisa-py", "pyvisa_py")):
+        asked = [str(python), "-c", f"import {module}"]
+        if python.exists() and subprocess.run(asked, capture_output=True, check=False).returncode == 0:
+            found[name] = [str(python), "-B", str(HERE / "query_client.py"), name]
+    if Path("/usr/include/modbus/modbus.h").exists():
+        found["libmodbus"] = [compiled("libmodbus_client", "-lmodbus")]
+    note("building tokio-modbus as client, if it is not built")
+    built = subprocess.run([str(ROOT / "verify" / "tokio_modbus" / "build")], capture_output=True,
+                           text=True, check=False)
+    if built.returncode == 0:
+        found["tokio-modbus"] = [built.stdout.strip(), "read"]
+    else:
+        note(built.stderr)
+    return found
+
+
+def query_versions(clients: dict[str, list[str]]) -> dict[str, str]:
+    """The versions of those libraries."""
+    lock = (ROOT / "verify" / "tokio_modbus" / "Cargo.lock").read_text()
+    locked = re.search(r'name = "tokio-modbus"\nversion = "([^"]+)"', lock)
+    said = {"tokio-modbus": locked.group(1) if locked else "?",
+            "libmodbus": first_line("pkg-config", "--modversion", "libmodbus")}
+    for name, package in (("pymodbus", "pymodbus"), ("pyvisa-py", "PyVISA-py")):
+        if name in clients:
+            asked = f"import importlib.metadata as m; print(m.version('{package}'))"
+            said[name] = first_line(clients[name][0], "-c", asked)
+    return {name: said[name] if name in clients else "not installed" for name in sorted(said)}
 
 
 def find_wiregauge() -> str:
