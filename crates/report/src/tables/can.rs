@@ -11,7 +11,11 @@ pub(super) fn can(points: &[PointSummary]) -> Option<Table> {
     let all: [(&str, Cell); 8] = [
         ("own bus load", |can, point| {
             let (least, most) = can.bus_load(point.counts.exchanges, point.elapsed_ns)?;
-            Some(format!("{} .. {}", percent(least.min(1.0)), percent(most.min(1.0))))
+            Some(format!(
+                "{} .. {}",
+                percent(least.min(1.0)),
+                percent(most.min(1.0))
+            ))
         }),
         ("error frames", |can, _| counted(can.error_frames)),
         ("not acknowledged", |can, _| counted(can.unacknowledged)),
