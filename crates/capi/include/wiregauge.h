@@ -484,7 +484,7 @@ int32_t wg_options_text_until(struct wg_options *options,
 int32_t wg_options_text_bytes(struct wg_options *options, uint32_t reply_bytes);
 
 /**
- * Text whose replies have a field with their length: TYPE[@OFFSET][+ADDED], such as "u16be@2+4" (u8, u16le,
+ * Text whose replies have a field with their length: `TYPE[@OFFSET][+ADDED]`, such as "u16be@2+4" (u8, u16le,
  * u16be, u32le, u32be; ADDED: bytes behind the field that it does not count).
  */
 int32_t wg_options_text_length(struct wg_options *options,

@@ -38,7 +38,7 @@ pub extern "C" fn wg_options_text_bytes(options: *mut wg_options, reply_bytes: u
     })
 }
 
-/// Text whose replies have a field with their length: TYPE[@OFFSET][+ADDED], such as "u16be@2+4" (u8, u16le,
+/// Text whose replies have a field with their length: `TYPE[@OFFSET][+ADDED]`, such as "u16be@2+4" (u8, u16le,
 /// u16be, u32le, u32be; ADDED: bytes behind the field that it does not count).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wg_options_text_length(

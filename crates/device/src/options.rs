@@ -16,7 +16,7 @@ pub enum DeviceProtocol {
     Text(ReplyEnd),
     /// Modbus: RTU on serial lines, which needs a baud rate, else Modbus TCP. A request is unit, function and data.
     Modbus {
-        /// The unit of [`Device::read_registers`] and its kin, where they are given none.
+        /// The unit of `Device::read_registers` and its kin, where they are given none.
         unit: u8,
     },
 }
