@@ -10,12 +10,8 @@ pub(super) fn can(points: &[PointSummary]) -> Option<Table> {
     type Cell = fn(&wiregauge_record::CanCounts, &PointSummary) -> Option<String>;
     let all: [(&str, Cell); 8] = [
         ("own bus load", |can, point| {
-            let (least, most) = can.bus_load(point.counts.exchanges, point.elapsed_ns)?;
-            Some(format!(
-                "{} .. {}",
-                percent(least.min(1.0)),
-                percent(most.min(1.0))
-            ))
+            can.bus_load(point.counts.exchanges, point.elapsed_ns)
+                .map(share)
         }),
         ("error frames", |can, _| counted(can.error_frames)),
         ("not acknowledged", |can, _| counted(can.unacknowledged)),
@@ -56,6 +52,22 @@ fn counted(n: u64) -> Option<String> {
     (n > 0).then(|| grouped(n))
 }
 
+/// Without stuff bits, and with as many as there can be. No bus carries more than all of its bits.
+fn share((least, most): (f64, f64)) -> String {
+    format!("{} .. {}", percent(least.min(1.0)), percent(most.min(1.0)))
+}
+
 fn us(ns: f64) -> String {
     TimeUnit::Micro.show(ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_bus_load_is_a_range_within_all_of_the_bus() {
+        assert_eq!(share((0.1176, 0.1431)), "11.76 % .. 14.31 %");
+        assert_eq!(share((0.9561, 1.1628)), "95.61 % .. 100.00 %");
+    }
 }
