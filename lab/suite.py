@@ -60,6 +60,7 @@ SUITE = [
     Run("acm", "acm"),
     Run("acm-again", "acm"),
     Run("acm-rt", "acm", kernel="rt"),
+    Run("usbtmc", "usbtmc"),
     # In real time, so in turns: what the host does meanwhile is spread over all three.
     *(
         Run(f"controllers-{name}-{number}", "controllers", controller=name)

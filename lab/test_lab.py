@@ -505,6 +505,60 @@ class Can(unittest.TestCase):
         self.assertIn("bus-off", (RUNS / "can/devices-bus-off.txt").read_text())
 
 
+class Usbtmc(unittest.TestCase):
+    """An instrument through Linux's usbtmc driver, without a driver, and by programs that are not ours."""
+
+    WAYS = ("file", "device")
+    QUERIES = ("idn", "no-newline", "packets", "block", "waveform", "echo")
+
+    def test_every_message_is_answered_with_what_it_must_be(self) -> None:
+        runs = [f"{way}-{query}" for way in self.WAYS for query in self.QUERIES]
+        for run in [*runs, "spin", "each"]:
+            for found in points(f"usbtmc/{run}"):
+                with self.subTest(run, **found["point"]):
+                    self.assertEqual(found["ending"], {"how": "complete"})
+                    counts = dict(found["counts"])
+                    self.assertGreaterEqual(counts.pop("exchanges"), 3)
+                    self.assertEqual(counts.pop("answered"), found["counts"]["exchanges"])
+                    self.assertEqual(set(counts.values()), {0}, counts)
+
+    def test_a_reply_that_does_not_come_is_lost_and_disturbs_none_behind_it(self) -> None:
+        for way in self.WAYS:
+            with self.subTest(way):
+                (found,) = points(f"usbtmc/{way}-lost")
+                counts = found["counts"]
+                self.assertEqual(counts["exchanges"], 30)
+                self.assertGreaterEqual(counts["lost"], 2)
+                self.assertEqual(counts["answered"] + counts["lost"], 30, counts)
+
+    def test_the_kernels_driver_and_pyvisa_read_the_same(self) -> None:
+        lines = (RUNS / "usbtmc" / "peers.jsonl").read_text().splitlines()
+        by_file, by_visa = (json.loads(line) for line in lines)
+        for found in (by_file, by_visa):
+            with self.subTest(found["resource"]):
+                self.assertRegex(found["identification"], r"^wiregauge,.*,0,[0-9.]+\n$")
+                self.assertEqual(set(found["blocks"].values()), {True}, found["blocks"])
+                self.assertEqual(found["error"], '0,"No error"')
+                self.assertEqual(found["after"], "1")
+        self.assertEqual(by_file["identification"], by_visa["identification"])
+        self.assertEqual(by_visa["without_query"], "VI_ERROR_TMO")
+        self.assertEqual(by_file["without_query"], "Connection timed out")
+        # MAV of IEEE 488.2 before a device clear, and not behind it.
+        self.assertEqual((by_file["status"], by_file["status_after_clear"], by_file["after_clear"]), (16, 0, "1"))
+
+    def test_what_was_measured_before_the_instrument_was_unplugged_is_kept(self) -> None:
+        for way in self.WAYS:
+            with self.subTest(way):
+                run = results.stored(f"usbtmc/{way}-unplugged")
+                self.assertIn("unplugged", run["state"]["failed"]["error"])
+                self.assertGreater(run["points"][0]["rtt"]["n"], 10)
+
+    def test_the_instrument_is_listed_with_its_driver(self) -> None:
+        listed = (RUNS / "usbtmc" / "devices.txt").read_text()
+        self.assertRegex(listed, r"usbtmc://1d6b:0104 +wiregauge wiregauge gadget +scope +/dev/usbtmc0 +usbtmc ")
+        self.assertEqual((RUNS / "usbtmc" / "capabilities.txt").read_text().split(), ["4"])
+
+
 class VirtualTime(unittest.TestCase):
     """The clock of the guest."""
 

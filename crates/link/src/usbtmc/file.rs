@@ -1,6 +1,7 @@
 //! An instrument through the file of the kernel's usbtmc driver, as most programs use it: one write a message, one read
 //! a reply. The driver makes the headers; a read asks the instrument and sleeps until the reply is there or the driver's
-//! timeout is over, which no signal ends.
+//! timeout is over. No signal may come meanwhile: it ends the read of a long reply in its middle, and a read that the
+//! system begins anew asks again before the rest has come. So this kind has no blocking receive that is woken by one.
 
 use super::errors;
 use super::find::{self, Present};
@@ -125,7 +126,11 @@ impl FileLink {
                 self.reply = Reply::Unknown;
                 Ok(count)
             }
-            Err(Errno::INTR) => Ok(0),
+            // A signal, in the middle of a long reply.
+            Err(Errno::INTR) => {
+                self.clear();
+                Ok(0)
+            }
             // No reply came, and the driver has told the instrument that none is awaited any more.
             Err(Errno::TIMEDOUT) => {
                 self.reply = Reply::None;
@@ -176,7 +181,7 @@ impl Link for FileLink {
 
     fn set_receive_timeout(&mut self, receive_timeout: Option<Duration>) -> io::Result<bool> {
         self.receive_timeout = receive_timeout;
-        Ok(true)
+        Ok(false)
     }
 
     fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {

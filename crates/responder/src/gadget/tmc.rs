@@ -117,7 +117,7 @@ fn run(
 ) -> io::Result<Ended> {
     let mut leaving = Leaving::default();
     while !stop.load(Ordering::Relaxed) {
-        if let Some(wish) = shared.tell(device.doing(leaving.tag)) {
+        while let Some(wish) = shared.tell(device.doing(leaving.tag)) {
             device.grant(wish);
             if wish != Wish::AbortOut {
                 take_back_in(queue)?;
@@ -127,13 +127,12 @@ fn run(
                 queue.stage_in(|_| true);
                 queue.submit()?;
             }
-            shared.tell(device.doing(None));
         }
         while let Some(done) = queue.out_done() {
             let taken = device.take(done?, clock.now());
             queue.retire_out();
             // What is no transfer of USBTMC is skipped; a real instrument would stall.
-            if taken == Ok(true) && leaving.tag.is_some() {
+            if taken == Ok(true) && !queue.in_idle() {
                 take_back_in(queue)?;
                 leaving = Leaving::default();
             }
