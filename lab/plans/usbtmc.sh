@@ -100,6 +100,7 @@ refused 2 'no USBTMC interface 3' exchange "$DEVICE#interface=3" --protocol echo
 refused 2 'cannot stream' stream $FILE
 
 # Unplugged while it is measured: what was measured is kept.
+# shellcheck disable=SC2010 # the kernel's own names
 is_open_by_file() { ls -l /proc/[0-9]*/fd 2>/dev/null | grep -q /dev/usbtmc0; }
 is_open_by_device() { gone; }
 for way in file device; do
