@@ -89,19 +89,22 @@ SLCAN = 17
 
 
 def adapter(leave: Path) -> None:
-    """The kernel's slcan on a pty. Whatever it sends is taken and goes nowhere."""
+    """The kernel's slcan on a pty. It answers a frame of 7e0 by one of 7e8 with its data, as long as it is on the bus."""
     master, slave = pty.openpty()
     tty.setraw(slave)
     fcntl.ioctl(slave, termios.TIOCSETD, struct.pack("i", SLCAN))
     print("ready", flush=True)
-    has_left = False
-    while True:
+    lines = b""
+    while not leave.exists():
         if select.select([master], [], [], 0.05)[0]:
-            os.read(master, 4096)
-        if not has_left and leave.exists():
-            has_left = True
-            # Bus-off, with the counters of errors received and sent (drivers/net/can/slcan/slcan-core.c).
-            os.write(master, b"sb000256\r")
+            *whole, lines = (lines + os.read(master, 4096)).split(b"\r")
+            for line in whole:
+                if line.lower().startswith(b"t7e0"):
+                    os.write(master, b"t7E8" + line[4:] + b"\r")
+    # Bus-off, with the counters of errors received and sent (drivers/net/can/slcan/slcan-core.c).
+    os.write(master, b"sb000256\r")
+    while True:
+        os.read(master, 4096)
 
 
 def main() -> int:

@@ -83,14 +83,16 @@ ip link set can1 down
 refused 3 'no answer' exchange can://can0 $IDS --count 3 --timeout 100ms --store /runs/silent
 
 # An adapter on a serial line (slcan), whose controller leaves the bus before a run, and within one.
+mkdir -p /dev/pts
+mount -t devpts devpts /host/dev/pts
 host_background "$LAB_PYTHON" "$NODE" adapter /tmp/leave >/tmp/adapter
 wait_for 120 "the adapter" grep -q ready /tmp/adapter
-host_run ip link set slcan0 type can bitrate 500000
-host_run ip link set slcan0 up
-after slcan0 5 touch /tmp/leave &
-refused 3 'the controller of slcan0 is bus-off' exchange can://slcan0 $IDS --isotp --protocol echo --no-calibration \
-    --give-up 100000 --timeout 20ms --duration 30s
-refused 3 'the controller of slcan0 is bus-off' exchange can://slcan0 $IDS
+host_run ip link set can2 type can bitrate 500000
+host_run ip link set can2 up
+after can2 20 touch /tmp/leave &
+refused 3 'the controller of can2 is bus-off' exchange can://can2 $IDS --isotp --protocol echo --out 7 --no-calibration \
+    --rate 50 --duration 30s
+refused 3 'the controller of can2 is bus-off' exchange can://can2 $IDS
 wiregauge devices | tee /runs/devices-bus-off.txt
 end_host
 echo "lab: can is done"
