@@ -450,7 +450,8 @@ class Can(unittest.TestCase):
             with self.subTest(run):
                 (found,) = points(f"can/{run}")
                 self.assertGreaterEqual(found["can"][name], least)
-                self.assertGreater(found["counts"]["answered"], 50)
+                # 29 or more before the program is stopped, in the last of them.
+                self.assertGreater(found["counts"]["answered"], 20)
         (found,) = points("can/error-frame")
         self.assertEqual((found["can"]["error_frames"], found["counts"]["lost"]), (1, 0))
 

@@ -51,7 +51,7 @@ host_background cangen vcan0 -g 50 -I 7e8 -L 0 -R -n 200
 measure remote exchange can://vcan0 $IDS --no-calibration --rate 100 --duration 2s
 end_host
 after vcan0 60 host_run cansend vcan0 20000020#0000000000000000 &
-measure error-frame exchange can://vcan0 $IDS --no-calibration --rate 100 --duration 4s
+measure error-frame exchange can://vcan0 $IDS --no-calibration --rate 100 --duration 8s
 wait $!
 # A controller that leaves the bus ends the run.
 after vcan0 60 host_run cansend vcan0 20000040#0000000000000000 &
@@ -69,7 +69,7 @@ end_background
 # The same through ISO-TP, whose sockets carry no error frames.
 serve can://vcan0 $IDS --isotp --protocol echo
 after vcan0 60 host_run cansend vcan0 20000020#0000000000000000 &
-measure isotp-error-frame exchange can://vcan0 $IDS --isotp --protocol echo --no-calibration --rate 100 --duration 4s
+measure isotp-error-frame exchange can://vcan0 $IDS --isotp --protocol echo --no-calibration --rate 100 --duration 8s
 end_background
 serve can://can1 $IDS
 exchanges controllers can://can0 $IDS --out 1,8
