@@ -146,7 +146,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, metavar="N",
                         help=f"rounds (default {ROUNDS}; fewer if the host is slow)")
     parser.add_argument("--only", metavar="TEXT", default="",
-                        help="only the cases whose key contains TEXT, such as spin or one-core-tcp")
+                        help="only the cases whose key contains TEXT, such as spin or one-core-tcp;"
+                             " several with commas")
     parser.add_argument("--out", type=Path, metavar="DIR",
                         help="folder for results.json and table.md"
                              " (default bench/runs/DATE-HOST; none with --quick)")
@@ -167,7 +168,8 @@ def main() -> int:
     if missing:
         note(f"not installed: {', '.join(missing)}. To compare with them:\n"
              f"  sudo apt-get update && sudo apt-get install {' '.join(PACKAGES)}")
-    cases = [case for case in all_cases() if args.only in case.key]
+    only = args.only.split(",")
+    cases = [case for case in all_cases() if any(text in case.key for text in only)]
     if any(case.query for case in cases):
         bench.query_floor, bench.clients = compiled("query_floor"), query_clients()
     if bench.other is None:
@@ -189,7 +191,7 @@ def main() -> int:
                 break
             note(f"round {turn + 1} of {rounds}")
             one_round(bench, cases, turn)
-        if args.only in "stall":
+        if any(text in "stall" for text in only):
             note("a responder that stalls")
             try:
                 stalls = stall(bench)
