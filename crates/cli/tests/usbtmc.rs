@@ -74,7 +74,11 @@ fn more_than_one_message_outstanding_is_refused_before_the_instrument_is_opened(
 fn a_stream_is_refused_with_the_reason() {
     for protocol in ["", "--protocol raw --direction in"] {
         let command = format!("stream usbtmc:///dev/usbtmc0 {protocol}");
-        refused(&command, 2, "cannot stream: it sends a reply only when");
+        refused(
+            &command,
+            2,
+            "cannot stream: it sends a reply only on request",
+        );
     }
 }
 

@@ -86,7 +86,7 @@ pub fn broken(error: impl std::fmt::Display) -> io::Error {
 pub fn no_flow() -> io::Error {
     io::Error::new(
         io::ErrorKind::Unsupported,
-        "a USBTMC instrument cannot stream: it sends a reply only when it is asked for one",
+        "a USBTMC instrument cannot stream: it sends a reply only on request",
     )
 }
 

@@ -66,13 +66,13 @@ impl fmt::Display for ReplyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the instrument broke the USBTMC protocol: ")?;
         match *self {
-            ReplyError::Unasked => f.write_str("it sent what was not asked for"),
+            ReplyError::Unasked => f.write_str("it sent what was not requested"),
             ReplyError::Header(error) => write!(f, "in the header of a reply, {error}"),
             ReplyError::Tag { asked, found } => {
                 write!(f, "a reply has bTag {found}, its request had {asked}")
             }
             ReplyError::TooMany { asked, announced } => {
-                write!(f, "{announced} B announced, {asked} B asked for")
+                write!(f, "{announced} B announced, {asked} B requested")
             }
             ReplyError::CutShort { missing } => {
                 write!(f, "a reply ended {missing} B before the size in its header")
@@ -228,6 +228,6 @@ mod tests {
             ReplyError::Header(HeaderError::Short(9))
         );
         let unasked = Incoming::default().take(&bytes, true).unwrap_err();
-        assert!(unasked.to_string().contains("not asked for"), "{unasked}");
+        assert!(unasked.to_string().contains("not requested"), "{unasked}");
     }
 }

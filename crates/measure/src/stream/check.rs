@@ -27,8 +27,7 @@ pub fn check(plan: &StreamPlan) -> Result<Vec<Address>, LinkError> {
         }
         if kind.scheme == "usbtmc" {
             return refuse(
-                "a USBTMC instrument cannot stream: it sends a reply only when it is asked for one"
-                    .into(),
+                "a USBTMC instrument cannot stream: it sends a reply only on request".into(),
                 "use wiregauge exchange, such as --protocol scpi --send 'CURV?\\n' for a waveform",
             );
         }
