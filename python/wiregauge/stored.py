@@ -445,7 +445,7 @@ def export(
 
 
 def devices(*, probe: bool = False) -> Devices:
-    """List USB devices, serial ports and network responders.
+    """List USB, HID and USBTMC devices, CAN interfaces, serial ports and network responders.
 
     Parameters
     ----------

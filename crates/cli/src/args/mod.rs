@@ -117,7 +117,7 @@ pub enum Command {
     /// Find and fix what slows down this host and its connection to a device.
     #[command(after_help = doctor::EXAMPLES)]
     Doctor(DoctorArgs),
-    /// Compute the maximum throughput of USB, serial lines, TCP and UDP.
+    /// Compute the maximum throughput of USB, serial lines, CAN, TCP and UDP.
     #[command(after_help = limits::EXAMPLES)]
     Limits(LimitsArgs),
     /// List stored runs.
@@ -129,7 +129,7 @@ pub enum Command {
         override_usage = "wiregauge export <RUN> <--csv [FILE]|--parquet FILE|--json [FILE]> [OPTIONS]"
     )]
     Export(ExportArgs),
-    /// List USB devices, serial ports and network responders.
+    /// List USB, HID and USBTMC devices, CAN interfaces, serial ports and network responders.
     #[command(after_help = devices::EXAMPLES)]
     Devices(DevicesArgs),
     /// 30-second demo, no hardware needed.

@@ -17,7 +17,7 @@ pub struct QueryArgs {
     /// Send the lines of FILE in turn, each as with --send.
     #[arg(long, value_name = "FILE", conflicts_with = "send")]
     pub send_file: Option<PathBuf>,
-    /// A reply ends with this text [default: \n; over CAN each message is a reply].
+    /// A reply ends with this text [default: \n; over UDP and CAN each message is a reply].
     #[arg(long, value_name = "TEXT", value_parser = query_values::bytes, group = "reply")]
     pub until: Option<Bytes>,
     /// Every reply has N bytes.
