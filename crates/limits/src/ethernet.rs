@@ -92,7 +92,8 @@ impl Ethernet {
     }
 
     /// The message of which most payload passes a second. Over UDP and IPv4 it is a large datagram, of
-    /// which only the first fragment has UDP's header; with IPv6 the header of fragments is as long.
+    /// which only the first fragment has UDP's header: of full fragments, or the largest there is. With IPv6 the header
+    /// of fragments is as long.
     pub fn best_message(&self) -> u32 {
         let most = u64::from(self.mtu).saturating_sub(IPV4);
         let full = most / 8 * 8;
@@ -100,7 +101,17 @@ impl Ethernet {
             return self.full_segment();
         }
         let others = (LONGEST - IPV4 - most) / full;
-        (others * full + most - UDP) as u32
+        let in_full_fragments = (others * full + most - UDP) as u32;
+        let largest = (LONGEST - IPV4 - UDP) as u32;
+        let rate = |payload: u32| {
+            let (frames, gap) = self.wire_bytes(payload);
+            f64::from(payload) / (frames + gap) as f64
+        };
+        if rate(largest) > rate(in_full_fragments) {
+            largest
+        } else {
+            in_full_fragments
+        }
     }
 
     fn name(&self) -> &'static str {

@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn no_message_over_ethernet_is_faster_than_the_wire(way in ways(), payload in 1u32..65_000) {
+    fn no_message_over_ethernet_is_faster_than_the_wire(way in ways(), payload in 1u32..=65_507) {
         let limit = way.limit(Some(payload));
         is_sound(&limit);
         prop_assert!(limit.message_ns >= f64::from(payload) * 8e9 / way.bits_s as f64);
