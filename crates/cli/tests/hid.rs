@@ -48,6 +48,15 @@ fn a_name_that_no_device_can_have_is_wrong_usage() {
 }
 
 #[test]
+fn reports_are_no_stream() {
+    refused(
+        "stream hid:///dev/hidraw0 --protocol raw",
+        2,
+        "HID carries reports, not a stream",
+    );
+}
+
+#[test]
 fn a_report_larger_than_linux_allows_is_refused_before_the_device_is_opened() {
     refused(
         "exchange hid://1209:1 --protocol echo --out 16384",

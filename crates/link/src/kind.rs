@@ -28,6 +28,12 @@ pub struct Kind {
     /// True if a thread of the link's library uses its descriptors too, so that the thread that opens
     /// it must share the process's table of descriptors.
     pub helped: bool,
+    /// True if a device ends each send with the request in it, as a transfer or a message of USB: requests are not sent together.
+    pub separate: bool,
+    /// Why at most one request may be outstanding; `None` if several may.
+    pub one_request: Option<&'static str>,
+    /// Why it cannot stream, and what to do instead; `None` if it can.
+    pub no_stream: Option<(&'static str, &'static str)>,
 }
 
 /// Opens a link to an address; the time bounds the opening where the system would wait longer. It ends with an error of

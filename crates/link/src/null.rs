@@ -24,6 +24,9 @@ pub static KIND: Kind = Kind {
     open: |_, _, _, _| Ok(Box::new(Null::new())),
     floor: None,
     helped: false,
+    separate: false,
+    one_request: None,
+    no_stream: None,
 };
 
 struct Null {

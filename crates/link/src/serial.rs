@@ -30,6 +30,9 @@ pub static KIND: Kind = Kind {
     open,
     floor: Some(floor),
     helped: false,
+    separate: false,
+    one_request: None,
+    no_stream: None,
 };
 
 struct Serial {

@@ -29,6 +29,9 @@ pub static KIND: Kind = Kind {
     open,
     floor: Some(floor),
     helped: false,
+    separate: false,
+    one_request: None,
+    no_stream: None,
 };
 
 struct Udp {

@@ -37,6 +37,12 @@ pub static KIND: Kind = Kind {
     open,
     floor: None,
     helped: false,
+    separate: false,
+    one_request: None,
+    no_stream: Some((
+        "a CAN bus carries messages, not a stream",
+        "use wiregauge exchange; what the bus carries at best: wiregauge limits can",
+    )),
 };
 
 /// IFNAMSIZ, without the end (`include/uapi/linux/if.h`).

@@ -38,6 +38,12 @@ pub static KIND: Kind = Kind {
     open,
     floor: None,
     helped: false,
+    separate: false,
+    one_request: None,
+    no_stream: Some((
+        "HID carries reports, not a stream",
+        "use wiregauge exchange",
+    )),
 };
 
 fn open(

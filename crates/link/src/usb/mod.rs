@@ -87,6 +87,9 @@ pub static KIND: Kind = Kind {
     open,
     floor: None,
     helped: true,
+    separate: true,
+    one_request: None,
+    no_stream: None,
 };
 
 fn open(

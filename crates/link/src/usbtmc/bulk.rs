@@ -6,7 +6,6 @@ use super::errors;
 use super::header::{HEADER, Tags, ToInstrument, padding};
 use super::incoming::{Incoming, Piece};
 use crate::error::{LinkError, LinkErrorKind};
-use crate::flow::{FlowShape, Flows};
 use crate::host::{Helper, Woken};
 use crate::usb::{self, Choice, Claim, Pipe, Settings, TransferKind, Which};
 use crate::{Link, MAX_WAIT, closed};
@@ -486,10 +485,6 @@ impl Link for BulkLink {
         }
         self.open = Some(open);
         Ok(())
-    }
-
-    fn flows(&mut self, _shape: FlowShape) -> io::Result<Flows<'_>> {
-        Err(errors::no_flow())
     }
 
     fn stalls(&self) -> u64 {

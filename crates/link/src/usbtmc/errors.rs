@@ -82,14 +82,6 @@ pub fn broken(error: impl std::fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error.to_string())
 }
 
-/// Messages have no flow.
-pub fn no_flow() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::Unsupported,
-        "a USBTMC instrument cannot stream: it sends a reply only on request",
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

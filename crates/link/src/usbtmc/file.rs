@@ -6,7 +6,6 @@
 use super::errors;
 use super::find::{self, Present};
 use crate::error::LinkError;
-use crate::flow::{FlowShape, Flows};
 use crate::link::{Link, MAX_WAIT, closed};
 use crate::{limits, socket};
 use rustix::fd::{AsFd, OwnedFd};
@@ -204,10 +203,6 @@ impl Link for FileLink {
             false => self.clear(),
         }
         Ok(())
-    }
-
-    fn flows(&mut self, _shape: FlowShape) -> io::Result<Flows<'_>> {
-        Err(errors::no_flow())
     }
 
     fn detail(&self) -> LinkDetail {

@@ -36,6 +36,14 @@ pub static KIND: Kind = Kind {
     open,
     floor: None,
     helped: true,
+    separate: true,
+    one_request: Some(
+        "a USBTMC instrument drops a reply that was not read before the next message (IEEE 488.2, Query INTERRUPTED)",
+    ),
+    no_stream: Some((
+        "a USBTMC instrument cannot stream: it sends a reply only on request",
+        "use wiregauge exchange, such as --protocol scpi --send 'CURV?\\n' for a waveform",
+    )),
 };
 
 fn open(

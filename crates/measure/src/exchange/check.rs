@@ -84,12 +84,11 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
                 "use --depth 1 or more",
             );
         }
-        if depth > 1 && kind.scheme == "usbtmc" {
+        if depth > 1
+            && let Some(why) = kind.one_request
+        {
             return refuse(
-                format!(
-                    "--depth {depth} is not possible: a USBTMC instrument drops a reply that was not read before the \
-                     next message (IEEE 488.2, Query INTERRUPTED)"
-                ),
+                format!("--depth {depth} is not possible: {why}"),
                 "use --depth 1",
             );
         }

@@ -247,11 +247,9 @@ fn measuring_thread(
     };
     let shape = Shape {
         datagram,
-        // On USB each send is a transfer, or a message, which the device ends with the request.
-        batch: match (plan.batch, address.kind().scheme) {
-            (Some(batch), _) => Some(batch as usize),
-            (None, "usb" | "usbtmc") => Some(1),
-            (None, _) => None,
+        batch: match plan.batch {
+            Some(batch) => Some(batch as usize),
+            None => address.kind().separate.then_some(1),
         },
     };
     let mut base = 0;

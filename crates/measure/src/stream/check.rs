@@ -19,17 +19,8 @@ pub fn check(plan: &StreamPlan) -> Result<Vec<Address>, LinkError> {
             let doing = format!("cannot plan a stream with {address}");
             Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint))
         };
-        if kind.scheme == "can" {
-            return refuse(
-                "a CAN bus carries messages, not a stream".into(),
-                "use wiregauge exchange; what the bus carries at best: wiregauge limits can",
-            );
-        }
-        if kind.scheme == "usbtmc" {
-            return refuse(
-                "a USBTMC instrument cannot stream: it sends a reply only on request".into(),
-                "use wiregauge exchange, such as --protocol scpi --send 'CURV?\\n' for a waveform",
-            );
+        if let Some((why, hint)) = kind.no_stream {
+            return refuse(why.into(), hint);
         }
         let has_in = |point: &StreamPoint| point.direction.ways().contains(&Way::In);
         if plan.protocol == StreamProtocol::Raw && kind.datagram && plan.points.iter().any(has_in) {
