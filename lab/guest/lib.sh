@@ -41,6 +41,25 @@ measure() {
     wiregauge "$@" --store "/runs/$name" --quiet
 }
 
+# serve ARGUMENTS...: a responder in the background.
+serve() { background wiregauge serve "$@" --quiet; }
+
+# exchanges NAME ARGUMENTS...: $N exchanges, their run stored as /runs/NAME.
+exchanges() {
+    name=$1
+    shift
+    measure "$name" exchange "$@" --no-calibration --count "$N" --timeout 5s
+}
+
+# after IFACE PACKETS COMMAND...: runs the command once so many packets were sent from now on: then a measurement runs.
+after() {
+    sent=/sys/class/net/$1/statistics/tx_packets
+    until_sent=$(($(cat "$sent") + $2))
+    shift 2
+    until [ "$(cat "$sent")" -ge "$until_sent" ]; do sleep 0.05; done
+    "$@"
+}
+
 # refused CODE WORDS ARGUMENTS...: wiregauge ends with this code and says these words.
 refused() {
     expected=$1

@@ -36,23 +36,6 @@ refused 2 'vcan1 has no CAN FD' exchange can://vcan1 $IDS --fd
 refused 2 'vcan1 has no CAN FD' exchange can://vcan1 $IDS --fd --isotp
 refused 3 'no answer to the first 3 exchanges' exchange can://vcan1 $IDS --no-calibration --timeout 20ms
 
-# after IFACE PACKETS COMMAND...: runs the command once so many packets were sent from now on: then a measurement runs.
-after() {
-    sent=/sys/class/net/$1/statistics/tx_packets
-    until_sent=$(($(cat "$sent") + $2))
-    shift 2
-    until [ "$(cat "$sent")" -ge "$until_sent" ]; do sleep 0.05; done
-    "$@"
-}
-
-serve() {
-    background wiregauge serve "$@" --quiet
-}
-exchanges() {
-    name=$1
-    shift
-    measure "$name" exchange "$@" --no-calibration --count "$N" --timeout 5s
-}
 serve can://vcan0 $IDS
 exchanges classic can://vcan0 $IDS --out 1,8 --kernel-wait
 end_background

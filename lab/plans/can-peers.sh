@@ -16,14 +16,6 @@ ip link add vcan0 type vcan
 ip link set vcan0 mtu 72
 ip link set vcan0 up
 
-serve() {
-    background wiregauge serve "$@" --quiet
-}
-exchanges() {
-    name=$1
-    shift
-    measure "$name" exchange "$@" --no-calibration --count "$N" --timeout 5s
-}
 # python-can answers; candump has seen the frames.
 $HOST candump -L vcan0,7e0:7ff -n 3 >/runs/candump.txt &
 dump=$!

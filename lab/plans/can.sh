@@ -27,24 +27,7 @@ refused 2 'can0 has no CAN FD' exchange can://can0 $IDS --fd --isotp
 wiregauge devices --json >/runs/devices.json
 wiregauge devices
 
-# after IFACE PACKETS COMMAND...: runs the command once so many packets were sent from now on: then a measurement runs.
-after() {
-    sent=/sys/class/net/$1/statistics/tx_packets
-    until_sent=$(($(cat "$sent") + $2))
-    shift 2
-    until [ "$(cat "$sent")" -ge "$until_sent" ]; do sleep 0.05; done
-    "$@"
-}
-
 # Our own responder, on vcan and between two controllers.
-serve() {
-    background wiregauge serve "$@" --quiet
-}
-exchanges() {
-    name=$1
-    shift
-    measure "$name" exchange "$@" --no-calibration --count "$N" --timeout 5s
-}
 serve can://vcan0 $IDS
 # Remote frames with the identifier of responses, and error frames, are counted and are no answers.
 host_background cangen vcan0 -g 50 -I 7e8 -L 0 -R -n 200

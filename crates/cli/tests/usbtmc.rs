@@ -3,22 +3,11 @@
 
 use crate::common;
 
-use common::Desk;
+use common::{Desk, refused};
 use predicates::prelude::*;
 use predicates::str::contains;
 
 const QUERY: &str = r"--protocol scpi --send *IDN?\n";
-
-#[track_caller]
-fn refused(command: &str, code: i32, says: &str) {
-    let desk = Desk::new();
-    desk.wiregauge(command)
-        .assert()
-        .code(code)
-        .stdout("")
-        .stderr(contains(says));
-    assert_eq!(desk.stored(), Vec::<String>::new(), "an empty run is left");
-}
 
 #[test]
 fn an_instrument_that_is_not_there_is_a_failed_link_and_leaves_no_run() {

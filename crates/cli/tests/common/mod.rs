@@ -28,6 +28,18 @@ pub const BOUND: Duration = Duration::from_secs(240);
 /// The program under test.
 pub const WIREGAUGE: &str = env!("CARGO_BIN_EXE_wiregauge");
 
+/// The command ends with this code, says this, prints no result and leaves no run.
+#[track_caller]
+pub fn refused(command: &str, code: i32, says: &str) {
+    let desk = Desk::new();
+    desk.wiregauge(command)
+        .assert()
+        .code(code)
+        .stdout("")
+        .stderr(predicates::str::contains(says));
+    assert_eq!(desk.stored(), Vec::<String>::new(), "an empty run is left");
+}
+
 /// A temporary directory with the stored runs of one test and whatever else it writes.
 pub struct Desk {
     dir: TempDir,
