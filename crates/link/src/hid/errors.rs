@@ -3,10 +3,11 @@
 use super::descriptor::Report;
 use super::find::Present;
 use crate::error::{LinkError, LinkErrorKind};
-use crate::usb::{RULE_FILE, mode_in_words};
+use crate::usb::{RULE_FILE, mode_in_words, vanishes};
 use rustix::io::Errno;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
 
 /// Why the file of a device could not be opened.
 pub fn opening(device: &Present, doing: &str, error: &io::Error) -> LinkError {
@@ -49,20 +50,25 @@ fn udev_advice(device: &Present) -> String {
     )
 }
 
-/// A report that failed, as the engine understands it.
+/// A report that failed, as the engine understands it; `file` is that of the device.
 #[cold]
-pub fn of_transfer(error: Errno) -> io::Error {
-    match error {
-        // hidraw says so once the device has gone.
-        Errno::NODEV | Errno::IO | Errno::NXIO | Errno::SHUTDOWN => io::Error::new(
+pub fn of_transfer(file: &Path, error: Errno) -> io::Error {
+    let unplugged = || {
+        io::Error::new(
             io::ErrorKind::UnexpectedEof,
             "the HID device was unplugged or reset",
-        ),
+        )
+    };
+    match error {
+        // hidraw says so once the device has gone.
+        Errno::NODEV | Errno::IO | Errno::NXIO | Errno::SHUTDOWN => unplugged(),
         Errno::PIPE => io::Error::other("the device rejected the report (stall)"),
         Errno::TIMEDOUT => io::Error::new(
             io::ErrorKind::TimedOut,
             "the device did not accept the report in time (the kernel waits 5 s)",
         ),
+        // What is under way when it is unplugged fails on the bus, before hidraw removes its file.
+        Errno::PROTO | Errno::ILSEQ | Errno::OVERFLOW if vanishes(|| !file.exists()) => unplugged(),
         Errno::PROTO | Errno::ILSEQ | Errno::OVERFLOW => io::Error::other(
             "a USB transfer failed on the bus (no response, a corrupted packet, or too much data); check cable, hub \
              and power",
@@ -126,9 +132,16 @@ mod tests {
             text.contains("the kernel knows the device, but /dev/hidraw77 does not exist"),
             "{text}"
         );
-        let left = LinkError::from_io("exchange 7", &of_transfer(Errno::NODEV));
+        let of = |file: &str, error| {
+            LinkError::from_io("exchange 7", &of_transfer(Path::new(file), error))
+        };
+        assert_eq!(
+            of("/dev/null", Errno::NODEV).kind(),
+            LinkErrorKind::Disconnected
+        );
+        let left = of("/dev/hidraw77", Errno::PROTO);
         assert_eq!(left.kind(), LinkErrorKind::Disconnected);
-        let stalled = LinkError::from_io("exchange 7", &of_transfer(Errno::PIPE));
+        let stalled = of("/dev/null", Errno::PIPE);
         assert_eq!(stalled.kind(), LinkErrorKind::Io);
     }
 }

@@ -84,7 +84,7 @@ impl HidLink {
         let count = match rustix::io::read(file, &mut self.incoming[..]) {
             Ok(count) => count,
             Err(Errno::AGAIN | Errno::INTR) => return Ok(0),
-            Err(error) => return Err(errors::of_transfer(error)),
+            Err(error) => return Err(errors::of_transfer(&self.device.file, error)),
         };
         let report = match self.choice.numbered {
             false => &self.incoming[..count],
@@ -106,7 +106,7 @@ impl HidLink {
         let count = match feature(file, GET_FEATURE, &mut self.incoming[..length]) {
             Ok(count) => count,
             Err(Errno::INTR) => return Ok(0),
-            Err(error) => return Err(errors::of_transfer(error)),
+            Err(error) => return Err(errors::of_transfer(&self.device.file, error)),
         };
         self.unread -= 1;
         // The first byte is the number, also where it is 0 (Documentation/hid/hidraw.rst).
@@ -191,7 +191,7 @@ impl Link for HidLink {
                 Ok(bytes.len())
             }
             Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-            Err(error) => Err(errors::of_transfer(error)),
+            Err(error) => Err(errors::of_transfer(&self.device.file, error)),
         }
     }
 

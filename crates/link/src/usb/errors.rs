@@ -194,7 +194,7 @@ pub fn of_transfer(device: &Identity, error: TransferError) -> io::Error {
     match error {
         TransferError::Disconnected => unplugged(),
         // A device that is being unplugged answers with bus errors before it is known to be gone.
-        TransferError::Fault if vanishes(device) => unplugged(),
+        TransferError::Fault if vanishes(|| device.is_gone()) => unplugged(),
         TransferError::Fault => io::Error::other(
             "a USB transfer failed on the bus (no response, a corrupted packet, or too much data); check \
              cable, hub and power",
@@ -208,10 +208,11 @@ pub fn of_transfer(device: &Identity, error: TransferError) -> io::Error {
     }
 }
 
-fn vanishes(device: &Identity) -> bool {
+/// After a bus error: true if the device turns out to be unplugged. It waits for that.
+pub fn vanishes(is_gone: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < UNPLUG_NOTICED {
-        if device.is_gone() {
+        if is_gone() {
             return true;
         }
         std::thread::sleep(Duration::from_millis(10));

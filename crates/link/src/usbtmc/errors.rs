@@ -2,7 +2,7 @@
 
 use super::find::Present;
 use crate::error::{LinkError, LinkErrorKind};
-use crate::usb::{RULE_FILE, mode_in_words};
+use crate::usb::{RULE_FILE, mode_in_words, vanishes};
 use rustix::io::Errno;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -55,19 +55,24 @@ pub fn no_interface(doing: &str, number: Option<u8>, interfaces: &str) -> LinkEr
     )
 }
 
-/// A call on the file that failed, as the engine understands it.
+/// A call on this file that failed, as the engine understands it.
 #[cold]
-pub fn of_file(error: Errno, what: &str) -> io::Error {
-    match error {
-        Errno::NODEV | Errno::NXIO | Errno::SHUTDOWN => io::Error::new(
+pub fn of_file(file: &Path, error: Errno, what: &str) -> io::Error {
+    let unplugged = || {
+        io::Error::new(
             io::ErrorKind::UnexpectedEof,
             "the USBTMC instrument was unplugged or reset",
-        ),
+        )
+    };
+    match error {
+        Errno::NODEV | Errno::NXIO | Errno::SHUTDOWN => unplugged(),
         Errno::TIMEDOUT => io::Error::new(
             io::ErrorKind::TimedOut,
             format!("the instrument did not accept {what} in time"),
         ),
         Errno::PIPE => io::Error::other(format!("the instrument rejected {what} (stall)")),
+        // What is under way when it is unplugged fails on the bus, before the driver removes its file.
+        Errno::PROTO | Errno::ILSEQ | Errno::OVERFLOW if vanishes(|| !file.exists()) => unplugged(),
         Errno::PROTO | Errno::ILSEQ | Errno::OVERFLOW => io::Error::other(
             "a USB transfer failed on the bus (no response, a corrupted packet, or too much data); check cable, hub \
              and power",
@@ -107,9 +112,17 @@ mod tests {
 
     #[test]
     fn an_instrument_that_left_reads_like_a_closed_link() {
-        let left = LinkError::from_io("exchange 7", &of_file(Errno::NODEV, "a message"));
+        let of = |file: &str, error| {
+            LinkError::from_io("exchange 7", &of_file(Path::new(file), error, "a message"))
+        };
+        let left = of("/dev/null", Errno::NODEV);
         assert_eq!(left.kind(), LinkErrorKind::Disconnected);
-        let slow = LinkError::from_io("exchange 7", &of_file(Errno::TIMEDOUT, "a message"));
+        // A transfer that was under way, and then the file is no longer there.
+        let left = of("/dev/usbtmc-unplugged", Errno::PROTO);
+        assert_eq!(left.kind(), LinkErrorKind::Disconnected);
+        let disturbed = of("/dev/null", Errno::PROTO);
+        assert_eq!(disturbed.kind(), LinkErrorKind::Io);
+        let slow = of("/dev/null", Errno::TIMEDOUT);
         assert_eq!(slow.kind(), LinkErrorKind::Timeout);
         assert!(
             slow.to_string().contains("did not accept a message"),

@@ -141,7 +141,11 @@ impl FileLink {
                     // SAFETY: it has no argument.
                     let _ = unsafe { ioctl(self.file()?, NoArg::<CLEAR_IN_HALT>::new()) };
                 }
-                Err(errors::of_file(error, "a request for its reply"))
+                Err(errors::of_file(
+                    &self.path,
+                    error,
+                    "a request for its reply",
+                ))
             }
         }
     }
@@ -159,7 +163,7 @@ impl Link for FileLink {
                 Ok(count)
             }
             Err(Errno::INTR) => Ok(0),
-            Err(error) => Err(errors::of_file(error, "a message")),
+            Err(error) => Err(errors::of_file(&self.path, error, "a message")),
         }
     }
 
