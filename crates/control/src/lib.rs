@@ -1,0 +1,25 @@
+//! What measured delays do to a control loop. Numbers in, numbers out: no I/O, no clock.
+//!
+//! A [`Loop`] is a plant, a controller and a period. Delays of its commands become a [`Schedule`], and each of its
+//! periods a linear map; all statements follow from products of those maps. docs/control.md has the formulas and their
+//! sources.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod flow;
+mod model;
+mod pattern;
+mod pid;
+mod schedule;
+mod system;
+mod transfer;
+
+pub use error::ControlError;
+pub use flow::{Flow, spectral_radius};
+pub use model::{Cost, Loop, Noise};
+pub use pattern::{Flows, Layout, Pattern, PeriodMap, Source, period_map};
+pub use pid::Pid;
+pub use schedule::{OnMiss, Order, Rules, Schedule, schedule};
+pub use system::{Matrix, StateSpace};
+pub use transfer::TransferFunction;
