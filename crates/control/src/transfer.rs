@@ -135,7 +135,10 @@ impl Reader<'_> {
     }
 
     fn sum(&mut self) -> Result<Quotient, String> {
-        let mut is_negative = self.take('-') || (self.take('+') && false);
+        let mut is_negative = self.take('-');
+        if !is_negative {
+            self.take('+');
+        }
         let mut total: Option<Quotient> = None;
         loop {
             let (mut top, bottom) = self.product()?;
