@@ -135,7 +135,9 @@ impl Loop {
             ("cost.input", &self.cost.input),
             ("cost.state", &self.cost.state),
         ] {
-            if let Some(&value) = matrix.diagonal().iter().find(|value| !(**value >= 0.0)) {
+            if let Some(&value) =
+                (matrix.diagonal().iter()).find(|value| value.is_nan() || **value < 0.0)
+            {
                 let reason = "on its diagonal is negative";
                 return Err(ControlError::Value { key, value, reason });
             }
@@ -155,7 +157,10 @@ impl Loop {
                 reason: "a lowest and a highest command for each input of the plant",
             });
         }
-        if let Some(&(value, _)) = limits.iter().find(|(low, high)| !(low < high)) {
+        if let Some(&(value, _)) = limits
+            .iter()
+            .find(|(low, high)| low.partial_cmp(high) != Some(std::cmp::Ordering::Less))
+        {
             let (key, reason) = ("limits.input", "as lowest command is not below the highest");
             return Err(ControlError::Value { key, value, reason });
         }
