@@ -6,20 +6,26 @@
 
 #![forbid(unsafe_code)]
 
+mod constant;
 mod error;
 mod flow;
 mod model;
 mod pattern;
 mod pid;
 mod schedule;
+mod step;
 mod system;
+mod trace;
 mod transfer;
 
+pub use constant::{ConstantDelay, constant_delay};
 pub use error::ControlError;
 pub use flow::{Flow, spectral_radius};
 pub use model::{Cost, Loop, Noise};
 pub use pattern::{Flows, Layout, Pattern, PeriodMap, Source, period_map};
 pub use pid::Pid;
 pub use schedule::{OnMiss, Order, Rules, Schedule, schedule};
+pub use step::{Step, StepPlan, step};
 pub use system::{Matrix, StateSpace};
+pub use trace::{Maps, NoiseRun};
 pub use transfer::TransferFunction;

@@ -1,1 +1,5 @@
 //! All integration tests of this crate in one program, which links once.
+
+mod loops;
+mod published;
+mod replayed;
