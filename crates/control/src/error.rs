@@ -58,4 +58,16 @@ pub enum ControlError {
         /// `is not positive` ...
         reason: &'static str,
     },
+    /// Nothing that the delays do matters then.
+    #[error(
+        "the loop is unstable without any delay (it grows by {growth:.4} per period): check the sign and the gains of \
+         the controller, and the period"
+    )]
+    Unstable {
+        /// Growth per period.
+        growth: f64,
+    },
+    /// All were lost, or later than the deadline.
+    #[error("no answer arrived in time: there is no delay to compute with")]
+    NoAnswer,
 }

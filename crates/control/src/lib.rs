@@ -6,10 +6,14 @@
 
 #![forbid(unsafe_code)]
 
+mod assess;
+mod buffer;
 mod constant;
+mod delays;
 mod error;
 mod flow;
 mod model;
+mod on_trace;
 mod pattern;
 mod pid;
 mod schedule;
@@ -18,10 +22,14 @@ mod system;
 mod trace;
 mod transfer;
 
+pub use assess::{Assessment, TICKS, assess};
+pub use buffer::{Buffer, best_buffer};
 pub use constant::{ConstantDelay, constant_delay};
+pub use delays::Delays;
 pub use error::ControlError;
 pub use flow::{Flow, spectral_radius};
 pub use model::{Cost, Loop, Noise};
+pub use on_trace::{Interval, OnTrace, StepFigures, Steps, on_trace};
 pub use pattern::{Flows, Layout, Pattern, PeriodMap, Source, period_map};
 pub use pid::Pid;
 pub use schedule::{OnMiss, Order, Rules, Schedule, schedule};

@@ -87,6 +87,11 @@ impl Loop {
         .checked()
     }
 
+    /// The period in whole nanoseconds, at least one.
+    pub fn period_ns(&self) -> u64 {
+        ((self.period_s * 1e9).round() as u64).max(1)
+    }
+
     /// The same, if all of it fits together.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! All integration tests of this crate in one program, which links once.
 
+mod assessed;
 mod loops;
 mod published;
 mod replayed;
+mod speed;

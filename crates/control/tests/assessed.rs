@@ -1,0 +1,135 @@
+//! What is said about a loop with a trace.
+
+use crate::loops::{integrator, servo};
+use wiregauge_control::{ControlError, Rules, TICKS, assess};
+
+const PERIOD_NS: u64 = 6_000_000;
+
+fn is_near(found: f64, expected: f64, part: f64) -> bool {
+    (found / expected - 1.0).abs() < part
+}
+
+#[test]
+fn a_trace_of_one_delay_costs_what_that_constant_delay_does() {
+    let model = servo();
+    let delay = PERIOD_NS / 4;
+    let found = assess(&model, &[Some(delay); 2000], Rules::default()).expect("a verdict");
+    let trace = &found.on_trace;
+    let cost = trace.cost.expect("it held");
+    assert!(is_near(
+        cost,
+        trace.median_delay.cost.expect("stable"),
+        1e-6
+    ));
+    assert!(
+        is_near(trace.growth, trace.median_delay.growth, 1e-3),
+        "{}",
+        trace.growth
+    );
+    let equal = trace.equal_delay_ns.expect("on the curve");
+    assert!(
+        equal.abs_diff(delay) < 2 * PERIOD_NS / u64::from(TICKS),
+        "{equal}"
+    );
+    let interval = trace.interval.expect("long enough");
+    assert!(is_near(interval.low, cost, 1e-6) && is_near(interval.high, cost, 1e-6));
+    assert!(is_near(
+        trace.worst_ratio.powi(2),
+        trace.median_delay.variance.expect("stable") / trace.no_delay.variance.expect("stable"),
+        1e-6
+    ));
+    let steps = trace.step.as_ref().expect("it follows");
+    assert!((steps.target - 1.0).abs() < 1e-9);
+    assert_eq!(steps.median, steps.worst);
+    assert!(
+        (steps.no_delay.overshoot - 0.37458).abs() < 0.01,
+        "{}",
+        steps.no_delay.overshoot
+    );
+    assert!(steps.median.overshoot > steps.no_delay.overshoot);
+    assert!(!found.buffer.expect("it held").is_worth_it());
+}
+
+#[test]
+fn the_worst_moment_is_that_of_the_longest_run_of_lost_answers() {
+    let mut delays = vec![Some(PERIOD_NS / 2); 3000];
+    delays[1000..1003].fill(None);
+    delays[2000..2008].fill(None);
+    let found = assess(&servo(), &delays, Rules::default()).expect("a verdict");
+    assert_eq!(found.delays.longest_loss, 8);
+    let worst = found.on_trace.worst_cycle;
+    assert!((2008..2020).contains(&worst), "{worst}");
+    assert!(
+        found.on_trace.worst_ratio > 3.0,
+        "{}",
+        found.on_trace.worst_ratio
+    );
+    let steps = found.on_trace.step.expect("it held");
+    assert!(steps.worst.overshoot >= steps.median.overshoot);
+    let band = &steps.band;
+    assert!(
+        band.iter()
+            .all(|[low, middle, high]| low <= middle && middle <= high)
+    );
+    assert_eq!(band.len(), steps.output.len());
+}
+
+#[test]
+fn a_loop_that_grew_on_the_trace_has_no_cost_and_no_step() {
+    let found = assess(&servo(), &[Some(5 * PERIOD_NS / 2); 2000], Rules::default());
+    let found = found.expect("a verdict");
+    assert!(found.on_trace.growth > 1.0);
+    assert_eq!(
+        (found.on_trace.cost, found.on_trace.interval, found.buffer),
+        (None, None, None)
+    );
+    assert!(found.on_trace.step.is_none());
+    // And the curve ends where constant delays do: 13.4 ms.
+    let last = found.on_trace.curve.last().expect("a curve").delay_ns;
+    assert!((12_000_000..13_410_000).contains(&last), "{last}");
+}
+
+#[test]
+fn holding_every_command_helps_where_delays_differ_and_more_delay_does_not_hurt() {
+    // With this gain a tenth of a period of delay is better than none: near the limit of K h = 2 a later command overshoots
+    // less.
+    let delays: Vec<_> = (0..3000)
+        .map(|k| Some(if k % 2 == 0 { 0 } else { 250_000_000 }))
+        .collect();
+    let found = assess(&integrator(1.9), &delays, Rules::default()).expect("a verdict");
+    let buffer = found.buffer.expect("it held");
+    assert_eq!(buffer.delay_ns, 100_000_000);
+    assert!(buffer.is_worth_it());
+    let constant = found
+        .on_trace
+        .curve
+        .iter()
+        .find(|point| point.delay_ns > 99_000_000)
+        .expect("on the curve");
+    assert!(
+        is_near(buffer.cost, constant.cost.expect("stable"), 1e-2),
+        "{}",
+        buffer.cost
+    );
+}
+
+#[test]
+fn a_short_trace_has_no_interval() {
+    let found = assess(&servo(), &[Some(PERIOD_NS / 2); 100], Rules::default()).expect("a verdict");
+    assert!(found.on_trace.cost.is_some());
+    assert_eq!(found.on_trace.interval, None);
+}
+
+#[test]
+fn a_loop_that_no_delay_could_make_worse_is_refused_first() {
+    let unstable = assess(&integrator(2.5), &[Some(0); 10], Rules::default());
+    let error = unstable.expect_err("unstable").to_string();
+    assert!(
+        error.starts_with("the loop is unstable without any delay (it grows by 1.5"),
+        "{error}"
+    );
+    assert_eq!(
+        assess(&servo(), &[None; 10], Rules::default()),
+        Err(ControlError::NoAnswer)
+    );
+}
