@@ -9,6 +9,7 @@ use super::truth::{AnswerTruth, Origin, StreamByte};
 use crate::random::Random;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use to_host::HELD;
 
 /// Events after the end of a stream.
 const MOST_EVENTS: u32 = 1_000_000;
@@ -60,6 +61,8 @@ pub struct World<'s> {
     down: VecDeque<Vec<StreamByte>>,
     /// What the system holds for the host.
     pub host: VecDeque<Vec<StreamByte>>,
+    /// Bytes in it, of a byte stream.
+    host_bytes: usize,
     flying: Vec<Vec<StreamByte>>,
     /// All answers that the device gave.
     pub answers: Vec<AnswerTruth>,
@@ -109,6 +112,7 @@ impl<'s> World<'s> {
             source_number: None,
             down: VecDeque::new(),
             host: VecDeque::new(),
+            host_bytes: 0,
             flying: Vec::new(),
             answers: Vec::new(),
             numbers: Vec::new(),
@@ -213,6 +217,7 @@ impl<'s> World<'s> {
         let mut rest = 0;
         for _ in 0..MOST_EVENTS {
             self.host.clear();
+            self.host_bytes = 0;
             self.down.clear();
             self.kick();
             let flies = |Reverse((.., event)): &Reverse<(u64, u64, Event)>| {
@@ -250,7 +255,10 @@ impl<'s> World<'s> {
                 {
                     let value = self.random.any() as u8;
                     let origin = Origin::Noise;
-                    self.down.push_back(vec![StreamByte { value, origin }]);
+                    // What the device has no room for it does not send.
+                    if self.down.len() < HELD {
+                        self.down.push_back(vec![StreamByte { value, origin }]);
+                    }
                     self.schedule(self.now_ns + every, Event::Chatter);
                 }
             }
@@ -284,7 +292,7 @@ impl<'s> World<'s> {
         }
         if !self.down_moves && !self.is_silent() {
             self.take_from_device();
-            let has_room = self.scenario.datagram || self.held_for_host() < self.scenario.room.1;
+            let has_room = self.scenario.datagram || self.host_bytes < self.scenario.room.1;
             if !self.down.is_empty() && has_room {
                 self.down_moves = true;
                 let at = self.now_ns.max(self.stalled_until_ns) + self.step();
@@ -325,7 +333,7 @@ impl<'s> World<'s> {
         let most = match up {
             true => self.scenario.piece,
             false => {
-                let room = self.scenario.room.1.saturating_sub(self.held_for_host());
+                let room = self.scenario.room.1.saturating_sub(self.host_bytes);
                 self.scenario.piece.min(room)
             }
         };

@@ -5,13 +5,9 @@ use crate::stream::truth::{AnswerTruth, HEADER, Origin, StreamByte, pattern};
 use wiregauge_wire::{Kind, RESPONSE_HEADER, Response, Status};
 
 /// Bytes that a device's end of a byte stream holds.
-const HELD: usize = 256;
+pub(super) const HELD: usize = 256;
 
 impl World<'_> {
-    pub(super) fn held_for_host(&self) -> usize {
-        self.host.iter().map(Vec::len).sum()
-    }
-
     /// Takes what the host receives: a datagram, or at most so many bytes.
     pub fn receive(&mut self, most: usize) -> Vec<StreamByte> {
         let mut came = Vec::new();
@@ -24,6 +20,7 @@ impl World<'_> {
         {
             let end = first.len().min(most - came.len());
             came.extend(first.drain(..end));
+            self.host_bytes -= end;
             if first.is_empty() {
                 self.host.pop_front();
             }
@@ -168,10 +165,11 @@ impl World<'_> {
             }
             return;
         }
-        if self.held_for_host() < self.scenario.room.1 {
+        if self.host_bytes < self.scenario.room.1 {
             let piece = self.piece_of(false);
             let piece = self.damage(piece, false);
             if !piece.is_empty() {
+                self.host_bytes += piece.len();
                 self.host.push_back(piece);
             }
         }
