@@ -6,6 +6,7 @@ mod buffer;
 mod canvas;
 mod cells;
 mod compare;
+mod control;
 mod deadline;
 mod depth;
 mod figure;
@@ -34,6 +35,7 @@ mod throughput;
 mod which;
 
 pub use compare::of_comparison;
+pub use control::of_control;
 pub use deadline::of_deadlines;
 pub use figure::Figure;
 pub use front::{Front, FrontMark, of_front};

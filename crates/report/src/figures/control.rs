@@ -1,0 +1,199 @@
+//! What measured delays do to a control loop: its step response, how its output varies along the trace, and its cost
+//! beside that of constant delays.
+
+use super::Figure;
+use super::axes::{Axis, bounds};
+use super::canvas::{Canvas, Key};
+use super::look::{HEIGHT, INK, Marker, Series, WIDTH};
+use crate::units::time;
+use wiregauge_control::{Assessment, Steps};
+
+/// Opacity of a band.
+const BAND: f64 = 0.25;
+
+/// The loop without delay.
+const NONE: usize = 2;
+
+/// The measured delays.
+const MEASURED: usize = 0;
+
+/// All figures of an assessment; `delays` are those of its trace (`None`: lost).
+pub fn of_control(assessment: &Assessment, delays: &[Option<u64>]) -> Vec<Figure> {
+    let steps = assessment.on_trace.step.as_ref().and_then(step);
+    let drawn = [steps, variance(assessment, delays), cost(assessment)];
+    drawn.into_iter().flatten().collect()
+}
+
+fn step(steps: &Steps) -> Option<Figure> {
+    let legend = [
+        (Key::Line(Series::with(NONE, 1)), "no delay".to_owned()),
+        (
+            Key::Line(line(MEASURED)),
+            "measured delays, median".to_owned(),
+        ),
+        (
+            Key::Area(line(MEASURED).colour, BAND),
+            format!("{} starting moments", steps.starts),
+        ),
+        (Key::Line(Series::limit()), "final value".to_owned()),
+    ];
+    let canvas = Canvas::new(HEIGHT, &legend);
+    let sample_ns = steps.sample_s * 1e9;
+    let values = (steps.output.iter().copied()).chain(steps.band.iter().flatten().copied());
+    let (low, high) = bounds(values.chain([0.0, steps.target]))?;
+    let x = Axis::elapsed("Time since the step", sample_ns * steps.output.len() as f64);
+    let margin = 0.05 * (high - low);
+    let low = if low < 0.0 { low - margin } else { 0.0 };
+    let y = Axis::linear("Output for a reference of 1", low, high + margin, 1.0);
+    let frame = canvas.frame(canvas.place(), "", x, y);
+    let at = |sample: usize| sample as f64 * sample_ns;
+    let band = steps.band.iter().enumerate();
+    let edges: Vec<_> = band
+        .map(|(n, [low, _, high])| (at(n), *low, *high))
+        .collect();
+    frame.band(&edges, line(MEASURED).colour, BAND);
+    let end = at(steps.output.len());
+    frame.line(&[(0.0, steps.target), (end, steps.target)], Series::limit());
+    let without: Vec<_> = (steps.output.iter().enumerate())
+        .map(|(n, y)| (at(n), *y))
+        .collect();
+    frame.line(&without, Series::with(NONE, 1));
+    let middle: Vec<_> = (steps.band.iter().enumerate())
+        .map(|(n, [_, middle, _])| (at(n), *middle))
+        .collect();
+    frame.line(&middle, line(MEASURED));
+    let mut caption = format!(
+        "The reference goes from 0 to 1 at {} moments spread over the trace, without noise: lowest, median and highest \
+         output.",
+        steps.starts
+    );
+    if steps.is_limited {
+        caption += " Commands reached the limits of the model.";
+    }
+    Some(canvas.finish("control-step", "Step response", &caption))
+}
+
+fn variance(assessment: &Assessment, delays: &[Option<u64>]) -> Option<Figure> {
+    let usual = assessment
+        .on_trace
+        .no_delay
+        .variance
+        .filter(|usual| *usual > 0.0)?;
+    let all = &assessment.on_trace.variance;
+    let period_ns = assessment.period_ns as f64;
+    // A column of pixels shows its largest value.
+    let per = all.len().div_ceil(WIDTH as usize).max(1);
+    let line_points: Vec<(f64, f64)> = (all.chunks(per).enumerate())
+        .map(|(column, values)| {
+            let largest = values.iter().copied().fold(0.0, f64::max);
+            ((column * per) as f64 * period_ns, (largest / usual).sqrt())
+        })
+        .collect();
+    let (_, high) = bounds(line_points.iter().map(|(_, ratio)| *ratio))?;
+    let latest = assessment.rules.deadline_ns.unwrap_or(u64::MAX);
+    let is_missed = |delay: &Option<u64>| delay.is_none_or(|delay| delay > latest);
+    let missed: Vec<f64> = (delays.chunks(per).enumerate())
+        .filter(|(_, chunk)| chunk.iter().any(is_missed))
+        .map(|(column, _)| (column * per) as f64 * period_ns)
+        .collect();
+    let mark = Series {
+        colour: INK,
+        dash: 0,
+        marker: Marker::Triangle,
+        hollow: false,
+    };
+    let mut legend = vec![
+        (
+            Key::Line(line(MEASURED)),
+            "standard deviation of the output".to_owned(),
+        ),
+        (Key::Line(Series::limit()), "no delay".to_owned()),
+    ];
+    if !missed.is_empty() {
+        legend.push((Key::Mark(mark), "lost or late answers".to_owned()));
+    }
+    let canvas = Canvas::new(HEIGHT, &legend);
+    let x = Axis::elapsed("Time in the trace", all.len() as f64 * period_ns);
+    let y = Axis::linear(
+        "As a multiple of that without delay",
+        0.0,
+        (high * 1.12).max(1.2),
+        1.0,
+    );
+    let frame = canvas.frame(canvas.place(), "", x, y);
+    let end = all.len() as f64 * period_ns;
+    frame.line(&[(0.0, 1.0), (end, 1.0)], Series::limit());
+    frame.line(&line_points, line(MEASURED));
+    frame.marks_on_top(&missed, 6.0, mark);
+    let mut caption = String::from(
+        "At the sample of each cycle, computed exactly from the model's noise and the measured delays. 1 is the loop \
+         without delay.",
+    );
+    if per > 1 {
+        caption += &format!(" Each column is the largest of {per} cycles.");
+    }
+    Some(canvas.finish(
+        "control-variance",
+        "How the output varies along the trace",
+        &caption,
+    ))
+}
+
+fn cost(assessment: &Assessment) -> Option<Figure> {
+    let trace = &assessment.on_trace;
+    let curve: Vec<(f64, f64)> = (trace.curve.iter())
+        .filter_map(|point| Some((point.delay_ns as f64, point.cost?)))
+        .collect();
+    let run = Series {
+        colour: Series::of(1).colour,
+        ..Series::of(0)
+    };
+    let mut legend = vec![(Key::Line(line(MEASURED)), "every delay the same".to_owned())];
+    let median = assessment.delays.median_ns;
+    let this = trace.cost.map(|cost| (median as f64, cost));
+    if this.is_some() {
+        legend.push((Key::Mark(run), "this trace, at its median delay".to_owned()));
+    }
+    let (_, high) = bounds(curve.iter().map(|(_, cost)| *cost).chain(trace.cost))?;
+    let (_, longest) = bounds(curve.iter().map(|(delay, _)| *delay).chain([median as f64]))?;
+    let canvas = Canvas::new(HEIGHT, &legend);
+    // Near the limit of stability the cost has no bound: the part that matters is below.
+    let shown = trace.no_delay.cost.map_or(high, |none| {
+        let part = 8.0 * none.max(f64::MIN_POSITIVE);
+        high.min(part.max(1.3 * trace.cost.unwrap_or(0.0)))
+    });
+    let x = Axis::time("Delay of each command", longest.max(1.0));
+    let y = Axis::linear("Cost", 0.0, shown * 1.05, 1.0);
+    let frame = canvas.frame(canvas.place(), "", x, y);
+    let inside: Vec<_> = curve
+        .iter()
+        .copied()
+        .take_while(|at| frame.holds(*at))
+        .collect();
+    frame.line(&inside, line(MEASURED));
+    if let (Some(at), Some(interval)) = (this, trace.interval) {
+        frame.intervals(&[(at.0, interval.low, interval.high)], INK);
+    }
+    frame.markers(&this.into_iter().collect::<Vec<_>>(), run);
+    let mut caption = format!("This trace: median delay {}", time(median as f64));
+    match trace.equal_delay_ns {
+        Some(equal) => {
+            caption += &format!(
+                "; it costs as much as a constant delay of {}.",
+                time(equal as f64)
+            )
+        }
+        None => caption += ".",
+    }
+    if inside.len() < curve.len() {
+        caption += " The curve goes on above the figure.";
+    }
+    Some(canvas.finish("control-cost", "Cost against constant delay", &caption))
+}
+
+fn line(number: usize) -> Series {
+    Series {
+        dash: 0,
+        ..Series::of(number)
+    }
+}
