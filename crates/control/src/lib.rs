@@ -6,17 +6,24 @@
 
 #![forbid(unsafe_code)]
 
+mod chain;
 mod error;
 mod flow;
+mod krylov;
+mod long_run;
 mod model;
+mod modes;
 mod pattern;
 mod pid;
+mod register;
 mod schedule;
 mod system;
 mod transfer;
 
+pub use chain::{BurstChain, DelayChain, DelayState, Edge, fit_bursts};
 pub use error::ControlError;
 pub use flow::{Flow, spectral_radius};
+pub use long_run::{Bursts, LONG_RUN_TICKS, LongRun, NoLongRun, Stationary, long_run, stationary};
 pub use model::{Cost, Loop, Noise};
 pub use pattern::{Flows, Layout, Pattern, PeriodMap, Source, period_map};
 pub use pid::Pid;

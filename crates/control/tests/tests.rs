@@ -1,1 +1,4 @@
 //! All integration tests of this crate in one program, which links once.
+
+mod long_run;
+mod loops;
