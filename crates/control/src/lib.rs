@@ -6,11 +6,17 @@
 
 #![forbid(unsafe_code)]
 
+mod any_order;
+mod attack;
 mod chain;
+mod delay_margin;
 mod error;
 mod flow;
+mod jitter_margin;
+mod joint_radius;
 mod krylov;
 mod long_run;
+mod misses;
 mod model;
 mod modes;
 mod pattern;
@@ -20,13 +26,20 @@ mod schedule;
 mod system;
 mod transfer;
 
+pub use any_order::{AnyOrder, Verdict, any_order};
+pub use attack::{Cycle, DelayRange, worst_cycle};
 pub use chain::{BurstChain, DelayChain, DelayState, Edge, fit_bursts};
+pub use delay_margin::{DelayMargin, delay_margin};
 pub use error::ControlError;
 pub use flow::{Flow, spectral_radius};
+pub use jitter_margin::{JitterMargin, jitter_margin};
+pub use joint_radius::{JointRadius, JointSearch, joint_radius};
 pub use long_run::{Bursts, LONG_RUN_TICKS, LongRun, NoLongRun, Stationary, long_run, stationary};
+pub use misses::{BreakingPattern, Misses, NotCovered, misses, misses_radius};
 pub use model::{Cost, Loop, Noise};
 pub use pattern::{Flows, Layout, Pattern, PeriodMap, Source, period_map};
 pub use pid::Pid;
+pub use register::cycle_growth;
 pub use schedule::{OnMiss, Order, Rules, Schedule, schedule};
 pub use system::{Matrix, StateSpace};
 pub use transfer::TransferFunction;
