@@ -16,6 +16,7 @@ mod jitter_margin;
 mod joint_radius;
 mod krylov;
 mod long_run;
+mod metric;
 mod misses;
 mod model;
 mod modes;
