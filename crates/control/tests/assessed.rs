@@ -1,7 +1,7 @@
 //! What is said about a loop with a trace.
 
 use crate::loops::{integrator, servo};
-use wiregauge_control::{ControlError, Rules, TICKS, assess};
+use wiregauge_control::{ControlError, Rules, Stated, TICKS, Verdict, assess};
 
 const PERIOD_NS: u64 = 6_000_000;
 
@@ -131,5 +131,65 @@ fn a_loop_that_no_delay_could_make_worse_is_refused_first() {
     assert_eq!(
         assess(&servo(), &[None; 10], Rules::default()),
         Err(ControlError::NoAnswer)
+    );
+}
+
+#[test]
+fn the_three_verdicts_are_separate_and_none_follows_from_another() {
+    // Delays up to 1.2 periods, and now and then two lost in a row: it held on the trace and holds in the long run, but
+    // no proof covers any order.
+    let mut random = fastrand::Rng::with_seed(11);
+    let mut delays: Vec<_> = (0..5000)
+        .map(|_| Some(random.u64(PERIOD_NS / 6..6 * PERIOD_NS / 5)))
+        .collect();
+    for start in (100..5000).step_by(250) {
+        delays[start..start + 2].fill(None);
+    }
+    let found = assess(&servo(), &delays, Rules::default()).expect("a verdict");
+    assert!(found.on_trace.growth < 1.0);
+    let Stated::Made(long_run) = &found.long_run else {
+        panic!("no statement: {:?}", found.long_run);
+    };
+    assert!(long_run.independent.growth < 1.0);
+    assert!(
+        !matches!(found.any_order.verdict, Verdict::Proved),
+        "{:?}",
+        found.any_order
+    );
+    // The trace's own cost and that of its statistics agree.
+    let (trace, random) = (
+        found.on_trace.cost.expect("held"),
+        long_run.independent.cost.expect("holds"),
+    );
+    assert!(is_near(trace, random, 0.05), "{trace} and {random}");
+    let Stated::Made(misses) = &found.misses else {
+        panic!("no statement: {:?}", found.misses);
+    };
+    assert_eq!(misses.longest_seen, 2);
+    assert!(
+        misses.proved >= Some(1)
+            && misses
+                .broken
+                .as_ref()
+                .is_some_and(|broken| broken.in_a_row > 2)
+    );
+    let margin = found.delay_margin.margin_s.expect("it has one");
+    assert!((margin - 13.4051e-3).abs() < 1e-7, "{margin}");
+
+    // Nearly constant and none lost: proved as well.
+    let calm: Vec<_> = (0..1000)
+        .map(|k| Some(PERIOD_NS / 4 + 1000 * (k % 50)))
+        .collect();
+    let found = assess(&servo(), &calm, Rules::default()).expect("a verdict");
+    assert_eq!(found.any_order.verdict, Verdict::Proved);
+
+    // Too short for the long run.
+    let short = assess(&servo(), &calm[..150], Rules::default()).expect("a verdict");
+    let json = serde_json::to_value(&short).expect("JSON");
+    assert!(
+        json["long_run"]["reason"]
+            .as_str()
+            .is_some_and(|reason| reason.contains("too few")),
+        "{json}"
     );
 }
