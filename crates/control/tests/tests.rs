@@ -5,3 +5,4 @@ mod loops;
 mod published;
 mod replayed;
 mod speed;
+mod plant;
