@@ -67,7 +67,7 @@ impl Steps {
             None => Err(ControlError::Value {
                 key: "plant",
                 value: system.a.amax().max(system.b.amax()),
-                reason: "(its largest entry) lets it change too much within 1 ns to be simulated",
+                reason: "as its largest entry makes it change too much within 1 ns to be simulated",
             }),
         }
     }
