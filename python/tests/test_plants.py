@@ -42,7 +42,7 @@ def test_the_plant_is_integrated_exactly_between_the_times_of_the_replies() -> N
 def test_what_is_no_command_raises() -> None:
     with wg.serve("tcp://127.0.0.1:0", plant="1/s", noise=0.5) as address, wg.open(address) as device:
         for wrong in [b"1234567", bytes(16), struct.pack("<d", math.nan)]:
-            with pytest.raises(wg.ProtocolError, match="does not accept this payload"):
+            with pytest.raises(wg.LinkError, match="does not accept this payload"):
                 device.exchange(wrong, 16)
         assert len(device.exchange(bytes(8), 16)) == 16
 
