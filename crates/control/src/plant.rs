@@ -2,7 +2,7 @@
 
 use crate::error::ControlError;
 use crate::model::{Cost, Loop, Noise};
-use crate::steps::{self, Steps, normal};
+use crate::powers::{Powers, factor, normal};
 use crate::system::{Matrix, StateSpace};
 use nalgebra::DVector;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const LARGEST: f64 = 1e100;
 /// What a plant that has diverged measures, with the sign of its output; also the largest output.
 const DIVERGED: f64 = 1e300;
 
-/// Steps that one call computes at most. Only an unstable mode that is exactly 0 takes so many: it can be neither
+/// Powers that one call computes at most. Only an unstable mode that is exactly 0 takes so many: it can be neither
 /// stepped over at once nor grow. What is left of the time is skipped then.
 const MOST_STEPS: u32 = 10_000;
 
@@ -25,7 +25,7 @@ pub struct PlantModel(Arc<Inner>);
 struct Inner {
     system: StateSpace,
     limits: Option<Vec<(f64, f64)>>,
-    steps: Steps,
+    powers: Powers,
     /// Times normal numbers: the noise of a measurement. `None` if there is none.
     measurement: Option<Matrix>,
 }
@@ -66,9 +66,8 @@ impl PlantModel {
             }
         }
         Ok(PlantModel(Arc::new(Inner {
-            steps: Steps::new(&system, &noise.process)?,
-            measurement: (noise.measurement.amax() > 0.0)
-                .then(|| steps::factor(&noise.measurement)),
+            powers: Powers::new(&system, &noise.process)?,
+            measurement: (noise.measurement.amax() > 0.0).then(|| factor(&noise.measurement)),
             system,
             limits,
         })))
@@ -168,7 +167,7 @@ impl Plant {
         let mut left_ns = now_ns.saturating_sub(self.time_ns.unwrap_or(now_ns));
         self.time_ns = self.time_ns.max(Some(now_ns));
         let inner = Arc::clone(&self.model.0);
-        let is_still = !inner.steps.is_noisy() && self.state.iter().all(|&value| value == 0.0);
+        let is_still = !inner.powers.is_noisy() && self.state.iter().all(|&value| value == 0.0);
         if is_still {
             return;
         }
@@ -176,18 +175,18 @@ impl Plant {
         while left_ns > 0 && !self.is_diverged {
             let power = left_ns.trailing_zeros();
             left_ns &= left_ns - 1;
-            self.step(&inner.steps, power, &mut budget);
+            self.step(&inner.powers, power, &mut budget);
         }
     }
 
     /// Lets 2^`power` ns pass.
-    fn step(&mut self, steps: &Steps, power: u32, budget: &mut u32) {
+    fn step(&mut self, powers: &Powers, power: u32, budget: &mut u32) {
         if self.is_diverged || *budget == 0 {
             return;
         }
-        let Some(step) = steps.get(power) else {
+        let Some(step) = powers.get(power) else {
             for _ in 0..2 {
-                self.step(steps, power - 1, budget);
+                self.step(powers, power - 1, budget);
             }
             return;
         };

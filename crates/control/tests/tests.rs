@@ -2,7 +2,7 @@
 
 mod assessed;
 mod loops;
+mod plant;
 mod published;
 mod replayed;
 mod speed;
-mod plant;

@@ -10,39 +10,39 @@ use std::sync::OnceLock;
 /// Powers of two in a `u64`.
 const POWERS: usize = 64;
 
-/// Steps that are computed at once: together 34 s.
+/// Powers that are computed at once: together 34 s.
 const USUAL: u32 = 35;
 
 /// A step in which more can grow than this is taken in two halves, because its numbers could overflow.
 const MOST_GROWTH: f64 = 1e100;
 
-/// One step.
+/// What happens in such a time.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub(crate) struct Power {
     /// Of states and commands; the commands stay.
     pub phi: Matrix,
     /// Times independent normal numbers: the noise on the states. `None` if there is none.
     pub noise: Option<Matrix>,
 }
 
-/// The steps of a plant.
+/// All of them, of one plant.
 #[derive(Debug)]
-pub(crate) struct Steps {
+pub(crate) struct Powers {
     /// Of states and commands.
     a: Matrix,
     /// Of states and commands; those of the commands are 0.
     noise: Matrix,
     states: usize,
     /// 2^index ns; `None` where numbers could overflow.
-    steps: [OnceLock<Option<Step>>; POWERS],
+    powers: [OnceLock<Option<Power>>; POWERS],
 }
 
-impl Steps {
+impl Powers {
     /// Of a plant with process noise of this intensity.
     ///
     /// # Errors
     /// [`ControlError::Value`] if it grows too much even within 1 ns.
-    pub fn new(system: &StateSpace, noise: &Matrix) -> Result<Steps, ControlError> {
+    pub fn new(system: &StateSpace, noise: &Matrix) -> Result<Powers, ControlError> {
         let (states, inputs) = (system.states(), system.inputs());
         let size = states + inputs;
         let mut a = Matrix::zeros(size, size);
@@ -52,18 +52,18 @@ impl Steps {
         let mut all_noise = Matrix::zeros(size, size);
         let of_states = &mut all_noise.view_mut((0, 0), (states, states));
         of_states.copy_from(noise);
-        let steps = Steps {
+        let powers = Powers {
             a,
             noise: all_noise,
             states,
-            steps: [const { OnceLock::new() }; POWERS],
+            powers: [const { OnceLock::new() }; POWERS],
         };
         // Now rather than within an exchange.
         for power in 0..USUAL {
-            let _ = steps.get(power);
+            let _ = powers.get(power);
         }
-        match steps.get(0) {
-            Some(_) => Ok(steps),
+        match powers.get(0) {
+            Some(_) => Ok(powers),
             None => Err(ControlError::Value {
                 key: "plant",
                 value: system.a.amax().max(system.b.amax()),
@@ -78,12 +78,12 @@ impl Steps {
     }
 
     /// What happens in 2^`power` ns; `None` if its numbers could overflow.
-    pub fn get(&self, power: u32) -> Option<&Step> {
-        let made = self.steps[power as usize].get_or_init(|| self.make(power));
+    pub fn get(&self, power: u32) -> Option<&Power> {
+        let made = self.powers[power as usize].get_or_init(|| self.make(power));
         made.as_ref()
     }
 
-    fn make(&self, power: u32) -> Option<Step> {
+    fn make(&self, power: u32) -> Option<Power> {
         let no_cost = Matrix::zeros(self.a.nrows(), self.a.ncols());
         let seconds = 2f64.powi(power as i32) * 1e-9;
         let flow = Flow::new(&self.a, &self.noise, &no_cost, seconds);
@@ -95,7 +95,7 @@ impl Steps {
             && is_possible(&flow.noise, MOST_GROWTH * MOST_GROWTH);
         is_usable.then(|| {
             let states = flow.noise.view((0, 0), (self.states, self.states));
-            Step {
+            Power {
                 noise: self.is_noisy().then(|| factor(&states.into_owned())),
                 phi: flow.phi,
             }
