@@ -201,6 +201,15 @@ def stall(name: str, value: object) -> list[str]:
     return [f"{often}:{_time(f'{name}[1]', value[1], 'a number of seconds')}"]
 
 
+def limits(name: str, value: object) -> list[str]:
+    """Lowest and highest value, as ``(-10, 10)`` or ``"-10..10"``."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, Sequence) or len(value) != 2:
+        raise _wrong(name, value, "a str such as '-10..10' or two numbers")
+    return ["..".join(_number(f"{name}[{at}]", end, "a number") for at, end in enumerate(value))]
+
+
 def can_id(name: str, value: object) -> list[str]:
     """A CAN identifier: ``0x7e0``, or hexadecimal text as in candump (8 digits: 29 bits)."""
     if isinstance(value, str):
@@ -232,6 +241,7 @@ Escaped = Annotated[str | bytes, escaped]
 CanId = Annotated[int | str, can_id]
 Settings = Annotated[_Setting | Iterable[_Setting], settings]
 File = Annotated[Path, path]
+Range = Annotated[str | Sequence[float], limits]
 Load = Annotated[str | Mapping[str, int], load]
 Stall = Annotated[str | tuple[float | str, _Time], stall]
 

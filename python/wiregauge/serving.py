@@ -93,6 +93,9 @@ def serve(
     disconnect_after: int | None = None,
     seed: int | None = None,
     device_load: v.Load | None = None,
+    plant: str | None = None,
+    noise: v.Number | None = None,
+    input_limits: v.Range | None = None,
     request_id: v.CanId | None = None,
     response_id: v.CanId | None = None,
     fd: bool = False,
@@ -156,6 +159,12 @@ def serve(
         Random seed.
     device_load
         Synthetic load on the device, such as ``{"cpu": 2}``.
+    plant
+        Simulate a plant, a transfer function such as ``"1000/(s^2+s)"``: messages command and measure it.
+    noise
+        Intensity of white noise that is added to the command.
+    input_limits
+        Clip commands to these limits, such as ``(-10, 10)``.
     request_id, response_id
         CAN: identifiers of requests and responses, such as ``0x7e0`` or ``"18da10f1"`` (hexadecimal).
     fd, isotp, padding, block_size, st_min

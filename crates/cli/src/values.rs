@@ -391,6 +391,24 @@ pub fn stall(text: &str) -> Result<(FaultRate, u64), String> {
     Ok((often(when)?, duration(long)?.as_nanos() as u64))
 }
 
+/// The intensity of noise: `1`, `2.5e-3`.
+pub fn intensity(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number: &f64| *number >= 0.0 && number.is_finite())
+        .ok_or_else(|| {
+            format!("`{text}` is not a valid intensity: use a number from 0, such as 1 or 2.5e-3")
+        })
+}
+
+/// `-10..10`.
+pub fn range(text: &str) -> Result<(f64, f64), String> {
+    let ends = text.split_once("..");
+    let ends = ends.and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+    ends.filter(|(low, high): &(f64, f64)| low < high)
+        .ok_or_else(|| format!("`{text}` is not a valid range: use LOW..HIGH, such as -10..10"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -401,6 +419,19 @@ mod tests {
         assert_eq!(sizes("500..2000:500").unwrap().0, [500, 1000, 1500, 2000]);
         assert_eq!(sizes("1k..5k").unwrap().0, [1024, 2048, 4096]);
         assert_eq!(sizes("1..8,3").unwrap().0, [1, 2, 4, 8, 3]);
+    }
+
+    #[test]
+    fn ranges_and_intensities_are_numbers_in_order() {
+        assert_eq!(range("-10..1.5e3"), Ok((-10.0, 1500.0)));
+        assert_eq!(range("-inf..0"), Ok((f64::NEG_INFINITY, 0.0)));
+        for text in ["", "3", "..", "1..", "2..1", "1..1", "nan..1", "1..2..3"] {
+            assert!(range(text).is_err(), "{text}");
+        }
+        assert_eq!(intensity("2.5e-3"), Ok(2.5e-3));
+        for text in ["", "-1", "inf", "nan", "1 W"] {
+            assert!(intensity(text).is_err(), "{text}");
+        }
     }
 
     #[test]

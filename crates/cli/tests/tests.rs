@@ -24,6 +24,7 @@ mod loops;
 mod modbus_faults;
 mod output;
 mod plain_words;
+mod plants;
 mod protocol_page;
 mod queries;
 mod raw_streams;

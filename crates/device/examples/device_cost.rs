@@ -186,6 +186,7 @@ fn measure(turns: usize) -> Result<(), Failure> {
                 modbus: wiregauge_record::ModbusLine::Tcp,
                 faults: Faults::default(),
                 seed: 1,
+                plant: None,
             },
             max_clients: 16,
             baud: None,

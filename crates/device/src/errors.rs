@@ -120,8 +120,11 @@ pub fn failed(doing: &str, address: &str, outcome: Outcome) -> LinkError {
             error("the device does not support this version of the protocol")
                 .hint("use the same version of wiregauge on both ends")
         }
-        Outcome::Refused(_) => error("the device does not support messages")
-            .hint("use the same version of wiregauge on both ends"),
+        // A device without messages is sent none: this one has a program that refuses what it was sent.
+        Outcome::Refused(_) => {
+            error("the device rejected the request: its program does not accept this payload")
+                .hint("check its size and values")
+        }
         _ => error("the reply is corrupted: its checksum is wrong").hint(cable),
     }
 }

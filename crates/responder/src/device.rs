@@ -3,11 +3,12 @@
 
 use super::application::Application;
 use super::faults::{FaultInjector, Faulted, Faults};
-use super::frames::{echo_message, frame_of, not_spoken, put_header};
-use super::model::{Model, ModelledDevice};
+use super::frames::{echo_message, frame_of, not_spoken, put_header, put_message};
+use super::model::{Model, ModelledDevice, Passage};
+use super::plant::DevicePlant;
+use super::replies::Replies;
 use super::streams::{self, Pull, Streams, Sunk};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use wiregauge_control::PlantModel;
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::{ModbusLine, Protocol};
@@ -42,14 +43,8 @@ pub struct DeviceConfig {
     pub faults: Faults,
     /// Seed of all that is random.
     pub seed: u64,
-}
-
-/// An answer and when it is due.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Reply {
-    due_ns: u64,
-    order: u64,
-    bytes: Vec<u8>,
+    /// The plant that its messages command and measure; without one it echoes them.
+    pub plant: Option<PlantModel>,
 }
 
 /// One device, seen by one peer.
@@ -60,9 +55,8 @@ pub struct Device {
     clock: Clock,
     modelled: Option<ModelledDevice>,
     injector: Option<FaultInjector>,
-    later: BinaryHeap<Reverse<Reply>>,
-    held: usize,
-    order: u64,
+    plant: Option<DevicePlant>,
+    later: Replies,
     scratch: Vec<u8>,
     /// Bytes of an incomplete request at the front of the stream that were compared already.
     seen: usize,
@@ -90,11 +84,10 @@ impl Device {
                 .then(|| ModelledDevice::new(model, seed)),
             injector: (faults != Faults::default())
                 .then(|| FaultInjector::new(faults, seed ^ 0x5eed)),
+            plant: (config.plant.as_ref()).map(|plant| DevicePlant::new(plant, seed)),
             config,
             clock,
-            later: BinaryHeap::new(),
-            held: 0,
-            order: 0,
+            later: Replies::default(),
             scratch: Vec::new(),
             seen: 0,
             streams: Streams::default(),
@@ -137,11 +130,11 @@ impl Device {
             if !self.has_room(ready.len()) {
                 return 0;
             }
-            self.answer(bytes.len(), now_ns, ready, |to| to.extend_from_slice(bytes));
+            self.echo(bytes, now_ns, ready);
             return bytes.len();
         }
         let mut used = 0;
-        while used < bytes.len() && self.held + ready.len() < HELD && !self.has_left() {
+        while used < bytes.len() && self.later.held() + ready.len() < HELD && !self.has_left() {
             let rest = &bytes[used..];
             if self.streams.is_sinking() {
                 let (modelled, injector) = (self.modelled.as_mut(), self.injector.as_mut());
@@ -210,15 +203,24 @@ impl Device {
             }
             used += taken;
             if !answer.is_empty() {
-                self.answer(taken, now_ns, ready, |to| to.append(&mut answer));
+                self.answer([taken, answer.len()], now_ns, ready, |to, _| {
+                    to.append(&mut answer);
+                });
             }
         }
         used
     }
 
+    /// Sends bytes back as they came.
+    fn echo(&mut self, bytes: &[u8], now_ns: u64, ready: &mut Vec<u8>) {
+        self.answer([bytes.len(); 2], now_ns, ready, |to, _| {
+            to.extend_from_slice(bytes);
+        });
+    }
+
     /// Takes one datagram; its answer, if it is due at once, is put into `ready`.
     pub fn take_datagram(&mut self, bytes: &[u8], now_ns: u64, trust: Trust, ready: &mut Vec<u8>) {
-        if self.held >= HELD || self.has_left() {
+        if self.later.held() >= HELD || self.has_left() {
             return;
         }
         if let Some(application) = &mut self.application {
@@ -226,12 +228,13 @@ impl Device {
             application.take(bytes, true, &mut answer);
             let is_allowed = trust == Trust::Proved || answer.len() <= bytes.len();
             if !answer.is_empty() && is_allowed {
-                self.answer(bytes.len(), now_ns, ready, |to| to.append(&mut answer));
+                let sizes = [bytes.len(), answer.len()];
+                self.answer(sizes, now_ns, ready, |to, _| to.append(&mut answer));
             }
             return;
         }
         if self.config.protocol != Protocol::Wiregauge {
-            self.answer(bytes.len(), now_ns, ready, |to| to.extend_from_slice(bytes));
+            self.echo(bytes, now_ns, ready);
             return;
         }
         self.streams.datagrams = true;
@@ -343,9 +346,15 @@ impl Device {
                 Kind::Message if intact => wire::MESSAGE_CHECK,
                 _ => 0,
             };
-        let in_bytes = match request.kind {
-            Kind::Message if !intact => least,
-            _ => least.max(request.in_bytes as usize),
+        let most = match (&self.plant, request.kind) {
+            (_, Kind::Message) if !intact => least,
+            (Some(plant), Kind::Message) => least + plant.reply_bytes(),
+            _ => usize::MAX,
+        };
+        let in_bytes = (request.in_bytes as usize).max(least).min(most);
+        let said = match request.kind {
+            Kind::Message => wire::message_of(payload).unwrap_or_default(),
+            _ => &[],
         };
         if trust == Trust::Proved {
             self.streams.heard(now_ns);
@@ -367,6 +376,7 @@ impl Device {
             {
                 Status::Unproven
             }
+            Kind::Message if intact && !self.accepts(said) => Status::Unsupported,
             Kind::Exchange | Kind::Message => Status::Ok,
         };
         if status != Status::Ok {
@@ -394,22 +404,37 @@ impl Device {
         };
         let in_payload = in_bytes - wire::RESPONSE_HEADER;
         let (clock, on_bus) = (self.clock, self.on_bus);
-        let said = wire::message_of(payload).unwrap_or_default();
-        self.answer(out_bytes, now_ns, ready, |to| {
+        // Apart from the device while the answer is composed.
+        let mut plant = self.plant.take();
+        self.answer([out_bytes, in_bytes], now_ns, ready, |to, passage| {
             let begin = to.len();
             to.resize(begin + in_bytes, 0);
             let (header, payload) = to[begin..].split_at_mut(wire::RESPONSE_HEADER);
-            match response.kind {
-                Kind::Message => echo_message(said, payload),
+            let taken_ns = passage.map_or(now_ns, |passage| passage.taken_ns);
+            match (response.kind, &mut plant) {
+                (Kind::Message, Some(plant)) if intact => {
+                    put_message(payload, |reply| plant.exchange(said, taken_ns, reply));
+                }
+                (Kind::Message, _) => put_message(payload, |reply| echo_message(said, reply)),
                 _ => wire::fill_pattern(response.sequence, payload),
             }
             Response {
                 in_payload: in_payload as u32,
-                tx_ticks: on_bus.map_or_else(|| clock.now(), |_| now_ns),
+                rx_ticks: passage.map_or(now_ns, |passage| passage.arrived_ns),
+                tx_ticks: match passage {
+                    Some(passage) => passage.ready_ns,
+                    None => on_bus.map_or_else(|| clock.now(), |_| now_ns),
+                },
                 ..response
             }
             .encode(header.try_into().expect("split at the header's size"));
         });
+        self.plant = plant;
+    }
+
+    /// True if its application can carry out this message.
+    fn accepts(&mut self, message: &[u8]) -> bool {
+        (self.plant.as_mut()).is_none_or(|plant| plant.accepts(message))
     }
 
     /// Largest transfer of a stream.
@@ -453,17 +478,7 @@ impl Device {
         if kind == Kind::Source {
             self.streams.answered(due_ns);
         }
-        self.send_at(due_ns, bytes);
-    }
-
-    fn send_at(&mut self, due_ns: u64, bytes: Vec<u8>) {
-        self.order += 1;
-        self.held += bytes.len();
-        self.later.push(Reverse(Reply {
-            due_ns,
-            order: self.order,
-            bytes,
-        }));
+        self.later.send_at(due_ns, bytes);
     }
 
     /// Bytes that may go out for an answer of so many, with the faults that add to it.
@@ -473,44 +488,29 @@ impl Device {
         once * (1 + usize::from(faults.duplicate.is_some()))
     }
 
-    /// Composes an answer and sends it on its way: at once, later, twice or never.
+    /// Composes an answer, of these sizes of a request and its answer, and sends it on its way: at once, later, twice
+    /// or never. A model says first when it passes.
     fn answer(
         &mut self,
-        out_bytes: usize,
+        [out_bytes, in_bytes]: [usize; 2],
         now_ns: u64,
         ready: &mut Vec<u8>,
-        compose: impl FnOnce(&mut Vec<u8>),
+        compose: impl FnOnce(&mut Vec<u8>, Option<&Passage>),
     ) {
         if self.modelled.is_none() && self.injector.is_none() {
-            compose(ready);
+            compose(ready, None);
             return;
         }
         let fault = self
             .injector
             .as_mut()
             .map_or(Faulted::default(), FaultInjector::next);
-        // The model must know the answer's size before the answer can tell the model's times, so
-        // its header is written again below.
+        let passage = (self.modelled.as_mut())
+            .map(|device| device.pass(now_ns, out_bytes as u64, in_bytes as u64, fault.stall_ns));
+        let mut due_ns = passage.map_or(now_ns, |passage| passage.delivered_ns);
         let mut bytes = std::mem::take(&mut self.scratch);
         bytes.clear();
-        compose(&mut bytes);
-        let mut due_ns = now_ns;
-        if let Some(device) = &mut self.modelled {
-            let in_bytes = bytes.len() as u64;
-            let passage = device.pass(now_ns, out_bytes as u64, in_bytes, fault.stall_ns);
-            due_ns = passage.delivered_ns;
-            if self.config.protocol == Protocol::Wiregauge
-                && let Ok(response) = Response::decode(&bytes)
-            {
-                let header = &mut bytes[..wire::RESPONSE_HEADER];
-                let rewritten = Response {
-                    rx_ticks: passage.arrived_ns,
-                    tx_ticks: passage.ready_ns,
-                    ..response
-                };
-                rewritten.encode(header.try_into().expect("cut to the header's size"));
-            }
-        }
+        compose(&mut bytes, passage.as_ref());
         if fault.reorder {
             due_ns += REORDER_NS;
         }
@@ -521,7 +521,7 @@ impl Device {
             1 + usize::from(fault.duplicate)
         };
         for _ in 0..copies {
-            self.send_at(due_ns, bytes.clone());
+            self.later.send_at(due_ns, bytes.clone());
         }
         self.scratch = bytes;
     }
@@ -533,6 +533,9 @@ impl Device {
         };
         // A host begins; on a tty nothing else tells that another one has gone.
         self.streams.forget();
+        if let Some(plant) = &mut self.plant {
+            plant.reset();
+        }
         let max = self.config.max_frame;
         let mut reply = HelloReply {
             min_version: wire::VERSION,
@@ -573,21 +576,16 @@ impl Device {
 
     /// When the next answer is due.
     pub fn next_due_ns(&self) -> Option<u64> {
-        self.later.peek().map(|Reverse(reply)| reply.due_ns)
+        self.later.next_due_ns()
     }
 
     /// Takes the next answer if it is due.
     pub fn pop_due(&mut self, now_ns: u64) -> Option<Vec<u8>> {
-        if self.next_due_ns()? > now_ns {
-            return None;
-        }
-        let Reverse(reply) = self.later.pop()?;
-        self.held -= reply.bytes.len();
-        Some(reply.bytes)
+        self.later.pop_due(now_ns)
     }
 
     /// True if it can take more requests.
     pub fn has_room(&self, ready: usize) -> bool {
-        self.held + ready < HELD && !self.has_left()
+        self.later.held() + ready < HELD && !self.has_left()
     }
 }

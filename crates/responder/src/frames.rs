@@ -28,16 +28,21 @@ pub(crate) fn not_spoken(datagram: &[u8]) -> Option<(Request, Status)> {
 }
 
 /// What a responder without an application answers to a message: the same bytes, repeated or cut to
-/// the size asked for, and the check.
-pub(crate) fn echo_message(said: &[u8], payload: &mut [u8]) {
-    let Some((bytes, check)) = payload.split_last_chunk_mut::<{ wire::MESSAGE_CHECK }>() else {
-        return;
-    };
+/// the size asked for.
+pub(crate) fn echo_message(said: &[u8], reply: &mut [u8]) {
     if !said.is_empty() {
-        for part in bytes.chunks_mut(said.len()) {
+        for part in reply.chunks_mut(said.len()) {
             part.copy_from_slice(&said[..part.len()]);
         }
     }
+}
+
+/// Writes a message and its check. Nothing where there is no room for a check: the answer to a damaged message.
+pub(crate) fn put_message(payload: &mut [u8], write: impl FnOnce(&mut [u8])) {
+    let Some((bytes, check)) = payload.split_last_chunk_mut::<{ wire::MESSAGE_CHECK }>() else {
+        return;
+    };
+    write(bytes);
     *check = wire::message_check(bytes);
 }
 

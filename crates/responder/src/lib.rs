@@ -17,6 +17,7 @@
 //!         modbus: wiregauge_record::ModbusLine::Tcp,
 //!         faults: Faults::default(),
 //!         seed: 1,
+//!         plant: None,
 //!     },
 //!     max_clients: 8,
 //!     baud: None,
@@ -40,6 +41,8 @@ pub mod hid;
 mod listen;
 mod modbus;
 mod model;
+mod plant;
+mod replies;
 mod scpi;
 mod stream;
 mod streams;

@@ -24,6 +24,8 @@ pub struct Model {
 pub struct Passage {
     /// The whole request is in the device.
     pub arrived_ns: u64,
+    /// The device begins with it: those before are computed, and it is not held up.
+    pub taken_ns: u64,
     /// The device has computed its answer.
     pub ready_ns: u64,
     /// The host has the whole answer.
@@ -56,6 +58,7 @@ impl ModelledDevice {
             Some(bus) => bus.carry_out(now_ns, out_bytes),
             None => now_ns,
         };
+        let taken_ns = arrived_ns.max(self.free_ns) + stall_ns;
         let ready_ns = self.compute(arrived_ns, stall_ns);
         let delivered_ns = match &mut self.bus {
             Some(bus) => bus.carry_in(ready_ns, in_bytes),
@@ -63,6 +66,7 @@ impl ModelledDevice {
         };
         Passage {
             arrived_ns,
+            taken_ns,
             ready_ns,
             delivered_ns,
         }

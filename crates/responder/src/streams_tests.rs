@@ -22,6 +22,7 @@ pub(super) fn device(model: Model, faults: Faults) -> Device {
         modbus: wiregauge_record::ModbusLine::Tcp,
         faults,
         seed: 5,
+        plant: None,
     };
     Device::new(config, Clock::start())
 }

@@ -333,6 +333,7 @@ mod tests {
             modbus: wiregauge_record::ModbusLine::Tcp,
             faults: Faults::default(),
             seed: 1,
+            plant: None,
         };
         TmcDevice::new(&config, Clock::start(), PACKET)
     }

@@ -99,6 +99,7 @@ impl Responder {
                 modbus: wiregauge_record::ModbusLine::Tcp,
                 faults: Faults::default(),
                 seed: 1,
+                plant: None,
             },
             max_clients: 4,
             baud: None,

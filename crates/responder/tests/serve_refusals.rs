@@ -17,6 +17,7 @@ fn device() -> Device {
         modbus: wiregauge_record::ModbusLine::Tcp,
         faults: Faults::default(),
         seed: 1,
+        plant: None,
     };
     Device::new(config, Clock::start())
 }

@@ -2,6 +2,7 @@
 
 mod bus;
 mod models;
+mod plant;
 mod refused_replies;
 mod serve_refusals;
 mod serve_streams;

@@ -50,6 +50,7 @@ impl InRust {
             modbus: wiregauge_record::ModbusLine::Tcp,
             faults: Faults::default(),
             seed: 1,
+            plant: None,
         };
         // A device on a bus is given the time, instead of reading a clock.
         Served::on_bus(config, Clock::start(), Bus::FullSpeed)

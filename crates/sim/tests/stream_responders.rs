@@ -34,6 +34,7 @@ impl InRust {
             modbus: wiregauge_record::ModbusLine::Tcp,
             faults: Faults::default(),
             seed: 1,
+            plant: None,
         };
         InRust {
             datagram,

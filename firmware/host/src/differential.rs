@@ -49,6 +49,7 @@ fn reference() -> Device {
         modbus: wiregauge_record::ModbusLine::Tcp,
         faults: Faults::default(),
         seed: 1,
+        plant: None,
     };
     // A device on a bus gets the time, so that its ticks can be predicted.
     Device::on_bus(config, Clock::start(), Bus::FullSpeed)

@@ -94,6 +94,7 @@ fn device(max_frame: u32) -> Device {
         modbus: wiregauge_record::ModbusLine::Tcp,
         faults: Faults::default(),
         seed: 1,
+        plant: None,
     };
     Device::new(config, Clock::start())
 }

@@ -31,6 +31,7 @@ impl Responder {
                 modbus: wiregauge_record::ModbusLine::Tcp,
                 faults,
                 seed: 1,
+                plant: None,
             },
             max_clients: 16,
             baud: None,

@@ -2,7 +2,7 @@
 
 use super::gadget::GadgetArgs;
 use super::usb_virtual::VirtualArgs;
-use super::{CanArgs, ServeProtocolArg};
+use super::{CanArgs, PlantArgs, ServeProtocolArg};
 use crate::values;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
@@ -14,6 +14,7 @@ Examples:
   wiregauge serve udp://0.0.0.0:7700                  # reachable from other hosts
   wiregauge serve pty:/tmp/board --bus full-speed --service-time 700us
   wiregauge serve tcp://:0 --drop 1% --stall every=1000:400ms --seed 7
+  wiregauge serve pty:/tmp/servo --plant '1000/(s^2+s)' --noise 1 --input-limits=-10..10
   wiregauge serve can://vcan0 --request-id 7e0 --response-id 7e8 --bitrate 500k
   sudo wiregauge serve usb-gadget --function bulk,acm # this computer becomes a USB device
   sudo wiregauge serve usb-virtual --speed full       # a virtual USB device on this computer
@@ -97,6 +98,9 @@ pub struct ServeArgs {
     #[arg(long, short)]
     pub quiet: bool,
 
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub plant: PlantArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub can: CanArgs,

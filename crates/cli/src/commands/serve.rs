@@ -53,8 +53,18 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         _ => {}
     }
     plan::check_baud(args.baud, [&args.address])?;
+    let plant = match (&can, protocol) {
+        (Some(can), ServeProtocolArg::Echo)
+            if can.isotp.is_none() && args.plant.plant.is_some() =>
+        {
+            anyhow::bail!("--plant requires the wiregauge protocol\nhint: on CAN use --isotp")
+        }
+        _ => args.plant.model(protocol.into())?,
+    };
+    let simulates = (plant.as_ref()).map(|plant| args.plant.description(plant));
     let name = match address {
         ServeAddress::UsbVirtual(_) => usb_virtual.name(),
+        _ if plant.is_some() && model == Model::default() => "simulated plant".into(),
         _ => name_of(model),
     };
     let is_serial = matches!(address, ServeAddress::Serial(_) | ServeAddress::Pty(_));
@@ -97,6 +107,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
                 disconnect_after: args.disconnect_after,
             },
             seed: args.seed,
+            plant,
         },
         max_clients: args.max_clients as usize,
         baud: args.baud,
@@ -118,6 +129,9 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
                 );
             }
             if !quiet {
+                if let Some(simulates) = &simulates {
+                    remark!(session, "{simulates}");
+                }
                 let mut hint = how_to_measure(address, gadget);
                 if let Some(can) = &can {
                     hint += &can_flags(can);

@@ -62,6 +62,7 @@ impl Responder {
                 model,
                 faults,
                 seed: 1,
+                plant: None,
             },
             max_clients: 8,
             baud: None,

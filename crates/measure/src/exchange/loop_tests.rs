@@ -37,6 +37,7 @@ impl Memory {
             modbus: wiregauge_record::ModbusLine::Tcp,
             faults,
             seed,
+            plant: None,
         };
         Memory {
             device: Device::new(config, clock),

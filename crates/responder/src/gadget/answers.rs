@@ -165,6 +165,7 @@ mod tests {
             modbus: wiregauge_record::ModbusLine::Tcp,
             faults,
             seed: 1,
+            plant: None,
         };
         Device::new(config, Clock::start())
     }

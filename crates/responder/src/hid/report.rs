@@ -150,6 +150,7 @@ mod tests {
             modbus: wiregauge_record::ModbusLine::Tcp,
             faults: Faults::default(),
             seed: 1,
+            plant: None,
         }
     }
 

@@ -38,6 +38,7 @@ fn machine_with(faults: Faults, devices: usize) -> Machine {
             modbus: wiregauge_record::ModbusLine::Tcp,
             faults,
             seed: 1,
+            plant: None,
         };
         machine.add(identity, config, DeviceTiming::default());
     }
