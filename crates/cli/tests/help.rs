@@ -14,6 +14,7 @@ const COMMANDS: &[&str] = &[
     "tune",
     "explain",
     "deadline",
+    "control",
     "compare",
     "doctor",
     "limits",
