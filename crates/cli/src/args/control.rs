@@ -11,11 +11,8 @@ Examples:
   wiregauge control last --model loop.toml --on-miss zero-at-deadline --deadline 4ms
   wiregauge control last --model loop.toml --in 48 --depth 1..4 --json
 
-The model as a file, with all keys: docs/control.md. A short one:
-  period = \"6ms\"
-  plant = \"1000/(s^2+s)\"
-  [controller]
-  pid = [0.96, 0, 0.049]
+The model as a file has the keys period, plant, [controller] (pid, transfer, or a, b, c, d), [noise],
+[cost], [limits] and [misses]: docs/control.md.
 
 A run with the period of the loop (--interval 6ms) has one cycle per exchange, from its intended
 start. Other runs are replayed: each request is sent at the next tick at which fewer than --depth
