@@ -22,8 +22,8 @@ class Control(Text):
     Attributes
     ----------
     data : dict
-        As printed with ``--json``; docs/control.md lists the keys. `points` has an entry for each point, with its verdicts in
-        `assessment` (None if no answer arrived in time).
+        As printed with ``--json``; docs/control.md lists the keys. `points` has an entry for
+        each point, with its verdicts in `assessment` (None if no answer arrived in time).
     """
 
     data: dict[str, Any]

@@ -70,7 +70,7 @@ impl std::error::Error for ControlsError {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CycleDelays {
     /// For each cycle the nanoseconds from its tick to its answer; `None`: no right answer came, or no request could be
-    /// sent.
+    /// sent. Empty in [`Controls`] where all points together have more than fit in memory.
     #[serde(skip)]
     pub delays: Vec<Option<u64>>,
     /// How many there are.
@@ -145,21 +145,23 @@ pub fn controls(
     progress: &mut dyn FnMut(f64),
 ) -> Result<Controls, ControlsError> {
     let period_ns = model.period_ns();
+    // The delays of a long sweep would fill the memory.
+    let mut room = MOST_CYCLES;
     let mut points = Vec::new();
     for (done, &at) in chosen.iter().enumerate() {
-        let cycles = cycle_delays(run, at, period_ns).map_err(ControlsError::Run)?;
+        let mut cycles = cycle_delays(run, at, period_ns).map_err(ControlsError::Run)?;
         let assessment = match assess(model, &cycles.delays, rules) {
             Ok(assessment) => Some(assessment),
             Err(ControlError::NoAnswer) => None,
             Err(error) => return Err(ControlsError::Control(error)),
         };
+        match room.checked_sub(cycles.delays.len()) {
+            Some(left) => room = left,
+            None => cycles.delays = Vec::new(),
+        }
         points.push(ControlPoint {
             point: run.file.points[at].point,
-            // The delays of a long sweep would fill the memory.
-            cycles: CycleDelays {
-                delays: Vec::new(),
-                ..cycles
-            },
+            cycles,
             assessment,
         });
         progress((done + 1) as f64 / chosen.len() as f64);
