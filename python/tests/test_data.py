@@ -199,6 +199,26 @@ def test_a_run_is_held_against_a_control_loop(stored, tmp_path):
         wg.deadline(stored)
 
 
+def test_a_run_has_verdicts_on_a_control_loop(stored, tmp_path):
+    servo = {"plant": "1000/(s^2+s)", "pid": (0.96, 0, 0.049)}
+    found = stored.control(period=10e-3, noise=0.5, order="arrival", on_miss="skip", depth=1, **servo)
+    assert found.data["rules"] == {"order": "arrival", "on_miss": "skip", "deadline_ns": None}
+    assert found.data["period_ns"] == 10_000_000
+    assert "ON THIS TRACE" in str(found)
+    table = found.table()
+    assert (table["depth"] == 1).all() and len(table) == len(found.data["points"])
+    assert (table["cycles"] >= 300).all()
+    # The cost is proportional to the noise, and is that of the model without delay.
+    twice = wg.control(stored, period="10ms", noise=1, point=[0], **servo).table()
+    assert twice["cost_without"][0] == pytest.approx(2 * table["cost_without"][0])
+    model = tmp_path / "loop.json"
+    model.write_text('{"period": "10ms", "plant": "1000/(s^2+s)", "controller": {"pid": [0.96, 0, 0.049]}}')
+    same = wg.control(stored, model=model, point=[0])
+    assert list(same.table()["cost"]) == list(twice["cost"])
+    with pytest.raises(wg.UsageError, match="the loop has no plant"):
+        wg.control(stored, period=1.0)
+
+
 def test_runs_are_listed_found_and_opened(address):
     assert len(wg.runs()) == 0
     with pytest.raises(wg.UsageError, match="no stored runs"):

@@ -20,6 +20,7 @@ from .device import CYCLE, NEVER, TIMING, CycleStatus, Device, Gain, open  # noq
 from .errors import Error, Interrupted, LinkError, ModbusError, StorageError, UsageError
 from .figure import Figure, Figures
 from .framing import Fixed, LengthPrefix, Raw, Terminator
+from .loop_control import Control
 from .measure import exchange, loop, stream
 from .run import Run, last, load
 from .samples import Phase, Status, TransferStatus, Way, Xrun
@@ -30,6 +31,7 @@ from .stored import (
     Listing,
     Runs,
     compare,
+    control,
     deadline,
     demo,
     devices,
@@ -47,6 +49,7 @@ __all__ = [
     "TIMING",
     "Campaign",
     "Comparison",
+    "Control",
     "CycleStatus",
     "Deadline",
     "Device",
@@ -85,6 +88,7 @@ __all__ = [
     "__version__",
     "campaign",
     "compare",
+    "control",
     "deadline",
     "demo",
     "devices",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from .comparison import Comparison
     from .cycles import Deadline
+    from .loop_control import Control
     from .stored import Explanation
 
 __all__ = ["Run", "last", "load"]
@@ -331,6 +332,18 @@ class Run:
         from . import stored
 
         return stored.deadline(self, **options)
+
+    def control(self, **options: Any) -> Control:
+        """Report what the measured delays do to a control loop; see `wiregauge.control`.
+
+        Parameters
+        ----------
+        **options
+            As of `wiregauge.control`, such as ``plant="1000/(s^2+s)", pid=(0.96, 0, 0.049)``.
+        """
+        from . import stored
+
+        return stored.control(self, **options)
 
     def show(self, **options: Any) -> str:
         """Show it as tables; see `wiregauge.show`."""

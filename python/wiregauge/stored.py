@@ -1,6 +1,6 @@
 """The commands for stored runs and attached devices.
 
-`runs`, `show`, `explain`, `deadline`, `report`, `compare`, `export`, `devices`, `demo`.
+`runs`, `show`, `explain`, `deadline`, `control`, `report`, `compare`, `export`, `devices`, `demo`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from . import _values as v
 from ._html import Text, page, table
 from .comparison import Comparison
 from .cycles import Deadline
+from .loop_control import Control
 from .run import Run
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Listing",
     "Runs",
     "compare",
+    "control",
     "deadline",
     "demo",
     "devices",
@@ -313,6 +315,71 @@ def deadline(
     called, _ = _call.command("deadline", [place], values, ["--json"])
     flags = v.flags("deadline", {**values, "figure": None})
     return Deadline(_call.answer(called), place, flags, tuple(called.missed))
+
+
+def control(
+    run: RunLike,
+    *,
+    model: v.File | None = None,
+    plant: str | None = None,
+    pid: v.Numbers | None = None,
+    controller: str | None = None,
+    period: v.Time | None = None,
+    noise: v.Number | None = None,
+    order: Literal["newest", "arrival"] | None = None,
+    on_miss: Literal["hold", "zero-at-deadline", "zero-at-once", "skip"] | None = None,
+    deadline: v.Time | None = None,
+    point: v.Sizes | None = None,
+    in_sizes: v.Sizes | None = None,
+    out_sizes: v.Sizes | None = None,
+    depth: v.Sizes | None = None,
+) -> Control:
+    """Report what the measured delays do to a control loop: stability, cost, step response.
+
+    Parameters
+    ----------
+    run
+        A run of exchanges, its directory, its name or the beginning of it, or ``last``.
+    model
+        File with the model of the loop (.toml or .json); the arguments override its keys.
+    plant
+        Plant as a transfer function in s, such as ``"1000/(s^2+s)"``.
+    pid
+        PID controller: gain, integral time and derivative time in seconds (0: none).
+    controller
+        Controller as a transfer function in z, such as ``"(z-0.5)/(z-1)"``.
+    period
+        Period of the loop, in seconds or as ``"6ms"``; that of the model, else the interval or rate of
+        the run, if not given.
+    noise
+        Intensity of the white noise at the plant's input; 1, if not given.
+    order
+        Which answer counts if one overtakes another: the ``newest`` (default), or the last ``arrival``.
+    on_miss
+        What the actuator does in a cycle whose answer is lost or misses the deadline: ``hold`` (default),
+        ``zero-at-deadline``, ``zero-at-once`` or ``skip``.
+    deadline
+        Ignore answers that take longer; none are ignored, if not given.
+    point
+        Only these points of the run, counted from 0.
+    in_sizes, out_sizes, depth
+        Only points with these response or request sizes in bytes, or depths.
+
+    Returns
+    -------
+    Control
+        ``str()`` returns the text, ``data`` has the figures, ``table()`` one row per point.
+
+    Raises
+    ------
+    UsageError
+        No such run or point, it is not an exchange run, no answer arrived in time, or the model has an
+        error or is unstable without any delay.
+    """
+    values = dict(locals())
+    place = _call.place(run)
+    called, _ = _call.command("control", [place], values, ["--json"])
+    return Control(_call.answer(called), place, v.flags("control", values))
 
 
 def report(

@@ -13,6 +13,7 @@ mod declared;
 mod fail_if;
 mod failure;
 mod hints;
+mod loop_model;
 mod outcome;
 mod output;
 mod query_values;

@@ -391,6 +391,22 @@ pub fn stall(text: &str) -> Result<(FaultRate, u64), String> {
     Ok((often(when)?, duration(long)?.as_nanos() as u64))
 }
 
+/// `0.96,0,0.049`: gain, integral time and derivative time in seconds.
+pub fn pid(text: &str) -> Result<[f64; 3], String> {
+    let numbers: Vec<f64> = text
+        .split(',')
+        .filter_map(|part| part.trim().parse().ok().filter(|n: &f64| n.is_finite()))
+        .collect();
+    match (numbers.as_slice(), text.split(',').count()) {
+        (&[gain, integral, derivative], 3) if integral >= 0.0 && derivative >= 0.0 => {
+            Ok([gain, integral, derivative])
+        }
+        _ => Err(format!(
+            "`{text}` is not a PID controller: use K,Ti,Td, such as 0.96,0,0.049 (times in seconds, 0: none)"
+        )),
+    }
+}
+
 /// The intensity of noise: `1`, `2.5e-3`.
 pub fn intensity(text: &str) -> Result<f64, String> {
     let number = text.parse().ok();
@@ -509,5 +525,18 @@ mod tests {
         }
         assert_eq!(loss("0.1%"), Ok(0.001));
         assert!(loss("0").is_err() && loss("1").is_err() && loss("often").is_err());
+    }
+
+    #[test]
+    fn a_pid_controller_has_three_numbers() {
+        assert_eq!(pid("0.96,0,0.049"), Ok([0.96, 0.0, 0.049]));
+        assert_eq!(pid("-2, 1e-3, 0"), Ok([-2.0, 1e-3, 0.0]));
+        for text in ["", "1", "1,2", "1,2,3,4", "1,-1,0", "1,2,x", "nan,0,0"] {
+            assert!(pid(text).is_err(), "{text}");
+        }
+        assert_eq!(intensity("1e-3"), Ok(1e-3));
+        for text in ["", "-1", "inf", "much"] {
+            assert!(intensity(text).is_err(), "{text}");
+        }
     }
 }

@@ -14,6 +14,7 @@ const COMMANDS: &[&str] = &[
     "tune",
     "explain",
     "deadline",
+    "control",
     "compare",
     "doctor",
     "limits",
@@ -84,6 +85,7 @@ fn the_examples_of_the_commands_that_measure_and_serve_are_ones_that_the_program
         "tune",
         "serve",
         "limits",
+        "control",
     ] {
         let help = desk
             .wiregauge(&format!("help {command}"))

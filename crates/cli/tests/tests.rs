@@ -6,6 +6,7 @@ mod called;
 mod can;
 mod common;
 mod compare;
+mod control;
 mod deadline;
 mod doctor;
 mod doctor_patterns;

@@ -2,6 +2,7 @@
 
 mod achieved_depth;
 mod common;
+mod control;
 mod control_figures;
 mod deadline;
 mod figures_from_samples;

@@ -4,16 +4,12 @@
 use crate::blocks::per_sample;
 use crate::dependence::Dependence;
 use crate::interval::of_rare_share;
+use crate::replay::Replay;
 use crate::types::{Confidence, Estimate};
 use serde::Serialize;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Blocks held before neighbours are joined in pairs.
 const MOST_BLOCKS: usize = 1024;
-
-/// No time comes near this (34 years); what a damaged file claims beyond it counts as this.
-const LONGEST_NS: u64 = 1 << 60;
 
 /// Runs of misses required for a mean length.
 const ENOUGH_RUNS: u64 = 10;
@@ -48,9 +44,7 @@ impl CycleRule {
 #[derive(Clone, Debug)]
 pub struct Cycles {
     rule: CycleRule,
-    tick: u64,
-    /// The ticks from which on the outstanding requests are answered.
-    under_way: BinaryHeap<Reverse<u64>>,
+    replay: Replay,
     count: Count,
 }
 
@@ -78,8 +72,7 @@ impl Cycles {
     pub fn new(rule: CycleRule) -> Cycles {
         Cycles {
             rule,
-            tick: 0,
-            under_way: BinaryHeap::new(),
+            replay: Replay::new(rule.period, rule.outstanding),
             count: Count::default(),
         }
     }
@@ -88,13 +81,9 @@ impl Cycles {
     /// tick at which the loop can ask. Those before it, at which as many requests as may be were
     /// still under way, are missed. `is_right` is false where no right answer came in that time.
     pub fn replay(&mut self, response: u64, is_right: bool) {
-        self.wait_for_a_free_place();
-        self.count
-            .add(!(is_right && self.rule.is_kept(response)), 1);
-        let ticks = response.min(LONGEST_NS).div_ceil(self.rule.period.max(1));
-        self.under_way
-            .push(Reverse(self.tick.saturating_add(ticks.max(1))));
-        self.tick = self.tick.saturating_add(1);
+        let skipped = self.replay.request(response);
+        self.count.add(true, skipped);
+        self.take(response, is_right);
     }
 
     /// The next response, measured with the loop's own period and counted from its tick: it is that
@@ -104,30 +93,11 @@ impl Cycles {
             .add(!(is_right && self.rule.is_kept(response)), 1);
     }
 
-    fn wait_for_a_free_place(&mut self) {
-        self.answer();
-        if self.under_way.len() >= self.rule.outstanding.max(1) as usize
-            && let Some(&Reverse(free)) = self.under_way.peek()
-        {
-            self.count.add(true, free - self.tick);
-            self.tick = free;
-            self.answer();
-        }
-    }
-
-    /// Takes out what is answered by now.
-    fn answer(&mut self) {
-        while let Some(&Reverse(at)) = self.under_way.peek()
-            && at <= self.tick
-        {
-            self.under_way.pop();
-        }
-    }
-
     /// What they amount to; `together` cycles are worth one at best as far as the responses tell, which
     /// are asked where there are few misses. The ticks that a last long response holds up are its own.
     pub fn finish(mut self, together: f64, sure: Confidence) -> Missed {
-        self.wait_for_a_free_place();
+        let skipped = self.replay.wait();
+        self.count.add(true, skipped);
         self.count.missed(together, sure)
     }
 }

@@ -1,5 +1,6 @@
 //! The flags of `wiregauge deadline`.
 
+use super::PointArgs;
 use crate::deadline_limit::{self, DeadlineLimit};
 use crate::values;
 use clap::Args;
@@ -44,18 +45,9 @@ pub struct DeadlineArgs {
     /// Exit with code 1 unless this limit is proven to hold at every point: 'missed<0.1%', 'longest<3'.
     #[arg(long, value_name = "LIMIT", value_parser = deadline_limit::parse)]
     pub require: Vec<DeadlineLimit>,
-    /// Only these points of the run, counted from 0.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub point: Vec<u32>,
-    /// Only points with these response sizes.
-    #[arg(long = "in", value_name = "BYTES", value_parser = values::sizes)]
-    pub in_sizes: Option<values::Sizes>,
-    /// Only points with these request sizes.
-    #[arg(long = "out", value_name = "BYTES", value_parser = values::sizes)]
-    pub out_sizes: Option<values::Sizes>,
-    /// Only points with these depths.
-    #[arg(long, value_name = "LIST", value_parser = values::sizes)]
-    pub depth: Option<values::Sizes>,
+    /// Points of the run.
+    #[command(flatten)]
+    pub points: PointArgs,
     /// Write a figure to this file (.svg or .png).
     #[arg(long, value_name = "FILE")]
     pub figure: Option<PathBuf>,

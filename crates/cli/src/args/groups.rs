@@ -9,7 +9,9 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Measure", &["stream", "loop", "tune"]),
     (
         "Understand",
-        &["show", "report", "explain", "compare", "deadline"],
+        &[
+            "show", "report", "explain", "compare", "deadline", "control",
+        ],
     ),
     ("Prepare", &["doctor", "limits", "serve"]),
     ("Data", &["runs", "export"]),

@@ -4,6 +4,7 @@ mod can;
 #[cfg(feature = "loop")]
 mod closed_loop;
 mod compare;
+mod control;
 mod deadline;
 mod devices;
 mod doctor;
@@ -12,6 +13,7 @@ mod explain;
 mod gadget;
 mod groups;
 mod limits;
+mod loop_model;
 mod plant;
 mod query;
 mod report;
@@ -26,18 +28,21 @@ pub use can::CanArgs;
 #[cfg(feature = "loop")]
 pub use closed_loop::LoopArgs;
 pub use compare::{CompareArgs, TableFormat};
+pub use control::ControlArgs;
 pub use deadline::DeadlineArgs;
 pub use devices::DevicesArgs;
 pub use doctor::DoctorArgs;
 pub use exchange::{ConnectArg, EndpointArg, ExchangeArgs, WaitArg};
 pub use explain::ExplainArgs;
 pub use limits::{LimitsArgs, MediumArg};
+pub use loop_model::{MissArgs, ModelArgs};
 pub use plant::PlantArgs;
 pub use query::QueryArgs;
 pub use report::{FigureFormat, ReportArgs};
 pub use serve::{BusArg, ServeArgs};
 pub use shared::{
-    ExchangeProtocolArg, HostArgs, KeepArgs, Look, ProtocolArg, ServeProtocolArg, protocol_of,
+    ExchangeProtocolArg, HostArgs, KeepArgs, Look, PointArgs, ProtocolArg, ServeProtocolArg,
+    protocol_of,
 };
 pub use show::{ShowArgs, ShowFormat};
 pub use stream::{StreamArgs, StreamProtocolArg};
@@ -110,6 +115,9 @@ pub enum Command {
     /// Report how often a control loop would miss its deadline.
     #[command(after_help = deadline::EXAMPLES)]
     Deadline(DeadlineArgs),
+    /// Report what the measured delays do to a control loop: stability, cost, step response.
+    #[command(after_help = control::EXAMPLES)]
+    Control(Box<ControlArgs>),
     /// Make an HTML report of one or more runs, or write their figures to files.
     #[command(after_help = report::EXAMPLES)]
     Report(ReportArgs),

@@ -112,6 +112,23 @@ pub struct KeepArgs {
     pub no_store: bool,
 }
 
+/// Which points of a stored run are used.
+#[derive(Clone, Debug, Default, Args)]
+pub struct PointArgs {
+    /// Only these points of the run, counted from 0.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub point: Vec<u32>,
+    /// Only points with these response sizes.
+    #[arg(long = "in", value_name = "BYTES", value_parser = values::sizes)]
+    pub in_sizes: Option<values::Sizes>,
+    /// Only points with these request sizes.
+    #[arg(long = "out", value_name = "BYTES", value_parser = values::sizes)]
+    pub out_sizes: Option<values::Sizes>,
+    /// Only points with these depths.
+    #[arg(long, value_name = "LIST", value_parser = values::sizes)]
+    pub depth: Option<values::Sizes>,
+}
+
 /// How results are printed.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct Look {

@@ -1,5 +1,6 @@
 //! `wiregauge deadline`: tell how often a control loop of some period would miss its deadline.
 
+use super::chosen_points::chosen;
 use super::printed;
 use crate::Outcome;
 use crate::args::DeadlineArgs;
@@ -8,12 +9,11 @@ use crate::deadline_limit::Compliance;
 use crate::failure::StorageFailed;
 use crate::output::files::{named, size};
 use crate::output::style::{BAD, RESET};
-use crate::values::Sizes;
 use anyhow::bail;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
-use wiregauge_record::{Connect, Point, Schedule};
+use wiregauge_record::{Connect, Schedule};
 use wiregauge_report::figures::{self, Figure};
 use wiregauge_report::load::{self, ControlLoop, Deadlines, Taken};
 use wiregauge_report::tables::{self, Places};
@@ -48,7 +48,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
             run.name()
         ),
     };
-    let chosen = chosen(args, &run)?;
+    let chosen = chosen(&args.points, &run)?;
     let control_loop = control_loop(args, &run, &chosen)?;
     let mut meter = session.caller.meter(args.json);
     meter.says(format!("reading {}", run.name()));
@@ -154,47 +154,6 @@ fn control_loop(
         jitter_ns: args.jitter.map(ns),
         beyond: args.beyond,
     })
-}
-
-/// The points that were asked for, by their place in the run.
-fn chosen(args: &DeadlineArgs, run: &Run<Exchange>) -> anyhow::Result<Vec<usize>> {
-    let points = &run.file.points;
-    if points.is_empty() {
-        bail!(
-            "{}: no point was finished: there is nothing to report",
-            run.name()
-        );
-    }
-    let among =
-        |asked: &Option<Sizes>, value| asked.as_ref().is_none_or(|sizes| sizes.0.contains(&value));
-    let wanted = |point: &Point| {
-        (args.point.is_empty() || args.point.contains(&point.index))
-            && among(&args.in_sizes, point.in_bytes)
-            && among(&args.out_sizes, point.out_bytes)
-            && among(&args.depth, point.depth)
-    };
-    let places = points.iter().enumerate();
-    let chosen: Vec<usize> = places
-        .filter(|(_, summary)| wanted(&summary.point))
-        .map(|(at, _)| at)
-        .collect();
-    if chosen.is_empty() {
-        let there: Vec<String> = points
-            .iter()
-            .take(8)
-            .map(|summary| format!("--point {} ({})", summary.point.index, summary.point))
-            .collect();
-        let more = match points.len() > there.len() {
-            true => format!("; and {} more", points.len() - there.len()),
-            false => String::new(),
-        };
-        bail!(
-            "{} has no such point; it has {}{more}",
-            run.name(),
-            there.join("; ")
-        );
-    }
-    Ok(chosen)
 }
 
 /// A limit that a point does not keep, or is not proven to keep.

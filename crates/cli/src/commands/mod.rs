@@ -1,8 +1,10 @@
 //! One file a command.
 
+mod chosen_points;
 #[cfg(feature = "loop")]
 mod closed_loop;
 mod compare;
+mod control;
 mod deadline;
 mod demo;
 mod devices;
@@ -49,6 +51,7 @@ pub fn run(arguments: Arguments, session: &Session<'_>) -> anyhow::Result<Outcom
         Command::Show(args) => show::run(&args, session),
         Command::Explain(args) => explain::run(&args, session),
         Command::Deadline(args) => deadline::run(&args, session),
+        Command::Control(args) => control::run(&args, session),
         Command::Report(args) => report::run(&args, session),
         Command::Compare(args) => compare::run(&args, session),
         Command::Doctor(args) => doctor::run(&args, session),

@@ -1,24 +1,17 @@
 //! The responses of an exchange run, put onto the cycles of a control loop: what `wiregauge deadline`
 //! tells. Read in one pass, in two with a limit of jitter, in memory that does not grow with the run.
 
+use super::cycle_answers::{Answer, Taken, each};
 use super::points::{histogram, record};
 use crate::tables::{Extent, no_tail};
 use hdrhistogram::Histogram;
 use serde::Serialize;
-use std::collections::BTreeMap;
-use wiregauge_record::{Connect, Phase, Point, Sample, Schedule};
+use wiregauge_record::Point;
 use wiregauge_run::{Exchange, Run, RunError};
 use wiregauge_stats::{
     Confidence, CycleRule, Cycles, Distribution, Estimate, Exceeding, FittedTail, Missed, NoTail,
     Responses,
 };
-
-/// A schedule of nearly the loop's period is the loop's: a rate need not be a whole number of
-/// nanoseconds.
-const SAME_PERIOD: f64 = 1e-3;
-
-/// Answers that wait for one before them. More than any engine leaves out of order.
-const MOST_WAITING: usize = 1 << 20;
 
 /// Steps of the drawn tail.
 const STEPS: u32 = 24;
@@ -34,37 +27,6 @@ pub struct ControlLoop {
     pub jitter_ns: Option<u64>,
     /// One in how many responses is asked about; without, the rarest that the run can tell.
     pub beyond: Option<f64>,
-}
-
-/// How the run's exchanges became cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case", tag = "how")]
-pub enum Taken {
-    /// It was measured with the loop's period: each exchange is a cycle, from its intended start.
-    AsScheduled,
-    /// It was measured as fast as possible: the responses are replayed on the loop's ticks.
-    Replayed,
-    /// It was measured with another period; replayed as well.
-    ReplayedFrom {
-        /// That period.
-        every_ns: u64,
-    },
-}
-
-impl Taken {
-    /// How those of a run with this schedule become cycles of this period.
-    pub fn of(schedule: Schedule, period_ns: u64) -> Taken {
-        let period = period_ns as f64;
-        match schedule {
-            Schedule::AsFastAsPossible => Taken::Replayed,
-            Schedule::EveryNs(every_ns)
-                if (every_ns as f64 - period).abs() <= SAME_PERIOD * period =>
-            {
-                Taken::AsScheduled
-            }
-            Schedule::EveryNs(every_ns) => Taken::ReplayedFrom { every_ns },
-        }
-    }
 }
 
 /// What a run means for a control loop.
@@ -219,78 +181,4 @@ fn beyond(responses: &Responses, limit_ns: f64, asked: Option<f64>, extent: Exte
         curve: both.map_or(Vec::new(), |(tail, one_in)| tail.curve(one_in, STEPS, sure)),
         tail,
     }
-}
-
-/// What came of a request, as a cycle sees it.
-#[derive(Clone, Copy)]
-struct Answer {
-    response_ns: u64,
-    is_right: bool,
-}
-
-impl Answer {
-    fn of(sample: &Sample, taken: Taken, connect: Connect) -> Answer {
-        let response_ns = match (taken, connect) {
-            (Taken::AsScheduled, _) => {
-                let end_ns = sample.start_ns.saturating_add(sample.rtt_ns);
-                end_ns.saturating_sub(sample.intended_ns)
-            }
-            (_, Connect::Once) => sample.rtt_ns,
-            // A loop that opens the link each time waits for that too.
-            (_, Connect::Each) => sample.connect_ns.saturating_add(sample.rtt_ns),
-        };
-        Answer {
-            response_ns,
-            is_right: sample.status.is_timed(),
-        }
-    }
-}
-
-/// Hands over the measured exchanges of a point in the order of their requests.
-fn each(
-    run: &Run<Exchange>,
-    at: usize,
-    taken: Taken,
-    mut take: impl FnMut(Answer),
-) -> Result<(), RunError> {
-    let connect = run.file.plan.connect;
-    let columns = [
-        "sequence",
-        "phase",
-        "status",
-        "start_ns",
-        "rtt_ns",
-        "intended_ns",
-        "connect_ns",
-    ];
-    let mut reader = run.samples_of(at, &columns)?;
-    // Rows stand in the order in which exchanges ended.
-    let mut waiting: BTreeMap<u64, Answer> = BTreeMap::new();
-    let mut next = run.file.plan.warmup.saturating_add(1);
-    while let Some(samples) = reader.next_rows() {
-        let measured =
-            |sample: &&Sample| sample.phase == Phase::Measured && sample.status.is_first_row();
-        for sample in samples?.iter().filter(measured) {
-            let answer = Answer::of(sample, taken, connect);
-            if sample.sequence != next {
-                waiting.insert(sample.sequence, answer);
-                if waiting.len() <= MOST_WAITING {
-                    continue;
-                }
-            } else {
-                take(answer);
-                next += 1;
-            }
-            while let Some((&sequence, &answer)) = waiting.first_key_value()
-                && (sequence <= next || waiting.len() > MOST_WAITING)
-            {
-                waiting.pop_first();
-                take(answer);
-                next = sequence.saturating_add(1);
-            }
-        }
-    }
-    // What an interruption cut off left gaps.
-    waiting.into_values().for_each(take);
-    Ok(())
 }

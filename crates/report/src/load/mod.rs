@@ -4,6 +4,8 @@
 
 mod bad;
 mod closed_loop;
+mod control;
+mod cycle_answers;
 mod deadline;
 mod exchange;
 mod longest;
@@ -13,7 +15,9 @@ mod slices;
 mod stream;
 mod types;
 
-pub use deadline::{Beyond, ControlLoop, DeadlinePoint, Deadlines, Taken, deadlines};
+pub use control::{ControlPoint, Controls, ControlsError, CycleDelays, controls, cycle_delays};
+pub use cycle_answers::Taken;
+pub use deadline::{Beyond, ControlLoop, DeadlinePoint, Deadlines, deadlines};
 pub(crate) use room::Room;
 pub use types::{
     Bad, Buffer, ExchangePoint, Flow, Loaded, LoopPoint, Series, Slice, Spot, StreamPoint,

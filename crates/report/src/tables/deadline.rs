@@ -1,19 +1,18 @@
 //! What a run means for a control loop, in tables with units; what is not known, and why.
 
+use super::digits::{HOUR_NS, digits, in_percent, span};
 use super::no_tail::{Extent, Refused, by_reason};
 use super::percentile::bounded;
 use super::places::Places;
+use super::point_columns::PointColumns;
 use super::table::Table;
+use super::taken::{self, Skipped};
 use super::warnings::{Code, Warning};
 use super::{Tables, heading};
 use crate::load::{Beyond, DeadlinePoint, Deadlines, Taken};
 use crate::units::{TimeUnit, about, grouped, time};
-use wiregauge_record::Point;
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Estimate, Exceeding};
-
-/// An hour in nanoseconds.
-const HOUR_NS: f64 = 3600e9;
 
 /// Tells of it, beside what the run was.
 pub fn of_deadlines(file: &RunFile, deadlines: &Deadlines) -> Tables {
@@ -42,28 +41,8 @@ fn of_loop(deadlines: &Deadlines) -> String {
     text
 }
 
-fn several_links(points: &[DeadlinePoint]) -> bool {
-    points.iter().any(|p| p.point.link > 0 || p.point.together)
-}
-
-fn columns(points: &[DeadlinePoint], rest: &[&'static str]) -> Vec<&'static str> {
-    let link: &[&str] = if several_links(points) {
-        &["link"]
-    } else {
-        &[]
-    };
-    let sizes: &[&str] = &["OUT B", "IN B", "depth"];
-    link.iter().chain(sizes).chain(rest).copied().collect()
-}
-
-fn cells(points: &[DeadlinePoint], point: Point) -> Vec<String> {
-    let mut cells = Vec::new();
-    if several_links(points) {
-        let how = if point.together { "together" } else { "alone" };
-        cells.push(format!("{} {how}", point.link));
-    }
-    cells.extend([point.out_bytes, point.in_bytes, point.depth].map(|value| value.to_string()));
-    cells
+fn columns(points: &[DeadlinePoint]) -> PointColumns {
+    PointColumns::of(points.iter().map(|point| point.point))
 }
 
 fn unit(points: &[DeadlinePoint]) -> TimeUnit {
@@ -77,6 +56,7 @@ fn unit(points: &[DeadlinePoint]) -> TimeUnit {
 
 fn cycles(deadlines: &Deadlines) -> Table {
     let points = &deadlines.points[..];
+    let shown = columns(points);
     let unit = unit(points);
     let rest = ["cycles", "missed", "%", "95 % CI", "p50", "p99.9", "max"];
     let response = match deadlines.taken {
@@ -88,9 +68,9 @@ fn cycles(deadlines: &Deadlines) -> Table {
         of_loop(deadlines),
         unit.name()
     );
-    let mut table = Table::new(title, &columns(points, &rest));
+    let mut table = Table::new(title, &shown.heads(&rest));
     for point in points {
-        let mut row = cells(points, point.point);
+        let mut row = shown.cells(point.point);
         let found = &point.cycles;
         row.extend([
             grouped(found.cycles),
@@ -115,6 +95,7 @@ fn cycles(deadlines: &Deadlines) -> Table {
 
 fn bursts(deadlines: &Deadlines) -> Table {
     let points = &deadlines.points[..];
+    let shown = columns(points);
     let rest = [
         "independent cycles",
         "bursts",
@@ -127,9 +108,9 @@ fn bursts(deadlines: &Deadlines) -> Table {
         "Bursts of missed cycles; lengths in cycles, times as cycles of {} each",
         time(period)
     );
-    let mut table = Table::new(title, &columns(points, &rest));
+    let mut table = Table::new(title, &shown.heads(&rest));
     for point in points {
-        let mut row = cells(points, point.point);
+        let mut row = shown.cells(point.point);
         let found = &point.cycles;
         row.extend([
             grouped(found.effective_cycles.round() as u64),
@@ -175,23 +156,10 @@ pub fn missed_share(point: &DeadlinePoint) -> String {
     )
 }
 
-/// A share in percent, two digits that matter; 100 is all of them.
-fn in_percent(share: f64) -> String {
-    let (percent, rest) = (share * 100.0, 100.0 - share * 100.0);
-    if !(90.0..100.0).contains(&percent) || rest < 1e-8 {
-        return digits(percent);
-    }
-    let decimals = (1.0 - rest.log10().floor()).max(0.0) as usize;
-    let text = format!("{percent:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').into(),
-        false => text,
-    }
-}
-
 /// How often the deadline is exceeded, and what one in N exceeds; empty if that was not requested.
 fn beyond(deadlines: &Deadlines) -> Vec<Table> {
     let points = &deadlines.points[..];
+    let shown = columns(points);
     let requested = |point: &&DeadlinePoint| point.beyond.one_in.is_some();
     if !points.iter().any(|point| requested(&point)) {
         return Vec::new();
@@ -202,30 +170,27 @@ fn beyond(deadlines: &Deadlines) -> Vec<Table> {
             "Tail extrapolation (generalised Pareto): misses of the deadline in {}",
             unit.name()
         ),
-        &columns(points, &["deadline", "1 in", "95 % CI", "per hour"]),
+        &shown.heads(&["deadline", "1 in", "95 % CI", "per hour"]),
     );
     let mut levels = Table::new(
         format!("Response that one in N exceeds, in {}", unit.name()),
-        &columns(
-            points,
-            &[
-                "1 in",
-                "exceeds",
-                "95 % CI",
-                "threshold",
-                "over",
-                "independent excesses",
-                "shape",
-            ],
-        ),
+        &shown.heads(&[
+            "1 in",
+            "exceeds",
+            "95 % CI",
+            "threshold",
+            "over",
+            "independent excesses",
+            "shape",
+        ]),
     );
     let period = deadlines.control_loop.period_ns as f64;
     for point in points.iter().filter(requested) {
-        let mut row = cells(points, point.point);
+        let mut row = shown.cells(point.point);
         row.push(unit.show(point.limit_ns));
         row.extend(rarity(&point.beyond, period));
         rates.row(row);
-        let mut row = cells(points, point.point);
+        let mut row = shown.cells(point.point);
         row.extend(tail(&point.beyond, unit));
         levels.row(row);
     }
@@ -284,25 +249,14 @@ fn tail(beyond: &Beyond, unit: TimeUnit) -> Vec<String> {
 }
 
 fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
-    let period = time(deadlines.control_loop.period_ns as f64);
-    let mut notes = vec![match deadlines.taken {
-        Taken::AsScheduled => format!(
-            "Each exchange is a cycle: the run has a schedule of {period}, and response times start at the \
-             intended start."
-        ),
-        Taken::Replayed => format!(
-            "The run was measured as fast as possible; its responses are replayed on ticks of {period}, and {}. {}",
-            outstanding(deadlines),
-            at_its_period(deadlines)
-        ),
-        Taken::ReplayedFrom { every_ns } => format!(
-            "The run has a schedule of {}, not of {period}: its response times, from their actual start, are \
-             replayed on ticks of {period}, and {}. {}",
-            time(every_ns as f64),
-            outstanding(deadlines),
-            at_its_period(deadlines)
-        ),
-    }];
+    let has_depth = deadlines.points.iter().any(|p| p.point.depth > 1);
+    let period_ns = deadlines.control_loop.period_ns;
+    let mut notes = vec![taken::note(
+        deadlines.taken,
+        period_ns,
+        has_depth,
+        Skipped::Missed,
+    )];
     let none_missed = |point: &&DeadlinePoint| point.cycles.missed == 0 && point.cycles.cycles > 0;
     if deadlines.points.iter().any(|point| none_missed(&point)) {
         notes.push(
@@ -322,16 +276,6 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
         span(measured as f64)
     ));
     notes
-}
-
-/// When a tick is missed in a replay because no request can be sent.
-fn outstanding(deadlines: &Deadlines) -> &'static str {
-    match deadlines.points.iter().any(|p| p.point.depth > 1) {
-        true => {
-            "a tick at which as many requests as the depth are still outstanding is missed, whatever the deadline"
-        }
-        false => "a tick at which a response is still outstanding is missed",
-    }
 }
 
 fn warnings(file: &RunFile, deadlines: &Deadlines) -> Vec<Warning> {
@@ -386,97 +330,4 @@ fn missed_unanswered(points: &[DeadlinePoint], places: &Places) -> Option<Warnin
             false => "",
         },
     ))
-}
-
-/// Two digits that matter, without an exponent as far as that can be read.
-fn digits(value: f64) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    if value < 1e-8 {
-        return format!("{value:.1e}");
-    }
-    let decimals = (1.0 - value.log10().floor()).max(0.0) as usize;
-    let text = format!("{value:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').into(),
-        false => text,
-    }
-}
-
-/// A span of time from nanoseconds to years.
-fn span(ns: f64) -> String {
-    const UNITS: [(f64, &str); 4] = [
-        (365.25 * 24.0 * HOUR_NS, "years"),
-        (24.0 * HOUR_NS, "days"),
-        (HOUR_NS, "h"),
-        (60e9, "min"),
-    ];
-    match UNITS.iter().find(|(unit, _)| ns >= 2.0 * unit) {
-        Some((unit, name)) => format!("{} {name}", digits(ns / unit)),
-        None if ns >= 1e9 => format!("{} s", digits(ns / 1e9)),
-        None if ns >= 1e6 => format!("{} ms", digits(ns / 1e6)),
-        None => format!("{} us", digits(ns / 1e3)),
-    }
-}
-
-/// What a replay does not know, and how to measure it.
-fn at_its_period(deadlines: &Deadlines) -> String {
-    let deep = deadlines.points.iter().any(|p| p.point.depth > 1);
-    let differ = match (deadlines.taken, deep) {
-        (Taken::Replayed, true) => {
-            "responses may be slower (the link idles between ticks) or faster (fewer requests are outstanding)"
-        }
-        (_, true) => {
-            "the link may idle longer or less between ticks, so responses may be slower or faster"
-        }
-        (Taken::Replayed, false) => "the link idles between ticks, so responses may be slower",
-        (_, false) => "responses may be slower or faster",
-    };
-    format!(
-        "At the period of the loop {differ}: to measure that, repeat the run with --interval {}.",
-        flag(deadlines.control_loop.period_ns)
-    )
-}
-
-/// A time as a flag takes it.
-fn flag(ns: u64) -> String {
-    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us")];
-    let whole = units.iter().find(|(unit, _)| ns.is_multiple_of(*unit));
-    whole.map_or(format!("{ns}ns"), |(unit, name)| {
-        format!("{}{name}", ns / unit)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_is_100_percent_only_if_it_is() {
-        let shown = [1.0, 0.995_56, 0.960_3, 0.939, 0.5, 0.0].map(in_percent);
-        assert_eq!(shown, ["100", "99.56", "96", "93.9", "50", "0"]);
-    }
-
-    #[test]
-    fn numbers_show_the_digits_that_matter() {
-        let shown = [0.0, 0.036_2, 1.0, 12.34, 250.0, 0.000_001_23, 3.1e-12].map(digits);
-        assert_eq!(
-            shown,
-            ["0", "0.036", "1", "12", "250", "0.0000012", "3.1e-12"]
-        );
-        assert_eq!(
-            [1.0, 123_456.0, 99_999.0].map(about),
-            ["1", "120,000", "100,000"]
-        );
-        let spans = [1500.0, 2.5e6, 90e9, 300e9, 3.6e13, 1e20].map(span);
-        assert_eq!(
-            spans,
-            ["1.5 us", "2.5 ms", "90 s", "5 min", "10 h", "3169 years"]
-        );
-        assert_eq!(
-            [1_000_000, 1500, 333_333].map(flag),
-            ["1ms", "1500ns", "333333ns"]
-        );
-    }
 }

@@ -1,0 +1,41 @@
+//! The flags of `wiregauge control`.
+
+use super::{MissArgs, ModelArgs, PointArgs};
+use clap::Args;
+
+/// Below the flags in its help.
+pub const EXAMPLES: &str = "\
+Examples:
+  wiregauge control last --plant '1000/(s^2+s)' --pid 0.96,0,0.049 --period 6ms
+  wiregauge control last --model loop.toml
+  wiregauge control last --model loop.toml --on-miss zero-at-deadline --deadline 4ms
+  wiregauge control last --model loop.toml --in 48 --depth 1..4 --json
+
+The model as a file has the keys period, plant, [controller] (pid, transfer, or a, b, c, d), [noise],
+[cost], [limits] and [misses]: docs/control.md.
+
+A run with the period of the loop (--interval 6ms) has one cycle per exchange, from its intended
+start. Other runs are replayed: each request is sent at the next tick at which fewer than --depth
+requests are outstanding.
+
+Prints three verdicts: on this trace (exact replay of the measured delays), in the long run
+(stationary statistics of the delays), in any order (a proof for every sequence of such delays).";
+
+/// What `wiregauge control` was asked for.
+#[derive(Clone, Debug, Args)]
+pub struct ControlArgs {
+    /// A stored run: its directory, its name or the beginning of it, or `last`.
+    pub run: String,
+    /// The loop.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Which answers become commands.
+    #[command(flatten)]
+    pub misses: MissArgs,
+    /// Points of the run.
+    #[command(flatten)]
+    pub points: PointArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,201 @@
+//! The model of a control loop, from flags and from a file: flags override the keys of the file.
+
+mod entries;
+mod file;
+
+use crate::args::{MissArgs, ModelArgs};
+use anyhow::{Context, bail};
+use entries::{Entries, TextOr};
+use file::{ControllerKeys, Matrices, ModelFile, NoiseKeys};
+use std::path::Path;
+use std::time::Duration;
+use wiregauge_control::{Cost, Loop, Matrix, Noise, Pid, Rules, StateSpace, TransferFunction};
+
+/// A loop and what becomes of its late answers.
+#[derive(Clone, Debug)]
+pub struct LoopModel {
+    /// Plant, controller, period, noise, cost, limits.
+    pub model: Loop,
+    /// Which answers become commands.
+    pub rules: Rules,
+}
+
+/// The loop that these flags and their file describe. `measured` is the period that is used if neither has one.
+pub fn resolve(
+    args: &ModelArgs,
+    misses: &MissArgs,
+    measured: Option<Duration>,
+) -> anyhow::Result<LoopModel> {
+    let file = args.model.as_deref();
+    let keys = file.map(ModelFile::read).transpose()?.unwrap_or_default();
+    let of_file = Source(file);
+    let Some(period) = args.period.or(keys.period).or(measured) else {
+        bail!(
+            "the loop has no period: give --period, such as --period 1ms, or the key `period` of --model"
+        );
+    };
+    let period_s = period.as_secs_f64();
+    let plant = plant(args, keys.plant, of_file)?;
+    let controller = controller(args, keys.controller, period_s, of_file)?;
+    let noise = noise(args, keys.noise, &plant, of_file)?;
+    let (states, inputs, outputs) = (plant.states(), plant.inputs(), plant.outputs());
+    let weights = |given: Option<Entries>, default: f64, size: usize| {
+        given.unwrap_or(Entries::Number(default)).on_diagonal(size)
+    };
+    let cost = Cost {
+        output: weights(keys.cost.output, 1.0, outputs),
+        input: weights(keys.cost.input, 0.0, inputs),
+        state: weights(keys.cost.state, 0.0, states),
+    };
+    let model = Loop {
+        plant,
+        controller,
+        period_s,
+        noise,
+        cost,
+        limits: keys.limits.input,
+    };
+    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    Ok(LoopModel {
+        model: of_file.names(model.checked())?,
+        rules: Rules {
+            order: misses
+                .order
+                .map(Into::into)
+                .or(keys.misses.order)
+                .unwrap_or_default(),
+            on_miss: (misses.on_miss.map(Into::into))
+                .or(keys.misses.on_miss)
+                .unwrap_or_default(),
+            deadline_ns: misses.deadline.or(keys.misses.deadline).map(ns),
+        },
+    })
+}
+
+/// The file whose key an error is about, if there is one.
+#[derive(Clone, Copy)]
+struct Source<'a>(Option<&'a Path>);
+
+impl Source<'_> {
+    fn names<T, E>(self, made: Result<T, E>) -> anyhow::Result<T>
+    where
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        match self.0 {
+            Some(file) => made.with_context(|| file.display().to_string()),
+            None => Ok(made?),
+        }
+    }
+
+    fn says(self, why: &str) -> anyhow::Error {
+        match self.0 {
+            Some(file) => anyhow::anyhow!("{}: {why}", file.display()),
+            None => anyhow::anyhow!("{why}"),
+        }
+    }
+}
+
+fn plant(
+    args: &ModelArgs,
+    of_file: Option<TextOr<Matrices>>,
+    file: Source<'_>,
+) -> anyhow::Result<StateSpace> {
+    let transfer = |text: &str| {
+        TransferFunction::parse("plant", 's', text).and_then(|read| read.state_space())
+    };
+    match (&args.plant, of_file) {
+        (Some(text), _) => Ok(transfer(text)?),
+        (None, Some(TextOr::Text(text))) => file.names(transfer(&text)),
+        (None, Some(TextOr::Table(Matrices { a, b, c, d }))) => {
+            file.names(matrices("plant", [a, b, c], d))
+        }
+        (None, None) => Err(file.says(
+            "the loop has no plant: give --plant, such as --plant '1000/(s^2+s)', or the key `plant` of --model",
+        )),
+    }
+}
+
+/// D is zero if it is not given.
+fn matrices(
+    key: &'static str,
+    abc: [Entries; 3],
+    d: Option<Entries>,
+) -> Result<StateSpace, wiregauge_control::ControlError> {
+    let [a, b, c] = abc.map(Entries::matrix);
+    let d = d.map_or_else(|| Matrix::zeros(c.nrows(), b.ncols()), Entries::matrix);
+    StateSpace::new(key, a, b, c, d)
+}
+
+fn controller(
+    args: &ModelArgs,
+    of_file: Option<TextOr<ControllerKeys>>,
+    period_s: f64,
+    file: Source<'_>,
+) -> anyhow::Result<StateSpace> {
+    let transfer = |text: &str| {
+        TransferFunction::parse("controller", 'z', text).and_then(|read| read.state_space())
+    };
+    if let Some([gain, integral_s, derivative_s]) = args.pid {
+        return Ok(Pid::new(gain, integral_s, derivative_s).state_space(period_s)?);
+    }
+    let keys = match (&args.controller, of_file) {
+        (Some(text), _) => return Ok(transfer(text)?),
+        (None, Some(TextOr::Text(text))) => return file.names(transfer(&text)),
+        (None, Some(TextOr::Table(keys))) => keys,
+        (None, None) => {
+            return Err(file.says(
+                "the loop has no controller: give --pid K,Ti,Td, --controller TF or the key `controller` of --model",
+            ));
+        }
+    };
+    let has_matrix = [&keys.a, &keys.b, &keys.c, &keys.d]
+        .iter()
+        .any(|key| key.is_some());
+    match keys {
+        ControllerKeys { pid: Some([gain, integral_s, derivative_s]), transfer: None, filter, .. } if !has_matrix => {
+            let mut pid = Pid::new(gain, integral_s, derivative_s);
+            pid.filter = filter.unwrap_or(pid.filter);
+            file.names(pid.state_space(period_s))
+        }
+        ControllerKeys { filter: Some(_), .. } => {
+            Err(file.says("controller.filter: only a PID controller (controller.pid) has a filter"))
+        }
+        ControllerKeys { pid: None, transfer: Some(text), .. } if !has_matrix => {
+            file.names(transfer(&text))
+        }
+        ControllerKeys { pid: None, transfer: None, a: Some(a), b: Some(b), c: Some(c), d, .. } => {
+            file.names(matrices("controller", [a, b, c], d))
+        }
+        ControllerKeys { pid: None, transfer: None, a: None, b: None, c: None, d: Some(d), .. } => {
+            Ok(StateSpace::gain(d.matrix()))
+        }
+        _ => Err(file.says(
+            "controller: give one of `pid` (with `filter`), `transfer`, or the matrices `a`, `b`, `c` and `d` (only \
+             `d`: a gain)",
+        )),
+    }
+}
+
+fn noise(
+    args: &ModelArgs,
+    keys: NoiseKeys,
+    plant: &StateSpace,
+    file: Source<'_>,
+) -> anyhow::Result<Noise> {
+    let mut noise = match (args.noise, keys.input, keys.process) {
+        (Some(intensity), _, _) => Noise::on_input(plant, intensity),
+        (None, Some(_), Some(_)) => {
+            return Err(file.says("noise: give one of `input` and `process`"));
+        }
+        (None, Some(intensity), None) => Noise::on_input(plant, intensity),
+        (None, None, Some(process)) => Noise {
+            process: process.on_diagonal(plant.states()),
+            ..Noise::on_input(plant, 0.0)
+        },
+        (None, None, None) => Noise::on_input(plant, 1.0),
+    };
+    if let Some(measurement) = keys.measurement {
+        noise.measurement = measurement.on_diagonal(plant.outputs());
+    }
+    Ok(noise)
+}

@@ -1,0 +1,409 @@
+//! What a run means for a control loop of a given model, by the real program; the delays of most runs are written here, so
+//! that every figure is known.
+
+use crate::common;
+
+use common::{Desk, refused};
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+use std::fs;
+use wiregauge_control::{Loop, OnMiss, Order, Pid, Rules, TransferFunction, assess};
+use wiregauge_record::*;
+use wiregauge_run::{Exchange, RunWriter, State};
+
+const MS: u64 = 1_000_000;
+
+/// The servo of Cervin's examples, as flags.
+const SERVO: &str = "--plant 1000/(s^2+s) --pid 0.96,0,0.049";
+
+/// The same, as a file.
+const SERVO_FILE: &str = "\
+period = '6ms'
+plant = '1000/(s^2+s)'
+[controller]
+pid = [0.96, 0, 0.049]
+";
+
+fn servo() -> Loop {
+    let plant = TransferFunction::parse("plant", 's', "1000/(s^2+s)").expect("a plant");
+    let controller = Pid::new(0.96, 0.0, 0.049)
+        .state_space(6e-3)
+        .expect("a controller");
+    Loop::new(plant.state_space().expect("proper"), controller, 6e-3).expect("a loop")
+}
+
+/// Delays within the period, and one in 13 lost.
+fn trace(cycles: u64) -> Vec<Option<u64>> {
+    let delay = |k: u64| 600_000 + 4_800_000 * (7 * k % 11) / 11;
+    (0..cycles)
+        .map(|k| (k % 13 != 12).then(|| delay(k)))
+        .collect()
+}
+
+/// Stores a run with these delays at each of its points, one exchange every `every` (as fast as possible: one after the
+/// other). Lost ones were waited for until the timeout of a period.
+fn store(desk: &Desk, name: &str, schedule: Schedule, points: &[(u32, Vec<Option<u64>>)]) {
+    let of_point = |(index, (depth, _)): (usize, &(u32, _))| Point {
+        index: index as u32,
+        out_bytes: 48,
+        in_bytes: 48,
+        depth: *depth,
+        link: 0,
+        together: false,
+    };
+    let plan = Plan {
+        address: "tcp://127.0.0.1:7700".to_owned(),
+        more_links: Vec::new(),
+        protocol: Protocol::Wiregauge,
+        queries: None,
+        connect: Connect::Once,
+        points: points.iter().enumerate().map(of_point).collect(),
+        limit: Limit::Count(1),
+        warmup: 0,
+        schedule,
+        timeout_ns: 6 * MS,
+        give_up: 10,
+        wait: Wait::Block,
+        below_ns: Vec::new(),
+        keep_data: false,
+        batch: None,
+        calibrate: false,
+        host: HostPlan::default(),
+        link: LinkOptions::default(),
+    };
+    let dir = desk.runs().join(name);
+    fs::create_dir_all(desk.runs()).expect("a directory");
+    let mut run =
+        RunWriter::<Exchange>::create(&dir, &plan, &Conditions::default()).expect("a run");
+    for (&point, (_, delays)) in plan.points.iter().zip(points) {
+        let mut writer = run.begin_point(point).expect("a point");
+        let mut summary = Summariser::new(&plan, point, None);
+        let mut next_ns = 0;
+        for (sequence, delay) in (1..).zip(delays) {
+            let rtt_ns = delay.unwrap_or(6 * MS);
+            let sample = Sample {
+                sequence,
+                intended_ns: next_ns,
+                start_ns: next_ns,
+                rtt_ns,
+                status: delay.map_or(Status::Lost, |_| Status::Ok),
+                ..Sample::default()
+            };
+            next_ns += match schedule {
+                Schedule::EveryNs(every_ns) => every_ns,
+                Schedule::AsFastAsPossible => rtt_ns,
+            };
+            writer.push(&sample, &[]).expect("room");
+            summary.push(&sample);
+        }
+        let summary = summary.finish(Ending::Complete, next_ns, None, ResourceUse::default());
+        run.end_point(writer, summary).expect("the end of a point");
+    }
+    run.finish(State::Complete).expect("the end of the run");
+}
+
+fn on_schedule(desk: &Desk) {
+    store(desk, "servo", Schedule::EveryNs(6 * MS), &[(1, trace(300))]);
+}
+
+/// What the program must print of this point.
+fn expected(delays: &[Option<u64>], rules: Rules) -> Value {
+    let found = assess(&servo(), delays, rules).expect("an assessment");
+    // As the program writes and the test reads it.
+    serde_json::from_str(&serde_json::to_string(&found).expect("JSON")).expect("JSON")
+}
+
+#[test]
+fn a_run_with_the_loops_period_is_assessed_cycle_by_cycle() {
+    let desk = Desk::new();
+    on_schedule(&desk);
+    let printed = desk.json(&format!("control servo --json {SERVO}"));
+    assert_eq!(printed["run"], "servo");
+    assert_eq!(printed["period_ns"], 6 * MS);
+    assert_eq!(printed["taken"]["how"], "as-scheduled");
+    assert_eq!(printed["rules"]["on_miss"], "hold");
+    let point = &printed["points"][0];
+    assert_eq!(
+        (&point["cycles"], &point["unanswered"], &point["unsent"]),
+        (&300.into(), &23.into(), &0.into())
+    );
+    assert_eq!(point["assessment"], expected(&trace(300), Rules::default()));
+}
+
+#[test]
+fn flags_and_file_make_the_same_model_and_flags_override_the_file() {
+    let desk = Desk::new();
+    on_schedule(&desk);
+    let of_flags = desk.json(&format!("control servo --json {SERVO} --period 6ms"));
+    fs::write(desk.path("loop.toml"), SERVO_FILE).expect("a file");
+    assert_eq!(
+        desk.json("control servo --model loop.toml --json"),
+        of_flags
+    );
+    let json = r#"{"period": "6ms", "plant": {"a": [[-1, 0], [1, 0]], "b": [[1], [0]], "c": [[0, 1000]]},
+        "controller": {"pid": [0.96, 0, 0.049], "filter": 10}, "noise": {"input": 1, "measurement": 0},
+        "cost": {"output": 1, "input": 0, "state": 0}, "limits": {"input": [[-1e9, 1e9]]},
+        "misses": {"order": "newest", "on-miss": "hold"}}"#;
+    fs::write(desk.path("loop.json"), json).expect("a file");
+    assert_eq!(
+        desk.json("control servo --model loop.json --json"),
+        of_flags
+    );
+    // Each flag wins over its key.
+    let other = "period = '3ms'\nplant = '1/s'\ncontroller = '0.5'\n[noise]\ninput = 7\n\
+        [misses]\norder = 'arrival'\non-miss = 'skip'\ndeadline = '1ms'";
+    fs::write(desk.path("other.toml"), other).expect("a file");
+    let flags = "--period 6ms --noise 1 --order newest --on-miss hold --deadline 1h";
+    let mut overridden = desk.json(&format!(
+        "control servo --model other.toml --json {SERVO} {flags}"
+    ));
+    assert_eq!(overridden["rules"]["deadline_ns"], 3_600_000_000_000_u64);
+    overridden["rules"]["deadline_ns"] = Value::Null;
+    let same = |found: &Value| {
+        let assessment = &found["points"][0]["assessment"];
+        assessment["on_trace"].clone()
+    };
+    assert_eq!(same(&overridden), same(&of_flags));
+    assert_eq!(overridden["rules"], of_flags["rules"]);
+}
+
+#[test]
+fn the_rules_of_a_miss_are_those_of_the_flags() {
+    let desk = Desk::new();
+    on_schedule(&desk);
+    for (flags, rules) in [
+        (
+            "--on-miss zero-at-deadline --deadline 4ms",
+            Rules {
+                on_miss: OnMiss::ZeroAtDeadline,
+                deadline_ns: Some(4 * MS),
+                ..Rules::default()
+            },
+        ),
+        (
+            "--on-miss skip --order arrival",
+            Rules {
+                on_miss: OnMiss::Skip,
+                order: Order::Arrival,
+                ..Rules::default()
+            },
+        ),
+    ] {
+        let printed = desk.json(&format!("control servo --json {SERVO} {flags}"));
+        let found = &printed["points"][0]["assessment"];
+        assert_eq!(*found, expected(&trace(300), rules), "{flags}");
+    }
+}
+
+#[test]
+fn a_run_as_fast_as_possible_is_replayed_on_the_ticks_of_the_loop() {
+    let desk = Desk::new();
+    let delays = [Some(MS), Some(13 * MS), None, Some(2 * MS)].repeat(50);
+    store(&desk, "fast", Schedule::AsFastAsPossible, &[(1, delays)]);
+    let printed = desk.json(&format!("control fast --json --period 6ms {SERVO}"));
+    assert_eq!(printed["taken"]["how"], "replayed");
+    let point = &printed["points"][0];
+    // 13 ms hold up two further ticks; the timeout of 6 ms ends at the next tick.
+    let cycles = [Some(MS), Some(13 * MS), None, None, None, Some(2 * MS)].repeat(50);
+    assert_eq!(
+        (&point["cycles"], &point["unanswered"], &point["unsent"]),
+        (&300.into(), &50.into(), &100.into())
+    );
+    assert_eq!(point["assessment"], expected(&cycles, Rules::default()));
+}
+
+#[test]
+fn a_model_that_makes_no_sense_is_refused_with_file_and_key() {
+    let desk = Desk::new();
+    on_schedule(&desk);
+    for (model, words) in [
+        ("perod = '6ms'", "unknown field `perod`"),
+        (
+            "plant = '1/s'\ncontroller = '1'\nperiod = '6'",
+            "period: `6` is not a duration",
+        ),
+        ("controller = '1'", "the loop has no plant"),
+        ("plant = '1/s'", "the loop has no controller"),
+        ("plant = 's'\ncontroller = '1'", "plant: 's' is improper"),
+        (
+            "plant = '1/(s'\ncontroller = '1'",
+            "plant: cannot read '1/(s'",
+        ),
+        (
+            "plant = '1/s'\ncontroller = 'z'",
+            "controller: 'z' is improper",
+        ),
+        (
+            "plant = '(s+1)/(s+2)'\ncontroller = '1'",
+            "plant: the input acts on the output at once (D is not 0)",
+        ),
+        (
+            "controller = '1'\n[plant]\na = [[0, 1], [0, 0]]\nb = [[1]]\nc = [[1, 0]]",
+            "plant.b has 1 x 1 entries, 2 x 1 expected",
+        ),
+        (
+            "controller = '1'\n[plant]\na = [[0]]\nb = [[1, 1]]\nc = [[1]]",
+            "controller.d has 1 x 1 entries, 2 x 1 expected",
+        ),
+        (
+            "plant = '1/s'\ncontroller = '1'\n[noise]\nprocess = [[1, 0], [0, 1]]",
+            "noise.process has 2 x 2 entries, 1 x 1 expected",
+        ),
+        (
+            "plant = '1/s'\ncontroller = '1'\n[noise]\nprocess = 1\ninput = 1",
+            "noise: give one of",
+        ),
+        (
+            "plant = '1/s'\ncontroller = '1'\n[noise]\ninput = -1",
+            "noise.process: -1 on its diagonal is negative",
+        ),
+        (
+            "plant = '1/s'\ncontroller = '1'\n[cost]\noutput = [[1, 2], [3]]",
+            "cost.output: row 2 has 1 entries",
+        ),
+        (
+            "plant = '1/s'\ncontroller = '1'\n[limits]\ninput = [[1, -1]]",
+            "limits.input: 1 as lowest command",
+        ),
+        (
+            "plant = '1/s'\ncontroller = '1'\n[limits]\ninput = [[0, 1], [0, 1]]",
+            "limits.input has 2 x 2 entries",
+        ),
+        (
+            "plant = '1/s'\n[controller]\npid = [1, 0]",
+            "controller.pid: invalid length 2",
+        ),
+        (
+            "plant = '1/s'\n[controller]\npid = [1, -1, 0]",
+            "pid: -1 is not an integral time",
+        ),
+        (
+            "plant = '1/s'\n[controller]\npid = [1, 0, 0]\ntransfer = '1'",
+            "controller: give one of",
+        ),
+        (
+            "plant = '1/s'\n[controller]\ntransfer = '1'\nfilter = 5",
+            "controller.filter: only a PID",
+        ),
+        (
+            "plant = '1/s'\ncontroller = '1'\n[misses]\norder = 'oldest'",
+            "misses.order: unknown variant `oldest`",
+        ),
+        (
+            "plant = '1/s'\ncontroller = '-1'",
+            "the loop is unstable without any delay",
+        ),
+    ] {
+        fs::write(desk.path("wrong.toml"), model).expect("a file");
+        let in_file = contains("wrong.toml: ").or(contains("unstable"));
+        desk.wiregauge("control servo --model wrong.toml")
+            .assert()
+            .code(2)
+            .stdout("")
+            .stderr(contains(words).and(in_file));
+    }
+    desk.wiregauge("control servo --model nowhere.toml")
+        .assert()
+        .code(2)
+        .stderr(contains("cannot read nowhere.toml"));
+}
+
+#[test]
+fn flags_that_make_no_sense_are_refused() {
+    let desk = Desk::new();
+    on_schedule(&desk);
+    for (flags, words) in [
+        ("", "the loop has no plant: give --plant"),
+        ("--plant 1/s", "the loop has no controller: give --pid"),
+        (
+            "--plant s^2/(s+1) --controller 1",
+            "plant: 's^2/(s+1)' is improper",
+        ),
+        ("--plant 1/s --pid 1,2", "is not a PID controller"),
+        (
+            "--plant 1/s --pid 1,0,0 --controller 1",
+            "cannot be used with",
+        ),
+        (
+            "--plant 1/s --controller 1 --noise=-1",
+            "is not an intensity",
+        ),
+        ("--plant 1/s --controller 1 --period 6", "is not a duration"),
+        (
+            "--plant 1/s --controller 1 --order oldest",
+            "[possible values: newest, arrival]",
+        ),
+        ("--plant 1/s --controller 1 --point 9", "no such point"),
+        (
+            "--plant 1/s --controller 9 --period 1s",
+            "the loop is unstable without any delay",
+        ),
+    ] {
+        desk.wiregauge(&format!("control servo {flags}"))
+            .assert()
+            .code(2)
+            .stdout("")
+            .stderr(contains(words));
+    }
+    refused("control nothing", 2, "cannot find a run `nothing`");
+}
+
+#[test]
+fn a_run_without_a_period_needs_one() {
+    let desk = Desk::new();
+    store(&desk, "fast", Schedule::AsFastAsPossible, &[(1, trace(50))]);
+    desk.wiregauge(&format!("control fast {SERVO}"))
+        .assert()
+        .code(2)
+        .stderr(contains("the loop has no period: give --period"));
+    // That of the model is enough.
+    fs::write(desk.path("loop.toml"), SERVO_FILE).expect("a file");
+    desk.output("control fast --model loop.toml");
+}
+
+#[test]
+fn a_run_without_any_answer_has_nothing_to_compute_with() {
+    let desk = Desk::new();
+    let every = Schedule::EveryNs(6 * MS);
+    store(&desk, "lost", every, &[(1, vec![None; 50])]);
+    desk.wiregauge(&format!("control lost {SERVO}"))
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(contains("no exchange was answered correctly, so"));
+    store(&desk, "late", every, &[(1, trace(50))]);
+    desk.wiregauge(&format!("control late --deadline 100us {SERVO}"))
+        .assert()
+        .code(2)
+        .stderr(contains(
+            "within the deadline of 100µs; use a longer --deadline",
+        ));
+}
+
+#[test]
+fn a_stream_and_a_loop_are_refused_with_what_to_measure() {
+    let desk = Desk::new();
+    desk.output("stream null:// --direction in --settle 10ms --duration 500ms");
+    desk.wiregauge(&format!("control last --period 1ms {SERVO}"))
+        .assert()
+        .code(2)
+        .stderr(contains("a stream run").and(contains("wiregauge exchange ADDRESS --interval")));
+    if !cfg!(feature = "loop") {
+        return;
+    }
+    desk.output("loop virtual --duration 100ms");
+    desk.wiregauge(&format!("control last --period 1ms {SERVO}"))
+        .assert()
+        .code(2)
+        .stderr(contains("is a loop run").and(contains("wiregauge exchange")));
+}
+
+#[test]
+fn a_run_that_was_just_measured_is_assessed() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    desk.measure(&server.address, "--interval 6ms --count 100");
+    let printed = desk.json(&format!("control last --json {SERVO}"));
+    assert_eq!(printed["points"][0]["cycles"], 100);
+}

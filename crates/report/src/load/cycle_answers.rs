@@ -1,0 +1,119 @@
+//! The exchanges of a run as the cycles of a control loop see them: in the order of the requests, each with its response
+//! time. `wiregauge deadline` and `wiregauge control` read them.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use wiregauge_record::{Connect, Phase, Sample, Schedule};
+use wiregauge_run::{Exchange, Run, RunError};
+
+/// A schedule of nearly the loop's period is the loop's: a rate need not be a whole number of
+/// nanoseconds.
+const SAME_PERIOD: f64 = 1e-3;
+
+/// Answers that wait for one before them. More than any engine leaves out of order.
+const MOST_WAITING: usize = 1 << 20;
+
+/// How the run's exchanges became cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "how")]
+pub enum Taken {
+    /// It was measured with the loop's period: each exchange is a cycle, from its intended start.
+    AsScheduled,
+    /// It was measured as fast as possible: the responses are replayed on the loop's ticks.
+    Replayed,
+    /// It was measured with another period; replayed as well.
+    ReplayedFrom {
+        /// That period.
+        every_ns: u64,
+    },
+}
+
+impl Taken {
+    /// How those of a run with this schedule become cycles of this period.
+    pub fn of(schedule: Schedule, period_ns: u64) -> Taken {
+        let period = period_ns as f64;
+        match schedule {
+            Schedule::AsFastAsPossible => Taken::Replayed,
+            Schedule::EveryNs(every_ns)
+                if (every_ns as f64 - period).abs() <= SAME_PERIOD * period =>
+            {
+                Taken::AsScheduled
+            }
+            Schedule::EveryNs(every_ns) => Taken::ReplayedFrom { every_ns },
+        }
+    }
+}
+
+/// What came of a request, as a cycle sees it.
+#[derive(Clone, Copy)]
+pub(super) struct Answer {
+    pub(super) response_ns: u64,
+    pub(super) is_right: bool,
+}
+
+impl Answer {
+    fn of(sample: &Sample, taken: Taken, connect: Connect) -> Answer {
+        let response_ns = match (taken, connect) {
+            (Taken::AsScheduled, _) => {
+                let end_ns = sample.start_ns.saturating_add(sample.rtt_ns);
+                end_ns.saturating_sub(sample.intended_ns)
+            }
+            (_, Connect::Once) => sample.rtt_ns,
+            // A loop that opens the link each time waits for that too.
+            (_, Connect::Each) => sample.connect_ns.saturating_add(sample.rtt_ns),
+        };
+        Answer {
+            response_ns,
+            is_right: sample.status.is_timed(),
+        }
+    }
+}
+
+/// Hands over the measured exchanges of a point in the order of their requests.
+pub(super) fn each(
+    run: &Run<Exchange>,
+    at: usize,
+    taken: Taken,
+    mut take: impl FnMut(Answer),
+) -> Result<(), RunError> {
+    let connect = run.file.plan.connect;
+    let columns = [
+        "sequence",
+        "phase",
+        "status",
+        "start_ns",
+        "rtt_ns",
+        "intended_ns",
+        "connect_ns",
+    ];
+    let mut reader = run.samples_of(at, &columns)?;
+    // Rows stand in the order in which exchanges ended.
+    let mut waiting: BTreeMap<u64, Answer> = BTreeMap::new();
+    let mut next = run.file.plan.warmup.saturating_add(1);
+    while let Some(samples) = reader.next_rows() {
+        let measured =
+            |sample: &&Sample| sample.phase == Phase::Measured && sample.status.is_first_row();
+        for sample in samples?.iter().filter(measured) {
+            let answer = Answer::of(sample, taken, connect);
+            if sample.sequence != next {
+                waiting.insert(sample.sequence, answer);
+                if waiting.len() <= MOST_WAITING {
+                    continue;
+                }
+            } else {
+                take(answer);
+                next += 1;
+            }
+            while let Some((&sequence, &answer)) = waiting.first_key_value()
+                && (sequence <= next || waiting.len() > MOST_WAITING)
+            {
+                waiting.pop_first();
+                take(answer);
+                next = sequence.saturating_add(1);
+            }
+        }
+    }
+    // What an interruption cut off left gaps.
+    waiting.into_values().for_each(take);
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! The delays that the verdicts are about.
+
+use super::shown::Shown;
+use crate::load::Taken;
+use crate::tables::digits::in_percent;
+use crate::tables::table::Table;
+use crate::units::{grouped, time};
+
+/// One row a point.
+pub(super) fn table(shown: &Shown<'_>) -> Table {
+    let heads = [
+        "cycles",
+        "min",
+        "p50",
+        "p99",
+        "max",
+        "> period %",
+        "lost %",
+        "lost in a row",
+    ];
+    let from = match shown.controls.taken {
+        Taken::AsScheduled => "from the intended start",
+        Taken::Replayed | Taken::ReplayedFrom { .. } => "from the request",
+    };
+    let title = format!(
+        "Delay of the command {from} in {}; cycles of {}",
+        shown.unit.name(),
+        time(shown.controls.period_ns as f64)
+    );
+    shown.table(title, &heads, |_, assessment| {
+        let delays = &assessment.delays;
+        vec![
+            grouped(delays.cycles as u64),
+            shown.delay(delays.min_ns),
+            shown.delay(delays.median_ns),
+            shown.delay(delays.p99_ns),
+            shown.delay(delays.max_ns),
+            in_percent(delays.late),
+            in_percent(delays.lost),
+            grouped(delays.longest_loss as u64),
+        ]
+    })
+}

@@ -1,0 +1,88 @@
+//! The result in a sentence.
+
+use super::on_trace::held;
+use super::shown::Shown;
+use super::words::{figure, growth, times};
+use crate::load::ControlPoint;
+use crate::units::time;
+use wiregauge_control::Assessment;
+
+/// Costs that differ by less are the same for the user.
+const SAME: f64 = 1.01;
+
+/// Of one point, or of the point with the lowest cost.
+pub(super) fn sentence(shown: &Shown<'_>) -> String {
+    let lowest = shown.controls.lowest_cost;
+    let is_best = |(point, one): &(&ControlPoint, &Assessment)| match lowest {
+        Some(index) => point.point.index == index,
+        None => held(&one.on_trace),
+    };
+    let best = shown.assessed().find(is_best).or(shown.assessed().next());
+    let Some((point, assessment)) = best else {
+        return "Finding: no answer arrived in time.".into();
+    };
+    let place = shown.places.at(point.point.index);
+    let broken = shown.assessed().filter(|(_, one)| !held(&one.on_trace));
+    let broken: Vec<u32> = broken.map(|(point, _)| point.point.index).collect();
+    let all = shown.assessed().count();
+    let begin = match (all, broken.len()) {
+        (1, 0) => format!("the loop held, at a cost of {}", of_cost(assessment)),
+        (1, _) => format!(
+            "the loop did not hold (it grew by {} per cycle)",
+            growth(assessment.on_trace.growth)
+        ),
+        (_, broken) if broken == all => format!("the loop did not hold at any of {all} points"),
+        (_, 0) => format!(
+            "the loop held at all {all} points; {}{place}: {}",
+            lowest_is(shown),
+            of_cost(assessment)
+        ),
+        (_, count) => format!(
+            "the loop did not hold at {count} of {all} points{}; the cost is lowest{place}: {}",
+            shown.places.bracketed(&broken),
+            of_cost(assessment)
+        ),
+    };
+    format!("Finding: on this trace {begin}.{}", buffer(assessment))
+}
+
+/// Whether the points differ.
+fn lowest_is(shown: &Shown<'_>) -> &'static str {
+    let costs = shown.assessed().filter_map(|(_, one)| one.on_trace.cost);
+    let (low, high) = costs.fold((f64::INFINITY, 0.0_f64), |(low, high), cost| {
+        (low.min(cost), high.max(cost))
+    });
+    match high <= SAME * low {
+        true => "their costs differ by less than 1 %, the lowest is",
+        false => "the cost is lowest",
+    }
+}
+
+fn of_cost(assessment: &Assessment) -> String {
+    let verdict = &assessment.on_trace;
+    let [cost, without] =
+        [verdict.cost, verdict.no_delay.cost].map(|cost| cost.unwrap_or(f64::NAN));
+    let equal = match verdict.equal_delay_ns {
+        Some(delay_ns) if delay_ns > 0 => {
+            format!(", as with a constant delay of {}", time(delay_ns as f64))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "{}, {} that without delay{equal}",
+        figure(cost),
+        times(cost, without)
+    )
+}
+
+fn buffer(assessment: &Assessment) -> String {
+    match &assessment.buffer {
+        Some(buffer) if buffer.is_worth_it() => format!(
+            " A buffer that holds each command until {} after its sample would lower the cost by {:.0} %.",
+            time(buffer.delay_ns as f64),
+            100.0 * (1.0 - buffer.cost / buffer.cost_without)
+        ),
+        Some(_) => " A buffer would not help.".into(),
+        None => String::new(),
+    }
+}

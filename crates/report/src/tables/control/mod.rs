@@ -1,0 +1,81 @@
+//! What measured delays do to a control loop, in tables: the verdict on this trace, the one in the long run, the one in any
+//! order, each under its own heading, and what would lower the cost.
+
+mod delays;
+mod finding;
+mod on_trace;
+mod shown;
+mod words;
+
+use super::digits::span;
+use super::taken::{self, Skipped};
+use super::{Tables, heading};
+use crate::load::{ControlPoint, Controls};
+use crate::units::grouped;
+use shown::Shown;
+use wiregauge_run::RunFile;
+
+/// Tables of it, beside what the run was.
+pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
+    let shown = Shown::new(controls);
+    let mut tables = vec![delays::table(&shown)];
+    tables.extend(on_trace::tables(&shown));
+    tables.extend(on_trace::buffers(&shown));
+    let mut notes = vec![finding::sentence(&shown)];
+    notes.extend(self::notes(file, &shown));
+    Tables {
+        heading: heading::of_exchange(file),
+        set_off: vec![file.plan.address.clone()],
+        tables,
+        notes,
+        ..Tables::default()
+    }
+}
+
+fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
+    let controls = shown.controls;
+    let has_depth = controls.points.iter().any(|p| p.point.depth > 1);
+    let mut notes = vec![
+        words::rules(controls),
+        taken::note(
+            controls.taken,
+            controls.period_ns,
+            has_depth,
+            Skipped::Unanswered,
+        ),
+    ];
+    let unsent: u64 = controls.points.iter().map(|p| p.cycles.unsent).sum();
+    if unsent > 0 {
+        let cycles: u64 = controls.points.iter().map(|p| p.cycles.cycles).sum();
+        notes.push(format!(
+            "In {} of {} cycles no request could be sent; they count as cycles without an answer.",
+            grouped(unsent),
+            grouped(cycles)
+        ));
+    }
+    let cut = controls.points.iter().filter(|p| p.cycles.left_out > 0);
+    let cut: Vec<&ControlPoint> = cut.collect();
+    if let Some(first) = cut.first() {
+        let which: Vec<u32> = cut.iter().map(|point| point.point.index).collect();
+        notes.push(format!(
+            "Only the first {} cycles are used{}: more would not fit in memory.",
+            grouped(first.cycles.cycles),
+            shown.places.bracketed(&which)
+        ));
+    }
+    let lost = controls.points.iter().filter(|p| p.assessment.is_none());
+    let lost: Vec<u32> = lost.map(|point| point.point.index).collect();
+    if !lost.is_empty() {
+        notes.push(format!(
+            "No answer arrived in time{}: these points have no row.",
+            shown.places.bracketed(&lost)
+        ));
+    }
+    let measured = file.points.iter().map(|point| point.elapsed_ns).max();
+    notes.push(format!(
+        "All figures assume a linear plant, samples at their ticks, and that host and link behave as in this run, of \
+         which a point lasted {} at most. Limits of the command count in the step response only.",
+        span(measured.unwrap_or(0) as f64)
+    ));
+    notes
+}

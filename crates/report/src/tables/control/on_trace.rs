@@ -1,0 +1,166 @@
+//! The verdict on this trace: held or not, cost, step response, worst moment; and whether a buffer would lower the cost.
+
+use super::shown::Shown;
+use super::words::{figure, growth, times};
+use crate::tables::table::Table;
+use crate::units::{grouped, time};
+use wiregauge_control::{Assessment, ConstantDelay, OnTrace, StepFigures};
+
+/// Whether the loop held.
+pub(super) fn held(verdict: &OnTrace) -> bool {
+    verdict.cost.is_some()
+}
+
+/// Verdict and cost, and the step response where there is one. What the loop does without delay is the same at all points.
+pub(super) fn tables(shown: &Shown<'_>) -> Vec<Table> {
+    let Some((_, first)) = shown.assessed().next() else {
+        return Vec::new();
+    };
+    let no_delay = &first.on_trace.no_delay;
+    let mut tables = vec![verdicts(shown, no_delay), costs(shown, no_delay)];
+    tables.extend(steps(shown));
+    tables
+}
+
+fn verdicts(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
+    let title = format!(
+        "ON THIS TRACE: exact replay of the measured delays in their order; growth per cycle (below 1: disturbances \
+         decay; without delay {}), highest SD of the output as a multiple of that without delay",
+        growth(no_delay.growth)
+    );
+    let heads = ["verdict", "growth", "highest SD", "at cycle"];
+    shown.table(title, &heads, |_, assessment| {
+        let verdict = &assessment.on_trace;
+        let words = match held(verdict) {
+            true => [
+                "held".into(),
+                growth(verdict.growth),
+                times(verdict.worst_ratio, 1.0),
+                grouped(verdict.worst_cycle as u64),
+            ],
+            false => [
+                "did not hold".into(),
+                growth(verdict.growth),
+                "-".into(),
+                "-".into(),
+            ],
+        };
+        words.to_vec()
+    })
+}
+
+fn costs(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
+    let heads = [
+        "cost",
+        "95 % CI",
+        "to no delay",
+        "median delay alone",
+        "equal to a constant",
+    ];
+    let marked = match shown.controls.lowest_cost {
+        Some(_) => "; the lowest is marked *",
+        None => "",
+    };
+    let title = format!(
+        "Cost rate on this trace (without delay {}){marked}",
+        of_constant(no_delay)
+    );
+    let mut table = shown.table(title, &heads, |point, assessment| {
+        let verdict = &assessment.on_trace;
+        let is_lowest = shown.controls.lowest_cost == Some(point.point.index);
+        let mark = if is_lowest { " *" } else { "" };
+        let ratio = verdict.cost.zip(no_delay.cost);
+        vec![
+            (verdict.cost).map_or("-".into(), |cost| format!("{}{mark}", figure(cost))),
+            match (verdict.cost, verdict.interval) {
+                (None, _) => "-".into(),
+                (Some(_), None) => "?".into(),
+                (Some(_), Some(interval)) => {
+                    format!("{} to {}", figure(interval.low), figure(interval.high))
+                }
+            },
+            ratio.map_or("-".into(), |(cost, without)| times(cost, without)),
+            of_constant(&verdict.median_delay),
+            verdict
+                .equal_delay_ns
+                .map_or("-".into(), |delay_ns| time(delay_ns as f64)),
+        ]
+    });
+    table.no_bound = "?: the run is too short for an interval";
+    table
+}
+
+fn of_constant(delay: &ConstantDelay) -> String {
+    delay.cost.map_or("unstable".into(), figure)
+}
+
+fn steps(shown: &Shown<'_>) -> Option<Table> {
+    let heads = [
+        "overshoot %",
+        "worst",
+        "settling ms",
+        "worst",
+        "int e^2",
+        "worst",
+    ];
+    let first = shown
+        .assessed()
+        .find_map(|(_, assessment)| assessment.on_trace.step.as_ref())?;
+    let [overshoot, settling, error] = cells(&first.no_delay);
+    let unit = if first.no_delay.settling_s.is_some() {
+        " ms"
+    } else {
+        ""
+    };
+    let title = format!(
+        "Step response on this trace, median and worst of {} starting moments (without delay: overshoot {overshoot} \
+         %, settling to 2 % {settling}{unit}, int e^2 {error})",
+        grouped(first.starts as u64)
+    );
+    Some(shown.table(title, &heads, |_, assessment| {
+        let Some(step) = &assessment.on_trace.step else {
+            return vec!["-".into(); heads.len()];
+        };
+        let median = cells(&step.median).into_iter();
+        let both = median.zip(cells(&step.worst));
+        both.flat_map(|(median, worst)| [median, worst]).collect()
+    }))
+}
+
+/// Overshoot, settling time, integral of the squared error.
+fn cells(figures: &StepFigures) -> [String; 3] {
+    let settling = figures.settling_s.map(|seconds| figure(seconds * 1e3));
+    [
+        format!("{:.1}", 100.0 * figures.overshoot),
+        settling.unwrap_or("not settled".into()),
+        figure(figures.squared_error),
+    ]
+}
+
+/// Whether each command should be held until a constant delay is over; `None` if that lowers the cost of no point.
+pub(super) fn buffers(shown: &Shown<'_>) -> Option<Table> {
+    let is_worth_it = |(_, one): (_, &Assessment)| {
+        let buffer = one.buffer.as_ref();
+        buffer.is_some_and(|buffer| buffer.is_worth_it())
+    };
+    if !shown.assessed().any(is_worth_it) {
+        return None;
+    }
+    let title = "Buffer: hold each command until a constant delay after its sample";
+    let heads = ["best delay", "cost"];
+    Some(shown.table(
+        title.into(),
+        &heads,
+        |_, assessment| match &assessment.buffer {
+            Some(buffer) if buffer.is_worth_it() => vec![
+                time(buffer.delay_ns as f64),
+                format!(
+                    "{:+.1} %",
+                    100.0 * (buffer.cost / buffer.cost_without - 1.0)
+                ),
+            ],
+            Some(_) => ["none", "no better"].map(String::from).to_vec(),
+            None => vec!["-".into(); heads.len()],
+        },
+    ))
+}

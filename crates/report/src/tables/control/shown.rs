@@ -1,0 +1,64 @@
+//! The points that the tables are about, and how their delays are shown.
+
+use crate::load::{ControlPoint, Controls};
+use crate::tables::places::Places;
+use crate::tables::point_columns::PointColumns;
+use crate::tables::table::Table;
+use crate::units::TimeUnit;
+use wiregauge_control::Assessment;
+
+/// What all tables have in common.
+pub(super) struct Shown<'a> {
+    pub(super) controls: &'a Controls,
+    columns: PointColumns,
+    pub(super) places: Places,
+    /// Of delays.
+    pub(super) unit: TimeUnit,
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn new(controls: &'a Controls) -> Shown<'a> {
+        let points = || controls.points.iter().map(|point| point.point);
+        let medians = controls.points.iter().filter_map(|point| {
+            let assessment = point.assessment.as_ref()?;
+            Some(assessment.delays.median_ns)
+        });
+        let mut medians: Vec<u64> = medians.collect();
+        medians.sort_unstable();
+        let typical = medians.get(medians.len() / 2).copied().unwrap_or(0);
+        Shown {
+            controls,
+            columns: PointColumns::of(points()),
+            places: Places::new(points()),
+            unit: TimeUnit::fitting(typical as f64),
+        }
+    }
+
+    /// A table with one row a point that has an assessment.
+    pub(super) fn table(
+        &self,
+        title: String,
+        heads: &[&'static str],
+        cells: impl Fn(&'a ControlPoint, &'a Assessment) -> Vec<String>,
+    ) -> Table {
+        let mut table = Table::new(title, &self.columns.heads(heads));
+        for (point, assessment) in self.assessed() {
+            let mut row = self.columns.cells(point.point);
+            row.extend(cells(point, assessment));
+            table.row(row);
+        }
+        table
+    }
+
+    pub(super) fn assessed(
+        &self,
+    ) -> impl Iterator<Item = (&'a ControlPoint, &'a Assessment)> + use<'a> {
+        let points = self.controls.points.iter();
+        points.filter_map(|point| Some((point, point.assessment.as_ref()?)))
+    }
+
+    /// A time in whole nanoseconds, in the unit of the tables.
+    pub(super) fn delay(&self, ns: u64) -> String {
+        self.unit.show(ns as f64)
+    }
+}

@@ -1,0 +1,93 @@
+//! How the exchanges of a run became the cycles of a control loop, and what is assumed where it was measured with another
+//! period.
+
+use crate::load::Taken;
+use crate::units::time;
+
+/// What becomes of a tick at which no request can be sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Skipped {
+    /// It is a missed cycle.
+    Missed,
+    /// It is a cycle without an answer.
+    Unanswered,
+}
+
+/// In a sentence or two.
+pub(super) fn note(taken: Taken, period_ns: u64, has_depth: bool, skipped: Skipped) -> String {
+    let period = time(period_ns as f64);
+    let outstanding = outstanding(has_depth, skipped);
+    match taken {
+        Taken::AsScheduled => format!(
+            "Each exchange is a cycle: the run has a schedule of {period}, and response times start at the \
+             intended start."
+        ),
+        Taken::Replayed => format!(
+            "The run was measured as fast as possible; its responses are replayed on ticks of {period}, and \
+             {outstanding}. {}",
+            at_its_period(taken, period_ns, has_depth)
+        ),
+        Taken::ReplayedFrom { every_ns } => format!(
+            "The run has a schedule of {}, not of {period}: its response times, from their actual start, are \
+             replayed on ticks of {period}, and {outstanding}. {}",
+            time(every_ns as f64),
+            at_its_period(taken, period_ns, has_depth)
+        ),
+    }
+}
+
+/// When no request can be sent in a replay.
+fn outstanding(has_depth: bool, skipped: Skipped) -> &'static str {
+    match (has_depth, skipped) {
+        (true, Skipped::Missed) => {
+            "a tick at which as many requests as the depth are still outstanding is missed, whatever the deadline"
+        }
+        (false, Skipped::Missed) => "a tick at which a response is still outstanding is missed",
+        (true, Skipped::Unanswered) => {
+            "a tick at which as many requests as the depth are still outstanding is a cycle without a request"
+        }
+        (false, Skipped::Unanswered) => {
+            "a tick at which a response is still outstanding is a cycle without a request"
+        }
+    }
+}
+
+/// What a replay does not know, and how to measure it.
+fn at_its_period(taken: Taken, period_ns: u64, has_depth: bool) -> String {
+    let differ = match (taken, has_depth) {
+        (Taken::Replayed, true) => {
+            "responses may be slower (the link idles between ticks) or faster (fewer requests are outstanding)"
+        }
+        (_, true) => {
+            "the link may idle longer or less between ticks, so responses may be slower or faster"
+        }
+        (Taken::Replayed, false) => "the link idles between ticks, so responses may be slower",
+        (_, false) => "responses may be slower or faster",
+    };
+    format!(
+        "At the period of the loop {differ}: to measure that, repeat the run with --interval {}.",
+        flag(period_ns)
+    )
+}
+
+/// A time as a flag takes it.
+fn flag(ns: u64) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us")];
+    let whole = units.iter().find(|(unit, _)| ns.is_multiple_of(*unit));
+    whole.map_or(format!("{ns}ns"), |(unit, name)| {
+        format!("{}{name}", ns / unit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_value_of_a_flag() {
+        assert_eq!(
+            [1_000_000, 1500, 333_333].map(flag),
+            ["1ms", "1500ns", "333333ns"]
+        );
+    }
+}
