@@ -333,6 +333,7 @@ def control(
     in_sizes: v.Sizes | None = None,
     out_sizes: v.Sizes | None = None,
     depth: v.Sizes | None = None,
+    figures: v.File | None = None,
 ) -> Control:
     """Report what the measured delays do to a control loop: stability, cost, step response.
 
@@ -364,6 +365,8 @@ def control(
         Only these points of the run, counted from 0.
     in_sizes, out_sizes, depth
         Only points with these response or request sizes in bytes, or depths.
+    figures
+        Write figures to this directory as SVG: step response, variance along the trace, cost.
 
     Returns
     -------
@@ -375,11 +378,13 @@ def control(
     UsageError
         No such run or point, it is not an exchange run, no answer arrived in time, or the model has an
         error or is unstable without any delay.
+    StorageError
+        The figures could not be written.
     """
     values = dict(locals())
     place = _call.place(run)
     called, _ = _call.command("control", [place], values, ["--json"])
-    return Control(_call.answer(called), place, v.flags("control", values))
+    return Control(_call.answer(called), place, v.flags("control", {**values, "figures": None}))
 
 
 def report(

@@ -2,12 +2,14 @@
 
 use super::{MissArgs, ModelArgs, PointArgs};
 use clap::Args;
+use std::path::PathBuf;
 
 /// Below the flags in its help.
 pub const EXAMPLES: &str = "\
 Examples:
   wiregauge control last --plant '1000/(s^2+s)' --pid 0.96,0,0.049 --period 6ms
   wiregauge control last --model loop.toml
+  wiregauge control last --model loop.toml --figures figures
   wiregauge control last --model loop.toml --on-miss zero-at-deadline --deadline 4ms
   wiregauge control last --model loop.toml --in 48 --depth 1..4 --json
 
@@ -35,6 +37,9 @@ pub struct ControlArgs {
     /// Points of the run.
     #[command(flatten)]
     pub points: PointArgs,
+    /// Write figures to this directory as SVG: step response, variance along the trace, cost.
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

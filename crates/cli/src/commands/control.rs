@@ -2,14 +2,17 @@
 
 use super::chosen_points::chosen;
 use super::printed;
+use super::report::write_figures;
 use crate::Outcome;
-use crate::args::ControlArgs;
-use crate::caller::Session;
+use crate::args::{ControlArgs, FigureFormat};
+use crate::caller::{Session, remark};
 use crate::loop_model;
+use crate::output::files;
 use anyhow::bail;
 use std::io::Write;
 use std::time::Duration;
 use wiregauge_record::Schedule;
+use wiregauge_report::figures::{self, Figure};
 use wiregauge_report::load::{self, Controls};
 use wiregauge_report::tables;
 use wiregauge_run::{AnyRun, Exchange, Run};
@@ -32,6 +35,9 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     };
     let chosen = chosen(&args.points, &run)?;
     let asked = loop_model::resolve(&args.model, &args.misses, period_of(&run))?;
+    if let Some(dir) = &args.figures {
+        files::directory(dir)?;
+    }
     let mut meter = session.caller.meter(args.json);
     meter.says(format!("reading {}", run.name()));
     let controls = load::controls(&run, &chosen, &asked.model, asked.rules, &mut |part| {
@@ -62,7 +68,38 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
         )?;
     }
     out.flush()?;
+    if let Some(dir) = &args.figures {
+        let (figures, is_cut) = figures_of(&controls);
+        for line in write_figures(dir, &figures, &[FigureFormat::Svg], session)? {
+            remark!(session, "{line}");
+        }
+        if is_cut {
+            remark!(
+                session,
+                "some points have no figures: all delays together do not fit in memory (choose points)"
+            );
+        }
+    }
     Ok(Outcome::Done)
+}
+
+/// Those of all points, their names ending in the point's number where there are several; true if some are missing.
+fn figures_of(controls: &Controls) -> (Vec<Figure>, bool) {
+    let mut drawn = Vec::new();
+    let mut is_cut = false;
+    for point in &controls.points {
+        let Some(assessment) = &point.assessment else {
+            continue;
+        };
+        is_cut |= point.cycles.delays.is_empty();
+        for mut figure in figures::of_control(assessment, &point.cycles.delays) {
+            if controls.points.len() > 1 {
+                figure.name += &format!("-{}", point.point.index);
+            }
+            drawn.push(figure);
+        }
+    }
+    (drawn, is_cut)
 }
 
 /// The period that the run was measured with, if it has one.

@@ -3,9 +3,10 @@
 use super::on_trace::held;
 use super::shown::Shown;
 use super::words::{figure, growth, times};
+use super::{any_order, long_run};
 use crate::load::ControlPoint;
 use crate::units::time;
-use wiregauge_control::Assessment;
+use wiregauge_control::{Assessment, Stated};
 
 /// Costs that differ by less are the same for the user.
 const SAME: f64 = 1.01;
@@ -43,7 +44,21 @@ pub(super) fn sentence(shown: &Shown<'_>) -> String {
             of_cost(assessment)
         ),
     };
-    format!("Finding: on this trace {begin}.{}", buffer(assessment))
+    format!(
+        "Finding: on this trace {begin}.{}{}",
+        others(assessment),
+        buffer(assessment)
+    )
+}
+
+/// The other two verdicts, on the same point.
+fn others(assessment: &Assessment) -> String {
+    let long_run = match &assessment.long_run {
+        Stated::Made(found) => long_run::verdict(found),
+        Stated::None { .. } => "no statement",
+    };
+    let any_order = any_order::verdict(&assessment.any_order.verdict);
+    format!(" In the long run: {long_run}. In any order: {any_order}.")
 }
 
 /// Whether the points differ.

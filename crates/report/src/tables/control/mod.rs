@@ -1,8 +1,10 @@
 //! What measured delays do to a control loop, in tables: the verdict on this trace, the one in the long run, the one in any
 //! order, each under its own heading, and what would lower the cost.
 
+mod any_order;
 mod delays;
 mod finding;
+mod long_run;
 mod on_trace;
 mod shown;
 mod words;
@@ -20,8 +22,13 @@ pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
     let shown = Shown::new(controls);
     let mut tables = vec![delays::table(&shown)];
     tables.extend(on_trace::tables(&shown));
+    tables.push(long_run::table(&shown));
+    tables.push(any_order::table(&shown));
+    tables.extend(any_order::margins(&shown));
     tables.extend(on_trace::buffers(&shown));
     let mut notes = vec![finding::sentence(&shown)];
+    notes.extend(long_run::notes(&shown));
+    notes.extend(any_order::notes(&shown));
     notes.extend(self::notes(file, &shown));
     Tables {
         heading: heading::of_exchange(file),

@@ -1,0 +1,142 @@
+//! The verdict in any order, and the margins: misses in a row, constant delay.
+
+use super::shown::Shown;
+use super::words::growth;
+use crate::tables::table::Table;
+use crate::units::time;
+use wiregauge_control::{AnyOrder, Assessment, Misses, OnMiss, Stated, Verdict};
+
+/// Delays of a pattern that are printed; it repeats.
+const MOST_DELAYS: usize = 24;
+
+/// One row a point.
+pub(super) fn table(shown: &Shown<'_>) -> Table {
+    let title = "IN ANY ORDER: every sequence of delays within the range that was seen, with as many lost in a row as \
+                 were seen; proved where the jitter that they amount to is below the jitter margin";
+    let heads = [
+        "verdict",
+        "least delay",
+        "most",
+        "lost in a row",
+        "jitter",
+        "jitter margin",
+    ];
+    shown.table(title.into(), &heads, |_, assessment| {
+        let found = &assessment.any_order;
+        let range = found.range;
+        vec![
+            verdict(&found.verdict).into(),
+            shown.delay(range.least_ns),
+            shown.delay(range.least_ns.saturating_add(range.jitter_ns)),
+            range.losses_in_a_row.to_string(),
+            found.demanded_s.map_or("not covered".into(), of_seconds),
+            of_seconds(found.margin.margin_s),
+        ]
+    })
+}
+
+pub(super) fn verdict(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Proved => "proved",
+        Verdict::NotProved { .. } => "not proved",
+        Verdict::Broken(_) => "broken",
+    }
+}
+
+fn of_seconds(seconds: f64) -> String {
+    match seconds.is_finite() {
+        true => time(seconds * 1e9),
+        false => "unlimited".into(),
+    }
+}
+
+/// Misses in a row and the margin for a constant delay.
+pub(super) fn margins(shown: &Shown<'_>) -> Option<Table> {
+    let (_, first) = shown.assessed().next()?;
+    let margin = first.delay_margin;
+    let constant = match margin.margin_s {
+        Some(margin_s) => format!(
+            "unstable from a constant delay of {} on",
+            of_seconds(margin_s)
+        ),
+        None => format!(
+            "stable with every constant delay up to {}",
+            of_seconds(margin.tried_s)
+        ),
+    };
+    let title = format!(
+        "Margins: {constant}; misses in a row that the loop bears in any pattern, all other answers with the median delay"
+    );
+    let heads = ["misses seen in a row", "proved up to", "broken by"];
+    Some(shown.table(title, &heads, |_, assessment| {
+        let Stated::Made(found) = &assessment.misses else {
+            return ["-", "not covered", "-"].map(String::from).to_vec();
+        };
+        let broken = found.broken.as_ref();
+        vec![
+            found.longest_seen.to_string(),
+            found
+                .proved
+                .map_or("-".into(), |proved| match proved == found.tried {
+                    true => format!("{proved} (more not tried)"),
+                    false => proved.to_string(),
+                }),
+            broken.map_or("-".into(), |broken| broken.in_a_row.to_string()),
+        ]
+    }))
+}
+
+/// Patterns that break the loop, and what no proof covers.
+pub(super) fn notes(shown: &Shown<'_>) -> Vec<String> {
+    let each = shown.assessed().flat_map(|(point, assessment)| {
+        let place = shown.places.at(point.point.index);
+        let order = of_order(&assessment.any_order, shown.controls.rules.on_miss);
+        let order = order.map(|text| format!("IN ANY ORDER{place}: {text}"));
+        let misses = of_misses(assessment).map(|text| format!("Misses in a row{place}: {text}"));
+        [order, misses].into_iter().flatten()
+    });
+    each.collect()
+}
+
+fn of_order(found: &AnyOrder, on_miss: OnMiss) -> Option<String> {
+    match &found.verdict {
+        Verdict::Broken(cycle) => Some(format!(
+            "the loop grows by {} per cycle if these delays repeat: {}.",
+            growth(cycle.growth),
+            pattern(&cycle.delays)
+        )),
+        Verdict::NotProved { is_covered: false } => Some(format!(
+            "no proof covers {} with delays that vary.",
+            match on_miss {
+                OnMiss::Skip => "a controller that does not run in a miss",
+                _ => "a miss that sets the command to zero",
+            }
+        )),
+        Verdict::NotProved { .. } | Verdict::Proved => None,
+    }
+}
+
+fn of_misses(assessment: &Assessment) -> Option<String> {
+    match &assessment.misses {
+        Stated::None { reason } => Some(format!("{reason}.")),
+        Stated::Made(Misses {
+            broken: Some(broken),
+            longest_seen,
+            ..
+        }) if broken.in_a_row <= *longest_seen => Some(format!(
+            "as many as were seen break the loop if this pattern repeats: {}.",
+            pattern(&broken.delays)
+        )),
+        Stated::Made(_) => None,
+    }
+}
+
+fn pattern(delays: &[Option<u64>]) -> String {
+    let shown = delays.iter().take(MOST_DELAYS);
+    let words = shown.map(|delay| delay.map_or("lost".into(), |ns| time(ns as f64)));
+    let mut text = words.collect::<Vec<_>>().join(", ");
+    if delays.len() > MOST_DELAYS {
+        text += &format!(" and {} more", delays.len() - MOST_DELAYS);
+    }
+    text
+}

@@ -1,0 +1,107 @@
+//! The verdict in the long run: random delays with the statistics of the trace.
+
+use super::shown::Shown;
+use super::words::{figure, growth};
+use crate::tables::table::Table;
+use crate::units::time;
+use wiregauge_control::{Assessment, Bursts, LongRun, Stated, Stationary};
+
+/// One row a point.
+pub(super) fn table(shown: &Shown<'_>) -> Table {
+    let title = "IN THE LONG RUN: random delays with the statistics of this trace, independent of each other and in \
+                 bursts as measured; growth of the mean square per cycle (below 1: the loop holds)";
+    let heads = [
+        "verdict",
+        "growth",
+        "cost",
+        "mean burst",
+        "growth in bursts",
+        "cost in bursts",
+    ];
+    shown.table(title.into(), &heads, |_, assessment| {
+        let Stated::Made(found) = &assessment.long_run else {
+            let mut row = vec!["no statement".to_owned()];
+            row.resize(heads.len(), "-".into());
+            return row;
+        };
+        let mut row = vec![verdict(found).to_owned()];
+        row.extend(of_stationary(&found.independent));
+        match &found.bursts {
+            Bursts::None => row.extend(["none", "-", "-"].map(String::from)),
+            Bursts::Found { chain, long_run } => {
+                row.push(format!("{:.1} cycles", chain.mean_burst));
+                row.extend(of_stationary(long_run));
+            }
+            Bursts::NotComputed { chain, .. } => {
+                row.push(format!("{:.1} cycles", chain.mean_burst));
+                row.extend(["-", "-"].map(String::from));
+            }
+        }
+        row
+    })
+}
+
+/// It holds only if it does with the bursts too.
+pub(super) fn verdict(found: &LongRun) -> &'static str {
+    let all = [Some(&found.independent), in_bursts(found)];
+    let mut all = all.into_iter().flatten();
+    if !all.clone().all(|one| one.growth < 1.0) {
+        return "does not hold";
+    }
+    match all.any(|one| one.is_near_limit) {
+        true => "near the limit",
+        false => "holds",
+    }
+}
+
+fn in_bursts(found: &LongRun) -> Option<&Stationary> {
+    match &found.bursts {
+        Bursts::Found { long_run, .. } => Some(long_run),
+        Bursts::None | Bursts::NotComputed { .. } => None,
+    }
+}
+
+fn of_stationary(found: &Stationary) -> [String; 2] {
+    [
+        growth(found.growth),
+        found.cost.map_or("unbounded".into(), figure),
+    ]
+}
+
+/// Where independent delays mislead, and why there is no statement.
+pub(super) fn notes(shown: &Shown<'_>) -> Vec<String> {
+    shown
+        .assessed()
+        .filter_map(|(point, assessment)| {
+            let place = shown.places.at(point.point.index);
+            note(assessment).map(|text| format!("IN THE LONG RUN{place}: {text}"))
+        })
+        .collect()
+}
+
+fn note(assessment: &Assessment) -> Option<String> {
+    let found = match &assessment.long_run {
+        Stated::None { reason } => return Some(format!("no statement: {reason}.")),
+        Stated::Made(found) => found,
+    };
+    match &found.bursts {
+        Bursts::NotComputed { reason, .. } => {
+            Some(format!("the bursts are not taken into account: {reason}."))
+        }
+        Bursts::Found { chain, .. } if found.differs => {
+            let bad = match chain.edge_ns {
+                Some(edge_ns) => format!("late (over {}) or lost answers", time(edge_ns as f64)),
+                None => "lost answers".into(),
+            };
+            Some(format!(
+                "{bad} come in bursts of {:.1} cycles on average, and that matters: the figures for independent \
+                 delays do not apply.",
+                chain.mean_burst
+            ))
+        }
+        _ if found.independent.is_near_limit => {
+            Some("the growth is so near to 1 that a longer run may decide otherwise.".into())
+        }
+        _ => None,
+    }
+}
