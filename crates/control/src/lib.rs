@@ -8,14 +8,19 @@
 
 mod assess;
 mod buffer;
+mod chain;
 mod constant;
 mod delays;
 mod error;
 mod flow;
+mod krylov;
+mod long_run;
 mod model;
+mod modes;
 mod on_trace;
 mod pattern;
 mod pid;
+mod register;
 mod schedule;
 mod step;
 mod system;
@@ -24,10 +29,12 @@ mod transfer;
 
 pub use assess::{Assessment, TICKS, assess};
 pub use buffer::{Buffer, best_buffer};
+pub use chain::{BurstChain, DelayChain, DelayState, Edge, fit_bursts};
 pub use constant::{ConstantDelay, constant_delay};
 pub use delays::Delays;
 pub use error::ControlError;
 pub use flow::{Flow, spectral_radius};
+pub use long_run::{Bursts, LONG_RUN_TICKS, LongRun, NoLongRun, Stationary, long_run, stationary};
 pub use model::{Cost, Loop, Noise};
 pub use on_trace::{Interval, OnTrace, StepFigures, Steps, on_trace};
 pub use pattern::{Flows, Layout, Pattern, PeriodMap, Source, period_map};

@@ -57,32 +57,59 @@ pub struct Schedule {
 
 /// A command that comes into force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Event {
+pub(crate) struct Event {
     /// On the grid, from the first sample.
-    tick: u64,
+    pub(crate) tick: u64,
     /// The cycle whose answer it is.
-    cycle: u64,
-    is_zero: bool,
+    pub(crate) cycle: u64,
+    pub(crate) is_zero: bool,
 }
 
 /// Puts delays (`None`: lost), in nanoseconds from the tick of their cycle, on a grid of `ticks` a period.
 pub fn schedule(delays: &[Option<u64>], period_ns: u64, ticks: u32, rules: Rules) -> Schedule {
-    let on_grid = |ns: u64| {
-        let scaled = u128::from(ns) * u128::from(ticks) + u128::from(period_ns / 2);
-        u64::try_from(scaled / u128::from(period_ns)).unwrap_or(u64::MAX / 2)
-    };
-    let zero = match rules.on_miss {
-        OnMiss::Hold | OnMiss::Skip => None,
-        OnMiss::ZeroAtOnce => Some(0),
-        OnMiss::ZeroAtDeadline => Some(rules.deadline_ns.map_or(u64::from(ticks), on_grid)),
-    };
-    let latest = rules.deadline_ns.unwrap_or(u64::MAX);
+    let (ran, events) = events(delays, period_ns, ticks, rules);
+    placed(&ran, &events, ticks)
+}
+
+/// The nearest tick of a time.
+pub(crate) fn on_grid(ns: u64, period_ns: u64, ticks: u32) -> u64 {
+    let scaled = u128::from(ns) * u128::from(ticks) + u128::from(period_ns / 2);
+    u64::try_from(scaled / u128::from(period_ns)).unwrap_or(u64::MAX / 2)
+}
+
+impl Rules {
+    /// An answer that counts; one that takes longer than the deadline is lost.
+    pub(crate) fn in_time(self, delay: Option<u64>) -> Option<u64> {
+        delay.filter(|&delay| delay <= self.deadline_ns.unwrap_or(u64::MAX))
+    }
+
+    /// Tick, from the start of its cycle, at which a miss sets the command to zero.
+    pub(crate) fn zero_tick(self, period_ns: u64, ticks: u32) -> Option<u64> {
+        match self.on_miss {
+            OnMiss::Hold | OnMiss::Skip => None,
+            OnMiss::ZeroAtOnce => Some(0),
+            OnMiss::ZeroAtDeadline => Some(
+                self.deadline_ns
+                    .map_or(u64::from(ticks), |ns| on_grid(ns, period_ns, ticks)),
+            ),
+        }
+    }
+}
+
+/// For each cycle whether the controller ran, and the commands that come into force, in order.
+pub(crate) fn events(
+    delays: &[Option<u64>],
+    period_ns: u64,
+    ticks: u32,
+    rules: Rules,
+) -> (Vec<bool>, Vec<Event>) {
+    let zero = rules.zero_tick(period_ns, ticks);
     let mut events = Vec::with_capacity(delays.len());
     let mut ran = Vec::with_capacity(delays.len());
     for (cycle, &delay) in (0u64..).zip(delays) {
-        let delay = delay.filter(|&delay| delay <= latest);
+        let delay = rules.in_time(delay);
         ran.push(delay.is_some() || rules.on_miss != OnMiss::Skip);
-        if let Some(after) = delay.map(on_grid).or(zero) {
+        if let Some(after) = delay.map(|ns| on_grid(ns, period_ns, ticks)).or(zero) {
             events.push(Event {
                 tick: (cycle * u64::from(ticks)).saturating_add(after),
                 cycle,
@@ -101,7 +128,7 @@ pub fn schedule(delays: &[Option<u64>], period_ns: u64, ticks: u32, rules: Rules
             is_newest
         });
     }
-    placed(&ran, &events, ticks)
+    (ran, events)
 }
 
 /// Gives each command that outlives its period a place to wait in.
