@@ -6,15 +6,21 @@
 
 #![forbid(unsafe_code)]
 
+mod any_order;
 mod assess;
+mod attack;
 mod buffer;
 mod chain;
 mod constant;
+mod delay_margin;
 mod delays;
 mod error;
 mod flow;
+mod jitter_margin;
+mod joint_radius;
 mod krylov;
 mod long_run;
+mod misses;
 mod model;
 mod modes;
 mod on_trace;
@@ -27,18 +33,25 @@ mod system;
 mod trace;
 mod transfer;
 
+pub use any_order::{AnyOrder, Verdict, any_order};
 pub use assess::{Assessment, TICKS, assess};
+pub use attack::{Cycle, DelayRange, worst_cycle};
 pub use buffer::{Buffer, best_buffer};
 pub use chain::{BurstChain, DelayChain, DelayState, Edge, fit_bursts};
 pub use constant::{ConstantDelay, constant_delay};
+pub use delay_margin::{DelayMargin, delay_margin};
 pub use delays::Delays;
 pub use error::ControlError;
 pub use flow::{Flow, spectral_radius};
+pub use jitter_margin::{JitterMargin, jitter_margin};
+pub use joint_radius::{JointRadius, JointSearch, joint_radius};
 pub use long_run::{Bursts, LONG_RUN_TICKS, LongRun, NoLongRun, Stationary, long_run, stationary};
+pub use misses::{BreakingPattern, Misses, NotCovered, misses, misses_radius};
 pub use model::{Cost, Loop, Noise};
 pub use on_trace::{Interval, OnTrace, StepFigures, Steps, on_trace};
 pub use pattern::{Flows, Layout, Pattern, PeriodMap, Source, period_map};
 pub use pid::Pid;
+pub use register::cycle_growth;
 pub use schedule::{OnMiss, Order, Rules, Schedule, schedule};
 pub use step::{Step, StepPlan, step};
 pub use system::{Matrix, StateSpace};

@@ -43,6 +43,16 @@ pub(crate) fn constant_growth(model: &Loop, flows: &mut Flows, delay: f64) -> f6
     spectral_radius(&period.core(layout).into_owned())
 }
 
+/// Growth per period of a loop when these delays (ns, `None`: lost) repeat for ever: below 1 the loop is stable. 1 for
+/// no delays.
+pub fn cycle_growth(model: &Loop, delays: &[Option<u64>], period_ns: u64, rules: Rules) -> f64 {
+    let longest = delays.iter().flatten().copied().max().unwrap_or(0);
+    match delays.is_empty() {
+        true => 1.0,
+        false => Cycles::new(model, period_ns, rules, longest).growth(delays),
+    }
+}
+
 /// Growth of a loop under delays that repeat, on a grid of nanoseconds.
 #[derive(Debug)]
 pub(crate) struct Cycles<'a> {
@@ -72,6 +82,11 @@ impl<'a> Cycles<'a> {
             layout: Layout::of(model, slots as usize),
             known: HashMap::new(),
         }
+    }
+
+    /// Length of the state.
+    pub(crate) fn length(&self) -> usize {
+        self.layout.at_reference()
     }
 
     /// Growth per period when these delays (ns, `None`: lost) repeat for ever.

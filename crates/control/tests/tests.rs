@@ -1,8 +1,10 @@
 //! All integration tests of this crate in one program, which links once.
 
+mod any_order;
 mod assessed;
 mod long_run;
 mod loops;
+mod margins;
 mod published;
 mod replayed;
 mod speed;

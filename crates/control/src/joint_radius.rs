@@ -1,0 +1,197 @@
+//! Joint spectral radius: the growth of the worst product of some matrices, in any order.
+//!
+//! Gripenberg (1996): a product is pursued only while its norm allows more growth than is known already. The norm is
+//! that of a mean-square Lyapunov function of the set, in which the single matrices are nearly as large as they must be.
+
+use crate::flow::spectral_radius;
+use crate::system::Matrix;
+use serde::Serialize;
+
+/// How far to search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointSearch {
+    /// Factors of a product at most.
+    pub depth: usize,
+    /// Difference of the bounds at which to stop.
+    pub tolerance: f64,
+    /// Products in all at most.
+    pub products: usize,
+    /// Stop as soon as the radius is known to lie on one side of 1.
+    pub decides: bool,
+}
+
+/// Bounds of a joint spectral radius.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JointRadius {
+    /// Growth per factor of the worst product that was found.
+    pub lower: f64,
+    /// No sequence grows faster.
+    pub upper: f64,
+    /// Indices of that product's factors, the first one applied first.
+    pub word: Vec<usize>,
+}
+
+/// A product that may be continued.
+struct Product {
+    matrix: Matrix,
+    bound: f64,
+    word: Vec<usize>,
+}
+
+/// Bounds of the joint spectral radius of square matrices of one size.
+pub fn joint_radius(matrices: &[Matrix], search: JointSearch) -> JointRadius {
+    let factors = in_lyapunov_metric(matrices);
+    let mut found = JointRadius {
+        lower: 0.0,
+        upper: 0.0,
+        word: Vec::new(),
+    };
+    let mut live = Vec::new();
+    for (index, factor) in factors.iter().enumerate() {
+        let radius = spectral_radius(factor);
+        if radius > found.lower || found.word.is_empty() {
+            (found.lower, found.word) = (radius, vec![index]);
+        }
+        live.push(Product {
+            matrix: factor.clone(),
+            bound: norm(factor),
+            word: vec![index],
+        });
+    }
+    let upper = |live: &[Product], lower: f64| {
+        let bounds = live.iter().map(|product| product.bound);
+        bounds.fold(lower + search.tolerance, f64::max)
+    };
+    let mut products = live.len();
+    found.upper = upper(&live, found.lower);
+    for length in 2..=search.depth {
+        let is_decided = search.decides && (found.upper < 1.0 || found.lower >= 1.0);
+        live.retain(|product| product.bound > found.lower + search.tolerance);
+        products += live.len() * factors.len();
+        if is_decided || live.is_empty() || products > search.products {
+            break;
+        }
+        let mut longer = Vec::new();
+        for product in &live {
+            for (index, factor) in factors.iter().enumerate() {
+                let matrix = factor * &product.matrix;
+                let size = norm(&matrix).powf(1.0 / length as f64);
+                let bound = size.min(product.bound);
+                if size > found.lower {
+                    let radius = spectral_radius(&matrix).powf(1.0 / length as f64);
+                    if radius > found.lower {
+                        found.lower = radius;
+                        found.word = product.word.iter().copied().chain([index]).collect();
+                    }
+                }
+                if bound > found.lower + search.tolerance {
+                    let word = product.word.iter().copied().chain([index]).collect();
+                    longer.push(Product {
+                        matrix,
+                        bound,
+                        word,
+                    });
+                }
+            }
+        }
+        live = longer;
+        found.upper = found.upper.min(upper(&live, found.lower)).max(found.lower);
+    }
+    found
+}
+
+/// Largest singular value.
+fn norm(matrix: &Matrix) -> f64 {
+    match matrix.is_empty() {
+        true => 0.0,
+        false => spectral_radius_of_symmetric(&(matrix.transpose() * matrix)).sqrt(),
+    }
+}
+
+fn spectral_radius_of_symmetric(matrix: &Matrix) -> f64 {
+    matrix.symmetric_eigenvalues().amax()
+}
+
+/// The same matrices in coordinates in which a mean-square Lyapunov function is the squared length.
+fn in_lyapunov_metric(matrices: &[Matrix]) -> Vec<Matrix> {
+    let n = matrices.first().map_or(0, Matrix::nrows);
+    let mean = |p: &Matrix| {
+        let sum = matrices.iter().fold(Matrix::zeros(n, n), |sum, matrix| {
+            sum + matrix.transpose() * p * matrix
+        });
+        sum / matrices.len() as f64
+    };
+    // Growth of the mean square, and units in which the states are about equally large.
+    let (mut p, mut growth) = (Matrix::identity(n, n), 0.0);
+    for _ in 0..60 {
+        let after = mean(&p);
+        growth = after.norm() / p.norm();
+        if !(growth > 0.0 && growth.is_finite()) {
+            return matrices.to_vec();
+        }
+        p = &after / after.norm() + &p * 0.1;
+        p /= p.norm();
+    }
+    let units = Matrix::from_diagonal(&p.diagonal().map(|entry| entry.max(1e-12)));
+    let discount = 1.0 / (1.05 * growth).max(1e-6);
+    let mut p = units.clone();
+    for _ in 0..400 {
+        let after = &units + mean(&p) * discount;
+        let is_settled = (&after - &p).norm() < 1e-6 * after.norm();
+        p = after;
+        if is_settled || !p.norm().is_finite() {
+            break;
+        }
+    }
+    let Some(root) = nalgebra::Cholesky::new((&p + p.transpose()) * 0.5) else {
+        return matrices.to_vec();
+    };
+    let root = root.l().transpose();
+    let Some(inverse) = root.clone().try_inverse() else {
+        return matrices.to_vec();
+    };
+    let moved = matrices.iter().map(|matrix| &root * matrix * &inverse);
+    moved.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEARCH: JointSearch = JointSearch {
+        depth: 12,
+        tolerance: 0.01,
+        products: 20_000,
+        decides: false,
+    };
+
+    #[test]
+    fn the_radius_of_two_shears_is_the_golden_ratio() {
+        let a = Matrix::from_row_slice(2, 2, &[1.0, 1.0, 0.0, 1.0]);
+        let found = joint_radius(&[a.clone(), a.transpose()], SEARCH);
+        let golden = (1.0 + 5f64.sqrt()) / 2.0;
+        assert!((found.lower - golden).abs() < 1e-9, "{found:?}");
+        assert!(
+            found.upper >= golden && found.upper < golden + 0.03,
+            "{found:?}"
+        );
+        assert_eq!(found.word.len(), 2);
+    }
+
+    #[test]
+    fn two_stable_matrices_may_grow_together() {
+        let a = Matrix::from_row_slice(2, 2, &[0.5, 2.0, 0.0, 0.5]);
+        let found = joint_radius(&[a.clone(), a.transpose()], SEARCH);
+        assert!(spectral_radius(&a) < 1.0 && found.lower > 1.0);
+    }
+
+    #[test]
+    fn a_single_matrix_has_its_own_radius_and_a_nilpotent_one_none() {
+        let a = Matrix::from_row_slice(2, 2, &[0.9, 100.0, 0.0, 0.8]);
+        let found = joint_radius(&[a], SEARCH);
+        assert!((found.lower - 0.9).abs() < 1e-9 && found.upper < 1.0);
+        let nilpotent = Matrix::from_row_slice(2, 2, &[0.0, 1.0, 0.0, 0.0]);
+        let found = joint_radius(&[nilpotent], SEARCH);
+        assert!(found.lower == 0.0 && found.upper < 0.1, "{found:?}");
+    }
+}
