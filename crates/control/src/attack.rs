@@ -54,8 +54,8 @@ impl DelayRange {
     }
 }
 
-/// The sequence with the largest growth that was found among those of the least delay, the largest one and losses:
-/// all short sequences, some with the longest run of losses, and longer ones by changes of a delay at a time. Stops at
+/// The sequence with the largest growth that was found: all short ones of the least delay, the largest one and losses,
+/// some with the longest run of losses, and longer ones, with delays between, by changes of a delay at a time. Stops at
 /// a growth of 1 or more.
 pub fn worst_cycle(model: &Loop, range: DelayRange, period_ns: u64, rules: Rules) -> Cycle {
     let mut search = Search::of(model, range, period_ns, rules);
@@ -81,6 +81,8 @@ type Word = Vec<u8>;
 struct Search<'a> {
     cycles: Cycles<'a>,
     letters: Vec<Option<u64>>,
+    /// So many of them are in short words: the least delay, the largest one, lost. The others lie between.
+    extremes: usize,
     losses_in_a_row: u32,
     tried: HashSet<Word>,
     left: usize,
@@ -98,11 +100,17 @@ impl<'a> Search<'a> {
         if range.losses_in_a_row > 0 {
             letters.push(None);
         }
+        let extremes = letters.len();
+        if range.jitter_ns > 0 {
+            let between = [1, 2, 3].map(|quarters| range.jitter_ns / 4 * quarters);
+            letters.extend(between.map(|jitter| Some(range.least_ns + jitter)));
+        }
         let cycles = Cycles::new(model, period_ns, rules, longest);
         let size = (cycles.length() as f64).max(4.0);
         Search {
             cycles,
             letters,
+            extremes,
             losses_in_a_row: range.losses_in_a_row,
             tried: HashSet::new(),
             left: (WORK / (50.0 * size.powi(3))) as usize,
@@ -116,7 +124,7 @@ impl<'a> Search<'a> {
     }
 
     fn short_words(&mut self) {
-        let count = self.letters.len();
+        let count = self.extremes;
         for length in 1..=SHORT {
             for code in 0..count.pow(length as u32) {
                 let letter = |place| (code / count.pow(place as u32) % count) as u8;
@@ -138,7 +146,7 @@ impl<'a> Search<'a> {
         if run == 0 {
             return;
         }
-        let lost = self.letters.len() as u8 - 1;
+        let lost = self.extremes as u8 - 1;
         for answers in 1..=LONGEST {
             for split in [0, answers / 2, answers] {
                 let mut word = vec![lost; run];

@@ -8,10 +8,10 @@
 //! `P_alias^2 = h G Rd G*`, `G = Cp (zI - Phi)^-1`, `Rd = integral of e^As B B' e^A's` over a period. That is the sum
 //! over all aliases.
 
-use crate::flow::Flow;
+use crate::flow::{Flow, spectral_radius};
 use crate::model::Loop;
 use crate::pattern::Flows;
-use crate::register::{FINE_TICKS, constant_delay};
+use crate::register::{FINE_TICKS, MOST_PERIODS, constant_delay};
 use crate::system::{Matrix, StateSpace};
 use nalgebra::{Complex, DMatrix, Schur};
 use serde::Serialize;
@@ -26,9 +26,9 @@ pub struct JitterMargin {
     pub least_s: f64,
     /// Every sequence of delays in [L, L + margin) is stable, without losses and with answers in order or the newest
     /// one in force. Seconds; infinite if the command never reaches the output; 0 if the loop is unstable with the
-    /// constant delay L.
+    /// constant delay L, or L is longer than 64 periods, for which nothing is computed.
     pub margin_s: f64,
-    /// The gain gamma; `None` if the loop is unstable with the constant delay L.
+    /// The gain gamma; `None` if the loop is unstable with the constant delay L, or L is longer than 64 periods.
     pub gain: Option<f64>,
     /// Frequency of the gain in rad/s.
     pub frequency_rad_s: f64,
@@ -45,9 +45,12 @@ pub fn jitter_margin(model: &Loop, least_s: f64) -> JitterMargin {
     };
     let mut flows = Flows::new(model, FINE_TICKS);
     let ticks = (least_s / h * f64::from(FINE_TICKS)).round() as u64;
+    if ticks > MOST_PERIODS * u64::from(FINE_TICKS) {
+        return unstable;
+    }
     let (layout, period) = constant_delay(model, &mut flows, ticks);
     let closed = period.core(layout).into_owned();
-    if crate::flow::spectral_radius(&closed) >= 1.0 {
+    if spectral_radius(&closed) >= 1.0 {
         return unstable;
     }
     let response = Response::of(model, least_s);

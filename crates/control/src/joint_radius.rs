@@ -4,6 +4,7 @@
 //! that of a mean-square Lyapunov function of the set, in which the single matrices are nearly as large as they must be.
 
 use crate::flow::spectral_radius;
+use crate::metric::Metric;
 use crate::system::Matrix;
 use serde::Serialize;
 
@@ -112,46 +113,13 @@ fn spectral_radius_of_symmetric(matrix: &Matrix) -> f64 {
     matrix.symmetric_eigenvalues().amax()
 }
 
-/// The same matrices in coordinates in which a mean-square Lyapunov function is the squared length.
+/// The same matrices in the metric of their mean square, all of them weighing the same.
 fn in_lyapunov_metric(matrices: &[Matrix]) -> Vec<Matrix> {
-    let n = matrices.first().map_or(0, Matrix::nrows);
-    let mean = |p: &Matrix| {
-        let sum = matrices.iter().fold(Matrix::zeros(n, n), |sum, matrix| {
-            sum + matrix.transpose() * p * matrix
-        });
-        sum / matrices.len() as f64
-    };
-    // Growth of the mean square, and units in which the states are about equally large.
-    let (mut p, mut growth) = (Matrix::identity(n, n), 0.0);
-    for _ in 0..60 {
-        let after = mean(&p);
-        growth = after.norm() / p.norm();
-        if !(growth > 0.0 && growth.is_finite()) {
-            return matrices.to_vec();
-        }
-        p = &after / after.norm() + &p * 0.1;
-        p /= p.norm();
+    let weights = vec![1.0 / matrices.len() as f64; matrices.len()];
+    match Metric::of(matrices.iter().zip(weights)) {
+        None => matrices.to_vec(),
+        Some(metric) => matrices.iter().map(|matrix| metric.map(matrix)).collect(),
     }
-    let units = Matrix::from_diagonal(&p.diagonal().map(|entry| entry.max(1e-12)));
-    let discount = 1.0 / (1.05 * growth).max(1e-6);
-    let mut p = units.clone();
-    for _ in 0..400 {
-        let after = &units + mean(&p) * discount;
-        let is_settled = (&after - &p).norm() < 1e-6 * after.norm();
-        p = after;
-        if is_settled || !p.norm().is_finite() {
-            break;
-        }
-    }
-    let Some(root) = nalgebra::Cholesky::new((&p + p.transpose()) * 0.5) else {
-        return matrices.to_vec();
-    };
-    let root = root.l().transpose();
-    let Some(inverse) = root.clone().try_inverse() else {
-        return matrices.to_vec();
-    };
-    let moved = matrices.iter().map(|matrix| &root * matrix * &inverse);
-    moved.collect()
 }
 
 #[cfg(test)]

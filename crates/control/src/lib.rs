@@ -20,6 +20,7 @@ mod jitter_margin;
 mod joint_radius;
 mod krylov;
 mod long_run;
+mod metric;
 mod misses;
 mod model;
 mod modes;

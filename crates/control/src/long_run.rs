@@ -6,10 +6,11 @@
 
 use crate::chain::{BurstChain, DelayChain, fit_bursts};
 use crate::krylov::{fixed_point, largest};
+use crate::metric::Metric;
 use crate::model::Loop;
-use crate::modes::{Modes, TooMany};
+use crate::modes::{Grid, Modes, TooMany};
 use crate::pattern::{Flows, Layout, period_map};
-use crate::schedule::Rules;
+use crate::schedule::{Rules, events};
 use crate::system::Matrix;
 use nalgebra::DVector;
 use serde::Serialize;
@@ -30,7 +31,7 @@ const NEAR: f64 = 0.02;
 pub struct Stationary {
     /// Growth per cycle of the mean square of the state; below 1 the loop holds.
     pub growth: f64,
-    /// Mean cost rate; `None` (infinite) if the growth is 1 or more.
+    /// Mean cost rate; `None` (infinite) if the growth is 1 or more, or so near to 1 that it does not converge.
     pub cost: Option<f64>,
     /// The growth is within 0.02 of 1: uncertain, as is the cost.
     pub is_near_limit: bool,
@@ -67,8 +68,15 @@ pub enum Bursts {
     Found {
         /// The chain.
         chain: BurstChain,
-        /// The long run under it, or why there is none.
-        long_run: Result<Stationary, NoLongRun>,
+        /// The long run under it.
+        long_run: Stationary,
+    },
+    /// A chain was fitted, but there is no statement on the long run under it.
+    NotComputed {
+        /// The chain.
+        chain: BurstChain,
+        /// Why.
+        reason: NoLongRun,
     },
 }
 
@@ -102,43 +110,52 @@ pub fn long_run(
             cycles: delays.len(),
         });
     }
-    let mut ticks = ticks;
+    let mut computation = Computation {
+        model,
+        period_ns,
+        rules,
+        ticks,
+        oldest: oldest_in_force(delays, period_ns, ticks, rules) + 1,
+    };
     loop {
-        let chain = DelayChain::independent(delays, period_ns, ticks, rules);
-        match stationary(model, &chain, period_ns, rules, ticks) {
-            Ok(independent) => {
-                return Ok(with_bursts(
-                    model,
-                    delays,
-                    period_ns,
-                    rules,
-                    ticks,
-                    independent,
-                ));
-            }
-            Err(NoLongRun::TooManyModes) if ticks >= 8 => ticks /= 2,
+        let chain = DelayChain::independent(delays, period_ns, computation.ticks, rules);
+        match computation.run(&chain) {
+            Ok(independent) => return Ok(with_bursts(&computation, delays, independent)),
+            Err(NoLongRun::TooManyModes) if computation.ticks >= 8 => computation.ticks /= 2,
             Err(reason) => return Err(reason),
         }
     }
 }
 
+/// Age in periods of the oldest command that came into force in a trace. An answer that takes longer is overtaken by
+/// newer ones, but for an improbable run of losses, and would only add places and modes.
+fn oldest_in_force(delays: &[Option<u64>], period_ns: u64, ticks: u32, rules: Rules) -> u32 {
+    let (_, events) = events(delays, period_ns, ticks, rules);
+    let ages = events.iter().filter(|event| !event.is_zero);
+    let oldest = ages.map(|event| event.tick / u64::from(ticks) - event.cycle);
+    u32::try_from(oldest.max().unwrap_or(0)).unwrap_or(u32::MAX - 1)
+}
+
 fn with_bursts(
-    model: &Loop,
+    computation: &Computation<'_>,
     delays: &[Option<u64>],
-    period_ns: u64,
-    rules: Rules,
-    ticks: u32,
     independent: Stationary,
 ) -> LongRun {
-    let bursts = fit_bursts(delays, period_ns, ticks, rules).map_or(Bursts::None, |chain| {
-        let long_run = stationary(model, &chain.chain, period_ns, rules, ticks);
-        Bursts::Found { chain, long_run }
-    });
+    let Computation {
+        period_ns,
+        rules,
+        ticks,
+        ..
+    } = *computation;
+    let bursts = match fit_bursts(delays, period_ns, ticks, rules) {
+        None => Bursts::None,
+        Some(chain) => match computation.run(&chain.chain) {
+            Ok(long_run) => Bursts::Found { chain, long_run },
+            Err(reason) => Bursts::NotComputed { chain, reason },
+        },
+    };
     let differs = match &bursts {
-        Bursts::Found {
-            long_run: Ok(of_chain),
-            ..
-        } => match (independent.cost, of_chain.cost) {
+        Bursts::Found { long_run, .. } => match (independent.cost, long_run.cost) {
             (Some(a), Some(b)) => (a - b).abs() > 0.05 * a.min(b),
             (None, None) => false,
             _ => true,
@@ -164,32 +181,60 @@ pub fn stationary(
     rules: Rules,
     ticks: u32,
 ) -> Result<Stationary, NoLongRun> {
-    let zero = rules.zero_tick(period_ns, ticks);
-    let zero = zero.map(|tick| u32::try_from(tick).unwrap_or(u32::MAX));
-    let modes = Modes::of(chain, ticks, rules, zero, MOST_MODES)
-        .map_err(|TooMany| NoLongRun::TooManyModes)?;
-    let layout = Layout::of(model, modes.places - 1);
-    let length = layout.at_reference();
-    if modes.steps.len() as f64 * 2.0 * (length as f64).powi(3) > MOST_WORK {
-        return Err(NoLongRun::TooManyModes);
-    }
-    let mut moments = Moments::of(model, &modes, layout, ticks);
-    moments.balance();
-    let growth = moments.growth().ok_or(NoLongRun::NotConverged)?;
-    let cost = match growth < 1.0 - 1e-9 {
-        true => Some(
-            moments
-                .cost(model.period_s)
-                .ok_or(NoLongRun::NotConverged)?,
-        ),
-        false => None,
+    let computation = Computation {
+        model,
+        period_ns,
+        rules,
+        ticks,
+        oldest: u32::MAX,
     };
-    Ok(Stationary {
-        growth,
-        cost,
-        is_near_limit: (growth - 1.0).abs() < NEAR,
-        modes: modes.share.len(),
-    })
+    computation.run(chain)
+}
+
+/// What a computation is about, whatever the chain.
+struct Computation<'a> {
+    model: &'a Loop,
+    period_ns: u64,
+    rules: Rules,
+    ticks: u32,
+    /// Commands that are older, in periods, never come into force.
+    oldest: u32,
+}
+
+impl Computation<'_> {
+    fn run(&self, chain: &DelayChain) -> Result<Stationary, NoLongRun> {
+        let zero = self.rules.zero_tick(self.period_ns, self.ticks);
+        let grid = Grid {
+            ticks: self.ticks,
+            rules: self.rules,
+            zero: zero.map(|tick| u32::try_from(tick).unwrap_or(u32::MAX)),
+            oldest: self.oldest,
+        };
+        let modes =
+            Modes::of(chain, grid, MOST_MODES).map_err(|TooMany| NoLongRun::TooManyModes)?;
+        let layout = Layout::of(self.model, modes.places - 1);
+        let length = layout.at_reference();
+        if modes.steps.len() as f64 * 2.0 * (length as f64).powi(3) > MOST_WORK {
+            return Err(NoLongRun::TooManyModes);
+        }
+        let mut moments = Moments::of(self.model, &modes, layout, self.ticks);
+        moments.balance();
+        let growth = moments.growth().ok_or(NoLongRun::NotConverged)?;
+        let is_near_limit = (growth - 1.0).abs() < NEAR;
+        let cost = match growth < 1.0 - 1e-9 {
+            true => moments.cost(self.model.period_s),
+            false => None,
+        };
+        if cost.is_none() && growth < 1.0 && !is_near_limit {
+            return Err(NoLongRun::NotConverged);
+        }
+        Ok(Stationary {
+            growth,
+            cost,
+            is_near_limit,
+            modes: modes.share.len(),
+        })
+    }
 }
 
 /// The affine map of the second moments of all modes.
@@ -229,31 +274,21 @@ impl<'a> Moments<'a> {
         }
     }
 
-    /// Scales the states so that they are about equally large: their units differ by orders of magnitude.
+    /// Changes to coordinates in which the numbers are about equally large: units differ by orders of magnitude.
     fn balance(&mut self) {
-        let (n, square) = (self.length, self.length * self.length);
-        let mut x = self.identities();
-        for _ in 0..20 {
-            let mut after = DVector::zeros(x.len());
-            self.apply(x.as_slice(), after.as_mut_slice());
-            let size = after.norm();
-            if !(size > 0.0 && size.is_finite()) {
-                return;
-            }
-            x += after / size;
-            let size = x.norm();
-            x /= size;
+        let mut weights = vec![0.0; self.of_patterns.len()];
+        for step in &self.modes.steps {
+            let probability: f64 = step.to.iter().map(|(_, probability)| probability).sum();
+            weights[step.pattern] += probability * self.modes.share[step.from];
         }
-        let scale = DVector::from_fn(n, |i, _| {
-            let sum: f64 = x.iter().skip(i * (n + 1)).step_by(square).sum();
-            sum.sqrt().clamp(1e-9, 1e9)
-        });
+        let maps = self.of_patterns.iter().map(|one| &one.map);
+        let Some(metric) = Metric::of(maps.zip(weights)) else {
+            return;
+        };
         for one in &mut self.of_patterns {
-            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
-                one.map[(i, j)] *= scale[j] / scale[i];
-                one.noise[(i, j)] /= scale[i] * scale[j];
-                one.cost[(i, j)] *= scale[i] * scale[j];
-            }
+            one.map = metric.map(&one.map);
+            one.noise = metric.covariance(&one.noise);
+            one.cost = metric.form(&one.cost);
         }
     }
 
@@ -288,7 +323,7 @@ impl<'a> Moments<'a> {
 
     /// Mean cost rate.
     fn cost(&self, period_s: f64) -> Option<f64> {
-        let (n, square) = (self.length, self.length * self.length);
+        let square = self.length * self.length;
         let mut noise = DVector::zeros(self.modes.share.len() * square);
         for step in &self.modes.steps {
             let of_pattern = &self.of_patterns[step.pattern].noise;
@@ -313,20 +348,17 @@ impl<'a> Moments<'a> {
             let probability: f64 = step.to.iter().map(|(_, probability)| probability).sum();
             cost += probability * (of_start + self.modes.share[step.from] * one.noise_cost);
         }
-        debug_assert_eq!(n * n, square);
         Some(cost / period_s)
     }
 }
 
 /// `whole = M X M'` for a symmetric X, both products as sums of columns, zeros of M left out.
 fn congruence(map: &Matrix, x: &[f64], half: &mut Matrix, whole: &mut Matrix) {
-    let n = map.nrows();
     // half = X M', column i of which is sum_k M_ik X_k; then whole = half' M' for the same reason.
     product(map, x, half.as_mut_slice());
     half.transpose_to(whole);
     std::mem::swap(half, whole);
     product(map, half.as_slice(), whole.as_mut_slice());
-    debug_assert_eq!(whole.len(), n * n);
 }
 
 /// `y = x M'`.

@@ -7,7 +7,7 @@ use crate::flow::spectral_radius;
 use crate::joint_radius::{JointRadius, JointSearch, joint_radius};
 use crate::model::Loop;
 use crate::pattern::{Flows, Layout, Source, period_map};
-use crate::register;
+use crate::register::{self, MOST_PERIODS};
 use crate::schedule::{OnMiss, Rules, on_grid};
 use crate::system::Matrix;
 use serde::Serialize;
@@ -16,6 +16,10 @@ use serde::Serialize;
 const MOST_ANSWERS: usize = 200;
 /// Ticks a period, at most; the delay is rounded to one.
 const TICKS: u64 = 1 << 24;
+/// Products of blocks at most, and fewer where the matrices are large: their time is about that of so many
+/// multiplications.
+const PRODUCTS: usize = 16_000;
+const WORK: f64 = 1e9;
 
 /// Misses in a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -54,6 +58,9 @@ pub enum NotCovered {
     /// Zero is set later than a period after the sample.
     #[error("a deadline of more than a period is not covered")]
     LongDeadline,
+    /// A delay of more than 64 periods.
+    #[error("delays of more than 64 periods are not covered")]
+    TooLong,
     /// All answers with this delay are misses.
     #[error("the delay is beyond the deadline: every answer is a miss")]
     BeyondDeadline,
@@ -72,10 +79,12 @@ pub fn misses(
     most: u32,
 ) -> Result<Misses, NotCovered> {
     let blocks = blocks(model, delay_ns, period_ns, rules, most)?;
+    let size = blocks[0].nrows() as f64;
+    let affordable = (WORK / (50.0 * size.max(1.0).powi(3))) as usize;
     let search = JointSearch {
         depth: 12,
         tolerance: 1e-3,
-        products: 4_000,
+        products: PRODUCTS.min(affordable),
         decides: true,
     };
     let mut proved = (spectral_radius(&blocks[0]) < 1.0).then_some(0);
@@ -85,12 +94,13 @@ pub fn misses(
             break;
         }
         let set = &blocks[..=run as usize];
+        // Without a proof, a short search for a product that breaks the loop.
         let search = match proved == Some(run - 1) {
-            true => JointSearch {
-                products: 4 * search.products,
+            true => search,
+            false => JointSearch {
+                products: search.products / 4,
                 ..search
             },
-            false => search,
         };
         let radius = joint_radius(set, search);
         if radius.upper < 1.0 {
@@ -181,6 +191,9 @@ fn blocks(
     let age = delay / u64::from(ticks);
     if rules.on_miss != OnMiss::Hold && age > 0 {
         return Err(NotCovered::LongDelay);
+    }
+    if age > MOST_PERIODS {
+        return Err(NotCovered::TooLong);
     }
     let zero = rules.zero_tick(period_ns, ticks);
     // Zero at the end of a period is the same as at the start of the next one, behind its sample.

@@ -17,6 +17,18 @@ struct UnderWay {
     is_zero: bool,
 }
 
+/// What decides when answers come into force.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    /// Ticks a period.
+    pub(crate) ticks: u32,
+    pub(crate) rules: Rules,
+    /// The tick at which a miss sets the command to zero.
+    pub(crate) zero: Option<u32>,
+    /// Answers that take more periods never come into force.
+    pub(crate) oldest: u32,
+}
+
 /// One period from a mode, by one pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
@@ -45,14 +57,8 @@ pub(crate) struct TooMany;
 type Switches = Vec<(u32, Option<u16>)>;
 
 impl Modes {
-    /// Of a chain on a grid of `ticks` a period; `zero`: the tick at which a miss sets the command to zero.
-    pub(crate) fn of(
-        chain: &DelayChain,
-        ticks: u32,
-        rules: Rules,
-        zero: Option<u32>,
-        most: usize,
-    ) -> Result<Modes, TooMany> {
+    /// Of a chain; at most `most` modes and `most` steps.
+    pub(crate) fn of(chain: &DelayChain, grid: Grid, most: usize) -> Result<Modes, TooMany> {
         let of_states = chain_shares(chain);
         let mut known: HashMap<(usize, Vec<UnderWay>), usize> = HashMap::new();
         let mut order: Vec<(usize, Vec<UnderWay>)> = Vec::new();
@@ -71,8 +77,8 @@ impl Modes {
             let (state, under_way) = order[done].clone();
             let mut outcomes: HashMap<(usize, Vec<UnderWay>), f64> = HashMap::new();
             for &(tick, probability) in &chain.states[state].delays {
-                let (switches, after) = period(&under_way, tick, ticks, rules, zero);
-                let ran = tick.is_some() || rules.on_miss != OnMiss::Skip;
+                let (switches, after) = period(&under_way, tick, grid);
+                let ran = tick.is_some() || grid.rules.on_miss != OnMiss::Skip;
                 let new = kinds.len();
                 let kind = *kinds.entry((ran, switches)).or_insert(new);
                 *outcomes.entry((kind, after)).or_default() += probability;
@@ -121,17 +127,21 @@ impl Modes {
             share,
             places,
         };
-        modes.settle(chain, ticks);
+        modes.settle(chain, grid.ticks);
+        // What happens at the start only does not matter.
+        let Modes { steps, share, .. } = &mut modes;
+        steps.retain(|step| share[step.from] > 0.0);
         Ok(modes)
     }
 
     /// Lets the shares reach the long run. What is under way depends on the last few delays only, as many as the
-    /// longest one lasts periods, so this ends exactly.
+    /// longest one lasts periods, so this ends exactly. It forgets earlier ones, if no mode repeats before, within as
+    /// many steps as there are modes.
     fn settle(&mut self, chain: &DelayChain, ticks: u32) {
         let delays = chain.states.iter().flat_map(|state| &state.delays);
         let longest = delays.filter_map(|(tick, _)| *tick).max().unwrap_or(0);
-        let deadline = 1 + self.places;
-        for _ in 0..(longest / ticks) as usize + deadline {
+        let periods = ((longest / ticks) as usize).min(self.share.len());
+        for _ in 0..periods + self.places + 1 {
             let mut after = vec![0.0; self.share.len()];
             for step in &self.steps {
                 for &(to, probability) in &step.to {
@@ -144,15 +154,12 @@ impl Modes {
 }
 
 /// What comes into force in a period (tick and age, `None`: zero), and what is under way after it.
-fn period(
-    under_way: &[UnderWay],
-    delay: Option<u32>,
-    ticks: u32,
-    rules: Rules,
-    zero: Option<u32>,
-) -> (Switches, Vec<UnderWay>) {
+fn period(under_way: &[UnderWay], delay: Option<u32>, grid: Grid) -> (Switches, Vec<UnderWay>) {
+    let Grid { ticks, rules, .. } = grid;
     let mut all = under_way.to_vec();
-    if let Some(left) = delay.or(zero) {
+    if let Some(left) = delay.or(grid.zero)
+        && left / ticks <= grid.oldest
+    {
         all.push(UnderWay {
             left,
             age: 0,
@@ -209,6 +216,15 @@ mod tests {
     use super::*;
     use crate::chain::DelayState;
 
+    fn grid(ticks: u32) -> Grid {
+        Grid {
+            ticks,
+            rules: Rules::default(),
+            zero: None,
+            oldest: u32::MAX,
+        }
+    }
+
     fn chain(delays: &[(Option<u32>, f64)]) -> DelayChain {
         DelayChain {
             states: vec![DelayState {
@@ -221,7 +237,7 @@ mod tests {
     #[test]
     fn delays_below_a_period_have_one_mode() {
         let chain = chain(&[(Some(3), 0.5), (Some(9), 0.4), (None, 0.1)]);
-        let modes = Modes::of(&chain, 10, Rules::default(), None, 99).expect("few");
+        let modes = Modes::of(&chain, grid(10), 99).expect("few");
         assert_eq!((modes.share.len(), modes.places), (1, 1));
         assert_eq!(modes.steps.len(), 3);
     }
@@ -230,10 +246,10 @@ mod tests {
     fn the_shares_of_the_modes_are_those_of_the_delays() {
         // Under way: nothing after 3, one answer after 13.
         let chain = chain(&[(Some(3), 0.75), (Some(13), 0.25)]);
-        let modes = Modes::of(&chain, 10, Rules::default(), None, 99).expect("few");
+        let modes = Modes::of(&chain, grid(10), 99).expect("few");
         assert_eq!((modes.share.len(), modes.places), (2, 2));
         assert!((modes.share[0] - 0.75).abs() < 1e-12 && (modes.share[1] - 0.25).abs() < 1e-12);
-        assert!(Modes::of(&chain, 10, Rules::default(), None, 1).is_err());
+        assert!(Modes::of(&chain, grid(10), 1).is_err());
     }
 
     #[test]
@@ -245,7 +261,7 @@ mod tests {
         let chain = DelayChain {
             states: vec![state([0.0, 1.0]), state([1.0, 0.0])],
         };
-        let modes = Modes::of(&chain, 4, Rules::default(), None, 99).expect("few");
+        let modes = Modes::of(&chain, grid(4), 99).expect("few");
         assert_eq!(modes.share, [0.5, 0.5]);
     }
 }

@@ -13,6 +13,9 @@ use std::collections::HashMap;
 /// Ticks a period where a delay may be any number: 6e-8 of a period.
 pub(crate) const FINE_TICKS: u32 = 1 << 24;
 
+/// Longest delay, in periods, whose commands are kept: the maps are matrices of this size.
+pub(crate) const MOST_PERIODS: u64 = 64;
+
 /// A pattern with the commands of the last `places` periods at hand.
 pub(crate) fn pattern(ran: bool, switches: Vec<(u32, Source)>, places: usize) -> Pattern {
     Pattern {

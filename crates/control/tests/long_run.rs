@@ -3,7 +3,7 @@
 use crate::loops::{integrator, servo};
 use wiregauge_control::{
     Bursts, DelayChain, DelayState, Loop, Matrix, NoLongRun, OnMiss, Order, Rules, StateSpace,
-    Stationary, long_run, stationary,
+    Stationary, cycle_growth, long_run, stationary,
 };
 
 fn chain(delays: &[(Option<u32>, f64)]) -> DelayChain {
@@ -140,7 +140,6 @@ fn a_trace_with_bursts_is_said_to_differ_from_independent_losses() {
         panic!("no bursts found");
     };
     assert!((chain.mean_burst - 5.0).abs() < 0.5);
-    let long_run = long_run.expect("it converges");
     assert!(long_run.growth > 1.1 && found.independent.growth < 0.6);
 }
 
@@ -172,4 +171,70 @@ fn delays_of_up_to_two_periods_with_losses_are_computed_on_the_demanded_grid() {
     let found = found.expect("it converges");
     assert_eq!(found.ticks, 16);
     assert!(found.independent.growth < 1.0);
+}
+
+#[test]
+fn a_straggler_among_losses_does_not_prevent_a_statement() {
+    let mut random = fastrand::Rng::with_seed(2);
+    let mut delays: Vec<_> = (0..5_000)
+        .map(|_| (random.f64() > 0.05).then(|| random.u64(1_000_000..5_000_000)))
+        .collect();
+    let of = |delays: &[_]| {
+        let found = long_run(&servo(), delays, 6_000_000, Rules::default(), 16);
+        found.expect("it converges").independent
+    };
+    let before = of(&delays);
+    delays[1_000] = Some(20_000_000_000);
+    let after = of(&delays);
+    assert!((after.growth / before.growth - 1.0).abs() < 1e-2);
+}
+
+/// Delays that repeat, as a chain of as many states, each of which follows with certainty.
+fn repeating(delays: &[Option<u32>]) -> DelayChain {
+    let count = delays.len();
+    let states = delays.iter().enumerate().map(|(state, &delay)| DelayState {
+        next: (0..count)
+            .map(|next| f64::from(u8::from(next == (state + 1) % count)))
+            .collect(),
+        delays: vec![(delay, 1.0)],
+    });
+    DelayChain {
+        states: states.collect(),
+    }
+}
+
+#[test]
+fn delays_that_repeat_grow_as_their_cycle_under_each_rule() {
+    let mut random = fastrand::Rng::with_seed(11);
+    let period_ns = 6_000_000;
+    for _ in 0..60 {
+        let ticks: Vec<Option<u32>> = (0..random.usize(1..5))
+            .map(|_| (random.f64() < 0.8).then(|| random.u32(0..44)))
+            .collect();
+        // Without an answer the plant is open, and its growth that of a Jordan block.
+        if ticks.iter().all(Option::is_none) {
+            continue;
+        }
+        let on_miss = [
+            OnMiss::Hold,
+            OnMiss::ZeroAtOnce,
+            OnMiss::ZeroAtDeadline,
+            OnMiss::Skip,
+        ];
+        let rules = Rules {
+            order: [Order::Newest, Order::Arrival][random.usize(0..2)],
+            on_miss: on_miss[random.usize(0..4)],
+            deadline_ns: None,
+        };
+        let delays: Vec<_> = (ticks.iter())
+            .map(|tick| tick.map(|tick| u64::from(tick) * period_ns / 16))
+            .collect();
+        let expected = cycle_growth(&servo(), &delays, period_ns, rules).powi(2);
+        let found = stationary(&servo(), &repeating(&ticks), period_ns, rules, 16);
+        let found = found.expect("it converges").growth;
+        assert!(
+            (found - expected).abs() < 1e-6 * expected.max(1e-3),
+            "{found} {expected} {ticks:?} {rules:?}"
+        );
+    }
 }
