@@ -42,7 +42,7 @@ fn arnoldi(
             }
         }
         let rest = image.norm();
-        if rest <= 1e-14 * before || before == 0.0 {
+        if rest <= 1e-11 * before || before == 0.0 {
             let hessenberg = hessenberg.view((0, 0), (column + 2, column + 1));
             return Some(Basis {
                 vectors,
