@@ -17,6 +17,8 @@ use serde::Serialize;
 const MOST_ANSWERS: usize = 200;
 /// Ticks a period, at most; the delay is rounded to one.
 const TICKS: u64 = 1 << 24;
+/// More misses in a row are not stated: to some loops no command matters.
+const MOST_PROVED: f64 = 10_000.0;
 /// Products of blocks at most, and fewer where the matrices are large: their time is about that of so many
 /// multiplications.
 const PRODUCTS: usize = 8_000;
@@ -27,7 +29,7 @@ const WORK: f64 = 1e9;
 pub struct Misses {
     /// Delay of all answers that arrive, in nanoseconds.
     pub delay_ns: u64,
-    /// Stable in any pattern with at most so many misses in a row, by the blocks or by the jitter margin; `None` if the
+    /// Stable in any pattern with at most so many misses in a row, by the blocks or by the jitter margin (10,000 at most); `None` if the
     /// loop is unstable without misses.
     pub proved: Option<u32>,
     /// A pattern that breaks the loop, with the fewest misses in a row that were found to do so.
@@ -93,7 +95,7 @@ pub fn misses(
     if rules.on_miss == OnMiss::Hold && proved.is_some() {
         // Each loss is a period more of jitter.
         let margin = jitter_margin(model, delay_ns as f64 / period_ns as f64 * model.period_s);
-        proved = Some((margin.margin_s / model.period_s - 1e-9).max(0.0) as u32);
+        proved = Some((margin.margin_s / model.period_s - 1e-9).clamp(0.0, MOST_PROVED) as u32);
     }
     let mut broken = None;
     for run in proved.map_or(1, |proved| proved.saturating_add(1))..=most {
