@@ -22,7 +22,7 @@ const FEWEST_CYCLES: usize = 200;
 /// Modes, and steps between them, at most.
 const MOST_MODES: usize = 20_000;
 /// Multiplications of an iteration at most, of which some hundred are needed.
-const MOST_WORK: f64 = 1.2e7;
+const MOST_WORK: f64 = 2e7;
 /// So near to 1 the sample decides as much as the loop, and averages over a trace are too low.
 const NEAR: f64 = 0.02;
 
