@@ -32,8 +32,8 @@ pub enum Verdict {
     Proved,
     /// Neither a proof nor a sequence that breaks the loop was found.
     NotProved {
-        /// No proof was possible, whatever the numbers: a miss that sets zero, or that skips the controller, is
-        /// covered for a constant delay only.
+        /// If not, no proof was possible, whatever the numbers: a miss that sets zero, or that skips the controller, is
+        /// covered for a constant delay only, and no delay of more than 64 periods is.
         is_covered: bool,
     },
     /// The loop is unstable under these delays when they repeat.
@@ -53,7 +53,7 @@ pub fn any_order(model: &Loop, range: DelayRange, period_ns: u64, rules: Rules) 
         || range.jitter_ns == 0
             && losses <= MOST_MISSES
             && misses(model, range.least_ns, losses, period_ns, rules, losses)
-                .is_ok_and(|found| found.proved == Some(losses));
+                .is_ok_and(|found| found.proved >= Some(losses));
     let verdict = match is_proved {
         true => Verdict::Proved,
         false => {
@@ -61,7 +61,7 @@ pub fn any_order(model: &Loop, range: DelayRange, period_ns: u64, rules: Rules) 
             match worst.growth >= 1.0 {
                 true => Verdict::Broken(worst),
                 false => Verdict::NotProved {
-                    is_covered: demanded.is_some() || range.jitter_ns == 0,
+                    is_covered: demanded.is_some() && margin.gain.is_some() || range.jitter_ns == 0,
                 },
             }
         }

@@ -56,7 +56,7 @@ impl DelayRange {
 
 /// The sequence with the largest growth that was found: all short ones of the least delay, the largest one and losses,
 /// some with the longest run of losses, and longer ones, with delays between, by changes of a delay at a time. Stops at
-/// a growth of 1 or more.
+/// a growth of 1 or more. Without delays and with growth 0 if they are so long that no sequence could be tried.
 pub fn worst_cycle(model: &Loop, range: DelayRange, period_ns: u64, rules: Rules) -> Cycle {
     let mut search = Search::of(model, range, period_ns, rules);
     search.short_words();

@@ -25,7 +25,7 @@ pub struct JitterMargin {
     /// The least delay L, in seconds.
     pub least_s: f64,
     /// Every sequence of delays in [L, L + margin) is stable, without losses and with answers in order or the newest
-    /// one in force. Seconds; infinite if the command never reaches the output; 0 if the loop is unstable with the
+    /// one in force. Seconds; infinite (null in JSON) if the command never reaches the output; 0 if the loop is unstable with the
     /// constant delay L, or L is longer than 64 periods, for which nothing is computed.
     pub margin_s: f64,
     /// The gain gamma; `None` if the loop is unstable with the constant delay L, or L is longer than 64 periods.

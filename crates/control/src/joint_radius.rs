@@ -1,10 +1,10 @@
 //! Joint spectral radius: the growth of the worst product of some matrices, in any order.
 //!
 //! Gripenberg (1996): a product is pursued only while its norm allows more growth than is known already. The norm is
-//! that of a mean-square Lyapunov function of the set, in which the single matrices are nearly as large as they must be.
+//! that of a Lyapunov function of the set, in which the single matrices are nearly as small as they can be.
 
 use crate::flow::spectral_radius;
-use crate::metric::Metric;
+use crate::metric::{MeanSquare, Metric};
 use crate::system::Matrix;
 use serde::Serialize;
 
@@ -41,7 +41,31 @@ struct Product {
 
 /// Bounds of the joint spectral radius of square matrices of one size.
 pub fn joint_radius(matrices: &[Matrix], search: JointSearch) -> JointRadius {
-    let factors = in_lyapunov_metric(matrices);
+    let mut found: Option<JointRadius> = None;
+    for factors in in_metrics(matrices) {
+        let other = bounds(&factors, search);
+        let known = match found.take() {
+            None => other,
+            Some(mut known) => {
+                if other.lower > known.lower {
+                    (known.lower, known.word) = (other.lower, other.word);
+                }
+                known.upper = known.upper.min(other.upper).max(known.lower);
+                known
+            }
+        };
+        let is_decided = known.upper < 1.0 || known.lower >= 1.0;
+        let is_tight = known.upper - known.lower <= search.tolerance * 1.01;
+        if is_tight || search.decides && is_decided {
+            return known;
+        }
+        found = Some(known);
+    }
+    found.unwrap_or_else(|| bounds(matrices, search))
+}
+
+/// Bounds from the norms and radii of products.
+fn bounds(factors: &[Matrix], search: JointSearch) -> JointRadius {
     let mut found = JointRadius {
         lower: 0.0,
         upper: 0.0,
@@ -113,13 +137,40 @@ fn spectral_radius_of_symmetric(matrix: &Matrix) -> f64 {
     matrix.symmetric_eigenvalues().amax()
 }
 
-/// The same matrices in the metric of their mean square, all of them weighing the same.
-fn in_lyapunov_metric(matrices: &[Matrix]) -> Vec<Matrix> {
-    let weights = vec![1.0 / matrices.len() as f64; matrices.len()];
-    match Metric::of(matrices.iter().zip(weights)) {
-        None => matrices.to_vec(),
-        Some(metric) => matrices.iter().map(|matrix| metric.map(matrix)).collect(),
+/// The same matrices in the metric, of several, in which the largest of them is smallest; and in that of their mean
+/// square, in which long products may be smaller.
+fn in_metrics(matrices: &[Matrix]) -> Vec<Vec<Matrix>> {
+    let weight = 1.0 / matrices.len() as f64;
+    let weighted = matrices.iter().map(|matrix| (matrix, weight));
+    let Some(mean_square) = MeanSquare::of(weighted.collect()) else {
+        return Vec::new();
+    };
+    let in_metric = |metric: &Metric| -> Vec<Matrix> {
+        let moved = matrices.iter().map(|matrix| metric.map(matrix));
+        moved.collect()
+    };
+    let radius = matrices.iter().map(spectral_radius).fold(0.0, f64::max);
+    let wanted = match radius < 1.0 {
+        true => (1.0 + radius) / 2.0,
+        false => radius * 1.01,
+    };
+    let mut best: Option<(f64, Vec<Matrix>)> = None;
+    for above in [0.01, 0.05, 0.5, 4.0] {
+        let Some(mean) = mean_square.metric(above) else {
+            continue;
+        };
+        let common = mean.common(matrices, wanted);
+        for metric in [Some(mean), common].into_iter().flatten() {
+            let moved = in_metric(&metric);
+            let largest = moved.iter().map(norm).fold(0.0, f64::max);
+            if best.as_ref().is_none_or(|(size, _)| largest < *size) {
+                best = Some((largest, moved));
+            }
+        }
     }
+    let mean = mean_square.metric(0.05).map(|metric| in_metric(&metric));
+    let best = best.map(|(_, moved)| moved);
+    best.into_iter().chain(mean).collect()
 }
 
 #[cfg(test)]

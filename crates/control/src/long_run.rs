@@ -6,7 +6,7 @@
 
 use crate::chain::{BurstChain, DelayChain, fit_bursts};
 use crate::krylov::{fixed_point, largest};
-use crate::metric::Metric;
+use crate::metric::MeanSquare;
 use crate::model::Loop;
 use crate::modes::{Grid, Modes, TooMany};
 use crate::pattern::{Flows, Layout, period_map};
@@ -282,7 +282,8 @@ impl<'a> Moments<'a> {
             weights[step.pattern] += probability * self.modes.share[step.from];
         }
         let maps = self.of_patterns.iter().map(|one| &one.map);
-        let Some(metric) = Metric::of(maps.zip(weights)) else {
+        let mean_square = MeanSquare::of(maps.zip(weights).collect());
+        let Some(metric) = mean_square.and_then(|it| it.metric(0.05)) else {
             return;
         };
         for one in &mut self.of_patterns {
@@ -352,26 +353,30 @@ impl<'a> Moments<'a> {
     }
 }
 
-/// `whole = M X M'` for a symmetric X, both products as sums of columns, zeros of M left out.
+/// `whole = M X M'` for a symmetric X.
 fn congruence(map: &Matrix, x: &[f64], half: &mut Matrix, whole: &mut Matrix) {
-    // half = X M', column i of which is sum_k M_ik X_k; then whole = half' M' for the same reason.
-    product(map, x, half.as_mut_slice());
+    let n = map.nrows();
+    // X M' as sums of columns, then its transpose M X times M', of which only the upper part is computed.
+    for (i, half_i) in half.as_mut_slice().chunks_exact_mut(n).enumerate() {
+        half_i.fill(0.0);
+        for (k, x_k) in x.chunks_exact(n).enumerate() {
+            add(half_i, map[(i, k)], x_k);
+        }
+    }
     half.transpose_to(whole);
     std::mem::swap(half, whole);
-    product(map, half.as_slice(), whole.as_mut_slice());
+    for (i, whole_i) in whole.as_mut_slice().chunks_exact_mut(n).enumerate() {
+        whole_i.fill(0.0);
+        for (k, half_k) in half.as_slice().chunks_exact(n).enumerate() {
+            add(&mut whole_i[..=i], map[(i, k)], &half_k[..=i]);
+        }
+    }
+    whole.fill_lower_triangle_with_upper_triangle();
 }
 
-/// `y = x M'`.
-fn product(map: &Matrix, x: &[f64], y: &mut [f64]) {
-    let n = map.nrows();
-    y.fill(0.0);
-    for (k, x_k) in x.chunks_exact(n).enumerate() {
-        for (&factor, y_i) in map.column(k).iter().zip(y.chunks_exact_mut(n)) {
-            if factor != 0.0 {
-                for (y, x) in y_i.iter_mut().zip(x_k) {
-                    *y += factor * x;
-                }
-            }
-        }
+/// `sum += factor x`.
+fn add(sum: &mut [f64], factor: f64, x: &[f64]) {
+    for (sum, x) in sum.iter_mut().zip(x) {
+        *sum += factor * x;
     }
 }

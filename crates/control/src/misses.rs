@@ -4,6 +4,7 @@
 //! (Maggio et al., ECRTS 2020). It is stable for all of them if the joint spectral radius of the blocks is below 1.
 
 use crate::flow::spectral_radius;
+use crate::jitter_margin::jitter_margin;
 use crate::joint_radius::{JointRadius, JointSearch, joint_radius};
 use crate::model::Loop;
 use crate::pattern::{Flows, Layout, Source, period_map};
@@ -16,9 +17,11 @@ use serde::Serialize;
 const MOST_ANSWERS: usize = 200;
 /// Ticks a period, at most; the delay is rounded to one.
 const TICKS: u64 = 1 << 24;
+/// More misses in a row are not stated: to some loops no command matters.
+const MOST_PROVED: f64 = 10_000.0;
 /// Products of blocks at most, and fewer where the matrices are large: their time is about that of so many
 /// multiplications.
-const PRODUCTS: usize = 16_000;
+const PRODUCTS: usize = 8_000;
 const WORK: f64 = 1e9;
 
 /// Misses in a row.
@@ -26,7 +29,8 @@ const WORK: f64 = 1e9;
 pub struct Misses {
     /// Delay of all answers that arrive, in nanoseconds.
     pub delay_ns: u64,
-    /// Stable in any pattern with at most so many misses in a row; `None` if the loop is unstable without misses.
+    /// Stable in any pattern with at most so many misses in a row, by the blocks or by the jitter margin (10,000 at most); `None` if the
+    /// loop is unstable without misses.
     pub proved: Option<u32>,
     /// A pattern that breaks the loop, with the fewest misses in a row that were found to do so.
     pub broken: Option<BreakingPattern>,
@@ -88,8 +92,13 @@ pub fn misses(
         decides: true,
     };
     let mut proved = (spectral_radius(&blocks[0]) < 1.0).then_some(0);
+    if rules.on_miss == OnMiss::Hold && proved.is_some() {
+        // Each loss is a period more of jitter.
+        let margin = jitter_margin(model, delay_ns as f64 / period_ns as f64 * model.period_s);
+        proved = Some((margin.margin_s / model.period_s - 1e-9).clamp(0.0, MOST_PROVED) as u32);
+    }
     let mut broken = None;
-    for run in 1..=most {
+    for run in proved.map_or(1, |proved| proved.saturating_add(1))..=most {
         if proved.is_none() || broken.is_some() {
             break;
         }
@@ -98,7 +107,7 @@ pub fn misses(
         let search = match proved == Some(run - 1) {
             true => search,
             false => JointSearch {
-                products: search.products / 4,
+                products: search.products / 8,
                 ..search
             },
         };

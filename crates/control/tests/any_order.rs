@@ -4,7 +4,7 @@
 use crate::loops::{integrator, servo};
 use wiregauge_control::{
     AnyOrder, DelayRange, Loop, Matrix, OnMiss, Order, Pid, Rules, StateSpace, TransferFunction,
-    Verdict, any_order, cycle_growth, jitter_margin, worst_cycle,
+    Verdict, any_order, cycle_growth, jitter_margin, misses, worst_cycle,
 };
 
 const MS: u64 = 1_000_000;
@@ -225,6 +225,40 @@ fn answers_by_arrival_are_proved_by_their_own_rule_only() {
 }
 
 #[test]
+fn misses_that_are_proved_are_not_broken_and_a_pattern_that_breaks_does() {
+    let (mut proofs, mut breaks) = (0, 0);
+    for claim in claims(7, 9, &ALL) {
+        for on_miss in [
+            OnMiss::Hold,
+            OnMiss::ZeroAtOnce,
+            OnMiss::ZeroAtDeadline,
+            OnMiss::Skip,
+        ] {
+            let rules = Rules {
+                on_miss,
+                ..newest()
+            };
+            let constant = range(claim.least, 0.0, 0);
+            let found = misses(&claim.model, constant.least_ns, 0, PERIOD, rules, 4);
+            let found = found.expect("delays below a period are covered");
+            let proved = found.proved.expect("it is stable").min(6);
+            let losses = DelayRange {
+                losses_in_a_row: proved,
+                ..constant
+            };
+            assert!(worst_cycle(&claim.model, losses, PERIOD, rules).growth < 1.0);
+            proofs += u32::from(proved > 0);
+            if let Some(pattern) = found.broken {
+                let growth = cycle_growth(&claim.model, &pattern.delays, PERIOD, rules);
+                assert!((growth / pattern.growth - 1.0).abs() < 1e-6 && growth > 1.0 - 1e-9);
+                breaks += 1;
+            }
+        }
+    }
+    assert!(proofs > 10 && breaks > 10, "{proofs} {breaks}");
+}
+
+#[test]
 fn a_broken_loop_is_shown_with_delays_of_the_range_that_break_it() {
     let range = DelayRange {
         least_ns: 0,
@@ -297,6 +331,12 @@ fn rules_that_set_zero_or_skip_are_covered_for_a_constant_delay_only() {
         any_order(&integrator(0.5), slow, 1_000 * MS, skip).verdict,
         Verdict::NotProved { is_covered: false }
     );
+    let far = DelayRange {
+        least_ns: 600 * MS,
+        ..slow
+    };
+    let of_far = any_order(&integrator(0.001), far, 6 * MS, newest());
+    assert_eq!(of_far.verdict, Verdict::NotProved { is_covered: false });
     // Without losses the rule does not matter.
     assert_eq!(of(MS, 0, OnMiss::Skip), Verdict::Proved);
 }

@@ -9,7 +9,9 @@ use super::truth::{AnswerTruth, Origin, StreamByte};
 use crate::random::Random;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use to_host::HELD;
+
+/// Bytes that a device's end of a byte stream holds.
+const HELD: usize = 256;
 
 /// Events after the end of a stream.
 const MOST_EVENTS: u32 = 1_000_000;

@@ -1,11 +1,8 @@
 //! From the device to the host: what the device sends, separated into data and answers, and what the host receives.
 
-use super::{Event, World};
+use super::{Event, HELD, World};
 use crate::stream::truth::{AnswerTruth, HEADER, Origin, StreamByte, pattern};
 use wiregauge_wire::{Kind, RESPONSE_HEADER, Response, Status};
-
-/// Bytes that a device's end of a byte stream holds.
-pub(super) const HELD: usize = 256;
 
 impl World<'_> {
     /// Takes what the host receives: a datagram, or at most so many bytes.
