@@ -212,7 +212,7 @@ fn constant_delays_have_their_known_cost_and_step_response_in_the_tables() {
         "16", "16", "1", "1,000", "3.000", "3.000", "3.000", "3.000", "0", "0", "0",
     ];
     assert_eq!(delays.rows[0], row);
-    let verdict = titled(&tables, "ON THIS TRACE: exact replay");
+    let verdict = titled(&tables, "ON THIS TRACE");
     assert!(
         verdict.title.contains("without delay 0.8510"),
         "{}",
