@@ -3,8 +3,12 @@
 use crate::common;
 
 use common::{exchange, exchange_run, plan};
+use wiregauge_control::{Loop, Pid, Rules, TransferFunction};
 use wiregauge_record::*;
-use wiregauge_report::load::{ControlLoop, CycleDelays, cycle_delays, deadlines};
+use wiregauge_report::load::{
+    ControlLoop, Controls, CycleDelays, controls, cycle_delays, deadlines,
+};
+use wiregauge_report::tables::{self, Tables};
 use wiregauge_run::{AnyRun, Exchange, Run};
 
 const MS: u64 = 1_000_000;
@@ -150,4 +154,114 @@ fn the_cycles_are_those_of_the_deadline_whatever_the_depth() {
         let missed = found.delays.iter().filter(missed).count() as u64;
         assert_eq!(missed, counted.cycles.missed);
     }
+}
+
+/// Cervin's servo with a PD controller, as the command has it from `--plant '1000/(s^2+s)' --pid 0.96,0,0.049`.
+fn servo() -> Loop {
+    let plant = TransferFunction::parse("plant", 's', "1000/(s^2+s)").expect("a plant");
+    let controller = Pid::new(0.96, 0.0, 0.049);
+    let controller = controller.state_space(6e-3).expect("a controller");
+    Loop::new(plant.state_space().expect("proper"), controller, 6e-3).expect("a loop")
+}
+
+/// A run on the loop's schedule, each point with a constant delay in microseconds (`None`: all lost), and its tables.
+fn of_points(delays_us: &[Option<u64>]) -> (Controls, Tables) {
+    let mut plan = plan(delays_us.len() as u32);
+    plan.schedule = Schedule::EveryNs(6 * MS);
+    for point in &mut plan.points {
+        (point.in_bytes, point.depth) = (16, 1 + point.index);
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = exchange_run(&dir.path().join("run"), &plan, |point| {
+        let delay_us = delays_us[point.index as usize];
+        (0..1000_u64).map(move |k| Sample {
+            sequence: k + 1,
+            intended_ns: k * 6 * MS,
+            start_ns: k * 6 * MS,
+            rtt_ns: delay_us.unwrap_or(6000) * 1000,
+            status: delay_us.map_or(Status::Lost, |_| Status::Ok),
+            ..Sample::default()
+        })
+    });
+    let AnyRun::Exchange(run) = run else {
+        panic!("not an exchange run");
+    };
+    let all: Vec<usize> = (0..delays_us.len()).collect();
+    let found = controls(&run, &all, &servo(), Rules::default(), &mut |_| {}).expect("verdicts");
+    let tables = tables::of_controls(&run.file, &found);
+    (found, tables)
+}
+
+fn titled<'a>(tables: &'a Tables, begin: &str) -> &'a tables::Table {
+    let found = tables
+        .tables
+        .iter()
+        .find(|one| one.title.starts_with(begin));
+    found.unwrap_or_else(|| panic!("no table {begin}"))
+}
+
+#[test]
+fn constant_delays_have_their_known_cost_and_step_response_in_the_tables() {
+    let (found, tables) = of_points(&[Some(3000), Some(6000)]);
+    assert_eq!(found.lowest_cost, Some(0));
+    let delays = titled(
+        &tables,
+        "Delay of the command from the intended start in ms; cycles of 6.000 ms",
+    );
+    let row = [
+        "16", "16", "1", "1,000", "3.000", "3.000", "3.000", "3.000", "0", "0", "0",
+    ];
+    assert_eq!(delays.rows[0], row);
+    let verdict = titled(&tables, "ON THIS TRACE");
+    assert!(
+        verdict.title.contains("without delay 0.8510"),
+        "{}",
+        verdict.title
+    );
+    // The spectral radius of the closed loop, from a trace of finite length.
+    for (row, radius) in verdict.rows.iter().zip([0.858_569, 0.907_594]) {
+        assert_eq!(row[3], "held");
+        let growth: f64 = row[4].parse().expect("a number");
+        assert!((growth - radius).abs() < 1e-3, "{growth} {radius}");
+    }
+    let cost = titled(&tables, "Cost rate on this trace (without delay 12.80)");
+    assert!(cost.rows[0][3].ends_with(" *") && !cost.rows[1][3].ends_with('*'));
+    assert_eq!(cost.rows[0][7], "3.000 ms", "{:?}", cost.rows);
+    // Cervin's servo: overshoot and squared error for 0, 3 and 6 ms of delay.
+    let step = titled(&tables, "Step response on this trace");
+    assert!(
+        step.title.contains("without delay: overshoot 37.5 %"),
+        "{}",
+        step.title
+    );
+    assert!(step.title.contains("int e^2 0.01619"), "{}", step.title);
+    let shown = |row: usize| [3, 7].map(|column| step.rows[row][column].clone());
+    assert_eq!(shown(0), ["53.1", "0.02262"]);
+    assert_eq!(shown(1), ["73.1", "0.03404"]);
+    let finding = &tables.notes[0];
+    assert!(
+        finding.starts_with(
+            "Finding: on this trace the loop held at all 2 points; the cost is lowest at depth 1: "
+        ),
+        "{finding}"
+    );
+}
+
+#[test]
+fn a_point_that_did_not_hold_and_one_without_answers_are_named() {
+    let (found, tables) = of_points(&[Some(15_000), Some(1000), None]);
+    assert!(found.points[2].assessment.is_none());
+    // Only one point has a cost.
+    assert_eq!(found.lowest_cost, None);
+    let verdict = titled(&tables, "ON THIS TRACE");
+    let words: Vec<&str> = verdict.rows.iter().map(|row| row[3].as_str()).collect();
+    assert_eq!(words, ["did not hold", "held"]);
+    let has = |words: &str| tables.notes.iter().any(|note| note.contains(words));
+    assert!(has(
+        "did not hold at 1 of 2 points (depth 1); the cost is lowest at depth 2"
+    ));
+    assert!(has(
+        "No answer arrived in time (depth 3): these points have no row."
+    ));
+    assert!(has("--on-miss hold"));
 }

@@ -43,6 +43,7 @@ fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
     let controls = shown.controls;
     let has_depth = controls.points.iter().any(|p| p.point.depth > 1);
     let mut notes = vec![
+        on_trace::note(shown),
         words::rules(controls),
         taken::note(
             controls.taken,

@@ -24,8 +24,7 @@ pub(super) fn tables(shown: &Shown<'_>) -> Vec<Table> {
 
 fn verdicts(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
     let title = format!(
-        "ON THIS TRACE: exact replay of the measured delays in their order; growth per cycle (below 1: disturbances \
-         decay; without delay {}), highest SD of the output as a multiple of that without delay",
+        "ON THIS TRACE: measured delays in their order (growth per cycle without delay {})",
         growth(no_delay.growth)
     );
     let heads = ["verdict", "growth", "highest SD", "at cycle"];
@@ -113,9 +112,8 @@ fn steps(shown: &Shown<'_>) -> Option<Table> {
         ""
     };
     let title = format!(
-        "Step response on this trace, median and worst of {} starting moments (without delay: overshoot {overshoot} \
-         %, settling to 2 % {settling}{unit}, int e^2 {error})",
-        grouped(first.starts as u64)
+        "Step response on this trace (without delay: overshoot {overshoot} %, settling {settling}{unit}, int e^2 \
+         {error})"
     );
     Some(shown.table(title, &heads, |_, assessment| {
         let Some(step) = &assessment.on_trace.step else {
@@ -135,6 +133,24 @@ fn cells(figures: &StepFigures) -> [String; 3] {
         settling.unwrap_or("not settled".into()),
         figure(figures.squared_error),
     ]
+}
+
+/// What the columns are.
+pub(super) fn note(shown: &Shown<'_>) -> String {
+    let starts = shown.assessed().find_map(|(_, one)| {
+        let step = one.on_trace.step.as_ref()?;
+        Some(step.starts)
+    });
+    let step = starts.map_or(String::new(), |starts| {
+        format!(
+            " Step response: median and worst of {} starting moments; settling to 2 %.",
+            grouped(starts as u64)
+        )
+    });
+    format!(
+        "Growth per cycle: below 1 disturbances decay. Highest SD: of the output, as a multiple of that without \
+         delay. Cost: mean of the cost rate, equal to that of a constant delay of the last column.{step}"
+    )
 }
 
 /// Whether each command should be held until a constant delay is over; `None` if that lowers the cost of no point.
