@@ -52,7 +52,8 @@ pub struct BurstChain {
     pub mean_burst: f64,
     /// Stays in the bad state that were counted.
     pub bursts: usize,
-    /// Good, then bad.
+    /// Good, then bad; not in JSON.
+    #[serde(skip)]
     pub chain: DelayChain,
 }
 

@@ -51,7 +51,7 @@ pub struct OnTrace {
     pub growth: f64,
     /// Cost rate; `None` if the loop did not hold.
     pub cost: Option<f64>,
-    /// Its interval, by blocks; `None` if the trace is too short for one.
+    /// Its interval, by blocks; `None` if the trace is too short for one, or a few moments cost more than all the rest.
     pub interval: Option<Interval>,
     /// Without any delay.
     pub no_delay: ConstantDelay,
@@ -197,7 +197,8 @@ fn interval(
     let blocks: Vec<f64> = costs.chunks_exact(length).take(BLOCKS).map(rate).collect();
     let squares: f64 = blocks.iter().map(|block| (block - mean).powi(2)).sum();
     let half = T * (squares / (BLOCKS * (BLOCKS - 1)) as f64).sqrt();
-    Some(Interval {
+    // A few moments that cost more than all the rest say nothing about how often they come.
+    (half < mean).then_some(Interval {
         low: mean - half,
         high: mean + half,
     })

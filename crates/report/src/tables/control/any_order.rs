@@ -11,8 +11,7 @@ const MOST_DELAYS: usize = 24;
 
 /// One row a point.
 pub(super) fn table(shown: &Shown<'_>) -> Table {
-    let title = "IN ANY ORDER: every sequence of delays within the range that was seen, with as many lost in a row as \
-                 were seen; proved where the jitter that they amount to is below the jitter margin";
+    let title = "IN ANY ORDER: every sequence of delays within the range that was seen";
     let heads = [
         "verdict",
         "least delay",
@@ -64,10 +63,8 @@ pub(super) fn margins(shown: &Shown<'_>) -> Option<Table> {
             of_seconds(margin.tried_s)
         ),
     };
-    let title = format!(
-        "Margins: {constant}; misses in a row that the loop bears in any pattern, all other answers with the median delay"
-    );
-    let heads = ["misses seen in a row", "proved up to", "broken by"];
+    let title = format!("Margins: {constant}; misses in a row");
+    let heads = ["seen", "proved up to", "broken by"];
     Some(shown.table(title, &heads, |_, assessment| {
         let Stated::Made(found) = &assessment.misses else {
             return ["-", "not covered", "-"].map(String::from).to_vec();

@@ -8,8 +8,7 @@ use wiregauge_control::{Assessment, Bursts, LongRun, Stated, Stationary};
 
 /// One row a point.
 pub(super) fn table(shown: &Shown<'_>) -> Table {
-    let title = "IN THE LONG RUN: random delays with the statistics of this trace, independent of each other and in \
-                 bursts as measured; growth of the mean square per cycle (below 1: the loop holds)";
+    let title = "IN THE LONG RUN: random delays with the statistics of this trace";
     let heads = [
         "verdict",
         "growth",
@@ -66,6 +65,14 @@ fn of_stationary(found: &Stationary) -> [String; 2] {
         growth(found.growth),
         found.cost.map_or("unbounded".into(), figure),
     ]
+}
+
+/// What the columns are.
+pub(super) fn columns() -> &'static str {
+    "Long run: growth of the mean square per cycle, below 1 the loop holds; for independent delays, and in bursts as \
+     measured (a Markov chain of two states). Any order: the loop is proved to hold where the jitter, with what losses \
+     add to it, is below the jitter margin; broken: a sequence within the range makes it grow. Margins: misses in a row \
+     in any pattern, all other answers with the median delay."
 }
 
 /// Where independent delays mislead, and why there is no statement.

@@ -44,6 +44,7 @@ fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
     let has_depth = controls.points.iter().any(|p| p.point.depth > 1);
     let mut notes = vec![
         on_trace::note(shown),
+        long_run::columns().to_owned(),
         words::rules(controls),
         taken::note(
             controls.taken,

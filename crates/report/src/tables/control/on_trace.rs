@@ -85,7 +85,8 @@ fn costs(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
                 .map_or("-".into(), |delay_ns| time(delay_ns as f64)),
         ]
     });
-    table.no_bound = "?: the run is too short for an interval";
+    table.no_bound =
+        "?: the run is too short for an interval, or a few moments cost more than all the rest";
     table
 }
 
