@@ -258,7 +258,8 @@ fn sample(model: &Loop, layout: Layout, pattern: &Pattern) -> (Matrix, Matrix) {
     (map, noise)
 }
 
-/// A command comes into force.
+/// A command comes into force. One that waited leaves its place empty: what is left there would never decay, and hide
+/// that the loop does.
 fn switched(layout: Layout, source: Source) -> Matrix {
     let length = layout.length();
     let mut map = Matrix::identity(length, length);
@@ -267,6 +268,9 @@ fn switched(layout: Layout, source: Source) -> Matrix {
         let from = layout.at_place(place.into());
         map.view_mut((layout.at_command(), from), (layout.inputs, layout.inputs))
             .fill_with_identity();
+        if place > 0 {
+            map.rows_mut(from, layout.inputs).fill(0.0);
+        }
     }
     map
 }

@@ -124,7 +124,14 @@ impl<'a> Maps<'a> {
         let cycles = &self.schedule.cycles;
         let first = cycles.len() / 5;
         // Any start that no symmetry of the loop can be orthogonal to.
-        let fresh = || DVector::from_fn(size, |i, _| (1.0 + i as f64).sqrt().fract() + 0.1);
+        let places = self.layout.at_place(0);
+        let fresh = || {
+            DVector::from_fn(size, |i, _| match i < places {
+                true => (1.0 + i as f64).sqrt().fract() + 0.1,
+                // Nothing waits there yet.
+                false => 0.0,
+            })
+        };
         let mut now = fresh();
         let mut next = now.clone();
         let mut sum = 0.0;

@@ -51,6 +51,26 @@ fn a_trace_of_one_delay_costs_what_that_constant_delay_does() {
 }
 
 #[test]
+fn a_single_straggler_does_not_change_the_growth_of_a_long_trace() {
+    let model = servo();
+    for at in [100, 1900] {
+        let mut delays = vec![Some(PERIOD_NS / 4); 2000];
+        delays[at] = Some(2 * PERIOD_NS + PERIOD_NS / 3);
+        delays[at + 1] = None;
+        delays[at + 2] = None;
+        let found = assess(&model, &delays, Rules::default()).expect("a verdict");
+        let trace = &found.on_trace;
+        assert!(
+            is_near(trace.growth, trace.median_delay.growth, 5e-3),
+            "{at}: {} {}",
+            trace.growth,
+            trace.median_delay.growth
+        );
+        assert!(trace.interval.is_some());
+    }
+}
+
+#[test]
 fn the_worst_moment_is_that_of_the_longest_run_of_lost_answers() {
     let mut delays = vec![Some(PERIOD_NS / 2); 3000];
     delays[1000..1003].fill(None);
