@@ -50,7 +50,7 @@ pub fn best_buffer(
         if maps.growth() >= 1.0 {
             return None;
         }
-        let run = maps.noise(None, held.len());
+        let run = maps.usual_noise();
         Some(run.cost.iter().sum::<f64>() / (held.len() as f64 * model.period_s))
     };
     let cost_without = cost(0)?;

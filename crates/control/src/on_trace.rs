@@ -20,9 +20,6 @@ const T: f64 = 2.262;
 /// A block must last for so many time constants of the loop, or neighbours are not independent.
 const TIME_CONSTANTS: f64 = 10.0;
 
-/// Cycles that bring the loop from rest to its usual variance at least.
-const LEAD: usize = 200;
-
 /// Steps that are simulated, evenly spread over the trace.
 const STEPS: usize = 40;
 
@@ -152,7 +149,7 @@ pub fn on_trace(
         variance: Vec::new(),
         step: None,
     };
-    let run = maps.noise(Some(&led_in(&maps, delays.len())), delays.len());
+    let run = maps.usual_noise();
     (verdict.worst_cycle, verdict.worst_ratio) =
         worst(&run.variance, no_delay.variance.unwrap_or(0.0));
     verdict.variance = run.variance;
@@ -165,11 +162,6 @@ pub fn on_trace(
         verdict.step = steps(model, flows, &made, period_ns, growth);
     }
     Ok(verdict)
-}
-
-/// The covariance that the loop has before the first cycle: that after it has run for a while.
-fn led_in(maps: &Maps<'_>, cycles: usize) -> Matrix {
-    maps.noise(None, cycles.min(LEAD.max(cycles / 20))).end
 }
 
 fn worst(variance: &[f64], usual: f64) -> (usize, f64) {

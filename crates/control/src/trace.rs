@@ -10,6 +10,9 @@ use nalgebra::DVector;
 /// Beyond this a variance is called unbounded.
 const UNBOUNDED: f64 = 1e280;
 
+/// Cycles that bring a loop from rest to its usual variance, at least.
+const LEAD: usize = 200;
+
 /// The maps of a schedule's patterns for one loop.
 #[derive(Clone, Debug)]
 pub struct Maps<'a> {
@@ -98,6 +101,13 @@ impl<'a> Maps<'a> {
         }
         run.end = symmetric(&now);
         run
+    }
+
+    /// The loop with its noise over the whole trace, from the variance that it has after it has run for a while.
+    pub fn usual_noise(&self) -> NoiseRun {
+        let cycles = self.schedule.cycles.len();
+        let lead = self.noise(None, cycles.min(LEAD.max(cycles / 20))).end;
+        self.noise(Some(&lead), cycles)
     }
 
     /// Cost of the noise-free loop with this reference, from rest.

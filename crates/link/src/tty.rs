@@ -10,11 +10,18 @@ use rustix::termios::{
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use wiregauge_limits::{Framing, Parity, StopBits, Uart};
 
 /// `ASYNC_LOW_LATENCY` of linux/tty_flags.h: the driver hands bytes on at once.
 const ASYNC_LOW_LATENCY: libc::c_int = 1 << 13;
 const TIOCGEXCL: libc::Ioctl = 0x8004_5440;
+
+/// A line that has sent nothing for so long is held up; a byte at 300 baud takes a third of it.
+const STUCK: Duration = Duration::from_millis(100);
+
+/// Longest wait for the rest of what was written.
+const LONGEST_REST: Duration = Duration::from_secs(5);
 
 /// A tty in raw mode for one user. Dropped, it is put back as it was.
 pub struct RawTty {
@@ -135,6 +142,27 @@ impl RawTty {
         Ok(tcflush(&self.ready, QueueSelector::IOFlush)?)
     }
 
+    /// Waits until what was written is sent, as long as that goes on; discards what a device does not take. A program that
+    /// counts what it wrote must not lose it at the end. A pseudo-terminal has sent everything already: discarding would
+    /// take it from the program at the other end.
+    fn send_rest(&self) {
+        let begun = Instant::now();
+        let mut unsent = unsent(self.ready.as_fd());
+        let mut moved = begun;
+        while unsent > 0 {
+            if moved.elapsed() > STUCK || begun.elapsed() > LONGEST_REST {
+                let _ = tcflush(&self.ready, QueueSelector::OFlush);
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+            let left = self::unsent(self.ready.as_fd());
+            if left < unsent {
+                moved = Instant::now();
+            }
+            unsent = left;
+        }
+    }
+
     /// The opening that never waits.
     pub fn ready(&self) -> BorrowedFd<'_> {
         self.ready.as_fd()
@@ -162,13 +190,22 @@ impl RawTty {
 impl Drop for RawTty {
     fn drop(&mut self) {
         // Bytes still on the way would be taken for input by whatever had the tty before.
-        let _ = self.discard();
+        let _ = tcflush(&self.ready, QueueSelector::IFlush);
+        self.send_rest();
         if self.low_latency == LowLatency::SwitchedOn {
             write_low_latency(self.ready.as_fd(), false);
         }
         let _ = tcsetattr(&self.ready, OptionalActions::Now, &self.before);
         let _ = ioctl_tiocnxcl(&self.ready);
     }
+}
+
+/// Bytes that were written and that the driver has not sent; 0 where it does not say.
+fn unsent(fd: BorrowedFd<'_>) -> libc::c_int {
+    let mut bytes = 0;
+    // SAFETY: the kernel writes one int to the address, which is that of a live one.
+    let result = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    if result == 0 { bytes } else { 0 }
 }
 
 /// The data bits among the flags of c_cflag.
@@ -336,6 +373,19 @@ mod tests {
         let open = |framing| RawTty::open(&path, Some(57_600), framing).unwrap();
         let line = open(None).line().unwrap();
         assert_eq!((line.baud, line.framing), (57_600, Framing::EIGHT_N_ONE));
+    }
+
+    #[test]
+    fn what_was_written_before_a_tty_was_closed_reaches_the_other_end() {
+        let (master, path) = open_pty().unwrap();
+        let tty = RawTty::open(&path, None, None).unwrap();
+        let written = rustix::io::write(tty.ready(), &[7; 1000]).unwrap();
+        drop(tty);
+        let (mut read, mut into) = (0, [0; 4096]);
+        while read < written {
+            read += rustix::io::read(&master, &mut into).unwrap();
+        }
+        assert_eq!((written, read), (1000, 1000));
     }
 
     #[test]
