@@ -105,6 +105,15 @@ impl Loop {
         if self.plant.d.iter().any(|&entry| entry != 0.0) {
             return Err(ControlError::Feedthrough);
         }
+        if n == 0 || m == 0 || p == 0 {
+            return Err(ControlError::Dimension {
+                key: "plant",
+                rows: n,
+                columns: m.min(p),
+                expected: "1 x 1 or more".into(),
+                reason: "a plant has a state, an input and an output at least",
+            });
+        }
         let as_plant = "the plant has as many inputs and outputs";
         let d = &self.controller.d;
         expect(

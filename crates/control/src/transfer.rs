@@ -40,6 +40,9 @@ impl TransferFunction {
             return Err(failed(reader.expected("an operator")));
         }
         let [numerator, denominator] = [trimmed(quotient.0), trimmed(quotient.1)];
+        if numerator == [0.0] {
+            return Err(failed("it is zero".into()));
+        }
         if denominator == [0.0] {
             return Err(failed("it divides by zero".into()));
         }
@@ -337,6 +340,7 @@ mod tests {
         );
         assert!(refused("1/(q+1)").contains("a number, 's' or '(' expected, 'q' found"));
         assert!(refused("1/0").contains("divides by zero"));
+        assert!(refused("0/(s+1)").contains("it is zero"));
         assert!(refused("").contains("expected at the end"));
         assert!(refused("s^1.5").contains("operator"));
         assert!(refused("(s+1)^99").contains("more than 24 powers"));

@@ -265,3 +265,26 @@ fn a_point_that_did_not_hold_and_one_without_answers_are_named() {
     ));
     assert!(has("--on-miss hold"));
 }
+
+#[test]
+fn the_long_run_any_order_and_misses_have_tables_of_their_own() {
+    let (_, tables) = of_points(&[Some(3000), Some(15_000)]);
+    let verdicts = |begin: &str| -> Vec<String> {
+        let rows = titled(&tables, begin).rows.iter();
+        rows.map(|row| row[3].clone()).collect()
+    };
+    assert_eq!(verdicts("IN THE LONG RUN"), ["holds", "does not hold"]);
+    assert_eq!(verdicts("IN ANY ORDER"), ["proved", "broken"]);
+    // Of the servo at 3 ms, holding: two misses in a row are proved, four break it.
+    let margins = titled(
+        &tables,
+        "Margins: unstable from a constant delay of 13.405 ms on",
+    );
+    assert_eq!(margins.rows[0][3..6], ["0", "2", "4"]);
+    assert_eq!(margins.rows[1][4], "unstable");
+    let has = |words: &str| tables.notes.iter().any(|note| note.contains(words));
+    assert!(has(
+        "IN ANY ORDER at depth 2: the loop is unstable with a constant delay of 15.000 ms"
+    ));
+    assert!(has("In the long run: holds. In any order: proved."));
+}

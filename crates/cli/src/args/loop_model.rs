@@ -39,7 +39,7 @@ pub struct ModelArgs {
     pub period: Option<Duration>,
     /// Intensity (variance per second) of the white noise that adds to the command at the plant's input
     /// [default: 1].
-    #[arg(long, value_name = "NUMBER", value_parser = values::intensity, help_heading = "Model")]
+    #[arg(long, value_name = "NUMBER", value_parser = values::intensity, help_heading = "Model", allow_hyphen_values = true)]
     pub noise: Option<f64>,
 }
 

@@ -6,18 +6,18 @@ use crate::tables::table::Table;
 use crate::units::time;
 use wiregauge_control::{AnyOrder, Assessment, Misses, OnMiss, Stated, Verdict};
 
-/// Delays of a pattern that are printed; it repeats.
-const MOST_DELAYS: usize = 24;
+/// Runs of equal delays that are printed of a pattern.
+const MOST_RUNS: usize = 16;
 
 /// One row a point.
 pub(super) fn table(shown: &Shown<'_>) -> Table {
     let title = "IN ANY ORDER: every sequence of delays within the range that was seen";
     let heads = [
         "verdict",
-        "least delay",
-        "most",
+        "min delay",
+        "max delay",
         "lost in a row",
-        "jitter",
+        "jitter incl. losses",
         "jitter margin",
     ];
     shown.table(title.into(), &heads, |_, assessment| {
@@ -74,7 +74,7 @@ pub(super) fn margins(shown: &Shown<'_>) -> Option<Table> {
             found.longest_seen.to_string(),
             found
                 .proved
-                .map_or("-".into(), |proved| match proved == found.tried {
+                .map_or("unstable".into(), |proved| match proved == found.tried {
                     true => format!("{proved} (more not tried)"),
                     false => proved.to_string(),
                 }),
@@ -97,11 +97,17 @@ pub(super) fn notes(shown: &Shown<'_>) -> Vec<String> {
 
 fn of_order(found: &AnyOrder, on_miss: OnMiss) -> Option<String> {
     match &found.verdict {
-        Verdict::Broken(cycle) => Some(format!(
-            "the loop grows by {} per cycle if these delays repeat: {}.",
-            growth(cycle.growth),
-            pattern(&cycle.delays)
-        )),
+        Verdict::Broken(cycle) => Some(match &cycle.delays[..] {
+            [Some(delay_ns)] => format!(
+                "the loop is unstable with a constant delay of {}.",
+                time(*delay_ns as f64)
+            ),
+            delays => format!(
+                "the loop grows by {} per cycle if these delays repeat: {}.",
+                growth(cycle.growth),
+                pattern(delays)
+            ),
+        }),
         Verdict::NotProved { is_covered: false } => Some(format!(
             "no proof covers {} with delays that vary.",
             match on_miss {
@@ -121,19 +127,26 @@ fn of_misses(assessment: &Assessment) -> Option<String> {
             longest_seen,
             ..
         }) if broken.in_a_row <= *longest_seen => Some(format!(
-            "as many as were seen break the loop if this pattern repeats: {}.",
+            "no more than were seen make the loop unstable if this pattern repeats: {}.",
             pattern(&broken.delays)
         )),
         Stated::Made(_) => None,
     }
 }
 
+/// `2 x lost, 4.000 ms`.
 fn pattern(delays: &[Option<u64>]) -> String {
-    let shown = delays.iter().take(MOST_DELAYS);
-    let words = shown.map(|delay| delay.map_or("lost".into(), |ns| time(ns as f64)));
-    let mut text = words.collect::<Vec<_>>().join(", ");
-    if delays.len() > MOST_DELAYS {
-        text += &format!(" and {} more", delays.len() - MOST_DELAYS);
+    let runs = delays.chunk_by(|a, b| a == b).map(|run| {
+        let delay = run[0].map_or("lost".into(), |ns| time(ns as f64));
+        match run.len() {
+            1 => delay,
+            count => format!("{count} x {delay}"),
+        }
+    });
+    let runs: Vec<String> = runs.collect();
+    let mut text = runs[..runs.len().min(MOST_RUNS)].join(", ");
+    if runs.len() > MOST_RUNS {
+        text += ", ...";
     }
     text
 }

@@ -6,7 +6,7 @@ use super::words::{figure, growth, times};
 use super::{any_order, long_run};
 use crate::load::ControlPoint;
 use crate::units::time;
-use wiregauge_control::{Assessment, Stated};
+use wiregauge_control::Assessment;
 
 /// Costs that differ by less are the same for the user.
 const SAME: f64 = 1.01;
@@ -53,10 +53,7 @@ pub(super) fn sentence(shown: &Shown<'_>) -> String {
 
 /// The other two verdicts, on the same point.
 fn others(assessment: &Assessment) -> String {
-    let long_run = match &assessment.long_run {
-        Stated::Made(found) => long_run::verdict(found),
-        Stated::None { .. } => "no statement",
-    };
+    let long_run = long_run::verdict(assessment);
     let any_order = any_order::verdict(&assessment.any_order.verdict);
     format!(" In the long run: {long_run}. In any order: {any_order}.")
 }
@@ -77,6 +74,9 @@ fn of_cost(assessment: &Assessment) -> String {
     let verdict = &assessment.on_trace;
     let [cost, without] =
         [verdict.cost, verdict.no_delay.cost].map(|cost| cost.unwrap_or(f64::NAN));
+    if without <= 0.0 {
+        return format!("{} (the model has no noise)", figure(cost));
+    }
     let equal = match verdict.equal_delay_ns {
         Some(delay_ns) if delay_ns > 0 => {
             format!(", as with a constant delay of {}", time(delay_ns as f64))
@@ -84,9 +84,10 @@ fn of_cost(assessment: &Assessment) -> String {
         _ => String::new(),
     };
     format!(
-        "{}, {} that without delay{equal}",
+        "{}, {} that without delay{equal}; the SD of the output rose to at most {} that without delay",
         figure(cost),
-        times(cost, without)
+        times(cost, without),
+        times(verdict.worst_ratio, 1.0)
     )
 }
 

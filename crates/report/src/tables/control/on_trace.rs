@@ -85,8 +85,7 @@ fn costs(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
                 .map_or("-".into(), |delay_ns| time(delay_ns as f64)),
         ]
     });
-    table.no_bound =
-        "?: the run is too short for an interval, or a few moments cost more than all the rest";
+    table.no_bound = "?: a tenth of the run is shorter than ten time constants of the loop (use a longer run), or a few cycles dominate the cost";
     table
 }
 
@@ -107,13 +106,12 @@ fn steps(shown: &Shown<'_>) -> Option<Table> {
         .assessed()
         .find_map(|(_, assessment)| assessment.on_trace.step.as_ref())?;
     let [overshoot, settling, error] = cells(&first.no_delay);
-    let unit = if first.no_delay.settling_s.is_some() {
-        " ms"
-    } else {
-        ""
+    let settling = match first.no_delay.settling_s {
+        Some(_) => format!("settling {settling} ms"),
+        None => settling,
     };
     let title = format!(
-        "Step response on this trace (without delay: overshoot {overshoot} %, settling {settling}{unit}, int e^2 \
+        "Step response on this trace (without delay: overshoot {overshoot} %, {settling}, int e^2 \
          {error})"
     );
     Some(shown.table(title, &heads, |_, assessment| {

@@ -52,7 +52,7 @@ pub(super) fn rules(controls: &Controls) -> String {
             "answers that take longer than {} are ignored (--deadline)",
             time(deadline_ns as f64)
         ),
-        None => "an answer counts however late it is (no --deadline)".into(),
+        None => "an answer counts regardless of its delay (no --deadline)".into(),
     };
     let miss = match rules.on_miss {
         OnMiss::Hold => "keeps the last command (--on-miss hold)".into(),
