@@ -327,7 +327,7 @@ fn flags_that_make_no_sense_are_refused() {
         ),
         (
             "--plant 1/s --controller 1 --noise=-1",
-            "is not an intensity",
+            "is not a valid intensity",
         ),
         ("--plant 1/s --controller 1 --period 6", "is not a duration"),
         (
