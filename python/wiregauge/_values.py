@@ -244,6 +244,7 @@ CanId = Annotated[int | str, can_id]
 Settings = Annotated[_Setting | Iterable[_Setting], settings]
 File = Annotated[Path, path]
 Range = Annotated[str | Sequence[float], limits]
+System = Annotated[Any, text]
 Load = Annotated[str | Mapping[str, int], load]
 Stall = Annotated[str | tuple[float | str, _Time], stall]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _call
 from ._html import Text
+from ._loop_model import ModelFile
 from ._optional import need
 
 if TYPE_CHECKING:
@@ -28,10 +29,14 @@ class Control(Text):
 
     data: dict[str, Any]
 
-    def __init__(self, data: dict[str, Any], place: str, flags: Sequence[str]) -> None:
+    def __init__(
+        self, data: dict[str, Any], place: str, flags: Sequence[str], model: ModelFile | None = None
+    ) -> None:
         self.data = data
         self._place = place
         self._flags = list(flags)
+        # The text is made when it is asked for.
+        self._model = model
 
     def table(self) -> pd.DataFrame:
         """Return one row per point.

@@ -333,17 +333,19 @@ class Run:
 
         return stored.deadline(self, **options)
 
-    def control(self, **options: Any) -> Control:
+    def control(self, plant: Any = None, controller: Any = None, **options: Any) -> Control:
         """Report what the measured delays do to a control loop; see `wiregauge.control`.
 
         Parameters
         ----------
+        plant, controller
+            Text, arrays, or systems of python-control or scipy.signal.
         **options
-            As of `wiregauge.control`, such as ``plant="1000/(s^2+s)", pid=(0.96, 0, 0.049)``.
+            Others of `wiregauge.control`, such as ``pid=(0.96, 0, 0.049), period="6ms"``.
         """
         from . import stored
 
-        return stored.control(self, **options)
+        return stored.control(self, plant=plant, controller=controller, **options)
 
     def show(self, **options: Any) -> str:
         """Show it as tables; see `wiregauge.show`."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -13,6 +13,7 @@ from typing import Any, Literal, overload
 from . import _call
 from . import _values as v
 from ._html import Text, page, table
+from ._loop_model import model_file
 from .comparison import Comparison
 from .cycles import Deadline
 from .loop_control import Control
@@ -320,10 +321,10 @@ def deadline(
 def control(
     run: RunLike,
     *,
-    model: v.File | None = None,
-    plant: str | None = None,
+    model: v.File | Mapping[str, Any] | None = None,
+    plant: v.System | None = None,
     pid: v.Numbers | None = None,
-    controller: str | None = None,
+    controller: v.System | None = None,
     period: v.Time | None = None,
     noise: v.Number | None = None,
     order: Literal["newest", "arrival"] | None = None,
@@ -342,13 +343,17 @@ def control(
     run
         A run of exchanges, its directory, its name or the beginning of it, or ``last``.
     model
-        File with the model of the loop (.toml or .json); the arguments override its keys.
+        File with the model of the loop (.toml or .json), or its keys as a mapping, whose matrices may be
+        arrays (docs/control.md); the arguments override its keys.
     plant
-        Plant as a transfer function in s, such as ``"1000/(s^2+s)"``.
+        Plant in continuous time: a transfer function in s such as ``"1000/(s^2+s)"``, ``(num, den)``,
+        ``(A, B, C)``, or a system of python-control or scipy.signal.
     pid
         PID controller: gain, integral time and derivative time in seconds (0: none).
     controller
-        Controller as a transfer function in z, such as ``"(z-0.5)/(z-1)"``.
+        Controller in discrete time, from the control error to the command: a transfer function in z such
+        as ``"(z-0.5)/(z-1)"``, ``(num, den)``, ``(A, B, C, D)``, a gain, or a system of python-control
+        or scipy.signal, whose period is the default of `period`.
     period
         Period of the loop, in seconds or as ``"6ms"``; that of the model, else the interval or rate of
         the run, if not given.
@@ -378,13 +383,17 @@ def control(
     UsageError
         No such run or point, it is not an exchange run, no answer arrived in time, or the model has an
         error or is unstable without any delay.
+    TypeError, ValueError
+        The plant or the controller is not a system, or is not in continuous or discrete time.
     StorageError
         The figures could not be written.
     """
     values = dict(locals())
     place = _call.place(run)
+    file = model_file(values)
     called, _ = _call.command("control", [place], values, ["--json"])
-    return Control(_call.answer(called), place, v.flags("control", {**values, "figures": None}))
+    flags = v.flags("control", {**values, "figures": None})
+    return Control(_call.answer(called), place, flags, file)
 
 
 def report(
