@@ -5,6 +5,7 @@ mod common;
 mod control;
 mod control_figures;
 mod deadline;
+mod delay_parts;
 mod figures_from_samples;
 mod load;
 mod page;

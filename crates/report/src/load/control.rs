@@ -2,6 +2,7 @@
 //! computes with.
 
 use super::cycle_answers::{Taken, each};
+use super::delay_parts::{DelayParts, delay_parts};
 use serde::Serialize;
 use std::fmt;
 use wiregauge_control::{Assessment, ControlError, Loop, Rules, assess};
@@ -35,6 +36,8 @@ pub struct ControlPoint {
     /// Its cycles.
     #[serde(flatten)]
     pub cycles: CycleDelays,
+    /// The parts of its round trips, if the device has a clock.
+    pub parts: Option<DelayParts>,
     /// What its delays do to the loop; `None` if no answer arrived in time.
     pub assessment: Option<Assessment>,
 }
@@ -162,6 +165,7 @@ pub fn controls(
         points.push(ControlPoint {
             point: run.file.points[at].point,
             cycles,
+            parts: delay_parts(run, at).map_err(ControlsError::Run)?,
             assessment,
         });
         progress((done + 1) as f64 / chosen.len() as f64);

@@ -7,6 +7,7 @@ mod closed_loop;
 mod control;
 mod cycle_answers;
 mod deadline;
+mod delay_parts;
 mod exchange;
 mod longest;
 mod points;
@@ -18,6 +19,7 @@ mod types;
 pub use control::{ControlPoint, Controls, ControlsError, CycleDelays, controls, cycle_delays};
 pub use cycle_answers::Taken;
 pub use deadline::{Beyond, ControlLoop, DeadlinePoint, Deadlines, deadlines};
+pub use delay_parts::{DelayParts, PartNs};
 pub(crate) use room::Room;
 pub use types::{
     Bad, Buffer, ExchangePoint, Flow, Loaded, LoopPoint, Series, Slice, Spot, StreamPoint,

@@ -72,13 +72,23 @@ pub fn plan(points: u32) -> Plan {
 pub fn exchange_run<I: Iterator<Item = Sample>>(
     dir: &Path,
     plan: &Plan,
+    samples: impl FnMut(Point) -> I,
+) -> AnyRun {
+    exchange_run_with(dir, plan, &Conditions::default(), samples)
+}
+
+/// The same under these conditions.
+pub fn exchange_run_with<I: Iterator<Item = Sample>>(
+    dir: &Path,
+    plan: &Plan,
+    conditions: &Conditions,
     mut samples: impl FnMut(Point) -> I,
 ) -> AnyRun {
-    let mut run = RunWriter::<Exchange>::create(dir, plan, &Conditions::default())
-        .expect("the directory can be written");
+    let mut run =
+        RunWriter::<Exchange>::create(dir, plan, conditions).expect("the directory can be written");
     for &point in &plan.points {
         let mut writer = run.begin_point(point).expect("a point begins");
-        let mut summary = Summariser::new(plan, point, None);
+        let mut summary = Summariser::new(plan, point, conditions.responder.as_ref());
         for sample in samples(point) {
             writer.push(&sample, &[]).expect("there is room");
             summary.push(&sample);

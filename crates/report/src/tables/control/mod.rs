@@ -6,6 +6,7 @@ mod delays;
 mod finding;
 mod long_run;
 mod on_trace;
+mod parts;
 mod shown;
 mod words;
 
@@ -21,6 +22,7 @@ use wiregauge_run::RunFile;
 pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
     let shown = Shown::new(controls);
     let mut tables = vec![delays::table(&shown)];
+    tables.extend(parts::table(&shown));
     tables.extend(on_trace::tables(&shown));
     tables.push(long_run::table(&shown));
     tables.push(any_order::table(&shown));
@@ -53,6 +55,7 @@ fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
             Skipped::Unanswered,
         ),
     ];
+    notes.extend(parts::note(shown));
     let unsent: u64 = controls.points.iter().map(|p| p.cycles.unsent).sum();
     if unsent > 0 {
         let cycles: u64 = controls.points.iter().map(|p| p.cycles.cycles).sum();
