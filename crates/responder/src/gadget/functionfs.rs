@@ -211,7 +211,8 @@ impl FunctionFs {
         let mut event = [0; 12];
         match read(&self.ep0, &mut event) {
             Ok(length) if length == event.len() => {}
-            Ok(_) | Err(Errno::INTR | Errno::AGAIN) => return Ok(None),
+            // EIDRM: the host has given up the request before, of which no data stage was taken or given.
+            Ok(_) | Err(Errno::INTR | Errno::AGAIN | Errno::IDRM) => return Ok(None),
             Err(error) => return Err(error.into()),
         }
         Ok(Some(match event[8] {
