@@ -186,7 +186,29 @@ pub fn choose(facts: &[InterfaceFact], settings: &Settings) -> Result<Choice, St
         }
     }
     best.map(|(_, choice)| choice)
-        .ok_or_else(|| nothing_fits(facts, settings))
+        .ok_or_else(|| match needs_name(facts, settings) {
+            Some(fact) => must_be_named(fact),
+            None => nothing_fits(facts, settings),
+        })
+}
+
+/// The first interface that fits but is taken only if it is named.
+fn needs_name<'a>(facts: &'a [InterfaceFact], settings: &Settings) -> Option<&'a InterfaceFact> {
+    let mut fitting = facts.iter().filter(|fact| {
+        let interface = settings.interface.is_none_or(|it| it == fact.number);
+        interface && settings.setting.is_none_or(|it| it == fact.setting)
+    });
+    fitting.find(|fact| pair(fact, settings).is_some())
+}
+
+fn must_be_named(fact: &InterfaceFact) -> String {
+    format!(
+        "its interface {0} ({1}) has a pair of endpoints, but interfaces of this class usually have a kernel driver, which \
+         would be detached: append #interface={0} to the address to use it (it has: {2})",
+        fact.number,
+        class_name(fact.class),
+        list(std::slice::from_ref(fact))
+    )
 }
 
 /// Chooses one endpoint of a device that has no pair: the IN endpoint, unless only an OUT endpoint is there or named.
