@@ -4,6 +4,7 @@
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::path::PathBuf;
 use std::time::Duration;
+use wiregauge_link::Address;
 use wiregauge_record::HostLoad;
 use wiregauge_responder::FaultRate;
 
@@ -28,6 +29,12 @@ pub fn file() -> impl TypedValueParser<Value = PathBuf> {
         true => Err("standard output is not possible here: name a file"),
         false => Ok(path),
     })
+}
+
+/// The address of a device, with its scheme: `/dev/ttyACM0` is read as `serial:///dev/ttyACM0`. Whether it is one is checked
+/// when it is opened.
+pub fn address(text: &str) -> Result<String, std::convert::Infallible> {
+    Ok(Address::with_scheme(text))
 }
 
 /// `64`, `4k`, `1M`; k is 1024.

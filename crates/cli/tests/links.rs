@@ -37,6 +37,15 @@ fn every_kind_of_link_answers_every_exchange() {
 }
 
 #[test]
+fn an_address_without_its_scheme_is_stored_with_it() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let run = desk.measure(server.host_port(), "--count 30");
+    run.is_clean();
+    assert_eq!(run.file.plan.address, server.address);
+}
+
+#[test]
 fn every_kind_of_link_echoes_from_one_byte_on() {
     let desk = Desk::new();
     for (_, address) in every_kind(&desk) {

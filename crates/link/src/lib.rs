@@ -17,6 +17,7 @@
 //! # }
 //! ```
 
+mod bare;
 pub mod can;
 mod descriptor_flow;
 pub mod devices;
@@ -65,7 +66,17 @@ pub static KINDS: &[&Kind] = &[
 ];
 
 impl Address {
-    /// Reads an address. An unknown scheme is answered with the known ones.
+    /// The text of an address with its scheme: `serial:///dev/ttyACM0` for `/dev/ttyACM0`. What names no kind of link
+    /// stays as it is, for [`Address::parse`] to refuse.
+    pub fn with_scheme(text: &str) -> String {
+        match bare::scheme_of(text) {
+            Some(scheme) => format!("{scheme}://{text}"),
+            None => text.to_owned(),
+        }
+    }
+
+    /// Reads an address. One without a scheme is read as what it looks like: `/dev/ttyACM0` is a serial line, `10.0.0.5:7700`
+    /// TCP, `1d6b:0104` a USB device. An unknown scheme is answered with the known ones.
     pub fn parse(text: &str) -> Result<Address, LinkError> {
         let usage = |said: String| {
             LinkError::new(
@@ -81,16 +92,13 @@ impl Address {
                 .collect::<Vec<_>>()
                 .join("  ")
         };
-        let Some((scheme, rest)) = text.split_once("://") else {
-            let port = text.rsplit_once(':').map(|(_, port)| port);
-            let hint = if text.starts_with("/dev/") {
-                format!("for a serial line use serial://{text}")
-            } else if port.is_some_and(|port| port.parse::<u16>().is_ok()) {
-                format!("use tcp://{text} or udp://{text}")
-            } else {
-                format!("valid addresses: {}", examples())
+        let whole = Address::with_scheme(text);
+        let Some((scheme, rest)) = whole.split_once("://") else {
+            let hint = match text.starts_with('/') {
+                true => format!("use serial://{text} or unix://{text}"),
+                false => format!("valid addresses: {}", examples()),
             };
-            return Err(usage("it has no scheme".into()).hint(hint));
+            return Err(usage("it names no kind of link".into()).hint(hint));
         };
         let Some(kind) = KINDS.iter().find(|kind| kind.scheme == scheme) else {
             return Err(usage(format!("unknown scheme `{scheme}`"))
@@ -133,16 +141,21 @@ mod tests {
     }
 
     #[test]
-    fn a_device_path_without_scheme_is_told_how_to_be_written() {
-        let text = Address::parse("/dev/ttyACM0").unwrap_err().to_string();
-        assert!(text.contains("serial:///dev/ttyACM0"), "{text}");
+    fn an_address_without_scheme_prints_with_it() {
+        for (bare, whole) in [
+            ("/dev/ttyACM0", "serial:///dev/ttyACM0"),
+            ("10.0.0.5:7700", "tcp://10.0.0.5:7700"),
+            ("1d6b:0104", "usb://1d6b:0104"),
+        ] {
+            assert_eq!(Address::parse(bare).unwrap().to_string(), whole);
+        }
     }
 
     #[test]
-    fn a_host_and_port_without_scheme_are_shown_with_both() {
-        let text = Address::parse("10.0.0.5:7700").unwrap_err().to_string();
+    fn a_path_that_may_be_a_tty_or_a_socket_is_shown_with_both() {
+        let text = Address::parse("/tmp/board").unwrap_err().to_string();
         assert!(
-            text.contains("use tcp://10.0.0.5:7700 or udp://10.0.0.5:7700"),
+            text.contains("use serial:///tmp/board or unix:///tmp/board"),
             "{text}"
         );
     }

@@ -1,5 +1,6 @@
 //! The flags of `wiregauge doctor`.
 
+use crate::values;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use wiregauge_doctor::CHECKS;
@@ -23,7 +24,7 @@ intended time a thread started.";
 pub struct DoctorArgs {
     /// Check the connection to this device [default: all attached devices; with --run: the device of the
     /// run].
-    #[arg(value_name = "ADDRESS")]
+    #[arg(value_name = "ADDRESS", value_parser = values::address)]
     pub address: Option<String>,
     /// Check a stored run (directory, name or the beginning of it, or `last`): the recorded state of its
     /// host instead of the present one.

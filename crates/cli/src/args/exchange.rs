@@ -114,7 +114,7 @@ pub struct ExchangeArgs {
     /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, usb://VID:PID, hid://VID:PID,
     /// usbtmc:///dev/usbtmc0 or usbtmc://VID:PID, can://IFACE, null:// (no device: measures this host). Several devices
     /// are measured one at a time, then all at once.
-    #[arg(required = true, value_name = "ADDRESS")]
+    #[arg(required = true, value_name = "ADDRESS", value_parser = values::address)]
     pub addresses: Vec<String>,
 
     /// Wire protocol of the device [default: wiregauge; echo for null:// and CAN frames].

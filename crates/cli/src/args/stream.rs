@@ -85,7 +85,7 @@ same_as!(PatternArg => Pattern: Zeros, Mod63, Counter);
 pub struct StreamArgs {
     /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, usb://VID:PID, null://
     /// (no device: measures this host). Several devices are measured one at a time, then all at once.
-    #[arg(required = true, value_name = "ADDRESS")]
+    #[arg(required = true, value_name = "ADDRESS", value_parser = values::address)]
     pub addresses: Vec<String>,
 
     /// wiregauge: the device runs a responder. raw: any device that sends or takes data on its own.

@@ -42,7 +42,7 @@ Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step is search
 #[command(group = ArgGroup::new("aim").required(true).args(["maximise", "minimise"]))]
 pub struct TuneArgs {
     /// The device: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, usb://VID:PID, null://
-    #[arg(value_name = "ADDRESS")]
+    #[arg(value_name = "ADDRESS", value_parser = values::address)]
     pub address: String,
 
     /// Maximise this figure, such as in-throughput or exchanges.
