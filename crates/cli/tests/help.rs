@@ -165,13 +165,36 @@ fn a_man_page_is_generated_for_every_command() {
     desk.wiregauge(&format!("man {}", pages.display()))
         .assert()
         .success();
+    // As it is read: roff writes each minus as `\-`.
+    let read = |page: &str| {
+        let text =
+            std::fs::read_to_string(pages.join(page)).unwrap_or_else(|_| panic!("no {page}"));
+        text.replace("\\-", "-")
+    };
     for command in COMMANDS {
-        let page = pages.join(format!("wiregauge-{command}.1"));
-        let text = std::fs::read_to_string(&page).unwrap_or_else(|_| panic!("no {page:?}"));
-        assert!(text.contains(".TH"), "{text}");
+        let text = read(&format!("wiregauge-{command}.1"));
+        for part in [
+            ".TH",
+            "EXAMPLES",
+            "EXIT STATUS",
+            "ENVIRONMENT",
+            "WIREGAUGE_RUNS",
+            "SEE ALSO",
+        ] {
+            assert!(text.contains(part), "{command} lacks {part}: {text}");
+        }
     }
-    let all = std::fs::read_to_string(pages.join("wiregauge.1")).expect("the main page");
-    assert!(all.contains("Exit codes") || all.contains("EXIT"), "{all}");
+    let all = read("wiregauge.1");
+    assert!(
+        all.contains("EXIT STATUS") && all.contains("wiregauge-exchange(1)"),
+        "{all}"
+    );
+    let text = read("wiregauge-exchange.1");
+    let examples = text.split_once("EXAMPLES").expect("examples").1;
+    assert!(
+        examples.contains("wiregauge exchange tcp://10.0.0.5:7700"),
+        "{examples}"
+    );
     std::fs::write(desk.path("file"), "a file").expect("a file");
     desk.wiregauge(&format!("man {}/man1", desk.text("file")))
         .assert()

@@ -155,7 +155,9 @@ pub enum RunError {
         home: PathBuf,
     },
     /// The last run was requested, and there is none.
-    #[error("no stored runs in {home}\nhint: measure one with wiregauge exchange ADDRESS; without a device, wiregauge demo")]
+    #[error(
+        "no stored runs in {home}\nhint: measure one with wiregauge exchange ADDRESS; without a device, wiregauge demo"
+    )]
     NoRuns {
         /// Where it was looked for.
         home: PathBuf,

@@ -16,6 +16,7 @@ mod export;
 mod limits;
 #[cfg(feature = "loop")]
 mod loop_plan;
+mod man;
 mod measure;
 mod plan;
 pub mod printed;
@@ -34,10 +35,7 @@ pub mod warning_help;
 use crate::Outcome;
 use crate::args::{Arguments, Command};
 use crate::caller::Session;
-use crate::output::files;
-use anyhow::Context;
 use clap::CommandFactory;
-use std::path::Path;
 
 /// Runs the command that the user gave.
 pub fn run(arguments: Arguments, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -70,13 +68,6 @@ pub fn run(arguments: Arguments, session: &Session<'_>) -> anyhow::Result<Outcom
             );
             Ok(Outcome::Done)
         }
-        Command::Man { directory } => man(&directory),
+        Command::Man { directory } => man::write(&directory),
     }
-}
-
-fn man(directory: &Path) -> anyhow::Result<Outcome> {
-    files::directory(directory)?;
-    clap_mangen::generate_to(Arguments::command(), directory)
-        .with_context(|| format!("cannot write the man pages to {}", directory.display()))?;
-    Ok(Outcome::Done)
 }

@@ -1,0 +1,69 @@
+//! Addresses without a scheme, as people have them: `/dev/ttyACM0`, `COM3`, `10.0.0.5:7700`, `1d6b:0104`, `can0`.
+
+/// The scheme that such an address means, if it can mean only one. A host with a port means TCP.
+pub(crate) fn scheme_of(text: &str) -> Option<&'static str> {
+    if let Some(name) = text.strip_prefix("/dev/") {
+        return Some(match name {
+            name if is_numbered(name, "hidraw") => "hid",
+            name if is_numbered(name, "usbtmc") => "usbtmc",
+            _ => "serial",
+        });
+    }
+    if is_numbered(text, "COM") {
+        return Some("serial");
+    }
+    if ["can", "vcan", "slcan"]
+        .into_iter()
+        .any(|kind| is_numbered(text, kind))
+    {
+        return Some("can");
+    }
+    let (host, port) = text.rsplit_once(':')?;
+    let is_id = |part: &str| part.len() == 4 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_id(host) && is_id(port) {
+        return Some("usb");
+    }
+    let is_host = !host.is_empty() && !host.contains(['/', '\\', '@', '#']);
+    (is_host && port.parse::<u16>().is_ok_and(|port| port > 0)).then_some("tcp")
+}
+
+/// True for the prefix and a number.
+fn is_numbered(text: &str, prefix: &str) -> bool {
+    let number = text.strip_prefix(prefix).unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_address_means_the_link_that_it_looks_like() {
+        for (text, scheme) in [
+            ("/dev/ttyACM0", Some("serial")),
+            ("/dev/serial/by-id/usb-Arduino-if00", Some("serial")),
+            ("/dev/hidraw2", Some("hid")),
+            ("/dev/usbtmc0", Some("usbtmc")),
+            ("COM3", Some("serial")),
+            ("can0", Some("can")),
+            ("vcan12", Some("can")),
+            ("1d6b:0104", Some("usb")),
+            ("192.168.1.5:7700", Some("tcp")),
+            ("board.local:7", Some("tcp")),
+            ("[fd00::5]:7700", Some("tcp")),
+            // Nothing that names one link.
+            ("192.168.1.5", None),
+            ("192.168.1.5:0", None),
+            ("board.local:99999", None),
+            (":7700", None),
+            ("/tmp/device.sock", None),
+            ("COM", None),
+            ("canada", None),
+            ("tcp://10.0.0.5:7700", None),
+            ("last", None),
+            ("", None),
+        ] {
+            assert_eq!(scheme_of(text), scheme, "{text}");
+        }
+    }
+}
