@@ -71,6 +71,22 @@ fn the_list_of_runs_tells_what_each_is() {
     );
     let text = desk.output("runs");
     assert!(text.contains(&name) && text.contains("complete"), "{text}");
+    // What is wrong with a run stands below it.
+    let damaged = desk.runs().join("2019-01-01-damaged");
+    std::fs::create_dir(&damaged).expect("a directory");
+    std::fs::write(damaged.join("run.json"), "{").expect("a file");
+    let text = desk.output("runs");
+    let lines: Vec<&str> = text.lines().collect();
+    let row = lines.iter().position(|line| line.contains("unreadable"));
+    let row = row.unwrap_or_else(|| panic!("{text}"));
+    assert!(
+        lines[row + 1].trim_start().starts_with("cannot read"),
+        "{text}"
+    );
+    assert!(
+        lines.iter().skip(row + 2).any(|line| line.contains(&name)),
+        "{text}"
+    );
 }
 
 #[test]

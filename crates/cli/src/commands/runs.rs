@@ -50,16 +50,16 @@ pub fn run(args: &RunsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         "{HEADING}Runs in {}{RESET}, newest last",
         home.display()
     )?;
-    for line in table.to_string().lines() {
-        writeln!(out, " {}", line.trim_end())?;
+    let text = table.to_string();
+    let mut lines = text.lines();
+    if let Some(heads) = lines.next() {
+        writeln!(out, " {}", heads.trim_end())?;
     }
-    for run in listings.iter().filter(|run| run.problem.is_some()) {
-        writeln!(
-            out,
-            "  {}: {}",
-            run.name,
-            run.problem.as_deref().unwrap_or_default()
-        )?;
+    for (line, run) in lines.zip(&listings) {
+        writeln!(out, " {}", line.trim_end())?;
+        for said in run.problem.iter().flat_map(|problem| problem.lines()) {
+            writeln!(out, "      {}", said.trim_start())?;
+        }
     }
     Ok(Outcome::Done)
 }
